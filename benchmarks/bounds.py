@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.machine import store_seconds
 from benchmarks.spread import Spread
 from benchmarks.timing import Subject
-from cardan.program import Op, Program
+from cardan._compiler.program import Op, Program
 
 COSTS = {Op.MUL: 1, Op.DIV: 1, Op.SQRT: 1, Op.SIN: 10, Op.COS: 10}
 """Instructions of the multiply-add units at least: a sum is part of a multiply-add or, on some processors, goes

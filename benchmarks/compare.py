@@ -27,7 +27,7 @@ from benchmarks.quantities import QUANTITIES
 from benchmarks.report import duration
 from benchmarks.robots import NAMES, robot
 from benchmarks.spread import Spread, ratios
-from cardan.cli.options import table
+from cardan._reach.cli.options import table
 
 ROOT = Path(__file__).parents[1]
 FIGURES = ("batch", "cached", "call")

@@ -20,8 +20,8 @@ import numpy as np
 import cardan
 from benchmarks.scenes import SCENES
 from cardan import Drive, Material
+from cardan._motion.simulation.solvers import Featherstone
 from cardan.description import Sphere
-from cardan.simulation.solvers import Featherstone
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from contact_worlds import EARTH, SLOPE, box_world

@@ -26,15 +26,15 @@ from typing import Any
 import numpy as np
 
 import cardan
+from cardan._compiler.targets import Outline
+from cardan._compiler.targets.buffers import Buffer
+from cardan._compiler.targets.cuda import compiler
+from cardan._compiler.targets.cuda.driver import Driver, driver
+from cardan._compiler.targets.cuda.kernels import Kernel, kernel_of
+from cardan._compiler.targets.cuda.occupancy import LIMITS, occupancy
+from cardan._compiler.targets.cuda.runner import CudaProgram
 from cardan.errors import CardanError
 from cardan.interop.cuda import DeviceArray, to_device
-from cardan.targets import Outline
-from cardan.targets.buffers import Buffer
-from cardan.targets.cuda import compiler
-from cardan.targets.cuda.driver import Driver, driver
-from cardan.targets.cuda.kernels import Kernel, kernel_of
-from cardan.targets.cuda.occupancy import LIMITS, occupancy
-from cardan.targets.cuda.runner import CudaProgram
 
 GOALS = {  # 1e9 a second, float32, on an H200
     ("panda", "inverse dynamics"): 15.0,

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from cardan.cli.bench import environment
-from cardan.targets.llvm.peak import peak_operations
+from cardan._compiler.targets.llvm.peak import peak_operations
+from cardan._reach.cli.bench import environment
 
 
 def peak() -> float:

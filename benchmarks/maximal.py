@@ -16,9 +16,9 @@ import numpy as np
 
 import cardan
 from benchmarks.robots import robot
-from cardan import algorithms
-from cardan.algorithms import stepping
-from cardan.algorithms.maximal_steps import Efforts, semi_implicit_start, variational_step, xpbd_step
+from cardan._dynamics import algorithms
+from cardan._dynamics.algorithms import stepping
+from cardan._motion.maximal_steps import Efforts, semi_implicit_start, variational_step, xpbd_step
 
 STEP, BATCH, ROUNDS = 1e-3, 1024, 5
 

@@ -16,8 +16,8 @@ from benchmarks.robots import STATES, Robot
 from benchmarks.spread import ratios
 from benchmarks.timing import CALLS, FIGURES, SECONDS, Calls, Subject, reason
 from cardan import num_threads
-from cardan.cli.timing import LARGEST_RESULT, random_arrays
-from cardan.functions import Function
+from cardan._dynamics.functions import Function
+from cardan._reach.cli.timing import LARGEST_RESULT, random_arrays
 
 FEW = 256
 """States of a batch whose results stay in the cache."""

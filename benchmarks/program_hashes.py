@@ -15,11 +15,11 @@ from itertools import chain
 from pathlib import Path
 
 import cardan
+from cardan._compiler.program import Program
+from cardan._reach.verification.numerics import program
+from cardan._robot.joints.derivation.derived import rates_program
 from cardan.joints import CATALOGUE
-from cardan.joints.derivation.derived import rates_program
-from cardan.program import Program
 from cardan.robots import ROBOTS
-from cardan.verification.numerics import program
 
 ALL = tuple(n for n in cardan.__all__ if isinstance(getattr(cardan, n), cardan.Function))
 Made = Program | cardan.CardanError

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from benchmarks.targets import found_in
-from cardan.cli.options import table
+from cardan._reach.cli.options import table
 
 LONGEST_REASON = 28
 Table = tuple[tuple[str, ...], list[tuple[str, ...]]]  # header and rows

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 import cardan
+from cardan._reach.verification.numerics import program
 from cardan.joints import CATALOGUE, Ellipsoid, Joint, Reversed
-from cardan.verification.numerics import program
 
 BATCH = 4096
 

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from cardan.errors import Fault, shortened
+from cardan._algebra.errors import Fault, shortened
 from cardan.formats import check, check_urdf
 
 PAGE = Path(__file__).parent / "faults.md"

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from cardan.formats.load import FORMATS
-from cardan.formats.vocabulary import Verdict, Vocabulary
+from cardan._reach.formats.load import FORMATS
+from cardan._reach.formats.vocabulary import Verdict, Vocabulary
 
 PAGE = Path(__file__).parent / "formats.md"
 TAG = re.compile(r"<[^<>]+>")  # in a sentence: to a page of Markdown it would be HTML

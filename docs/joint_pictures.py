@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from cardan import SE3, joints
-from cardan.cli.plots import pyplot_module
+from cardan._reach.cli.plots import pyplot_module
+from cardan._reach.pictures.axes import draw_frame
 from cardan.joints import Joint
-from cardan.pictures.axes import draw_frame
 from cardan.spatial.rotations import matrix_from_xyz, quaternion_xyzw_from_matrix
 
 INCHES, DPI = (3.6, 3.0), 120

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from cardan import SE3, Inertia, Limits, Mechanism, Spring
+from cardan._robot.records import Material
 from cardan.description import Box, Shape
 from cardan.joints import Fixed, Prismatic, Revolute, UnboundedRevolute
-from cardan.records import Material
 from cardan.spatial import Matrix3
 from cardan.spatial.rotations import matrix_from_zyx
 

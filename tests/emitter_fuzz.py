@@ -21,18 +21,18 @@ from typing import NamedTuple
 import llvmlite.binding as llvm
 import numpy as np
 
-from cardan.program.fusing import Fused, joined_products
-from cardan.program.ops import LEAVES, SPEC, Kind, Op
-from cardan.program.passes import remove_dead_code
-from cardan.program.program import Array, Instruction, Program
-from cardan.targets.llvm.direct.neon import NEON
-from cardan.targets.llvm.direct.x86 import AVX, AVX512
-from cardan.targets.llvm.image import load
-from cardan.targets.llvm.machine import compile_image, host_features
-from cardan.targets.llvm.math import math_definitions
-from cardan.targets.llvm.plan import Lanes, Plan, plan_program
-from cardan.targets.llvm.text import block_text
-from cardan.targets.llvm.writer import attributes
+from cardan._compiler.program.fusing import Fused, joined_products
+from cardan._compiler.program.ops import LEAVES, SPEC, Kind, Op
+from cardan._compiler.program.passes import remove_dead_code
+from cardan._compiler.program.program import Array, Instruction, Program
+from cardan._compiler.targets.llvm.direct.neon import NEON
+from cardan._compiler.targets.llvm.direct.x86 import AVX, AVX512
+from cardan._compiler.targets.llvm.image import load
+from cardan._compiler.targets.llvm.machine import compile_image, host_features
+from cardan._compiler.targets.llvm.math import math_definitions
+from cardan._compiler.targets.llvm.plan import Lanes, Plan, plan_program
+from cardan._compiler.targets.llvm.text import block_text
+from cardan._compiler.targets.llvm.writer import attributes
 
 PLAIN = [Op.ADD, Op.SUB, Op.MUL] * 6 + [Op.DIV, Op.NEG, Op.SQRT, Op.ABS, Op.SIGN, Op.FLOOR, Op.MIN, Op.MAX]
 LOGIC = [Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR, Op.NOT, Op.SELECT, Op.SELECT, Op.SELECT, Op.SELECT]

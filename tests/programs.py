@@ -7,10 +7,10 @@ import subprocess
 import numpy as np
 
 import cardan
-from cardan.program import Array, trace, verify
-from cardan.program.repeated import repeated
-from cardan.targets import compile_program
-from cardan.targets.c import c_code
+from cardan._compiler.program import Array, trace, verify
+from cardan._compiler.program.repeated import repeated
+from cardan._compiler.targets import compile_program
+from cardan._compiler.targets.c import c_code
 
 
 def same(found, expected):

@@ -7,10 +7,10 @@ import sys
 
 import numpy as np
 
-from cardan import algorithms as alg
 from cardan import joints, load_mechanism
-from cardan.algorithms.kinematics import Kinematics
-from cardan.coordinates import model_converter as paths
+from cardan._dynamics import algorithms as alg
+from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._dynamics.coordinates import model_converter as paths
 from cardan.joints import CATALOGUE
 from cardan.manifolds import Euclidean
 from cardan.spatial import SE3

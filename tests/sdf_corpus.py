@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from cardan._reach.formats.load import check, load_mechanism
 from cardan.errors import DescriptionError, Fault
-from cardan.formats.load import check, load_mechanism
 
 
 class Verdict(NamedTuple):

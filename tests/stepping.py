@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import cardan
-from cardan.algorithms import stepping
-from cardan.algorithms.drives import Elements, Servo
-from cardan.algorithms.implicit import Moment, implicit_dynamics
+from cardan._dynamics.algorithms import stepping
+from cardan._dynamics.algorithms.drives import Elements, Servo
+from cardan._dynamics.algorithms.implicit import Moment, implicit_dynamics
 
 SHAPES = dict.fromkeys(("effort", "position", "velocity"), ("nv",))
 

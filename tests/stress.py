@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import cardan
-from cardan.runtime import disk_cache as cache
+from cardan._compiler.runtime import disk_cache as cache
 
 EVALUATE = """
 import numpy as np, cardan

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import cardan
 from cardan import SE3, Actuator, Drive, Group, Inertia, Limits, Mechanism, Spring
+from cardan._robot.records import ACTUATOR_KINDS
 from cardan.description import Box, Shape, Sphere
 from cardan.errors import (
     DescriptionError,
@@ -21,7 +22,6 @@ from cardan.errors import (
     UnknownNameError,
 )
 from cardan.joints import Fixed, FreeFlyer, Mimic, Prismatic, Revolute, Spherical
-from cardan.records import ACTUATOR_KINDS
 from json_things import bits, model_bits, there_and_back
 
 

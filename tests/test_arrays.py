@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.arrays import SymbolicArray, symbolic
+from cardan._algebra.arrays import SymbolicArray, symbolic
+from cardan._compiler.program import Array, Graph, trace
+from cardan._compiler.program.autodiff import jacobian
+from cardan._compiler.targets import evaluate
 from cardan.errors import ParameterError, ShapeError, TraceError
-from cardan.program import Array, Graph, trace
-from cardan.program.autodiff import jacobian
-from cardan.targets import evaluate
 
 RNG = np.random.default_rng(5)
 Q, V = RNG.normal(size=4), RNG.normal(size=4)

@@ -9,10 +9,10 @@ import pytest
 
 import cardan
 from cardan import scalar
+from cardan._compiler.program import Array, trace, verify
+from cardan._compiler.program.autodiff import jacobian, jacobian_vector_product, vector_jacobian_product
+from cardan._compiler.targets import compile_numpy
 from cardan.errors import ParameterError, UnknownNameError
-from cardan.program import Array, trace, verify
-from cardan.program.autodiff import jacobian, jacobian_vector_product, vector_jacobian_product
-from cardan.targets import compile_numpy
 
 FUNCTIONS = {
     "add": lambda x, y: x + 2.0 * y,
@@ -141,7 +141,7 @@ def test_products_are_those_of_the_jacobian(quadruped):
 
 
 def test_native_code_of_a_derivative(quadruped):
-    from cardan.targets import compile_program, default_target
+    from cardan._compiler.targets import compile_program, default_target
 
     _, program, state = quadruped
     derivative = jacobian(program, "q")

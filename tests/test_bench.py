@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._compiler.targets.llvm import peak
+from cardan._reach.cli.bench import USUAL
 from cardan.cli import main
-from cardan.cli.bench import USUAL
-from cardan.targets.llvm import peak
 
 ARM = cardan.robots.urdf_path("double_pendulum")
 QUADRUPED = cardan.robots.urdf_path("quadruped")
@@ -18,7 +18,7 @@ QUADRUPED = cardan.robots.urdf_path("quadruped")
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
     """Time for an instant only."""
-    monkeypatch.setattr("cardan.cli.timing.timed.__defaults__", (0.001,))
+    monkeypatch.setattr("cardan._reach.cli.timing.timed.__defaults__", (0.001,))
     monkeypatch.setattr(peak, "ROUNDS", 1000)
 
 

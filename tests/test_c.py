@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._compiler.program import Array, trace
+from cardan._compiler.targets import c, compile_numpy
+from cardan._compiler.targets.c import c_code
 from cardan.cli import main
 from cardan.errors import ParameterError
-from cardan.program import Array, trace
-from cardan.targets import c, compile_numpy
-from cardan.targets.c import c_code
 from mechanisms import random_model, random_state
 from representatives import represented
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cardan import joints
-from cardan.joints import CATALOGUE, Composite, Ellipsoid, Mimic, Universal, VariableScrew, catalogue
+from cardan._robot.joints import CATALOGUE, Composite, Ellipsoid, Mimic, Universal, VariableScrew, catalogue
 from cardan.spatial import SE3, Motion, exp_se3, log_se3
 from duals import duals, tangent
 

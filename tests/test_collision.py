@@ -9,13 +9,13 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import cardan
-from cardan.algorithms.collision import FAR, points
+from cardan._compiler.program import verify
+from cardan._motion.collision import FAR, points
+from cardan._motion.simulation.collide import collide_function
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from cardan.errors import ParameterError, ShapeError, UnsupportedError
-from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
-from cardan.program import verify
 from cardan.robots import double_pendulum
 from cardan.simulation import contact_points
-from cardan.simulation.collide import collide_function
 from cardan.spatial import SE3
 from two_shapes import EVERY_PAIR, LEVEL, SHAPES, candidates, random_poses, shapes_of, smallest
 

@@ -12,7 +12,7 @@ import pytest
 
 import cardan
 from cardan import SE3, Inertia, compare
-from cardan.cli.main import main
+from cardan._reach.cli.main import main
 from cardan.errors import CardanError, DescriptionError, DTypeError, ParameterError
 from cardan.joints import Reversed, Revolute, Spherical, UnboundedRevolute
 from cardan.spatial.rotations import matrix_from_zyx
@@ -249,7 +249,7 @@ def test_what_is_lost_beside_excuses_no_other_loss(tmp_path, capsys, monkeypatch
     cardan.save(m, tmp_path / "in.json")
     lost = changed({"base": Inertia(1.0)}, {"elbow": {"damping": (7.0,)}}).renamed({"base": "arm"}).mechanism
     lost.add_actuator(cardan.Actuator("elbow", "elbow", gain=2.0))
-    monkeypatch.setattr("cardan.cli.convert.save", lambda _, output: cardan.save(lost, output))
+    monkeypatch.setattr("cardan._reach.cli.convert.save", lambda _, output: cardan.save(lost, output))
     assert main(["convert", str(tmp_path / "in.json"), str(tmp_path / "out.sdf"), "--check"]) == 1
     out = capsys.readouterr().out
     assert "4 differences that were not stated, 2 that were" in out
@@ -268,7 +268,9 @@ def test_what_was_written_is_checked(tmp_path, capsys):
 def test_a_loss_that_is_not_stated_fails(tmp_path, capsys, monkeypatch):
     source = tmp_path / "arm.json"
     cardan.save(arm(), source)
-    monkeypatch.setattr("cardan.cli.convert.save", lambda thing, file: cardan.save(PAIRS["mass in grams"][0], file))
+    monkeypatch.setattr(
+        "cardan._reach.cli.convert.save", lambda thing, file: cardan.save(PAIRS["mass in grams"][0], file)
+    )
     assert main(["convert", str(source), str(tmp_path / "out.json"), "--check"]) == 1
     assert "b is 1000 times a" in capsys.readouterr().out
 

@@ -5,10 +5,10 @@ import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Limits, Mechanism
+from cardan._motion.simulation.solvers import XPBD, Featherstone, SemiImplicit, Variational
 from cardan.errors import ParameterError, UnsupportedError
 from cardan.joints import Fixed, Mimic, Revolute
 from cardan.simulation import compliant
-from cardan.simulation.solvers import XPBD, Featherstone, SemiImplicit, Variational
 
 G, MASS, ARM = 9.81, 2.0, 0.3
 COMPLIANCE = (1e-6, 2e-6, 1e-5, 1e-4, 3e-4, 2e-4)  # m/N along x, y, z, rad/(N m) about them

@@ -7,15 +7,15 @@ import pytest
 
 import cardan
 from cardan import Drive, Limits, Material, WorldBuilder
-from cardan.algorithms.contact import LAWS, contacts, minimum
-from cardan.algorithms.contact.equation import JointEquation, Response, TreeEquation
-from cardan.algorithms.drives import Elements, Servo
-from cardan.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.drives import Elements, Servo
+from cardan._dynamics.algorithms.implicit import Moment
+from cardan._motion.contact import LAWS, contacts, minimum
+from cardan._motion.contact.equation import JointEquation, Response, TreeEquation
+from cardan._motion.simulation.pairs import ContactPair
+from cardan._motion.simulation.solvers import Featherstone
 from cardan.description import Plane, Sphere
 from cardan.errors import UnsupportedError
 from cardan.joints import Prismatic, Revolute
-from cardan.simulation.pairs import ContactPair
-from cardan.simulation.solvers import Featherstone
 from cardan.spatial import Force
 from contact_worlds import EARTH, SLOPE, ball_world, box_world, energy, stack_world
 from mechanisms import random_inertia, random_model, random_state

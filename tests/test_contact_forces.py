@@ -7,9 +7,9 @@ import pytest
 
 import cardan
 from cardan import WorldBuilder, solvers
+from cardan._robot.model import Material
 from cardan.description import Box, HeightField, Sphere
 from cardan.errors import ParameterError, UnknownNameError, UnsupportedError
-from cardan.model import Material
 from contact_worlds import ball_world, box_world, stack_world
 
 LAWS = ("convex", "compliant", "hard")

@@ -6,9 +6,9 @@ import pytest
 
 import cardan
 from cardan import compare
-from cardan.cli.main import main
+from cardan._reach.cli.main import main
+from cardan._reach.formats.load import FORMATS
 from cardan.errors import MissingExtraError, UnsupportedError
-from cardan.formats.load import FORMATS
 from compare_pairs import arm
 from representatives import represented
 from robots_data import short, urdf_files

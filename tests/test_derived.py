@@ -5,13 +5,13 @@ import pytest
 
 import cardan
 from cardan import verify_joint
+from cardan._compiler.program import Array, Instruction, Op, Program, trace, verify
+from cardan._compiler.program.value_numbering import merge_identities
+from cardan._compiler.targets import compile_numpy
+from cardan._reach.verification.numerics import program
+from cardan._robot.joints.derivation.derived import subspace_program
 from cardan.errors import JointError
 from cardan.joints import CATALOGUE, Joint
-from cardan.joints.derivation.derived import subspace_program
-from cardan.program import Array, Instruction, Op, Program, trace, verify
-from cardan.program.value_numbering import merge_identities
-from cardan.targets import compile_numpy
-from cardan.verification.numerics import program
 
 MOVABLE = [j for j in CATALOGUE if j.nv]
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._reach.distributed.engines import ENGINES, Processes, Threads
+from cardan._reach.distributed.outputs import Arrays
+from cardan._reach.distributed.schedule import Schedule
 from cardan.distributed import map as mapped
-from cardan.distributed.engines import ENGINES, Processes, Threads
-from cardan.distributed.outputs import Arrays
-from cardan.distributed.schedule import Schedule
 from cardan.errors import (
     ChunkError,
     DTypeError,
@@ -360,7 +360,7 @@ def test_damaged_progress_is_named_and_can_be_begun_anew(arm, states, torques, w
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
 def test_workers_end_with_a_caller_that_is_killed(workplace):
     code = (
-        "import os, signal\nfrom cardan.distributed.engines import Processes\n"
+        "import os, signal\nfrom cardan._reach.distributed.engines import Processes\n"
         "print(Processes(1).submit(os.getpid).result(), flush=True)\nos.kill(os.getpid(), signal.SIGKILL)"
     )
     caller = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)

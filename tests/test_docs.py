@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from cardan.cli.main import COMMANDS, main
+from cardan._reach.cli.main import COMMANDS, main
 from representatives import represented
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan import targets
-from cardan.targets.llvm import door as llvm_door
+from cardan._compiler import targets
+from cardan._compiler.targets.llvm import door as llvm_door
 from representatives import represented
 from work import calls
 
@@ -57,7 +57,7 @@ def widths(compiled):
 
 def test_a_few_states_have_code_of_their_own_once_it_pays(arm, states):
     """Where vectors are large; until then code for many serves them, without Python, and gives the same bits."""
-    import cardan.targets.llvm.target as native
+    import cardan._compiler.targets.llvm.target as native
 
     if not native.few_states(np.dtype(float)):
         pytest.skip("vectors of 64 bytes only")
@@ -735,7 +735,7 @@ def test_why_the_door_is_closed_is_said(monkeypatch, caplog):
 @pytest.mark.parametrize("setting", [{"PYTHONMALLOC": "debug"}, {"PYTHONDEVMODE": "1"}], ids=str)
 def test_the_layout_is_read_from_objects_that_live(setting):
     """One was freed before it was read: a Python that overwrites freed memory found "flags of others"."""
-    code = "from cardan.targets.llvm.door import closed_because; print(closed_because())"
+    code = "from cardan._compiler.targets.llvm.door import closed_because; print(closed_because())"
     found = subprocess.run([sys.executable, "-c", code], env={**os.environ, **setting}, capture_output=True, text=True)
     assert (found.returncode, found.stdout) == (0, "None\n")
 
@@ -777,5 +777,5 @@ def test_without_a_door_the_results_are_the_same(arm, states, monkeypatch):
     expected = cardan.inverse_dynamics.bind(arm)(*states)
     monkeypatch.setattr(llvm_door, "is_supported", lambda: False)
     plain = cardan.inverse_dynamics.on("llvm", threads=1).bind(arm)
-    assert type(plain).__call__ is cardan.functions.compiled.Bound.__call__
+    assert type(plain).__call__ is cardan._dynamics.call.compiled.Bound.__call__
     np.testing.assert_array_equal(plain(*states), expected)

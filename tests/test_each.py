@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._compiler.program import Array, expr, trace, verify
+from cardan._compiler.program.program import Instruction, Op, Region
+from cardan._compiler.program.repeated import repeated
+from cardan._compiler.program.replay import straight
+from cardan._compiler.targets import Outline, c
+from cardan._compiler.targets.llvm import plan
 from cardan.errors import ParameterError, ProgramError
-from cardan.program import Array, expr, trace, verify
-from cardan.program.program import Instruction, Op, Region
-from cardan.program.repeated import repeated
-from cardan.program.replay import straight
-from cardan.targets import Outline, c
-from cardan.targets.llvm import plan
 from programs import LOOPS, evaluated, item_by_item, long_chain, random_program, run_c, same
 
 ITEMS = 5

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.program import Array, Instruction, Program, trace
-from cardan.program.fusing import Fused, joined_products
-from cardan.program.ops import Op
-from cardan.targets import compile_program, default_target
-from cardan.targets.llvm import plan
-from cardan.targets.llvm.compiler import compile_program as compile_native
-from cardan.targets.llvm.direct.lowering import spread
-from cardan.targets.llvm.lanes import Lanes
-from cardan.targets.llvm.target import Loaded
+from cardan._compiler.program import Array, Instruction, Program, trace
+from cardan._compiler.program.fusing import Fused, joined_products
+from cardan._compiler.program.ops import Op
+from cardan._compiler.targets import compile_program, default_target
+from cardan._compiler.targets.llvm import plan
+from cardan._compiler.targets.llvm.compiler import compile_program as compile_native
+from cardan._compiler.targets.llvm.direct.lowering import spread
+from cardan._compiler.targets.llvm.lanes import Lanes
+from cardan._compiler.targets.llvm.target import Loaded
 from emitter_fuzz import Guarded, run_batch, tables
 from mechanisms import random_state
 from programs import LOOPS, evaluated, random_program, same
@@ -246,7 +246,7 @@ def test_an_emitter_that_does_not_exist(by, monkeypatch):
     program = traced(lambda x: [x[0] + 1.0], 1)
     with pytest.raises(cardan.errors.TargetError, match="CARDAN_EMITTER is 'gcc', expected one of"):
         by("gcc", program, [np.ones((1, 1))])
-    monkeypatch.setattr("cardan.targets.llvm.direct.choice.host_features", lambda: ("old", "+sse2"))
+    monkeypatch.setattr("cardan._compiler.targets.llvm.direct.choice.host_features", lambda: ("old", "+sse2"))
     with pytest.raises(cardan.errors.TargetError, match="no table for this processor"):
         by("direct", traced(lambda x: [x[0] + 3.0], 1), [np.ones((1, 1))])
 

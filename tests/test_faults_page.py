@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "docs"))
 
 import build_faults as build
 
-from cardan.formats.load import FORMATS
+from cardan._reach.formats.load import FORMATS
 
 PAGE = build.PAGE.read_text(encoding="utf-8")
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan import words
+from cardan._algebra import words
 from words_of_guides import WORDS as WORDS_OF_GUIDES
 
 pytestmark = pytest.mark.usefixtures("reference_target")

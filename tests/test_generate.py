@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._compiler.program import Array, trace
+from cardan._compiler.program.work import work_by_kind, work_counts
+from cardan._compiler.targets.c import c_function
 from cardan.cli import main
 from cardan.errors import DTypeError, DuplicateNameError, ParameterError, TraceError, UnknownNameError
 from cardan.generation import function_in, step_of
 from cardan.joints import CATALOGUE
-from cardan.program import Array, trace
-from cardan.program.work import work_by_kind, work_counts
-from cardan.targets.c import c_function
 from cross import MACHINES, STRICT, SUPPORT, compiled, lines_of, needed, numbers
 from mechanisms import random_model, random_state
 from representatives import represented

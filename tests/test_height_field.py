@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.content import digest
+from cardan._algebra.content import digest
+from cardan._reach.formats.plausibility import review
+from cardan._reach.formats.report import Report
+from cardan._reach.formats.sdf.writer import write_sdf
+from cardan._reach.formats.urdf.writer import write_urdf
+from cardan._reach.pictures.surfaces import facets_of
 from cardan.description import Box, HeightField, Mechanism, Shape, Sphere
 from cardan.errors import DescriptionError, ParameterError, UnsupportedError
-from cardan.formats.plausibility import review
-from cardan.formats.report import Report
-from cardan.formats.sdf.writer import write_sdf
-from cardan.formats.urdf.writer import write_urdf
-from cardan.pictures.surfaces import facets_of
 from cardan.spatial import SE3
 
 pytestmark = pytest.mark.usefixtures("reference_target")
@@ -165,7 +165,7 @@ def test_pictures_show_its_surface():
 
 def test_the_viewer_shows_its_surface():
     pytest.importorskip("trimesh")
-    from cardan.viewer.triangles import surface_of
+    from cardan._reach.viewer.triangles import surface_of
 
     shown = surface_of(Shape("world", "visual", WAVES, SE3(None, (1.0, 2.0, 3.0))))
     np.testing.assert_allclose(shown.vertices, WAVES.surface()[0] + [1.0, 2.0, 3.0])

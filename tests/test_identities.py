@@ -12,11 +12,11 @@ import pytest
 
 import cardan
 from cardan import scalar
+from cardan._compiler.program import Array, Graph, Instruction, Op, Program, trace, verify
+from cardan._compiler.program.value_numbering import merge_identities
+from cardan._robot.joints.coordinate_functions import Linear, Polynomial
 from cardan.joints import OpenSimCustom, Spline
-from cardan.joints.coordinate_functions import Linear, Polynomial
 from cardan.manifolds import Euclidean
-from cardan.program import Array, Graph, Instruction, Op, Program, trace, verify
-from cardan.program.value_numbering import merge_identities
 from cardan.spatial.rotations import matrix_about_axis, matrix_from_zyx, rotation_about_axis
 from expressions import VARIABLES, disguised, random_expression, value
 from representatives import represented
@@ -207,7 +207,7 @@ def test_nothing_gets_a_divisor_it_did_not_have():
     program = merged(lambda x, y, z: [(x * x - 1.0) / (x - 1.0), x + 1.0, scalar.sqrt(x) * scalar.sqrt(x), x * 1.0])
     at = [np.array([[1.0, 0.0, 0.0], [-4.0, 0.0, 0.0]])]
     with np.errstate(all="ignore"):
-        y = cardan.targets.compile_numpy(program)(at, 2, np.dtype(float))
+        y = cardan._compiler.targets.compile_numpy(program)(at, 2, np.dtype(float))
     assert y[0, 1] == 2.0
     assert y[1, 3] == -4.0
 
@@ -220,7 +220,7 @@ def test_no_sum_stands_for_a_product():
         return [1.0 - scalar.cos(2.0 * x), 2.0 * scalar.sin(x) ** 2, (x + 1.0) * e - e, x * e]
 
     program = merged(both_ways)
-    y = cardan.targets.compile_numpy(program)([np.array([[1e-9, 0.0, 0.0]])], 1, np.dtype(float))
+    y = cardan._compiler.targets.compile_numpy(program)([np.array([[1e-9, 0.0, 0.0]])], 1, np.dtype(float))
     np.testing.assert_allclose(y[0, [1, 3]], [2e-18, 1e-9], rtol=1e-8)
 
 

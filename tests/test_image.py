@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.program import Array, trace
-from cardan.runtime import disk_cache as cache
-from cardan.runtime import processor
-from cardan.targets import Outline, compile_program, default_target, load_program
-from cardan.targets.llvm.image import Image, has_flat_images
-from cardan.targets.llvm.machine import compile_image
-from cardan.targets.llvm.plan import Lanes
-from cardan.targets.llvm.text import llvm_text
+from cardan._compiler.program import Array, trace
+from cardan._compiler.runtime import disk_cache as cache
+from cardan._compiler.runtime import processor
+from cardan._compiler.targets import Outline, compile_program, default_target, load_program
+from cardan._compiler.targets.llvm.image import Image, has_flat_images
+from cardan._compiler.targets.llvm.machine import compile_image
+from cardan._compiler.targets.llvm.plan import Lanes
+from cardan._compiler.targets.llvm.text import llvm_text
 from representatives import represented
 
 pytestmark = [
@@ -73,8 +73,8 @@ def test_what_was_kept_gives_the_same_bits(place, name, dtype):
 def test_another_process_neither_traces_nor_loads_llvm(place):
     code = (
         "import sys, numpy as np\n"
-        "from cardan.program import Array\n"
-        "from cardan.targets import Outline, load_program, default_target\n"
+        "from cardan._compiler.program import Array\n"
+        "from cardan._compiler.targets import Outline, load_program, default_target\n"
         "outline = Outline({name!r}, {inputs}, {outputs}, {operations}, {digest!r})\n"
         "run = load_program(outline, lambda: 1 / 0, default_target())\n"
         "print(run([np.array([[3.0, 4.0]])], 1, np.dtype(float)))\n"
@@ -132,7 +132,7 @@ def test_no_byte_may_change(place):
 
 
 def test_code_for_another_processor_is_not_taken(place, monkeypatch):
-    from cardan.targets.llvm import store
+    from cardan._compiler.targets.llvm import store
 
     program, x = PROGRAMS["small"](), [np.ones((1, 2))]
     compile_program(program, "llvm")(x, 1, np.dtype(float))
@@ -200,7 +200,7 @@ OTHERS += [("x86_64-linux-gnu", "haswell", "double"), ("x86_64-linux-gnu", "hasw
 @pytest.mark.parametrize(("triple", "cpu", "scalar"), represented(OTHERS, by=[OTHERS[0]].count))
 def test_images_for_other_processors_can_be_made(triple, cpu, scalar):
     """Every reference within them is of a kind that is known; that they run was tried in an emulator."""
-    from cardan.targets.llvm.elf import flattened
+    from cardan._compiler.targets.llvm.elf import flattened
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.algorithms import stepping as algorithms
-from cardan.algorithms.drives import RETURN, RIGID
-from cardan.algorithms.implicit import JointSpace, Moment, implicit_dynamics
-from cardan.algorithms.tree import outward, weightless
+from cardan._dynamics.algorithms import stepping as algorithms
+from cardan._dynamics.algorithms.drives import RETURN, RIGID
+from cardan._dynamics.algorithms.implicit import JointSpace, Moment, implicit_dynamics
+from cardan._dynamics.algorithms.tree import outward, weightless
 from cardan.joints import CATALOGUE, Cable
 from cardan.robots import double_pendulum, four_bar
 from cardan.spatial import ArticulatedInertia, Force, Inertia

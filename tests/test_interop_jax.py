@@ -371,9 +371,9 @@ def test_the_handler_is_an_image_on_every_processor(machine, device):
     """It refers to nothing outside, and there is one place for the address of what it must know."""
     import llvmlite.binding as llvm
 
-    from cardan.targets.llvm.elf import flattened
-    from cardan.targets.llvm.xla_layout import MARK
-    from cardan.targets.llvm.xla_text import handler_text
+    from cardan._compiler.targets.llvm.elf import flattened
+    from cardan._compiler.targets.llvm.xla_layout import MARK
+    from cardan._compiler.targets.llvm.xla_text import handler_text
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()

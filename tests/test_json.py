@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 
 import cardan
 from cardan import SE3, Actuator, Group, Inertia, Joint, Limits, Mechanism, Motion
+from cardan._reach.formats.json.records import GEOMETRIES
+from cardan._reach.formats.json.types import SHIPPED
+from cardan._robot.geometry.shapes import Geometry
+from cardan._robot.model import Annotations, Body, Connection, Frame
+from cardan._robot.records import Configuration
 from cardan.description import Shape, Sphere
 from cardan.errors import DescriptionError, ParameterError
-from cardan.formats.json.records import GEOMETRIES
-from cardan.formats.json.types import SHIPPED
-from cardan.geometry.shapes import Geometry
 from cardan.joints import CATALOGUE, Composite, CoordinateFunction, Mimic, Revolute, reverse
-from cardan.model import Annotations, Body, Connection, Frame
-from cardan.records import Configuration
 from cardan.robots import ROBOTS, urdf_path
 from cardan.spatial import Vector3, exp_se3, unit_vector
 from json_things import NASTY, bits, everything, model_bits, named, strictly, there_and_back

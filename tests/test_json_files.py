@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 import cardan
 from cardan import SE3, Inertia, Limits, Mechanism
+from cardan._reach.formats.json.text import lines_of
+from cardan._reach.formats.json.types import SHIPPED
+from cardan._reach.formats.load import describe
+from cardan._reach.formats.reading import Options
 from cardan.cli import main
 from cardan.description import Mesh, Shape
 from cardan.errors import DescriptionError, MechanismError, ParameterError
 from cardan.formats import check
-from cardan.formats.json.text import lines_of
-from cardan.formats.json.types import SHIPPED
-from cardan.formats.load import describe
-from cardan.formats.reading import Options
 from cardan.joints import CATALOGUE, Revolute
 from cardan.robots import ROBOTS, urdf_path
 from compare_pairs import arm
@@ -437,7 +437,7 @@ def test_convert_refuses_what_it_cannot_do(tmp_path, capsys):
 
 
 def test_the_command_line_trusts_if_it_is_told(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("cardan.formats.json.types._registered", {})
+    monkeypatch.setattr("cardan._reach.formats.json.types._registered", {})
     m = Mechanism("robot")
     m.add_body("link")
     m.add_joint("cam", Cam(0.3), "world", "link")
@@ -457,7 +457,7 @@ DOCUMENTATION = Path(__file__).parents[1] / "docs" / "serialisation.md"
 
 
 def test_the_documentation_runs_and_its_example_is_what_is_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("cardan.formats.json.types._registered", {})
+    monkeypatch.setattr("cardan._reach.formats.json.types._registered", {})
     monkeypatch.chdir(tmp_path)
     page = DOCUMENTATION.read_text(encoding="utf-8")
     module = types.ModuleType("documented")
@@ -531,7 +531,9 @@ def test_what_is_probably_not_meant_is_told_with_its_line():
 
 def test_the_text_is_gone_through_only_when_a_place_is_asked_for(monkeypatch):
     asked = []
-    monkeypatch.setattr("cardan.formats.json.codec.lines_of", lambda *given: asked.append(given) or lines_of(*given))
+    monkeypatch.setattr(
+        "cardan._reach.formats.json.codec.lines_of", lambda *given: asked.append(given) or lines_of(*given)
+    )
     found = describe(GOOD, Options(on_inertia="ignore"))
     assert not asked
     assert found.places["frame", "tip"] == 21

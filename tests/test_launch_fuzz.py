@@ -2,7 +2,7 @@
 
 import pytest
 
-from cardan import targets
+from cardan._compiler import targets
 from launch_fuzz import Cases, run_case
 from representatives import represented
 

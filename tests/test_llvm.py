@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._compiler.program import Array, trace
+from cardan._compiler.runtime import disk_cache as cache
+from cardan._compiler.targets import compile_program
+from cardan._compiler.targets.llvm.machine import compile_object
+from cardan._compiler.targets.llvm.plan import Lanes, plan_program
+from cardan._compiler.targets.llvm.text import llvm_text
 from cardan.joints import CATALOGUE
-from cardan.program import Array, trace
-from cardan.runtime import disk_cache as cache
-from cardan.targets import compile_program
-from cardan.targets.llvm.machine import compile_object
-from cardan.targets.llvm.plan import Lanes, plan_program
-from cardan.targets.llvm.text import llvm_text
 from mechanisms import random_model, random_state
 from representatives import represented
 
@@ -100,8 +100,8 @@ def test_other_widths_compile(width):
 @pytest.mark.parametrize("width", [2, 4])
 def test_narrower_vectors_run(width):
     """What other processors have, as far as this one runs it: a slot is aligned to a vector of W, not to one of 8."""
-    from cardan.targets.llvm.machine import compile_image
-    from cardan.targets.llvm.target import Loaded
+    from cardan._compiler.targets.llvm.machine import compile_image
+    from cardan._compiler.targets.llvm.target import Loaded
 
     arm, lanes = cardan.load(cardan.robots.urdf_path("arm7")), Lanes(width, "double")
     program, (q, v, a) = cardan.inverse_dynamics.program(arm), random_state(arm, seed=0, shape=(5,))
@@ -188,7 +188,7 @@ def test_many_callers_at_once_get_single_thread_results():
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize(("rows", "work"), [(1, 10**12), (1000, 10**7), (100_003, 100_000), (10_000_000, 100)])
 def test_a_batch_is_done_in_parts_an_interrupt_need_not_wait_long_for(threads, rows, work):
-    from cardan.runtime.threads import PART, split
+    from cardan._compiler.runtime.threads import PART, split
 
     done = []
     split(rows, work, 8, threads, lambda start, stop: done.append((start, stop)))
@@ -201,7 +201,7 @@ def test_a_batch_is_done_in_parts_an_interrupt_need_not_wait_long_for(threads, r
 
 def test_after_an_interrupt_nothing_runs_any_more():
     """Each part interrupts the caller when it begins, which may be while other parts are still being handed out."""
-    from cardan.runtime.threads import split
+    from cardan._compiler.runtime.threads import split
 
     for _ in range(10):
         begun, done = [], []
@@ -225,7 +225,7 @@ def test_an_interrupt_while_a_thread_begins_does_not_keep_the_process_from_endin
     """The process waited forever for a thread that no list of threads to be ended had in it."""
     script = """
 import threading
-from cardan.runtime.threads import split
+from cardan._compiler.runtime.threads import split
 
 def start(thread, begin=threading.Thread.start):
     begin(thread)
@@ -242,7 +242,7 @@ except KeyboardInterrupt:
 
 
 def test_what_goes_wrong_on_another_thread_is_raised_and_ends_the_batch():
-    from cardan.runtime.threads import split
+    from cardan._compiler.runtime.threads import split
 
     done, caller = [], threading.current_thread()
 
@@ -279,7 +279,7 @@ def test_unknown_target():
 
 
 def test_a_long_compilation_is_announced_to_the_logger_before_it_begins(caplog, monkeypatch):
-    from cardan.targets.llvm import compiler
+    from cardan._compiler.targets.llvm import compiler
 
     caplog.set_level("INFO", "cardan")
     monkeypatch.setenv("CARDAN_EMITTER", "llvm")
@@ -294,7 +294,7 @@ def test_a_long_compilation_is_announced_to_the_logger_before_it_begins(caplog, 
 
 
 def test_a_long_compilation_shows_on_a_terminal_and_leaves_nothing_there(monkeypatch, caplog):
-    from cardan.runtime.progress import announced
+    from cardan._compiler.runtime.progress import announced
 
     class Terminal(io.StringIO):
         def isatty(self):
@@ -340,7 +340,9 @@ def test_an_entry_is_written_owner_only_and_read_back(place, monkeypatch):
     (entry,) = place.glob("*.entry")
     assert place.stat().st_mode & 0o777 == 0o700
     assert entry.stat().st_mode & 0o077 == 0
-    monkeypatch.setattr("cardan.targets.llvm.machine.compile_object", lambda text: pytest.fail("compiled again"))
+    monkeypatch.setattr(
+        "cardan._compiler.targets.llvm.machine.compile_object", lambda text: pytest.fail("compiled again")
+    )
     assert evaluate() == EXPECTED
 
 
@@ -358,8 +360,8 @@ def test_a_damaged_entry_is_compiled_anew_never_run(place, damage):
 
 def test_code_of_another_revision_is_not_taken(place, monkeypatch):
     evaluate()
-    monkeypatch.setattr("cardan.targets.llvm.store._REVISION", b"another revision")
-    monkeypatch.setattr("cardan.targets.llvm.store.revision", lambda: b"another revision")
+    monkeypatch.setattr("cardan._compiler.targets.llvm.store._REVISION", b"another revision")
+    monkeypatch.setattr("cardan._compiler.targets.llvm.store.revision", lambda: b"another revision")
     assert evaluate() == EXPECTED
     assert len(list(place.glob("*.entry"))) == 2
 
@@ -458,7 +460,7 @@ def test_a_full_or_missing_disk_does_not_matter(place, monkeypatch):
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("cardan.runtime.disk_cache.os.replace", full)
+    monkeypatch.setattr("cardan._compiler.runtime.disk_cache.os.replace", full)
     assert evaluate() == EXPECTED
     assert list(place.iterdir()) == []
     monkeypatch.setenv("CARDAN_CACHE_DIR", "/dev/null/cache")
@@ -516,9 +518,9 @@ def test_a_large_workspace_lives_on_the_heap():
 @pytest.mark.parametrize("said", ["cpu:type:x86,ven0000fam0006mod002A:feature:,0000,0019,009C", None])
 def test_a_processor_without_multiply_add_gets_the_reference_target(monkeypatch, said):
     """Sandy Bridge, say: AVX, but no fused multiply-add; as Linux says it, and as LLVM does elsewhere."""
-    from cardan import targets
-    from cardan.runtime import processor
-    from cardan.targets.llvm import machine
+    from cardan._compiler import targets
+    from cardan._compiler.runtime import processor
+    from cardan._compiler.targets.llvm import machine
 
     monkeypatch.delenv("CARDAN_TARGET", raising=False)
     monkeypatch.setattr(processor, "description", lambda: said)
@@ -547,8 +549,8 @@ def many_results(seed, count=70):
 @pytest.mark.parametrize("streamed", [False, True], ids=["through the caches", "past the caches"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_every_size_of_batch_by_every_way(monkeypatch, long, streamed, dtype):
-    from cardan.targets.llvm import entry as llvm_entry
-    from cardan.targets.llvm import plan as llvm_plan
+    from cardan._compiler.targets.llvm import entry as llvm_entry
+    from cardan._compiler.targets.llvm import plan as llvm_plan
 
     monkeypatch.setattr(llvm_plan, "LONG", 10 if long else 10**9)
     monkeypatch.setattr(llvm_entry, "STREAM", 1 if streamed else 2**40)
@@ -571,7 +573,7 @@ def test_every_size_of_batch_by_every_way(monkeypatch, long, streamed, dtype):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_outputs_are_written_where_they_are_wanted_and_nowhere_else(monkeypatch, streamed, dtype):
     """Dense, and with rows further apart than their entries, as where several outputs are side by side."""
-    from cardan.targets.llvm import entry as llvm_entry
+    from cardan._compiler.targets.llvm import entry as llvm_entry
 
     monkeypatch.setattr(llvm_entry, "STREAM", 1 if streamed else 2**40)
     sizes = {"many": (13, 6), "one": (), "none": (0,), "few": (9,), "constant": (3,)}

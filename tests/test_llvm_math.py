@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.program import Array, trace
-from cardan.targets import compile_program
-from cardan.targets.libm.exp_log import EXP, LOG
-from cardan.targets.libm.far import FAST_RANGE
-from cardan.targets.libm.inverse_trig import ASIN, ATAN
-from cardan.targets.llvm import compiler
-from cardan.targets.llvm.plan import Lanes
-from cardan.targets.llvm.target import Loaded
+from cardan._compiler.program import Array, trace
+from cardan._compiler.targets import compile_program
+from cardan._compiler.targets.libm.exp_log import EXP, LOG
+from cardan._compiler.targets.libm.far import FAST_RANGE
+from cardan._compiler.targets.libm.inverse_trig import ASIN, ATAN
+from cardan._compiler.targets.llvm import compiler
+from cardan._compiler.targets.llvm.plan import Lanes
+from cardan._compiler.targets.llvm.target import Loaded
 from minimax import minimax, weighted_error
 
 mp = pytest.importorskip("mpmath")

@@ -8,7 +8,7 @@ import pytest
 
 import cardan
 import linkages
-from cardan import algorithms
+from cardan._dynamics import algorithms
 from cardan.errors import AssemblyError, DTypeError, MechanismError, ParameterError, UnknownNameError
 from cardan.joints import (
     CATALOGUE,

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._robot.joints.periodic import angle_coordinates
 from cardan.errors import ConfigurationError, ShapeError
 from cardan.joints import (
     CATALOGUE,
@@ -23,7 +24,6 @@ from cardan.joints import (
     UnboundedRevolute,
     VariableScrew,
 )
-from cardan.joints.periodic import angle_coordinates
 from mechanisms import random_inertia, random_model, random_pose, random_state
 from representatives import represented
 

@@ -5,15 +5,15 @@ import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Material, Mechanism, WorldBuilder
-from cardan.algorithms.implicit import Moment
-from cardan.algorithms.maximal_steps import Efforts
-from cardan.algorithms.maximal_steps.bodies import System
-from cardan.algorithms.maximal_steps.non_penetration import Touched, fallen
+from cardan._dynamics.algorithms.implicit import Moment
+from cardan._motion.maximal_steps import Efforts
+from cardan._motion.maximal_steps.bodies import System
+from cardan._motion.maximal_steps.non_penetration import Touched, fallen
+from cardan._motion.simulation.driven import driven
+from cardan._motion.simulation.solvers import XPBD, Featherstone, SemiImplicit, Variational
 from cardan.description import Box, Capsule, Plane, Shape, Sphere
 from cardan.errors import UnsupportedError
 from cardan.joints import FreeFlyer, Prismatic, Revolute
-from cardan.simulation.driven import driven
-from cardan.simulation.solvers import XPBD, Featherstone, SemiImplicit, Variational
 from contact_worlds import stack_world
 
 G = 9.81

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan import algorithms
-from cardan.algorithms import stepping
-from cardan.algorithms.maximal_steps import Efforts, semi_implicit_start, variational_step, xpbd_step
+from cardan._dynamics import algorithms
+from cardan._dynamics.algorithms import stepping
+from cardan._motion.maximal_steps import Efforts, semi_implicit_start, variational_step, xpbd_step
 from cardan.errors import UnsupportedError
 from cardan.joints import CATALOGUE, Cable, Distance, FreeFlyer, Mimic, Reversed, Revolute, Spherical
 from cardan.simulation import solvers

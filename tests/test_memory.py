@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.runtime import memory
+from cardan._compiler.runtime import memory
 
 SIZE = 2**17  # entries: 1 MB
 DOUBLE = np.dtype(np.float64)
@@ -271,7 +271,7 @@ def test_results_of_calls_begin_at_a_line_of_the_cache(arm):
 
 def test_the_environment_turns_it_off(arm):
     code = (
-        "import numpy as np\nfrom cardan.runtime import memory\n"
+        "import numpy as np\nfrom cardan._compiler.runtime import memory\n"
         f"print(memory.empty(({SIZE},), np.dtype(float)).flags.owndata)\n"
     )
     for value, owns in (("0", "True"), ("", "False")):
@@ -284,7 +284,7 @@ def test_the_environment_turns_it_off(arm):
 
 def test_what_outlives_the_modules_is_freed_in_silence():
     code = (
-        "import builtins, numpy as np\nfrom cardan.runtime import memory\n"
+        "import builtins, numpy as np\nfrom cardan._compiler.runtime import memory\n"
         f"builtins.late = memory.empty(({SIZE},), np.dtype(float))\n"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

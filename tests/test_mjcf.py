@@ -12,12 +12,12 @@ import pytest
 
 import cardan
 from cardan import joints as J
+from cardan._reach.formats.mjcf import write
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
+from cardan._robot.records import Actuator, Drive, Spring
 from cardan.errors import DescriptionError, DescriptionWarning
 from cardan.formats import check, load_mechanism
-from cardan.formats.mjcf import write
-from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from cardan.joints import Limits
-from cardan.records import Actuator, Drive, Spring
 from mjcf_texts import EVERYTHING
 from mutations import mutant
 

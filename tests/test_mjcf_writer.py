@@ -9,12 +9,12 @@ import pytest
 import cardan
 from cardan import conventions
 from cardan import joints as J
-from cardan.cli.main import main
+from cardan._reach.cli.main import main
+from cardan._reach.formats.mjcf import write
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
+from cardan._robot.records import Actuator, Drive, Material, Spring
 from cardan.errors import DescriptionWarning, MechanismError, ParameterError, UnsupportedError
 from cardan.formats import load_mechanism
-from cardan.formats.mjcf import write
-from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
-from cardan.records import Actuator, Drive, Material, Spring
 from mechanisms import random_inertia, random_pose
 
 mujoco = pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)
@@ -223,7 +223,7 @@ def lossy():
     m.add_joint("copy", J.Mimic(J.Revolute(), "j"), "tool", "copying", limits=limits, compliance=[0.1] * 6)
     m.add_shape(Shape("b", "visual", Sphere(0.1), texture="a.png", group=2, surface=Material(0.1)))
     m.add_shape(Shape("b", "collision", Sphere(0.1), surface=Material(0.0, stiffness=7.0)))
-    m.add_group(cardan.records.Group("arm", ("b",)))
+    m.add_group(cardan._robot.records.Group("arm", ("b",)))
     m.add_actuator(Actuator("open", "j"))
     return m
 
@@ -293,8 +293,8 @@ def test_a_robot_too_deep_to_be_read_again_is_refused_before_mujoco_has_it():
 
 
 def test_a_robot_too_large_to_be_read_again_is_refused(monkeypatch):
-    monkeypatch.setattr("cardan.formats.mjcf.writer.MAX_HANDED", 20)
-    monkeypatch.setattr("cardan.formats.mjcf.expanded.MAX_HANDED", 20)
+    monkeypatch.setattr("cardan._reach.formats.mjcf.writer.MAX_HANDED", 20)
+    monkeypatch.setattr("cardan._reach.formats.mjcf.expanded.MAX_HANDED", 20)
     assert len(load_mechanism(write(chain(5))).bodies) == 5
     with pytest.raises(UnsupportedError, match=r"\d+ elements .*: at most 20 are read again; write it as JSON"):
         write(chain(6))

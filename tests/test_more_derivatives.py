@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._dynamics.functions.derivatives import CONFIGURATION
 from cardan.errors import ParameterError, ShapeError, UnknownNameError
-from cardan.functions.derivatives import CONFIGURATION
 from mechanisms import central_difference, random_model, random_state
 
 ARM = cardan.robots.arm7().model()

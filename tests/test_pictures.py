@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.algorithms.kinematics import Kinematics
+from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._reach.pictures.scene import normals_of
+from cardan._reach.pictures.surfaces import coarsened, facets_of
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from cardan.errors import (
     ConfigurationError,
@@ -26,8 +28,6 @@ from cardan.errors import (
     UnsupportedError,
 )
 from cardan.joints import Prismatic, Revolute
-from cardan.pictures.scene import normals_of
-from cardan.pictures.surfaces import coarsened, facets_of
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 pytestmark = pytest.mark.usefixtures("reference_target", "closed_figures")
@@ -585,7 +585,7 @@ def test_a_film_has_its_pictures_and_is_written_whole(fall, tmp_path):
 
 
 def test_a_film_moves_evenly_along_the_manifold(arm):
-    from cardan.pictures.animation import _between
+    from cardan._reach.pictures.animation import _between
 
     q0, q1 = arm.neutral(), arm.neutral() + 0.4
     found = _between(arm, np.array([q0, q0 + 0.1, q1]), np.array([0.0, 0.1, 0.4]), np.linspace(0.0, 0.4, 9))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._dynamics.call.plain import extra_names, pulled, pushed
 from cardan.errors import ParameterError, UnknownNameError
-from cardan.functions.plain import extra_names, pulled, pushed
 from mechanisms import central_difference
 
 pytestmark = pytest.mark.usefixtures("quick_target")

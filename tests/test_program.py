@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._compiler.program import SPEC, Array, Graph, Instruction, Instructions, Op, Program, trace, verify
+from cardan._compiler.targets import compile_numpy
 from cardan.errors import ProgramError, TraceError
 from cardan.joints import CATALOGUE
-from cardan.program import SPEC, Array, Graph, Instruction, Instructions, Op, Program, trace, verify
-from cardan.targets import compile_numpy
 from mechanisms import random_model
 
 

@@ -8,8 +8,8 @@ import pytest
 
 import cardan
 from cardan import SE3, Inertia, Mechanism, Motion
+from cardan._robot.joints.recognise import hinge_of
 from cardan.joints import Helical, Mimic, Prismatic, Reversed, Revolute, UnboundedRevolute
-from cardan.joints.recognise import hinge_of
 from cardan.manifolds import Euclidean
 from cardan.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx, rotation_about_axis
 from representatives import represented

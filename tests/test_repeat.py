@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._compiler.program import Array, Program, expr, trace, verify
+from cardan._compiler.program.autodiff import vector_jacobian_product
+from cardan._compiler.program.program import Region
+from cardan._compiler.program.repeated import repeated
+from cardan._compiler.program.replay import LONGEST, replay, straight
+from cardan._compiler.targets import Outline
+from cardan._compiler.targets.llvm import plan
+from cardan._compiler.targets.llvm import target as native
+from cardan._dynamics.call.traced import Kernel
 from cardan.errors import DTypeError, ParameterError, ProgramError, ShapeError, UnknownNameError
-from cardan.functions.traced import Kernel
 from cardan.joints import CATALOGUE
-from cardan.program import Array, Program, expr, trace, verify
-from cardan.program.autodiff import vector_jacobian_product
-from cardan.program.program import Region
-from cardan.program.repeated import repeated
-from cardan.program.replay import LONGEST, replay, straight
-from cardan.targets import Outline
-from cardan.targets.llvm import plan
-from cardan.targets.llvm import target as native
 from mechanisms import random_model
 from programs import LOOPS, WRITTEN_OUT, evaluated, item_by_item, long_chain, random_program, run_c, same, written_out
 from representatives import represented

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from cardan._reach.formats.resources import Places
 from cardan.errors import DescriptionWarning
 from cardan.formats import read_urdf
-from cardan.formats.resources import Places
 
 VARIABLES = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GZ_SIM_RESOURCE_PATH", "GAZEBO_MODEL_PATH")
 

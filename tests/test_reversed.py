@@ -5,6 +5,7 @@ import pytest
 
 import cardan
 from cardan import SE3
+from cardan._reach.verification.numerics import program
 from cardan.errors import ParameterError
 from cardan.joints import (
     CATALOGUE,
@@ -22,7 +23,6 @@ from cardan.joints import (
     SphericalZYX,
     reverse,
 )
-from cardan.verification.numerics import program
 from mechanisms import random_inertia, random_pose
 from representatives import represented
 

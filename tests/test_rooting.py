@@ -12,7 +12,7 @@ import pytest
 import cardan
 import rerooting
 from cardan import SE3, Inertia, Limits, Mechanism
-from cardan.coordinates.model_converter import owners
+from cardan._dynamics.coordinates.model_converter import owners
 from cardan.errors import DTypeError, MechanismError, ShapeError, UnknownNameError
 from cardan.joints import (
     CATALOGUE,

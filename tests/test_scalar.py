@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from cardan import scalar
+from cardan._compiler.program import Array, Graph, trace, verify
+from cardan._compiler.targets import evaluate
 from cardan.errors import TraceError
-from cardan.program import Array, Graph, trace, verify
 from cardan.scalar import register_scalar
-from cardan.targets import evaluate
 from duals import Dual, duals, tangent, value
 from representatives import in_turn
 

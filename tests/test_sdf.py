@@ -13,12 +13,12 @@ import pytest
 
 import cardan
 import cardan.formats
+from cardan._reach.formats.load import describe
+from cardan._reach.formats.reading import Options
+from cardan._robot.records import Material
 from cardan.description import Box, Capsule, Ellipsoid, Mesh, Plane
 from cardan.errors import DescriptionError, DescriptionWarning
-from cardan.formats.load import describe
-from cardan.formats.reading import Options
 from cardan.joints import Fixed, FreeFlyer, Helical, Mimic, Prismatic, Revolute, Spherical, UnboundedRevolute, Universal
-from cardan.records import Material
 from cardan.spatial import SE3
 from cardan.spatial.rotations import matrix_from_zyx
 from mutations import mutant

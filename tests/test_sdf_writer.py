@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.cli.main import main
+from cardan._reach.cli.main import main
+from cardan._reach.formats.sdf.writer import write_sdf
+from cardan._robot.records import EARTH_GRAVITY, Drive, Material, Spring
+from cardan._robot.shipped.registry import ROBOTS
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
 from cardan.errors import CardanError, DescriptionWarning, UnsupportedError
 from cardan.formats.sdf import write
-from cardan.formats.sdf.writer import write_sdf
 from cardan.joints import (
     Composite,
     Cylindrical,
@@ -35,8 +37,6 @@ from cardan.joints import (
     reverse,
 )
 from cardan.manifolds import Euclidean
-from cardan.records import EARTH_GRAVITY, Drive, Material, Spring
-from cardan.robots.registry import ROBOTS
 from cardan.spatial import SE3, Inertia
 from cardan.spatial.rotations import matrix_from_zyx
 from sdf_texts import TEXTS

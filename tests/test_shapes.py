@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._robot.geometry.mesh import integrals_of_triangles
+from cardan._robot.geometry.support import reach
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Shape, Sphere, inertia_of_shapes
 from cardan.errors import MissingExtraError, ParameterError
-from cardan.geometry.mesh import integrals_of_triangles
-from cardan.geometry.support import reach
 from cardan.spatial import SE3
 from cardan.spatial.rotations import matrix_from_zyx
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan import algorithms
+from cardan._dynamics import algorithms
+from cardan._robot.model import simplified_tree
 from cardan.errors import MechanismError
 from cardan.joints import CATALOGUE, Mimic, Revolute
-from cardan.model import simplified_tree
 from mechanisms import random_inertia, random_model, random_pose
 from representatives import represented
 
@@ -66,7 +66,7 @@ def test_bodies_stay_where_they_are():
     ],
 )
 def test_it_saves_operations(robot, base, saving):
-    from cardan.program import Array, trace
+    from cardan._compiler.program import Array, trace
 
     model = getattr(cardan.robots, robot)().model(base=base)
     inputs = [Array("q", (model.nq,)), Array("v", (model.nv,)), Array("a", (model.nv,))]

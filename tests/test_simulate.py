@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._motion.simulation.driven import driven
+from cardan._motion.simulation.standing import stand
+from cardan._reach.cli.progress_bar import progress_bar
 from cardan.cli import main
-from cardan.cli.progress_bar import progress_bar
 from cardan.joints import Mimic, Revolute
-from cardan.simulation.driven import driven
-from cardan.simulation.standing import stand
 
 PENDULUM = cardan.robots.urdf_path("double_pendulum")
 ARM = cardan.robots.urdf_path("arm7")
@@ -284,7 +284,7 @@ def test_progress_is_for_a_person_at_a_terminal_with_tqdm(monkeypatch):
     with progress_bar(10) as progress:
         assert progress is None
     monkeypatch.setattr("sys.stderr", Terminal())
-    monkeypatch.setattr("cardan.cli.progress_bar.find_spec", lambda name: None)
+    monkeypatch.setattr("cardan._reach.cli.progress_bar.find_spec", lambda name: None)
     with progress_bar(10) as progress:
         assert progress is None
     assert sys.stderr.getvalue() == ""

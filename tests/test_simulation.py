@@ -10,6 +10,7 @@ import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
+from cardan._motion.simulation.solvers import XPBD, Featherstone, MuJoCo, SemiImplicit, Variational
 from cardan.description import Box, Sphere
 from cardan.errors import UnsupportedError
 from cardan.joints import (
@@ -26,7 +27,6 @@ from cardan.joints import (
     SphericalZYX,
     Universal,
 )
-from cardan.simulation.solvers import XPBD, Featherstone, MuJoCo, SemiImplicit, Variational
 from mechanisms import random_inertia, random_mechanism, random_pose
 from robots_data import robots_folder, urdf_files
 

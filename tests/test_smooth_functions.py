@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.program import Array, trace
-from cardan.program.autodiff import jacobian
-from cardan.targets import evaluate
+from cardan._compiler.program import Array, trace
+from cardan._compiler.program.autodiff import jacobian
+from cardan._compiler.targets import evaluate
 from duals import Dual
 from programs import evaluated, run_c
 

@@ -10,7 +10,7 @@ from scipy.optimize import lsq_linear
 
 import cardan
 from cardan import pose_error, solve_ik
-from cardan.errors import (
+from cardan._algebra.errors import (
     InfeasibleError,
     MissingExtraError,
     NotFiniteError,

@@ -17,8 +17,10 @@ from hypothesis import strategies as st
 
 import cardan
 from cardan import scalar
+from cardan._algebra.spatial.davenport import angles_about_axes
+from cardan._compiler.program import Array, trace
+from cardan._compiler.targets import evaluate
 from cardan.errors import DTypeError, ParameterError, ShapeError
-from cardan.program import Array, trace
 from cardan.spatial import (
     SE3,
     ArticulatedInertia,
@@ -43,8 +45,6 @@ from cardan.spatial import (
     unit_vector,
 )
 from cardan.spatial import rotations as ro
-from cardan.spatial.davenport import angles_about_axes
-from cardan.targets import evaluate
 from representatives import represented
 
 PI = math.pi

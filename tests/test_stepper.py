@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._motion.simulation.solvers import XPBD, Featherstone
 from cardan.errors import ParameterError
-from cardan.simulation.solvers import XPBD, Featherstone
 
 DT = 0.002
 

@@ -18,19 +18,21 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.algorithms.collision import table
-from cardan.algorithms.collision.candidate import Candidate
-from cardan.content import UnknownContentError, content_of, digest
+from cardan._algebra.content import UnknownContentError, content_of, digest
+from cardan._dynamics.call import store
+from cardan._motion.collision import table
+from cardan._motion.collision.candidate import Candidate
+from cardan._robot.geometry import mesh
+from cardan._robot.geometry.shapes import Mesh, Plane, Sphere
 from cardan.errors import ParameterError
-from cardan.functions import store
-from cardan.geometry import mesh
-from cardan.geometry.shapes import Mesh, Plane, Sphere
 from mechanisms import random_mechanism
 
-native = pytest.mark.skipif(cardan.targets.default_target() != "llvm", reason="the reference target keeps nothing")
+native = pytest.mark.skipif(
+    cardan._compiler.targets.default_target() != "llvm", reason="the reference target keeps nothing"
+)
 
 TOLD = """
-from cardan.functions import traced
+from cardan._dynamics.call import traced
 traces = []
 def noted(self, *args, of=traced.Kernel.traced):
     traces.append(self.signature.name)
@@ -200,7 +202,7 @@ def test_files_as_young_as_the_process_are_not_trusted(package, tmp_path):
 
 
 REPLACED = """
-from cardan import algorithms
+from cardan._dynamics import algorithms
 kept = algorithms.potential_energy
 algorithms.potential_energy = lambda *args: 0.5 * kept(*args)
 try:
@@ -265,7 +267,7 @@ def test_a_function_that_reads_a_file_is_traced_for_each_model(tmp_path):
 PURE = """
 import os, sys
 os.environ["CARDAN_TARGET"] = "numpy"
-import cardan.content
+import cardan._algebra.content
 import numpy as np
 import cardan
 arm = cardan.robots.quadruped().model(base="floating")
@@ -275,7 +277,7 @@ def hook(event, args):
     if event == "open" and not str(args[0]).endswith((".py", ".pyc")) and "__pycache__" not in str(args[0]):
         opened.append(str(args[0]))
 functions = [f for f in vars(cardan).values() if isinstance(f, cardan.Function)]
-rooms = tuple(os.path.join(os.path.dirname(cardan.__file__), room) + os.sep for room in cardan.content.APART)
+rooms = tuple(os.path.join(os.path.dirname(cardan.__file__), room) + os.sep for room in cardan._algebra.content.APART)
 def profile(frame, event, argument):
     if frame.f_code.co_filename.startswith(rooms):
         opened.append(frame.f_code.co_filename)

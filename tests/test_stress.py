@@ -5,7 +5,7 @@ import sys
 import pytest
 
 import stress
-from cardan import targets
+from cardan._compiler import targets
 
 pytestmark = [
     pytest.mark.skipif(targets.default_target() != "llvm", reason="stresses the llvm target and its cache"),

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._motion.simulation.solvers import Featherstone, Variational
 from cardan.description import Box
 from cardan.errors import CardanError
-from cardan.simulation.solvers import Featherstone, Variational
 
 SLOPE = np.arctan(0.3)
 

@@ -7,10 +7,10 @@ import pytest
 
 import cardan
 from cardan import Actuator, Drive, Group, Inertia, Mechanism, Spring
+from cardan._reach.formats.load import check
 from cardan.description import Shape, Sphere
 from cardan.errors import DescriptionWarning, ParameterError
 from cardan.formats import write_urdf
-from cardan.formats.load import check
 from cardan.joints import Prismatic, Revolute, Spherical
 from robots_data import robots_folder
 

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
+from cardan._reach.formats.source import MAX_BYTES
 from cardan.errors import DescriptionError
 from cardan.formats import check_urdf, load, read_urdf
-from cardan.formats.source import MAX_BYTES
 from representatives import represented
 from work import calls
 

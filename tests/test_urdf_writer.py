@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan import algorithms as alg
 from cardan import robots
-from cardan.algorithms.kinematics import Kinematics
-from cardan.cli.main import main
+from cardan._dynamics import algorithms as alg
+from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._reach.cli.main import main
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Shape, Sphere
 from cardan.errors import DescriptionWarning, MechanismError, ParameterError
 from cardan.formats import check_urdf, write_urdf

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.cli.main import main
+from cardan._reach.cli.main import main
+from cardan._reach.verification.differences import derivative
 from cardan.errors import DTypeError, ParameterError
 from cardan.joints import CATALOGUE
 from cardan.verification import CHECKS
-from cardan.verification.differences import derivative
 from linkages import WattSlider, WattWithin
 from planted_faults import FAULTS, Polar, Sign
 from representatives import represented

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from cardan._reach.formats.report import Report
+from cardan._reach.formats.source import Source
+from cardan._reach.formats.vocabulary import READ, Verdict, Vocabulary
+from cardan._reach.formats.xml import parse
 from cardan.errors import DescriptionError
 from cardan.formats import check, load
-from cardan.formats.report import Report
-from cardan.formats.source import Source
-from cardan.formats.vocabulary import READ, Verdict, Vocabulary
-from cardan.formats.xml import parse
 
 DOCS = Path(__file__).parents[1] / "docs"
 sys.path.insert(0, str(DOCS))

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._reach.formats.sandbox import Bounds
 from cardan.errors import DescriptionError, MissingExtraError, ParameterError
 from cardan.formats import check, load_mechanism
-from cardan.formats.sandbox import Bounds
 from representatives import represented
 
 pytest.importorskip("xacro", reason="the extra xacro is not installed")
@@ -82,7 +82,7 @@ def test_every_ending_is_expanded(tmp_path, ending):
 
 
 def test_what_is_expanded_already_needs_no_expansion(monkeypatch):
-    monkeypatch.setattr("cardan.formats.xacro.expansion.find_spec", lambda name: None)
+    monkeypatch.setattr("cardan._reach.formats.xacro.expansion.find_spec", lambda name: None)
     assert len(load_mechanism(robot("")).bodies) == 1
     with pytest.raises(MissingExtraError, match=r'pip install "cardan\[xacro\]"'):
         load_mechanism(ARM)
@@ -201,7 +201,7 @@ HOSTILE = {
 )
 def test_a_hostile_file_meets_a_bound_that_is_named(text, message, monkeypatch):
     bounds = Bounds(seconds=0.3, memory=200 * 2**20, clock=20.0, guarded=True)
-    monkeypatch.setattr("cardan.formats.xacro.expansion.BOUNDS", bounds)
+    monkeypatch.setattr("cardan._reach.formats.xacro.expansion.BOUNDS", bounds)
     with pytest.raises(DescriptionError, match=message) as caught:
         load_mechanism(text)
     assert all(f.line >= 1 for f in caught.value.faults)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from cardan.algorithms.collision import PAIRS, points
-from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
+from cardan._motion.collision import PAIRS, points
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
 from cardan.spatial import SE3
 
 SHAPES = {

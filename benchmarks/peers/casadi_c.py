@@ -23,7 +23,7 @@ from benchmarks import quantities as quantity
 from benchmarks.peers.base import Peer
 from benchmarks.robots import Robot
 from benchmarks.timing import Calls
-from cardan.program import Instruction, Op, Program
+from cardan._compiler.program import Instruction, Op, Program
 
 LARGEST = 15_000  # operations; the compiler takes minutes for one function of more
 SERVED = (quantity.INVERSE, quantity.FORWARD, quantity.MASS)

@@ -18,7 +18,7 @@ from benchmarks.peers.base import Peer
 from benchmarks.robots import Robot
 from benchmarks.timing import Calls
 from cardan import num_threads
-from cardan.program import Instruction, Op, Program
+from cardan._compiler.program import Instruction, Op, Program
 
 SERVED = (quantity.INVERSE, quantity.FORWARD, quantity.MASS)
 LARGEST = 15_000  # operations; its compile time grows faster than the program

@@ -13,11 +13,41 @@ Examples:
 
 from typing import TYPE_CHECKING, Any
 
-from cardan import errors, joints, manifolds, scalar, spatial
-from cardan._version import __version__
-from cardan.arrays import determinant, each, interp, inverse, norm, repeat, solve
-from cardan.errors import CardanError, DescriptionError
-from cardan.functions import (
+from cardan import _moved, _wiring
+from cardan._algebra.arrays import determinant, each, interp, inverse, norm, repeat, solve
+from cardan._algebra.errors import CardanError, DescriptionError
+from cardan._algebra.lazy import fetcher
+from cardan._algebra.scalar import (
+    absolute,
+    acos,
+    asin,
+    atan2,
+    clip,
+    cos,
+    cosh,
+    exp,
+    expm1,
+    floor,
+    log,
+    log1p,
+    logical_and,
+    logical_not,
+    logical_or,
+    maximum,
+    minimum,
+    power,
+    sign,
+    sin,
+    sinh,
+    sqrt,
+    tan,
+    tanh,
+    where,
+)
+from cardan._algebra.spatial import SE3, Force, Inertia, Motion, pose_error
+from cardan._compiler.runtime.memory import clear_memory
+from cardan._compiler.runtime.threads import num_threads, set_num_threads
+from cardan._dynamics.functions import (
     Function,
     articulated_inertias,
     assemble,
@@ -89,55 +119,47 @@ from cardan.functions import (
     velocity_to_configuration_derivative,
     wrench_at,
 )
-from cardan.joints import Joint, Limits
-from cardan.lazy import fetcher
-from cardan.model import Drive, Material, Model
-from cardan.records import Actuator, Group, Spring
-from cardan.runtime.memory import clear_memory
-from cardan.runtime.threads import num_threads, set_num_threads
-from cardan.scalar import (
-    absolute,
-    acos,
-    asin,
-    atan2,
-    clip,
-    cos,
-    cosh,
-    exp,
-    expm1,
-    floor,
-    log,
-    log1p,
-    logical_and,
-    logical_not,
-    logical_or,
-    maximum,
-    minimum,
-    power,
-    sign,
-    sin,
-    sinh,
-    sqrt,
-    tan,
-    tanh,
-    where,
-)
-from cardan.spatial import SE3, Force, Inertia, Motion, pose_error
+from cardan._robot.joints import Joint, Limits
+from cardan._robot.model import Drive, Material, Model
+from cardan._robot.records import Actuator, Group, Spring
+from cardan._version import __version__
 
 if TYPE_CHECKING:
-    from cardan import distributed, generation, identification, pictures, robots, solvers, tasks, trajectories
-    from cardan.comparison.compare import compare  # not from the room: mypy would find the file of that name
-    from cardan.coordinates import conventions, converter, representation
-    from cardan.description import Mechanism
-    from cardan.formats import check_urdf, from_json, read_urdf, register_joint, to_json, to_urdf
-    from cardan.formats.load import load, load_mechanism, save
-    from cardan.generation import generate
-    from cardan.pictures import plot, plot_trajectory
-    from cardan.simulation import Control, State, World, WorldBuilder
-    from cardan.tasks.inverse_kinematics import inverse_kinematics
-    from cardan.tasks.solve_ik import solve_ik
-    from cardan.verification import Certificate, verify_joint
-    from cardan.viewer import Viewer, show
+    from cardan import (
+        distributed,
+        errors,
+        generation,
+        identification,
+        joints,
+        manifolds,
+        pictures,
+        robots,
+        scalar,
+        solvers,
+        spatial,
+        tasks,
+        trajectories,
+    )
+    from cardan._dynamics.coordinates import conventions, converter, representation
+    from cardan._motion.simulation import Control, State, World, WorldBuilder
+    from cardan._motion.tasks import inverse_kinematics, solve_ik
+    from cardan._reach.comparison import compare
+    from cardan._reach.formats import (
+        check_urdf,
+        from_json,
+        load,
+        load_mechanism,
+        read_urdf,
+        register_joint,
+        save,
+        to_json,
+        to_urdf,
+    )
+    from cardan._reach.generation import generate
+    from cardan._reach.pictures import plot, plot_trajectory
+    from cardan._reach.verification import Certificate, verify_joint
+    from cardan._reach.viewer import Viewer, show
+    from cardan._robot.description import Mechanism
 
 __all__ = [  # noqa: RUF022 -- by subject
     # robots: read, written, described
@@ -195,19 +217,18 @@ __all__ = [  # noqa: RUF022 -- by subject
 __getattr__ = fetcher(
     __name__,
     {
-        ".description": "Mechanism",
-        ".formats": "check_urdf from_json read_urdf register_joint to_json to_urdf",
-        ".formats.load": "load load_mechanism save",
-        ".comparison": "compare",
-        ".coordinates": "conventions converter representation",
-        ".generation": "generate",
-        ".pictures": "plot plot_trajectory",
-        ".simulation": "Control State World WorldBuilder",
-        ".tasks": "inverse_kinematics solve_ik",
-        ".verification": "Certificate verify_joint",
-        ".viewer": "Viewer show",
+        "._dynamics.coordinates": "conventions converter representation",
+        "._motion.simulation": "Control State World WorldBuilder",
+        "._motion.tasks": "inverse_kinematics solve_ik",
+        "._reach.comparison": "compare",
+        "._reach.formats": "check_urdf from_json load load_mechanism read_urdf register_joint save to_json to_urdf",
+        "._reach.generation": "generate",
+        "._reach.pictures": "plot plot_trajectory",
+        "._reach.verification": "Certificate verify_joint",
+        "._reach.viewer": "Viewer show",
+        "._robot.description": "Mechanism",
     },
-    modules="cli comparison description distributed coordinates formats generation geometry gym identification interop "
-    "pictures robots simulation solvers tasks trajectories verification viewer",
+    modules="cli comparison coordinates description distributed errors formats generation gym identification interop "
+    "joints manifolds pictures robots scalar simulation solvers spatial tasks trajectories verification viewer",
 )
 __dir__ = __all__.copy

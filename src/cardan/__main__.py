@@ -2,6 +2,6 @@
 
 import sys
 
-from cardan.cli import main
+from cardan._reach.cli import main
 
 sys.exit(main())

@@ -1,25 +1,11 @@
-"""The solvers, under the name they are called by: `from cardan.solvers import Featherstone` (`simulation/solvers`)."""
+"""The solvers: what moves the worlds of a state on in time."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cardan.simulation import solvers as _home
+from cardan._algebra.lazy import shown
 
 if TYPE_CHECKING:
-    from cardan.simulation.solvers import (
-        XPBD,
-        Featherstone,
-        MuJoCo,
-        SemiImplicit,
-        Solver,
-        Trajectory,
-        Variational,
-    )
+    from cardan._motion.simulation.solvers import *
+    from cardan._reach.interop.mujoco_solver import MuJoCo as MuJoCo
 
-__all__ = ["XPBD", "Featherstone", "MuJoCo", "SemiImplicit", "Solver", "Trajectory", "Variational"]
-
-
-def __getattr__(name: str) -> Any:
-    return getattr(_home, name)
-
-
-__dir__ = __all__.copy
+__getattr__, __dir__ = shown(__name__, "cardan._motion.simulation.solvers")

@@ -4,8 +4,8 @@ import pytest
 from emulated import emulated
 from host_cuda import COMPILER
 
+from cardan._compiler.targets.cuda.driver import driver
 from cardan.errors import MissingExtraError, TargetError
-from cardan.targets.cuda.driver import driver
 
 
 def pytest_addoption(parser):

@@ -80,7 +80,7 @@ def installed(monkeypatch):
         setattr(module, thing.__name__, thing)
     module.cuda = types.SimpleNamespace(Device=Place, get_current_stream=current_stream)
     monkeypatch.setitem(sys.modules, "cupy", module)
-    from cardan.interop import cupy_arrays
+    from cardan._reach.interop import cupy_arrays
 
     cupy_arrays.library.cache_clear()
     yield module

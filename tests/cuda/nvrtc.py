@@ -2,8 +2,8 @@
 
 import pytest
 
+from cardan._compiler.targets.cuda import compiler
 from cardan.errors import MissingExtraError, TargetError
-from cardan.targets.cuda import compiler
 
 try:
     compiler.version()

@@ -10,13 +10,13 @@ from hand_written import by_hand
 from nvrtc import needs_nvrtc
 
 import cardan
+from cardan._compiler.program.program import Program
+from cardan._compiler.runtime import disk_cache
+from cardan._compiler.targets import Outline
+from cardan._compiler.targets.cuda import compiler, kernels
+from cardan._compiler.targets.cuda.compiler import Resources, compiled, resources_of
+from cardan._compiler.targets.cuda.occupancy import LIMITS, occupancy
 from cardan.errors import TargetError, UnknownNameError
-from cardan.program.program import Program
-from cardan.runtime import disk_cache
-from cardan.targets import Outline
-from cardan.targets.cuda import compiler, kernels
-from cardan.targets.cuda.compiler import Resources, compiled, resources_of
-from cardan.targets.cuda.occupancy import LIMITS, occupancy
 
 
 @pytest.fixture(autouse=True)
@@ -241,7 +241,7 @@ def test_without_nvrtc_the_error_says_so(monkeypatch):
 
 
 def test_an_old_driver():
-    from cardan.targets.cuda.driver import check_driver
+    from cardan._compiler.targets.cuda.driver import check_driver
 
     check_driver(13000, (13, 5))
     check_driver(14020, (13, 5))

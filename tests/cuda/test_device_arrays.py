@@ -12,14 +12,14 @@ from emulated import RESOURCES, EmulatedApi, built, emulated
 from host_cuda import needs_compiler
 
 import cardan
+from cardan._compiler.program import Array, trace
+from cardan._compiler.targets import compile_program
+from cardan._compiler.targets.buffers import Buffer
+from cardan._compiler.targets.cuda import driver as seam
+from cardan._compiler.targets.cuda.compiler import Resources
+from cardan._compiler.targets.cuda.driver import driver
 from cardan.errors import DeviceMemoryError, DTypeError, ParameterError, ShapeError, TargetError
 from cardan.interop.cuda import DeviceArray, as_device_array, to_device
-from cardan.program import Array, trace
-from cardan.targets import compile_program
-from cardan.targets.buffers import Buffer
-from cardan.targets.cuda import driver as seam
-from cardan.targets.cuda.compiler import Resources
-from cardan.targets.cuda.driver import driver
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 

@@ -7,10 +7,10 @@ import pytest
 from nvrtc import needs_nvrtc
 
 import cardan
+from cardan._compiler.targets.cuda.driver import driver
+from cardan._compiler.targets.llvm import xla_layout as at
+from cardan._compiler.targets.llvm.xla import Handler
 from cardan.interop.jax import wrap
-from cardan.targets.cuda.driver import driver
-from cardan.targets.llvm import xla_layout as at
-from cardan.targets.llvm.xla import Handler
 
 INVALID_ARGUMENT, INTERNAL = at.INVALID_ARGUMENT, at.INTERNAL
 
@@ -171,8 +171,8 @@ def test_without_a_device_lowering_says_so():
     jax = pytest.importorskip("jax")
     from emulated import EmulatedApi
 
+    from cardan._compiler.targets.cuda.driver import Driver
     from cardan.errors import TargetError
-    from cardan.targets.cuda.driver import Driver
 
     with pytest.raises(TargetError, match="finds no device"):
         Driver(EmulatedApi(devices=0))

@@ -5,12 +5,12 @@ import pytest
 from host_cuda import ORDERS, HostKernel, needs_compiler
 
 import cardan
-from cardan.program import Array, trace
-from cardan.program.fusing import joined_products
-from cardan.program.repeated import whole
-from cardan.targets.cuda import text
-from cardan.targets.cuda.teams import team_of
-from cardan.targets.cuda.text import cuda_code
+from cardan._compiler.program import Array, trace
+from cardan._compiler.program.fusing import joined_products
+from cardan._compiler.program.repeated import whole
+from cardan._compiler.targets.cuda import text
+from cardan._compiler.targets.cuda.teams import team_of
+from cardan._compiler.targets.cuda.text import cuda_code
 from programs import LOOPS, evaluated, item_by_item, long_chain, random_program
 from representatives import represented
 

@@ -4,9 +4,9 @@ import pytest
 from nvrtc import needs_nvrtc
 
 import cardan
-from cardan.targets.cuda import compiler
-from cardan.targets.cuda.occupancy import LIMITS, occupancy
-from cardan.targets.cuda.text import SHARED, cuda_code
+from cardan._compiler.targets.cuda import compiler
+from cardan._compiler.targets.cuda.occupancy import LIMITS, occupancy
+from cardan._compiler.targets.cuda.text import SHARED, cuda_code
 from robots_data import robots_folder
 
 OURS = ("cart_pole", "arm7", "quadruped", "humanoid")

@@ -10,7 +10,7 @@ import cardan
 from cardan.errors import DTypeError
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (the extra torch)")
-from cardan.interop import torch_cuda, torch_operator, torch_wrapped  # noqa: E402 -- needs torch
+from cardan._reach.interop import torch_cuda, torch_operator, torch_wrapped  # noqa: E402 -- needs torch
 from cardan.interop.torch import wrap  # noqa: E402 -- needs torch
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")

@@ -4,11 +4,11 @@ import numpy as np
 
 import cardan
 from cardan import joints as J
+from cardan._reach.verification.rank import singularities
+from cardan._reach.verification.samples import Samples
 from cardan.joints import CATALOGUE, Mimic
 from cardan.manifolds import MRP, SE3, Euclidean, UnitComplex, UnitQuaternion
 from cardan.spatial.rotations import quaternion_xyzw_from_rotation_vector
-from cardan.verification.rank import singularities
-from cardan.verification.samples import Samples
 from mechanisms import random_inertia, random_pose
 
 KINDS = ("regular", "near", "singular", "special", "far")

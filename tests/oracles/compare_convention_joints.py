@@ -243,7 +243,7 @@ class IDynTreeTree(IDynTree):
 
 
 def depth_first(model):
-    from cardan.coordinates import numbering
+    from cardan._dynamics.coordinates import numbering
 
     return [model.connection(name) for name in numbering.depth_first(model)]
 

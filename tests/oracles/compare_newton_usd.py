@@ -95,8 +95,8 @@ def newtons(python: str, files: Sequence[str]) -> dict[str, Any]:
 
 def ours(file: str) -> tuple[Any, Any]:
     """Return cardan's reading, in the same form, or the faults."""
-    from cardan.formats.load import describe
-    from cardan.formats.reading import Options
+    from cardan._reach.formats.load import describe
+    from cardan._reach.formats.reading import Options
 
     found = describe(file, Options(orphans="keep"))
     if found.thing is None:
@@ -150,8 +150,8 @@ def _axes(joint: Any) -> Iterator[list[float]]:
 
 
 def _row(X: Any) -> list[float]:
+    from cardan._algebra.spatial.vector import Matrix3
     from cardan.spatial.rotations import quaternion_xyzw_from_matrix
-    from cardan.spatial.vector import Matrix3
 
     X = np.array(X, dtype=float)
     return [*X[:3, 3], *map(float, quaternion_xyzw_from_matrix(Matrix3.of(X[:3, :3], "R")))]

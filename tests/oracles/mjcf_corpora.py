@@ -13,9 +13,9 @@ import numpy as np
 
 import cardan
 from cardan import conventions
+from cardan._reach.formats.load import describe
+from cardan._reach.formats.reading import Options
 from cardan.errors import DescriptionError
-from cardan.formats.load import describe
-from cardan.formats.reading import Options
 
 CORPORA = ("dm_control", "gymnasium", "gymnasium_robotics", "robosuite", "newton")
 

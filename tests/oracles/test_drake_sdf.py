@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.formats.sdf.writer import write_sdf
-from cardan.robots.registry import ROBOTS
+from cardan._reach.formats.sdf.writer import write_sdf
+from cardan._robot.shipped.registry import ROBOTS
 from sdf_texts import TEXTS
 
 pytest.importorskip("pydrake", reason="pip install drake")

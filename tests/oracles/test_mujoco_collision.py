@@ -5,9 +5,9 @@ import pytest
 
 import cardan
 from cardan import joints as J
-from cardan.algorithms.collision import points
+from cardan._motion.collision import points
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from cardan.errors import DTypeError, ParameterError
-from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from cardan.interop import MujocoCollision
 from mechanisms import random_pose
 

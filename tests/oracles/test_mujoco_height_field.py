@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._reach.formats.mjcf.writer import write_mjcf
 from cardan.description import Box, Capsule, HeightField, Mechanism, Mesh, Plane, Shape, Sphere
 from cardan.errors import DescriptionError, UnsupportedError
-from cardan.formats.mjcf.writer import write_mjcf
 from cardan.interop import MujocoCollision, to_mjspec
 from cardan.spatial import SE3, Matrix3, Vector3
 from mechanisms import random_pose

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
 from two_shapes import EVERY_PAIR, random_poses, shapes_of, smallest
 
 mujoco = pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)

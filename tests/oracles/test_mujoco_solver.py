@@ -10,10 +10,10 @@ from test_mujoco_spec import EXPRESSIBLE, ring
 
 import cardan
 from cardan import joints as J
+from cardan._robot.geometry.shapes import Box, Mesh, Shape, Sphere
+from cardan._robot.records import Drive, Material
 from cardan.errors import ParameterError, UnknownNameError, UnsupportedError
-from cardan.geometry.shapes import Box, Mesh, Shape, Sphere
 from cardan.interop import to_mjspec
-from cardan.records import Drive, Material
 from mechanisms import random_inertia, random_pose
 
 mujoco = pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)

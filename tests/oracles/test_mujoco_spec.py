@@ -11,13 +11,13 @@ import cardan
 import linkages
 from cardan import conventions
 from cardan import joints as J
+from cardan._reach.interop.mujoco_equalities import can_close
+from cardan._reach.interop.mujoco_state import MujocoState, _Extended
+from cardan._reach.interop.opened_loops import opened
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
+from cardan._robot.records import Drive, Material
 from cardan.errors import DescriptionWarning, DuplicateNameError, MissingExtraError, UnsupportedError
-from cardan.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from cardan.interop import to_mjspec
-from cardan.interop.mujoco_equalities import can_close
-from cardan.interop.mujoco_state import MujocoState, _Extended
-from cardan.interop.opened_loops import opened
-from cardan.records import Drive, Material
 from mechanisms import random_inertia, random_mechanism, random_pose
 from representatives import represented
 from robots_data import short, urdf_files

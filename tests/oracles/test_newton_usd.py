@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from compare_newton_usd import differences, newtons, ours
 
-from cardan.formats.load import describe
-from cardan.formats.reading import Options
+from cardan._reach.formats.load import describe
+from cardan._reach.formats.reading import Options
 
 pytest.importorskip("pxr", reason="the extra usd is not installed")
 SPEC = find_spec("newton")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan import algorithms as alg
+from cardan._dynamics import algorithms as alg
 from cardan.formats import write_urdf
 from cardan.joints import Planar, Spherical
 from rerooting import relative, state

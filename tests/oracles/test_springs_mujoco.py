@@ -9,10 +9,10 @@ from test_mujoco_spec import There, close, tree
 import cardan
 from cardan import Inertia, Mechanism, Spring
 from cardan import joints as J
+from cardan._reach.interop.mujoco_state import MujocoState
 from cardan.description import Shape, Sphere
 from cardan.errors import UnsupportedError
 from cardan.interop import to_mjspec
-from cardan.interop.mujoco_state import MujocoState
 from mechanisms import random_mechanism
 
 mujoco = pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)

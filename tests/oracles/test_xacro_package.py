@@ -5,14 +5,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cardan.formats.reading import Options
-from cardan.formats.report import Report
-from cardan.formats.source import Source
-from cardan.formats.xml import Element
+from cardan._reach.formats.reading import Options
+from cardan._reach.formats.report import Report
+from cardan._reach.formats.source import Source
+from cardan._reach.formats.xml import Element
 
 xacro = pytest.importorskip("xacro")
 
-from cardan.formats.xacro.expansion import expand  # noqa: E402
+from cardan._reach.formats.xacro.expansion import expand  # noqa: E402
 
 XMLNS = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 FEATURES = {

@@ -1,27 +1,11 @@
 """Robot descriptions: each format reads to a `Mechanism`; JSON and URDF are written, too."""
 
-from cardan.formats.json.codec import from_json, to_json
-from cardan.formats.json.types import register_joint
-from cardan.formats.load import check, load, load_mechanism, read_robot, save
-from cardan.formats.srdf import disabled_contacts
-from cardan.formats.urdf.reader import check_urdf, read_urdf
-from cardan.formats.urdf.writer import to_urdf, write_urdf
-from cardan.formats.written import Written
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Written",
-    "check",
-    "check_urdf",
-    "disabled_contacts",
-    "from_json",
-    "load",
-    "load_mechanism",
-    "read_robot",
-    "read_urdf",
-    "register_joint",
-    "save",
-    "to_json",
-    "to_urdf",
-    "write_urdf",
-]
-__dir__ = __all__.copy
+from cardan._algebra.lazy import shown
+
+if TYPE_CHECKING:
+    from cardan._reach.formats import *
+    from cardan.formats import sdf as sdf
+
+__getattr__, __dir__ = shown(__name__, "cardan._reach.formats", "sdf")

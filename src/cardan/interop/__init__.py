@@ -1,8 +1,13 @@
 """Robots and their functions in other programs: whole in MuJoCo, as functions in JAX and PyTorch (`interop.torch`)."""
 
-from cardan.interop import jax
-from cardan.interop.mujoco_collision import MujocoCollision
-from cardan.interop.mujoco_spec import to_mjspec
+from typing import TYPE_CHECKING
 
-__all__ = ["MujocoCollision", "jax", "to_mjspec"]
-__dir__ = __all__.copy
+from cardan._algebra.lazy import shown
+
+if TYPE_CHECKING:
+    from cardan._reach.interop import *
+    from cardan.interop import cuda as cuda
+    from cardan.interop import jax as jax
+    from cardan.interop import torch as torch
+
+__getattr__, __dir__ = shown(__name__, "cardan._reach.interop", "jax torch cuda")

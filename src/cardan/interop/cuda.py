@@ -1,6 +1,10 @@
 """Arrays on a device: NumPy's copied there and back, those of other libraries taken where they are."""
 
-from cardan.interop.device_array import DeviceArray, as_device_array, to_device
+from typing import TYPE_CHECKING
 
-__all__ = ["DeviceArray", "as_device_array", "to_device"]
-__dir__ = __all__.copy
+from cardan._algebra.lazy import shown
+
+if TYPE_CHECKING:
+    from cardan._reach.interop.cuda import *
+
+__getattr__, __dir__ = shown(__name__, "cardan._reach.interop.cuda")

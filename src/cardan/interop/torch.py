@@ -1,7 +1,10 @@
 """PyTorch: functions of a robot on its tensors, and a robot's constants as parameters of a module."""
 
-from cardan.interop.torch_module import Module
-from cardan.interop.torch_wrapped import Wrapped, wrap
+from typing import TYPE_CHECKING
 
-__all__ = ["Module", "Wrapped", "wrap"]
-__dir__ = __all__.copy
+from cardan._algebra.lazy import shown
+
+if TYPE_CHECKING:
+    from cardan._reach.interop.torch import *
+
+__getattr__, __dir__ = shown(__name__, "cardan._reach.interop.torch")

@@ -1,0 +1,167 @@
+"""Loops within a function: in Python they are loops, and in a traced program a region that is run several times."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.arrays.symbolic import symbolic
+from cardan._algebra.errors import ParameterError
+
+
+def repeat(count: int, body: Callable[..., Any], *start: Any) -> Any:
+    """Return what is left after a number of passes, each of which gets what the one before returned.
+
+    `repeat(3, body, x)` is `body(body(body(x)))`. In a traced function the body is traced once (twice, if it starts
+    from numbers alone: its first pass is then a simpler one), and native code runs a loop, so that the program stays
+    as short as one pass. What the body uses from outside is computed before, once. Differentiation, joints and other
+    libraries' symbols write the passes out.
+
+    Args:
+        count: of passes, at least 1; known while tracing.
+        body: takes as many values as are given, returns as many, of the same shapes: several as a tuple.
+        start: what the first pass gets: scalars, arrays, spatial objects, lists and tuples of these.
+
+    Raises:
+        ParameterError: for a count that is none, nothing to start from, or a body that returns something else.
+
+    Examples:
+        >>> cardan.repeat(3, lambda x: 2.0 * x, 1.0)
+        8.0
+    """
+    passes = _checked(count)
+    if not start:
+        raise ParameterError("start of cardan.repeat", got=start, expected="at least one value the body takes")
+    alone, shape = len(start) == 1, _shape(start)
+
+    def once(values: Sequence[Any]) -> tuple[Any, ...]:
+        found = (body(*values),) if alone else body(*values)
+        if not isinstance(found, (tuple, list)) or _shape(found) != shape:
+            got = _shape(found[0] if alone else found)
+            expected = f"{shape[0] if alone else shape}, as it was given"
+            raise ParameterError("shapes of what the body of cardan.repeat returned", got=got, expected=expected)
+        return tuple(found)
+
+    values: tuple[Any, ...] = start
+    while passes:
+        entries = list(_entries(values))
+        tracer = next((e for e in entries if hasattr(type(e), "__repeated__")), None)
+        if tracer is not None and passes > 1:
+            within = functools.partial(_on_entries, once, values)
+            values, passes = _rebuilt(values, iter(tracer.__repeated__(passes, within, entries))), 0
+        else:
+            values, passes = once(values), passes - 1
+    return values[0] if alone else values
+
+
+def each(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:
+    """Return what a body makes of each of several items, or of the first, second, ... of each of several sequences.
+
+    `each(body, xs, ys)` is `[body(x, y) for x, y in zip(xs, ys)]`, of items that are alike: numbers and symbols in the
+    same shapes (JAX calls it `lax.map`). In a traced function the body is traced once (twice, if the items are numbers
+    alone: the first is then done before) and native code runs a loop over the items, so that the program stays as short
+    as one of them. Entries that are the same number in all items fold as they do in one; items whose structure differs,
+    say in zeros that are known, may do better in groups of their own. A body of less than eight operations for each
+    value it is given or returns is written out. So is every body by differentiation, joints and other libraries.
+
+    Args:
+        body: takes an item of each sequence.
+        items: sequences of the same length: of scalars, arrays, spatial objects, lists and tuples of these.
+
+    Raises:
+        ParameterError: for sequences of different lengths or none, or items of different shapes.
+
+    Examples:
+        >>> cardan.each(lambda x, y: x * y, [1.0, 2.0], [3.0, 4.0])
+        [3.0, 8.0]
+    """
+    columns = [_listed(sequence) for sequence in items]
+    if len({len(column) for column in columns}) != 1:
+        expected = "one length for all sequences"
+        raise ParameterError("lengths of what cardan.each is given", got=[len(c) for c in columns], expected=expected)
+    rows = list(zip(*columns, strict=True))
+    shape = _shape(rows[0]) if rows else None
+    for k, row in enumerate(rows):
+        if _shape(row) != shape:
+            expected = f"{shape}, as the first has"
+            raise ParameterError(f"shapes of item {k} of cardan.each", got=_shape(row), expected=expected)
+    done: list[Any] = []
+    while len(done) < len(rows):
+        left = [list(_entries(row)) for row in rows[len(done) :]]
+        tracer = _tracer([*left, list(_entries(done))])
+        if tracer is None or len(left) == 1:
+            done.append(body(*rows[len(done)]))
+        else:
+            done += _mapped(tracer, body, rows[0], left)
+    return done
+
+
+def _listed(sequence: Any) -> list[Any]:
+    try:
+        return list(sequence)
+    except TypeError:
+        expected = "a sequence of items for each argument of the body"
+        raise ParameterError("what cardan.each is given", got=sequence, expected=expected) from None
+
+
+def _mapped(tracer: Any, body: Callable[..., Any], template: Any, rows: Sequence[list[Any]]) -> list[Any]:
+    """Return what a body makes of rows of entries, each in the form of what it made of the first."""
+    forms: list[Any] = []
+
+    def once(entries: list[Any]) -> list[Any]:
+        forms.append(body(*_rebuilt(template, iter(entries))))
+        return list(_entries(forms[-1]))
+
+    results = tracer.__mapped__(once, rows)
+    return [_rebuilt(forms[-1], iter(entries)) for entries in results]
+
+
+def _tracer(rows: Iterable[Sequence[Any]]) -> Any:
+    return next((e for row in rows for e in row if hasattr(type(e), "__mapped__")), None)
+
+
+def _checked(count: Any) -> int:
+    try:
+        passes = 0 if isinstance(count, (bool, np.bool_)) else operator.index(count)
+    except TypeError:
+        passes = 0
+    if not 1 <= passes <= 10**9:
+        raise ParameterError("count of cardan.repeat", got=count, expected="a whole number from 1 to 1000000000")
+    return passes
+
+
+def _shape(value: Any) -> Any:
+    """Return the shape of nested values: () for a scalar, that of an array, a list of those of a sequence's entries."""
+    if isinstance(value, np.ndarray):
+        return value.shape
+    return [_shape(part) for part in value] if isinstance(value, (tuple, list)) else ()
+
+
+def _entries(value: Any) -> Iterator[Any]:
+    if isinstance(value, np.ndarray):
+        yield from value.ravel().tolist()
+    elif isinstance(value, (tuple, list)):
+        for part in value:
+            yield from _entries(part)
+    else:
+        yield value
+
+
+def _on_entries(once: Callable[[Any], Any], template: Any, entries: Sequence[Any]) -> list[Any]:
+    """Return the entries of what a pass makes of values with such entries."""
+    return list(_entries(once(_rebuilt(template, iter(entries)))))
+
+
+def _rebuilt(template: Any, entries: Iterator[Any]) -> Any:
+    """Return other entries in the form of a value."""
+    if isinstance(template, np.ndarray):
+        return symbolic((next(entries) for _ in range(template.size)), template.shape)
+    if isinstance(template, list):
+        return [_rebuilt(part, entries) for part in template]
+    if isinstance(template, tuple):
+        return tuple.__new__(type(template), [_rebuilt(part, entries) for part in template])
+    return next(entries)

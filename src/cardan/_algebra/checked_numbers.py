@@ -1,0 +1,41 @@
+"""One number as it is given: a whole one, or one above 0."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+from cardan._algebra.errors import ParameterError
+
+
+def whole(what: str, value: Any, least: int) -> int:
+    """Return a whole number: NumPy's are, truth values are not.
+
+    Raises:
+        ParameterError: for what is none, or less than the least.
+    """
+    try:
+        number = least - 1 if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise ParameterError(what, got=value, expected=f"a whole number >= {least}")
+    return number
+
+
+def positive(what: str, value: Any, unit: str = "", *, unlimited: bool = False) -> float:
+    """Return a positive number; infinite only if it may be unlimited.
+
+    Raises:
+        ParameterError: for anything else.
+    """
+    try:
+        number = math.nan if isinstance(value, (bool, str, bytes)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not number > 0.0 or (math.isinf(number) and not unlimited):
+        kind = "a number > 0" if unlimited else "a finite number > 0"
+        expected = kind + f" [{unit}]" * bool(unit) + ", infinite for no limit" * unlimited
+        raise ParameterError(what, got=value, expected=expected)
+    return number

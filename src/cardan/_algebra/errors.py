@@ -1,0 +1,510 @@
+"""Every error cardan raises on purpose.
+
+One base exception; each subclass carries the data its message was made of, so that a program can react to it.
+A message says what was wrong, what was given, what was expected, where, and how to mend it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection, Container, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from types import FrameType
+from typing import Any, ClassVar
+
+from cardan._algebra.by_fields import ByFields
+
+__all__ = [
+    "AssemblyError",
+    "CardanError",
+    "ChunkError",
+    "ConfigurationError",
+    "DTypeError",
+    "DescriptionError",
+    "DescriptionWarning",
+    "DeviceMemoryError",
+    "DuplicateNameError",
+    "Fault",
+    "FunctionReferenceError",
+    "JointError",
+    "MechanismError",
+    "MissingExtraError",
+    "NotFiniteError",
+    "OverlapWarning",
+    "ParameterError",
+    "ProgramError",
+    "ReachError",
+    "RecompilationWarning",
+    "ResultError",
+    "ShapeError",
+    "StaleProgramError",
+    "StartWarning",
+    "TargetError",
+    "TraceError",
+    "UnknownNameError",
+    "UnsupportedError",
+]
+
+MAX_MESSAGE = 1000
+"""Characters of a message: names and numbers of a stranger's file must not fill a terminal or a log."""
+
+
+def shortened(text: str, length: int) -> str:
+    """Return a text of at most about `length` characters: its beginning and its end, which says what to do."""
+    return text if len(text) <= length else f"{text[: 2 * length // 3]}...{text[-length // 3 :]}"
+
+
+def quoted(value: Any, length: int = 120) -> str:
+    """Return the repr of a value, not too long to be read; of a long sequence only its beginning is looked at."""
+    if isinstance(value, (str, bytes, list, tuple)) and len(value) > length:
+        return shortened(repr(value[:length]), MAX_MESSAGE // 2) + f" (of length {len(value)})"
+    return shortened(repr(value), MAX_MESSAGE // 2)
+
+
+def visible(text: str) -> str:
+    """Return a name as repr shows it: control characters, direction marks and half surrogates are escaped.
+
+    Names are any text; a terminal, a log or source code that they stand in must not obey them.
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def close_names(name: str, candidates: Iterable[str], cutoff: float = 0.5) -> list[str]:
+    """Return the up to three names nearest to one, among the first 1000, by their first 80 letters, small or capital.
+
+    Comparing all pairs of letters of all names takes minutes for a file that was made to take them.
+    """
+    import difflib  # only where there is something to say: importing it takes a millisecond
+
+    known: dict[str, list[str]] = {}
+    for candidate in dict.fromkeys(islice(candidates, 1000)):
+        known.setdefault(candidate[:80].lower(), []).append(candidate)
+    matches = difflib.get_close_matches(name[:80].lower(), known, n=3, cutoff=cutoff)
+    return [candidate for match in matches for candidate in known[match]][:3]
+
+
+def did_you_mean(names: Sequence[str]) -> str:
+    """Return the question that offers names, or nothing."""
+    return "; did you mean " + " or ".join(map(quoted, names)) + "?" if names else ""
+
+
+class CardanError(Exception):
+    """Base of every error raised by cardan. Errors keep their data when they are pickled."""
+
+    longest: ClassVar[int] = 2 * MAX_MESSAGE
+
+    def __str__(self) -> str:
+        return shortened(super().__str__(), self.longest)
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+def _rebuilt(kind: type[CardanError], args: tuple[Any, ...], data: dict[str, Any]) -> CardanError:
+    error = BaseException.__new__(kind, *args)  # that of MemoryError makes no others
+    error.args = args
+    error.__dict__.update(data)
+    return error
+
+
+class ParameterError(CardanError, ValueError):
+    """A parameter of a joint, inertia, limit or pose is not acceptable."""
+
+    def __init__(self, what: str, *, got: Any, expected: str, hint: str = "") -> None:
+        self.what, self.got, self.expected, self.hint = what, got, expected, hint
+        super().__init__(f"{what}: got {quoted(got)}, expected {expected}." + (f" {hint}" if hint else ""))
+
+
+class ShapeError(CardanError, ValueError):
+    """An array has the wrong shape."""
+
+    def __init__(self, where: str, argument: str, *, got: tuple[int, ...], expected: str, hint: str = "") -> None:
+        self.where, self.argument, self.got, self.expected, self.hint = where, argument, got, expected, hint
+        super().__init__(
+            f"{where}: argument {argument!r} has shape {got}, expected {expected}." + (f" {hint}" if hint else "")
+        )
+
+
+class DTypeError(CardanError, TypeError):
+    """An array holds something that is not a real number, or an argument has the wrong type."""
+
+    def __init__(self, where: str, argument: str, *, got: str, expected: str, hint: str = "") -> None:
+        self.where, self.argument, self.got, self.expected, self.hint = where, argument, got, expected, hint
+        super().__init__(
+            f"{where}: argument {argument!r} is {got}, expected {expected}." + (f" {hint}" if hint else "")
+        )
+
+
+class UnknownNameError(CardanError, KeyError):
+    """A body, joint, frame or option was addressed by a name that does not exist.
+
+    Nearest names are looked for when the message is read: most errors that are caught never are.
+    """
+
+    def __init__(self, kind: str, name: Any, candidates: Iterable[str], where: str = "", hint: str = "") -> None:
+        self.kind, self.name, self.candidates, self.hint = kind, name, tuple(candidates), hint
+        self.brief = (f"{where}: " if where else "") + f"there is no {kind} named {quoted(name)}"
+        super().__init__(self.brief)
+
+    @property
+    def suggestions(self) -> list[str]:
+        """The nearest names there are."""
+        return close_names(str(self.name), self.candidates)
+
+    @property
+    def message(self) -> str:
+        """What is wrong, and what was meant: as the hint knows, the nearest names, or all if they are few."""
+        if self.hint:
+            return f"{self.brief}; {self.hint}"
+        if meant := did_you_mean(self.suggestions):
+            return self.brief + meant
+        if not self.candidates:
+            return f"{self.brief}; there are none here."
+        shown = ", ".join(map(quoted, self.candidates[:12]))
+        return f"{self.brief}; the names are {shown}" + (", ..." if len(self.candidates) > 12 else "") + "."
+
+    def __str__(self) -> str:
+        return shortened(self.message, self.longest)  # KeyError would show its repr
+
+
+def check_known(kind: str, name: Any, known: Collection[str], where: str = "") -> None:
+    """Raise `UnknownNameError` unless a name is among those there are."""
+    if name not in known:
+        raise UnknownNameError(kind, name, known, where)
+
+
+class DuplicateNameError(CardanError, ValueError):
+    """Two things of one kind were given the same name."""
+
+    def __init__(self, kind: str, name: str, where: str) -> None:
+        self.kind, self.name, self.where = kind, name, where
+        super().__init__(f"{where}: there is already a {kind} named {quoted(name)}; give every {kind} its own name.")
+
+
+def check_new(kind: str, name: str, taken: Container[str], where: str) -> None:
+    """Raise `DuplicateNameError` if a name is taken."""
+    if name in taken:
+        raise DuplicateNameError(kind, name, where)
+
+
+class ConfigurationError(CardanError, ValueError):
+    """A configuration is none: a quaternion, or a (cos, sin), is 0 and gives no direction."""
+
+    def __init__(self, where: str, argument: str, start: int, stop: int, rows: Sequence[int] = ()) -> None:
+        self.where, self.argument, self.start, self.stop, self.rows = where, argument, start, stop, tuple(rows)
+        what = "quaternion (x, y, z, w)" if stop - start == 4 else "(cos, sin)"
+        shown = ", ".join(map(str, self.rows[:6])) + (", ..." if len(self.rows) > 6 else "")
+        batch = f" in {len(self.rows)} rows of the batch ({shown})" if self.rows else ""
+        super().__init__(
+            f"{where}: argument {argument!r}{batch}: entries {start} to {stop - 1} are a {what} of norm 0, "
+            "expected one of norm 1. Begin with model.neutral() or model.random_configuration(), not with zeros."
+        )
+
+
+class NotFiniteError(CardanError, ValueError):
+    """An argument or a result is not finite, found by a function that checks (`function.on(checked=True)`)."""
+
+    def __init__(self, where: str, argument: str, index: tuple[int, ...], value: float, hint: str = "") -> None:
+        self.where, self.argument, self.index, self.value = where, argument, index, value
+        super().__init__(
+            f"{where}: {argument}{list(index)} is {value}, expected a finite number." + (f" {hint}" if hint else "")
+        )
+
+
+class JointError(CardanError):
+    """A joint's own definition cannot serve."""
+
+
+class MechanismError(CardanError, ValueError):
+    """Bodies and joints do not form what was asked for (a tree, a connected whole, a mimic of a real joint)."""
+
+
+class UnsupportedError(MechanismError):
+    """Something is asked of a part, such as a solver or a format, that it cannot do and would otherwise leave out.
+
+    Args:
+        what: the thing, with its name: `"joint 'knee' (Spline)"`.
+        by: what cannot do it.
+        instead: what to do about it.
+    """
+
+    def __init__(self, what: str, by: str, instead: str) -> None:
+        self.what, self.by, self.instead = what, by, instead
+        super().__init__(f"{by} cannot take {what}; {instead}.")
+
+
+class ReachError(CardanError, ValueError):
+    """A pose cannot be reached by a joint: `configuration_from_transform` found no configuration."""
+
+    def __init__(self, joint: str, residual: float, tolerance: float) -> None:
+        self.joint, self.residual, self.tolerance = joint, residual, tolerance
+        super().__init__(
+            f"{joint}: no configuration has this transform; the nearest one found is off by {residual:.3g} "
+            f"(tolerance {tolerance:.3g}). Project the pose onto the joint's motion first, or raise `tolerance`."
+        )
+
+
+class AssemblyError(CardanError, ValueError):
+    """Loops could not be closed: no configuration was found (`assemble`), or no velocity (`project_velocity`)."""
+
+    def __init__(self, what: str, loop: str, residual: float, tolerance: float, rows: Sequence[Any] = ()) -> None:
+        self.what, self.loop, self.residual, self.tolerance, self.rows = what, loop, residual, tolerance, tuple(rows)
+        shown = ", ".join(map(str, self.rows[:6])) + (", ..." if len(self.rows) > 6 else "")
+        where = f" in {len(self.rows)} rows of the batch ({shown})" if self.rows else ""
+        super().__init__(
+            f"the loops do not close{where}: the {what} nearest to it leaves joint {loop!r} open by {residual:.3g} "
+            f"(tolerance {tolerance:.3g}). Begin elsewhere, hold fewer joints, or check lengths and poses of the loop."
+        )
+
+
+class InfeasibleError(CardanError, ValueError):
+    """What is asked cannot be had within hard limits: a program of an optimiser has no solution.
+
+    Attributes:
+        where: the function.
+        rows: indices in the batch; empty for a single problem.
+        constraints: what is in the way, for the first of them.
+    """
+
+    def __init__(self, where: str, rows: Sequence[Any], constraints: Sequence[str]) -> None:
+        self.where, self.rows, self.constraints = where, list(rows), list(constraints)
+        shown = ", ".join(str(row[0] if len(row) == 1 else row) for row in self.rows[:6])
+        of = f" in {len(self.rows)} rows of the batch ({shown}{', ...' if len(self.rows) > 6 else ''})" if rows else ""
+        hint = "Begin within the limits and with the loops closed (cardan.assemble), or pass limits=False."
+        cause = f"{', '.join(self.constraints)} exclude one another" if constraints else "the solver found none"
+        super().__init__(f"{where}: no velocity{of} is within all limits: {cause}. {hint}")
+
+
+class PathError(CardanError, ValueError):
+    """A path cannot be followed within the limits (`trajectories.time_optimal`); `s` is where, in its own time."""
+
+    def __init__(self, s: float, why: str) -> None:
+        self.s, self.why = s, why
+        super().__init__(f"time_optimal: the path cannot be followed at its s = {s:.6g}: {why}")
+
+
+class ExcitationError(CardanError, ValueError):
+    """The measurements do not show some base parameter: the robot moved too little, or too few samples were taken."""
+
+    def __init__(self, where: str, combination: str, ratio: float) -> None:
+        self.where, self.combination, self.ratio = where, combination, ratio
+        super().__init__(
+            f"{where}: the samples do not show {combination} (its part of the torques is {ratio:.1e} of the largest). "
+            "Measure along cardan.identification.excitation(model), take more samples, or lock joints that stand still."
+        )
+
+
+class ExcessiveEffortError(CardanError, ValueError):
+    """No motion was found whose efforts stay within the limits (`identification.excitation`)."""
+
+    def __init__(self, period: float, overload: float) -> None:
+        self.period, self.overload = period, overload
+        super().__init__(
+            f"excitation: the best motion of {period:g} s needs {100.0 * overload:.3g} % more effort than the model's "
+            "limits. Give a longer period, a smaller velocity= or acceleration=, or more trials."
+        )
+
+
+class TraceError(CardanError, TypeError):
+    """A function cannot be turned into a straight-line program."""
+
+
+LIBRARIES = ("cardan", "numpy", "scipy")
+"""The packages whose code is nobody's own."""
+
+
+def users_frame() -> FrameType | None:
+    """Return the innermost frame that runs code outside cardan, NumPy and SciPy."""
+    frame = sys._getframe(1)
+    while frame is not None and room(frame) in LIBRARIES:
+        frame = frame.f_back
+    return frame
+
+
+def levels_inside() -> int:
+    """Return how many frames, from the caller's on, belong to cardan: what `warnings.warn` shall look past."""
+    level, frame, here = 1, sys._getframe(1), os.path.dirname(os.path.dirname(__file__)) + os.sep
+    while frame is not None and frame.f_code.co_filename.startswith(here):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def room(frame: FrameType) -> str:
+    """Return the package whose code a frame runs."""
+    return frame.f_globals.get("__name__", "").partition(".")[0]
+
+
+def users_line() -> str:
+    """Return ` (file:line)` of the code outside cardan, NumPy and SciPy that led here; empty if there is none."""
+    frame = users_frame()
+    return f" ({frame.f_code.co_filename}:{frame.f_lineno})" if frame is not None else ""
+
+
+class ResultError(TraceError):
+    """What a function returned is no result: ragged, or not of the shape it declares."""
+
+    def __init__(self, where: str, *, got: str, expected: str) -> None:
+        self.where, self.got, self.expected = where, got, expected
+        super().__init__(
+            f"{where or 'result'}: got {got}, expected {expected}. Several results are returned as a tuple, a named "
+            "tuple or a dictionary of arrays."
+        )
+
+
+class FunctionReferenceError(CardanError, LookupError):
+    """A function cannot be found again in another process."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self.module, self.name = module, name
+        super().__init__(
+            f"function {name!r} of module {module!r} cannot be found by that name in another process. Define it at "
+            "the top of a module that the other process can import, or load cloudpickle, which sends functions as code."
+        )
+
+
+class StaleProgramError(CardanError, RuntimeError):
+    """A program that was found on disk would have to be traced again, and that gives another one."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(
+            f"{name}: what was found on disk for the first call is not what tracing gives now. Something of cardan was "
+            "replaced in this process; set CARDAN_CACHE_DIR to an empty folder for it."
+        )
+
+
+class ProgramError(CardanError, AssertionError):
+    """A program violates the rules of its representation: a defect in cardan or in a pass, never in user input."""
+
+
+class TargetError(CardanError, RuntimeError):
+    """A target cannot run on this machine."""
+
+
+class DeviceMemoryError(CardanError, MemoryError):
+    """A device has not enough memory."""
+
+
+class ChunkError(CardanError, RuntimeError):
+    """Some rows of a function that is mapped over many could not be computed (`distributed.map`).
+
+    Attributes:
+        where: the function.
+        start: the first row.
+        stop: the one after the last.
+        attempts: how often it was tried.
+        died: whether its worker died.
+    """
+
+    def __init__(self, where: str, start: int, stop: int, *, attempts: int, died: bool, reason: BaseException) -> None:
+        self.where, self.start, self.stop, self.attempts, self.died = where, start, stop, attempts, died
+        tried = f" {attempts} times" if attempts > 1 else ""
+        kept = " (Rows that are finished in an `out` are kept: the same call goes on from there.)"
+        if died:
+            what = f"the worker died{tried} ({quoted(str(reason))}). Was there memory for it (a smaller chunk=)? "
+            what += "A script that maps by processes does so under `if __name__ == '__main__':`."
+        else:
+            what = f"failed{tried}: {type(reason).__name__}: {reason}"
+        super().__init__(f"{where}: rows {start} to {stop - 1}: {what}{kept}")
+
+
+class MissingExtraError(CardanError, ImportError):
+    """An optional capability was asked for and its packages are not installed."""
+
+    def __init__(self, capability: str, extra: str) -> None:
+        self.capability, self.extra = capability, extra
+        super().__init__(f'{capability} needs the extra {extra!r}: install it with  pip install "cardan[{extra}]"')
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Fault(ByFields):
+    """One fault of a robot description.
+
+    Attributes:
+        file: path as it was given.
+        line: line number, from 1; 0 where the fault belongs to the whole file.
+        message: what is wrong, got and expected, and how to mend it.
+        severity: `"error"` or `"warning"`.
+        where: the path of what it is about, in formats that have paths and no lines (`/World/arm` in USD).
+
+    Examples:
+        >>> print(cardan.errors.Fault("arm.urdf", 12, "the mass is negative", "error"))
+        arm.urdf:12: error: the mass is negative
+    """
+
+    file: str
+    line: int
+    message: str
+    severity: str = "error"
+    where: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "message", shortened(self.message, MAX_MESSAGE))
+
+    def __str__(self) -> str:
+        place = ":".join(part for part in (self.file, str(self.line or ""), self.where) if part)
+        return f"{place}: {self.severity}: {self.message}"
+
+
+class DescriptionError(CardanError, ValueError):
+    """A robot description is faulty; `faults` holds every fault found, each with its file and line."""
+
+    longest = 2000 * MAX_MESSAGE  # as many faults as are kept, each bounded
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(str(fault) for fault in self.faults))
+
+
+class DescriptionWarning(UserWarning):
+    """A robot description is questionable; the message begins with file:line."""
+
+
+class OverlapWarning(UserWarning):
+    """Pairs of shapes of a world may not touch, because they overlap where it begins; `pairs` names them."""
+
+    def __init__(self, world: str, pairs: Sequence[str]) -> None:
+        self.world, self.pairs = world, tuple(pairs)
+        super().__init__(
+            f"world {world!r}: {len(pairs)} pairs of shapes never touch, because they overlap where it begins: "
+            f"{first_of(self.pairs)}. Keep them by keep_overlapping=True; say that none is meant to touch by "
+            "disable_contact(a, b)."
+        )
+
+    def __reduce__(self) -> Any:
+        return OverlapWarning, (self.world, self.pairs)
+
+
+class StartWarning(UserWarning):
+    """A world begins where nobody would put it; `things` are the pairs, articulations or shapes it is about."""
+
+    def __init__(self, message: str, things: Sequence[str]) -> None:
+        self.things = tuple(things)
+        super().__init__(message)
+
+    def __reduce__(self) -> Any:
+        return StartWarning, (str(self), self.things)
+
+
+def first_of(names: Sequence[str], most: int = 6) -> str:
+    """Return some names in a row, and how many there are if that is not all."""
+    return ", ".join(map(visible, names[:most])) + (f", ... ({len(names)} in all)" if len(names) > most else "")
+
+
+class RecompilationWarning(UserWarning):
+    """A function was compiled many times for one model: something that changes is an option of it, not an argument."""
+
+    def __init__(self, function: str, model: str, count: int, options: Sequence[str]) -> None:
+        self.function, self.model, self.count, self.options = function, model, count, tuple(options)
+        names = " and ".join(map(repr, self.options[:3])) or "what is left out"
+        super().__init__(
+            f"{function} is compiled for model {model!r} for the {count}th time: each value of {names} is a program of "
+            "its own. Give numbers as floats or arrays, which are arguments; several frames as one list of names."
+        )
+
+
+__dir__ = __all__.copy
+for _name in __all__:  # tracebacks and pickles say where users find them
+    globals()[_name].__module__ = "cardan.errors"

@@ -1,0 +1,75 @@
+"""Names that are fetched when they are first used (PEP 562), so that importing a package costs what is used.
+
+A package of a wing lists its names in `__all__`, imports them under `TYPE_CHECKING` for type checkers and editors, and
+says here which module each comes from. The public modules (`cardan.joints`, ...) show such a package: `shown`.
+`tests/test_public_names.py` holds all of these together.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cardan._algebra.words import UnknownAttributeError
+
+
+def fetcher(package: str, homes: Mapping[str, str], modules: str = "") -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package.
+
+    Args:
+        package: its name, `__name__`.
+        homes: names, separated by spaces, by the module they come from, relative to it: `{".load": "load save"}`.
+        modules: names of modules of the package that are attributes themselves.
+    """
+    module_of = {name: home for home, names in homes.items() for name in names.split()}
+
+    def fetch(name: str) -> Any:
+        if name in module_of:
+            value = getattr(importlib.import_module(module_of[name], package), name)
+        elif name in modules.split():
+            value = importlib.import_module(f".{name}", package)
+        else:
+            raise UnknownAttributeError(package, name)
+        setattr(sys.modules[package], name, value)  # found at once from now on
+        return value
+
+    return fetch
+
+
+def shown(public: str, home: str, modules: str = "") -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the `__getattr__` and the `__dir__` of a public module that shows a package of a wing.
+
+    Args:
+        public: the module's name, `__name__`.
+        home: the package, or module, that holds what it shows. Its `__all__` is shown, and nothing else.
+        modules: names of modules within the public one.
+    """
+    module = sys.modules[public]
+    module.__dict__.setdefault("__path__", [])  # so that paths of earlier versions are asked for: cardan._moved
+
+    def fetch(name: str) -> Any:
+        names = importlib.import_module(home).__all__
+        if name == "__all__":
+            value = [*names, *(name for name in modules.split() if name not in names)]
+        elif name in modules.split():
+            value = importlib.import_module(f"{public}.{name}")
+        elif name in names or (name.startswith("_") and name in vars(sys.modules[home])):  # private: pickles name those
+            value = getattr(sys.modules[home], name)
+        else:
+            raise UnknownAttributeError(public, name)
+        setattr(module, name, value)
+        return value
+
+    return fetch, lambda: list(fetch("__all__"))
+
+
+def later(home: str) -> Callable[..., Any]:
+    """Return a function that is imported when it is first called: `"cardan._reach.pictures.html:model_html"`."""
+    module, _, name = home.partition(":")
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return getattr(importlib.import_module(module), name)(*args, **kwargs)
+
+    return call

@@ -1,0 +1,92 @@
+"""Products of configuration spaces, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal, shifted
+from cardan._algebra.spatial import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Product(Manifold):
+    """The coordinates and velocities of several manifolds, one after the other.
+
+    Args:
+        factors: the manifolds, in order.
+
+    Examples:
+        >>> cardan.manifolds.Product((cardan.manifolds.Euclidean(1), cardan.manifolds.UnitQuaternion())).nq
+        5
+        >>> [q for _, q, v in cardan.manifolds.Product((cardan.manifolds.Euclidean(1),)).slices()]
+        [slice(0, 1, None)]
+    """
+
+    factors: tuple[Manifold, ...]
+
+    @property
+    def nq(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Number of coordinates."""
+        return sum(f.nq for f in self.factors)
+
+    @property
+    def nv(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Number of degrees of freedom."""
+        return sum(f.nv for f in self.factors)
+
+    def slices(self) -> Iterator[tuple[Manifold, slice, slice]]:
+        """Yield each factor with its slices of q and of v."""
+        iq = iv = 0
+        for factor in self.factors:
+            yield factor, slice(iq, iq + factor.nq), slice(iv, iv + factor.nv)
+            iq, iv = iq + factor.nq, iv + factor.nv
+
+    def _chain(self, part: Callable[[Manifold, slice, slice], Any]) -> tuple[Scalar, ...]:
+        return tuple(e for factor, iq, iv in self.slices() for e in part(factor, iq, iv))
+
+    def unit_parts(self) -> tuple[tuple[int, int], ...]:
+        return tuple(part for factor, iq, _ in self.slices() for part in shifted(factor, iq.start))
+
+    def neutral(self) -> tuple[float, ...]:
+        return self._chain(lambda f, iq, iv: f.neutral())
+
+    def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        return self._chain(lambda f, iq, iv: f.integrate(q[iq], v[iv]))
+
+    def difference(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
+        return self._chain(lambda f, iq, iv: f.difference(q0[iq], q1[iq]))
+
+    def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
+        return self._chain(lambda f, iq, iv: f.nearest_image(q[iq], near[iq]))
+
+    def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
+        return self._chain(lambda f, iq, iv: f.normalize(q[iq]))
+
+    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
+        return self._chain(lambda f, iq, iv: f.principal_value(q[iq]))
+
+    def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
+        return self._chain(lambda f, iq, iv: f.limit_coordinates(q[iq]))
+
+    def difference_rate_jacobian(self, difference: Scalars) -> Rows:
+        return block_diagonal([(f.difference_rate_jacobian(difference[iv]), f.nv) for f, _, iv in self.slices()])
+
+    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> Rows:
+        return block_diagonal(
+            [(f.velocity_to_configuration_derivative_jacobian(q[iq]), f.nv) for f, iq, _ in self.slices()]
+        )
+
+    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
+        return block_diagonal(
+            [(f.configuration_derivative_to_velocity_jacobian(q[iq]), f.nq) for f, iq, _ in self.slices()]
+        )
+
+    def random(
+        self, rng: np.random.Generator, shape: tuple[int, ...], lower: np.ndarray, upper: np.ndarray
+    ) -> np.ndarray:
+        parts = [f.random(rng, shape, lower[iv], upper[iv]) for f, _, iv in self.slices()]
+        return np.concatenate([np.zeros((*shape, 0)), *parts], axis=-1)

@@ -1,0 +1,109 @@
+"""Motions of the plane: position and heading, moved by body-fixed velocities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cardan._algebra.manifolds.euclidean import Euclidean
+from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal, shifted, uniform
+from cardan._algebra.manifolds.unit_complex import UnitComplex
+from cardan._algebra.scalar import cos, floor, sin
+from cardan._algebra.spatial import Scalar, stumpff
+
+TURN = 2.0 * np.pi
+
+
+@dataclass(frozen=True, slots=True)
+class SE2(Manifold):
+    """Position (x, y) and heading; v = (vx, vy, w) in body axes [m/s, rad/s].
+
+    Args:
+        heading: `UnitComplex()` for q = (x, y, cos, sin), `Euclidean(1)` for q = (x, y, angle). With an angle, turns
+            are counted by `integrate`; `difference` returns the shortest motion, so it sees angles modulo 2 pi.
+
+    Examples:
+        >>> cardan.manifolds.SE2().neutral(), cardan.manifolds.SE2(cardan.manifolds.Euclidean(1)).neutral()
+        ((0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0))
+        >>> cardan.manifolds.SE2().cos_sin((0.0, 0.0, 1.0, 0.0))
+        (1.0, 0.0)
+    """
+
+    heading: UnitComplex | Euclidean = UnitComplex()
+
+    @property
+    def nq(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Number of coordinates."""
+        return 2 + self.heading.nq
+
+    nv = 3
+
+    def cos_sin(self, q: Scalars) -> tuple[Scalar, Scalar]:
+        """Return cosine and sine of the heading."""
+        if isinstance(self.heading, UnitComplex):
+            return self.heading.unit_cos_sin(q[2:])
+        return cos(q[2]), sin(q[2])
+
+    def unit_parts(self) -> tuple[tuple[int, int], ...]:
+        return shifted(self.heading, 2)
+
+    def neutral(self) -> tuple[float, ...]:
+        return (0.0, 0.0, *self.heading.neutral())
+
+    def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        c, s = self.cos_sin(q)
+        a, b, w = v
+        _, c1, c2, *_ = stumpff(w * w)
+        x, y = c1 * a - w * c2 * b, w * c2 * a + c1 * b
+        return (q[0] + c * x - s * y, q[1] + s * x + c * y, *self.heading.integrate(q[2:], (w,)))
+
+    def difference(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
+        c, s = self.cos_sin(q0)
+        dx, dy = q1[0] - q0[0], q1[1] - q0[1]
+        x, y = c * dx + s * dy, c * dy - s * dx
+        (w,) = self.heading.difference(q0[2:], q1[2:])
+        if isinstance(self.heading, Euclidean):
+            w = w - TURN * floor(w / TURN + 0.5)
+        _, _, c2, c3, c4, _ = stumpff(w * w)
+        half, k = 0.5 * w, 0.5 * w * w * (c3 - 2.0 * c4) / c2
+        return x - k * x + half * y, y - k * y - half * x, w
+
+    def difference_rate_jacobian(self, difference: Scalars) -> Rows:
+        """Return the inverse right Jacobian: that of SE(3), restricted to the plane.
+
+        With ad the adjoint of the twist, J^-1 = 1 + ad/2 + c ad^2, since ad^3 = -w^2 ad on the plane.
+        """
+        a, b, w = difference
+        _, _, c2, c3, c4, _ = stumpff(w * w)
+        c = 0.5 * (c3 - 2.0 * c4) / c2
+        half, k = 0.5 * w, 1.0 - c * w * w
+        return [[k, -half, 0.5 * b + c * w * a], [half, k, c * w * b - 0.5 * a], [0.0, 0.0, 1.0]]
+
+    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> Rows:
+        c, s = self.cos_sin(q)
+        turn = self.heading.velocity_to_configuration_derivative_jacobian(q[2:])
+        return block_diagonal([([[c, -s], [s, c]], 2), (turn, 1)])
+
+    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
+        c, s = self.cos_sin(q)
+        turn = self.heading.configuration_derivative_to_velocity_jacobian(q[2:])
+        return block_diagonal([([[c, s], [-s, c]], 2), (turn, self.heading.nq)])
+
+    def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
+        return (q[0], q[1], *self.heading.nearest_image(q[2:], near[2:]))
+
+    def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
+        return (q[0], q[1], *self.heading.normalize(q[2:]))
+
+    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
+        return (q[0], q[1], *self.heading.principal_value(q[2:]))
+
+    def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
+        return (q[0], q[1], *self.heading.limit_coordinates(q[2:]))
+
+    def random(
+        self, rng: np.random.Generator, shape: tuple[int, ...], lower: np.ndarray, upper: np.ndarray
+    ) -> np.ndarray:
+        position = uniform(rng, shape, lower[:2], upper[:2], 1.0)
+        return np.concatenate([position, self.heading.random(rng, shape, lower[2:], upper[2:])], axis=-1)

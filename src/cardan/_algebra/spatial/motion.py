@@ -1,0 +1,225 @@
+"""Spatial motions and forces (Plucker coordinates), linear part first.
+
+A `Motion` is a twist or spatial acceleration [v; w]; a `Force` is a wrench [f; n], a momentum or an impulse. Both are
+expressed in one frame, at its origin. Their pairing f . m is power and does not depend on the frame.
+
+Source: Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 2 (there with the angular part first).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, Self, TypeVar, overload
+
+import numpy as np
+
+from cardan._algebra.arrays import stack
+from cardan._algebra.errors import DTypeError
+from cardan._algebra.spatial.vector import Scalar, Vector3, components
+from cardan._algebra.words import Explained, ExplainedType
+
+Column = TypeVar("Column", bound="_Spatial")
+
+
+class AppliedByMatmul(Explained, metaclass=ExplainedType):
+    """What maps by `@`, as its matrix does, and is a tuple within: `*`, which would repeat the tuple, is refused."""
+
+    __slots__ = ()
+    __array_ufunc__ = None
+
+    def __mul__(self, other: Any) -> Any:
+        raise self._refusal(f"{type(self).__name__} * {type(other).__name__}", "X @ V")
+
+    def __rmul__(self, other: Any) -> Any:
+        raise self._refusal(f"{type(other).__name__} * {type(self).__name__}", "X @ V, the map on the left")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.matrix(), dtype=dtype)  # pyright: ignore[reportAttributeAccessIssue] -- each has one
+
+    @staticmethod
+    def _refusal(got: str, expected: str) -> DTypeError:
+        return DTypeError("cardan.spatial", "*", got=got, expected=f"`@`, as in {expected}")
+
+
+class _Spatial(Explained, tuple[Any, Any], metaclass=ExplainedType):
+    """Two vectors, linear and angular; the arithmetic motions and forces share."""
+
+    __slots__ = ()
+    __array_ufunc__ = None
+
+    def __new__(cls, linear: Any, angular: Any) -> Self:
+        return tuple.__new__(cls, (Vector3.of(linear, "linear"), Vector3.of(angular, "angular")))
+
+    def __getnewargs__(self) -> tuple[Vector3, Vector3]:
+        return self[0], self[1]
+
+    @classmethod
+    def zero(cls) -> Self:
+        """Return zero."""
+        return cls(Vector3.zero(), Vector3.zero())
+
+    @classmethod
+    def of(cls, value: Any) -> Self:
+        """Return `value` (six scalars, linear first, or an array of shape (..., 6))."""
+        if isinstance(value, cls):
+            return value
+        c = components(value, (6,), cls.__name__)
+        return cls(Vector3(*c[:3]), Vector3(*c[3:]))
+
+    @property
+    def linear(self) -> Vector3:
+        """The linear part: velocity of the point at the origin, or force."""
+        return self[0]
+
+    @property
+    def angular(self) -> Vector3:
+        """The angular part: angular velocity, or moment about the origin."""
+        return self[1]
+
+    def __add__(self, other: Any) -> Self:
+        return type(self)(self[0] + other[0], self[1] + other[1])
+
+    def __sub__(self, other: Any) -> Self:
+        return type(self)(self[0] - other[0], self[1] - other[1])
+
+    def __neg__(self) -> Self:
+        return type(self)(-self[0], -self[1])
+
+    def __mul__(self, factor: Scalar) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+        if isinstance(factor, AppliedByMatmul):
+            return NotImplemented
+        return type(self)(self[0] * factor, self[1] * factor)
+
+    __rmul__ = __mul__  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
+
+    def scalars(self) -> tuple[Scalar, ...]:
+        """Return the six scalars, linear first."""
+        return (*self[0], *self[1])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(stack(self.scalars()), dtype=dtype)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(linear={tuple(self[0])}, angular={tuple(self[1])})"
+
+
+class Force(_Spatial):
+    """A wrench, momentum or impulse [f; n].
+
+    Args:
+        linear: force [N], three scalars or shape (..., 3).
+        angular: moment about the origin [N m], likewise.
+
+    Throughout:
+        motion: a twist, at the same origin and axes.
+
+    Examples:
+        >>> weight = cardan.Force(linear=(0.0, 0.0, -9.81), angular=(0.0, 0.0, 0.0))
+        >>> weight.dot(cardan.Motion((0.0, 0.0, 1.0), (0.0, 0.0, 0.0)))
+        -9.81
+    """
+
+    __slots__ = ()
+
+    def dot(self, motion: Motion) -> Scalar:
+        """Return the pairing with a motion: power."""
+        return self[0].dot(motion[0]) + self[1].dot(motion[1])
+
+
+class Motion(_Spatial):
+    """A twist or spatial acceleration [v; w].
+
+    Args:
+        linear: velocity of the point at the origin [m/s], three scalars or shape (..., 3).
+        angular: [rad/s], likewise.
+
+    Throughout:
+        force: a wrench, at the same origin and axes.
+        other: a motion or a wrench, or several as a subspace.
+
+    Examples:
+        >>> screw = cardan.Motion(linear=(0.0, 0.0, 0.1), angular=(0.0, 0.0, 1.0))
+        >>> screw.dot(cardan.Force((0.0, 0.0, 5.0), (0.0, 0.0, 0.0)))
+        0.5
+        >>> screw.cross(screw)
+        Motion(linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 0.0))
+        >>> cardan.Motion.vee(screw.wedge())
+        Motion(linear=(0.0, 0.0, 0.1), angular=(0.0, 0.0, 1.0))
+    """
+
+    __slots__ = ()
+
+    def dot(self, force: Force) -> Scalar:
+        """Return the pairing with a force: power."""
+        return self[0].dot(force[0]) + self[1].dot(force[1])
+
+    def wedge(self) -> np.ndarray:
+        """Return the 4x4 matrix [[w] v; 0 0] [m/s, rad/s], shape (..., 4, 4): X^-1 dX/dt of a pose with this twist."""
+        rows = [[*row, e] for row, e in zip(self[1].skew().rows(), self[0], strict=True)]
+        return stack([*rows, [0.0, 0.0, 0.0, 0.0]])
+
+    @classmethod
+    def vee(cls, matrix: Any) -> Motion:
+        """Return the motion whose `wedge` is a matrix; of its upper left block the skew part counts.
+
+        Args:
+            matrix: 4x4 rows of scalars, or an array of shape (..., 4, 4).
+
+        Raises:
+            ShapeError: for another shape.
+        """
+        e = components(matrix, (4, 4), "matrix")
+        x, y, z, _ = (e[4 * k : 4 * k + 4] for k in range(4))
+        return cls((x[3], y[3], z[3]), (0.5 * (z[1] - y[2]), 0.5 * (x[2] - z[0]), 0.5 * (y[0] - x[1])))
+
+    @overload
+    def cross(self, other: Motion) -> Motion: ...
+    @overload
+    def cross(self, other: Force) -> Force: ...
+    @overload
+    def cross(self, other: Columns[Any]) -> Columns[Any]: ...
+    def cross(self, other: Any) -> Any:
+        """Return self x other: the rate of change of a motion, or (dual) of a force, that moves with this twist.
+
+        [v; w] x  [a; b] = [w x a + v x b; w x b]        for a motion
+        [v; w] x* [f; n] = [w x f; w x n + v x f]        for a force
+
+        Of a subspace, that of each column.
+        """
+        if isinstance(other, Columns):
+            return other.each(self.cross)
+        v, w = self
+        a, b = other
+        if isinstance(other, Force):
+            return Force(w.cross(a), w.cross(b) + v.cross(a))
+        return Motion(w.cross(a) + v.cross(b), w.cross(b))
+
+
+class Columns(AppliedByMatmul, tuple[Column, ...], Generic[Column]):
+    """Several motions, or several forces: the columns of a matrix of six rows."""
+
+    __slots__ = ()
+
+    def __new__(cls, columns: Iterable[Column]) -> Self:
+        return tuple.__new__(cls, columns)
+
+    def each(self, function: Callable[[Any], Any]) -> Columns[Any]:
+        """Return the same of what a function makes of each column.
+
+        Args:
+            function: of a column, to another of the same kind.
+        """
+        return type(self)(function(column) for column in self)
+
+    def rows(self) -> list[list[Scalar]]:
+        """Return the six rows, a scalar for each column in them."""
+        if not self:
+            return [[] for _ in range(6)]
+        return [list(row) for row in zip(*(column.scalars() for column in self), strict=True)]
+
+    def matrix(self) -> np.ndarray:
+        """Return the matrix, shape (..., 6, columns), in the units of the columns; dtype object if they are symbols."""
+        return stack(self.rows()) if self else np.zeros((6, 0))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({list(self)})"

@@ -1,0 +1,507 @@
+"""Rigid transformations: the pose of one frame in another.
+
+`X_ab` maps coordinates in b to coordinates in a: x_a = R x_b + p. Adjacent letters cancel: X_ac = X_ab @ X_bc.
+
+Source: Featherstone (2008), section 2.8; Sola et al., A micro Lie theory (2018); Barfoot, State Estimation for
+Robotics (2017), section 7.1 for the Jacobians of the exponential.
+"""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+
+from cardan._algebra.arrays import stack
+from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._algebra.spatial import rotations
+from cardan._algebra.spatial.composition import noted
+from cardan._algebra.spatial.given import given_array, given_quaternion, given_rotation, given_vector, refuse_last_row
+from cardan._algebra.spatial.inertia import ArticulatedInertia, Inertia
+from cardan._algebra.spatial.motion import AppliedByMatmul, Columns, Force, Motion
+from cardan._algebra.spatial.stumpff import of_twice, stumpff
+from cardan._algebra.spatial.vector import Matrix3, Scalar, Vector3
+
+Rows = list[list[Scalar]]
+
+
+class SE3(AppliedByMatmul, tuple[Any, Any]):
+    """A rotation matrix and a translation: the pose of a frame.
+
+    Args:
+        rotation: rotation matrix, 3x3 nested sequences or an array of shape (..., 3, 3); identity by default.
+        translation: origin of the inner frame in the outer [m], three scalars or shape (..., 3); zero by default.
+
+    Examples:
+        >>> X = cardan.SE3(np.eye(3), (0.3, 0.0, 0.5))
+        >>> (X @ X.inverse()).translation, X @ (0.0, 0.0, 0.1)
+        ((0.0, 0.0, 0.0), (0.3, 0.0, 0.6))
+        >>> cardan.SE3.identity().translation, cardan.SE3.of(np.eye(4)).translation
+        ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        >>> X.matrix().shape, len(X.homogeneous()), X.adjoint().shape, X.dual_adjoint().shape
+        ((4, 4), 4, (6, 6), (6, 6))
+        >>> X.inverse_act(cardan.spatial.Vector3(0.3, 0.0, 0.5))
+        (0.0, 0.0, 0.0)
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, rotation: Any = None, translation: Any = None) -> SE3:
+        R = Matrix3.identity() if rotation is None else Matrix3.of(rotation, "rotation")
+        p = Vector3.zero() if translation is None else Vector3.of(translation, "translation")
+        return tuple.__new__(cls, (R, p))
+
+    def __getnewargs__(self) -> tuple[Matrix3, Vector3]:
+        return self[0], self[1]
+
+    @staticmethod
+    def identity() -> SE3:
+        """Return the identity."""
+        return SE3()
+
+    @staticmethod
+    def of(value: Any, name: str = "pose") -> SE3:
+        """Return `value` (an SE3, or a homogeneous matrix of shape (..., 4, 4)) as a pose.
+
+        Args:
+            value: an SE3, or an array of shape (..., 4, 4).
+            name: what to call it in an error.
+
+        Raises:
+            ShapeError: for another shape.
+        """
+        if isinstance(value, SE3):
+            return value
+        m = np.asarray(value)
+        if m.ndim < 2 or m.shape[-2:] != (4, 4):
+            raise ShapeError("cardan.spatial", name, got=m.shape, expected="(..., 4, 4)")
+        return SE3(m[..., :3, :3], m[..., :3, 3])
+
+    # Poses from what others have; numbers are checked, symbols cannot be. Leading axes are a batch.
+
+    @staticmethod
+    def from_translation(translation: Any) -> SE3:
+        """Return the pose that is moved and not turned.
+
+        Args:
+            translation: origin of the inner frame in the outer [m], shape (..., 3).
+
+        Raises:
+            ShapeError, DTypeError, NotFiniteError: if it is something else.
+
+        Examples:
+            >>> cardan.SE3.from_translation((0.0, 0.0, 0.1)).translation
+            (0.0, 0.0, 0.1)
+        """
+        return SE3(None, given_vector("SE3.from_translation", "translation", translation))
+
+    @staticmethod
+    def from_quaternion(xyzw: Any, translation: Any = None) -> SE3:
+        """Return the pose with the orientation of a quaternion.
+
+        Args:
+            xyzw: quaternions in the order (x, y, z, w), shape (..., 4), of any norm but 0: what counts is the
+                direction. From (w, x, y, z), MuJoCo's order: `np.roll(wxyz, -1, axis=-1)`.
+            translation: origin of the inner frame in the outer [m], shape (..., 3); zero by default.
+
+        Raises:
+            ParameterError: for a quaternion of norm 0.
+            ShapeError, DTypeError, NotFiniteError: for what is no quaternion or translation.
+
+        Examples:
+            >>> cardan.SE3.from_quaternion((0.0, 0.0, 0.0, 1.0), (0.3, 0.0, 0.5)).translation
+            (0.3, 0.0, 0.5)
+
+        Peers: Pinocchio `XYZQUATToSE3`.
+        """
+        where = "SE3.from_quaternion"
+        R = rotations.matrix_from_quaternion_xyzw(given_quaternion(where, "xyzw", xyzw))
+        return SE3(R, given_vector(where, "translation", translation))
+
+    @staticmethod
+    def from_rpy(rpy: Any, translation: Any = None) -> SE3:
+        """Return the pose turned by roll, pitch and yaw about the fixed axes x, y, z: Rz(yaw) Ry(pitch) Rx(roll).
+
+        Args:
+            rpy: (roll, pitch, yaw) [rad], shape (..., 3), as URDF, SDF and USD have them.
+            translation: origin of the inner frame in the outer [m], shape (..., 3); zero by default.
+
+        Raises:
+            ShapeError, DTypeError, NotFiniteError: for what is no angles or translation.
+
+        Examples:
+            >>> np.array(cardan.SE3.from_rpy((0.0, 0.0, np.pi / 2)).rotation).round(12).tolist()
+            [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+        """
+        roll, pitch, yaw = given_vector("SE3.from_rpy", "rpy", rpy)
+        R = rotations.matrix_from_zyx((yaw, pitch, roll))
+        return SE3(R, given_vector("SE3.from_rpy", "translation", translation))
+
+    @staticmethod
+    def from_matrix(matrix: Any, translation: Any = None, *, tolerance: float = 1e-6) -> SE3:
+        """Return the pose of a homogeneous matrix, or of a rotation matrix and a translation.
+
+        Args:
+            matrix: shape (..., 4, 4), or (..., 3, 3).
+            translation: beside a rotation matrix, the origin of the inner frame in the outer [m], shape (..., 3); zero
+                by default.
+            tolerance: largest accepted entry [-] of R^T R - 1, and of the last row's difference to 0 0 0 1. What is
+                within it is taken as it is.
+
+        Raises:
+            ParameterError: for a matrix that is not orthonormal, or a reflection; for a second translation.
+            ShapeError, DTypeError, NotFiniteError: for what is no matrix or translation.
+
+        Examples:
+            >>> cardan.SE3.from_matrix(np.eye(3), (0.3, 0.0, 0.5)).translation
+            (0.3, 0.0, 0.5)
+        """
+        where = "SE3.from_matrix"
+        m = given_array(where, "matrix", matrix, (4, 4), (3, 3))
+        R = given_rotation(where, "matrix", m[..., :3, :3], tolerance)
+        if m.shape[-1] == 3:
+            return SE3(R, given_vector(where, "translation", translation))
+        refuse_last_row(where, "matrix", m, tolerance)
+        if translation is not None:
+            raise ParameterError(f"{where}: translation", got=translation, expected="none beside a 4x4 matrix")
+        return SE3(R, m[..., :3, 3])
+
+    @staticmethod
+    def exp(twist: Any) -> SE3:
+        """Return the pose reached by moving with a constant body twist for unit time.
+
+        Args:
+            twist: a Motion, or [linear; angular] [m, rad], shape (..., 6).
+
+        Raises:
+            ShapeError: if it is neither.
+
+        Examples:
+            >>> X = cardan.SE3.exp([0.1, 0.0, 0.0, 0.0, 0.0, 0.5])
+            >>> np.array(X.log()).round(12).tolist()
+            [0.1, 0.0, 0.0, 0.0, 0.0, 0.5]
+
+        Peers: Pinocchio `exp6`.
+        """
+        return exp_se3(Motion.of(twist))
+
+    def log(self) -> Motion:
+        """Return the body twist that leads here in unit time, its angle at most pi: `SE3.exp(X.log())` is X.
+
+        Of an array, `cardan.SE3.log(array)`. The twist between two poses is `cardan.pose_error`.
+
+        Examples:
+            >>> cardan.SE3.from_translation((0.0, 0.0, 0.1)).log().linear
+            (0.0, 0.0, 0.1)
+
+        Peers: Pinocchio `log6`.
+        """
+        return log_se3(SE3.of(self))
+
+    @property
+    def rotation(self) -> Matrix3:
+        """The rotation matrix."""
+        return self[0]
+
+    @property
+    def translation(self) -> Vector3:
+        """The origin of the inner frame in the outer [m]."""
+        return self[1]
+
+    def __matmul__(self, other: Any) -> Any:
+        """Compose with a pose, or map a motion, force, inertia or point from the inner frame to the outer.
+
+        Of a subspace of motions or forces every column is mapped.
+        """
+        R, p = self
+        if isinstance(other, SE3):
+            return noted(SE3(R @ other[0], R @ other[1] + p), "product", self, other)
+        if isinstance(other, Motion):
+            w = R @ other.angular
+            return Motion(R @ other.linear + p.cross(w), w)
+        if isinstance(other, Force):
+            f = R @ other.linear
+            return Force(f, R @ other.angular + p.cross(f))
+        if isinstance(other, (Inertia, ArticulatedInertia)):
+            return other.transformed(R, p)
+        if isinstance(other, Columns):
+            return other.each(self.__matmul__)
+        if isinstance(other, np.ndarray) and other.shape[-2:] == (4, 4):
+            return self @ SE3.of(other)
+        return R @ Vector3.of(other) + p
+
+    def __rmatmul__(self, other: Any) -> SE3:
+        return SE3.of(other) @ self
+
+    def inverse(self) -> SE3:
+        """Return the pose of the outer frame in the inner."""
+        R = self[0].T
+        return noted(SE3(R, -(R @ self[1])), "inverse", self)
+
+    def inverse_act(self, other: Any) -> Any:
+        """Return `self.inverse() @ other`, of a motion, a force or a point with fewer operations.
+
+        Args:
+            other: what `@` takes; of a subspace, every column is mapped.
+        """
+        if isinstance(other, Columns):
+            return other.each(self.inverse_act)
+        if isinstance(other, (SE3, Inertia, ArticulatedInertia)):
+            return self.inverse() @ other
+        R, p = self
+        if isinstance(other, Motion):
+            v, w = other
+            return Motion(R.transpose_apply(v - p.cross(w)), R.transpose_apply(w))
+        if isinstance(other, Force):
+            f, n = other
+            return Force(R.transpose_apply(f), R.transpose_apply(n - p.cross(f)))
+        return R.transpose_apply(Vector3.of(other) - p)
+
+    def homogeneous(self) -> Rows:
+        """Return the rows of the 4x4 homogeneous matrix."""
+        rows = [[*row, t] for row, t in zip(self[0].rows(), self[1], strict=True)]
+        return [*rows, [0.0, 0.0, 0.0, 1.0]]
+
+    def matrix(self) -> np.ndarray:
+        """Return the homogeneous matrix, shape (..., 4, 4) [m]; dtype object if the entries are symbols."""
+        return stack(self.homogeneous())
+
+    def adjoint(self) -> np.ndarray:
+        """Return the 6x6 matrix that maps motions, [R, [p] R; 0, R].
+
+        Its shape is (..., 6, 6); dtype object if the entries are symbols.
+
+        Peers: Pinocchio `toActionMatrix`, iDynTree `asAdjointTransform`.
+        """
+        R, p = self
+        return stack(_upper_triangular(R, p.skew() @ R))
+
+    def dual_adjoint(self) -> np.ndarray:
+        """Return the 6x6 matrix that maps forces, [R, 0; [p] R, R]: the inverse of the adjoint's transpose.
+
+        Its shape is (..., 6, 6); dtype object if the entries are symbols.
+
+        Peers: Pinocchio `toDualActionMatrix`, iDynTree `asAdjointTransformWrench`.
+        """
+        R, p = self
+        upper = [[*row, 0.0, 0.0, 0.0] for row in R.rows()]
+        return stack(upper + [[*a, *b] for a, b in zip((p.skew() @ R).rows(), R.rows(), strict=True)])
+
+    def __repr__(self) -> str:
+        rows = [tuple(row) for row in self[0].rows()]
+        return f"SE3(rotation={rows}, translation={tuple(self[1])})"
+
+
+# --- the exponential and its Jacobians ---------------------------------------------------------------------------
+
+
+def exp_se3(v: Motion) -> SE3:
+    """Return the pose reached by moving with the body twist v for unit time.
+
+    Args:
+        v: the twist [m, rad].
+
+    Examples:
+        >>> X = cardan.spatial.exp_se3(cardan.Motion((1.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
+        >>> X.translation
+        (1.0, 0.0, 0.0)
+    """
+    rho, phi = v
+    _, c2, c3 = of_twice(stumpff((phi * 0.5).norm_squared()))  # of half of the angle, as a quaternion has it
+    across = phi.cross(rho)
+    translation = rho + across * c2 + phi.cross(across) * c3
+    return SE3(rotations.matrix_from_rotation_vector(phi), translation)
+
+
+def log_se3(X: SE3) -> Motion:
+    """Return the twist v with exp(v) = X and rotation angle at most pi.
+
+    Args:
+        X: a pose.
+
+    Examples:
+        >>> cardan.spatial.log_se3(cardan.SE3(translation=(1.0, 0.0, 0.0))).linear
+        (1.0, 0.0, 0.0)
+    """
+    return log_from_rotation_vector(rotations.rotation_vector_from_matrix(X.rotation), X.translation)
+
+
+def pose_error(
+    X: Any, X_target: Any, *, at: Literal["frame", "world"] = "frame", expressed_in: Literal["frame", "world"] = "frame"
+) -> np.ndarray:
+    """Return the twist that takes one pose to another in unit time: log(X^-1 X_target).
+
+    It is the error of a pose as controllers and inverse kinematics have it, 0 where the poses agree, and goes with the
+    Jacobian of the same `at` and `expressed_in`: J v = pose_error(...) to first order.
+
+    Args:
+        X: where the frame is, an SE3 or homogeneous matrices [m], shape (..., 4, 4).
+        X_target: where it shall be, the same; both broadcast.
+        at: the point whose velocity the linear part is: the frame's origin (at X), or the world's.
+        expressed_in: whose axes the components are along: those of the frame (at X), or the world's.
+
+            at, expressed_in      it is                         Pinocchio
+            "frame", "frame"      log(X^-1 X_target)            log6(X.actInv(X_target)), LOCAL
+            "frame", "world"      the same along other axes     LOCAL_WORLD_ALIGNED
+            "world", "world"      log(X_target X^-1)            WORLD
+
+    Returns:
+        Twists [linear; angular] [m, rad], shape (..., 6), the angle at most pi; at pi, where the way round is one of
+        two, it jumps. The linear part is that of the screw motion, not the difference of the origins, unless the
+        orientations agree.
+
+    Raises:
+        ShapeError: for what is no pose.
+        ParameterError: for another reference.
+
+    Examples:
+        >>> X = cardan.frame_transform(arm, q, "tool")
+        >>> target = cardan.frame_transform(arm, cardan.integrate(arm, q, 1e-4 * v), "tool")
+        >>> J = cardan.jacobian(arm, q, "tool", at="frame", expressed_in="frame")
+        >>> bool(np.allclose(J @ (1e-4 * v), cardan.pose_error(X, target), atol=1e-6))
+        True
+
+    Source: Sola, Deray and Atchuthan (2018), the right minus; Park, Bobrow and Ploen (1995).
+    """
+    for name, given in (("at", at), ("expressed_in", expressed_in)):
+        if given not in ("frame", "world"):
+            raise ParameterError(f"pose_error: {name}", got=given, expected="'frame' or 'world'")
+    X = SE3.of(X, "X")
+    twist = log_se3(X.inverse() @ SE3.of(X_target, "X_target"))
+    if at == "world":
+        twist = SE3(None, X.inverse_act(Vector3.zero())).inverse_act(twist)
+    if expressed_in == "world":
+        twist = SE3(X.rotation) @ twist
+    return stack(twist.scalars())
+
+
+def log_from_rotation_vector(phi: Vector3, p: Vector3) -> Motion:
+    """Return the logarithm of the pose with rotation vector phi and translation p.
+
+    Args:
+        phi: rotation vector [rad].
+        p: translation [m].
+
+    Examples:
+        >>> zero, p = cardan.spatial.Vector3.zero(), cardan.spatial.Vector3(1.0, 0.0, 0.0)
+        >>> cardan.spatial.log_from_rotation_vector(zero, p).linear
+        (1.0, 0.0, 0.0)
+    """
+    _, _, c2, c3, c4, _ = stumpff(phi.norm_squared())
+    rho = p - phi.cross(p) * 0.5 + phi.cross(phi.cross(p)) * (0.5 * (c3 - 2.0 * c4) / c2)
+    return Motion(rho, phi)
+
+
+def _coupling(v: Motion) -> Matrix3:
+    """Return Barfoot's Q(rho, phi), the coupling block of the left Jacobian."""
+    rho, phi = v
+    _, _, _, c3, c4, c5 = stumpff(phi.norm_squared())
+    r, f = rho.skew(), phi.skew()
+    fr, rf = f @ r, r @ f
+    frf = fr @ f
+    first = r * 0.5 + (fr + rf + frf) * c3
+    second = (f @ fr + rf @ f - frf * 3.0) * c4
+    third = (frf @ f + f @ frf) * (0.5 * (c4 - 3.0 * c5))
+    return first + second + third
+
+
+def right_jacobian_inverse_se3(v: Motion) -> Rows:
+    """Return the rows of K (6x6) with: d(v)/dt = K body twist, for X = exp(v); singular at angles 2 pi k, k >= 1.
+
+    Args:
+        v: the logarithm of a pose.
+
+    Examples:
+        >>> K = cardan.spatial.right_jacobian_inverse_se3(cardan.Motion((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)))
+        >>> bool(np.allclose(K, np.eye(6)))
+        True
+    """
+    K = rotations.right_jacobian_inverse(v.angular)
+    return _upper_triangular(K, -(K @ _coupling(-v) @ K))
+
+
+def _upper_triangular(diagonal: Matrix3, corner: Matrix3) -> Rows:
+    upper = [[*a, *b] for a, b in zip(diagonal.rows(), corner.rows(), strict=True)]
+    return upper + [[0.0, 0.0, 0.0, *row] for row in diagonal.rows()]
+
+
+def is_proper_rotation(R: Matrix3, tolerance: float = 1e-9) -> bool:
+    """Return whether nine floats form a rotation matrix: R^T R = 1 and det R = 1, to `tolerance`.
+
+    Args:
+        R: nine floats.
+        tolerance: largest accepted entry of R^T R - 1 [-].
+
+    Examples:
+        >>> cardan.spatial.is_proper_rotation(cardan.SE3().rotation)
+        True
+    """
+    m = np.array([list(row) for row in R.rows()], dtype=float)
+    orthogonal = np.abs(m.T @ m - np.eye(3)).max() <= tolerance
+    return bool(np.isfinite(m).all() and orthogonal and np.linalg.det(m) > 0.0)
+
+
+def snapped(X: SE3, tolerance: float = 1e-15) -> SE3:
+    """Return a constant pose with the rounding residues of right angles removed.
+
+    Entries of the rotation within `tolerance` of 0, 1 or -1 become exact, and entries of the translation of at most
+    `tolerance` times its largest become 0, so that the traced program loses them. Symbols stay as they are.
+
+    Args:
+        X: a pose.
+        tolerance: of the rotation's entries [-], and of the translation relative to its largest.
+
+    Examples:
+        >>> cardan.spatial.snapped(cardan.SE3(translation=(1.0, 1e-17, 0.0))).translation
+        (1.0, 0.0, 0.0)
+    """
+    lengths = [abs(float(e)) for e in X.translation if _is_number(e)]
+    smallest = tolerance * max(lengths, default=0.0)
+
+    def snap(e: Scalar) -> Scalar:
+        if not _is_number(e):
+            return e
+        nearest = float(round(float(e)))
+        return nearest + 0.0 if abs(float(e) - nearest) <= tolerance else e
+
+    def shorten(e: Scalar) -> Scalar:
+        if not _is_number(e):
+            return e
+        return float(e) + 0.0 if abs(float(e)) > smallest else 0.0
+
+    return SE3(Matrix3(snap(e) for e in X.rotation.entries()), Vector3(*(shorten(e) for e in X.translation)))
+
+
+def checked_pose(what: str, pose: Any) -> SE3:
+    """Return a constant pose, checked and with the residues of right angles removed.
+
+    Args:
+        what: what to call it in an error.
+        pose: an `SE3`, or a homogeneous matrix.
+
+    Raises:
+        ParameterError: if it is not a proper rotation and a finite translation.
+
+    Examples:
+        >>> cardan.spatial.checked_pose("pose of the tool", np.eye(4)).translation
+        (0.0, 0.0, 0.0)
+    """
+    if isinstance(pose, SE3) and pose == SE3.identity():
+        return pose
+    try:
+        X = SE3.of(pose)
+        numbers = SE3([[float(e) for e in row] for row in X.rotation], tuple(float(e) for e in X.translation))
+    except (TypeError, ValueError, IndexError, OverflowError):
+        raise ParameterError(what, got=pose, expected="a cardan.SE3 or a 4x4 homogeneous matrix of numbers") from None
+    if not is_proper_rotation(numbers.rotation):
+        rows = [tuple(row) for row in numbers.rotation.rows()]
+        raise ParameterError(what, got=rows, expected="a rotation matrix (orthonormal, determinant +1)")
+    if not all(math.isfinite(e) for e in numbers.translation):
+        raise ParameterError(what, got=tuple(numbers.translation), expected="a finite translation [m]")
+    return snapped(numbers)
+
+
+def _is_number(e: Scalar) -> bool:
+    return type(e) is float or isinstance(e, Real)

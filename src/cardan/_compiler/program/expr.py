@@ -1,0 +1,488 @@
+"""The traced scalar: arithmetic on it writes a program instead of computing a number.
+
+Every expression lives in a `Graph`, which holds each operation once (hash-consing). Numbers known while tracing stay
+Python floats and fold away: a structural zero or one of a robot never reaches the program. A sign is carried beside
+the value, so that a negation costs nothing until it must be stored: x - y and y - x are one operation.
+
+Folding treats known zeros as structural, 0 x = 0 even where x may be NaN; a NaN in an input still reaches every result
+that depends on it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra import scalar
+from cardan._algebra.arrays.entrywise import BINARY, UNARY
+from cardan._algebra.arrays.symbolic import apply_function, by_numpy
+from cardan._algebra.errors import TraceError, users_line
+from cardan._compiler.program.careful import floor_divide, hypot, remainder
+from cardan._compiler.program.no_number import no_branch, no_number
+from cardan._compiler.program.ops import COMMUTATIVE, LEAVES, SPEC, Kind, Op
+from cardan._compiler.program.program import Array, Region
+
+Number = (float, int, np.floating, np.integer)
+ADD, SUB, MUL = Op.ADD, Op.SUB, Op.MUL  # an attribute of an Enum is looked up slowly, and these are for each operation
+
+WORTH = 8
+"""Operations for each value that goes in or comes out, from which on a block is run several times, not written out: a
+value is put in a table, taken from there, and read; with less to do in between, code and time would only grow."""
+
+
+class Graph:
+    """The operations traced so far, each once.
+
+    `folded`, `signs` and `shared` count the operations that were written but need not be done: with a known 0 or 1, a
+    change of sign, or done before.
+    """
+
+    __slots__ = ("folded", "instructions", "regions", "shared", "signs", "table")
+
+    def __init__(self, *, regions: bool = False) -> None:
+        self.instructions: list[tuple[Op, tuple[int, ...], float]] = []
+        self.regions: list[Region] | None = [] if regions else None  # None: passes are written out
+        self.table: dict[Any, int] = {}
+        self.folded = self.signs = self.shared = 0
+
+    def add(self, op: Op, args: tuple[int, ...], value: float = 0.0) -> int:
+        """Return the number of the instruction, new or known."""
+        if op in COMMUTATIVE and args[0] > args[1]:
+            args = (args[1], args[0])
+        key, count = (op, args, value), len(self.instructions)
+        index = self.table.setdefault(key, count)
+        if index == count:
+            self.instructions.append(key)
+        elif args:
+            self.shared += 1
+        return index
+
+    def input(self, position: int) -> Expr:
+        """Return the symbol of one entry of the flattened inputs."""
+        return Expr(self, self.add(Op.INPUT, (), float(position)))
+
+    def symbols(self, arrays: Sequence[Array]) -> list[Expr]:
+        """Return the symbols of all entries of the inputs, one input after the other."""
+        return [self.input(k) for k in range(sum(array.size for array in arrays))]
+
+    def constant(self, value: float) -> Expr:
+        """Return a number as an expression; its sign is carried beside it."""
+        magnitude = abs(value)
+        return Expr(self, self.add(Op.CONST, (), magnitude), value < 0.0)
+
+    def lift(self, value: Any) -> Expr:
+        """Return a number or an expression of this graph as an expression.
+
+        Raises:
+            TraceError: for an expression of another trace, or anything that is no scalar.
+        """
+        if type(value) is Expr:
+            if value.graph is not self:
+                raise TraceError("a traced value was kept from one function call and used in another; pass it in.")
+            return value
+        if isinstance(value, Number):
+            return self.constant(float(value))
+        if type(value) is Condition:
+            place = users_line()
+            raise TraceError(f"a condition is not a real value{place}; choose with cardan.where(condition, a, b).")
+        if isinstance(value, np.ndarray):
+            what = f"an array of shape {value.shape} stands where one number is needed"
+            raise TraceError(f"{what}{users_line()}; take its entries: np.cos(q[0]) instead of np.cos(q).")
+        raise TraceError(f"{type(value).__name__} cannot be part of a traced function; use numbers and arguments.")
+
+    def result(self, value: Any) -> int:
+        """Return the number of the instruction that holds a value, with its sign."""
+        e = self.lift(value)
+        if not e.negative:
+            return e.index
+        op, _, number = self.instructions[e.index]
+        return self.add(Op.CONST, (), -number) if op is Op.CONST else self.add(Op.NEG, (e.index,))
+
+    def repeated(self, count: int, body: Callable[[list[Any]], list[Any]], entries: list[Any]) -> list[Any]:
+        """Return what is left of entries after so many passes of a body."""
+        if self.regions is None:
+            for _ in range(count):
+                entries = body(entries)
+            return entries
+        first = [self.result(e) for e in entries]
+        start = len(self.instructions)
+        heads = [self.add(Op.CARRIED, (k,), float(start + n)) for n, k in enumerate(first)]  # each one of its own
+        after = [self.result(e) for e in body([Expr(self, k) for k in heads])]
+        self.regions.append(Region(start, len(self.instructions), count, tuple(zip(heads, after, strict=True))))
+        return [Expr(self, k) for k in after]
+
+    def mapped(self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]]) -> list[list[Any]]:
+        """Return what a body makes of each of several rows of entries, by a region if that is worth it."""
+        if self.regions is None or len(rows) == 1:
+            return [body(row) for row in rows]
+        columns = list(zip(*rows, strict=True))
+        choices = [self._choices(column) for column in columns]
+        start = len(self.instructions)
+        found = body(
+            [c[0] if own is None else self._picked(own, start) for c, own in zip(columns, choices, strict=True)]
+        )
+        changing = self._changing(start)
+        results = {self.lift(e).index for e in found if type(e) in (Expr, Condition)} & changing
+        if not self._is_worth_it(start, changing, results):  # what was traced is dead then
+            return [body(row) for row in rows]
+        self.regions.append(Region(start, len(self.instructions), len(rows), ()))
+        return [
+            [self._kept(e, n) if type(e) is Expr and e.index in results else e for e in found] for n in range(len(rows))
+        ]
+
+    def _choices(self, column: Sequence[Any]) -> tuple[Expr, ...] | None:
+        """Return the values of one entry in all rows, all negated or none; None if they are the same."""
+        if all(e is column[0] for e in column):
+            return None
+        first, *others = lifted = [self.lift(e) for e in column]
+        if all(e.index == first.index and e.negative == first.negative for e in others):
+            return None
+        if all(e.negative for e in lifted):
+            return tuple(lifted)
+        return tuple(Expr(self, self.result(e)) for e in lifted)
+
+    def _picked(self, choices: tuple[Expr, ...], start: int) -> Expr:
+        """Return what is another of several values in each pass of the region that starts here."""
+        index = self.add(Op.PICKED, tuple(e.index for e in choices), float(start))
+        return Expr(self, index, choices[0].negative)
+
+    def _kept(self, value: Expr, number: int) -> Expr:
+        """Return what a value was in a pass."""
+        return Expr(self, self.add(Op.KEPT, (value.index,), float(number)), value.negative)
+
+    def _changing(self, start: int) -> set[int]:
+        """Return the instructions of the region that starts here whose values may change from pass to pass."""
+        after = {k: (a,) for region in self.regions or () if region.start >= start for k, a in region.carried}
+        changing: set[int] = set()
+        known = -1
+        while len(changing) > known:  # again where something is carried backwards
+            known = len(changing)
+            for k, (op, args, value) in enumerate(self.instructions[start:], start):
+                own = op is Op.PICKED and value == start
+                if own or not changing.isdisjoint(args) or not changing.isdisjoint(after.get(k, ())):
+                    changing.add(k)
+        return changing
+
+    def _is_worth_it(self, start: int, changing: set[int], results: set[int]) -> bool:
+        """Return whether a pass does enough operations, those of regions within it in each of their passes."""
+        times = {k: 1 for k in changing if self.instructions[k][0] not in LEAVES}
+        for region in self.regions or ():
+            for k in times.keys() & set(region.instructions) if region.start >= start else ():
+                times[k] *= region.passes
+        read = {a for k in times for a in self.instructions[k][1]} & changing
+        given = sum(self.instructions[a][0] is Op.PICKED for a in read)
+        return sum(times.values()) >= WORTH * (given + len(results))
+
+
+class Expr:
+    """A traced scalar: the value of an instruction, or its negative."""
+
+    __slots__ = ("graph", "index", "negative")
+
+    def __init__(self, graph: Graph, index: int, negative: bool = False) -> None:
+        self.graph, self.index, self.negative = graph, index, negative
+
+    def __repeated__(self, count: int, body: Callable[[list[Any]], list[Any]], entries: list[Any]) -> list[Any]:
+        return self.graph.repeated(count, body, entries)
+
+    def __mapped__(self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]]) -> list[list[Any]]:
+        return self.graph.mapped(body, rows)
+
+    # --- arithmetic ---
+
+    def __neg__(self) -> Expr:
+        self.graph.signs += 1
+        return Expr(self.graph, self.index, not self.negative)
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __add__(self, other: Any) -> Any:
+        if type(other) is not Expr:
+            if not isinstance(other, Number):
+                return NotImplemented
+            if other == 0.0:
+                self.graph.folded += 1
+                return self
+        return _sum(self, self.graph.lift(other), False)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        if type(other) is not Expr:
+            if not isinstance(other, Number):
+                return NotImplemented
+            if other == 0.0:
+                self.graph.folded += 1
+                return self
+        return _sum(self, self.graph.lift(other), True)
+
+    def __rsub__(self, other: Any) -> Any:
+        return (-self).__add__(other)
+
+    def __mul__(self, other: Any) -> Any:
+        if type(other) is not Expr:
+            if not isinstance(other, Number):
+                return NotImplemented
+            if other == 0.0:
+                self.graph.folded += 1
+                return 0.0
+            if other == 1.0:
+                self.graph.folded += 1
+                return self
+            if other == -1.0:
+                return -self
+        graph = self.graph
+        b = graph.lift(other)
+        return Expr(graph, graph.add(MUL, (self.index, b.index)), self.negative != b.negative)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if type(other) is not Expr:
+            if not isinstance(other, Number):
+                return NotImplemented
+            if abs(other) == 1.0 or (other != 0.0 and math.frexp(other)[0] in (0.5, -0.5)):
+                return self * (1.0 / float(other))  # exact
+        return _quotient(self, self.graph.lift(other))
+
+    def __rtruediv__(self, other: Any) -> Any:
+        if not isinstance(other, Number):
+            return NotImplemented
+        return 0.0 if other == 0.0 else _quotient(self.graph.lift(other), self)
+
+    def __pow__(self, exponent: Any) -> Any:
+        if type(exponent) is Expr:
+            return scalar.general_power(self, exponent)
+        if not isinstance(exponent, Number):
+            return NotImplemented
+        if float(exponent).is_integer():
+            return _power(self, int(exponent))
+        return scalar.sqrt(self) if exponent == 0.5 else _fractional_power(self, float(exponent))
+
+    def __rpow__(self, base: Any) -> Any:
+        if not isinstance(base, Number):
+            return NotImplemented
+        return scalar.exp(self * math.log(base)) if base > 0.0 else scalar.general_power(self.graph.lift(base), self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return floor_divide(self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return floor_divide(other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return remainder(self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return remainder(other, self)
+
+    def __abs__(self) -> Expr:
+        return scalar.absolute(self)
+
+    # --- comparison: a truth value of the program, not of Python ---
+
+    def __lt__(self, other: Any) -> Any:
+        return _compare(Op.LT, self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return _compare(Op.LE, self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return _compare(Op.LT, other, self)
+
+    def __ge__(self, other: Any) -> Any:
+        return _compare(Op.LE, other, self)
+
+    def __eq__(self, other: object) -> Any:
+        return _compare(Op.EQ, self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return scalar.logical_not(_compare(Op.EQ, self, other))
+
+    __hash__ = object.__hash__
+
+    def __bool__(self) -> bool:
+        raise no_branch()
+
+    def __float__(self) -> float:
+        raise no_number()
+
+    def __round__(self, digits: int = 0) -> float:
+        raise no_number()
+
+    __int__ = __index__ = __float__  # pyright: ignore[reportAssignmentType]
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
+        return by_numpy(ufunc, method, inputs, options)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return apply_function(function, args, kwargs)
+
+    def __deepcopy__(self, memo: Any) -> Expr:
+        return self  # a copy of the graph would be another trace
+
+    def __repr__(self) -> str:
+        return f"{'-' if self.negative else ''}%{self.index}"
+
+
+class Condition:
+    """A traced truth value: the result of a comparison."""
+
+    __slots__ = ("graph", "index")
+
+    def __init__(self, graph: Graph, index: int) -> None:
+        self.graph, self.index = graph, index
+
+    def __and__(self, other: Any) -> Any:
+        return scalar.logical_and(self, other)
+
+    def __or__(self, other: Any) -> Any:
+        return scalar.logical_or(self, other)
+
+    __rand__, __ror__ = __and__, __or__
+
+    def __invert__(self) -> Any:
+        return scalar.logical_not(self)
+
+    def __bool__(self) -> bool:
+        raise no_branch()
+
+    def __add__(self, other: Any) -> Any:
+        return self.graph.lift(self)  # raises
+
+    __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __add__
+    __array_ufunc__, __array_function__ = Expr.__array_ufunc__, Expr.__array_function__
+
+    def __deepcopy__(self, memo: Any) -> Condition:
+        return self
+
+    def __repr__(self) -> str:
+        return f"%{self.index}"
+
+
+def _sum(a: Expr, b: Expr, subtract: bool) -> Any:
+    """Return a + b, or a - b, with the signs moved outside."""
+    graph, negative_b = a.graph, b.negative != subtract
+    if a.negative == negative_b:
+        return Expr(graph, graph.add(ADD, (a.index, b.index)), a.negative)
+    if a.index == b.index:
+        graph.folded += 1
+        return 0.0
+    plus, minus = (b.index, a.index) if a.negative else (a.index, b.index)
+    if plus > minus:
+        return Expr(graph, graph.add(SUB, (minus, plus)), True)
+    return Expr(graph, graph.add(SUB, (plus, minus)))
+
+
+def _quotient(a: Expr, b: Expr) -> Expr:
+    return Expr(a.graph, a.graph.add(Op.DIV, (a.index, b.index)), a.negative != b.negative)
+
+
+def _power(x: Any, n: int) -> Any:
+    if n < 0:
+        return 1.0 / _power(x, -n)
+    result, square = 1.0, x
+    while n:
+        if n & 1:
+            result = square * result
+        square, n = (square * square, n >> 1) if n > 1 else (square, 0)
+    return result
+
+
+def _apply(op: Op, *values: Any) -> Any:
+    graph = next(v.graph for v in values if type(v) in (Expr, Condition))
+    operands, result = SPEC[op].operands, SPEC[op].result
+    args = tuple(_operand(graph, v, kind) for v, kind in zip(values, operands, strict=True))
+    return (Expr if result is Kind.REAL else Condition)(graph, graph.add(op, args))
+
+
+def _operand(graph: Graph, value: Any, kind: Kind) -> int:
+    if kind is Kind.REAL:
+        return graph.result(value)
+    if type(value) is not Condition or value.graph is not graph:
+        raise TraceError(f"{value!r} is not a condition; conditions come from comparing: <, <=, >, >=, ==.")
+    return value.index
+
+
+def _compare(op: Op, a: Any, b: Any) -> Any:
+    if not isinstance(a, (Expr, *Number)) or not isinstance(b, (Expr, *Number)):
+        return NotImplemented
+    return _apply(op, a, b)
+
+
+def _symmetric(op: Op, *, odd: bool) -> Callable[[Expr], Expr]:
+    """Return a function with f(-x) = f(x), or, an odd one, -f(x)."""
+
+    def evaluate(x: Any) -> Expr:
+        x = x.graph.lift(x)
+        return Expr(x.graph, x.graph.add(op, (x.index,)), odd and x.negative)
+
+    return evaluate
+
+
+def _any(op: Op) -> Callable[..., Any]:
+    return lambda *values: _apply(op, *values)
+
+
+def _truth(value: Any) -> bool | None:
+    return bool(value) if isinstance(value, (bool, np.bool_)) else None
+
+
+def _select(condition: Any, a: Any, b: Any) -> Any:
+    known = _truth(condition)
+    if known is not None:
+        return a if known else b
+    if type(a) is Expr and type(b) is Expr and a.index == b.index and a.negative == b.negative:
+        return a
+    if isinstance(a, Number) and isinstance(b, Number) and a == b:
+        return float(a)
+    return _apply(Op.SELECT, condition, a, b)
+
+
+def _connective(op: Op, decisive: bool) -> Callable[[Any, Any], Any]:
+    """Return a function of two conditions, which one of them decides if it is known to be so."""
+
+    def evaluate(a: Any, b: Any) -> Any:
+        for known, other in ((_truth(a), b), (_truth(b), a)):
+            if known is not None:
+                return decisive if known is decisive else other
+        return _apply(op, a, b)
+
+    return evaluate
+
+
+def _fractional_power(x: Expr, p: float) -> Any:
+    """Return x^p: NaN for x < 0, and at 0 what has the right slope."""
+    zero = x == 0.0
+    value = scalar.exp(p * scalar.log(scalar.where(zero, 1.0, x)))
+    at_0 = math.inf if p < 0.0 else 0.0 if p > 1.0 else scalar.sqrt(x)
+    return scalar.where(zero, at_0, value)
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{op.value: _symmetric(op, odd=True) for op in (Op.SIN, Op.TAN, Op.ASIN, Op.SIGN)},
+    "cos": _symmetric(Op.COS, odd=False),
+    "absolute": _symmetric(Op.ABS, odd=False),
+    **{op.value: _any(op) for op in (Op.ACOS, Op.ATAN2, Op.SQRT, Op.EXP, Op.LOG, Op.EXPM1, Op.LOG1P, Op.FLOOR)},
+    "minimum": _any(Op.MIN),
+    "maximum": _any(Op.MAX),
+    "where": _select,
+    "logical_and": _connective(Op.AND, decisive=False),
+    "logical_or": _connective(Op.OR, decisive=True),
+    "logical_not": _any(Op.NOT),
+    "power": lambda x, p: x**p if isinstance(p, Number) else scalar.general_power(x, p),
+    "remainder": remainder,
+    "floor_divide": floor_divide,
+    "hypot": hypot,
+}
+scalar.register_scalar(Expr, FUNCTIONS)
+scalar.register_scalar(Condition, FUNCTIONS)
+
+# NumPy's functions on a plain array of expressions call the method of the same name on each entry.
+for _name, _function in (UNARY | BINARY).items():
+    if not hasattr(Expr, _name):
+        setattr(Expr, _name, _function)

@@ -1,0 +1,118 @@
+"""How long values wait: a program cut into blocks, with regions that are run again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from cardan._compiler.program.ops import Op
+from cardan._compiler.program.program import Program, Region, Rows, rows_of, stretches
+
+Spans = Mapping[range, tuple[int, int]]
+"""The first and the last block of each straight stretch."""
+
+
+def span(program: Program, spans: Spans, region: Region) -> tuple[int, int]:
+    """Return the first and the last block of a region."""
+    own = stretches(program, region)
+    return spans[own[0]][0], spans[own[-1]][1]
+
+
+def heads_of(program: Program, spans: Spans, ops: Sequence[Op]) -> dict[int, int]:
+    """Return the instructions of these kinds to which something is carried, with the first block of their region."""
+    return {
+        k: span(program, spans, region)[0]
+        for region in program.regions
+        for k, _ in region.carried
+        if program.instructions[k].op in ops
+    }
+
+
+def last_readers(
+    program: Program,
+    home: Mapping[int, int],
+    spans: Spans,
+    heads: Mapping[int, int],
+    operands: Sequence[Sequence[int]],
+) -> dict[int, int]:
+    """Return the last block that needs each value which is needed beyond the block that computes it.
+
+    What a region needs of what was there before, it needs to its end: in the next pass again. But what it picks from
+    goes into a table as it begins; what it keeps comes into one at the end of each pass.
+
+    Args:
+        program: what is cut.
+        home: the block of each instruction that is an operation.
+        spans: of its stretches.
+        heads: the first block of its region for each instruction with a place of its own for what is carried to it.
+        operands: of each instruction: the program's, or those of joined products.
+    """
+    last: dict[int, int] = {}
+
+    def needed(a: int, block: int) -> None:
+        if a in home or a in heads:
+            last[a] = max(last.get(a, block), block)
+
+    for k, block in home.items():
+        for a in operands[k]:
+            if home.get(a) != block:
+                needed(a, block)
+    for region, rows in zip(program.regions, rows_of(program), strict=True):
+        start, end = span(program, spans, region)
+        for pair in region.carried:
+            for a in pair:
+                needed(a, end)
+        for a in rows.kept:
+            needed(a, end)
+        own = set(rows.picked)
+        for k in region.instructions:
+            for a in operands[k]:
+                if a < region.start:
+                    needed(a, start if k in own else end)
+        for a in _carried_within(program, region):
+            if a < region.start:
+                needed(a, end)
+    return last
+
+
+def _carried_within(program: Program, region: Region) -> list[int]:
+    """Return what regions within a region carry on: it is wanted in each pass of the outer one, too."""
+    inner = program.regions[program.regions.index(region) + 1 :]
+    return [after for r in inner if r.start >= region.start and r.stop <= region.stop for _, after in r.carried]
+
+
+class Tables(NamedTuple):
+    """Where the tables of a region are among the places where values wait.
+
+    Attributes:
+        rows: what is in them.
+        picked: place of the row of the pass that runs; those of all passes follow, one after the other.
+        kept: place of the first row that is kept.
+        end: the first place behind.
+    """
+
+    rows: Rows
+    picked: int
+    kept: int
+    end: int
+
+
+def tables_of(program: Program, top: int) -> list[Tables]:
+    """Return the tables of each region, one behind the other from a place on; nothing else ever waits there."""
+    found: list[Tables] = []
+    for region, rows in zip(program.regions, rows_of(program), strict=True):
+        kept = top + (region.passes + 1) * len(rows.picked) if rows.picked else top
+        found.append(Tables(rows, top, kept, kept + region.passes * len(rows.kept)))
+        top = found[-1].end
+    return found
+
+
+def places_in(program: Program, tables: Sequence[Tables]) -> dict[int, int]:
+    """Return the places of PICKED and KEPT instructions."""
+    places = {k: table.picked + j for table in tables for j, k in enumerate(table.rows.picked)}
+    columns = {k: (table, j) for table in tables for j, k in enumerate(table.rows.kept)}
+    for k in program.instructions.places(Op.KEPT):
+        _, args, number = program.instructions[k]
+        table, j = columns[args[0]]
+        places[k] = table.kept + int(number) * len(table.rows.kept) + j
+    return places

@@ -1,0 +1,139 @@
+"""The operations of the intermediate representation: all there are, with their types and meaning, in one table.
+
+A value is a real number or a truth value. Every operation is total: outside its domain a real operation gives NaN or
+an infinity as IEEE 754 says, never an error. What it is on arrays of numbers is the definition.
+
+A new operation is a line in `Op` and one in `SPEC`, its derivative in `autodiff.PARTIALS`, and its code for LLVM in
+`targets/llvm/math.py`.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra import scalar
+
+
+class Kind(Enum):
+    """The type of a value."""
+
+    REAL = "real"
+    BOOL = "bool"
+
+
+class Op(Enum):
+    """An operation; the comment says what it computes."""
+
+    __hash__ = object.__hash__  # Enum's own is Python code, called for each operation traced
+
+    INPUT = "input"  # an entry of an argument
+    CONST = "const"  # a number
+    ADD = "add"  # a + b
+    SUB = "sub"  # a - b
+    MUL = "mul"  # a b
+    DIV = "div"  # a / b
+    NEG = "neg"  # -a
+    SQRT = "sqrt"  # the square root; NaN below 0
+    SIN = "sin"  # sine of an angle [rad]; NaN at +-inf
+    COS = "cos"  # cosine
+    TAN = "tan"  # tangent
+    ASIN = "asin"  # in [-pi/2, pi/2]; NaN outside [-1, 1]
+    ACOS = "acos"  # in [0, pi]; NaN outside [-1, 1]
+    ATAN2 = "atan2"  # angle of (x = b, y = a) in [-pi, pi]
+    EXP = "exp"  # e^a
+    LOG = "log"  # natural logarithm; -inf at 0, NaN below
+    EXPM1 = "expm1"  # e^a - 1, accurate near 0
+    LOG1P = "log1p"  # ln(1 + a), accurate near 0; -inf at -1, NaN below
+    ABS = "abs"  # |a|
+    SIGN = "sign"  # -1, 0 or 1
+    FLOOR = "floor"  # largest integer not above a
+    MIN = "min"  # the smaller; NaN if either is
+    MAX = "max"  # the larger; NaN if either is
+    LT = "lt"  # a < b
+    LE = "le"  # a <= b
+    EQ = "eq"  # a = b
+    AND = "and"  # both
+    OR = "or"  # at least one
+    NOT = "not"  # the opposite
+    SELECT = "select"  # b if a else c
+    CARRIED = "carried"  # a in the first pass of a region; then what the region says
+    PICKED = "picked"  # in each pass of a region another operand: in the first the first, ...
+    KEPT = "kept"  # behind a region, what a was in one of its passes
+
+
+class Spec(NamedTuple):
+    """What an operation is.
+
+    Attributes:
+        operands: their types; a PICKED has as many of its own as its region has passes.
+        result: its type.
+        evaluate: the operation on scalars of any type.
+        numpy: the operation on arrays of numbers: its definition.
+        c: the operation in C, with {0}, {1}, {2} for the operands and {f} for the suffix of functions of floats.
+    """
+
+    operands: tuple[Kind, ...]
+    result: Kind
+    evaluate: Callable[..., Any]
+    numpy: Callable[..., Any]
+    c: str
+
+
+_R, _B = Kind.REAL, Kind.BOOL
+
+
+def _unary(name: str, in_numpy: str = "", in_c: str = "") -> Spec:
+    """Return the operation that is a function of one real number, where NumPy or C call it otherwise."""
+    return Spec((_R,), _R, getattr(scalar, name), getattr(np, in_numpy or name), f"{in_c or name}{{f}}({{0}})")
+
+
+def _binary(evaluate: Callable[..., Any], numpy: Callable[..., Any], c: str, result: Kind = _R) -> Spec:
+    return Spec((_R, _R), result, evaluate, numpy, c)
+
+
+SPEC: dict[Op, Spec] = {
+    Op.INPUT: Spec((), _R, float, np.asarray, ""),
+    Op.CONST: Spec((), _R, float, np.asarray, ""),
+    Op.ADD: _binary(operator.add, np.add, "{0} + {1}"),
+    Op.SUB: _binary(operator.sub, np.subtract, "{0} - {1}"),
+    Op.MUL: _binary(operator.mul, np.multiply, "{0} * {1}"),
+    Op.DIV: _binary(operator.truediv, np.divide, "{0} / {1}"),
+    Op.NEG: Spec((_R,), _R, operator.neg, np.negative, "-{0}"),
+    Op.SQRT: _unary("sqrt"),
+    Op.SIN: _unary("sin"),
+    Op.COS: _unary("cos"),
+    Op.TAN: _unary("tan"),
+    Op.ASIN: _unary("asin", "arcsin"),
+    Op.ACOS: _unary("acos", "arccos"),
+    Op.ATAN2: _binary(scalar.atan2, np.arctan2, "atan2{f}({0}, {1})"),
+    Op.EXP: _unary("exp"),
+    Op.LOG: _unary("log"),
+    Op.EXPM1: _unary("expm1"),
+    Op.LOG1P: _unary("log1p"),
+    Op.ABS: _unary("absolute", in_c="fabs"),
+    Op.SIGN: Spec((_R,), _R, scalar.sign, np.sign, "{0} > 0 ? 1 : {0} < 0 ? -1 : {0}"),
+    Op.FLOOR: _unary("floor"),
+    Op.MIN: _binary(scalar.minimum, np.minimum, "({0} < {1} || {0} != {0}) ? {0} : {1}"),
+    Op.MAX: _binary(scalar.maximum, np.maximum, "({0} > {1} || {0} != {0}) ? {0} : {1}"),
+    Op.LT: _binary(operator.lt, np.less, "{0} < {1}", _B),
+    Op.LE: _binary(operator.le, np.less_equal, "{0} <= {1}", _B),
+    Op.EQ: _binary(operator.eq, np.equal, "{0} == {1}", _B),
+    Op.AND: Spec((_B, _B), _B, scalar.logical_and, np.logical_and, "{0} && {1}"),
+    Op.OR: Spec((_B, _B), _B, scalar.logical_or, np.logical_or, "{0} || {1}"),
+    Op.NOT: Spec((_B,), _B, scalar.logical_not, np.logical_not, "!{0}"),
+    Op.SELECT: Spec((_B, _R, _R), _R, scalar.where, np.where, "{0} ? {1} : {2}"),
+    Op.CARRIED: Spec((_R,), _R, lambda a: a, lambda a: a, ""),
+    Op.PICKED: Spec((_R,), _R, lambda a, *others: a, lambda a, *others: a, ""),
+    Op.KEPT: Spec((_R,), _R, lambda a: a, lambda a: a, ""),
+}
+
+LEAVES = frozenset({Op.INPUT, Op.CONST, Op.CARRIED, Op.PICKED, Op.KEPT})
+"""What is there without an operation."""
+TRUTHS = frozenset(op for op, spec in SPEC.items() if spec.result is Kind.BOOL)
+"""What gives a truth value."""
+COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.AND, Op.OR})

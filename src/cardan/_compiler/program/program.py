@@ -1,0 +1,304 @@
+"""The intermediate representation: a program over scalars, straight lines of which may be run several times.
+
+A program is a list of instructions, each an operation on earlier instructions; there are no branches. Stretches of it
+may be *regions*, run a fixed number of times with values carried from pass to pass; `phases` is how to walk them all.
+`str(program)` prints it, `verify` checks every rule it must obey.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from cardan._algebra.by_fields import ByFields
+from cardan._algebra.errors import ProgramError
+from cardan._compiler.program.instructions import OPS, Instruction, Instructions
+from cardan._compiler.program.ops import LEAVES, SPEC, Kind, Op
+
+
+class Array(NamedTuple):
+    """The name and core shape of an argument or result."""
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of entries."""
+        return math.prod(self.shape)
+
+    def __str__(self) -> str:
+        return f"{self.name}[{', '.join(map(str, self.shape))}]"
+
+
+class Region(NamedTuple):
+    """A stretch of a program that is run several times. Behind it, values in it are those of the last pass.
+
+    What is carried to an input goes on being there, so only a region that is in no other may do that. A PICKED belongs
+    to the innermost region around it, a KEPT to the outermost of those around its operand and not around itself.
+
+    Attributes:
+        start: number of its first instruction.
+        stop: number of the first one behind it.
+        passes: how often it is run.
+        carried: pairs (k, after) of instructions: from the second pass on, k has the value `after` had one pass before.
+    """
+
+    start: int
+    stop: int
+    passes: int
+    carried: tuple[tuple[int, int], ...]
+
+    @property
+    def instructions(self) -> range:
+        """The numbers of its instructions."""
+        return range(self.start, self.stop)
+
+
+class Rows(NamedTuple):
+    """What a region takes from a table and puts in one: a row for each of its passes.
+
+    Attributes:
+        picked: the PICKED instructions of the region, whose operands are the columns of the first table.
+        kept: the instructions of which KEPT ones want the value in each pass: the columns of the second.
+    """
+
+    picked: tuple[int, ...]
+    kept: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Program(ByFields):
+    """A program.
+
+    Attributes:
+        name: of the function it computes.
+        inputs: the arguments; their entries, row by row, one argument after the other, are the flattened inputs.
+        instructions: in order of evaluation; any sequence of them becomes one in columns.
+        outputs: the results; their entries, likewise flattened, are ...
+        results: ... the instructions with these numbers.
+        regions: what is run several times, in order; either apart or the later one within the earlier one.
+        history: what tracing and the passes did: a name and a number of operations each. (Not part of what it is.)
+    """
+
+    name: str
+    inputs: tuple[Array, ...]
+    instructions: Instructions
+    outputs: tuple[Array, ...]
+    results: tuple[int, ...]
+    regions: tuple[Region, ...] = ()
+    history: tuple[tuple[str, int], ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        if type(self.instructions) is not Instructions:
+            object.__setattr__(self, "instructions", Instructions(self.instructions))
+
+    def operation_counts(self) -> Counter[str]:
+        """Return how often each operation occurs, without inputs and constants."""
+        counts = {op.value: self.instructions.count_of(op) for op in OPS if op not in LEAVES}
+        return Counter({name: count for name, count in counts.items() if count})
+
+    @property
+    def operations(self) -> int:
+        """Number of operations written, without inputs and constants."""
+        return self.instructions.operations()
+
+    @property
+    def work(self) -> int:
+        """Number of operations done for a state: those of regions in each pass."""
+        return sum(passes(self, part) * self.instructions.operations(part.start, part.stop) for part in stretches(self))
+
+    @property
+    def multiply_adds(self) -> int:
+        """Number of sums that take a product of which nothing else is made: processors do both as one instruction."""
+        alone = used_once(self)
+        products = {k for k in self.instructions.places(Op.MUL) if alone[k]}
+        return sum(i.op in (Op.ADD, Op.SUB) and not products.isdisjoint(i.args) for i in self.instructions)
+
+    def __str__(self) -> str:
+        return "\n".join(_lines(self))
+
+
+def used_once(program: Program) -> list[bool]:
+    """Return whether one other instruction needs each, and nothing else: no result, nor what is carried."""
+    uses = program.instructions.uses()
+    for k in (*program.results, *(after for region in program.regions for _, after in region.carried)):
+        uses[k] += 2
+    return [count == 1 for count in uses]
+
+
+def phases(program: Program, within: Region | None = None) -> list[Region | range]:
+    """Return the regions of a program, or within one of them, and the straight stretches between them, in order."""
+    here, stop = (within.start, within.stop) if within else (0, len(program.instructions))
+    inner = program.regions[program.regions.index(within) + 1 :] if within else program.regions
+    found: list[Region | range] = []
+    for region in inner:
+        if here <= region.start and region.stop <= stop:  # those further in are behind their outer one
+            found += [range(here, region.start), region]
+            here = region.stop
+    found.append(range(here, stop))
+    return [part for part in found if isinstance(part, Region) or len(part)] or found
+
+
+def stretches(program: Program, within: Region | None = None) -> list[range]:
+    """Return the stretches of a program, or of one region, between the bounds of all regions."""
+    parts = phases(program, within)
+    return [s for part in parts for s in ([part] if isinstance(part, range) else stretches(program, part))]
+
+
+def passes(program: Program, stretch: range) -> int:
+    """Return how often a stretch between the bounds of regions is run for a state."""
+    return math.prod(region.passes for region in program.regions if region.start <= stretch.start < region.stop)
+
+
+def rows_of(program: Program) -> list[Rows]:
+    """Return the tables of each region."""
+    picked: dict[Region | None, list[int]] = {}
+    kept: dict[Region | None, dict[int, None]] = {}
+    for k in program.instructions.places(Op.PICKED):
+        picked.setdefault(owner(program, k), []).append(k)
+    for k in program.instructions.places(Op.KEPT):
+        kept.setdefault(owner(program, k), {})[program.instructions[k].args[0]] = None
+    return [Rows(tuple(picked.get(region, ())), tuple(kept.get(region, ()))) for region in program.regions]
+
+
+def owner(program: Program, k: int) -> Region | None:
+    """Return the region to which a PICKED or KEPT instruction belongs; None if it belongs to none."""
+    op, args, _ = program.instructions[k]
+    if op is Op.PICKED:
+        return next((region for region in reversed(program.regions) if k in region.instructions), None)
+    return next((r for r in program.regions if args[0] in r.instructions and k not in r.instructions), None)
+
+
+def places_of(arrays: Sequence[Array]) -> list[slice]:
+    """Return which entries each array has where all are flattened, one behind the other."""
+    ends = list(accumulate((a.size for a in arrays), initial=0))
+    return [slice(start, stop) for start, stop in pairwise(ends)]
+
+
+def places_by_name(arrays: Sequence[Array]) -> dict[str, slice]:
+    """Return the same, by the names of the arrays."""
+    return dict(zip((a.name for a in arrays), places_of(arrays), strict=True))
+
+
+def entry_names(arrays: Sequence[Array]) -> list[str]:
+    """Return the names of the arrays' entries, flattened, such as `q[3]`."""
+    return [f"{array.name}{_index(array.shape, k)}" for array in arrays for k in range(array.size)]
+
+
+def _index(shape: tuple[int, ...], flat: int) -> str:
+    indices = []
+    for size in reversed(shape):
+        flat, k = divmod(flat, size)
+        indices.append(str(k))
+    return f"[{', '.join(reversed(indices))}]" if shape else ""
+
+
+def _lines(program: Program) -> Iterator[str]:
+    inputs, outputs = ", ".join(map(str, program.inputs)), ", ".join(map(str, program.outputs))
+    yield f"program {program.name}({inputs}) -> {outputs}"
+    yield from _phase_lines(program, None, entry_names(program.inputs))
+    for name, k in zip(entry_names(program.outputs), program.results, strict=True):
+        yield f"  {name} <- %{k}"
+
+
+def _phase_lines(program: Program, within: Region | None, names: Sequence[str]) -> Iterator[str]:
+    for part in phases(program, within):
+        if isinstance(part, range):
+            yield from (_line(program, k, names) for k in part)
+        else:
+            yield f"  {part.passes} times {{"
+            yield from _phase_lines(program, part, names)
+            on = " and on with " + ", ".join(f"%{k} <- %{after}" for k, after in part.carried)
+            yield "  }" + (on if part.carried else "")
+
+
+def _line(program: Program, k: int, names: Sequence[str]) -> str:
+    op, args, value = program.instructions[k]
+    operands = " ".join(f"%{a}" for a in args)
+    shown = names[int(value)] if op is Op.INPUT else repr(value) if op is Op.CONST else operands
+    return f"  %{k} = {op.value} {shown}" + (f" of pass {value:g}" if op is Op.KEPT else "")
+
+
+def verify(program: Program) -> Program:
+    """Return the program if it obeys every rule of the representation.
+
+    Raises:
+        ProgramError: if an instruction uses a later one, has a wrong number or type of operands, repeats another, is
+            dead, if the results do not fill the outputs, or a region is none.
+    """
+    kinds: list[Kind] = []
+    seen: dict[Instruction, int] = {}
+    flat_inputs = sum(a.size for a in program.inputs)
+    for k, instruction in enumerate(program.instructions):
+        _verify_instruction(k, instruction, kinds, flat_inputs)
+        if instruction in seen and not (instruction.op is Op.CONST and instruction.value == 0.0):
+            raise ProgramError(f"%{k} repeats %{seen[instruction]}")
+        seen[instruction] = k
+        kinds.append(SPEC[instruction.op].result)
+    if len(program.results) != sum(a.size for a in program.outputs):
+        raise ProgramError(f"{len(program.results)} results do not fill {program.outputs}")
+    if any(not 0 <= r < len(kinds) or kinds[r] is not Kind.REAL for r in program.results):
+        raise ProgramError("a result is not a real value of the program")
+    _verify_regions(program, kinds)
+    used = {a for args in program.instructions.args for a in args} | set(program.results)
+    used |= {after for region in program.regions for _, after in region.carried}
+    dead = set(range(len(kinds))) - used
+    if dead:
+        raise ProgramError(f"instructions {sorted(dead)[:8]} are dead")
+    return program
+
+
+def _verify_regions(program: Program, kinds: list[Kind]) -> None:
+    around: list[Region] = []
+    for region in program.regions:
+        around = [outer for outer in around if region.start < outer.stop]
+        stop = around[-1].stop if around else len(kinds)
+        start = around[-1].start if around else 0
+        if not start <= region.start < region.stop <= stop or region.passes < 1:
+            raise ProgramError(f"region {region[:3]} is empty, overlaps another, or is run less than once")
+        heads = (Op.CARRIED,) if around else (Op.CARRIED, Op.INPUT)
+        for k, after in region.carried:
+            if k not in region.instructions or not 0 <= after < region.stop or kinds[after] is not Kind.REAL:
+                raise ProgramError(f"%{k} <- %{after} is not within region {region[:3]}")
+            if program.instructions[k].op not in heads:
+                raise ProgramError(f"region {region[:3]} cannot carry anything to %{k}")
+        around.append(region)
+    for k, instruction in enumerate(program.instructions):
+        if instruction.op in (Op.PICKED, Op.KEPT):
+            _verify_row(k, instruction, owner(program, k))
+    kept = [k for rows in rows_of(program) for k in rows.kept]
+    if len(kept) != len(set(kept)):
+        raise ProgramError("something is kept by two regions")
+    heads = [k for region in program.regions for k, _ in region.carried]
+    carried = set(program.instructions.places(Op.CARRIED))
+    if len(heads) != len(set(heads)) or not carried <= set(heads):
+        raise ProgramError("something is carried twice, or waits for what no region carries")
+
+
+def _verify_row(k: int, instruction: Instruction, region: Region | None) -> None:
+    op, args, value = instruction
+    if region is None:
+        raise ProgramError(f"%{k}: there is no region {'around it' if op is Op.PICKED else 'behind which it is'}")
+    if op is Op.PICKED and (len(args) != region.passes or max(args) >= region.start):
+        raise ProgramError(f"%{k} needs {region.passes} operands from before %{region.start}, has {args}")
+    if op is Op.KEPT and value not in range(region.passes):
+        raise ProgramError(f"%{k}: there is no pass {value:g} of {region.passes}")
+
+
+def _verify_instruction(k: int, instruction: Instruction, kinds: list[Kind], flat_inputs: int) -> None:
+    op, args, value = instruction
+    operands = SPEC[op].operands * (len(args) if op is Op.PICKED else 1)
+    if len(args) != len(operands):
+        raise ProgramError(f"%{k}: {op.value} has {len(args)} operands, expected {len(operands)}")
+    for a, kind in zip(args, operands, strict=True):
+        if not 0 <= a < k:
+            raise ProgramError(f"%{k} uses %{a}, which does not come before it")
+        if kinds[a] is not kind:
+            raise ProgramError(f"%{k}: operand %{a} of {op.value} is {kinds[a].value}, expected {kind.value}")
+    if op is Op.INPUT and not 0 <= value < flat_inputs:
+        raise ProgramError(f"%{k}: there is no input number {value:g}")

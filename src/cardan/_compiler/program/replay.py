@@ -1,0 +1,129 @@
+"""A program run again on scalars of any type: numbers, batches, symbols of this or another library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import repeat
+from typing import Any
+
+from cardan._algebra.errors import ParameterError
+from cardan._compiler.program.expr import Graph
+from cardan._compiler.program.ops import LEAVES, SPEC, Op
+from cardan._compiler.program.program import Program, Region, phases, rows_of
+from cardan._compiler.program.trace import assemble
+
+LONGEST = 200_000
+"""Operations of a program whose passes are written out: its reverse derivative takes some 30 s to compile."""
+
+
+Functions = Mapping[Op, Callable[..., Any] | None]
+"""What each operation is computed by, None for what is there without one."""
+Step = tuple[Callable[..., Any] | None, tuple[int, ...], tuple[int, ...]]
+"""The function, the instructions whose values it takes, those of which nothing else needs the value any more."""
+
+
+class Walk:
+    """A program as what runs it looks at, made once: at each call that would take as long as the numbers.
+
+    Args:
+        program: what to run.
+        functions: by which operations are computed.
+        freed: for each instruction those whose values are not needed behind it.
+    """
+
+    def __init__(self, program: Program, functions: Functions, freed: Iterable[tuple[int, ...]] = repeat(())) -> None:
+        self.program, self.ops, self.values = program, program.instructions.ops, program.instructions.values
+        self.steps: list[Step] = list(
+            zip(map(functions.__getitem__, self.ops), program.instructions.args, freed, strict=False)
+        )
+        self.tables = dict(zip(program.regions, rows_of(program), strict=True))
+        self.parts = {within: phases(program, within) for within in (None, *program.regions)}
+
+    def run(
+        self, inputs: Sequence[Any], number: Callable[[float], Any] = float, carried: Callable[[Any], Any] = lambda x: x
+    ) -> list[Any]:
+        """Return the value of each instruction, in regions that of the last pass; None for what was freed.
+
+        Args:
+            inputs: a scalar for each flattened input.
+            number: makes scalars of numbers.
+            carried: makes of a value what the next pass is given.
+        """
+        steps = self.steps
+        values: list[Any] = [None] * len(steps)
+        given: dict[int, Any] = {}
+        kept: dict[tuple[int, float], Any] = {}
+
+        def leaf(k: int, args: tuple[int, ...]) -> Any:
+            op, value = self.ops[k], self.values[k]
+            if op is Op.CONST:
+                return number(value)
+            if k in given:
+                return given[k]
+            if op is Op.CARRIED:
+                return values[args[0]]
+            return kept[args[0], value] if op is Op.KEPT else inputs[int(value)]
+
+        def straight(part: range) -> None:
+            for k, (function, args, freed) in zip(part, steps[part.start : part.stop], strict=True):
+                if function is None:
+                    values[k] = leaf(k, args)
+                    continue
+                if len(args) == 2:  # most; without a list of them it takes three quarters of the time
+                    a, b = args
+                    values[k] = function(values[a], values[b])
+                else:
+                    values[k] = function(*[values[a] for a in args])
+                for a in freed:
+                    values[a] = None  # frees its memory
+
+        def phase(within: Region | None) -> None:
+            for part in self.parts[within]:
+                if isinstance(part, range):
+                    straight(part)
+                    continue
+                rows = self.tables[part]
+                for n in range(part.passes):
+                    given.update({k: values[steps[k][1][n]] for k in rows.picked})
+                    phase(part)
+                    kept.update({(k, n): values[k] for k in rows.kept})
+                    given.update({k: carried(values[after]) for k, after in part.carried})
+                for k, _ in part.carried:
+                    del given[k]
+
+        phase(None)
+        return values
+
+
+_EVALUATE: Functions = {op: None if op in LEAVES else spec.evaluate for op, spec in SPEC.items()}
+
+
+def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
+    """Return the value of each instruction, in regions that of the last pass.
+
+    Args:
+        program: what to run.
+        inputs: a scalar for each flattened input.
+    """
+    return Walk(program, _EVALUATE).run(inputs)
+
+
+def straight(program: Program) -> Program:
+    """Return the program with every pass of its regions written out.
+
+    Raises:
+        ParameterError: if that is longer than `LONGEST` operations.
+    """
+    if not program.regions:
+        return program
+    if program.work > LONGEST:
+        raise ParameterError(
+            f"passes of {program.name} written out, to differentiate it or within another function",
+            got=f"{program.work} operations",
+            expected=f"at most {LONGEST}",
+            hint="Differentiate one pass, and chain the derivatives from pass to pass: forward, dx <- (dy/dx) dx; in "
+            "reverse, from the last to the first, with the states in between kept. Or repeat it less often.",
+        )
+    graph = Graph()
+    values = replay(program, graph.symbols(program.inputs))
+    return assemble(program.name, graph, program.inputs, program.outputs, [values[r] for r in program.results])

@@ -1,0 +1,88 @@
+"""Tracing: run a function once on symbols and keep what it did as a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.arrays import symbolic
+from cardan._algebra.errors import TraceError
+from cardan._compiler.program.expr import Graph
+from cardan._compiler.program.instructions import Instructions
+from cardan._compiler.program.no_number import of_libraries
+from cardan._compiler.program.passes import PASSES
+from cardan._compiler.program.program import Array, Program, places_of
+
+
+def trace(
+    name: str, function: Callable[..., Mapping[str, np.ndarray]], inputs: Sequence[Array], *, regions: bool = False
+) -> Program:
+    """Return the program of a function.
+
+    Args:
+        name: of the program.
+        function: takes one array of symbols (dtype object) for each input, returns its results by name: arrays whose
+            entries are symbols or numbers.
+        inputs: names and shapes of the arguments.
+        regions: whether `cardan.repeat` makes regions; else it writes the passes out.
+
+    Raises:
+        TraceError: if the function branches on a symbol or returns something that is no scalar.
+    """
+    graph = Graph(regions=regions)
+    try:
+        results = function(*_symbols(graph, inputs))
+    except (TypeError, ValueError) as error:
+        explained = of_libraries(error)
+        if explained is None:
+            raise
+        raise explained from error
+    outputs, numbers = [], []
+    for key, value in results.items():
+        array = np.asarray(value)
+        outputs.append(Array(key, array.shape))
+        numbers += [_result(graph, name, key, entry) for entry in array.ravel().tolist()]
+    return _program(name, graph, inputs, outputs, numbers)
+
+
+def assemble(name: str, graph: Graph, inputs: Sequence[Array], outputs: Sequence[Array], results: Any) -> Program:
+    """Return the program of what a graph holds.
+
+    Args:
+        name: of the program.
+        graph: the operations.
+        inputs: names and shapes.
+        outputs: names and shapes.
+        results: their flattened entries, symbols of the graph or numbers.
+    """
+    return _program(name, graph, inputs, outputs, [graph.result(entry) for entry in results])
+
+
+def _program(
+    name: str, graph: Graph, inputs: Sequence[Array], outputs: Sequence[Array], results: Sequence[int]
+) -> Program:
+    """Return the program after all passes, with what they and the tracing did."""
+    regions = tuple(sorted(graph.regions or (), key=lambda region: (region.start, -region.stop)))
+    program = Program(name, tuple(inputs), Instructions(graph.instructions), tuple(outputs), tuple(results), regions)
+    written = program.operations + graph.shared + graph.signs + graph.folded
+    history = [("written", written), ("folding", written - graph.folded)]
+    history += [("signs", program.operations + graph.shared), ("sharing", program.operations)]
+    for apply in PASSES:
+        program = apply(program)
+        history.append((apply.__name__, program.operations))
+    return replace(program, history=tuple(history))
+
+
+def _symbols(graph: Graph, inputs: Sequence[Array]) -> list[np.ndarray]:
+    entries = graph.symbols(inputs)
+    return [symbolic(entries[place], a.shape) for a, place in zip(inputs, places_of(inputs), strict=True)]
+
+
+def _result(graph: Graph, name: str, key: str, entry: Any) -> int:
+    try:
+        return graph.result(entry)
+    except TraceError as error:
+        raise TraceError(f"{name}: result {key!r} holds something that is no scalar: {error}") from None

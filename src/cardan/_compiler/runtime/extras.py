@@ -1,0 +1,34 @@
+"""Packages that are extras: imported when they are used, and not before."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+from cardan._algebra.errors import MissingExtraError, TargetError
+
+
+def package(name: str, capability: str, extra: str, lowest: tuple[int, ...] = ()) -> Any:
+    """Return a module of an extra.
+
+    Args:
+        name: of the module.
+        capability: what it is wanted for, for the error.
+        extra: the extra that installs it.
+        lowest: the first version that will do.
+
+    Raises:
+        MissingExtraError: if it is not installed; the message says which command installs it.
+        TargetError: if it is too old.
+    """
+    try:
+        module = importlib.import_module(name)
+    except ImportError:
+        raise MissingExtraError(capability, extra) from None
+    if lowest and tuple(int(n) for n in re.findall(r"\d+", module.__version__)[: len(lowest)]) < lowest:
+        least = ".".join(map(str, lowest))
+        raise TargetError(
+            f"{capability} needs {name} {least}, this is {module.__version__}: pip install --upgrade {name}"
+        )
+    return module

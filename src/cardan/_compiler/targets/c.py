@@ -1,0 +1,305 @@
+"""The C target: a program as one C99 source and header that need nothing but libm.
+
+One function for one state, without branches on data or allocation, and one that runs it over a batch. The text
+is meant to be read: inputs and results keep their names, with a _ behind those that mean something else in C.
+
+A long program is cut into parts of some hundred operations, for what compilers do grows faster than a function: what
+one part leaves to others passes through an array w. The results are written last, so that they may be where inputs are,
+and in such parts, too: a compiler looks for each value read from w at all that was written since.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from cardan._algebra.errors import ParameterError, visible
+from cardan._compiler.program.ops import SPEC, Op
+from cardan._compiler.program.program import Array, Program
+from cardan._compiler.program.work import work_by_kind
+from cardan._compiler.targets.c_family import Dialect, Parts, entries_of, finite, in_c, inputs_at, rounded
+from cardan._compiler.targets.c_stack import frames
+
+PART = 300  # operations, or results: gcc -O2 takes 5 s for 30 000 operations in such parts, 30 s in one function
+_NOINLINE = """#if defined(__GNUC__)
+#define PART static __attribute__((noinline))
+#else
+#define PART static
+#endif
+"""
+_KEYWORDS = """
+auto break case char const continue default do double else enum extern float for goto if inline int long register
+restrict return short signed sizeof static struct switch typedef union unsigned void volatile while size_t main
+alignas alignof asm bool constexpr false nullptr static_assert thread_local true typeof typeof_unqual linux unix
+_Alignas _Alignof _Atomic _Bool _Complex _Generic _Imaginary _Noreturn _Static_assert _Thread_local
+"""
+"""Keywords of C99, C11, C23 and of GNU's dialect, which defines names of its own, too."""
+_CPP = """
+and and_eq asm bitand bitor catch char8_t char16_t char32_t class co_await co_return co_yield compl concept const_cast
+consteval constinit decltype delete dynamic_cast explicit export friend mutable namespace new noexcept not not_eq
+operator or or_eq private protected public reinterpret_cast requires static_cast template this throw try typeid typename
+using virtual wchar_t xor xor_eq
+"""
+"""Those of C++, whose compilers read the header, too."""
+OF_CPP_HEADER = frozenset({"is_sized", "joint", "joints", "nq", "nv", "real", "span", "std"})
+"""Names that mean something in the header for C++."""
+_EXTERN = '#ifdef __cplusplus\nextern "C" {\n#endif\n'
+_EXTERN_END = "#ifdef __cplusplus\n}\n#endif\n"
+_MACROS = re.compile(r"PART|NULL|NAN|INFINITY|math_errhandling|(FP|M|MATH|HUGE)_\w*[^\W_]|__\w*[^\W_]__")
+"""What the headers and compilers define, or may."""
+_MATH = """
+acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2 exp10 expm1 frexp ilogb ldexp log log10 log1p
+log2 logb modf scalbn scalbln scalb cbrt fabs hypot pow sqrt erf erfc lgamma tgamma gamma ceil floor nearbyint rint
+lrint llrint round lround llround trunc roundeven fmod remainder drem remquo copysign nan nextafter nexttoward fdim fmax
+fmin fma j0 j1 jn y0 y1 yn significand sincos pow10
+"""
+_MORE = """
+isfinite isinf isnan isnormal signbit isgreater isgreaterequal isless islessequal islessgreater isunordered fpclassify
+finite signgam abs abort exit
+"""
+_FUNCTIONS = {f"{name}{f}" for spec in SPEC.values() for name in re.findall(r"\w+(?={f})", spec.c) for f in ("", "f")}
+RESERVED = frozenset({*_KEYWORDS.split(), *_CPP.split(), *_FUNCTIONS})
+_NO_NAMES = RESERVED.union(_MORE.split(), *([f"{name}{f}" for f in ("", "f", "l")] for name in _MATH.split()))
+"""What a function may not be called; arguments and results may, if nothing written here means it."""
+
+_HEADERS = """
+assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic stdbool
+stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype
+"""
+HEADERS = frozenset(_HEADERS.split())
+"""Headers of C's own, which one of the same name would hide."""
+
+
+class Code(NamedTuple):
+    """The text of the two files."""
+
+    source: str
+    header: str
+
+
+class CFunction(NamedTuple):
+    """A program as a function of C, to be written into files.
+
+    Attributes:
+        name: of the function.
+        program: what it computes, its inputs and results named as in C.
+        real: the type of its numbers.
+        definition: the text that belongs into a source.
+        declaration: that of a header.
+        workspace: how many numbers wait in the array w.
+        gives_workspace: whether the caller gives w, as the last argument.
+        stack: bytes it takes at most, w in it unless the caller gives it, without what functions of libm take.
+    """
+
+    name: str
+    program: Program
+    real: str
+    definition: str
+    declaration: str
+    workspace: int
+    gives_workspace: bool
+    stack: int
+
+    @property
+    def work(self) -> str:
+        """What it does for a state, in words."""
+        kinds = {kind: n for kind, n in work_by_kind(self.program).items() if n}
+        each = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+        return f"{sum(kinds.values())} operations" + (f": {each}" if each else "")
+
+    @property
+    def memory(self) -> str:
+        """What it needs of the stack, in words."""
+        size = self.workspace * (4 if self.real == "float" else 8)
+        if self.gives_workspace:
+            return f"{self.stack} bytes, and what libm takes; the caller gives a workspace of {size}"
+        return f"{self.stack} bytes, {size} of them in the array w, and what libm takes"
+
+
+def c_code(program: Program, name: str, *, single: bool = False, comment: str = "") -> Code:
+    """Return a program as C99.
+
+    Args:
+        program: what to compute.
+        name: of the function; its files are meant to be `name.c` and `name.h`.
+        single: whether to compute in float instead of double.
+        comment: lines for the head of both files.
+
+    Raises:
+        ParameterError: if the name is no C identifier.
+    """
+    function = c_function(program, name, single=single)
+    return Code(c_source(function, name, comment), c_header([function], name, comment))
+
+
+def c_function(program: Program, name: str, *, single: bool = False, gives_workspace: bool = False) -> CFunction:
+    """Return a program as a function of C, and one that runs it over a batch.
+
+    Args:
+        program: what to compute.
+        name: of the function.
+        single: whether to compute in float instead of double.
+        gives_workspace: whether the array w is the caller's, so that it need not be on the stack.
+
+    Raises:
+        ParameterError: if the name is no C identifier.
+    """
+    check_name(name)
+    program = _renamed(program, name)
+    real = "float" if single else "double"
+    writer = _Writer(program, name, single)
+    parts, body = writer.written()
+    places = 0 if writer.parts.is_whole else max(writer.places, 1)
+    if gives_workspace:  # in place of the local array, which is the first line of what has one
+        body, places = ["    (void)w;", *body] if writer.parts.is_whole else body[1:], max(places, 1)
+    given = places if gives_workspace else 0
+    one, many = _prototypes(program, name, real, given)
+    lines = [*parts, f"{one}\n{{", *body, "}\n", f"{many}\n{{", *_batch_body(program, name, given), "}", ""]
+    size = 4 if single else 8
+    stack = frames(writer.parts, size, min(len(program.results), PART)) + (0 if gives_workspace else places * size)
+    function = CFunction(name, program, real, "\n".join(lines), "", places, gives_workspace, stack)
+    return function._replace(declaration=_declaration(function, one, many))
+
+
+def _declaration(function: CFunction, one: str, many: str) -> str:
+    """Return what a header says of a function: what it takes, and how it is called."""
+    name = function.name.upper()
+    lines = [f"/* One state: {function.work}.", f" * Stack, at most: {function.memory}. */"]
+    lines += [f"#define {name}_STACK {function.stack} /* bytes */"]
+    if function.gives_workspace:
+        lines += [f"#define {name}_WORKSPACE {function.workspace} /* entries of w */"]
+    return "\n".join([*lines, f"{one};\n", "/* n states, one after the other. */", f"{many};\n"])
+
+
+def c_source(function: CFunction, header: str, comment: str = "") -> str:
+    """Return the source of a function, which includes `header.h`."""
+    return f'{banner(comment)}#include "{header}.h"\n\n#include <math.h>\n\n{function.definition}'
+
+
+def c_header(functions: Sequence[CFunction], name: str, comment: str = "", *, constants: str = "") -> str:
+    """Return the header of functions, `name.h`.
+
+    Args:
+        functions: what it declares.
+        name: of the header.
+        comment: lines for its head.
+        constants: text before the functions.
+    """
+    guard = f"{name.upper()}_H"
+    top = f"{banner(comment)}#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n\n{_EXTERN}\n{constants}"
+    return "\n".join([top, *(f.declaration for f in functions), f"{_EXTERN_END}\n#endif\n"])
+
+
+def banner(comment: str) -> str:
+    """Return what every file begins with; a comment in it ends where it shall."""
+    plain = comment.replace("*/", "* /").replace("/*", "/ *")
+    plain = re.sub(r"\?(?=\?)", "? ", plain)  # ??/ is a trigraph
+    return "/* Generated by cardan.\n" + "".join(f" * {visible(line)}\n" for line in plain.split("\n")) + " */\n"
+
+
+def check_name(name: str) -> None:
+    """Raise ParameterError unless a function of C can have a name."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name in _NO_NAMES or _MACROS.fullmatch(name):
+        expected = "letters, digits and _, not beginning with a digit, no keyword or function of C or C++"
+        raise ParameterError("name of a C function", got=name, expected=expected)
+
+
+def _renamed(program: Program, name: str) -> Program:
+    """Return the program with names of inputs and results that mean nothing else in C, or in what is written here."""
+    taken = {*RESERVED, *OF_CPP_HEADER, name, f"{name}_batch", "n", "k", "w", "r_"}
+    own_names = re.compile(rf"[Tjkrt]\d+_|{name}_(part|results)\d+")
+    arrays: list[Array] = []
+    for array in (*program.inputs, *program.outputs):
+        own = re.sub(r"[^A-Za-z0-9_]", "_", array.name)
+        while own in taken or own_names.fullmatch(own) or _MACROS.fullmatch(own) or own[:1].isdigit():
+            own = f"_{own}" if own[:1].isdigit() else f"{own}_"
+        taken.add(own)
+        arrays.append(array._replace(name=own))
+    n = len(program.inputs)
+    return replace(program, inputs=tuple(arrays[:n]), outputs=tuple(arrays[n:]))
+
+
+def _prototypes(program: Program, name: str, real: str, workspace: int) -> tuple[str, str]:
+    """Return how the function of one state begins, and that over a batch."""
+    arrays = [(f"const {real}", a) for a in program.inputs] + [(real, a) for a in program.outputs]
+    own = [f"{real} w[{workspace}]"] * (workspace > 0)
+    one = ", ".join([*(f"{kind} {a.name}[{max(a.size, 1)}]" for kind, a in arrays), *own])  # C has none of length 0
+    many = ", ".join([*(f"{kind} *{a.name}" for kind, a in arrays), *own])
+    return f"void {name}({one})", f"void {name}_batch(size_t n, {many})"
+
+
+def _batch_body(program: Program, name: str, workspace: int) -> list[str]:
+    arguments = [f"{a.name} + {a.size} * k" for a in (*program.inputs, *program.outputs)] + ["w"] * (workspace > 0)
+    return ["    size_t k;", "    for (k = 0; k < n; ++k)", f"        {name}({', '.join(arguments)});"]
+
+
+class _Writer:
+    """Writes the operations of a program, in parts if there are many."""
+
+    def __init__(self, program: Program, name: str, single: bool) -> None:
+        self.program, self.name = program, name
+        self.real, suffix = ("float", "f") if single else ("double", "")
+        dialect = Dialect(self.real, PART, lambda x: _number(x, single), lambda op, args: in_c(op, args, suffix))
+        self.parts = Parts(program, dialect)
+        count = 0 if self.parts.is_whole else len(self.parts.parts)
+        self.parts.wait(dict.fromkeys(program.results, count))
+        self.places, self.all_entries = self.parts.places, frozenset(self.parts.entries)
+
+    def written(self) -> tuple[list[str], list[str]]:
+        """Return the functions of the parts, and the body of the function that calls them."""
+        program, parts = self.program, self.parts
+        positions = (program.instructions[k].value for k in program.instructions.places(Op.INPUT))
+        used = [*inputs_at(program, positions), *(a for a in program.outputs if a.size)]
+        unused = [f"    (void){a.name};" for a in (*program.inputs, *program.outputs) if a not in used]
+        if parts.is_whole:
+            return [], unused + parts.operations(0) + self._results()
+        texts, calls = [_NOINLINE], []
+        for p in range(len(parts.parts)):
+            arrays = parts.inputs_of(p)
+            parameters = ", ".join([*(f"const {self.real} {a.name}[{a.size}]" for a in arrays), f"{self.real} *w"])
+            own = parts.operations(p) or ["    (void)w;"]
+            texts += [f"PART void {self.name}_part{p}({parameters})\n{{", *own, "}\n"]
+            calls.append(f"{self.name}_part{p}({', '.join([*(a.name for a in arrays), 'w'])});")
+        writers, ending = self._writers()
+        head = [f"    {self.real} w[{max(self.places, 1)}];"]
+        body = [f"    {line}" for line in [*parts.run(calls), *ending]]
+        return texts + writers, head + unused + body
+
+    def _results(self) -> list[str]:
+        """Return the lines that write the results; inputs among them are all read before, for they may be there."""
+        values = [self.parts.value(r, 0) for r in self.program.results]
+        names = {value: f"r{n}_" for n, value in enumerate(self._inputs_in(values))}
+        lines = [f"    const {self.real} {name} = {value};" for value, name in names.items()]
+        targets = zip(entries_of(self.program.outputs), values, strict=True)
+        return [*lines, *(f"    {target} = {names.get(value, value)};" for target, value in targets)]
+
+    def _writers(self) -> tuple[list[str], list[str]]:
+        """Return the functions that write the results, and the lines that call them, inputs among them read before."""
+        values = [self.parts.value(r, len(self.parts.parts)) for r in self.program.results]
+        names = {value: f"w[{self.places + n}]" for n, value in enumerate(self._inputs_in(values))}
+        self.places += len(names)
+        texts, calls = [], [f"{name} = {value};" for value, name in names.items()]
+        targets = [(a, f"{a.name}[{k}]") for a in self.program.outputs for k in range(a.size)]
+        for p, first in enumerate(range(0, len(values), PART)):
+            own = list(zip(targets, values, strict=True))[first : first + PART]
+            arrays = dict.fromkeys(array for (array, _), _ in own)
+            parameters = ", ".join([f"const {self.real} *w", *(f"{self.real} {a.name}[{a.size}]" for a in arrays)])
+            lines = [f"    {target} = {names.get(value, value)};" for (_, target), value in own]
+            texts += [f"PART void {self.name}_results{p}({parameters})\n{{", "    (void)w;", *lines, "}\n"]
+            calls.append(f"{self.name}_results{p}({', '.join(['w', *(a.name for a in arrays)])});")
+        return texts, calls
+
+    def _inputs_in(self, values: Sequence[str]) -> list[str]:
+        """Return the entries of inputs among values, each once."""
+        return [value for value in dict.fromkeys(values) if value in self.all_entries]
+
+
+def _number(value: float, single: bool) -> str:
+    """Return a number as C writes it, exact; negative ones in parentheses."""
+    if math.isfinite(value := rounded(value) if single else value):
+        return finite(value, "f" if single else "")
+    text = "NAN" if math.isnan(value) else "INFINITY" if value > 0.0 else "-INFINITY"
+    return f"({text})" if math.copysign(1.0, value) < 0.0 else text

@@ -1,0 +1,459 @@
+"""The seam to devices: what of CUDA's driver is used, and what its answers mean.
+
+The driver is called through `cuda.bindings.driver`, which is the driver's own interface, call by call. (`cuda.core`
+stands on it; it has a way to make a device current and none back, and takes streams as objects of its own. A caller's
+stream and current device are here to be left as they are found.) Tests give a driver in the host's memory (`use`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.errors import DeviceMemoryError, TargetError
+from cardan._compiler.program.program import Program
+from cardan._compiler.runtime.extras import package
+from cardan._compiler.targets.cuda import compiler
+from cardan._compiler.targets.cuda.kernels import Kernel, kernel_of
+from cardan._compiler.targets.runner import Outline
+
+LEGACY = 1
+"""Handle of the stream that is there always. (0 is the same.)"""
+_OUT_OF_MEMORY, _NO_DEVICE, _NO_CONTEXT, _CAPTURING = 2, 100, 201, range(900, 909)
+_GIVEN = 48 * 1024  # bytes of shared memory that a block may have without asking
+_MOST_BLOCKS = 2**31 - 1
+_SINCE = 12000  # version of CUDA from which on a launch takes the handle of a kernel on all devices
+
+
+class Device(NamedTuple):
+    """A device.
+
+    Attributes:
+        number: by which it is known in this process.
+        name: its model.
+        capability: its compute capability, major and minor.
+        shared: bytes of shared memory that a block may have.
+        registers: that a block may have.
+        processors: how many multiprocessors there are.
+    """
+
+    number: int
+    name: str
+    capability: tuple[int, int]
+    shared: int
+    registers: int
+    processors: int
+
+    @property
+    def architecture(self) -> str:
+        """What is compiled for it; errors as `compiler.architecture_for`."""
+        return compiler.architecture_for(*self.capability)
+
+
+Build = Callable[[Outline, Callable[[], Program], bool, Device], Kernel]
+"""Makes the kernel of a program, in float32 if the third argument says so, for a device."""
+
+
+def compiled_for(outline: Outline, program: Callable[[], Program], single: bool, device: Device) -> Kernel:
+    """Return the kernel of a program, compiled by NVRTC; see `kernel_of`."""
+    return kernel_of(outline, program, single, device.architecture)
+
+
+class Loaded(NamedTuple):
+    """A kernel on a device.
+
+    Attributes:
+        handle: of the function.
+        kernel: what it was loaded from.
+        device: its number.
+    """
+
+    handle: Any
+    kernel: Kernel
+    device: int
+
+
+class Everywhere(NamedTuple):
+    """A kernel on all devices.
+
+    Attributes:
+        kernel: what was loaded.
+        handle: of it, for any device.
+        launch: the address of the driver's function that launches it.
+        library: what it is in, which is to be kept.
+        passes: how often the program is run on its own results; see `Outline`.
+    """
+
+    kernel: Kernel
+    handle: Any
+    launch: int
+    library: Any
+    passes: int
+
+    @property
+    def words(self) -> dict[str, int]:
+        """How to launch it, for the context of a handler of XLA."""
+        _, threads, states, shared = self.kernel.launch
+        how = {"threads": threads, "states": states, "shared": shared, "passes": self.passes}
+        return {**how, "launch": self.launch, "kernel": int(self.handle)}
+
+
+class Driver:
+    """Devices, by the functions of a module.
+
+    Args:
+        api: has the functions of `cuda.bindings.driver`.
+        build: makes kernels of programs.
+
+    Raises:
+        TargetError: if there is no device.
+    """
+
+    def __init__(self, api: Any, build: Build = compiled_for) -> None:
+        self.api, self._build, self.process = api, build, os.getpid()
+        self._contexts: dict[int, Any] = {}
+        self._devices: dict[int, Device] = {}
+        (status,) = api.cuInit(0)
+        if int(status) == _NO_DEVICE:
+            raise TargetError(f"the cuda target finds no device; {_ELSEWHERE}.")
+        self._expect(status, "beginning")
+        self.count = int(self._value(api.cuDeviceGetCount(), "counting devices"))
+
+    # --- devices ---
+
+    def current(self) -> int:
+        """Return the number of the device that is current in this thread; 0 if none was made so yet."""
+        status, device = self.api.cuCtxGetDevice()
+        if int(status) == _NO_CONTEXT:
+            return 0
+        self._expect(status, "asking for the current device")
+        return int(device)
+
+    def device(self, number: int) -> Device:
+        """Return a device.
+
+        Raises:
+            TargetError: if there is none of this number.
+        """
+        if number not in self._devices:
+            self._devices[number] = self._device(number)
+        return self._devices[number]
+
+    def _handle(self, number: int) -> Any:
+        if not 0 <= number < self.count:
+            raise TargetError(f"there is no device {number}: this process sees {self.count}, numbered from 0.")
+        return self._value(self.api.cuDeviceGet(number), "asking for a device")
+
+    def _device(self, number: int) -> Device:
+        handle = self._handle(number)
+        name = self._value(self.api.cuDeviceGetName(128, handle), "asking for its name")
+        has = functools.partial(self._attribute, handle)
+        major, minor = has("COMPUTE_CAPABILITY_MAJOR"), has("COMPUTE_CAPABILITY_MINOR")
+        shared, registers = has("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"), has("MAX_REGISTERS_PER_BLOCK")
+        plain = name.split(b"\0")[0].decode(errors="replace")
+        return Device(number, plain, (major, minor), shared, registers, has("MULTIPROCESSOR_COUNT"))
+
+    def _attribute(self, handle: Any, name: str) -> int:
+        attribute = getattr(self.api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return int(self._value(self.api.cuDeviceGetAttribute(attribute, handle), "asking what a device has"))
+
+    @contextmanager
+    def on(self, number: int) -> Iterator[None]:
+        """Make a device current in this thread for a while, unless it is."""
+        status, current = self.api.cuCtxGetDevice()
+        if int(status) == 0 and int(current) == number:
+            yield
+            return
+        self._expect(self.api.cuCtxPushCurrent(self._context(number))[0], "changing the device")
+        try:
+            yield
+        finally:
+            self._expect(self.api.cuCtxPopCurrent()[0], "changing the device back")
+
+    def _context(self, number: int) -> Any:
+        """Return the context that all libraries share on a device."""
+        if number not in self._contexts:
+            opened = self.api.cuDevicePrimaryCtxRetain(self._handle(number))
+            self._contexts[number] = self._value(opened, "opening a device")
+        return self._contexts[number]
+
+    # --- kernels ---
+
+    def load(self, outline: Outline, program: Callable[[], Program], single: bool, number: int) -> Loaded:
+        """Return a program's kernel on a device.
+
+        Args:
+            outline: of the program.
+            program: gives it, if it is needed.
+            single: whether in float32.
+            number: of the device.
+
+        Raises:
+            TargetError: if it cannot be compiled, or takes more than the device has.
+        """
+        return self.loaded(outline.name, self._build(outline, program, single, self.device(number)), number)
+
+    def loaded(self, name: str, kernel: Kernel, number: int) -> Loaded:
+        """Return a kernel on a device; errors as `load`.
+
+        Args:
+            name: of what it computes, for messages.
+            kernel: made for the device's architecture.
+            number: of the device.
+        """
+        check_fits(name, kernel, self.device(number))
+        doing = f"loading {name}"
+        with self.on(number):
+            module = self._value(self.api.cuModuleLoadData(kernel.cubin.image), doing)
+            handle = self._value(self.api.cuModuleGetFunction(module, kernel.launch.name.encode()), doing)
+            if kernel.launch.shared > _GIVEN:
+                most = self.api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+                self._expect(self.api.cuFuncSetAttribute(handle, most, kernel.launch.shared)[0], doing)
+        return Loaded(handle, kernel, number)
+
+    def on_all(self, outline: Outline, program: Callable[[], Program], single: bool) -> Everywhere:
+        """Return a program's kernel on all devices at once, for who calls the driver itself.
+
+        Args:
+            outline: of the program.
+            program: gives it, if it is needed.
+            single: whether in float32.
+
+        Raises:
+            TargetError: if the devices are of several architectures; else as `load`.
+        """
+        devices, doing, api = [self.device(n) for n in range(self.count)], f"loading {outline.name}", self.api
+        if len({d.capability for d in devices}) != 1:
+            listed = ", ".join(f"{d.name} ({d.architecture})" for d in devices)
+            raise TargetError(f"one kernel serves devices of one architecture, these are {listed}: hide some of them.")
+        kernel = self._build(outline, program, single, devices[0])
+        library = self._value(api.cuLibraryLoadData(kernel.cubin.image, [], [], 0, [], [], 0), doing)
+        handle = self._value(api.cuLibraryGetKernel(library, kernel.launch.name.encode()), doing)
+        for device in devices:
+            check_fits(outline.name, kernel, device)
+            if kernel.launch.shared > _GIVEN:
+                most = api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+                which = self._value(api.cuDeviceGet(device.number), doing)
+                self._expect(api.cuKernelSetAttribute(most, kernel.launch.shared, handle, which)[0], doing)
+        address = self._value(api.cuGetProcAddress(b"cuLaunchKernel", _SINCE, 0), doing)
+        return Everywhere(kernel, handle, int(address), library, outline.passes)
+
+    def launch(self, loaded: Loaded, count: int, arguments: Sequence[int], stream: int) -> None:
+        """Run a kernel on states, without waiting for it.
+
+        Args:
+            loaded: the kernel.
+            count: number of states.
+            arguments: what follows the count: addresses and strides, and passes, which only repeated programs take.
+            stream: the handle of the stream, on the kernel's device.
+
+        Raises:
+            TargetError: if there are more states than a grid of blocks has, or the device refuses.
+        """
+        launch = loaded.kernel.launch
+        blocks = -(-count // launch.states)
+        if blocks > _MOST_BLOCKS:
+            most = _MOST_BLOCKS * launch.states
+            raise TargetError(f"{launch.name}: {count} states are more than one launch has ({most}): call it in parts.")
+        values = (ctypes.c_longlong * (1 + len(arguments)))(count, *arguments)
+        start, size = ctypes.addressof(values), ctypes.sizeof(ctypes.c_longlong)
+        places = (ctypes.c_void_p * len(values))(*(start + size * k for k in range(len(values))))
+        with self.on(loaded.device):
+            result = self.api.cuLaunchKernel(
+                loaded.handle, blocks, 1, 1, launch.threads, 1, 1, launch.shared, stream, ctypes.addressof(places), 0
+            )
+        self._expect(result[0], f"running {launch.name}")
+
+    # --- memory ---
+
+    def allocate(self, size: int, number: int, stream: int, owner: Any = None) -> Allocation:
+        """Return memory of a device, freed in the order of a stream when nothing holds it any more.
+
+        Args:
+            size: bytes.
+            number: of the device.
+            stream: handle of the stream.
+            owner: of the stream, which is held as long as the memory.
+
+        Raises:
+            DeviceMemoryError: if there is not enough.
+        """
+        with self.on(number):
+            status, address = self.api.cuMemAllocAsync(max(size, 1), stream)
+            if int(status) == _OUT_OF_MEMORY:
+                raise self._out_of_memory("an array", size, number)
+        self._expect(status, "allocating memory")
+        return Allocation(self, int(address), number, stream, owner)
+
+    def free(self, address: int, number: int, stream: int, owner: Any = None) -> None:
+        """Give memory back, in the order of a stream, whose owner is there until then."""
+        with self.on(number):
+            self.api.cuMemFreeAsync(address, stream)
+
+    def copy_in(self, address: int, array: np.ndarray, number: int, stream: int) -> None:
+        """Copy an array to a device, and wait until it may be changed again."""
+        with self.on(number):
+            self._expect(self.api.cuMemcpyHtoDAsync(address, array.ctypes.data, array.nbytes, stream)[0], "copying")
+        self.synchronise(number, stream)
+
+    def copy_out(self, array: np.ndarray, address: int, number: int, stream: int) -> None:
+        """Copy from a device into an array, when what is on the stream is done."""
+        with self.on(number):
+            self._expect(self.api.cuMemcpyDtoHAsync(array.ctypes.data, address, array.nbytes, stream)[0], "copying")
+        self.synchronise(number, stream)
+
+    def synchronise(self, number: int, stream: int) -> None:
+        """Wait for all that is on a stream."""
+        with self.on(number):
+            self._expect(self.api.cuStreamSynchronize(stream)[0], "waiting for a stream")
+
+    def follow(self, later: int, earlier: int, number: int) -> None:
+        """Let what comes on one stream wait for what is on another, without waiting here."""
+        with self.on(number):
+            event = self._value(self.api.cuEventCreate(_WITHOUT_TIME), "making an event")
+            try:
+                self._expect(self.api.cuEventRecord(event, earlier)[0], "recording an event")
+                self._expect(self.api.cuStreamWaitEvent(later, event, 0)[0], "ordering streams")
+            finally:
+                self.api.cuEventDestroy(event)
+
+    def device_of(self, address: int) -> int:
+        """Return the number of the device whose memory an address is in.
+
+        Raises:
+            TargetError: if it is in none's.
+        """
+        what = self.api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+        return int(self._value(self.api.cuPointerGetAttribute(what, address), "asking whose memory an address is"))
+
+    # --- what the driver answers ---
+
+    def _value(self, answer: Sequence[Any], doing: str) -> Any:
+        self._expect(answer[0], doing)
+        return answer[1]
+
+    def _expect(self, status: Any, doing: str) -> None:
+        """Raise unless a status is success."""
+        code = int(status)
+        if code == 0:
+            return
+        if code == _OUT_OF_MEMORY:
+            raise DeviceMemoryError(f"{doing}: the device has not enough memory; {_SMALLER}.")
+        name, text = (self._said(f(status)) for f in (self.api.cuGetErrorName, self.api.cuGetErrorString))
+        hint = _BEFORE if code in _CAPTURING else ""
+        raise TargetError(f"the device refuses {doing}: {text} ({name}).{hint}")
+
+    @staticmethod
+    def _said(answer: Sequence[Any]) -> str:
+        return answer[1].decode(errors="replace") if answer[1] else "no reason given"
+
+    def _out_of_memory(self, what: str, size: int, number: int) -> DeviceMemoryError:
+        status, free, total = self.api.cuMemGetInfo()
+        left = f", {free / 1e9:.3g} of {total / 1e9:.3g} GB are free" if int(status) == 0 else ""
+        named = f"device {number} ({self.device(number).name})"
+        return DeviceMemoryError(f"{what} of {size / 1e9:.3g} GB: {named} has not enough memory{left}; {_SMALLER}.")
+
+
+_WITHOUT_TIME = 2
+_ELSEWHERE = "arrays of NumPy are computed on the processor"
+_SMALLER = "call the function with fewer states at a time, or drop arrays that are not needed"
+_BEFORE = " A function is called once before it is captured in a graph: that loads its kernel."
+
+
+class Allocation:
+    """Memory of a device; given back when nothing holds it.
+
+    Attributes:
+        address: where it begins.
+    """
+
+    __slots__ = ("__weakref__", "address")
+
+    def __init__(self, driver: Driver, address: int, number: int, stream: int, owner: Any) -> None:
+        self.address = address
+        weakref.finalize(self, driver.free, address, number, stream, owner).atexit = False
+
+
+def check_fits(name: str, kernel: Kernel, device: Device) -> None:
+    """Raise `TargetError` if a kernel takes more than a device has."""
+    launch, resources = kernel
+    taken = launch.shared + resources.resources.shared
+    if taken > device.shared:
+        what = f"{taken} bytes of shared memory a block, of which it has {device.shared}"
+    elif (registers := -(-resources.resources.registers // 8) * 8 * launch.threads) > device.registers:
+        what = f"{registers} registers a block, of which it has {device.registers}"
+    elif resources.resources.stack > _MOST_STACK:
+        what = f"{resources.resources.stack} bytes of a thread's own memory, of which it has {_MOST_STACK}"
+    else:
+        return
+    raise TargetError(
+        f"{name} is too large for {device.name}: its kernel takes {what}. Float32 takes half; so does a function of "
+        f"fewer results (a call for each); {_ELSEWHERE}."
+    )
+
+
+_MOST_STACK = 512 * 1024
+_used: list[Driver] = []
+
+
+def driver() -> Driver:
+    """Return the driver of this process.
+
+    Raises:
+        MissingExtraError: without the extra `cuda`.
+        TargetError: without a driver, with one that is too old, without a device, and in a process that was forked.
+    """
+    if not _used:
+        _used.append(Driver(_api()))
+    found = _used[-1]
+    if found.process != os.getpid():
+        raise TargetError(
+            "devices are lost in a process that was forked from one that used them: start processes by spawn, "
+            "multiprocessing.get_context('spawn')."
+        )
+    return found
+
+
+@contextmanager
+def use(other: Driver) -> Iterator[Driver]:
+    """Take another driver for a while: for tests."""
+    _used.append(other)
+    try:
+        yield other
+    finally:
+        _used.remove(other)
+
+
+def _api() -> Any:
+    api = package("cuda.bindings.driver", "the cuda target", "cuda")
+    try:
+        _, version = api.cuDriverGetVersion()
+    except Exception as error:  # what it is called differs from release to release
+        why = str(error).partition("\n")[0]
+        raise TargetError(f"the cuda target finds no driver of NVIDIA's: {_INSTALL}. ({why})") from None
+    check_driver(version, compiler.version())
+    return api
+
+
+_INSTALL = f"install the driver of the device; without one, {_ELSEWHERE}"
+
+
+def check_driver(version: int, nvrtc: tuple[int, int]) -> None:
+    """Raise `TargetError` if a driver cannot load what NVRTC makes.
+
+    Args:
+        version: of CUDA, as the driver says it: 1000 times the major one, 10 times the minor one.
+        nvrtc: the version of NVRTC.
+    """
+    if version // 1000 < nvrtc[0]:
+        raise TargetError(
+            f"the driver is of CUDA {version // 1000}.{version % 1000 // 10}, kernels compiled by NVRTC "
+            f"{nvrtc[0]}.{nvrtc[1]} need one of CUDA {nvrtc[0]}.0 or later: update the driver."
+        )

@@ -1,0 +1,19 @@
+"""Which operation is which function of analysis, where one number comes of it and none is called for far angles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cardan._compiler.program.ops import Op
+from cardan._compiler.targets.libm.exp_log import exp, expm1, log, log1p
+from cardan._compiler.targets.libm.inverse_trig import acos, asin, atan2
+
+FUNCTIONS: dict[Op, Callable[..., str]] = {
+    Op.ASIN: asin,
+    Op.ACOS: acos,
+    Op.ATAN2: atan2,
+    Op.EXP: exp,
+    Op.LOG: log,
+    Op.EXPM1: expm1,
+    Op.LOG1P: log1p,
+}

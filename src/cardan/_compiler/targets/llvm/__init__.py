@@ -1,0 +1,5 @@
+"""The native target: a program as LLVM IR, compiled for this machine and called through a door for arrays."""
+
+from cardan._compiler.targets.llvm.store import (
+    kept as kept,  # first: it notes the revision of the source before the rest loads
+)

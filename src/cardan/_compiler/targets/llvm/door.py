@@ -1,0 +1,264 @@
+"""The door: a function for Python, in machine code, that reads NumPy arrays itself and calls a compiled program.
+
+Reading and checking four arrays through NumPy's Python face takes microseconds; a small robot's dynamics take a tenth
+of one. So the common case is decided here: arrays of exactly the expected type, dtype and core shape, contiguous, with
+equal leading dimensions, numbers for one state, and `out=` at most. Everything else goes to a Python callable, which
+converts or explains.
+
+One door serves all programs; what it must know of each is in its context, an array of 64-bit words. The layout of
+NumPy's and Python's own objects is looked up at import (`is_supported`), not assumed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from cardan._compiler.runtime.log import log
+from cardan._compiler.runtime.memory import ALIGNED, LEAST, empty
+from cardan._compiler.runtime.threads import COUNT, PART, WORTHWHILE
+from cardan._compiler.targets.llvm import door_layout as layout
+from cardan._compiler.targets.llvm.image import LOCK, Image, load
+from cardan._compiler.targets.llvm.store import kept
+from cardan._compiler.targets.runner import Gathered
+
+RELEASE = 50_000  # work from which the interpreter's lock is released (about 3 us)
+_NEW_ARRAY, _AS_SCALAR = 93, 76  # in NumPy's table of C functions, fixed since 1.0
+
+
+class _Method(ctypes.Structure):
+    """Python's own record of a built-in function."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+_DTYPES = {8: np.dtype(np.float64), 4: np.dtype(np.float32)}
+_FASTCALL_KEYWORDS = 0x80 | 0x02
+_OUT = sys.intern("out")
+_NUMBERS = (float, np.float64, int, np.int64, np.float32)  # not their subclasses: truth values are no numbers
+
+
+def _read(address: int, kind: Any) -> int:
+    return kind.from_address(address).value or 0
+
+
+@functools.cache
+def is_supported() -> bool:
+    """Return whether calls may go through the door; if not, say why, once."""
+    reason = closed_because()
+    if reason is not None:
+        log().warning("calls go through Python, which takes tens of microseconds more: %s", reason)
+    return reason is None
+
+
+def closed_because() -> str | None:
+    """Return why this Python and NumPy are not those the door is made for; None if they are."""
+    if sys.implementation.name != "cpython":
+        return f"{sys.implementation.name} is not CPython"
+    if "free-threading" in sys.version:
+        return "this Python is free-threaded"
+    if sys.maxsize < 2**32:
+        return "this Python has 32 bits"
+    wrong = [what for what, expected, found in _layout() if expected != found]
+    return f"objects are laid out otherwise in memory: {', '.join(wrong)}" if wrong else None
+
+
+def _layout() -> Iterator[tuple[str, Any, Any]]:
+    """Yield what the door reads from memory: what it is, what is so, and what is found there."""
+    sample, names, swapped = np.zeros((7, 3, 5))[2:], ("one", "two", "three"), np.dtype(np.float64).newbyteorder()
+    turned = sample.T  # held: what is read below must be alive
+    array, dims = id(sample), _read(id(sample) + layout.DIMS, ctypes.c_void_p)
+    yield "type", id(np.ndarray), _read(array + layout.TYPE, ctypes.c_void_p)
+    yield "data", sample.__array_interface__["data"][0], _read(array + layout.DATA, ctypes.c_void_p)
+    yield "dimensions", 3, _read(array + layout.ND, ctypes.c_int)
+    yield "dtype", id(np.dtype(np.float64)), _read(array + layout.DESCR, ctypes.c_void_p)
+    flags = layout.CONTIGUOUS_ALIGNED | layout.WRITEABLE
+    yield "flags", flags, _read(array + layout.FLAGS, ctypes.c_int) & flags
+    yield "flags of others", 0, _read(id(turned) + layout.FLAGS, ctypes.c_int) & 1
+    if dims and sample.ndim == _read(array + layout.ND, ctypes.c_int):  # else there is no telling where this points
+        yield "shape", [5, 3, 5], [_read(dims + 8 * k, ctypes.c_int64) for k in range(3)]
+    for size, number in layout.TYPE_NUMBERS.items():
+        yield "number of a dtype", number, _read(id(np.dtype(f"f{size}")) + layout.NUMBER, ctypes.c_int)
+    orders = [_read(id(descr) + layout.BYTE_ORDER, ctypes.c_char) for descr in (np.dtype(np.float64), swapped)]
+    yield "byte order", [b"=", swapped.byteorder.encode()], orders
+    function = names.index
+    yield "self of a function", id(names), _read(id(function) + layout.SELF, ctypes.c_void_p)
+    record = _read(id(function) + layout.METHOD, ctypes.c_void_p)
+    yield "record of a function", b"index", record and ctypes.c_char_p.from_address(record).value
+    yield "length of a tuple", 3, _read(id(names) + layout.SIZE, ctypes.c_int64)
+    yield "items of a tuple", id(names[0]), _read(id(names) + layout.ITEMS, ctypes.c_void_p)
+
+
+def _machine_code() -> Any:
+    """Return the door's machine code; the same one for good, as every door runs in it."""
+    with LOCK:
+        return _loaded_code()
+
+
+@functools.cache
+def _loaded_code() -> Any:
+    return load(kept(f"door {layout.WHERE}", _compiled)[0], "door")  # the source itself is in the name of what is kept
+
+
+def _compiled() -> Image:
+    from cardan._compiler.targets.llvm.door_text import door_text
+    from cardan._compiler.targets.llvm.machine import compile_image
+
+    return compile_image(door_text(), "door")
+
+
+@functools.cache
+def _addresses() -> dict[str, int]:
+    """Return the addresses of what the door calls."""
+    api = ctypes.pythonapi
+    api.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    table = api.PyCapsule_GetPointer(np._core._multiarray_umath._ARRAY_API, None)  # pyright: ignore[reportAttributeAccessIssue]
+    names = {
+        "vectorcall": "PyObject_Vectorcall",
+        "save_thread": "PyEval_SaveThread",
+        "restore_thread": "PyEval_RestoreThread",
+        "incref": "Py_IncRef",
+        "decref": "Py_DecRef",
+        "malloc": "PyMem_RawMalloc",
+        "free": "PyMem_RawFree",
+        "as_double": "PyFloat_AsDouble",
+        "raised": "PyErr_Occurred",
+        "clear": "PyErr_Clear",
+        "new_object": "PyType_GenericAlloc",
+        "new_dict": "PyDict_New",
+        "set_item": "PyDict_SetItem",
+    }
+    found = {word: ctypes.cast(getattr(api, name), ctypes.c_void_p).value or 0 for word, name in names.items()}
+    found["new_array"] = _read(table + 8 * _NEW_ARRAY, ctypes.c_void_p)
+    found["as_scalar"] = _read(table + 8 * _AS_SCALAR, ctypes.c_void_p)
+    found |= {"array_type": id(np.ndarray), "tuple_type": id(tuple), "out_name": id(_OUT), "nothing": id(None)}
+    found |= {f"number{k}": id(kind) for k, kind in enumerate(_NUMBERS)}
+    return found
+
+
+def _method(name: str) -> _Method:
+    """Return what Python's function objects of a name refer to."""
+    with LOCK:  # two threads in a bare functools.cache make two
+        return _new_method(name)
+
+
+@functools.cache
+def _new_method(name: str) -> _Method:
+    record = _Method(name.encode(), _machine_code().address, _FASTCALL_KEYWORDS, None)
+    # never freed: Python reads it while it frees functions, and some outlive all modules (those of daemon threads)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(record))
+    return record
+
+
+class Door:
+    """The door to one program.
+
+    Args:
+        name: of the function Python sees.
+        arrays: core shapes of the arguments.
+        results: core shapes of the arrays that are made.
+        places: of each output of the program the result it is in, the entry where it begins there, and how many
+            entries rows are apart.
+        work: of a state; see `work_of`.
+        slow: takes the arguments the door does not; gets them as they came.
+        threads: over how many a large batch is split, which is left to `slow`; None for what `num_threads` says.
+        gathered: the kind of tuple the results are returned in, or their names in a dictionary.
+        finish: takes the results, and says what is returned; neither for a single one.
+        parts: (argument, start, stop) of entries not all 0 in the first state; where they are, `slow` is called.
+        few: up to how many states of float64, and of float32, have code of their own.
+        patience: of each kind of code that is not there, how many states code of the other kind serves for now.
+        passes: how often the program is run on its own results, if it is repeated; see `Outline`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        arrays: Sequence[tuple[int, ...]],
+        results: Sequence[tuple[int, ...]],
+        places: Sequence[tuple[int, int, int]],
+        *,
+        work: int,
+        slow: Callable[..., Any],
+        threads: int | None = None,
+        gathered: Gathered = None,
+        finish: Callable[..., Any] | None = None,
+        parts: Sequence[tuple[int, int, int]] = (),
+        few: Sequence[int],
+        patience: np.ndarray,
+        passes: int = 0,
+    ) -> None:
+        lead = next((k for k, shape in enumerate(arrays) if shape), 0)
+        makers = [functools.partial(_lent, len(arrays[lead]), shape) for shape in results]
+        counter = COUNT if threads is None else ctypes.c_int64(threads)
+        words = {**_addresses(), "count": len(arrays), "results": len(results), "outputs": len(places)}
+        words |= {"parts": len(parts), "lead": lead, "slow": id(slow), "passes": passes}
+        words["threads"] = ctypes.addressof(counter)
+        words |= _rows(max(work, 1))
+        names = gathered if isinstance(gathered, tuple) else ()
+        words |= {"gathered": id(gathered) if isinstance(gathered, type) else 0, "is_dict": len(names)}
+        words |= {"finish": id(finish) if finish else 0, "few0": few[0], "few1": few[1]}
+        words["patience"] = patience.__array_interface__["data"][0]
+        keys = [id(name) for name in names] or [0] * len(results)
+        specs = [_spec(s, id(maker), key) for s, maker, key in zip(results, makers, keys, strict=True)]
+        specs += [_spec(shape) for shape in arrays]
+        rows = [[words.get(word, 0) for word in layout.FIELDS], *specs, *places, *parts]
+        self.context = np.array([number for row in rows for number in row], dtype=np.int64)
+        self._kept: list[Any] = [self, slow, gathered, finish, makers, counter, patience, _machine_code(), _OUT]
+        make = ctypes.pythonapi.PyCFunction_NewEx
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+        self.function: Callable[..., Any] = make(ctypes.addressof(_method(name)), self.context, self._kept)
+
+    def open(self, which: int, code: Any) -> None:
+        """Let states in to machine code that is ready; `which` is its number (`Kind.number`)."""
+        if self.context[layout.WORD["evaluate0"] + which]:
+            return
+        self._kept.append(code)
+        if code.heap:
+            space = np.empty(code.heap + 64, dtype=np.uint8)
+            self._kept.append(space)
+            self.context[layout.WORD["spare0"] + which] = space.__array_interface__["data"][0] + 63 & ~63
+            self.context[layout.WORD["heap0"] + which] = code.heap
+        self.context[layout.WORD["evaluate0"] + which] = code.address  # last: from here on it is used
+
+
+def _spec(shape: tuple[int, ...], maker: int = 0, name: int = 0) -> list[int]:
+    """Return what a door knows of an array.
+
+    Where a row is a multiple of half a line of the cache, rows lie on lines, and writing them takes up to half the time
+    if the first one does; of others, which lie across lines anyway, only very large ones are not new memory.
+    """
+    entries = math.prod(shape)
+    large = ALIGNED if entries % 4 == 0 else LEAST
+    return [len(shape), entries, maker, large, name, *shape, *[0] * (layout.MAX_CORE - len(shape))]
+
+
+def _rows(work: int) -> dict[str, int]:
+    """Return up to how many states a call takes on one thread, and on several, and from how many it releases the lock.
+
+    Args:
+        work: of a state.
+    """
+    return {"alone": max(PART // work, 1), "shared": max((WORTHWHILE - 1) // work, 1), "release": RELEASE // work}
+
+
+def _lent(core: int, shape: tuple[int, ...], first: np.ndarray) -> np.ndarray:
+    """Return a large result for an argument with so many core dimensions."""
+    return empty(first.shape[: first.ndim - core] + shape, _DTYPES[first.itemsize])
+
+
+def serves(arrays: Sequence[tuple[int, ...]], results: Sequence[tuple[int, ...]], outputs: int) -> bool:
+    """Return whether a door can be made for these core shapes, and so many outputs."""
+    fits = all(len(shape) <= layout.MAX_CORE for shape in (*arrays, *results))
+    return is_supported() and fits and 1 <= len(arrays) <= layout.MAX_ARRAYS and 1 <= outputs <= layout.MAX_OUTPUTS

@@ -1,0 +1,367 @@
+"""The entry of the LLVM module: tiles of W states, their rows turned into vectors and back, in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from cardan._compiler.program.ops import Op
+from cardan._compiler.program.program import Region, phases, places_of
+from cardan._compiler.program.repeated import whole
+from cardan._compiler.targets.llvm.lanes import Lanes
+from cardan._compiler.targets.llvm.plan import (
+    Plan,
+    carrying,
+    entering,
+    heap_bytes,
+    in_groups,
+    leaf_results,
+    streamed,
+    streams,
+)
+from cardan._compiler.targets.llvm.writer import Writer
+
+UNROLLED = 4  # groups of columns that are moved without a loop
+COPIED = 8  # columns in a group where entries are copied one by one
+PASSES = "%passes"  # how often a program is run as a whole; those that are not repeated do not look at it
+STREAM = 16 * 2**20  # bytes of results from which they bypass the caches: they would not stay there anyway
+
+
+class Run(NamedTuple):
+    """Slots one after the other that hold the same number."""
+
+    value: float
+    slot: int
+    length: int
+
+
+class Output(NamedTuple):
+    """Where an output is: its first row, how many entries further the next one begins, its entries, its slots."""
+
+    base: str
+    pitch: str
+    columns: int
+    slot: int
+
+
+def constant_results(plan: Plan) -> list[Sequence[Run]]:
+    """Return the results that are numbers, in groups of `STORES`."""
+    numbers = {k: i.value for k, i in enumerate(plan.program.instructions) if i.op is Op.CONST}
+    slots = sorted((slot, repr(float(value))) for k, value in numbers.items() for slot in plan.copies.get(k, ()))
+    together = groupby(enumerate(slots), key=lambda item: (item[1][0] - item[0], item[1][1]))
+    runs = [(value, [slot for _, (slot, _) in run]) for (_, value), run in together]
+    return in_groups([Run(float(value), places[0], len(places)) for value, places in runs])
+
+
+def workspace(lanes: Lanes) -> str:
+    """Return the type of a pointer to the workspace of one tile."""
+    return f"ptr noalias align {lanes.bytes}"
+
+
+def constant_function(number: int, runs: Sequence[Run], lanes: Lanes) -> str:
+    """Return a function that puts constant results in their slots, where they stay for all tiles."""
+    w = Writer(lanes)
+
+    def fill(run: Run) -> None:
+        first = w.at("%ws", run.slot * lanes.bytes)
+        one = lambda k: w.store(w.v, w.real(run.value), w.at(first, k, w.v), lanes.bytes)  # noqa: E731
+        if run.length > UNROLLED:
+            w.loop(0, run.length, 1, one)
+            return
+        for k in range(run.length):
+            one(k)
+
+    for run in runs:
+        fill(run)
+    return w.procedure(f"constants{number}", [(workspace(lanes), "%ws")])
+
+
+class _Entry:
+    """Writes the entry function."""
+
+    def __init__(self, plan: Plan, lanes: Lanes) -> None:
+        self.program, self.plan, self.lanes, self.w = plan.program, plan, lanes, Writer(lanes)
+        self.workspace = "%ws"
+
+    def slot(self, slot: int) -> str:
+        return self.w.at(self.workspace, slot * self.lanes.bytes)
+
+    def row_pointers(self, base: str, pitch: int | str, rows: Sequence[str]) -> list[str]:
+        return [self.w.at(base, self.w.emit(f"mul nuw nsw i64 {row}, {pitch}"), self.lanes.scalar) for row in rows]
+
+    def transposed(self, vectors: list[str]) -> list[str]:
+        """Return the transpose of W vectors of W entries: log2 W stages, each exchanging halves at one distance."""
+        n, v = self.lanes.width, self.lanes.vector
+        distance = n // 2
+        while distance:
+            for r in range(n):
+                if r & distance:
+                    continue
+                a, b = vectors[r], vectors[r + distance]
+                low = [c if not c & distance else n + c - distance for c in range(n)]
+                high = [c + distance if not c & distance else n + c for c in range(n)]
+                for index, lanes in ((r, low), (r + distance, high)):
+                    mask = "<" + ", ".join(f"i32 {e}" for e in lanes) + ">"
+                    vectors[index] = self.w.emit(f"shufflevector {v} {a}, {v} {b}, <{n} x i32> {mask}")
+            distance //= 2
+        return vectors
+
+    def groups(self, columns: int, n: int, body: Callable[[str, int], None]) -> None:
+        """Write `body(first column, number of columns)` for each group of n columns, as a loop if there are many."""
+        whole = columns // n
+        if whole > UNROLLED:
+            self.w.loop(0, whole * n, n, lambda first: body(first, n))
+        for first in range(whole * n if whole > UNROLLED else 0, columns, n):
+            body(str(first), min(n, columns - first))
+
+    def tiles(self, count: str, body: Callable[[str], None]) -> None:
+        """Write a body for each tile of a pass; its number is given to `body`, its workspace is `self.workspace`."""
+        if self.plan.tiles == 1:
+            body("0")
+            return
+
+        def one(number: str) -> None:
+            size = self.plan.slots * self.lanes.bytes
+            self.workspace = self.w.at("%ws", self.w.emit(f"mul nuw nsw i64 {number}, {size}"))
+            body(number)
+            self.workspace = "%ws"
+
+        self.w.loop(0, count, 1, one)
+
+    def mask(self, count: int) -> str:
+        """Return the mask of the first `count` lanes."""
+        flags = ", ".join(f"i1 {str(k < count).lower()}" for k in range(self.lanes.width))
+        return f"{self.lanes.mask} <{flags}>"
+
+    def column_slot(self, slot: int, first: str, k: int) -> str:
+        """Return the workspace pointer of column `first` + k of an array that starts at a slot."""
+        return self.w.at(self.slot(slot + k), first, self.lanes.vector)
+
+    def read(self, base: str, columns: int, rows: Sequence[str], slot: int) -> None:
+        """Turn W rows of an array into one workspace vector for each column."""
+        w, v, align = self.w, self.w.v, self.lanes.bytes // self.lanes.width
+        pointers = self.row_pointers(base, columns, rows)
+
+        def group(first: str, count: int) -> None:
+            vectors = []
+            for pointer in pointers:
+                at = w.at(pointer, first, self.lanes.scalar)
+                if count == self.lanes.width:
+                    vectors.append(w.load(v, at, align))
+                else:
+                    arguments = f"ptr {at}, i32 {align}, {self.mask(count)}, {v} zeroinitializer"
+                    vectors.append(w.emit(f"call {v} @llvm.masked.load.{w.suffix}.p0({arguments})"))
+            for k, vector in enumerate(self.transposed(vectors)[:count]):
+                w.store(v, vector, self.column_slot(slot, first, k), self.lanes.bytes)
+
+        self.groups(columns, self.lanes.width, group)
+
+    def write(self, base: str, pitch: int | str, columns: int, rows: Sequence[str], slot: int) -> None:
+        """Turn one workspace vector for each column into W rows of an array."""
+        w, v, align = self.w, self.w.v, self.lanes.bytes // self.lanes.width
+        pointers = self.row_pointers(base, pitch, rows)
+
+        def group(first: str, count: int) -> None:
+            sources = [self.column_slot(slot, first, min(k, count - 1)) for k in range(self.lanes.width)]
+            vectors = self.transposed([w.load(v, source, self.lanes.bytes) for source in sources])
+            for pointer, vector in zip(pointers, vectors, strict=True):
+                at = w.at(pointer, first, self.lanes.scalar)
+                if count == self.lanes.width:
+                    w.store(v, vector, at, align)
+                else:
+                    mask = self.mask(count)
+                    w.line(f"call void @llvm.masked.store.{w.suffix}.p0({v} {vector}, ptr {at}, i32 {align}, {mask})")
+
+        self.groups(columns, self.lanes.width, group)
+
+    def copy(self, output: Output, first: str, count: str) -> None:
+        """Write a tile that is not full to the rows that exist, entry by entry."""
+        w, kind, size = self.w, self.lanes.scalar, self.lanes.bytes // self.lanes.width
+
+        def row(lane: str) -> None:
+            (to,) = self.row_pointers(output.base, output.pitch, [w.whole("add nuw nsw", first, lane)])
+            source = w.at(self.slot(output.slot), lane, kind)
+
+            def group(start: str, columns: int) -> None:
+                here, there = w.at(source, w.whole("mul nuw nsw", start, self.lanes.bytes)), w.at(to, start, kind)
+                entries = [w.load(kind, w.at(here, k * self.lanes.bytes), size) for k in range(columns)]
+                for k, entry in enumerate(entries):
+                    w.store(kind, entry, w.at(there, k, kind), size)
+
+            self.groups(output.columns, COPIED, group)
+
+        w.loop(0, count, 1, row)
+
+
+def stream_function(lanes: Lanes) -> str:
+    """Return a function that copies scalars past the caches, a whole aligned vector at a time where it can."""
+    w, size = Writer(lanes), lanes.bytes // lanes.width
+
+    def copy(start: str, stop: str, kind: str, step: int, align: int, more: str = "") -> None:
+        def one(k: str) -> None:
+            value = w.load(kind, w.at("%from", k, lanes.scalar), size)
+            w.store(kind, value, w.at("%to", k, lanes.scalar), align, more)
+
+        w.loop_if_any(start, stop, step, one)
+
+    ahead = w.emit(f"sub i64 0, {w.emit('ptrtoint ptr %to to i64')}")
+    wanted = w.emit(f"udiv exact i64 {w.emit(f'and i64 {ahead}, {lanes.bytes - 1}')}, {size}")
+    first = w.least(wanted, "%count")
+    whole = w.emit(f"and i64 {w.emit(f'sub i64 %count, {first}')}, {-lanes.width}")
+    last = w.emit(f"add i64 {first}, {whole}")
+    copy("0", first, lanes.scalar, 1, size)
+    copy(first, last, w.v, lanes.width, lanes.bytes, ", !nontemporal !0")
+    copy(last, "%count", lanes.scalar, 1, size)
+    parameters = [("ptr noalias", "%to"), ("ptr noalias", "%from"), ("i64", "%count")]
+    return w.procedure("stream", parameters) + "\n!0 = !{i32 1}"
+
+
+def entry_function(plan: Plan, lanes: Lanes) -> str:
+    """Return the entry: constants once, then pass by pass, read tiles, compute them block by block, write them."""
+    e, program = _Entry(plan, lanes), plan.program
+    w, size = e.w, plan.tiles * plan.slots * lanes.bytes
+    w.line(
+        "%ws = "
+        + ("getelementptr i8, ptr %heap, i64 0" if heap_bytes(plan, lanes) else f"alloca [{size} x i8], align 64")
+    )
+    e.tiles(_tile_count(e, "%rows"), lambda _: _prepare(e))
+    bases = [w.load("ptr", w.at("%inputs", k, "ptr"), 8) for k in range(len(program.inputs))]
+    outputs = _outputs(e)
+    last = w.emit("add nsw i64 %rows, -1")
+
+    def one_pass(start: str) -> None:
+        tiles = _tile_count(e, w.emit(f"sub nsw i64 %rows, {start}"))
+        e.tiles(tiles, lambda tile: _read_tile(e, bases, _rows(e, start, tile, last)))
+        _run(e, tiles)
+        _call(e, tiles, *(f"leaves{n}" for n in range(len(leaf_results(plan)))))
+        e.tiles(tiles, lambda tile: _write_results(e, outputs, _first_row(e, start, tile)))
+
+    w.loop(0, "%rows", plan.tiles * lanes.width, one_pass)
+    if streams(program):
+        w.line("fence seq_cst")  # what went past the caches is there for all
+    parameters = [
+        ("ptr noalias", "%inputs"),
+        ("ptr noalias", "%outputs"),
+        ("i64", "%rows"),
+        ("ptr noalias align 64", "%heap"),
+        ("i64", PASSES),
+    ]
+    return w.procedure("evaluate", parameters, linkage="")
+
+
+def _tile_count(e: _Entry, rows: str) -> str:
+    """Return how many tiles so many rows fill, at most those of a pass."""
+    raised = e.w.emit(f"add nsw i64 {rows}, {e.lanes.width - 1}")
+    return e.w.least(e.w.emit(f"sdiv i64 {raised}, {e.lanes.width}"), str(e.plan.tiles))
+
+
+def _call(e: _Entry, tiles: str, *functions: str, number: int | str | None = None) -> None:
+    """Call functions on the workspace, each on all tiles; some want the number of the pass."""
+    more = "" if number is None else f", i64 {number}"
+    for function in functions:
+        e.tiles(tiles, lambda _, f=function: e.w.line(f"call void @{f}(ptr {e.workspace}{more})"))
+
+
+def _run(e: _Entry, tiles: str, within: Region | None = None) -> None:
+    """Compute the program, or a region, block by block; regions as often as they say."""
+    for part in phases(e.program, within):
+        if isinstance(part, range):
+            first, last = e.plan.spans[part]
+            _call(e, tiles, *(f"block{b}" for b in range(first, last + 1)))
+        else:
+            _run_region(e, tiles, part)
+
+
+def _run_region(e: _Entry, tiles: str, region: Region) -> None:
+    p = e.program.regions.index(region)
+    rows = e.plan.tables[p].rows
+
+    def one(number: int | str) -> None:
+        _call(e, tiles, *(f"pick{p}_{n}" for n in range(len(in_groups(rows.picked)))), number=number)
+        _run(e, tiles, region)
+        _call(e, tiles, *(f"keep{p}_{n}" for n in range(len(in_groups(rows.kept)))), number=number)
+
+    def then_again(number: str) -> None:
+        one(number)
+        _call(e, tiles, *(f"again{p}_{n}" for n in range(len(carrying(e.plan, region)))))
+
+    _call(e, tiles, *(f"enter{p}_{n}" for n in range(len(entering(e.plan, p)))))
+    if not region.carried:
+        e.w.loop(0, region.passes, 1, one)
+        return
+    if region is whole(e.program):
+        last = e.w.emit(f"add nsw i64 {PASSES}, -1")
+        e.w.loop_if_any("0", last, 1, then_again)
+        one(last)
+        return
+    if region.passes > 1:
+        e.w.loop(0, region.passes - 1, 1, then_again)
+    one(region.passes - 1)
+
+
+def _prepare(e: _Entry) -> None:
+    """Put the results that are constant in their slots."""
+    for k in range(len(constant_results(e.plan))):
+        e.w.line(f"call void @constants{k}(ptr {e.workspace})")
+
+
+def _first_row(e: _Entry, start: str, tile: str) -> str:
+    return e.w.emit(f"add nuw nsw i64 {start}, {e.w.emit(f'mul nuw nsw i64 {tile}, {e.lanes.width}')}")
+
+
+def _rows(e: _Entry, start: str, tile: str, last: str) -> list[str]:
+    """Return the rows of a tile; beyond the last, the last again."""
+    first = _first_row(e, start, tile)
+    return [e.w.least(e.w.emit(f"add nuw nsw i64 {first}, {lane}"), last) for lane in range(e.lanes.width)]
+
+
+def _read_tile(e: _Entry, bases: Sequence[str], rows: Sequence[str]) -> None:
+    for base, array, place in zip(bases, e.program.inputs, places_of(e.program.inputs), strict=True):
+        e.read(base, array.size, rows, place.start)
+
+
+def _outputs(e: _Entry) -> list[Output]:
+    """Read the table of the outputs: of each, where it begins, and how far apart rows are."""
+    w, outputs = e.w, []
+    for k, (array, place) in enumerate(zip(e.program.outputs, places_of(e.program.outputs), strict=True)):
+        base = w.load("ptr", w.at("%outputs", 2 * k, "ptr"), 8)
+        pitch = w.load("i64", w.at("%outputs", 2 * k + 1, "i64"), 8)
+        outputs.append(Output(base, pitch, array.size, e.plan.first_output + place.start))
+    return outputs
+
+
+def _write_results(e: _Entry, outputs: Sequence[Output], first: str) -> None:
+    """Write the rows of a tile that begins with a row; those that exist, if it is the last."""
+    w, width = e.w, e.lanes.width
+    count = w.least(w.whole("sub nsw", "%rows", first), str(width))
+    rows = [w.whole("add nuw nsw", first, lane) for lane in range(width)]
+
+    def full() -> None:
+        for output, array in zip(outputs, e.program.outputs, strict=True):
+            (_streamed if streamed(array) else _straight)(e, output, rows)
+
+    def rest() -> None:
+        for output in outputs:
+            e.copy(output, first, count)
+
+    w.branch(w.whole("icmp eq", count, width), full, rest)
+
+
+def _straight(e: _Entry, output: Output, rows: Sequence[str]) -> None:
+    e.write(output.base, output.pitch, output.columns, rows, output.slot)
+
+
+def _streamed(e: _Entry, output: Output, rows: Sequence[str]) -> None:
+    """Write rows straight; those of a large batch, one after the other, by way of a buffer and past the caches."""
+    w, lanes, columns = e.w, e.lanes, output.columns
+
+    def past() -> None:
+        buffer = e.slot(e.plan.slots - columns)
+        e.write(buffer, columns, columns, [str(k) for k in range(lanes.width)], output.slot)
+        (to,) = e.row_pointers(output.base, columns, rows[:1])
+        w.line(f"call void @stream(ptr {to}, ptr {buffer}, i64 {lanes.width * columns})")
+
+    enough = STREAM // (len(e.program.results) * lanes.bytes // lanes.width)
+    large, dense = w.whole("icmp sgt", "%rows", enough), w.whole("icmp eq", output.pitch, columns)
+    w.branch(w.emit(f"and i1 {large}, {dense}"), past, lambda: _straight(e, output, rows))

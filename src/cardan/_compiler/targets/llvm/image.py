@@ -1,0 +1,93 @@
+"""A function's machine code as it is kept on disk, and in memory: an image that needs no linker.
+
+The image is position independent and refers to nothing outside, so loading it is: memory, a copy, and the right to
+execute instead of to write. Where object files have another format than ELF (macOS, Windows), LLVM's linker loads the
+object file instead; `load` is the one place that knows.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import mmap
+import os
+import struct
+import sys
+import threading
+from typing import Any, NamedTuple
+
+from cardan._algebra.errors import TargetError
+
+LOCK = threading.RLock()  # one thread at a time compiles and loads: LLVM's state is not made for several
+
+if hasattr(os, "register_at_fork"):  # a child must not inherit a lock held by a thread it does not have
+    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
+
+_HEAD = struct.Struct("<qqqqq")
+OBJECT = -1
+"""The entry of an image that is an object file."""
+
+
+class Image(NamedTuple):
+    """Machine code of one function.
+
+    Attributes:
+        code: the bytes; those of an object file, if `entry` is `OBJECT`.
+        entry: where in them the function begins.
+        width: states it computes at a time.
+        workspace: bytes it works in; they begin at a multiple of 64.
+        heap: as many of them must be given to it; 0 where it takes them from the stack.
+        functions: of how many it is made.
+    """
+
+    code: bytes
+    entry: int
+    width: int = 1
+    workspace: int = 0
+    heap: int = 0
+    functions: int = 1
+
+    def to_bytes(self) -> bytes:
+        """Return the image as it is kept."""
+        return _HEAD.pack(self.entry, self.width, self.workspace, self.heap, self.functions) + self.code
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Image:
+        """Return the image `to_bytes` wrote; whoever read it has seen that nothing changed it since."""
+        return Image(data[_HEAD.size :], *_HEAD.unpack_from(data))
+
+
+class Code:
+    """An image in memory, ready to call; unloaded when it is no longer referred to."""
+
+    def __init__(self, image: Image) -> None:
+        self.image = image
+        memory = mmap.mmap(-1, len(image.code), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        memory.write(image.code)
+        self._memory = ctypes.c_char.from_buffer(memory)  # holds the mapping, and says where it is
+        start = ctypes.addressof(self._memory)
+        if _protect()(start, len(image.code), mmap.PROT_READ | mmap.PROT_EXEC):
+            reason = os.strerror(ctypes.get_errno())
+            raise TargetError(f"the system does not let memory be executed ({reason}); use on('numpy').")
+        self.address = start + image.entry
+
+
+@functools.cache
+def _protect() -> Any:
+    protect = ctypes.CDLL(None, use_errno=True).mprotect
+    protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    return protect
+
+
+def load(image: Image, function: str) -> Any:
+    """Return an image in memory, with the `address` of its function, whose name is given."""
+    if image.entry != OBJECT:
+        return Code(image)
+    from cardan._compiler.targets.llvm.machine import Engine  # needs LLVM
+
+    return Engine(image.code, function)
+
+
+def has_flat_images() -> bool:
+    """Return whether this system's object files can be made into images."""
+    return sys.platform.startswith("linux")

@@ -1,0 +1,234 @@
+"""How a program is laid out for vector code: lanes, blocks of instructions, and where values wait in the workspace.
+
+Splitting keeps code generation linear in the length of the program and live ranges short (PERFORMANCE, fact 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cardan._compiler.program.fusing import Joined, joined_products
+from cardan._compiler.program.liveness import Spans, Tables, heads_of, last_readers, places_in, tables_of
+from cardan._compiler.program.ops import LEAVES, Op
+from cardan._compiler.program.program import Array, Program, Region, rows_of, stretches
+from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, allocate
+from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS, lowered
+from cardan._compiler.targets.llvm.lanes import Lanes
+
+BLOCK = 500  # operations in a function
+STORES = 200  # results a function stores; code generation is quadratic in them
+LONG = 15_000  # operations of a program whose code does not stay in the caches: each block of it then serves ...
+TILES = 4  # ... so many tiles in a row
+STREAMED = 64  # entries of an output from which large batches are written past the caches
+STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB
+
+
+Move = tuple[int, int]
+"""An instruction, and the place where its value is to be."""
+
+
+@dataclass(slots=True)
+class Plan:
+    """A program with its products joined to sums, which block computes each instruction, and where values wait."""
+
+    program: Program
+    joined: Joined
+    numbers: list[float]
+    blocks: list[list[int]]
+    spans: Spans
+    slot: dict[int, int] = field(default_factory=dict)
+    copies: dict[int, list[int]] = field(default_factory=dict)
+    tables: list[Tables] = field(default_factory=list)
+    machine: Machine | None = None
+    direct: dict[int, Allocation] = field(default_factory=dict)
+    slots: int = 0
+    tiles: int = 1
+    first_output: int = 0
+
+
+def plan_program(program: Program, machine: Machine | None = None) -> Plan:
+    """Return the blocks and the workspace: inputs first, outputs, tables, then values that cross from block to block.
+
+    A crossing value's slot is free again after the last block that reads it. Behind them is room for what waits within
+    the blocks that are written for a machine's own instructions, if one is given; LLVM writes the others.
+    """
+    joined = joined_products(program)
+    inputs = sum(a.size for a in program.inputs)
+    copies: dict[int, list[int]] = {}
+    for position, k in enumerate(program.results):
+        copies.setdefault(k, []).append(inputs + position)
+    blocks, spans = _blocks(program, joined, copies, machine)
+    plan = Plan(
+        program, joined, program.instructions.values, blocks, spans, copies=copies, machine=machine, first_output=inputs
+    )
+    heads = heads_of(program, spans, [Op.CARRIED])  # an input's place is what is carried to, if anything is
+    home = {k: b for b, block in enumerate(blocks) for k in block}
+    last_reader = last_readers(program, home, spans, heads, joined.args)
+    plan.tables = tables_of(program, inputs + len(program.results))
+    plan.slot |= places_in(program, plan.tables)
+    fixed = plan.tables[-1].end if plan.tables else inputs + len(program.results)
+    buffer = max(map(streamed, program.outputs), default=0)
+    plan.tiles = TILES if len(program.instructions) > LONG and not machine else 1
+    born = [[k for k, first in heads.items() if first == b] + block for b, block in enumerate(blocks)]
+    plan.slots = _assign_slots(plan, born, last_reader, fixed)
+    if machine:
+        plan.direct = {b: _direct(plan, b, machine) for b, block in enumerate(blocks) if _has_steps(joined, block)}
+        plan.slots = max([plan.slots, *(line.slots for line in plan.direct.values())])
+    plan.slots += buffer
+    return plan
+
+
+def place(plan: Plan, k: int) -> int:
+    """Return where an instruction's value waits, for which others look."""
+    return int(plan.numbers[k]) if plan.joined.ops[k] is Op.INPUT else plan.slot[k]
+
+
+def entering(plan: Plan, number: int) -> list[Sequence[Move]]:
+    """Return what goes where as a region begins: what is carried to its first pass, and the table it picks from."""
+    region, tables, instructions = plan.program.regions[number], plan.tables[number], plan.program.instructions
+    first = [(k, instructions[k].args) for k, _ in region.carried]
+    moves = [(args[0], place(plan, k)) for k, args in first if args]
+    columns = [instructions[k].args for k in tables.rows.picked]
+    for n in range(region.passes):
+        row = tables.picked + (n + 1) * len(tables.rows.picked)
+        moves += [(choices[n], row + j) for j, choices in enumerate(columns)]
+    return in_groups(moves)
+
+
+def carrying(plan: Plan, region: Region) -> list[Sequence[Move]]:
+    """Return what goes where between two passes of a region; of the first group, all is read before any is written.
+
+    It is of values in places that are written: what was carried is carried on, to somewhere else.
+    """
+    heads = {k for k, _ in region.carried}
+    moves = [(after, place(plan, k)) for k, after in region.carried]
+    first = [move for move in moves if move[0] in heads]
+    return [*([first] if first else []), *in_groups([move for move in moves if move[0] not in heads])]
+
+
+def leaf_results(plan: Plan) -> list[Sequence[Move]]:
+    """Return what goes where at the end: results that no block computes."""
+    own = (Op.INPUT, Op.CARRIED, Op.PICKED, Op.KEPT)
+    moves = [(k, slot) for k, slots in plan.copies.items() if plan.joined.ops[k] in own for slot in slots]
+    return in_groups(moves)
+
+
+def in_groups(moves: Sequence[Any]) -> list[Sequence[Any]]:
+    """Return stores in groups of `STORES`, each for a function of its own."""
+    return [moves[start : start + STORES] for start in range(0, len(moves), STORES)]
+
+
+def streamed(output: Array) -> int:
+    """Return the entries of an output of which large batches go past the caches, by way of a buffer; 0 of others."""
+    return output.size if output.size >= STREAMED else 0
+
+
+def streams(program: Program) -> bool:
+    """Return whether there are such outputs; the buffer is at the end of the workspace."""
+    return any(map(streamed, program.outputs))
+
+
+def heap_bytes(plan: Plan, lanes: Lanes) -> int:
+    """Return the bytes of workspace the caller must provide; 0 where the stack serves."""
+    size = plan.tiles * plan.slots * lanes.bytes
+    return size if size > STACK else 0
+
+
+def _blocks(
+    program: Program, joined: Joined, copies: dict[int, list[int]], machine: Machine | None
+) -> tuple[list[list[int]], dict[range, tuple[int, int]]]:
+    """Return the instructions in blocks, and the first and last of each stretch; it has one at least."""
+    kept = {k for rows in rows_of(program) for k in rows.kept}
+    stores = lambda k: len(copies.get(k, ())) + (k in kept)  # noqa: E731
+    blocks: list[list[int]] = []
+    spans: dict[range, tuple[int, int]] = {}
+    for stretch in stretches(program):
+        first = len(blocks)
+        blocks += (_segments(joined, stretch) if machine else _pieces(joined, stretch, stores)) or [[]]
+        spans[stretch] = first, len(blocks) - 1
+    return blocks, spans
+
+
+def _pieces(joined: Joined, stretch: range, stores: Callable[[int], int]) -> list[list[int]]:
+    """Return a stretch in blocks of at most `BLOCK` operations and about `STORES` results, as LLVM likes them."""
+    blocks: list[list[int]] = [[]]
+    count = 0
+    for k in stretch:
+        if joined.ops[k] in LEAVES:
+            continue
+        if len(blocks[-1]) >= BLOCK or count >= STORES:
+            blocks.append([])
+            count = 0
+        blocks[-1].append(k)
+        count += stores(k)
+    return blocks
+
+
+def _segments(joined: Joined, stretch: range) -> list[list[int]]:
+    """Return a stretch in few blocks: of elementary functions none of which needs another, and of the rest.
+
+    A function goes before the line that is being written if nothing since its beginning makes the operands. Otherwise
+    it waits until a value is needed that waits, and then all that do go together, before a new line.
+    """
+    ops, args = joined
+    functions, line, waiting = list[int](), list[int](), dict[int, None]()
+    blocks, here = [functions, line], set[int]()
+    for k in stretch:
+        if ops[k] in LEAVES:
+            continue
+        if waiting and not waiting.keys().isdisjoint(args[k]):
+            functions, line, here = list(waiting), [], set(waiting)
+            blocks += [functions, line]
+            waiting.clear()
+        if ops[k] in HAS_STEPS:
+            line.append(k)
+        elif here.isdisjoint(args[k]):
+            functions.append(k)
+        else:
+            waiting[k] = None
+            continue
+        here.add(k)
+    return [block for block in (*blocks, list(waiting)) if block]
+
+
+def _has_steps(joined: Joined, block: list[int]) -> bool:
+    return bool(block) and joined.ops[block[0]] in HAS_STEPS
+
+
+def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:
+    """Return a block on the registers of a machine."""
+    block = plan.blocks[number]
+    steps = lowered(plan.joined, plan.numbers, block, machine.forms, machine.ahead)
+    needed = {a for _, _, args in steps.steps for a in args if a < len(plan.numbers)}
+    places = {k: place(plan, k) for k in needed.difference(block, steps.constants)}
+    kept = {k: slots for k in block if (slots := stored(plan, k))}
+    return allocate(machine, steps, places, kept, plan.slots)
+
+
+def stored(plan: Plan, k: int) -> list[int]:
+    """Return the slots in which others look for a value."""
+    slots = plan.copies.get(k, [])
+    slot = plan.slot.get(k)
+    return slots if slot is None or slot in slots else [*slots, slot]
+
+
+def _assign_slots(plan: Plan, blocks: list[list[int]], last_reader: dict[int, int], top: int) -> int:
+    """Give each value that crosses a slot, from the block it is there; return how many there are."""
+    free: list[int] = []
+    expiring: dict[int, list[int]] = {}
+    for b, block in enumerate(blocks):
+        for k in block:
+            if k not in last_reader:
+                continue
+            if k in plan.copies:
+                plan.slot[k] = plan.copies[k][0]
+                continue
+            if free:
+                plan.slot[k] = free.pop()
+            else:
+                plan.slot[k], top = top, top + 1
+            expiring.setdefault(last_reader[k], []).append(plan.slot[k])
+        free += expiring.pop(b, [])
+    return top

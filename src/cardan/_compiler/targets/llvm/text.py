@@ -1,0 +1,283 @@
+"""A program as LLVM IR: vectors of W states at a time, in functions of a few hundred operations.
+
+The module has one entry, `evaluate(inputs, outputs, rows, heap, passes)`. For every tile of W states it reads the rows
+of the inputs and turns them, in registers, into one vector for each entry (`entry`); runs the program's blocks, which
+hand values on through a workspace (on the stack, or on the heap where it is large); and writes the results back as
+rows. The last tile repeats the last state in its idle lanes, which are not written. Each output is an array of its own,
+of which the entry is told where it begins and how far apart its rows are. A program that is repeated as a whole runs
+`passes` times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cardan._compiler.program.fusing import Fused
+from cardan._compiler.program.liveness import Tables
+from cardan._compiler.program.ops import TRUTHS, Op
+from cardan._compiler.program.program import Program
+from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine
+from cardan._compiler.targets.llvm.entry import (
+    constant_function,
+    constant_results,
+    entry_function,
+    stream_function,
+    workspace,
+)
+from cardan._compiler.targets.llvm.lanes import Lanes
+from cardan._compiler.targets.llvm.math import SINCOS, function_name, math_definitions
+from cardan._compiler.targets.llvm.plan import (
+    Move,
+    Plan,
+    carrying,
+    entering,
+    in_groups,
+    leaf_results,
+    place,
+    plan_program,
+    stored,
+    streams,
+)
+from cardan._compiler.targets.llvm.writer import Writer, attributes
+
+_PLAIN = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv", Op.NEG: "fneg"}
+_FUSED = {Fused.FMA: (), Fused.FMS: (2,), Fused.FNMA: (0,)}  # operands that are negated, which costs nothing
+_COMPARE = {Op.LT: "olt", Op.LE: "ole", Op.EQ: "oeq"}
+_LOGIC = {Op.AND: "and", Op.OR: "or"}
+_INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.FLOOR: "floor", Op.MIN: "minimum", Op.MAX: "maximum"}
+
+
+class _Writer:
+    """Writes a function on the workspace."""
+
+    def __init__(self, plan: Plan, lanes: Lanes) -> None:
+        self.plan, self.lanes = plan, lanes
+        self.w = Writer(lanes)
+        self.names: dict[int, str] = {}
+        self.pointers: dict[int, str] = {}
+
+    def written(self, name: str) -> str:
+        """Return the function."""
+        return self.w.procedure(name, [(workspace(self.lanes), "%ws")])
+
+    def pointer(self, slot: int) -> str:
+        if slot not in self.pointers:
+            self.pointers[slot] = self.w.at("%ws", slot * self.lanes.bytes)
+        return self.pointers[slot]
+
+    def load(self, slot: int) -> str:
+        return self.w.load(self.w.v, self.pointer(slot), self.lanes.bytes)
+
+    def store(self, name: str, slot: int) -> None:
+        self.w.store(self.w.v, name, self.pointer(slot), self.lanes.bytes)
+
+    def value(self, k: int) -> str:
+        """Return the name of a value, loaded or written out if this block did not compute it."""
+        if k not in self.names:
+            op, number = self.plan.joined.ops[k], self.plan.numbers[k]
+            if op is Op.CONST:
+                self.names[k] = self.lanes.constant(number)
+            elif op is Op.INPUT:
+                self.names[k] = self.load(int(number))
+            else:
+                loaded = self.load(self.plan.slot[k])
+                if op in TRUTHS:
+                    loaded = self.w.compare("uno", loaded, 0.0)  # all bits set is no number
+                self.names[k] = loaded
+        return self.names[k]
+
+    def move(self, moves: Sequence[Move]) -> None:
+        """Put the values of instructions in places; all are read before."""
+        values = [self.value(source) for source, _ in moves]
+        for (_, slot), value in zip(moves, values, strict=True):
+            self.store(value, slot)
+
+
+class _Block(_Writer):
+    """Writes one block function."""
+
+    def __init__(self, plan: Plan, lanes: Lanes, number: int) -> None:
+        super().__init__(plan, lanes)
+        self.number = number
+        self.pairs: dict[int, list[str]] = {}
+
+    def text(self) -> str:
+        """Return the whole function."""
+        for k in self.plan.blocks[self.number]:
+            self.names[k] = self.compute(k)
+            self.keep(k)
+        return self.written(f"block{self.number}")
+
+    def keep(self, k: int) -> None:
+        """Store a value where later blocks and the outputs look for it."""
+        slots = stored(self.plan, k)
+        if not slots:
+            return
+        name = self.names[k]
+        if self.plan.joined.ops[k] in TRUTHS:
+            name = self.w.select(name, self.lanes.all_bits(), 0.0)
+        for slot in slots:
+            self.store(name, slot)
+
+    def compute(self, k: int) -> str:
+        """Write one instruction and return the name of its value."""
+        op, args = self.plan.joined.ops[k], self.plan.joined.args[k]
+        if op in (Op.SIN, Op.COS):
+            return self.sincos(args[0])[0 if op is Op.SIN else 1]
+        w, v, names = self.w, self.w.v, [self.value(a) for a in args]
+        if op in _FUSED:
+            return w.fma(*(w.neg(x) if n in _FUSED[op] else x for n, x in enumerate(names)))
+        if op in _PLAIN:
+            return w.emit(f"{_PLAIN[op]} {v} {', '.join(names)}")
+        if op in _COMPARE:
+            return w.compare(_COMPARE[op], *names)
+        if op in _LOGIC:
+            return w.emit(f"{_LOGIC[op]} {w.m} {', '.join(names)}")
+        if op is Op.NOT:
+            return w.emit(f"xor {w.m} {names[0]}, {w.every('i1 true')}")
+        if op is Op.SELECT:
+            return w.select(*names)
+        if op is Op.SIGN:
+            return self.sign(names[0])
+        if op in _INTRINSIC:
+            return w.call(_INTRINSIC[op], *names)
+        return w.invoke(function_name(op), [v], [(v, name) for name in names])[0]
+
+    def sign(self, x: str) -> str:
+        """Write -1, 0 or 1; NaN and signed zeros pass as they are."""
+        above, below = (self.w.compare(c, x, 0.0) for c in ("ogt", "olt"))
+        return self.w.select(above, 1.0, self.w.select(below, -1.0, x))
+
+    def sincos(self, a: int) -> list[str]:
+        """Write sine and cosine of a value together, once; what is not used is removed by code generation."""
+        if a not in self.pairs:
+            self.pairs[a] = self.w.invoke(SINCOS, [self.w.v] * 2, [(self.w.v, self.value(a))])
+        return self.pairs[a]
+
+
+class _Calls(_Writer):
+    """Writes a block of elementary functions: for each that occurs, a loop over a table of places."""
+
+    def __init__(self, plan: Plan, lanes: Lanes, number: int) -> None:
+        super().__init__(plan, lanes)
+        self.name, self.tables = f"block{number}", list[str]()
+        self.calls: dict[tuple[str, tuple[int, ...]], dict[int, int]] = {}  # of each call, what its results are
+        for k in plan.blocks[number]:
+            op, args = plan.joined.ops[k], plan.joined.args[k]
+            name = SINCOS if op in (Op.SIN, Op.COS) else function_name(op)
+            self.calls.setdefault((name, args), {})[int(op is Op.COS)] = k
+
+    def text(self) -> str:
+        """Return the whole function, and its tables."""
+        for (function, constants, results), rows in self.groups().items():
+            self.group(function, constants, results, rows)
+        for found in self.calls.values():
+            for k in found.values():
+                first, *more = stored(self.plan, k)
+                for slot in more:
+                    self.store(self.load(first), slot)
+        return "\n".join([*self.tables, self.written(self.name)])
+
+    def groups(self) -> dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[list[int]]]:
+        """Return the places of operands and results, by function, operands that are constants, and which results."""
+        found: dict[tuple[str, tuple[str, ...], tuple[int, ...]], list[list[int]]] = {}
+        for (function, args), results in self.calls.items():
+            known = [self.plan.joined.ops[a] is Op.CONST for a in args]
+            constants = tuple([self.value(a) if known[n] else "" for n, a in enumerate(args)])
+            row = [place(self.plan, a) for n, a in enumerate(args) if not known[n]]
+            row += [stored(self.plan, results[n])[0] for n in sorted(results)]
+            found.setdefault((function, constants, tuple(sorted(results))), []).append(row)
+        return found
+
+    def group(self, function: str, constants: Sequence[str], results: Sequence[int], rows: list[list[int]]) -> None:
+        """Write a loop of calls."""
+        w, v, columns = self.w, self.w.v, len(rows[0])
+        table = f"@{self.name}_{len(self.tables)}"
+        entries = ", ".join(f"i64 {slot * self.lanes.bytes}" for row in rows for slot in row)
+        self.tables.append(f"{table} = internal constant [{len(rows) * columns} x i64] [{entries}]")
+
+        def one(row: str) -> None:
+            places = [w.at("%ws", w.load("i64", w.at(table, w.whole("add", row, n), "i64"), 8)) for n in range(columns)]
+            ahead = iter(places)
+            operands = [(v, known or w.load(v, next(ahead), self.lanes.bytes)) for known in constants]
+            values = w.invoke(function, [v] * (2 if function == SINCOS else 1), operands)
+            for n, pointer in zip(results, ahead, strict=True):
+                w.store(v, values[n], pointer, self.lanes.bytes)
+
+        w.loop(0, len(rows) * columns, columns, one)
+
+
+def _moving(name: str, moves: Sequence[Sequence[Move]], plan: Plan, lanes: Lanes) -> list[str]:
+    """Return a function for each group of values, which puts them in their places."""
+    texts = []
+    for n, group in enumerate(moves):
+        writer = _Writer(plan, lanes)
+        writer.move(group)
+        texts.append(writer.written(f"{name}{n}"))
+    return texts
+
+
+def _moves(plan: Plan, lanes: Lanes) -> list[str]:
+    """Return the functions that put values where regions look for them, and results that are no operation's."""
+    texts = _moving("leaves", leaf_results(plan), plan, lanes)
+    for p, region in enumerate(plan.program.regions):
+        texts += _moving(f"enter{p}_", entering(plan, p), plan, lanes)
+        texts += _moving(f"again{p}_", carrying(plan, region), plan, lanes)
+        tables = plan.tables[p]
+        for n, columns in enumerate(in_groups(range(len(tables.rows.picked)))):
+            texts.append(_picking(f"pick{p}_{n}", columns, tables, lanes))
+        for n, columns in enumerate(in_groups(range(len(tables.rows.kept)))):
+            texts.append(_keeping(f"keep{p}_{n}", columns, _Writer(plan, lanes), tables))
+    return texts
+
+
+def _row(w: Writer, first: int, columns: int) -> str:
+    """Write where the row of a pass begins, in a table that begins at a place."""
+    start = w.at("%ws", first * w.lanes.bytes)
+    return w.at(start, w.emit(f"mul nuw nsw i64 %pass, {columns * w.lanes.bytes}"))
+
+
+def _picking(name: str, columns: Sequence[int], tables: Tables, lanes: Lanes) -> str:
+    """Return a function that puts some of what a pass picks where the blocks of the region look for it."""
+    w, size = Writer(lanes), lanes.bytes
+    row = _row(w, tables.picked + len(tables.rows.picked), len(tables.rows.picked))
+    for j in columns:
+        w.store(w.v, w.load(w.v, w.at(row, j * size), size), w.at("%ws", (tables.picked + j) * size), size)
+    return w.procedure(name, [(workspace(lanes), "%ws"), ("i64", "%pass")])
+
+
+def _keeping(name: str, columns: Sequence[int], writer: _Writer, tables: Tables) -> str:
+    """Return a function that puts some of what is kept of a pass in its row."""
+    w, kept, size = writer.w, tables.rows.kept, writer.lanes.bytes
+    row = _row(w, tables.kept, len(kept))
+    for j in columns:
+        w.store(w.v, writer.value(kept[j]), w.at(row, j * size), size)
+    return w.procedure(name, [(workspace(writer.lanes), "%ws"), ("i64", "%pass")])
+
+
+def _direct(name: str, machine: Machine, lanes: Lanes, line: Allocation) -> str:
+    """Return a straight line as assembly, and as a function LLVM can call."""
+    text = "\\0A".join(machine.text(name, machine, lanes, line))
+    return f'module asm "{text}"\ndeclare void @{name}(ptr)'
+
+
+def block_text(plan: Plan, lanes: Lanes, number: int) -> str:
+    """Return a block as a function `block<number>` of the workspace."""
+    if plan.machine is None:
+        return _Block(plan, lanes, number).text()
+    if number in plan.direct:
+        return _direct(f"block{number}", plan.machine, lanes, plan.direct[number])
+    return _Calls(plan, lanes, number).text()
+
+
+def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
+    """Return the module."""
+    plan = plan or plan_program(program)
+    blocks = [block_text(plan, lanes, b) for b in range(len(plan.blocks))]
+    constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(plan))]
+    parts = [*blocks, *_moves(plan, lanes), *constants, entry_function(plan, lanes)]
+    if streams(program):
+        parts.append(stream_function(lanes))
+    parts += math_definitions(set(program.instructions.ops), lanes)
+    parts += attributes(lanes)
+    return "\n\n".join(parts)

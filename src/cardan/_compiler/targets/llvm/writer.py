@@ -1,0 +1,286 @@
+"""Writes instructions of LLVM IR: arithmetic on vectors of W lanes, memory, loops and branches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from cardan._compiler.targets.libm.arithmetic import Arithmetic, Bits, Real, Reduced
+from cardan._compiler.targets.libm.far import FAST_RANGE
+from cardan._compiler.targets.llvm.lanes import Lanes
+
+FAR = "reduce_far"
+"""The function that reduces angles beyond the fast range."""
+Given = Iterable[str] | None
+
+
+class Code:
+    """Writes instructions on scalars, loops and branches; a method that computes returns the name of its result."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.count = 0
+        self.here = "start"  # the label behind which instructions are now
+
+    def line(self, instruction: str) -> None:
+        """Write an instruction without a result."""
+        self.lines.append(f"  {instruction}")
+
+    def emit(self, expression: str) -> str:
+        """Write an instruction of any kind."""
+        self.count += 1
+        self.line(f"%s{self.count} = {expression}")
+        return f"%s{self.count}"
+
+    def label(self, name: str) -> None:
+        """Go on behind a label."""
+        self.lines.append(f"{name}:")
+        self.here = name
+
+    def at(self, pointer: str, index: int | str, kind: str = "i8") -> str:
+        """Write the pointer so many values of a type (bytes, if none is given) further on."""
+        return self.emit(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {index}")
+
+    def load(self, kind: str, pointer: str, align: int) -> str:
+        """Write a value read from memory."""
+        return self.emit(f"load {kind}, ptr {pointer}, align {align}")
+
+    def store(self, kind: str, value: str, pointer: str, align: int, more: str = "") -> None:
+        """Write a value to memory."""
+        self.line(f"store {kind} {value}, ptr {pointer}, align {align}{more}")
+
+    def whole(self, operation: str, a: int | str, b: int | str) -> str:
+        """Write an operation on 64-bit integers: `add nsw`, `icmp slt`, ..."""
+        return self.emit(f"{operation} i64 {a}, {b}")
+
+    def least(self, a: str, b: str) -> str:
+        """Write the smaller of two whole numbers."""
+        return self.emit(f"select i1 {self.whole('icmp slt', a, b)}, i64 {a}, i64 {b}")
+
+    def loop(
+        self, start: int | str, stop: int | str, step: int, body: Callable[..., Given], *carried: tuple[str, str]
+    ) -> list[str]:
+        """Write a loop, passed once at least; return the values that are carried from pass to pass, as they are then.
+
+        `body` is given the counter's name and those of the carried values, of which each is a type and a first value;
+        it returns the next ones.
+        """
+        self.count += 1
+        name, before = f"loop{self.count}", self.here
+        values = [f"%c{self.count}", *(f"%v{self.count}_{k}" for k in range(len(carried)))]
+        self.line(f"br label %{name}")
+        self.label(name)
+        head = len(self.lines)
+        given = list(body(*values) or ())
+        following = [self.whole("add nuw nsw", values[0], step), *given]
+        self.lines[head:head] = [
+            f"  {value} = phi {kind} [ {first}, %{before} ], [ {next_}, %{self.here} ]"
+            for value, (kind, first), next_ in zip(values, [("i64", start), *carried], following, strict=True)
+        ]
+        self.line(f"br i1 {self.whole('icmp slt', following[0], stop)}, label %{name}, label %{name}end")
+        self.label(f"{name}end")
+        return given
+
+    def loop_if_any(
+        self, start: str, stop: str, step: int, body: Callable[..., Given], *carried: tuple[str, str]
+    ) -> list[str]:
+        """Write a loop that may be passed not at all."""
+        kinds, first = [kind for kind, _ in carried], [value for _, value in carried]
+        looped = lambda: self.loop(start, stop, step, body, *carried)  # noqa: E731
+        return self.branch(self.whole("icmp ult", start, stop), looped, lambda: first, *kinds)
+
+    def branch(
+        self, condition: str, yes: Callable[[], Given], no: Callable[[], Given] = lambda: None, *kinds: str
+    ) -> list[str]:
+        """Write two ways on and their meeting; return the values, of these types, that either way gives."""
+        self.count += 1
+        ways, meeting = (f"yes{self.count}", f"no{self.count}"), f"meet{self.count}"
+        self.line(f"br i1 {condition}, label %{ways[0]}, label %{ways[1]}")
+        given: list[list[str]] = []
+        for way, body in zip(ways, (yes, no), strict=True):
+            self.label(way)
+            given.append([f"[ {value}, %{self.here} ]" for value in body() or ()])
+            self.line(f"br label %{meeting}")
+        self.label(meeting)
+        return [self.emit(f"phi {kind} {a}, {b}") for kind, a, b in zip(kinds, *given, strict=True)]
+
+    def unless(self, condition: str, elsewhere: str) -> None:
+        """Go on where a condition holds, and to a label where it does not."""
+        self.count += 1
+        self.line(f"br i1 {condition}, label %on{self.count}, label %{elsewhere}")
+        self.label(f"on{self.count}")
+
+
+class Reader(Code):
+    """Writes how structures are read, and a context: an array of 64-bit words, and of functions, that have names.
+
+    Args:
+        words: the place of each in the context.
+    """
+
+    context = "%context"
+
+    def __init__(self, words: Mapping[str, int]) -> None:
+        super().__init__()
+        self.words = words
+
+    def field(self, structure: str, offset: int, kind: str = "ptr") -> str:
+        """Write a field of a structure."""
+        return self.load(kind, self.at(structure, offset), {"ptr": 8, "i64": 8, "i32": 4, "i8": 1}[kind])
+
+    def word(self, pointer: str, k: int | str, kind: str = "i64") -> str:
+        """Write the k-th 64-bit word behind a pointer."""
+        return self.load(kind, self.at(pointer, k, "i64"), 8)
+
+    def known(self, name: str, kind: str = "i64") -> str:
+        """Write a word of the context."""
+        return self.word(self.context, self.words[name], kind)
+
+    def is_null(self, pointer: str) -> str:
+        """Write whether a pointer is null."""
+        return self.emit(f"icmp eq ptr {pointer}, null")
+
+    def call(self, name: str, *arguments: str) -> str:
+        """Write a call of a function in the context."""
+        return self.emit(f"call ptr {self.known(name, 'ptr')}({', '.join(arguments)})")
+
+    def do(self, name: str, *arguments: str) -> None:
+        """Write a call of a function in the context that returns nothing."""
+        self.line(f"call void {self.known(name, 'ptr')}({', '.join(arguments)})")
+
+    def workspace(self, size: str, spare: str, without: str) -> list[str]:
+        """Write where to work, what to free, what to keep; one is kept, a thread that comes meanwhile makes its own.
+
+        Args:
+            size: bytes; 0 for none.
+            spare: pointer to the one that is kept.
+            without: the label to go on at where there is no memory.
+        """
+        three = ("ptr", "ptr", "ptr")
+
+        def make() -> list[str]:
+            raw = self.call("malloc", f"i64 {self.whole('add nuw nsw', size, 64)}")
+            self.unless(self.emit(f"icmp ne ptr {raw}, null"), without)
+            raised = self.whole("add", self.emit(f"ptrtoint ptr {raw} to i64"), 63)
+            return [self.emit(f"inttoptr i64 {self.whole('and', raised, -64)} to ptr"), raw, "null"]
+
+        def take() -> list[str]:
+            kept = self.emit(f"atomicrmw xchg ptr {spare}, ptr null acquire")
+            return self.branch(self.is_null(kept), make, lambda: [kept, "null", kept], *three)
+
+        return self.branch(self.whole("icmp eq", size, 0), lambda: ["null"] * 3, take, *three)
+
+    def put_back(self, spare: str, to_free: str, to_keep: str) -> None:
+        """Write that a workspace is not needed any more."""
+        keep = lambda: self.line(f"store atomic ptr {to_keep}, ptr {spare} release, align 8")  # noqa: E731
+        self.branch(self.is_null(to_keep), lambda: None, keep)
+        self.branch(self.is_null(to_free), lambda: None, lambda: self.do("free", f"ptr {to_free}"))
+
+
+class Writer(Code, Arithmetic):
+    """Writes one function on vectors of W lanes; a number among its operands is that in all lanes."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        super().__init__()
+        self.lanes, self.width, self.v, self.m, self.suffix = lanes, lanes.width, lanes.vector, lanes.mask, lanes.suffix
+        self.word = 8 * lanes.bytes // lanes.width
+        self.i = f"<{lanes.width} x i{self.word}>"
+
+    def every(self, scalar: str) -> str:
+        """Return the vector of one scalar."""
+        return "<" + ", ".join([scalar] * self.width) + ">"
+
+    def real(self, x: Real) -> str:
+        """Return an operand as LLVM writes it."""
+        return x if isinstance(x, str) else self.lanes.constant(x)
+
+    def integer(self, x: Bits) -> str:
+        """Return an operand as LLVM writes it."""
+        return x if isinstance(x, str) else self.every(f"i{self.word} {x}")
+
+    def binary(self, operation: str, a: Real, b: Real) -> str:
+        return self.emit(f"f{operation} {self.v} {self.real(a)}, {self.real(b)}")
+
+    def neg(self, a: Real) -> str:
+        return self.emit(f"fneg {self.v} {self.real(a)}")
+
+    def call(self, name: str, *operands: Real) -> str:
+        arguments = ", ".join(f"{self.v} {self.real(x)}" for x in operands)
+        return self.emit(f"call {self.v} @llvm.{name}.{self.suffix}({arguments})")
+
+    def compare(self, condition: str, a: Real, b: Real) -> str:
+        return self.emit(f"fcmp {condition} {self.v} {self.real(a)}, {self.real(b)}")
+
+    def select(self, mask: str, a: Real, b: Real) -> str:
+        return self.emit(f"select {self.m} {mask}, {self.v} {self.real(a)}, {self.v} {self.real(b)}")
+
+    def bits(self, x: Real) -> str:
+        return self.emit(f"bitcast {self.v} {self.real(x)} to {self.i}")
+
+    def from_bits(self, x: Bits) -> str:
+        return self.emit(f"bitcast {self.i} {self.integer(x)} to {self.v}")
+
+    def logic(self, operation: str, a: Bits, b: Bits) -> str:
+        return self.emit(f"{operation} {self.i} {self.integer(a)}, {self.integer(b)}")
+
+    def differ(self, a: str, b: str) -> str:
+        return self.emit(f"xor {self.m} {a}, {b}")
+
+    def is_not_zero(self, x: Bits) -> str:
+        return self.emit(f"icmp ne {self.i} {self.integer(x)}, zeroinitializer")
+
+    def is_negative(self, x: Bits) -> str:
+        return self.emit(f"icmp slt {self.i} {self.integer(x)}, zeroinitializer")
+
+    def number(self, x: Bits) -> str:
+        return self.emit(f"sitofp {self.i} {self.integer(x)} to {self.v}")
+
+    def reduced_far(self, size: str, near: Reduced) -> Reduced:
+        """Write the exact reduction and take from it the lanes beyond the fast range."""
+        far = self.compare("ogt", size, FAST_RANGE[64])
+        kinds = [self.v, self.v, self.i]
+        exact = self.invoke(FAR, kinds, [(self.v, self.select(far, size, FAST_RANGE[64]))])
+        high, low, quadrant = (
+            self.emit(f"select {self.m} {far}, {kind} {e}, {kind} {self.real(a)}")
+            for kind, e, a in zip(kinds, exact, near, strict=True)
+        )
+        return high, low, quadrant
+
+    def invoke(self, function: str, kinds: list[str], arguments: list[tuple[str, str]]) -> list[str]:
+        """Write a call of a definition that returns values of such types."""
+        passed = ", ".join(f"{kind} {name}" for kind, name in arguments)
+        result = self.emit(f"call {result_type(kinds)} @{function}({passed})")
+        if len(kinds) == 1:
+            return [result]
+        return [self.emit(f"extractvalue {result_type(kinds)} {result}, {k}") for k in range(len(kinds))]
+
+    def function(
+        self, name: str, parameters: list[tuple[str, str]], results: list[tuple[str, str]], attributes: str = "#0"
+    ) -> str:
+        """Return the definition of a function that consists of what has been written; values are (type, name)."""
+        kind, total = result_type([t for t, _ in results]), results[0][1]
+        if len(results) > 1:
+            total = "undef"
+            for k, (t, value) in enumerate(results):
+                total = self.emit(f"insertvalue {kind} {total}, {t} {value}, {k}")
+        head = f"define internal {kind} @{name}({', '.join(f'{t} {p}' for t, p in parameters)}) {attributes} {{"
+        return "\n".join([head, "start:", *self.lines, f"  ret {kind} {total}", "}"])
+
+    def procedure(self, name: str, parameters: list[tuple[str, str]], linkage: str = "internal ") -> str:
+        """Return the definition of a function without a result."""
+        head = f"define {linkage}void @{name}({', '.join(f'{t} {p}' for t, p in parameters)}) #0 {{"
+        return "\n".join([head, "start:", *self.lines, "  ret void", "}"])
+
+
+def result_type(kinds: list[str]) -> str:
+    """Return the type of one value, or of several together."""
+    return kinds[0] if len(kinds) == 1 else f"{{{', '.join(kinds)}}}"
+
+
+def attributes(lanes: Lanes) -> list[str]:
+    """Return what `#0` and `#1` mean behind a function: to be called, with vectors in registers, and to be inlined."""
+    width = 8 * lanes.bytes
+    vectors = f'"prefer-vector-width"="{width}" "min-legal-vector-width"="{width}"'
+    return [
+        f"attributes #0 = {{ noinline nounwind alignstack=64 {vectors} }}",
+        f"attributes #1 = {{ alwaysinline nounwind {vectors} }}",
+    ]

@@ -1,0 +1,118 @@
+"""Handlers for XLA: functions in machine code, without Python, that call a compiled program on XLA's buffers.
+
+XLA calls a handler with one structure (a frame) that says where arguments and results are; it holds no other state. So
+each program has a handler of its own: a copy of the same machine code, in which the address of a context is written.
+What is called is a program in machine code, or the driver of a device, that it may launch a kernel.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import TargetError
+from cardan._compiler.targets.llvm import xla_layout as at
+from cardan._compiler.targets.llvm.image import LOCK, Image, load
+from cardan._compiler.targets.llvm.store import kept
+
+
+class Handler:
+    """The handler of one program.
+
+    Args:
+        words: of its context, those of what it calls; see `words_of`.
+        dtype: float64 or float32.
+        inputs: core shapes of its arguments.
+        outputs: core shapes of its results.
+        device: whether it launches a kernel.
+        keep: what must live as long as it does.
+
+    Attributes:
+        address: of the function. Whoever may call it must keep the handler alive.
+    """
+
+    def __init__(
+        self,
+        words: Mapping[str, int],
+        dtype: np.dtype,
+        inputs: Sequence[tuple[int, ...]],
+        outputs: Sequence[tuple[int, ...]],
+        *,
+        device: bool = False,
+        keep: Any = None,
+    ) -> None:
+        sizes = [int(np.prod(shape)) for shape in (*inputs, *outputs)]
+        words = {
+            **words,
+            "dtype": at.DTYPES[dtype.itemsize],
+            "itemsize": dtype.itemsize,
+            "core_rank": len(outputs[0]),
+            "inputs": len(inputs),
+            "outputs": len(outputs),
+        }
+        self.context = np.array([words.get(name, 0) for name in at.FIELDS] + sizes, dtype=np.int64)
+        heap = words.get("heap", 0)
+        self._space = np.empty(heap + 64, dtype=np.uint8)
+        if heap:
+            self.context[at.WORD["spare"]] = self._space.__array_interface__["data"][0] + 63 & ~63
+        self._keep = keep
+        with LOCK:
+            self._code = load(_for_context(self.context.__array_interface__["data"][0], device), "handler")
+        self.address: int = self._code.address
+
+
+def words_of(code: Any, work: int, passes: int) -> dict[str, int]:
+    """Return the words that say how to call a program in machine code.
+
+    Args:
+        code: the program's.
+        work: of a state; see `runtime/threads.py`.
+        passes: how often it is run on its own results; see `Outline`.
+    """
+    return {
+        "evaluate": code.address,
+        "passes": passes,
+        "heap": code.heap,
+        "malloc": _address(ctypes.pythonapi.PyMem_RawMalloc),
+        "free": _address(ctypes.pythonapi.PyMem_RawFree),
+        "rest": _rest(),
+        "work": min(work, at.WORTHWHILE),
+        "width": code.image.width,
+    }
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def _rest() -> int:
+    """Return the address of the system's function that lets other threads run."""
+    if os.name == "nt":
+        return _address(ctypes.WinDLL("kernel32").SwitchToThread)  # pyright: ignore[reportAttributeAccessIssue]
+    return _address(ctypes.CDLL(None).sched_yield)
+
+
+def _for_context(address: int, device: bool) -> Image:
+    """Return the machine code with the address of a context in it."""
+    image, mark = _image(device), at.MARK.to_bytes(8, "little")
+    if image.code.count(mark) != 1:
+        raise TargetError("the compiler left no place for the context of a handler; this processor is not known to it.")
+    return image._replace(code=image.code.replace(mark, address.to_bytes(8, "little")))
+
+
+@functools.cache
+def _image(device: bool) -> Image:
+    kind = "of a device" if device else f"{at.WORTHWHILE} {at.GRAIN}"  # the source itself is in the name, too
+    return kept(f"handler for XLA {kind}", functools.partial(_compiled, device))[0]
+
+
+def _compiled(device: bool) -> Image:
+    from cardan._compiler.targets.llvm.machine import compile_image
+    from cardan._compiler.targets.llvm.xla_text import handler_text
+
+    return compile_image(handler_text(device=device), "handler")

@@ -1,0 +1,105 @@
+"""The reference target: each instruction is one NumPy operation on a whole batch. It defines what a program means."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from cardan._compiler.program.ops import LEAVES, SPEC
+from cardan._compiler.program.program import Program
+from cardan._compiler.program.repeated import times
+from cardan._compiler.program.replay import Functions, Walk
+from cardan._compiler.targets.runner import Arrays, Runner
+
+CHUNK = 1024  # states at a time: temporaries of this length stay in the cache
+
+
+_NUMPY: Functions = {op: None if op in LEAVES else spec.numpy for op, spec in SPEC.items()}
+
+
+def evaluate(program: Program | Walk, columns: Sequence[Any], dtype: np.dtype) -> list[Any]:
+    """Evaluate a program on columns of numbers.
+
+    Args:
+        program: what to compute, or its `walk_of`.
+        columns: one array (or scalar) of `dtype` for each flattened input, all of broadcastable shapes.
+        dtype: float64 or float32; the whole computation runs in it.
+
+    Returns:
+        One array or scalar for each flattened output.
+    """
+    walk = program if isinstance(program, Walk) else walk_of(program)
+    shape = np.broadcast_shapes(*map(np.shape, columns)) if walk.tables else ()
+
+    def filled(value: Any) -> Any:  # NumPy may round a function of one number and of an array differently
+        return value if np.shape(value) == shape else np.full(shape, value)
+
+    values = walk.run(columns, dtype.type, filled)
+    return [values[r] for r in walk.program.results]
+
+
+def walk_of(program: Program) -> Walk:
+    """Return a program to be run by NumPy's functions, which frees each value behind its last reader."""
+    return Walk(program, _NUMPY, _freed(program, program.instructions.args))
+
+
+def _freed(program: Program, operands: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Return the values that nothing needs after each instruction: none that each pass of a region needs."""
+    last = [-1] * len(operands)
+    for k, args in enumerate(operands):
+        for a in args:
+            last[a] = k
+    for region in program.regions:
+        for k in range(region.start, region.stop):
+            for a in operands[k]:
+                if a < region.start and last[a] < region.stop:
+                    last[a] = -1
+        for _, after in region.carried:
+            last[after] = -1
+    for r in program.results:
+        last[r] = -1
+    freed: list[tuple[int, ...]] = [()] * len(operands)
+    for a, k in enumerate(last):
+        if k >= 0:
+            freed[k] += (a,)
+    return freed
+
+
+class NumpyProgram(Runner):
+    """A program as NumPy operations."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.outputs = program, program.outputs
+
+    @functools.cached_property
+    def walk(self) -> Walk:
+        """The program as calls look at it."""
+        return walk_of(self.program)
+
+    def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
+        """Compute the outputs; see `Runner`. It runs on one thread."""
+        rows = [array.reshape(batch, array.size // max(batch, 1)) for array in arrays]
+        with np.errstate(all="ignore"):
+            for start in range(0, batch, CHUNK):
+                part = slice(start, min(start + CHUNK, batch))
+                columns = [np.ascontiguousarray(c) for array in rows for c in array[part].T]
+                values = iter(evaluate(self.walk, columns, dtype))
+                for column in chain.from_iterable(result[part].T for result in results):
+                    column[...] = next(values)
+
+    def times(self, count: int) -> NumpyProgram:
+        """Return the program run so many times as often; see `Runner`."""
+        return NumpyProgram(times(self.program, count))
+
+    def describe(self) -> list[str]:
+        """Return what is run: one NumPy operation after the other."""
+        return [f"numpy: {self.program.operations} array operations on up to {CHUNK} states at a time"]
+
+
+def compile_numpy(program: Program) -> NumpyProgram:
+    """Return the program as a function on arrays."""
+    return NumpyProgram(program)

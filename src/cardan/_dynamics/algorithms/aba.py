@@ -1,0 +1,216 @@
+"""Forward dynamics: the articulated body algorithm.
+
+    outwards:  (1)  A_i and V_i at a = 0, A_world = -g,   p_i = I_i A_i + V_i x* I_i V_i - f_ext,i
+    inwards:   (2)  U = I^A S,   D = S^T U + armature
+               (3)  u = tau - S^T p
+               (4)  I^a = I^A - U D^-1 U^T,   I^A_parent += X I^a
+               (5)  p^a = p + U D^-1 u,   p_parent += X p^a
+    outwards:  (6)  dA' = X^-1 dA_parent,   dA_world = 0
+               (7)  a = D^-1 (u - U^T dA'),   dA = dA' + S a
+
+Forces and accelerations are those beyond the motion at a = 0, which is inverse dynamics' own (`spin`): in the table,
+where the recursion begins at rest, (5) has I^a c and (6) c in addition, in every solve.
+
+A mimic joint ties two velocities together, so the tree's recursion does not apply: then M a = tau - bias is solved.
+
+Source: Featherstone (1983); Featherstone (2008), table 7.1, whose three loops these are; numbered here.
+Cost: O(n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from cardan._algebra.errors import MechanismError
+from cardan._algebra.scalar import is_zero
+from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, MotionSubspace, Scalar
+from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.linear import Factor, Rows, SingularError, combined
+from cardan._dynamics.algorithms.rnea import bias_forces, node_forces
+from cardan._dynamics.algorithms.spin import body_motions
+from cardan._dynamics.algorithms.tree import Relative, Vector, of_parent, relative_kinematics
+from cardan._robot.model import Model, Node
+
+
+class Articulated(NamedTuple):
+    """What the inward recursion of the inertias leaves at a node: U, D and I^a."""
+
+    U: list[Force]
+    D: Factor
+    inertia: ArticulatedInertia | None  # None where nothing above needs it
+
+
+class Accelerations(NamedTuple):
+    """What the outward recursion of the accelerations finds.
+
+    Attributes:
+        a: of the joints, nv scalars.
+        dA: of every node, in its own frame, beyond that at a = 0: equations (6) and (7).
+    """
+
+    a: list[Scalar]
+    dA: list[Motion]
+
+
+def forward_dynamics(
+    model: Model, q: Vector, v: Vector, tau: Vector, external_forces: Sequence[Force] | None = None
+) -> list[Scalar]:
+    """Return the accelerations that the joint efforts tau produce.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        v: velocity.
+        tau: joint efforts.
+        external_forces: wrench on each body, in the body's own frame at its origin.
+    """
+    if model.has_mimics:
+        bias = bias_forces(model, q, v, external_forces)
+        return mass_factor(model, q).solve([t - b for t, b in zip(tau, bias, strict=True)])
+    relative = relative_kinematics(model, q)
+    motions = body_motions(model, relative, q, v)
+    p = [motion.force(node.inertia) for motion, node in zip(motions, model.nodes, strict=True)]  # (1)
+    for i, wrench in node_forces(model, external_forces):
+        p[i] = p[i] - wrench
+    articulated = articulated_inertias(model, relative)
+    return outward_accelerations(model, relative, articulated, inward_forces(model, relative, articulated, p, tau)).a
+
+
+def articulated_inertias(
+    model: Model,
+    relative: Relative,
+    armature: Vector | None = None,
+    impedances: Iterable[tuple[int, ArticulatedInertia]] = (),
+) -> list[Articulated]:
+    """Return U, D and I^a of every node.
+
+    Args:
+        model: the robot.
+        relative: its relative kinematics.
+        armature: nv inertias felt along the joints, beside those of the nodes.
+        impedances: (node, inertia) felt by bodies, in the nodes' frames, beside their own.
+    """
+    felt_along = [0.0] * model.nv if armature is None else armature
+    I_A = [node.inertia.articulated() for node in model.nodes]
+    for i, felt in impedances:
+        I_A[i] = I_A[i] + felt
+    found: list[Articulated] = []
+    for node in reversed(model.nodes):
+        i, S = node.index, relative.S[node.index]
+        U = [I_A[i] @ s for s in S]  # (2)
+        rotors = [a + b for a, b in zip(node.armature, node.velocity(felt_along), strict=True)]
+        D = _joint_inertia(node, S, U, rotors)
+        inertia = None
+        if node.parent >= 0:
+            inertia = _given_way(I_A[i], S, U, _times_inverse(U, D), rotors)  # (4)
+            I_A[node.parent] = I_A[node.parent] + relative.inwards(node, inertia)
+        found.append(Articulated(U, D, inertia))
+    return found[::-1]
+
+
+def _given_way(
+    inertia: ArticulatedInertia,
+    S: MotionSubspace,
+    U: Sequence[Force],
+    scaled: Sequence[Force],
+    rotors: Sequence[Scalar],
+) -> ArticulatedInertia:
+    """Return I^a, `scaled` being U D^-1. Along S it is I^a S = U D^-1 rotors, which is 0 of a joint without any."""
+    for s, column in zip(scaled, U, strict=True):
+        inertia = inertia.minus_outer(s, column)
+    for motion, s, rotor in zip(S, scaled, rotors, strict=True):
+        axis = [(k, e) for k, e in enumerate(motion.scalars()) if not is_zero(e)]
+        if len(axis) == 1 and isinstance(axis[0][1], float) and abs(axis[0][1]) == 1.0:
+            ((k, sign),) = axis
+            inertia = inertia.with_column(k, s * (rotor * sign))
+    return inertia
+
+
+def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force], rotors: Sequence[Scalar]) -> Factor:
+    D = [list(S.T @ column) for column in U]
+    for k, rotor in enumerate(rotors):
+        D[k][k] = D[k][k] + rotor
+    _check_inertia(node, D)
+    try:
+        return Factor(D)
+    except SingularError:
+        raise _singular(node) from None
+
+
+def _check_inertia(node: Node, D: Rows) -> None:
+    """Raise where a joint moves nothing: there M is singular for every configuration."""
+    if any(is_zero(row[k]) for k, row in enumerate(D)):
+        raise _singular(node)
+
+
+def _singular(node: Node) -> MechanismError:
+    return MechanismError(
+        f"joint {node.name!r} moves nothing that has inertia, in one direction at least, so its acceleration is not "
+        "determined; give the bodies it carries mass and inertia, or the joint an armature, or lock the joint."
+    )
+
+
+def mass_factor(model: Model, q: Vector) -> Factor:
+    """Return the mass matrix, factored."""
+    return factored(model, mass_matrix(model, q))
+
+
+def factored(model: Model, M: Rows) -> Factor:
+    """Return the mass matrix M, factored.
+
+    Raises:
+        MechanismError: if a joint moves nothing that has inertia.
+    """
+    for node in model.nodes:
+        _check_inertia(node, [[M[i][j] for j in node.v] for i in node.v])
+    try:
+        return Factor(M)
+    except SingularError as error:
+        raise _singular(next(node for node in model.nodes if error.row in node.v)) from None
+
+
+def _times_inverse(U: Sequence[Force], D: Factor) -> list[Force]:
+    """Return the columns of U D^-1."""
+    rows = [D.solve(row) for row in zip(*(column.scalars() for column in U), strict=True)]
+    return [Force.of(tuple(row[k] for row in rows)) for k in range(len(U))]
+
+
+def inward_forces(
+    model: Model,
+    relative: Relative,
+    articulated: Sequence[Articulated],
+    p: Sequence[Force],
+    tau: Vector,
+) -> list[list[Scalar]]:
+    """Return u_i of every node, with the bias forces p carried inwards."""
+    p = list(p)
+    u: list[list[Scalar]] = []
+    for node in reversed(model.nodes):
+        i = node.index
+        felt = relative.S[i].T @ p[i]
+        u.append([t - f for t, f in zip(node.velocity(tau), felt, strict=True)])  # (3)
+        U, D, _ = articulated[i]
+        if node.parent >= 0:
+            carried = p[i] + combined(U, D.solve(u[-1]))  # (5)
+            p[node.parent] = p[node.parent] + relative.X[i] @ carried
+    return u[::-1]
+
+
+def outward_accelerations(
+    model: Model,
+    relative: Relative,
+    articulated: Sequence[Articulated],
+    u: Sequence[Sequence[Scalar]],
+) -> Accelerations:
+    """Return the accelerations of the joints and of the nodes."""
+    a: list[Scalar] = [0.0] * model.nv
+    dA: list[Motion] = []
+    for node in model.nodes:
+        i = node.index
+        free = relative.X[i].inverse_act(of_parent(dA, node.parent, Motion.zero()))  # (6)
+        U, D, _ = articulated[i]
+        own = D.solve([e - column.dot(free) for e, column in zip(u[i], U, strict=True)])  # (7)
+        node.scatter(a, own)
+        dA.append(free + relative.S[i] @ own)
+    return Accelerations(a, dA)

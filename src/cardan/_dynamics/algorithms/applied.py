@@ -1,0 +1,83 @@
+"""A force applied somewhere on a robot, as the wrenches on bodies that the dynamics take.
+
+With X_bf the pose of the frame f in its body b, r the point in the frame, and R_fe the rotation from the axes e along
+which force and torque are given,
+
+    f_b = X_bf (1, r) (R_fe, 0) [force; torque]
+
+and wrenches at the bodies' centres of mass c, in world axes, as the efforts along the joints that they amount to,
+
+    tau = J^T f,        f_n = (1, X_nb c) (R_wn^T, 0) [force; moment]        in the frame n that the body rides on
+
+Source: Featherstone (2008), equations 2.26 and 2.74.
+Cost: O(n).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cardan._algebra.errors import ParameterError
+from cardan._algebra.spatial import SE3, Force, Scalar, Vector3
+from cardan._dynamics.algorithms.kinematics import Kinematics, Reference
+from cardan._dynamics.algorithms.tree import Vector, relative_kinematics, world_poses
+from cardan._robot.model import Model
+from cardan._robot.records import WORLD
+
+
+def wrench_at(
+    model: Model, q: Vector, frame: str, wrench: Force, point: Vector | None = None, expressed_in: str = "world"
+) -> list[Force]:
+    """Return the wrench on each body, in its own frame, of one that is applied at a frame.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        frame: the body or frame it is applied at.
+        wrench: force and torque, along the axes of `expressed_in`.
+        point: where the force is applied, in the frame; its origin by default.
+        expressed_in: `"frame"`, `"world"` or the name of a frame.
+    """
+    body, X_bf = _carrier(model, frame)
+    (axes, _) = Reference.of(frame, expressed_in, "frame")
+    turn = Kinematics(model, q).in_reference(axes, Reference(axes, frame))  # R_fe; nothing where e is f
+    applied = X_bf @ (SE3(None, point) @ (turn @ wrench))
+    return [applied if name == body else Force.zero() for name in model.body_names]
+
+
+def _carrier(model: Model, frame: str) -> tuple[str, SE3]:
+    """Return the body a frame is fixed on, and the frame's pose in it."""
+    model.attachment(frame)
+    body, pose = next(((f.body, f.pose) for f in model.frames if f.name == frame), (frame, SE3.identity()))
+    if body == WORLD:
+        raise ParameterError(
+            "wrench_at: frame", got=frame, expected="a body, or a frame on one: the world does not move"
+        )
+    return body, pose
+
+
+def applied_efforts(model: Model, q: Vector, wrenches: Sequence[Force]) -> list[Scalar]:
+    """Return the efforts along the joints of wrenches on the bodies.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        wrenches: on each body, at its centre of mass (its origin, if it has no inertia), in world axes; those on what
+            is fixed on the world do nothing.
+    """
+    X, S, _ = relative = relative_kinematics(model, q)
+    axes = [pose.rotation for pose in world_poses(model, relative.X)]
+    felt = [Force.zero() for _ in model.nodes]
+    for body, wrench in zip(model.bodies, wrenches, strict=True):
+        node, X_nb = model.attachments[body.name].node, model.attachments[body.name].pose
+        if node >= 0:
+            turn = axes[node].transpose_apply
+            com = Vector3.zero() if body.inertia is None else body.inertia.com
+            felt[node] = felt[node] + SE3(None, X_nb @ com) @ Force(turn(wrench.linear), turn(wrench.angular))
+    tau: list[Scalar] = [0.0] * model.nv
+    for node in reversed(model.nodes):
+        i = node.index
+        node.scatter(tau, S[i].T @ felt[i])
+        if node.parent >= 0:
+            felt[node.parent] = felt[node.parent] + X[i] @ felt[i]
+    return tau

@@ -1,0 +1,72 @@
+"""Articulated-body inertias: what a link resists a push with while all joints beyond it move freely.
+
+    I^A_i = I_i + sum over children j: X_j (I^A_j - U_j D_j^-1 U_j^T)
+    U_i = I^A_i S_i        D_i = S_i^T U_i + armature
+
+A force f that acts on link i alone, were it cut off from its parent, accelerates it by (I^A_i)^-1 f. These are steps
+(2) and (4) of forward dynamics (`aba`), which has no use for I^A itself.
+
+Source: Featherstone (2008), table 7.1.
+Cost: O(n).
+"""
+
+from __future__ import annotations
+
+from typing import Generic, NamedTuple, TypeVar
+
+from cardan._algebra.errors import MechanismError
+from cardan._algebra.spatial import ForceSubspace
+from cardan._dynamics.algorithms import aba
+from cardan._dynamics.algorithms.linear import add_block, zeros
+from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
+from cardan._robot.model import Model
+
+Values = TypeVar("Values")  # spatial objects and rows of scalars here; arrays from the compiled function
+
+
+class ArticulatedInertias(NamedTuple, Generic[Values]):
+    """What the inward recursion of forward dynamics leaves at the links.
+
+    Attributes:
+        inertia: I^A of every moving link, 6x6 [kg, kg m, kg m^2], in the child frame of its joint.
+        U: I^A S, 6 x nv: each joint's columns at its velocities, in its child frame.
+        D: S^T U + armature, nv x nv, a block for each joint on the diagonal.
+    """
+
+    inertia: Values
+    U: Values
+    D: Values
+
+
+def articulated_inertias(model: Model, q: Vector) -> ArticulatedInertias:
+    """Return I^A, U and D, links in document order.
+
+    Args:
+        model: the robot.
+        q: configuration.
+
+    Raises:
+        MechanismError: for a mimic joint, whose link does not give way by itself.
+    """
+    if model.has_mimics:
+        names = [node.name for node in model.nodes if type(node.joint).__name__ == "Mimic"]
+        raise MechanismError(
+            f"articulated_inertias: model {model.name!r} has joints that move together ({', '.join(names[:4])}), "
+            "so that its links do not give way one by one; use cardan.mass_matrix or cardan.mass_matrix_inverse."
+        )
+    relative = relative_kinematics(model, q)
+    found = aba.articulated_inertias(model, relative)
+    I_A = [node.inertia.articulated() for node in model.nodes]
+    columns: list = [None] * model.nv
+    D = zeros(model.nv, model.nv)
+    for node in reversed(model.nodes):
+        U, _, I_a = found[node.index]
+        if I_a is not None:
+            I_A[node.parent] = I_A[node.parent] + relative.inwards(node, I_a)
+        rotors = [[e if i == j else 0.0 for j in range(len(U))] for i, e in enumerate(node.armature)]
+        add_block(D, node.v, node.v, [relative.S[node.index].T @ u for u in U])
+        add_block(D, node.v, node.v, rotors)
+        for i, u in zip(node.v, U, strict=True):
+            columns[i] = u
+    in_document = sorted(model.nodes, key=lambda node: model.joint_names.index(node.name))
+    return ArticulatedInertias([I_A[node.index] for node in in_document], ForceSubspace(columns), D)

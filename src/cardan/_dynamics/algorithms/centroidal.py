@@ -1,0 +1,111 @@
+"""Centre of mass and centroidal momentum.
+
+The centroidal momentum h = [m dc/dt; L] is taken about the centre of mass c, in world axes: h = A(q) v. Column k of A
+is the momentum of everything that rides on node k, moved by S_k. Every body counts in mass and centre of mass, those
+fixed on the world, too.
+
+Source: Orin, Goswami and Lee, Centroidal dynamics of a humanoid robot (2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cardan._algebra.errors import MechanismError
+from cardan._algebra.scalar import is_zero
+from cardan._algebra.spatial import SE3, Force, Inertia, Scalar, Vector3
+from cardan._dynamics.algorithms.crba import composite_inertias
+from cardan._dynamics.algorithms.linear import Rows
+from cardan._dynamics.algorithms.tree import (
+    Vector,
+    outward,
+    relative_kinematics,
+    twists,
+    world_poses,
+)
+from cardan._robot.model import Model
+
+
+def total_inertia(model: Model, X: Sequence[SE3], composite: Sequence[Inertia]) -> Inertia:
+    """Return the inertia of all bodies in the world frame."""
+    total = model.world_inertia()
+    for node in model.nodes:
+        if node.parent < 0:
+            total = total + X[node.index] @ composite[node.index]
+    return total
+
+
+def center_of_mass(model: Model, q: Vector) -> Vector3:
+    """Return the centre of mass of all bodies in the world [m]."""
+    relative = relative_kinematics(model, q)
+    return total_inertia(model, relative.X, composite_inertias(model, relative)).com
+
+
+def center_of_mass_velocity(model: Model, q: Vector, v: Vector) -> Vector3:
+    """Return the velocity of the centre of mass [m/s]."""
+    return centroidal_momentum(model, q, v).linear * inverse_mass(model)
+
+
+def inverse_mass(model: Model) -> Scalar:
+    """Return 1 / m.
+
+    Raises:
+        MechanismError: if no body has mass.
+    """
+    if is_zero(model.mass):
+        hint = "give a body an inertia (Inertia(mass=...)), or ask for the pose of a frame"
+        raise MechanismError(f"model {model.name!r} has no mass, so its centre of mass does not move; {hint}.")
+    return 1.0 / model.mass
+
+
+def _momentum_columns(model: Model, q: Vector) -> tuple[list[Force], Vector3]:
+    """Return the columns of the momentum matrix about the world's origin, and the centre of mass."""
+    relative = relative_kinematics(model, q)
+    composite = composite_inertias(model, relative)
+    poses = world_poses(model, relative.X)
+    columns = [Force.zero()] * model.nv
+    for node in model.nodes:
+        for i, s in zip(node.v, relative.S[node.index], strict=True):
+            columns[i] = columns[i] + poses[node.index] @ (composite[node.index] @ s)
+    return columns, total_inertia(model, relative.X, composite).com
+
+
+def center_of_mass_jacobian(model: Model, q: Vector) -> Rows:
+    """Return J (3 x nv): the centre of mass moves with J v."""
+    columns, inverse = _momentum_columns(model, q)[0], inverse_mass(model)
+    return [[column.linear[k] * inverse for column in columns] for k in range(3)]
+
+
+def centroidal_momentum_matrix(model: Model, q: Vector) -> Rows:
+    """Return A (6 x nv): the centroidal momentum is A v."""
+    columns, com = _momentum_columns(model, q)
+    about = SE3(translation=-com)
+    centred = [(about @ column).scalars() for column in columns]
+    return [[column[k] for column in centred] for k in range(6)]
+
+
+def centroidal_momentum(model: Model, q: Vector, v: Vector) -> Force:
+    """Return [linear momentum; angular momentum about the centre of mass], world axes."""
+    relative = relative_kinematics(model, q)
+    V = twists(model, relative, v)
+    momenta = [node.inertia @ V[node.index] for node in model.nodes]
+    return _about_com(model, relative.X, composite_inertias(model, relative), momenta)
+
+
+def centroidal_momentum_rate(model: Model, q: Vector, v: Vector, a: Vector) -> Force:
+    """Return the time derivative of the centroidal momentum: the sum of the wrenches on the robot, gravity included."""
+    motion = outward(model, q, v, a)
+    composite = composite_inertias(model, motion.relative)
+    return _about_com(model, motion.relative.X, composite, motion.body_forces(model))
+
+
+def _about_com(model: Model, X: Sequence[SE3], composite: Sequence[Inertia], forces: Sequence[Force]) -> Force:
+    """Return the sum of forces (each in its node's frame) about the centre of mass, in world axes."""
+    carried, total = list(forces), Force.zero()
+    for node in reversed(model.nodes):
+        outer = X[node.index] @ carried[node.index]
+        if node.parent >= 0:
+            carried[node.parent] = carried[node.parent] + outer
+        else:
+            total = total + outer
+    return SE3(translation=-total_inertia(model, X, composite).com) @ total

@@ -1,0 +1,46 @@
+"""The mass matrix: the composite rigid body algorithm.
+
+    I^c_i = I_i + sum over children of X_j I^c_j
+    F = I^c_i S_i,    M_ii = S_i^T F,    then outwards-in along the ancestors j:  F <- X F,   M_ij = F^T S_j
+
+A mimic joint shares the velocities of its primary, so its blocks are added to the primary's.
+
+Source: Walker and Orin (1982); Featherstone (2008), table 6.2, with its H here M.
+Cost: O(n d), d the depth of the tree.
+"""
+
+from __future__ import annotations
+
+from cardan._algebra.spatial import Inertia
+from cardan._dynamics.algorithms.linear import Rows, add_block, mirrored, transposed, zeros
+from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics
+from cardan._robot.model import Model
+
+
+def composite_inertias(model: Model, relative: Relative) -> list[Inertia]:
+    """Return I^c_i: the inertia of each node with all that hangs on it, in its frame."""
+    composite = [node.inertia for node in model.nodes]
+    for node in reversed(model.nodes):
+        if node.parent >= 0:
+            composite[node.parent] = composite[node.parent] + relative.inwards(node, composite[node.index])
+    return composite
+
+
+def mass_matrix(model: Model, q: Vector) -> Rows:
+    """Return M (nv x nv), symmetric: kinetic energy is v^T M v / 2."""
+    relative = relative_kinematics(model, q)
+    composite = composite_inertias(model, relative)
+    M = zeros(model.nv, model.nv)
+    for i in model.nodes:
+        F = [composite[i.index] @ s for s in relative.S[i.index]]
+        add_block(M, i.v, i.v, mirrored([relative.S[i.index].T @ f for f in F]))  # H_ii = S_i^T F
+        for k, rotor in zip(i.v, i.armature, strict=True):
+            M[k][k] = M[k][k] + rotor
+        j = i
+        while j.parent >= 0:
+            F = [relative.X[j.index] @ f for f in F]  # F <- X F
+            j = model.nodes[j.parent]
+            block = [relative.S[j.index].T @ f for f in F]  # H_ij = F^T S_j
+            add_block(M, i.v, j.v, block)
+            add_block(M, j.v, i.v, transposed(block))
+    return M

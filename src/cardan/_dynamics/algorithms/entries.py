@@ -1,0 +1,90 @@
+"""Which entries of matrices over the joints' coordinates can be other than 0, as the branches of the tree say.
+
+Efforts feel what is before and behind them on the way to the root: the entry (i, j) of the mass matrix, and of the
+derivatives of inverse dynamics, is 0 where neither coordinate carries the other. Accelerations feel the whole of their
+tree, but no other tree. Of symmetric matrices the lower triangle is enough.
+
+Source: Featherstone (2008), section 6.4 (branch-induced sparsity).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from cardan._algebra.spatial import Scalar
+from cardan._dynamics.algorithms.derivatives import InverseDynamicsDerivatives
+from cardan._dynamics.algorithms.forward_derivatives import ForwardDynamicsDerivatives
+from cardan._dynamics.algorithms.linear import Rows
+from cardan._dynamics.algorithms.tree import supports
+from cardan._robot.model import Model
+
+
+class Entries(NamedTuple):
+    """Places in a matrix, row by row.
+
+    Attributes:
+        rows: of the entries.
+        columns: of the entries.
+    """
+
+    rows: Any
+    columns: Any
+
+    def of(self, matrix: Rows) -> list[Scalar]:
+        """Return the entries of a matrix at these places."""
+        return [matrix[i][j] for i, j in zip(self.rows, self.columns, strict=True)]
+
+
+def mass_matrix_entries(model: Model) -> Entries:
+    """Return the places of M: its lower triangle, along branches."""
+    return _lower(_of_branches(model))
+
+
+def mass_matrix_inverse_entries(model: Model) -> Entries:
+    """Return the places of M^-1: its lower triangle, tree by tree."""
+    return _lower(_of_trees(model))
+
+
+def inverse_dynamics_derivatives_entries(model: Model) -> InverseDynamicsDerivatives[Entries]:
+    """Return the places of each derivative of the efforts: along branches."""
+    full = _of_branches(model)
+    return InverseDynamicsDerivatives(_places(full), _places(full), _lower(full))
+
+
+def forward_dynamics_derivatives_entries(model: Model) -> ForwardDynamicsDerivatives[Entries]:
+    """Return the places of each derivative of the accelerations: tree by tree."""
+    full = _of_trees(model)
+    return ForwardDynamicsDerivatives(_places(full), _places(full), _lower(full))
+
+
+def _of_branches(model: Model) -> list[set[int]]:
+    """Return, for each coordinate, those that carry it or are carried by it; mimic joints share theirs."""
+    found: list[set[int]] = [set() for _ in range(model.nv)]
+    for node in model.nodes:
+        for i in supports(model, node.index):
+            for a in node.v:
+                found[a].update(model.nodes[i].v)
+            for b in model.nodes[i].v:
+                found[b].update(node.v)
+    return found
+
+
+def _of_trees(model: Model) -> list[set[int]]:
+    """Return, for each coordinate, those of its tree, and of trees a mimic joint ties to it."""
+    found = _of_branches(model)
+    for whole in found:
+        reached = list(whole)
+        while reached:
+            new = found[reached.pop()] - whole
+            whole |= new
+            reached += new
+    return found
+
+
+def _places(rows: list[set[int]]) -> Entries:
+    places = [(i, j) for i, row in enumerate(rows) for j in sorted(row)]
+    return Entries([i for i, _ in places], [j for _, j in places])
+
+
+def _lower(rows: list[set[int]]) -> Entries:
+    return _places([{j for j in row if j <= i} for i, row in enumerate(rows)])

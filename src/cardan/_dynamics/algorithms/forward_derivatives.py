@@ -1,0 +1,202 @@
+"""Derivatives of forward dynamics, through articulated bodies.
+
+In the letters of `derivatives`, all in the frame of a tree's first node. As coordinate j of joint J moves, or moves
+faster, what is behind J accelerates by c and turns by psi more than its joints say, and f^C_J moves along:
+
+    by q_j:   c = Psi_ddot_j,     psi = the angular part of Psi_dot_j,   -(d_j S_m) . f^C_J more effort on row m of J,
+              and S_j x* f^C_J more force on what is before J
+    by v_j:   c = Upsilon_dot_j,  psi = the angular part of S_j
+
+and the joints give way so that none of them feels it: a column is the answer of the `limbs` to that cause. What is
+behind a joint resists with a force I^A c + Pi psi. The coordinates k are taken out of it one by one, the last one
+first, as if each had a joint of its own:
+
+    (1)  U_k = I^A S_k,   D_k = S_k . U_k + rotor,   Gamma_k = U_k / D_k,   gamma_k = Pi^T S_k / D_k
+    (2)  I^A -= U_k Gamma_k^T,   Pi -= U_k gamma_k^T;   the rest of a joint adds to I^A and Pi = 2 B of its parent
+
+A joint that moves in all six ways undoes c by itself, a_J = -c. So the columns of a floating base are 0 by its
+position, and by its orientation and linear velocity the base alone answers.
+
+Source: Featherstone (2008), table 7.1, for the articulated bodies; Pi, which is to velocities what I^A is to
+accelerations, is made here.
+Cost: O(n) a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Generic, NamedTuple
+
+from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Vector3
+from cardan._dynamics.algorithms.aba import articulated_inertias, mass_factor
+from cardan._dynamics.algorithms.derivatives import (
+    Composite,
+    JointMotion,
+    Matrix,
+    inverse_dynamics_derivatives,
+    outwards_in_one_frame,
+)
+from cardan._dynamics.algorithms.limbs import UNTOLD, Cause, Limbs, Told, moves_all_ways
+from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, transposed, zeros
+from cardan._dynamics.algorithms.rnea import bias_forces
+from cardan._dynamics.algorithms.tree import Vector, poses_in_one_frame, relative_kinematics
+from cardan._robot.model import Model, Node
+
+NOTHING = Force.zero()
+
+
+class ForwardDynamicsDerivatives(NamedTuple, Generic[Matrix]):
+    """Derivatives of the accelerations a, each nv x nv.
+
+    Attributes:
+        dq: by the configuration, along the tangent.
+        dv: by the velocity.
+        dtau: by the efforts: the inverse of the mass matrix.
+    """
+
+    dq: Matrix
+    dv: Matrix
+    dtau: Matrix
+
+
+class Turning(NamedTuple):
+    """Pi: what a turn psi of all that is behind a joint takes, force over moment."""
+
+    force: Matrix3
+    moment: Matrix3
+
+    def __matmul__(self, psi: Vector3) -> Force:
+        return Force(self.force @ psi, self.moment @ psi)
+
+    def felt(self, s: Motion) -> Vector3:
+        """Return Pi^T s."""
+        return self.force.transpose_apply(s.linear) + self.moment.transpose_apply(s.angular)
+
+    def added(self, other: Turning) -> Turning:
+        """Return the sum."""
+        return Turning(self.force + other.force, self.moment + other.moment)
+
+    def minus_outer(self, U: Force, gamma: Vector3) -> Turning:
+        """Return Pi - U gamma^T."""
+        return Turning(self.force - U.linear.outer(gamma), self.moment - U.angular.outer(gamma))
+
+
+class Articulated(NamedTuple):
+    """The articulated bodies of a tree, before their own joints' coordinates are taken out, and what these leave."""
+
+    I_A: list[ArticulatedInertia]
+    Pi: list[Turning]
+    limbs: Limbs
+
+
+def articulated(model: Model, q: Vector, joints: Sequence[JointMotion], bodies: Sequence[Composite]) -> Articulated:
+    """Return the articulated bodies: (1) and (2).
+
+    D is found in the joints' own frames: seen from far away, it would be a small difference of large numbers.
+
+    Raises:
+        MechanismError: if a joint moves nothing that has inertia.
+    """
+    relative = relative_kinematics(model, q)
+    own, X = articulated_inertias(model, relative), poses_in_one_frame(model, relative)
+    inertias = [body.I.articulated() for body in bodies]
+    Pi = [Turning(body.p.skew() * -2.0, body.B * -2.0) for body in bodies]
+    told: list[Told] = [UNTOLD] * model.nv
+    for node in reversed(model.nodes):
+        i, p = node.index, node.parent
+        I_A, Pi_A = inertias[i], Pi[i]
+        D_inverses, U_own = own[i].D.inverse_diagonal, one_by_one(own[i].U, own[i].D)
+        for k, S, D_inverse, u in reversed([*zip(node.v, joints[i].S, D_inverses, U_own, strict=True)]):
+            U = X[i] @ u  # (1)
+            told[k] = Told(S, D_inverse, U * D_inverse, Pi_A.felt(S) * D_inverse)
+            I_A, Pi_A = I_A.minus_outer(told[k].Gamma, U), Pi_A.minus_outer(U, told[k].gamma)  # (2)
+        if p >= 0:
+            inertias[p], Pi[p] = inertias[p] + I_A, Pi[p].added(Pi_A)
+    return Articulated(inertias, Pi, Limbs(model, told))
+
+
+def one_by_one(columns: Sequence[Force], D: Factor) -> list[Force]:
+    """Return U of a joint's coordinates as they are taken out one by one, for the columns I^A S."""
+    U = list(columns)
+    for k in reversed(range(len(U))):
+        for s in range(k + 1, len(U)):
+            U[k] = U[k] - U[s] * D.L[s][k]
+    return U
+
+
+def forward_dynamics_derivatives(
+    model: Model, q: Vector, v: Vector, tau: Vector, external_forces: Sequence[Force] | None = None
+) -> ForwardDynamicsDerivatives[Rows]:
+    """Return the derivatives of the accelerations by q (tangent), v and tau; arguments as for `forward_dynamics`."""
+    if model.has_mimics:  # two joints with one velocity: there is no recursion
+        return _by_inverse(model, q, v, tau, external_forces)
+    joints, bodies = outwards_in_one_frame(model, q, v, [0.0] * model.nv, external_forces)
+    tree = articulated(model, q, joints, bodies)
+    a = tree.limbs.accelerations([body.f for body in bodies], tau)
+    joints, bodies = outwards_in_one_frame(model, q, v, a, external_forces)
+    for node in reversed(model.nodes):
+        if node.parent >= 0:
+            bodies[node.parent].f = bodies[node.parent].f + bodies[node.index].f
+    dq, dv, dtau = (zeros(model.nv, model.nv) for _ in range(3))
+    for node in model.nodes:
+        i = joints[node.index]
+        moved, faster = _moved(tree, node, i, bodies[node.index].f), _faster(tree, node, i)
+        for k, by_q, by_v in zip(node.v, moved, faster, strict=True):
+            dq[k], dv[k], dtau[k] = by_q, by_v, tree.limbs.unit(node.index, k)
+    return ForwardDynamicsDerivatives(_columns(dq), _columns(dv), mirrored(dtau) or dtau)
+
+
+def _columns(matrix: Rows) -> Rows:
+    """Return the matrix with these columns."""
+    return transposed(matrix) or matrix
+
+
+def _moved(tree: Articulated, J: Node, i: JointMotion, f: Force) -> list[list[Scalar]]:
+    """Return the columns of a joint's coordinates; f is f^C."""
+    efforts = [{m: -(s.dot(f)) for m, s in zip(J.v, dS, strict=True)} for dS in i.S_by_q] or [{}] * len(i.S)
+    causes = zip(i.Psi_ddot, i.Psi_dot, i.S, efforts, strict=True)
+    return [_answer(tree, J, c, psi.angular, s.cross(f), e) for c, psi, s, e in causes]
+
+
+def _faster(tree: Articulated, J: Node, i: JointMotion) -> list[list[Scalar]]:
+    """Return the columns of a joint's velocities."""
+    return [_answer(tree, J, c, s.angular) for c, s in zip(i.Upsilon_dot, i.S, strict=True)]
+
+
+def _answer(
+    tree: Articulated,
+    J: Node,
+    c: Motion,
+    psi: Vector3,
+    before: Force = NOTHING,
+    e: Mapping[int, Scalar] = MappingProxyType({}),
+) -> list[Scalar]:
+    """Return a column: what answers to c and psi behind a joint, a force on what is before it, and efforts on it."""
+    undone = c if moves_all_ways(J, [tree.limbs.told[k].S for k in J.v]) else Motion.zero()
+    left = c - undone
+    p = tree.I_A[J.index] @ left + tree.Pi[J.index] @ psi
+    a = tree.limbs.answer(Cause(J.index, p, before, e, left, psi))
+    for k, own in zip(J.v, undone.scalars(), strict=False):
+        a[k] = a[k] - own
+    return a
+
+
+def _by_inverse(
+    model: Model, q: Vector, v: Vector, tau: Vector, external_forces: Sequence[Force] | None = None
+) -> ForwardDynamicsDerivatives[Rows]:
+    """Return the derivatives of the accelerations: -M^-1 times those of the efforts, at the accelerations tau makes.
+
+    Source: Carpentier and Mansard, Analytical derivatives of rigid body dynamics algorithms (2018), section IV.
+    """
+    factor = mass_factor(model, q)
+    bias = bias_forces(model, q, v, external_forces)
+    a = factor.solve([t - b for t, b in zip(tau, bias, strict=True)])
+    by = inverse_dynamics_derivatives(model, q, v, a, external_forces)
+    return ForwardDynamicsDerivatives(_solved(factor, by.dq), _solved(factor, by.dv), factor.inverse())
+
+
+def _solved(factor: Factor, B: Rows) -> Rows:
+    """Return -A^-1 B for the matrix A that is factored."""
+    columns = [factor.solve([-e for e in column]) for column in zip(*B, strict=True)]
+    return transposed(columns) or B

@@ -1,0 +1,243 @@
+"""Forward dynamics with forces that answer to the acceleration: what an implicit step solves.
+
+Over a step dt the forces of drives, stops and contacts are linearised in the acceleration,
+
+    tau(a) = tau - W a          at the joints: W = dt kd + dt^2 kp of a spring with damping, the armature of a step
+    f(dA) = f - Z dA            on the bodies: Z an inertia, the impedance of what they touch; dA = J a, beyond a = 0
+
+so M a + h = tau(a) + J^T f(dA) is once more an equation of motion, with W added to the joints' inertias and Z to the
+bodies'. In a tree the articulated bodies take them as they are, in O(n). Where joints are not a tree's alone, with
+mimics and closed loops, and in shallow trees, it is solved in joint space: (M + W + J^T Z J) a = tau - h + J^T f.
+
+Source: Featherstone (2008), table 7.1, with the inertias of a step; the linearisation is that of Baraff and Witkin,
+Large steps in cloth simulation (1998), equation 5, for joints.
+Cost: that of `aba`, or of `closed`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Motion, Scalar, Vector3
+from cardan._dynamics.algorithms.aba import (
+    Accelerations,
+    articulated_inertias,
+    factored,
+    inward_forces,
+    outward_accelerations,
+)
+from cardan._dynamics.algorithms.closed import Closed
+from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.linear import Rows
+from cardan._dynamics.algorithms.rnea import bias_forces
+from cardan._dynamics.algorithms.spin import BodyMotion, body_motions
+from cardan._dynamics.algorithms.tree import (
+    Vector,
+    poses_in_one_frame,
+    relative_kinematics,
+    supports,
+    twists,
+    world_poses,
+)
+from cardan._robot.model import Model
+
+NodeForces = Iterable[tuple[int, Force]]
+NodeImpedances = Sequence[tuple[int, ArticulatedInertia]]
+
+SHALLOW = 10
+"""Up to how many degrees of freedom between the world and a body joint space takes fewer operations (counted).
+
+An arm has 7 to 9, a quadruped's foot 9, a humanoid's 12. Impedances on bodies cost more there, in a first pass.
+"""
+CLOSING = 0.5
+"""Which share of a loop's gap a step closes: the rest of its error stays below that of the step."""
+
+
+class Moment:
+    """A model at one state: what every force on it wants to know, worked out once.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        v: velocity.
+    """
+
+    def __init__(self, model: Model, q: Vector, v: Vector) -> None:
+        self.model, self.q, self.v = model, q, v
+        self.relative = relative_kinematics(model, q)
+
+    @cached_property
+    def V(self) -> list[Motion]:
+        """The twist of every node, in its own frame."""
+        return twists(self.model, self.relative, self.v)
+
+    @cached_property
+    def motions(self) -> list[BodyMotion]:
+        """How every node moves at zero joint acceleration, in its own axes, gravity subtracted."""
+        return body_motions(self.model, self.relative, self.q, self.v)
+
+    @cached_property
+    def p(self) -> list[Force]:
+        """The force that every node's own motion asks for at zero joint acceleration, gravity subtracted."""
+        return [motion.force(n.inertia) for motion, n in zip(self.motions, self.model.nodes, strict=True)]
+
+    @cached_property
+    def poses(self) -> list[SE3]:
+        """The pose of every node in the world."""
+        return world_poses(self.model, self.relative.X)
+
+    @cached_property
+    def in_tree(self) -> list[SE3]:
+        """The pose of every node in the frame of its tree's first node."""
+        return poses_in_one_frame(self.model, self.relative)
+
+    @cached_property
+    def still(self) -> list[Motion]:
+        """A' of every node at zero joint acceleration, gravity subtracted."""
+        return [motion.spatial(V.linear) for motion, V in zip(self.motions, self.V, strict=True)]
+
+    def changes(self, a: Vector) -> list[Motion]:
+        """Return what joint accelerations a add to A' of every node."""
+        return twists(self.model, self.relative, a)
+
+    def accelerations(self, a: Vector) -> list[Motion]:
+        """Return A' of every node, gravity subtracted, for joint accelerations a."""
+        return [A + dA for A, dA in zip(self.still, self.changes(a), strict=True)]
+
+    def tree_columns(self, node: int, still: Sequence[int] = ()) -> dict[int, Motion]:
+        """Return the columns of a node's Jacobian that are not zero, at its origin in its tree's first node's axes.
+
+        Levers are summed from the node on, so that those of a finger at the end of a boom are as exact as those of a
+        hand; from the tree's first node they would be differences of two far places. Joints of the nodes `still` move
+        nothing: they carry what the motion is relative to as well.
+        """
+        columns: dict[int, Motion] = {}
+        place = Vector3.zero()  # of the joint's node, seen from the origin of the given one
+        for i in supports(self.model, node):
+            X, above = SE3(self.in_tree[i].rotation, place), self.model.nodes[i].parent
+            for j, s in zip(self.model.nodes[i].v, self.relative.S[i], strict=True):
+                moved = Motion.zero() if i in still else X @ s
+                columns[j] = columns[j] + moved if j in columns else moved
+            if above >= 0:
+                place = place - self.in_tree[above].rotation @ self.relative.X[i].translation
+        return columns
+
+    def columns(self, node: int) -> dict[int, Motion]:
+        """Return the columns of a node's Jacobian that are not zero, in its own frame, by the index in v."""
+        columns: dict[int, Motion] = {}
+        X = SE3.identity()
+        for i in supports(self.model, node):
+            for j, s in zip(self.model.nodes[i].v, self.relative.S[i], strict=True):
+                moved = X.inverse_act(s)
+                columns[j] = columns[j] + moved if j in columns else moved
+            X = self.relative.X[i] @ X
+        return columns
+
+
+def is_tree(model: Model) -> bool:
+    """Whether the joints are those of a tree alone: no mimic joint, no loop that constrains them."""
+    return not model.has_mimics and not any(c.joint.num_constraints for c in model.closures)
+
+
+def depth(model: Model, node: int) -> int:
+    """Return the number of degrees of freedom between the world and a node."""
+    return sum(len(model.nodes[i].v) for i in supports(model, node))
+
+
+def implicit_dynamics(
+    moment: Moment,
+    tau: Vector,
+    armature: Vector | None = None,
+    forces: NodeForces = (),
+    impedances: NodeImpedances = (),
+    dt: float | None = None,
+) -> Accelerations:
+    """Return the accelerations under efforts tau - W a and wrenches f - Z dA.
+
+    Args:
+        moment: the state.
+        tau: joint efforts at zero acceleration.
+        armature: W, the nv numbers by which they fall with the acceleration.
+        forces: (node, wrench) on the nodes at zero joint acceleration, in their frames at their origins.
+        impedances: (node, Z).
+        dt: the step in which the rates of closed loops are brought to zero, and their gaps by `CLOSING`; without one
+            they are left as they are.
+    """
+    forces, model = list(forces), moment.model
+    shallow = max((depth(model, node.index) for node in model.nodes), default=0) <= SHALLOW
+    if not is_tree(model) or (shallow and not impedances):
+        return _in_joint_space(moment, tau, armature, forces, impedances, dt)
+    p = list(moment.p)
+    for i, force in forces:
+        p[i] = p[i] - force
+    articulated = articulated_inertias(model, moment.relative, armature, impedances)
+    u = inward_forces(model, moment.relative, articulated, p, tau)
+    return outward_accelerations(model, moment.relative, articulated, u)
+
+
+class JointSpace:
+    """The equation of motion in joint space: A a = b, A = M + W + J^T Z J, with the loops' K a + k = 0.
+
+    Args:
+        moment: the state.
+        tau, armature, forces, impedances, dt: as for `implicit_dynamics`.
+    """
+
+    def __init__(
+        self,
+        moment: Moment,
+        tau: Vector,
+        armature: Vector | None = None,
+        forces: NodeForces = (),
+        impedances: NodeImpedances = (),
+        dt: float | None = None,
+    ) -> None:
+        self.moment, self.dt = moment, dt
+        model = moment.model
+        self.A = mass_matrix(model, moment.q)
+        self.b = [t - h for t, h in zip(tau, bias_forces(model, moment.q, moment.v), strict=True)]
+        for j, w in enumerate(() if armature is None else armature):
+            self.A[j][j] = self.A[j][j] + w
+        for i, force in forces:
+            for j, column in moment.columns(i).items():
+                self.b[j] = self.b[j] + force.dot(column)
+        for i, Z in impedances:
+            add_impedance(self.A, moment.columns(i), Z)
+
+    def solve(self) -> list[Scalar]:
+        """Return a."""
+        return closed_solution(self.moment, self.A, self.b, self.dt)
+
+
+def closed_solution(moment: Moment, A: Rows, b: Vector, dt: float | None) -> list[Scalar]:
+    """Return the a with A a = b in which loops stay closed."""
+    model, q, v = moment.model, moment.q, moment.v
+    if not any(c.joint.num_constraints for c in model.closures):
+        return factored(model, A).solve(b)
+    closed = Closed(model, q, A)
+    rate, gap = (0.0, 0.0) if dt is None else (1.0 / dt, CLOSING / dt**2)
+    k = closed.bias(q, v, rate, gap)
+    return closed.accelerations(closed.close(closed.mass.inwards(b), k).inwards)
+
+
+def add_impedance(A: Rows, columns: dict[int, Motion], Z: ArticulatedInertia) -> None:
+    """Add J^T Z J to A, J given by its columns."""
+    for j, column in columns.items():
+        felt = Z @ column
+        for i, other in columns.items():
+            if i <= j:
+                A[j][i] = A[j][i] + felt.dot(other)
+                A[i][j] = A[j][i]
+
+
+def _in_joint_space(
+    moment: Moment,
+    tau: Vector,
+    armature: Vector | None,
+    forces: NodeForces,
+    impedances: NodeImpedances,
+    dt: float | None,
+) -> Accelerations:
+    a = JointSpace(moment, tau, armature, forces, impedances, dt).solve()
+    return Accelerations(a, moment.changes(a))

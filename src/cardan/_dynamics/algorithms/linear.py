@@ -1,0 +1,149 @@
+"""Matrices as lists of rows; symmetric positive definite systems, small or with the sparsity of a tree.
+
+    A = L^T D L,  L unit lower triangular, eliminated from the last row to the first
+
+so that, with children after their parents, L is as sparse as the tree: zeros that are structural stay so and cost
+nothing.
+
+Source: Featherstone (2008), section 6.5 (the LTDL factorisation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.scalar import is_zero
+from cardan._algebra.spatial import Force, Motion, Scalar
+
+Rows = list[list[Scalar]]
+
+
+def zeros(rows: int, columns: int) -> Any:
+    """Return a matrix of zeros; one without rows is an array, which still says how many columns it has."""
+    return [[0.0] * columns for _ in range(rows)] if rows else np.empty((0, columns), dtype=object)
+
+
+def add_block(matrix: Rows, rows: Sequence[int], columns: Sequence[int], block: Sequence[Sequence[Scalar]]) -> None:
+    """Add a block at rows and columns of a matrix; blocks of mimic joints meet, for they share both."""
+    for i, row in zip(rows, block, strict=True):
+        for j, value in zip(columns, row, strict=True):
+            matrix[i][j] = matrix[i][j] + value
+
+
+def transposed(block: Sequence[Sequence[Scalar]]) -> Rows:
+    """Return the transpose."""
+    return [list(column) for column in zip(*block, strict=True)]
+
+
+def mirrored(block: Sequence[Sequence[Scalar]]) -> Rows:
+    """Return a block that is symmetric in exact arithmetic with both halves equal to the last digit."""
+    n = len(block)
+    return [[block[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)]
+
+
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """Return the product of two vectors."""
+    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
+
+
+def with_diagonal(M: Rows, W: Sequence[Scalar]) -> Rows:
+    """Return M with W added to its diagonal."""
+    return [[e + W[i] if i == j else e for j, e in enumerate(row)] for i, row in enumerate(M)]
+
+
+def combined(columns: Iterable[Force], factors: Sequence[Scalar]) -> Force:
+    """Return the sum of wrenches times factors."""
+    return sum((column * factor for column, factor in zip(columns, factors, strict=True)), Force.zero())
+
+
+def coordinates(S: Iterable[Motion], V: Motion) -> list[Scalar]:
+    """Return S^+ V = (S^T S)^-1 S^T V: the velocities that make V, or come nearest."""
+    columns = [column.scalars() for column in S]
+    return gram(columns).solve([dot(column, V.scalars()) for column in columns])
+
+
+def gram(columns: Sequence[Sequence[Scalar]]) -> Factor:
+    """Return the factorisation of S^T S."""
+    return Factor([[dot(a, b) for b in columns] for a in columns])
+
+
+ROUNDING = 4e-15
+"""A pivot this small, relative to what it was before the elimination, is nothing but rounding errors."""
+
+
+class SingularError(ZeroDivisionError):
+    """Numbers in a matrix, known here and now, make it singular; `row` is where that shows."""
+
+    def __init__(self, row: int) -> None:
+        super().__init__("the matrix is singular")
+        self.row = row
+
+
+def _is_rounding(pivot: Scalar, before: Scalar) -> bool:
+    known = isinstance(pivot, Real) and isinstance(before, Real)
+    return is_zero(pivot) or (known and float(abs(pivot)) <= ROUNDING * float(abs(before)))
+
+
+class Factor:
+    """The factorisation A = L^T D L of a symmetric positive definite matrix; its lower triangle is read.
+
+    Raises:
+        SingularError: if numbers in A make it singular.
+    """
+
+    __slots__ = ("L", "inverse_diagonal")
+
+    def __init__(self, A: Sequence[Sequence[Scalar]]) -> None:
+        H = [list(row) for row in A]
+        n = len(H)
+        self.inverse_diagonal: list[Scalar] = [0.0] * n
+        for k in reversed(range(n)):
+            if _is_rounding(H[k][k], A[k][k]):
+                raise SingularError(k)
+            self.inverse_diagonal[k] = 1.0 / H[k][k]
+            for i in reversed(range(k)):
+                factor = H[k][i] * self.inverse_diagonal[k]
+                for j in range(i + 1):
+                    H[i][j] = H[i][j] - factor * H[k][j]
+                H[k][i] = factor
+        self.L = H
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """Return A^-1 b."""
+        return self.outwards(self.scaled(self.inwards(b)))
+
+    def inwards(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """Return L^-T b: b . A^-1 c is the product of two such vectors, one of them `scaled`."""
+        x = list(b)
+        for k in reversed(range(len(x))):
+            for i in range(k):
+                x[i] = x[i] - self.L[k][i] * x[k]
+        return x
+
+    def scaled(self, x: Sequence[Scalar]) -> list[Scalar]:
+        """Return D^-1 x."""
+        return [e * d for e, d in zip(x, self.inverse_diagonal, strict=True)]
+
+    def outwards(self, x: Sequence[Scalar]) -> list[Scalar]:
+        """Return L^-1 x."""
+        x = list(x)
+        for k in range(len(x)):
+            for i in range(k):
+                x[k] = x[k] - self.L[k][i] * x[i]
+        return x
+
+    def inverse(self) -> Rows:
+        """Return A^-1, its symmetric halves equal: of column k, rows 0 to k need the leading part alone."""
+        n = len(self.L)
+        columns = [self._leading(k + 1).solve([float(i == k) for i in range(k + 1)]) for k in range(n)]
+        return mirrored(columns) if n else zeros(0, 0)
+
+    def _leading(self, n: int) -> Factor:
+        """Return the factorisation with the first n rows and columns of L and D."""
+        part = object.__new__(Factor)
+        part.L, part.inverse_diagonal = [row[:n] for row in self.L[:n]], self.inverse_diagonal[:n]
+        return part

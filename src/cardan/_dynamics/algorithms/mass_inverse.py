@@ -1,0 +1,78 @@
+"""The inverse of the mass matrix: column by column what answers to a unit effort, by what there is less of.
+
+Of floating bases and of deep trees, `limbs` answer; what they must know follows from the factors M = L^T D L, or in
+deep trees from articulated bodies. Of others, the factors themselves are inverted.
+
+Source: Featherstone (2008), section 6.5 for the factors, table 7.1 for articulated bodies.
+Cost: six multiply-adds an entry between limbs; O(d) an entry by the factors.
+"""
+
+from __future__ import annotations
+
+from cardan._algebra.spatial import Force, Motion, Vector3
+from cardan._dynamics.algorithms.aba import mass_factor
+from cardan._dynamics.algorithms.derivatives import outwards_in_one_frame
+from cardan._dynamics.algorithms.forward_derivatives import articulated
+from cardan._dynamics.algorithms.limbs import Limbs, Told, moves_all_ways
+from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, zeros
+from cardan._dynamics.algorithms.tree import Vector, of_parent, poses_in_one_frame, relative_kinematics
+from cardan._robot.model import Model
+
+DEEP = 16
+"""Degrees of freedom on one path beyond which articulated bodies take fewer operations than M and its factors.
+
+A column of M^-1 costs O(d) by these, with a large factor, and up to O(d^2) by those, with a small one.
+"""
+
+
+def mass_matrix_inverse(model: Model, q: Vector) -> Rows:
+    """Return M^-1 (nv x nv)."""
+    if model.has_mimics:
+        return mass_factor(model, q).inverse()
+    if _deepest(model) > DEEP:
+        return _columns(model, _of_bodies(model, q))
+    factor = mass_factor(model, q)
+    return _columns(model, _of_factor(model, q, factor)) if _floats(model, q) else factor.inverse()
+
+
+def _columns(model: Model, limbs: Limbs) -> Rows:
+    """Return M^-1, column by column: what answers to a unit effort."""
+    columns = zeros(model.nv, model.nv)
+    for node in model.nodes:
+        for k in node.v:
+            columns[k] = limbs.unit(node.index, k)
+    return mirrored(columns) or columns
+
+
+def _floats(model: Model, q: Vector) -> bool:
+    """Return whether every tree hangs on a joint that moves in all six ways."""
+    S = relative_kinematics(model, q).S
+    return all(moves_all_ways(node, S[node.index]) for node in model.nodes if node.parent < 0)
+
+
+def _of_factor(model: Model, q: Vector, factor: Factor) -> Limbs:
+    """Return the limbs of trees whose first six coordinates are the acceleration of the base, so that L holds Gamma."""
+    relative = relative_kinematics(model, q)
+    told = [Told(Motion.zero(), 0.0, Force.zero(), Vector3.zero())] * model.nv
+    X = poses_in_one_frame(model, relative)
+    base: list[tuple[int, ...]] = []
+    for node in model.nodes:
+        base.append(of_parent(base, node.parent, node.v))
+        for k, s in zip(node.v, relative.S[node.index], strict=True):
+            Gamma = Force.of([factor.L[k][i] if i < k else 0.0 for i in base[-1]])
+            told[k] = Told(X[node.index] @ s, factor.inverse_diagonal[k], Gamma, Vector3.zero())
+    return Limbs(model, told, factor.L)
+
+
+def _of_bodies(model: Model, q: Vector) -> Limbs:
+    """Return the limbs at rest."""
+    rest = [0.0] * model.nv
+    return articulated(model, q, *outwards_in_one_frame(model, q, rest, rest)).limbs
+
+
+def _deepest(model: Model) -> int:
+    """Return the largest number of degrees of freedom between the world and a body."""
+    depths: list[int] = []
+    for node in model.nodes:
+        depths.append(len(node.v) + of_parent(depths, node.parent, 0))
+    return max(depths, default=0)

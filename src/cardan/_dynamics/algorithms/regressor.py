@@ -1,0 +1,67 @@
+"""Regressors: inverse dynamics and energies are linear in the inertial parameters.
+
+    tau = Y(q, v, a) p,   T = y_T(q, v) . p,   U = y_U(q) . p,      p = model.inertial_parameters(), ten numbers a body
+
+Column by column: the wrench on a body with one unit parameter, carried inwards by the Newton-Euler recursion; the
+energy of such a body. The drives' armature is not among the parameters: Y p is `inverse_dynamics` of the robot without
+it, and y_T . p its kinetic energy.
+
+Source: Atkeson, An and Hollerbach (1986); Gautier and Khalil (1988) for the energies; Khalil and Dombre (2002),
+chapters 9 and 12.
+"""
+
+from __future__ import annotations
+
+from cardan._algebra.spatial import Force, Inertia, Motion, Scalar
+from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._dynamics.algorithms.linear import Rows, add_block, transposed, zeros
+from cardan._dynamics.algorithms.tree import Vector, outward, relative_kinematics, twists, weightless
+from cardan._robot.model import Model
+
+
+def torque_regressor(model: Model, q: Vector, v: Vector, a: Vector) -> Rows:
+    """Return Y (nv x 10 nbodies)."""
+    (X, S, _), V, _, A = outward(model, q, v, a, weightless(model))
+    Y = zeros(model.nv, 10 * len(model.bodies))
+    for b, body in enumerate(model.body_names):
+        at = model.attachments[body]
+        if at.node < 0:
+            continue
+        wrenches = body_regressor(at.pose.inverse_act(V[at.node]), at.pose.inverse_act(A[at.node]))
+        forces, index = [at.pose @ f for f in wrenches], at.node
+        while index >= 0:
+            node = model.nodes[index]
+            columns = range(10 * b, 10 * b + 10)
+            add_block(Y, node.v, columns, transposed([S[index].T @ force for force in forces]))
+            forces, index = [X[index] @ f for f in forces], node.parent
+    return Y
+
+
+def body_regressor(V: Motion, A: Motion) -> list[Force]:
+    """Return the ten wrenches I A + V x* I V of a body with one unit inertial parameter each."""
+    return [inertia @ A + V.cross(inertia @ V) for inertia in unit_inertias()]
+
+
+def unit_inertias() -> list[Inertia]:
+    """Return the ten inertias with one parameter that is 1, in the order of `Inertia.parameters`."""
+    return [Inertia.from_parameters([float(i == k) for i in range(10)]) for k in range(10)]
+
+
+def kinetic_energy_regressor(model: Model, q: Vector, v: Vector) -> list[Scalar]:
+    """Return y_T (10 nbodies): V . I V / 2 of each body with one unit parameter."""
+    V = twists(model, relative_kinematics(model, q), v)
+    row: list[Scalar] = []
+    for body in model.body_names:
+        at = model.attachments[body]
+        own = at.pose.inverse_act(V[at.node]) if at.node >= 0 else Motion.zero()
+        row += [own.dot(inertia @ own) * 0.5 for inertia in unit_inertias()]
+    return row
+
+
+def potential_energy_regressor(model: Model, q: Vector) -> list[Scalar]:
+    """Return y_U (10 nbodies): - g . (m p + R h) of each body with one unit parameter, R and p its pose."""
+    row: list[Scalar] = []
+    for X in map(Kinematics(model, q).pose, model.body_names):
+        down = X.rotation.transpose_apply(model.gravity)
+        row += [-X.translation.dot(model.gravity), *(-down), *[0.0] * 6]
+    return row

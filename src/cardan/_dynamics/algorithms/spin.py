@@ -1,0 +1,112 @@
+"""How bodies accelerate as their points do: the origin by a, a point r about it by a + U r.
+
+    w_i  = R^T w_p + w_J                        R, r: rotation and translation of X_i
+    wd_i = R^T wd_p + wd_J + w_i x w_J          [v_J; w_J] = S_i v_i,   [vd_J; wd_J] = S_i a_i + bias_i
+    a_i  = R^T (a_p + U_p r) + vd_J + (w_i + R^T w_p) x v_J
+    U    = [wd] + [w]^2
+    f    = m a + U h,    n = J wd + w x J w + h x a
+
+This is the motion of `tree.outward` and its forces I A + V x* I V, with a the acceleration of the origin instead of the
+spatial one, a - w x v. No velocity of an origin is needed but across a joint, and the products of w are made once.
+
+Source: Luh, Walker and Paul (1980) for the recursion; Khalil and Kleinfinger, Minimum operations and minimum parameters
+of the dynamic models of tree structure robots (1987), for U.
+Cost: O(n), two thirds of that of the spatial form.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+from cardan._algebra.spatial import Force, Inertia, Motion, Scalar, Vector3
+from cardan._dynamics.algorithms.tree import Relative, Vector
+from cardan._robot.model import Model, Node
+
+
+class Spin:
+    """How a body turns: U r for its points, and what its inertia takes.
+
+    Args:
+        w: angular velocity, in the body's axes.
+        rate: angular acceleration.
+    """
+
+    def __init__(self, w: Vector3, rate: Vector3) -> None:
+        self.w, self.rate = w, rate
+
+    @cached_property
+    def _squares(self) -> Vector3:
+        x, y, z = self.w
+        return Vector3(x * x, y * y, z * z)
+
+    @cached_property
+    def _products(self) -> Vector3:
+        x, y, z = self.w
+        return Vector3(y * z, x * z, x * y)
+
+    def at(self, r: Vector3) -> Vector3:
+        """Return U r."""
+        (xx, yy, zz), plus, minus = self._squares, self._products + self.rate, self._products - self.rate
+        x, y, z = r
+        return Vector3(
+            minus[2] * y + plus[1] * z - (yy + zz) * x,
+            plus[2] * x + minus[0] * z - (xx + zz) * y,
+            minus[1] * x + plus[0] * y - (xx + yy) * z,
+        )
+
+    def moment(self, J: Scalar) -> Vector3:
+        """Return J wd + w x J w."""
+        xx, xy, xz, yy, yz, zz = J
+        (sx, sy, sz), (dx, dy, dz), (yz_, xz_, xy_) = self._squares, self.rate, self._products
+        plus, minus = self._products + self.rate, self._products - self.rate
+        return Vector3(
+            xx * dx + (zz - yy) * yz_ + yz * (sy - sz) + xz * plus[2] - xy * minus[1],
+            yy * dy + (xx - zz) * xz_ + xz * (sz - sx) + xy * plus[0] - yz * minus[2],
+            zz * dz + (yy - xx) * xy_ + xy * (sx - sy) + yz * plus[1] - xz * minus[0],
+        )
+
+
+class BodyMotion(NamedTuple):
+    """How a body accelerates, in its own axes.
+
+    Attributes:
+        origin: acceleration of its origin, gravity subtracted.
+        spin: how it turns.
+    """
+
+    origin: Vector3
+    spin: Spin
+
+    def force(self, inertia: Inertia) -> Force:
+        """Return the force that the body's motion asks for, at its origin."""
+        m, h, J = inertia
+        return Force(self.origin * m + self.spin.at(h), self.spin.moment(J) + h.cross(self.origin))
+
+    def spatial(self, v: Vector3) -> Motion:
+        """Return the spatial acceleration, gravity subtracted, of a body whose origin has a velocity v."""
+        return Motion(self.origin - self.spin.w.cross(v), self.spin.rate)
+
+
+def body_motions(model: Model, relative: Relative, q: Vector, v: Vector, a: Vector | None = None) -> list[BodyMotion]:
+    """Return the motion of every node; without joint accelerations a, for a = 0."""
+    zero = Vector3.zero()
+    world = BodyMotion(-model.gravity, Spin(zero, zero))
+    found: list[BodyMotion] = []
+    for node in model.nodes:
+        above = found[node.parent] if node.parent >= 0 else world
+        found.append(_across(node, above, relative, q, v, a))
+    return found
+
+
+def _across(node: Node, above: BodyMotion, relative: Relative, q: Vector, v: Vector, a: Vector | None) -> BodyMotion:
+    """Return the motion of a node, of that of its parent."""
+    (R, r), S, rates = relative.X[node.index], relative.S[node.index], node.velocity(v)
+    joint, joint_rate = S @ rates, node.joint.bias(node.configuration(q), rates)
+    if a is not None:
+        joint_rate = joint_rate + S @ node.velocity(a)
+    carried = R.transpose_apply(above.spin.w)
+    w = carried + joint.angular
+    rate = R.transpose_apply(above.spin.rate) + joint_rate.angular + w.cross(joint.angular)
+    origin = R.transpose_apply(above.origin + above.spin.at(r))
+    return BodyMotion(origin + joint_rate.linear + (w + carried).cross(joint.linear), Spin(w, rate))

@@ -1,0 +1,201 @@
+"""One step in time on the manifold: integrators, as functions of a state (q, v).
+
+    implicit        v' = v + dt a(v'),   q' = q (+) dt v'        a of `implicit_dynamics`: drives, stops, contacts
+    semi-implicit   v' = v + dt a(q, v), q' = q (+) dt v'
+    leapfrog        q_h = q (+) dt/2 v,  v_h = v + dt/2 a(q_h, v), v' = v + dt a(q_h, v_h),  q' = q_h (+) dt/2 v'
+    midpoint        q_h = q (+) dt/2 v,  v_h = v + dt/2 a(q, v), v' = v + dt a(q_h, v_h),  q' = q (+) dt v_h
+    rk4             the classical tableau for v; q by exponentials of it that commute with nothing:
+                    q_2 = q (+) h/2 v_1,  q_3 = q (+) h/2 v_2,  q_4 = q_2 (+) h (v_3 - v_1/2)
+                    q'  = q (+) h/12 (3 v_1 + 2 v_2 + 2 v_3 - v_4) (+) h/12 (-v_1 + 2 v_2 + 2 v_3 + 3 v_4)
+
+The velocity of a floating body, along its own axes, is carried in the first three as the world sees it (`_carried`):
+its twist is, whichever way round its joint is described. In the first two it is that of the centre of mass, which
+moves straight on where nothing acts.
+
+(+) is the manifold's `integrate`: coordinates stay on it, quaternions of unit length.
+
+Source: Hairer, Lubich and Wanner, Geometric Numerical Integration (2006), chapter I; Celledoni, Marthinsen and Owren,
+Commutator-free Lie group methods (2003), section 4, for rk4: its order is 4 on every Lie group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from cardan._algebra.arrays.elimination import solved
+from cardan._algebra.manifolds import SE3 as RigidMotions
+from cardan._algebra.spatial import Force, Motion, Scalar, Vector3
+from cardan._algebra.spatial.rotations import matrix_from_rotation_vector
+from cardan._dynamics.algorithms.aba import Accelerations
+from cardan._dynamics.algorithms.drives import Elements
+from cardan._dynamics.algorithms.implicit import Moment, implicit_dynamics
+from cardan._dynamics.algorithms.linear import transposed
+from cardan._dynamics.algorithms.tree import Vector
+from cardan._robot.model import Model
+from cardan._robot.model.node import Node
+
+Rate = Callable[[Vector, Vector], Vector]
+"""Accelerations of a state, a(q, v)."""
+
+
+class Moved(NamedTuple):
+    """A state after a step."""
+
+    q: list[Scalar]
+    v: list[Scalar]
+
+
+class Solved(NamedTuple):
+    """What a solve for the accelerations of a step found.
+
+    Attributes:
+        found: the accelerations.
+        residual: by how much velocities after the step are wrong, at most [rad/s, m/s].
+        wrenches: at the contacts, on the first body, in the axes of its node; they cost nothing where nobody asks.
+    """
+
+    found: Accelerations
+    residual: Scalar
+    wrenches: Sequence[Force] = ()
+
+
+def along(q: Vector, v: Vector, dt: Scalar, model: Model) -> list[Scalar]:
+    """Return q (+) dt v."""
+    return list(model.manifold.integrate(q, [dt * rate for rate in v]))
+
+
+def added(v: Vector, dt: float, *terms: tuple[float, Vector]) -> list[Scalar]:
+    """Return v + dt (sum of factor * vector)."""
+    total = list(v)
+    for factor, vector in terms:
+        total = [e + (dt * factor) * d for e, d in zip(total, vector, strict=True)]
+    return total
+
+
+def implicit(model: Model, q: Vector, v: Vector, a: Vector, dt: float) -> Moved:
+    """Return the state after a step with accelerations that are those at its end."""
+    after, floating = added(v, dt, (1.0, a)), _floating(model)
+    carried = [_carried(node, q, v, a, dt) for node in floating]
+    halfway = [_turned(V, V.angular * dt * 0.5) for V in carried]
+    q_after = along(q, _with(after, floating, q, _at_origins(halfway, floating)), dt, model)
+    arrived = [_turned(V, V.angular * dt * 0.5) for V in halfway]  # the same turn once more
+    return Moved(q_after, _with(after, floating, q_after, _at_origins(arrived, floating)))
+
+
+def _at_origins(twists: Sequence[Motion], nodes: Sequence[Node]) -> list[Motion]:
+    """Return the twists at the origins of bodies, given at their centres of mass."""
+    return [_shifted(V, -node.inertia.com) for V, node in zip(twists, nodes, strict=True)]
+
+
+def _shifted(V: Motion, p: Vector3) -> Motion:
+    """Return the twist at a point p from where it is given."""
+    return Motion(V.linear + V.angular.cross(p), V.angular)
+
+
+def _floating(model: Model) -> list[Node]:
+    """Return the nodes that turn as they move freely: those whose coordinates are a rigid motion, v its body twist."""
+    return [node for node in model.nodes if isinstance(node.joint.manifold, RigidMotions)]
+
+
+def _carried(node: Node, q: Vector, v: Vector, a: Vector, dt: float) -> Motion:
+    """Return a floating body's twist after a step at its centre of mass, along the axes it had: u + dt (a + w x u).
+
+    The axes turn by phi = dt w in the step, so that along those it has then its linear part is exp(-phi) times this,
+    and half of the way on average. Without forces it keeps its size and direction in the world: no momentum is made.
+    """
+    V, push = _pushed(node, q, v, a, node.inertia.com)
+    return V + push * dt
+
+
+def _pushed(node: Node, q: Vector, v: Vector, a: Vector, p: Vector3) -> tuple[Motion, Motion]:
+    """Return a floating body's twist at a point p of it, and its rate along axes that do not turn: a + w x u, w'."""
+    own = node.configuration(q), node.velocity(v)
+    V, A = (_shifted(e, p) for e in (node.joint.twist(*own), node.joint.spatial_acceleration(*own, node.velocity(a))))
+    return V, Motion(A.linear + V.angular.cross(V.linear), A.angular)
+
+
+def _turned(V: Motion, phi: Vector3) -> Motion:
+    """Return a twist whose linear part is along axes that have turned since by phi."""
+    return Motion(matrix_from_rotation_vector(-phi) @ V.linear, V.angular)
+
+
+def _with(velocity: Vector, nodes: Sequence[Node], q: Vector, twists: Sequence[Motion]) -> list[Scalar]:
+    """Return velocities with those that give floating nodes their twists: v = S(q)^-1 V."""
+    found = list(velocity)
+    for node, V in zip(nodes, twists, strict=True):
+        S = [column.scalars() for column in node.joint.motion_subspace(node.configuration(q))]
+        for i, (rate,) in zip(node.v, solved(transposed(S), [[e] for e in V.scalars()]), strict=True):
+            found[i] = rate
+    return found
+
+
+def semi_implicit(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
+    """Return the state after a step of the semi-implicit (symplectic) Euler method, of order 1."""
+    return implicit(model, q, v, rate(q, v), dt)
+
+
+def leapfrog(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
+    """Return the state after drift, kick and drift, of order 2; the kick is a midpoint rule, as forces depend on v."""
+    half, floating = along(q, v, 0.5 * dt, model), _floating(model)
+    twists = [node.joint.twist(node.configuration(q), node.velocity(v)) for node in floating]
+    v = _with(v, floating, half, [_turned(V, V.angular * (0.5 * dt)) for V in twists])
+    first, pushed = _kicked(half, v, v, rate(half, v), floating, 0.5 * dt)
+    between = _with(first, floating, half, pushed)
+    after, carried = _kicked(half, v, between, rate(half, between), floating, dt)
+    arrived = [_turned(V, V.angular * (0.5 * dt)) for V in carried]
+    q_after = along(half, _with(after, floating, half, arrived), 0.5 * dt, model)
+    return Moved(q_after, _with(after, floating, q_after, arrived))
+
+
+def _kicked(
+    q: Vector, v: Vector, at: Vector, a: Vector, floating: Sequence[Node], dt: float
+) -> tuple[list[Scalar], list[Motion]]:
+    """Return v after accelerations a, of a state with velocities `at`, and the twists of what floats."""
+    twists = [node.joint.twist(node.configuration(q), node.velocity(v)) for node in floating]
+    pushes = [_pushed(node, q, at, a, Vector3.zero())[1] for node in floating]
+    return added(v, dt, (1.0, a)), [V + push * dt for V, push in zip(twists, pushes, strict=True)]
+
+
+def midpoint(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
+    """Return the state after a step of the explicit midpoint rule, of order 2."""
+    between = added(v, dt, (0.5, rate(q, v)))
+    half = along(q, v, 0.5 * dt, model)
+    return Moved(along(q, between, dt, model), added(v, dt, (1.0, rate(half, between))))
+
+
+def rk4(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
+    """Return the state after a step of the commutator-free Runge-Kutta method of order 4."""
+    v1, a1 = v, rate(q, v)
+    q2, v2 = along(q, v1, 0.5 * dt, model), added(v, dt, (0.5, a1))
+    a2 = rate(q2, v2)
+    q3, v3 = along(q, v2, 0.5 * dt, model), added(v, dt, (0.5, a2))
+    a3 = rate(q3, v3)
+    q4, v4 = along(q2, added(v3, 1.0, (-0.5, v1)), dt, model), added(v, dt, (1.0, a3))
+    a4 = rate(q4, v4)
+    sixth, twelfth = 1.0 / 6.0, dt / 12.0
+    first = added([3.0 * e for e in v1], 1.0, (2.0, v2), (2.0, v3), (-1.0, v4))
+    second = added([-e for e in v1], 1.0, (2.0, v2), (2.0, v3), (3.0, v4))
+    after = added(v, dt, (sixth, a1), (2.0 * sixth, a2), (2.0 * sixth, a3), (sixth, a4))
+    return Moved(along(along(q, first, twelfth, model), second, twelfth, model), after)
+
+
+EXPLICIT = {"semi_implicit": semi_implicit, "leapfrog": leapfrog, "midpoint": midpoint, "rk4": rk4}
+"""Integrators by name that want accelerations as a function of the state."""
+
+
+def free_accelerations(moment: Moment, elements: Elements, dt: float, passes: int) -> Solved:
+    """Return the accelerations of an implicit step that touches nothing.
+
+    Args:
+        moment: the state.
+        elements: the forces along the joints.
+        dt: the step.
+        passes: how often it is decided which part of its line an element is on.
+    """
+    lines = elements.linear()
+    found = implicit_dynamics(moment, *elements.total(lines), dt=dt)
+    for _ in range(passes - 1):
+        lines = elements.linear(elements.on(lines, found.a), found.a)
+        found = implicit_dynamics(moment, *elements.total(lines), dt=dt)
+    return Solved(found, elements.residual(elements.on(lines, found.a), found.a))

@@ -1,0 +1,293 @@
+"""The door of every compiled function: what comes in is checked, converted, or refused with its reason."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.arrays import symbolic
+from cardan._algebra.errors import ConfigurationError, DTypeError, NotFiniteError, ParameterError, ShapeError
+from cardan._compiler.runtime.memory import empty
+from cardan._robot.model import Model
+
+Shape = tuple[int | str, ...] | Callable[[Any], tuple[int, ...]]
+
+KNOWN: dict[str, tuple[Shape, str]] = {
+    **dict.fromkeys(("q", "q0", "q1"), (("nq",), "rad, m")),
+    "qdot": (("nq",), "rad/s, m/s"),
+    "v": (("nv",), "rad/s, m/s"),
+    "a": (("nv",), "rad/s^2, m/s^2"),
+    "tau": (("nv",), "N m, N"),
+    "external_forces": (("nbodies", 6), "N, N m"),
+}
+"""Core shapes and units of the arguments every function knows by name."""
+
+
+PIECE = 2**21  # bytes of copies of one row: few, so that they stay near; enough for several threads
+DIMENSIONS = 32  # that NumPy broadcasts
+
+
+class Batch(NamedTuple):
+    """Checked numeric arguments.
+
+    Attributes:
+        names: of the arguments.
+        arrays: each of shape (size, entries), contiguous, but where all rows are one: these are a view of it.
+        shape: the broadcast leading dimensions.
+        size: their product.
+        dtype: float64, or float32 if that is what came in.
+    """
+
+    names: tuple[str, ...]
+    arrays: list[np.ndarray]
+    shape: tuple[int, ...]
+    size: int
+    dtype: np.dtype
+
+
+def check_shape(what: str, shape: Any) -> None:
+    """Raise unless a declared core shape is one: numbers and names of sizes of a model, or a function of it."""
+    entries = shape if isinstance(shape, (tuple, list)) else [None]
+    if not callable(shape) and not all(_is_size(n) for n in entries):
+        hint = "Other sizes are given by a function of the model: lambda model: (model.nv - 6,)."
+        raise ParameterError(what, got=shape, expected="a tuple of whole numbers and 'nq', 'nv', 'nbodies'", hint=hint)
+
+
+def _is_size(entry: Any) -> bool:
+    return hasattr(Model, entry) if isinstance(entry, str) else isinstance(entry, (int, np.integer)) and int(entry) >= 0
+
+
+def core_shape(shape: Shape, model: Any) -> tuple[int, ...]:
+    """Return a shape with its names (nq, nv, nbodies) replaced by the model's numbers."""
+    if callable(shape):
+        return shape(model)
+    return tuple(getattr(model, n) if isinstance(n, str) else n for n in shape)
+
+
+def is_symbolic(value: Any) -> bool:
+    """Return whether an argument holds symbols (of any library) instead of numbers."""
+    if isinstance(value, np.ndarray):
+        return value.dtype == object
+    if isinstance(value, (list, tuple)):
+        return any(is_symbolic(e) for e in value)
+    if isinstance(value, (int, float, complex, str, bytes, np.generic, type(None), dict, set, frozenset)):
+        return False
+    return _is_casadi(value) or _is_jax_tracer(value) or not (hasattr(value, "__array__") or _is_memory(value))
+
+
+def _is_memory(value: Any) -> bool:
+    """Return whether a value lends its memory, as `array.array` does."""
+    try:
+        memoryview(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _is_casadi(value: Any) -> bool:
+    return type(value).__module__.startswith("casadi")
+
+
+def _is_jax_tracer(value: Any) -> bool:
+    return any(c.__name__ == "Tracer" and c.__module__.startswith("jax") for c in type(value).__mro__)
+
+
+def symbolic_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
+    """Return symbols as an array of objects of exactly the core shape.
+
+    Raises:
+        ShapeError: if the shape differs; a batch of symbols is not a thing.
+        DTypeError: if an entry is no scalar.
+    """
+    if _is_casadi(value):
+        value = [value[k] for k in range(value.numel())]
+    elif _is_jax_tracer(value):
+        value = list(value.ravel())
+    flat = _flatten(value)
+    if len(flat) != math.prod(core):
+        hint = "Symbolic arguments have no batch dimensions."
+        raise ShapeError(where, name, got=(len(flat),), expected=str(core), hint=hint)
+    for e in flat:
+        if isinstance(e, (str, bytes, type(None), dict)):
+            raise DTypeError(where, name, got=f"an array with {e!r} in it", expected="numbers or symbols")
+    return symbolic(flat, core)
+
+
+def _flatten(value: Any) -> list[Any]:
+    if isinstance(value, np.ndarray):
+        return value.ravel().tolist()
+    if isinstance(value, (list, tuple)):
+        return [e for part in value for e in _flatten(part)]
+    return [value]
+
+
+def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
+    """Return an argument as an array of real numbers.
+
+    Raises:
+        DTypeError: if it is not made of real numbers.
+        ShapeError: if it is ragged.
+    """
+    _check_on_processor(where, name, value)
+    if type(value) is not np.ndarray and isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
+        expected, hint = "an array of which every entry counts", "filled(...) gives its masked entries a number."
+        raise DTypeError(where, name, got="masked in places", expected=expected, hint=hint)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise DTypeError(where, name, got="a ragged nested sequence", expected="an array of numbers") from None
+    if array.dtype == object and type(value) is int:  # beyond NumPy's whole numbers
+        with contextlib.suppress(OverflowError):  # beyond all floats, too
+            array = np.asarray(float(value))
+    if array.dtype.kind not in "fiu":
+        kinds = {"c": "complex numbers", "b": "truth values", "U": "text", "S": "bytes", "O": "objects", "M": "dates"}
+        got = f"an array of {kinds.get(array.dtype.kind, str(array.dtype))}"
+        if array.dtype == object:
+            got += f" such as {next(iter(array.ravel()), None)!r}"
+        raise DTypeError(where, name, got=got, expected="real numbers (float64, float32 or integers)")
+    return array
+
+
+def _check_on_processor(where: str, name: str, value: Any) -> None:
+    """Raise where an array of another library is on a device: NumPy would copy it to the processor."""
+    if isinstance(value, (np.ndarray, np.generic, float, int, list, tuple)) or not is_on_device(value):
+        return
+    got, expected = f"a {type(value).__name__} on a device", "an array of NumPy, CuPy or PyTorch"
+    hint = (
+        f"Nothing is moved unasked. cardan.interop.cuda.as_device_array({name}) and cupy.from_dlpack({name}) take it "
+        f"where it is (within JAX, cardan.interop.jax.wrap does); np.asarray({name}) copies it."
+    )
+    raise DTypeError(where, name, got=got, expected=expected, hint=hint)
+
+
+def is_on_device(value: Any) -> bool:
+    """Return whether an array, of any library, is in the memory of a device."""
+    if hasattr(value, "__cuda_array_interface__"):
+        return True
+    try:
+        kind, _ = value.__dlpack_device__()
+    except (AttributeError, BufferError, TypeError, ValueError, RuntimeError):  # no array, or one on several devices
+        places: Any = getattr(value, "devices", None)  # a method of JAX's arrays
+        found: Any = places() if callable(places) else ()
+        return any(getattr(place, "platform", "cpu") != "cpu" for place in found)
+    return int(kind) not in _PROCESSOR
+
+
+_PROCESSOR = (1, 3)
+"""Kinds of DLPack's devices that are memory of the processor: kDLCPU, kDLCUDAHost."""
+
+
+def checked_batch(where: str, values: Mapping[str, Any], cores: Mapping[str, tuple[int, ...]]) -> Batch:
+    """Return the arguments checked, broadcast against each other and flattened.
+
+    Raises:
+        ShapeError, DTypeError: what was wrong with which argument.
+    """
+    arrays = {name: numeric_array(where, name, value) for name, value in values.items()}
+    for name, array in arrays.items():
+        check_core(where, name, array.shape, cores[name])
+    shape = broadcast(where, {name: a.shape[: a.ndim - len(cores[name])] for name, a in arrays.items()})
+    dtype = common_dtype({a.dtype for a in arrays.values()})
+    size = math.prod(shape)
+    flat = [_rows(array, shape, cores[name], size, dtype) for name, array in arrays.items()]
+    return Batch(tuple(arrays), flat, shape, size, dtype)
+
+
+def _rows(array: np.ndarray, shape: tuple[int, ...], core: tuple[int, ...], size: int, dtype: np.dtype) -> np.ndarray:
+    """Return an array as rows of one kind, (size, entries), as `Batch` has them."""
+    full, entries = (*shape, *core), math.prod(core)
+    widened = array if array.shape == full else np.broadcast_to(array, full)
+    if size > 1 and all(step == 0 or n == 1 for step, n in zip(widened.strides, shape, strict=False)):
+        row = np.ascontiguousarray(widened[(0,) * len(shape)], dtype=dtype)
+        return np.broadcast_to(row.reshape(1, entries), (size, entries))
+    if widened.dtype == dtype and widened.flags.c_contiguous:
+        return widened.reshape(size, entries)
+    return _copied(widened, dtype).reshape(size, entries)
+
+
+def _copied(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return a contiguous copy, in memory used before if it is large."""
+    copied = empty(array.shape, dtype)
+    copied[...] = array
+    return copied
+
+
+def pieces(batch: Batch) -> Iterator[tuple[slice, list[np.ndarray]]]:
+    """Yield the rows in pieces, each with contiguous arrays: where all rows are one, the same copies for each piece."""
+    same = [batch.size > 1 and array.strides[0] == 0 for array in batch.arrays]
+    widest = max((array[0].nbytes for array, one in zip(batch.arrays, same, strict=True) if one), default=0)
+    step = min(batch.size, max(PIECE // widest, 1)) if widest else batch.size
+    copies = [_copied(a[:step], batch.dtype) if one else a for a, one in zip(batch.arrays, same, strict=True)]
+    for start in range(0, batch.size, step or 1):
+        rows = slice(start, min(start + step, batch.size))
+        yield rows, [a[: rows.stop - start] if one else a[rows] for a, one in zip(copies, same, strict=True)]
+
+
+def check_finite(where: str, name: str, array: np.ndarray, batch: tuple[int, ...], hint: str = "") -> None:
+    """Raise `NotFiniteError`, naming the first entry of the whole batch that is infinite or not a number."""
+    found = np.flatnonzero(~np.isfinite(array))
+    if found.size:
+        shape = (*batch, *array.shape[1:])
+        index = tuple(int(k) for k in np.unravel_index(found[0], shape)) if shape else ()
+        raise NotFiniteError(where, name, index, float(array.reshape(-1)[found[0]]), hint)
+
+
+def check_configuration(where: str, name: str, q: np.ndarray, parts: Iterable[tuple[int, int]]) -> None:
+    """Raise where a quaternion, or a (cos, sin), of a configuration is 0 and so no orientation.
+
+    Args:
+        where: the function, for the message.
+        name: of the argument.
+        q: shape (size, nq).
+        parts: where, (start, stop), these are (`Model.unit_parts`).
+
+    Raises:
+        ConfigurationError: naming the entries and the row of the batch.
+    """
+    for start, stop in parts:
+        rows = np.flatnonzero(q[:, stop - 1] == 0.0)  # few, and one column is read in a tenth of the time of four
+        rows = rows[~q[rows, start:stop].any(axis=1)]
+        if rows.size:
+            raise ConfigurationError(where, name, start, stop, rows.tolist() if len(q) > 1 else ())
+
+
+def check_core(where: str, name: str, shape: tuple[int, ...], core: tuple[int, ...]) -> None:
+    """Raise `ShapeError` unless the shape of an array, of any library, ends in its core shape."""
+    if len(shape) >= len(core) and shape[len(shape) - len(core) :] == core:
+        return
+    expected = f"(..., {', '.join(map(str, core))})" if core else "(...)"
+    hint = ""
+    if len(shape) == 2 and len(core) == 1 and shape[0] == core[0]:
+        hint = "The batch comes first: is it transposed?"
+    raise ShapeError(where, name, got=shape, expected=expected, hint=hint)
+
+
+def broadcast(where: str, leading: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Return the common leading dimensions, or raise `ShapeError` naming all of them."""
+    for name, shape in leading.items():
+        if len(shape) > DIMENSIONS:
+            expected = f"at most {DIMENSIONS} leading (batch) dimensions"
+            hint = "Make one of several: array.reshape(-1, ...)."
+            raise ShapeError(where, name, got=shape, expected=expected, hint=hint)
+    try:
+        return np.broadcast_shapes(*leading.values())
+    except ValueError:
+        listed = ", ".join(f"{name}: {shape}" for name, shape in leading.items())
+        name, shape = next(iter(leading.items()))
+        hint = f"The leading (batch) dimensions are {listed}."
+        raise ShapeError(where, name, got=shape, expected="leading dimensions that broadcast", hint=hint) from None
+
+
+def common_dtype(dtypes: Iterable[np.dtype]) -> np.dtype:
+    """Return float32 if that is what all floating-point arrays are, else float64.
+
+    Args:
+        dtypes: of the arrays.
+    """
+    floats = [d for d in dtypes if d.kind == "f"]
+    single = bool(floats) and all(d.itemsize == 4 for d in floats)
+    return np.dtype(np.float32 if single else np.float64)

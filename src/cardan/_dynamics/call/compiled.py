@@ -1,0 +1,343 @@
+"""A traced function made for a target, and bound to one model: the program itself, with little around it."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from inspect import Parameter, Signature
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan._algebra.errors import DTypeError, ShapeError
+from cardan._algebra.words import of_argument
+from cardan._compiler.program import Program
+from cardan._compiler.program.program import places_of
+from cardan._compiler.program.repeated import times
+from cardan._compiler.runtime.memory import empty
+from cardan._compiler.targets import Outline, Runner
+from cardan._compiler.targets.llvm.door_type import held_by
+from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, pieces
+from cardan._dynamics.call.conversion import SecondTry
+from cardan._dynamics.call.kinds import module_of
+from cardan._dynamics.call.results import Form
+from cardan._dynamics.call.traced import Traced
+from cardan._robot.model.inputs import LIMITS
+
+if TYPE_CHECKING:
+    from cardan._dynamics.call.function import Function
+    from cardan._dynamics.call.signature import Options
+    from cardan._robot.model import Model
+
+
+class Compiled:
+    """A program for one model and one choice of options, ready to run.
+
+    Args:
+        outline: of the program: the arrays it takes and gives.
+        form: the form its results are returned in.
+        run: the program on a target.
+        target: its name.
+        trace: gives the traced function; called when it is asked for, as a program from the disk does without.
+        read_files: whether a file was read while it was traced, so that another model must not be given it.
+    """
+
+    def __init__(
+        self,
+        outline: Outline,
+        form: Form,
+        run: Runner,
+        target: str,
+        trace: Callable[[], Traced],
+        read_files: bool = False,
+    ) -> None:
+        self.inputs, self.outputs, self.digest = outline.inputs, outline.outputs, outline.digest
+        self.passes, self.read_files = outline.passes, read_files
+        self.form, self.run, self.target, self._trace = form, run, target, trace
+        self.places = places_of(self.outputs)
+
+    def times(self, count: int) -> Compiled:
+        """Return the program run so many times as often, by the same machine code; see `program.repeated.times`."""
+
+        def trace() -> Traced:
+            traced = self.traced
+            return replace(traced, program=times(traced.program, count))
+
+        other = copy.copy(self)
+        other.run, other.passes, other._trace = self.run.times(count), self.passes * count, functools.cache(trace)
+        return other
+
+    @property
+    def traced(self) -> Traced:
+        """Return the stage before this one."""
+        return self._trace()
+
+    @property
+    def program(self) -> Program:
+        """Return the program."""
+        return self.traced.program
+
+    @property
+    def is_single(self) -> bool:
+        """Return whether there is one result, returned as it is."""
+        return self.form.kind == "one"
+
+    def door(
+        self,
+        name: str,
+        slow: Callable[..., Any],
+        parts: Sequence[tuple[int, int, int]],
+        threads: int | None,
+        *,
+        packed: bool = False,
+    ) -> Callable[..., Any] | None:
+        """Return a function that takes the arrays with the least in between, and leaves the rest to `slow`.
+
+        Its results come as the form says, or packed, side by side in one array (batch..., total).
+        """
+        if packed or self.is_single:
+            return self.run.door(name, slow, parts, packed=packed, threads=threads)
+        gathered = self.form.gathered
+        finish = None if gathered else lambda *results: self.form.rebuilt(results)
+        return self.run.door(name, slow, parts, gathered=gathered, finish=finish, threads=threads)
+
+    def shapes(self, packed: bool) -> list[tuple[int, ...]]:
+        """Return the core shapes of the results, or of the one array where they are side by side."""
+        return [(sum(a.size for a in self.outputs),)] if packed else [a.shape for a in self.outputs]
+
+    def new_results(self, batch: Batch, packed: bool = False) -> list[np.ndarray]:
+        """Return arrays for the results, of shapes (batch..., core...)."""
+        return [empty((*batch.shape, *shape), batch.dtype) for shape in self.shapes(packed)]
+
+    def write(
+        self,
+        name: str,
+        batch: Batch,
+        results: Sequence[np.ndarray],
+        threads: int | None,
+        checked: bool,
+        packed: bool = False,
+    ) -> None:
+        """Compute the results.
+
+        Args:
+            name: of the function, for messages.
+            batch: the arguments.
+            results: where to write them: arrays such as `new_results` gives.
+            threads: over how many threads a large batch is split.
+            checked: whether arguments and results must be finite.
+            packed: whether they are side by side in one array.
+
+        Raises:
+            NotFiniteError: if they are not.
+        """
+        if checked:
+            for argument, array in zip(batch.names, batch.arrays, strict=True):
+                own = np.where(np.isinf(array), 0.0, array) if argument in LIMITS else array  # there may be none
+                check_finite(name, argument, own, batch.shape)
+        rows = [a.reshape(batch.size, math.prod(s)) for a, s in zip(results, self.shapes(packed), strict=True)]
+        rows = [rows[0][:, place] for place in self.places] if packed else rows
+        for place, arrays in pieces(batch):
+            self.run.write(arrays, [row[place] for row in rows], place.stop - place.start, batch.dtype, threads)
+        if checked:
+            hint = "Its arguments are finite: look for a singular state, or one outside the function's domain."
+            for array, shape in zip(results, self.shapes(packed), strict=True):
+                check_finite(name, "the result", array.reshape(batch.size, *shape), batch.shape, hint)
+
+    def returned(self, results: Sequence[np.ndarray]) -> Any:
+        """Return the results in the form the kernel gave them; those without dimensions as numbers."""
+        return self.form.rebuilt([array if array.ndim else array[()] for array in results])
+
+
+class _Signature:
+    """What `inspect.signature` says of a bound function: its arrays with their defaults, and `out=`."""
+
+    def __get__(self, of: Bound | None, owner: type) -> Any:
+        if of is None:
+            return None  # of the class nothing, that is: look at `__init__`
+        return Signature([*_parameters(of), Parameter("out", Parameter.KEYWORD_ONLY, default=None)])
+
+
+def _parameters(of: Bound) -> Iterator[Parameter]:
+    """Yield the arrays; from the first one without a default behind one with a default on they are by keyword."""
+    kind, before = Parameter.POSITIONAL_OR_KEYWORD, False
+    for name in of._cores:
+        has_default = name in of._defaults
+        kind = Parameter.KEYWORD_ONLY if before and not has_default else kind
+        before = before or has_default
+        yield Parameter(name, kind, default=of._defaults.get(name, Parameter.empty))
+
+
+class Bound:
+    """A function of one model with fixed options: `fast(q, v, a, out=tau)`. Made by `Function.bind`.
+
+    Arrays come by position or by keyword; those with a default may be left out. A packed one returns all results side
+    by side in one array, shape (..., total): `places` says where each is.
+    """
+
+    __slots__ = ("_compiled", "_cores", "_defaults", "_door", "_made_by", "_name", "_packed", "_threads")
+
+    def __init__(
+        self,
+        function: Function,
+        model: Model,
+        names: tuple[str, ...],
+        options: Options,
+        packed: bool,
+        defaults: Mapping[str, Any],
+    ) -> None:
+        cores = function.interface.cores(model)
+        self._defaults = {n: defaults[n] for n in names if n in defaults}
+        self._name, self._threads, self._cores = function.name, function.threads, {n: cores[n] for n in names}
+        self._compiled = function.compiled(model, names, options)
+        self._made_by, self._packed = (function, model, names, options, packed), packed
+
+    def __call__(self, *arrays: Any, out: np.ndarray | None = None, **named: Any) -> Any:
+        """Evaluate; the arrays are those of the function, in its order, broadcast against each other.
+
+        Args:
+            arrays: shapes (..., core shape); numbers, lists and other arrays are converted.
+            out: where to write the result: a contiguous, writable array of its shape and dtype. It may be one of the
+                inputs. For several results a tuple of such arrays, apart from each other, or what is returned: a named
+                tuple, a dictionary. It is returned itself.
+            named: arrays by keyword.
+
+        Raises:
+            ShapeError, DTypeError: for arrays or an `out` that do not fit.
+            TypeError: for arrays that are missing, given twice, or not the function's.
+        """
+        arrays = self._complete(arrays, named)
+        theirs = module_of(arrays)
+        if theirs is not None and (returned := theirs.called_bound(self, arrays, out)) is not NotImplemented:
+            return returned
+        batch = self._checked(arrays)
+        given = self._compiled.new_results(batch, self._packed) if out is None else self._checked_out(out, batch)
+        apart = out is None or not any(np.may_share_memory(a, b) for a in given for b in batch.arrays)
+        results = given if apart else self._compiled.new_results(batch, self._packed)
+        checked = self._made_by[0].checked
+        self._compiled.write(self._name, batch, results, self._threads, checked, self._packed)
+        if not apart:
+            for target, result in zip(given, results, strict=True):
+                target[...] = result
+        if out is not None:
+            return out
+        return results[0] if self._packed else self._compiled.returned(results)
+
+    __signature__ = _Signature()
+
+    @property
+    def places(self) -> dict[str, Any]:
+        """Indices of the results in a packed one's array, by name: `flat[places["q"]]`."""
+        outputs = zip(self._compiled.outputs, self._compiled.places, strict=True)
+        indices = [(..., place if array.shape else place.start) for array, place in outputs]
+        return dict(zip(self._compiled.form.names, indices, strict=True))
+
+    @property
+    def made_by(self) -> tuple[Function, Model, tuple[str, ...], Options, bool]:
+        """The arguments of `bound` that made it."""
+        return self._made_by
+
+    def __reduce__(self) -> Any:
+        return bound, (*self._made_by, self._defaults)
+
+    def _complete(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return all arrays in order: those by position, those by keyword, and the defaults of those left out."""
+        first, names = dict(zip(self._cores, arrays, strict=False)), self._cores.keys()
+        given = {**self._defaults, **first, **named}
+        if len(arrays) > len(names) or given.keys() != names or first.keys() & named.keys():
+            raise TypeError(f"{self._name} takes {self._told(arrays, named)}")
+        return tuple([given[n] for n in names])
+
+    def _told(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> str:
+        """Return in words what a call should give, what it gives, and what is wrong with that."""
+        first, model = list(self._cores)[: len(arrays)], self._made_by[1]
+        told = [f"{len(self._cores)} arrays ({self._listed()}), got {len(arrays) + len(named)}"]
+        if any(isinstance(a, type(model)) for a in arrays):
+            told[0] += f", the model among them: it is bound to {model.name}"
+        told += [f"there is no argument {n!r}{of_argument(n, self._cores)}" for n in named if n not in self._cores]
+        told += [f"{n} is given twice" for n in first if n in named]
+        told += [f"missing {n}" for n in self._cores if n not in (*first, *named, *self._defaults)]
+        return "; ".join(told)
+
+    def _listed(self) -> str:
+        return ", ".join(f"{n}={self._defaults[n]!r}" if n in self._defaults else n for n in self._cores)
+
+    def _checked(self, arrays: tuple[Any, ...]) -> Batch:
+        function, model, *_ = self._made_by
+        if any(isinstance(a, type(model)) for a in arrays):
+            raise TypeError(f"{self._name} takes {self._told(arrays, {})}")
+        batch = checked_batch(self._name, dict(zip(self._cores, arrays, strict=True)), self._cores)
+        function.interface.check_configurations(model, batch)
+        return batch
+
+    def _checked_out(self, out: Any, batch: Batch) -> list[np.ndarray]:
+        """Return the arrays in `out`, one for each result."""
+        compiled, one = self._compiled, self._packed or self._compiled.is_single
+        arrays = [out] if one else compiled.form.parts(out)
+        if arrays is None:
+            expected = f"{compiled.form.describe()}, or a tuple of {len(compiled.outputs)} arrays"
+            raise DTypeError(self._name, "out", got=_contents(out), expected=expected)
+        names = ["out"] if one else [f"out: {a.name}" for a in compiled.outputs]
+        for name, array, shape in zip(names, arrays, compiled.shapes(self._packed), strict=True):
+            self._check_array(name, array, (*batch.shape, *shape), batch.dtype)
+        for (a, x), (b, y) in combinations(zip(names, arrays, strict=True), 2):
+            if np.may_share_memory(x, y):
+                raise DTypeError(self._name, b, got=f"in the memory of {a!r}", expected="memory of its own")
+        return arrays
+
+    def _check_array(self, name: str, array: Any, expected: tuple[int, ...], dtype: np.dtype) -> None:
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or not array.dtype.isnative:
+            own = isinstance(array, np.ndarray)  # others have a dtype, too: tensors, NumPy's own numbers
+            got = str(array.dtype) if own else f"a {type(array).__name__}, no NumPy array"
+            raise DTypeError(self._name, name, got=got, expected=f"an array of {dtype} of shape {expected}")
+        if array.shape != expected:
+            raise ShapeError(self._name, name, got=array.shape, expected=str(expected))
+        if not array.flags.c_contiguous or not array.flags.writeable:
+            raise DTypeError(self._name, name, got="read-only or not contiguous", expected="contiguous and writable")
+
+    def __repr__(self) -> str:
+        return f"<{self._name}({self._listed()}) of one model, on {self._compiled.target}>"
+
+
+def _contents(out: Any) -> str:
+    """Return what was given for several results, in words."""
+    names = list(out) if isinstance(out, Mapping) else getattr(out, "_fields", ())
+    listed = f" ({', '.join(map(str, names))})" if names else ""
+    return f"a {type(out).__name__}{listed}" + (f" of {len(out)}" if isinstance(out, (tuple, list)) else "")
+
+
+def bound(
+    function: Function,
+    model: Model,
+    names: tuple[str, ...],
+    options: Options,
+    packed: bool = False,
+    defaults: Mapping[str, Any] | None = None,
+) -> Bound:
+    """Return a function of one model with fixed options: one that is called as its door is, if it has one.
+
+    Args:
+        function: the function.
+        model: the robot.
+        names: of the arrays it will be given.
+        options: values of the options.
+        packed: whether results are side by side in one array.
+        defaults: of arrays that may be left out; the function's own by default.
+    """
+    defaults = function.interface.defaults if defaults is None else defaults
+    plain = Bound(function, model, names, options, packed, defaults)
+    cores, parts = plain._cores.values(), function.interface.unit_parts(model, names)
+    again, compiled = SecondTry(cores, functools.partial(Bound.__call__, plain), plain._complete), plain._compiled
+    door = None if function.checked else compiled.door(function.name, again, parts, function.threads, packed=packed)
+    if door is None:
+        return plain
+    again.of(door)
+    quick = held_by(Bound, "_door")(door)
+    for slot in Bound.__slots__:
+        if slot != "_door":
+            setattr(quick, slot, getattr(plain, slot))
+    return quick

@@ -1,0 +1,592 @@
+"""The compiled function: the dispatch from a call to the program of its model.
+
+`@cardan.function` makes one from plain Python. Called on arrays, it is traced once for the model, compiled and run on
+the whole batch; called on symbols (its own, SymPy's, CasADi's ...) it is the plain Python again, so functions call one
+another freely and everything is inlined.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from weakref import WeakValueDictionary, ref
+
+import numpy as np
+
+from cardan._algebra.by_identity import ByIdentity
+from cardan._algebra.errors import ParameterError, RecompilationWarning, StaleProgramError, check_known, levels_inside
+from cardan._compiler.program import Program
+from cardan._compiler.program.ops import Op
+from cardan._compiler.runtime import reading
+from cardan._compiler.runtime.threads import checked_count
+from cardan._compiler.targets import KEEPERS, LOADERS, SOURCES, Outline, default_target, load_program
+from cardan._compiler.targets.llvm import target as _native_target  # noqa: F401 -- now, not within a process' first call
+from cardan._dynamics.call import store
+from cardan._dynamics.call.arguments import Shape, checked_batch, is_symbolic, numeric_array, symbolic_array
+from cardan._dynamics.call.compiled import Bound, Compiled, bound
+from cardan._dynamics.call.environment import stands_for
+from cardan._dynamics.call.explain import explanation, gufunc_signature
+from cardan._dynamics.call.kinds import module_of
+from cardan._dynamics.call.repeated import Repeated
+from cardan._dynamics.call.results import Form
+from cardan._dynamics.call.signature import Options, Signature, token
+from cardan._dynamics.call.sites import CallSites
+from cardan._dynamics.call.traced import Kernel, Source, Traced
+from cardan._robot.model import Model
+
+if TYPE_CHECKING:
+    from cardan._robot.model.model import ModelWithInputs
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+MANY = 3  # programs of one function for one model, from which on one more is worth a warning
+
+
+class Choice(NamedTuple):
+    """What one program of a function is made for, beside the model."""
+
+    names: tuple[str, ...]
+    options: Options
+    target: str
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells choices apart, options that Python calls equal included."""
+        return self.names, token(self.options), self.target
+
+
+class Function(Generic[P, R]):
+    """A function of a model and arrays, compiled for each model on first use.
+
+    Args:
+        kernel: `kernel(model, q, v, ...)`, written over scalars; its array arguments arrive as arrays of symbols. Or
+            the `Source` of a function made from another one, such as a derivative.
+        shapes: core shapes of array arguments beyond the known names (q, v, a, tau, q0, q1, external_forces); entries
+            are numbers or `"nq"`, `"nv"`, `"nbodies"`. Floats are arrays of shape (). All other arguments are options:
+            fixed while tracing, hashable.
+        returns: core shape of the result, where it is known.
+        options: names of arguments that are options even where they are floats.
+        simplified: whether the result depends on joint coordinates alone, not on where the bodies' frames are.
+        target: where it runs, `"llvm"`, `"numpy"` or `"cuda"`; by default where its arrays are: for those of NumPy,
+            CARDAN_TARGET, or native code.
+        threads: over how many threads a large batch is split; by default what `set_num_threads` says.
+        checked: whether every call looks for arguments and results that are not finite, and in every state for
+            quaternions of norm 0; by default, whether CARDAN_CHECK is set. It takes the long way, a few microseconds.
+
+    Examples:
+        >>> isinstance(cardan.mass_matrix, cardan.Function)
+        True
+        >>> print(cardan.mass_matrix.signature(arm))
+        (7)->(7,7)
+        >>> fast = cardan.mass_matrix.bind(arm)
+        >>> fast(q).shape
+        (7, 7)
+    """
+
+    def __init__(
+        self,
+        kernel: Callable[Concatenate[Model, P], R] | Source,
+        shapes: Mapping[str, Shape] | None = None,
+        returns: Shape | None = None,
+        *,
+        options: Sequence[str] = (),
+        simplified: bool = False,
+        target: str | None = None,
+        threads: int | None = None,
+        checked: bool | None = None,
+    ) -> None:
+        if not isinstance(kernel, Source):
+            functools.update_wrapper(self, kernel)
+            name = getattr(kernel, "__name__", "function")
+            interface = Signature(name, inspect.signature(kernel), dict(shapes or {}), tuple(options))
+            kernel = Kernel(kernel, interface, returns, simplified)
+        self.made_from: Source = kernel
+        self.target, self.threads = target, threads
+        self.checked = os.environ.get("CARDAN_CHECK", "0") != "0" if checked is None else checked
+        self._sites = CallSites(self.interface)
+        self._doors = self._sites.models.values
+        self._cache: ByIdentity[Model, dict[Any, Compiled]] = ByIdentity()
+        self._shared: WeakValueDictionary[Any, Compiled] = WeakValueDictionary()  # by the model's content
+        self._repeated: dict[Any, Function[P, R]] = {}
+
+    @property
+    def interface(self) -> Signature:
+        """Its arguments."""
+        return self.made_from.signature
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.interface.name
+
+    @property
+    def parameters(self) -> inspect.Signature:
+        """The parameters of its kernel."""
+        return self.interface.parameters
+
+    @overload
+    def __call__(self, model: Model, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    @overload
+    def __call__(self, model: ModelWithInputs, *args: Any, **kwargs: Any) -> R: ...  # those by keyword, too
+    def __call__(self, model: Model, *args: Any, **kwargs: Any) -> R:
+        """Evaluate on arrays of shape (..., core shape), broadcast against each other, or on symbols.
+
+        Tensors of PyTorch come back as such, with their derivatives (`cardan.interop.torch.wrap`). Arrays on a device
+        are computed there (`cardan.interop.cuda`).
+
+        Raises:
+            ShapeError, DTypeError: for an argument that does not fit.
+            UnknownNameError: for a frame, body or joint that does not exist.
+            TraceError: if the function's own code cannot be traced.
+        """
+        doors = self._doors.get(id(model))
+        if doors is None:
+            return self._call(model, args, kwargs)
+        if not kwargs and (door := doors.get(len(args))) is not None:  # arrays alone, all by position
+            return door(*args)
+        return self._sites.call(doors, model, args, kwargs, self._call)
+
+    def _call(self, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        """Evaluate, whatever the arguments are."""
+        theirs = module_of((*args, *kwargs.values()))
+        if theirs is not None:
+            return theirs.called(self, model, args, kwargs)
+        arrays, options = self.interface.call(model, args, kwargs)
+        cores = self.interface.cores(model)
+        if stands_for(model) is not None or any(is_symbolic(value) for value in arrays.values()):
+            symbols = {n: symbolic_array(self.name, n, value, cores[n]) for n, value in arrays.items()}
+            return self.made_from.inline(model, symbols, options)
+        batch = checked_batch(self.name, arrays, cores)
+        self.interface.check_configurations(model, batch)
+        compiled = self.compiled(model, tuple(arrays), options)
+        results = compiled.new_results(batch)
+        compiled.write(self.name, batch, results, self.threads, self.checked)
+        if not self.checked:
+            self._sites.open(model, args, kwargs, compiled, self._call, self.threads)
+        return compiled.returned(results)
+
+    # --- from the call to the program ---
+
+    def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
+        """Return the program for the arrays and options given, made once.
+
+        Args:
+            model: the robot.
+            names: of the arrays that are given.
+            options: values of the options, by name.
+
+        Examples:
+            >>> cardan.mass_matrix.compiled(arm, ("q",), ()).target
+            'numpy'
+        """
+        choice = Choice(names, options, self.target or default_target())
+        programs = self._cache.setdefault(model, {})
+        if choice.key not in programs:
+            self._warn_of_many(model, programs, choice)
+            return programs.setdefault(choice.key, self._of_content(model, choice))
+        return programs[choice.key]
+
+    def _of_content(self, model: Model, choice: Choice) -> Compiled:
+        """Return the program of an equal model, made now if there is none yet.
+
+        A model with a user's code in it shares none: what that code reads may be something else by now.
+        """
+        source = self.made_from
+        if isinstance(source, Repeated) and source.count > 1:  # one program, known to the function that is run once
+            once = source.once.on(choice.target)
+            return once.compiled(model, choice.names, choice.options).times(source.count)
+        digest = model.digest
+        found = self._shared.get((digest, choice.key)) if digest else None
+        if found is None:
+            found = self._made(model, choice)
+            if digest and not found.read_files:
+                # of several threads that made it at once all take one, whose machine code is loaded once
+                found = self._shared.setdefault((digest, choice.key), found)
+        return found
+
+    def _made(self, model: Model, choice: Choice) -> Compiled:
+        """Return the program: as it was found before, on disk, or traced now."""
+        key = store.name_of(self.made_from, model, choice.names, choice.options) if choice.target in KEEPERS else None
+        kept = store.load(key) if key else None
+        if kept is not None:
+            return self._revived(key, *kept, model, choice)
+        read_before = reading.latest()
+        traced = replace(self.made_from.traced(model, choice.names, choice.options), key=key)
+        outline, read_files = Outline.of(traced.program), reading.latest() != read_before
+        if key and not read_files:
+            store.save(key, outline, traced.form)
+        return _compiled(outline, traced, choice.target, read_files)
+
+    def _revived(self, key: str | None, outline: Outline, form: Form, model: Model, choice: Choice) -> Compiled:
+        """Return a program of which all but the instructions is known; they are traced when they are asked for.
+
+        Raises:
+            StaleProgramError: then, if what is traced is another program, because a global has changed, say.
+        """
+        first = ref(model)
+
+        @functools.cache
+        def trace() -> Traced:  # for a model that is alive now: who asks has one
+            alive = first() or next(m for m, programs in self._cache.items() if programs.get(choice.key) is compiled)
+            traced = self.made_from.traced(alive, choice.names, choice.options)
+            if Outline.of(traced.program) != outline:
+                raise StaleProgramError(self.name)
+            return replace(traced, key=key)
+
+        run = load_program(outline, lambda: trace().program, choice.target)
+        compiled = Compiled(outline, form, run, choice.target, trace)
+        return compiled
+
+    def _warn_of_many(self, model: Model, programs: Mapping[Any, Any], choice: Choice) -> None:
+        """Warn once, when another value of an option begins to cost."""
+        alike = [key for key in programs if (key[0], key[2]) == (choice.names, choice.target)]
+        if len(alike) == MANY:
+            chosen = zip(self.interface.open, *(key[1] for key in alike), strict=False)
+            names = [name for name, *values in chosen if len(set(values)) > 1]
+            warnings.warn(RecompilationWarning(self.name, model.name, MANY + 1, names), stacklevel=levels_inside())
+
+    def trace(self, model: Model, *optional: str, **options: Any) -> Traced:
+        """Return the function traced for a model: its program and the form of its results, which can be pickled.
+
+        Args:
+            model: the robot.
+            optional: names of optional array arguments that will be given.
+            options: values of the options, such as `frame="tool"`.
+
+        Examples:
+            >>> type(cardan.jacobian.trace(arm, frame="tool")).__name__
+            'Traced'
+        """
+        return self.traced(model, *self.interface.required(model, options, optional))
+
+    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
+        """Return the function traced for a model, the stage before compilation.
+
+        Args:
+            model: the robot.
+            names: of the arrays that are given.
+            options: values of the options, by name.
+
+        Examples:
+            >>> type(cardan.mass_matrix.traced(arm, ("q",), ())).__name__
+            'Traced'
+        """
+        compiled = self.compiled(model, names, options)
+        if compiled.read_files:  # so does the trace of what is made from it
+            reading.note()
+        return compiled.traced
+
+    def adopt(self, model: Model, traced: Traced, **options: Any) -> None:
+        """Take what `trace` returned, in another process perhaps, for calls with a model: they do not trace it again.
+
+        Args:
+            model: the robot.
+            traced: of this function, for a model and options that were the same.
+            options: values of the options it was traced with.
+
+        Raises:
+            ParameterError: for what is no trace of a function of this name, or one that takes other arrays than the
+                function does for this model, or does another number of steps.
+
+        Examples:
+            >>> import pickle
+            >>> kept = pickle.dumps(cardan.mass_matrix.trace(arm))
+            >>> cardan.mass_matrix.adopt(arm, pickle.loads(kept))
+        """
+        self._check_trace(traced)
+        cores, given = self.interface.cores(model), traced.program.inputs
+        optional = [a.name for a in given if a.name in self.interface.shapes]
+        names, values = self.interface.required(model, options, optional)
+        expected = tuple((n, cores[n]) for n in names)
+        if tuple((a.name, a.shape) for a in given) != expected:
+            raise ParameterError(f"{self.name}: trace to adopt", got=given, expected=f"one of the arrays {expected}")
+        choice = Choice(names, values, self.target or default_target())
+        self._cache.setdefault(model, {})[choice.key] = _compiled(Outline.of(traced.program), traced, choice.target)
+
+    def _check_trace(self, traced: Any) -> None:
+        """Raise unless this is a trace of a function of the same name that is run as often."""
+        where, source = f"{self.name}: trace to adopt", self.made_from
+        if not isinstance(traced, Traced) or traced.program.name != self.name:
+            got = f"one of {traced.program.name}" if isinstance(traced, Traced) else f"a {type(traced).__name__}"
+            raise ParameterError(where, got=got, expected=f"what {self.name}.trace(...) returned")
+        passes = Outline.of(traced.program).passes
+        # steps may be written out: all, or those of a function that is repeated itself
+        if isinstance(source, Repeated) and passes not in (1, source.count, source.passes):
+            raise ParameterError(where, got=f"one of {passes} steps", expected=f"one of {source.passes}")
+
+    def bind(self, model: Model, *optional: str, **options: Any) -> Bound:
+        """Return the function of one model with fixed options, for loops: less to check at each call.
+
+        Args:
+            model: the robot.
+            optional: names of optional array arguments that will be given, such as `"external_forces"`.
+            options: values of the options, such as `frame="tool"`; defaults of arguments that are numbers.
+
+        Numbers that have a default, here or in the function, may be left out of a call. The values of a model's inputs
+        (`Model.with_inputs`) come after the function's own arrays, in the inputs' order.
+        """
+        return self._bind(model, optional, options, packed=False)
+
+    def bind_packed(self, model: Model, *optional: str, **options: Any) -> Bound:
+        """Return the same as `bind`, but its results are one array, side by side: a row of numbers for each state.
+
+        `places` of what is returned says where each result is in it. One array takes a tenth of a microsecond less to
+        make than each further one does, which counts where a step takes no longer.
+
+        Args:
+            model: the robot.
+            optional: names of optional array arguments that will be given.
+            options: values of the options, and defaults of numbers.
+
+        Examples:
+            >>> cardan.mass_matrix.bind_packed(arm)(q).shape
+            (49,)
+        """
+        return self._bind(model, optional, options, packed=True)
+
+    def _bind(self, model: Model, optional: Sequence[str], options: Mapping[str, Any], packed: bool) -> Bound:
+        names, fixed = self.interface.required(model, options, optional)
+        numbers = {n: value for n, value in options.items() if n in names}
+        for n, value in numbers.items():
+            numeric_array(f"{self.name}.bind", n, value)
+        return bound(self, model, names, fixed, packed, self.interface.defaults | numbers)
+
+    def on(
+        self, target: str | None = None, *, threads: int | None = None, checked: bool | None = None
+    ) -> Function[P, R]:
+        """Return the same function on another target, with another number of threads, or checking its numbers.
+
+        Args:
+            target: `"llvm"`, `"numpy"` or `"cuda"`; the same by default.
+            threads: at most so many for a large batch; by default what `set_num_threads` says.
+            checked: whether a call raises `NotFiniteError` for arguments and results that are not finite, and looks at
+                every state of a batch for quaternions of norm 0. A later call that does not looks at the first state.
+
+        Raises:
+            UnknownNameError: if there is no such target.
+            ParameterError: for a number of threads that is none.
+
+        Examples:
+            >>> reference = cardan.mass_matrix.on("numpy")
+            >>> bool(np.allclose(reference(arm, q), cardan.mass_matrix(arm, q)))
+            True
+        """
+        if target is not None:
+            check_known("target", target, LOADERS, self.name)
+        threads = None if threads is None else checked_count(threads)
+        checked = self.checked if checked is None else checked
+        sibling = Function(self.made_from, target=target or self.target, threads=threads, checked=checked)
+        functools.update_wrapper(sibling, self, updated=())
+        sibling._cache, sibling._shared = self._cache, self._shared  # kept by target: a second `on` finds them
+        return sibling
+
+    def repeated(self, count: int, carry: Mapping[str, str] | None = None) -> Function[P, R]:
+        """Return the function that runs this one several times on its own results, all in one program.
+
+        Its results are those of as many calls, to the last bit, and those of the last one. Many short steps take less
+        time so: a state stays in the processor's registers and first cache.
+
+        Args:
+            count: how often, at least once. All counts share one program and its machine code.
+            carry: names of arguments, and of the results of the same shape that take their place in the next pass:
+                `{"q": "q_next"}`. By default, all results with the name and shape of an argument. The other
+                arguments are the same in each pass.
+
+        Raises:
+            ParameterError, DTypeError: for a count or a `carry` that is none; where nothing is carried, when called.
+            UnknownNameError, ShapeError: when called, for a name that does not exist, and shapes that differ.
+
+        Examples:
+            >>> @cardan.function
+            ... def step(model, q, v):
+            ...     return {"q": cardan.integrate(model, q, 0.01 * v), "v": v}
+            >>> bool(np.allclose(step.repeated(10)(arm, q, v)["q"], q + 0.1 * v))
+            True
+        """
+        source = Repeated(self, count, carry)
+        key = source.count, source.carry
+        if key not in self._repeated:
+            text = f"Run {self.name} {source.count} times on its own results.\n\n{self.__doc__ or ''}".rstrip()
+            self._repeated[key] = made_into(self, source, text)
+        return self._repeated[key]
+
+    # --- what there is to look at ---
+
+    def program(self, model: Model, **options: Any) -> Program:
+        """Return the program for a model: printable, countable. Optional array arguments are left out.
+
+        Args:
+            model: the robot.
+            options: values of the options.
+
+        Examples:
+            >>> cardan.mass_matrix.program(arm).operations > 100
+            True
+        """
+        return self._plain(model, options).program
+
+    def explain(self, model: Model, **options: Any) -> str:
+        """Return what the program for a model is made of and what became of it, as text.
+
+        Args:
+            model: the robot.
+            options: values of the options.
+
+        Examples:
+            >>> print(cardan.mass_matrix.explain(arm).splitlines()[0])
+            mass_matrix(7)->(7,7) for arm7
+        """
+        compiled = self._plain(model, options)
+        title = f"{self.name}{gufunc_signature(compiled.inputs, compiled.outputs)} for {model.name}"
+        return explanation(title, compiled, self.interface.units)
+
+    def source(self, model: Model, form: str = "ir", **options: Any) -> str:
+        """Return the program for a model as text.
+
+        Args:
+            model: the robot.
+            form: `"ir"` (one operation a line), `"c"` (C99) or `"llvm"` (what is compiled for this machine, float64).
+            options: values of the options, such as `frame="tool"`.
+
+        Raises:
+            UnknownNameError: if there is no such form.
+
+        Examples:
+            >>> "double" in cardan.mass_matrix.source(arm, "c")
+            True
+        """
+        check_known("form", form, SOURCES, f"{self.name}.source")
+        return SOURCES[form](self.program(model, **options))
+
+    def sparsity(self, model: Model, *optional: str, **options: Any) -> Any:
+        """Return which entries of the results can be other than 0, for any values of the arguments.
+
+        Of a derivative it is the sparsity pattern that solvers ask for. Read from the program, exact for what it does:
+        an entry that is False is the constant 0 there; one that is True may still be 0 for reasons numbers alone know.
+
+        Args:
+            model: the robot.
+            optional: names of optional array arguments that will be given.
+            options: values of the options, such as `frame="tool"`.
+
+        Returns:
+            Arrays of truth values, shaped and named as the results of one state.
+
+        Examples:
+            >>> pattern = cardan.derivative(cardan.frame_transform, "q").sparsity(arm, frame="elbow")
+            >>> pattern.any(axis=(0, 1)).tolist()  # the joints that move the elbow
+            [True, True, True, True, False, False, False]
+        """
+        traced = self.trace(model, *optional, **options)
+        program, form = traced.program, traced.form
+        instructions = (program.instructions[r] for r in program.results)
+        entries = iter([i.op is not Op.CONST or i.value != 0.0 for i in instructions])
+        return form.rebuilt([np.fromiter(islice(entries, a.size), bool).reshape(a.shape) for a in program.outputs])
+
+    def signature(self, model: Model, **options: Any) -> str:
+        """Return the NumPy generalized-ufunc signature for a model, such as `(9),(9),(9)->(9)`.
+
+        Args:
+            model: the robot.
+            options: values of the options.
+        """
+        compiled = self._plain(model, options)
+        return gufunc_signature(compiled.inputs, compiled.outputs)
+
+    def _plain(self, model: Model, options: Mapping[str, Any]) -> Compiled:
+        return self.compiled(model, *self.interface.required(model, options))
+
+    def __content__(self) -> Any:
+        return self.made_from.content()
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self.made_from, self.target, self.threads, self.checked)
+
+    def __deepcopy__(self, memo: Any) -> Function[P, R]:
+        return self
+
+    def __repr__(self) -> str:
+        return f"<cardan function {self.name}{self.parameters}>"
+
+
+def _compiled(outline: Outline, traced: Traced, target: str, read_files: bool = False) -> Compiled:
+    """Return a traced function on a target."""
+    run = load_program(outline, lambda: traced.program, target)
+    return Compiled(outline, traced.form, run, target, lambda: traced, read_files)
+
+
+def made_into(of: Function[P, R], source: Source, text: str) -> Function[P, R]:
+    """Return a function made from another one, which runs where that does, with a docstring."""
+    made = Function(source, target=of.target, threads=of.threads, checked=of.checked)
+    made.__name__ = made.__qualname__ = source.signature.name  # pyright: ignore[reportAttributeAccessIssue]
+    made.__doc__ = text
+    return made
+
+
+def _rebuilt(source: Source, target: str | None, threads: int | None, checked: bool) -> Function:
+    """Return a function that was pickled: the one a module holds, if it is that one."""
+    found: Function | None = source.function()
+    found = found or _of_no_module(source)
+    same = (found.target, found.threads, found.checked) == (target, threads, checked)
+    return found if same else found.on(target, threads=threads, checked=checked)
+
+
+@functools.lru_cache(maxsize=128)
+def _of_no_module(source: Source) -> Function:
+    made = Function(source)
+    functools.update_wrapper(made, source.kernel)  # pyright: ignore[reportAttributeAccessIssue]
+    return made
+
+
+@overload
+def function(kernel: Callable[Concatenate[Model, P], R], /) -> Function[P, R]: ...
+@overload
+def function(
+    *,
+    shapes: Mapping[str, Shape] | None = None,
+    returns: Shape | None = None,
+    options: Sequence[str] = (),
+    simplified: bool = False,
+) -> Callable[[Callable[Concatenate[Model, P], R]], Function[P, R]]: ...
+def function(
+    kernel: Callable[..., Any] | None = None,
+    /,
+    *,
+    shapes: Mapping[str, Shape] | None = None,
+    returns: Shape | None = None,
+    options: Sequence[str] = (),
+    simplified: bool = False,
+) -> Any:
+    """Make a compiled function of `kernel(model, q, v, ...)`.
+
+    Use it as `@cardan.function`, or with arguments where there are arrays of other names:
+    `@cardan.function(shapes={"target": (3,)})`. See `Function`.
+
+    Args:
+        kernel: `kernel(model, q, v, ...)`, written over scalars; its array arguments arrive as arrays of symbols.
+        shapes: core shapes of array arguments of other names, as for `Function`.
+        returns: core shape of the result, where it is known.
+        options: names of arguments that are options even where they are floats.
+        simplified: whether the result depends on joint coordinates alone, not on where the bodies' frames are.
+
+    Returns:
+        A `Function`, or, without a kernel, what makes one of it.
+
+    Examples:
+        >>> @cardan.function
+        ... def energy(model, q, v):
+        ...     return cardan.kinetic_energy(model, q, v) + cardan.potential_energy(model, q)
+        >>> energy(arm, q, v).shape
+        ()
+    """
+
+    def made(kernel: Callable[..., Any]) -> Function[..., Any]:
+        return Function(kernel, shapes, returns, options=options, simplified=simplified)
+
+    return made if kernel is None else made(kernel)

@@ -1,0 +1,137 @@
+"""A function run several times on its own results, as one function."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan._algebra.errors import DTypeError, ParameterError, ShapeError, check_known
+from cardan._compiler.program import Array, Program
+from cardan._compiler.program.repeated import repeated
+from cardan._dynamics.call.signature import Options, Signature
+from cardan._dynamics.call.traced import OfProgram, Source, Traced
+from cardan._robot.model import Model
+
+if TYPE_CHECKING:
+    from cardan._dynamics.call.function import Function
+
+MOST = 10**9
+"""Passes, at most."""
+Carry = tuple[tuple[str, str], ...] | None
+
+
+class Repeated(OfProgram):
+    """A function run several times: its program in a region.
+
+    Args:
+        of: the function.
+        count: how often.
+        carry: names of arguments, and of the results that take their place in the next pass; None for all results
+            with the name and shape of an argument.
+
+    Raises:
+        ParameterError, DTypeError: for a count or a `carry` that is none.
+    """
+
+    def __init__(self, of: Function, count: int, carry: Mapping[str, str] | None = None) -> None:
+        self.of, self.count, self.carry = of, checked_passes(count, of.name), checked_carry(carry, of.name)
+        inner = of.interface
+        self.signature = Signature(f"{of.name}_repeated", inner.parameters, inner.declared, inner.fixed)
+        self.returns = of.made_from.returns
+
+    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
+        """Return the function's program in a region."""
+        inner = self.of.traced(model, names, options)
+        program = repeated(inner.program, self.count, self._carried(model, inner.program))
+        return replace(inner, program=replace(program, name=self.signature.name), key=None)
+
+    @property
+    def once(self) -> Function:
+        """The function run once, whose machine code serves every count."""
+        return self.of.repeated(1, None if self.carry is None else dict(self.carry))
+
+    @property
+    def passes(self) -> int:
+        """How often what is repeated at last is run: of a repeat of a repeat, the product."""
+        inner = self.of.made_from
+        return self.count * (inner.passes if isinstance(inner, Repeated) else 1)
+
+    def _carried(self, model: Model, program: Program) -> dict[str, str]:
+        """Return the names of inputs, and of the outputs carried to them."""
+        inputs, outputs = ({a.name: a for a in side} for side in (program.inputs, program.outputs))
+        if self.carry is None:
+            same = {n: n for n, a in inputs.items() if n in outputs and outputs[n].shape == a.shape}
+            return same or self._nothing(program)
+        for x, y in self.carry:
+            self._check_pair(model, inputs, outputs, x, y)
+        return dict(self.carry)
+
+    def _check_pair(
+        self, model: Model, inputs: Mapping[str, Array], outputs: Mapping[str, Array], x: str, y: str
+    ) -> None:
+        where = f"{self.of.name}.repeated"
+        known = self.of.interface.cores(model)
+        check_known("array argument", x, known, where)
+        if x not in inputs:
+            got = "not given, or an option, fixed while tracing"
+            raise ParameterError(f"{where}: argument {x!r}", got=got, expected="it given, in numbers: it is carried")
+        check_known("result", y, outputs, where)
+        if inputs[x].shape != outputs[y].shape:
+            expected = f"{inputs[x].shape}, as argument {x!r} has, whose place it takes"
+            raise ShapeError(where, f"result {y!r}", got=outputs[y].shape, expected=expected)
+
+    def _nothing(self, program: Program) -> Any:
+        got = f"{', '.join(map(str, program.inputs))} -> {', '.join(map(str, program.outputs))}"
+        expected = "a result with the name and shape of an argument"
+        hint = 'Say which result takes the place of which argument: carry={"q": "q_next"}.'
+        raise ParameterError(f"{self.of.name}.repeated", got=got, expected=expected, hint=hint)
+
+    def function(self) -> Any:
+        """Return the function, made anew."""
+        return self.of.repeated(self.count, None if self.carry is None else dict(self.carry))
+
+    def content(self) -> Any:
+        """Return what it is made from, and how."""
+        return "repeated", self.count, self.carry, self.of
+
+    def __reduce__(self) -> Any:
+        return _source, (self.of, self.count, self.carry)
+
+
+def _source(of: Function, count: int, carry: Carry) -> Source:
+    return of.repeated(count, None if carry is None else dict(carry)).made_from
+
+
+def checked_passes(count: Any, where: str) -> int:
+    """Return a number of passes, if it is one.
+
+    Raises:
+        ParameterError: if it is not.
+    """
+    try:
+        passes = operator.index(count)
+    except TypeError:
+        passes = 0
+    if isinstance(count, (bool, np.bool_)) or not 1 <= passes <= MOST:
+        raise ParameterError(f"{where}.repeated: count", got=count, expected=f"a whole number from 1 to {MOST}")
+    return passes
+
+
+def checked_carry(carry: Any, where: str) -> Carry:
+    """Return what is carried as it is kept, if it is a dictionary of names.
+
+    Raises:
+        DTypeError, ParameterError: if it is not, or is empty.
+    """
+    if carry is None:
+        return None
+    expected = 'a dictionary from arguments to results, such as {"q": "q_next"}'
+    if not isinstance(carry, Mapping):
+        raise DTypeError(f"{where}.repeated", "carry", got=f"a {type(carry).__name__}", expected=expected)
+    if not carry or not all(isinstance(name, str) for pair in carry.items() for name in pair):
+        raise ParameterError(f"{where}.repeated: carry", got=carry, expected=expected)
+    return tuple(sorted(carry.items()))

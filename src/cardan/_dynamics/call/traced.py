@@ -1,0 +1,221 @@
+"""From a function to a program: the stage before compilation, which can be held, printed, differentiated and pickled.
+
+    Signature -> Traced -> (passes) -> Compiled(target) -> door
+
+A `Source` makes a `Traced` for one model and one choice of arrays and options: from a kernel, by running it on symbols,
+or from another function's program, by differentiating it (`derivatives.py`).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from inspect import Parameter
+from itertools import islice
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from cardan._algebra.arrays import symbolic
+from cardan._algebra.by_fields import ByFields
+from cardan._algebra.errors import FunctionReferenceError, ResultError
+from cardan._compiler.program import Array, Program, trace
+from cardan._compiler.program.replay import replay, straight
+from cardan._compiler.runtime.collector import collection_paused
+from cardan._dynamics.call import references
+from cardan._dynamics.call.arguments import Shape, core_shape
+from cardan._dynamics.call.environment import standing_for, stands_for
+from cardan._dynamics.call.results import Form, form_of, packed
+from cardan._dynamics.call.signature import Options, Signature
+from cardan._robot.model import Model, simplified_tree
+from cardan._robot.model.simplify import costly_numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Traced(ByFields):
+    """A function, traced for one model and one choice of its arrays and options.
+
+    Attributes:
+        program: what it computes.
+        form: how the program's outputs are returned.
+        seconds: what the tracing took.
+        key: the digest of all it is a function of: kernel, model, arrays and options; None where that is not known,
+            or the target keeps nothing.
+        tree: for a function of the simplified tree, numbers that cost operations in the model's own and in that.
+    """
+
+    program: Program
+    form: Form
+    seconds: float = field(default=0.0, compare=False)
+    key: str | None = field(default=None, compare=False)
+    tree: tuple[int, int] | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return str(self.program)
+
+
+class Source(ABC):
+    """What a compiled function is made from."""
+
+    signature: Signature
+    returns: Shape | None = None
+
+    @abstractmethod
+    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
+        """Return the program for a model, for arrays of these names, in this order, and these options."""
+
+    @abstractmethod
+    def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
+        """Return the results, in their form, for arrays of symbols."""
+
+    @abstractmethod
+    def function(self) -> Any:
+        """Return the function made from it, for one that was pickled; None if it must be made anew."""
+
+    @abstractmethod
+    def content(self) -> Any:
+        """Return what tells this source from every other: things whose content (`cardan/content.py`) says so."""
+
+
+class OfProgram(Source):
+    """What a function is made from that transforms the program of another one."""
+
+    def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
+        """Return the results by running the program on symbols, every pass of a region written out."""
+        standing = stands_for(model)
+        if standing is not None:
+            model, arrays = standing.model, {**arrays, **standing.values}
+        traced = self.traced(model, self.signature.order(model, arrays), options)
+        program = straight(traced.program)
+        values = replay(program, [e for a in program.inputs for e in arrays[a.name].ravel().tolist()])
+        flat = iter([values[r] for r in program.results])
+        return traced.form.rebuilt([bare(symbolic(islice(flat, a.size), a.shape)) for a in program.outputs])
+
+
+class Kernel(Source):
+    """A plain Python function over scalars, run on symbols.
+
+    Args:
+        kernel: `kernel(model, q, v, ...)`.
+        signature: of the kernel.
+        returns: core shape of its one result, where it is declared; of one that is not `packed`.
+        simplified: whether it depends on joint coordinates alone, so that it is traced on an equivalent model with
+            fewer numbers (`model/simplify.py`).
+    """
+
+    def __init__(
+        self, kernel: Callable[..., Any], signature: Signature, returns: Shape | None, simplified: bool = False
+    ) -> None:
+        self.kernel, self.signature, self.returns, self.simplified = kernel, signature, returns, simplified
+
+    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
+        """Return what running the kernel on symbols wrote."""
+        started = time.perf_counter()
+        forms: list[Form] = []
+
+        def run(*symbols: np.ndarray) -> dict[str, np.ndarray]:
+            form, results = self._run(model, dict(zip(names, symbols, strict=True)), options)
+            forms.append(form)
+            return dict(zip(form.names, results, strict=True))
+
+        cores = self.signature.cores(model)
+        with collection_paused():
+            program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names], regions=True)
+        tree = (costly_numbers(model), costly_numbers(simplified_tree(model))) if self.simplified else None
+        return Traced(program, forms[0], time.perf_counter() - started, tree=tree)
+
+    def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
+        """Return what the kernel makes of symbols."""
+        form, results = self._run(model, arrays, options)
+        return form.rebuilt([bare(a) for a in results])
+
+    def _run(self, model: Model, arrays: Mapping[str, Any], options: Options) -> tuple[Form, list[np.ndarray]]:
+        inputs = {n: arrays[n] for n in model.inputs}
+        own = {n: bare(a) for n, a in arrays.items() if n not in inputs}
+        with standing_for(model, inputs) as given:
+            by_position, by_name = self._arguments({**own, **dict(options)})
+            value = self.kernel(simplified_tree(given) if self.simplified else given, *by_position, **by_name)
+        return self._results(model, value, None if dict(options).get("packed") else self.returns)
+
+    def _arguments(self, given: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Return the arguments behind the model: by position as far as the kernel itself takes them so.
+
+        A kernel may stand in for another one (`functools.wraps`), with parameters that have no names: `*args`.
+        """
+        code = getattr(self.kernel, "__code__", None)  # its own; the signature may be another one's
+        if code is None:
+            return [], given
+        places = len(given) if code.co_flags & inspect.CO_VARARGS else code.co_argcount - 1
+        by_position: list[Any] = []
+        for name, parameter in islice(self.signature.parameters.parameters.items(), 1, 1 + places):
+            value = given.get(name, parameter.default)
+            if parameter.kind is not Parameter.POSITIONAL_OR_KEYWORD or value is Parameter.empty:
+                break
+            by_position.append(value)
+            given.pop(name, None)
+        return by_position, given
+
+    def _results(self, model: Model, value: Any, returns: Shape | None) -> tuple[Form, list[np.ndarray]]:
+        where = self.signature.name
+        if returns is None:
+            form, results = form_of(value, where)
+            return form, [packed(result, where=where) for result in results]
+        result, expected = packed(value, where=where), core_shape(returns, model)
+        if not result.size and not math.prod(expected):
+            return Form(), [result.reshape(expected)]  # an empty list does not say how many columns it has
+        if result.shape[max(0, result.ndim - len(expected)) :] != expected:
+            raise ResultError(where, got=f"a result of shape {result.shape}", expected=f"{expected}, as it declares")
+        return Form(), [result]
+
+    def function(self) -> Any:
+        """Return what its module has under its name, if that is made from it."""
+        found = references.resolved(self.kernel.__module__, self.kernel.__qualname__)
+        return found if getattr(found, "made_from", None) is self else None
+
+    def __reduce__(self) -> Any:
+        module, name = self.kernel.__module__, self.kernel.__qualname__
+        is_found = self.function() is not None
+        code = None if is_found and module != "__main__" else references.by_value(self.kernel)
+        if code is None and not is_found:
+            raise FunctionReferenceError(module, name)
+        if code is not None:
+            _SENT[code] = self
+        shapes = tuple((n, s if callable(s) else tuple(s)) for n, s in self.signature.declared.items())
+        return _kernel, (module, name, code, shapes, self.signature.fixed, self.returns, self.simplified)
+
+    def content(self) -> Any:
+        """Return the kernel and how it is called."""
+        signature = self.signature
+        called = (signature.name, str(signature.parameters), dict(signature.declared), signature.fixed)
+        return (self.kernel, *called, self.returns, self.simplified)
+
+
+_SENT: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()
+"""Kernels that went along as code, by that: in the process they came from they are themselves."""
+
+
+def _kernel(
+    module: str, name: str, code: bytes | None, shapes: Any, fixed: Any, returns: Any, simplified: bool
+) -> Kernel:
+    """Return a kernel from where it stands, or from its code: another one may stand there, one redefined, say."""
+    known = getattr(references.resolved(module, name), "made_from", None) if code is None else _SENT.get(code)
+    if isinstance(known, Kernel):
+        return known
+    return _kernel_of(references.kernel_from(module, name, code), shapes, fixed, returns, simplified)
+
+
+@functools.lru_cache(maxsize=128)  # what is unpickled twice is compiled once
+def _kernel_of(kernel: Any, shapes: Any, fixed: Any, returns: Any, simple: bool) -> Kernel:
+    name = getattr(kernel, "__name__", "function")
+    return Kernel(kernel, Signature(name, inspect.signature(kernel), dict(shapes), fixed), returns, simple)
+
+
+def bare(array: np.ndarray) -> Any:
+    """Return an array, or the scalar in one without dimensions."""
+    return array if array.ndim else array[()]

@@ -1,0 +1,288 @@
+"""How one joint's q and v are written elsewhere: the chart, and the rules that make one for a joint.
+
+A chart maps the joint's q to q' and back, and has T with v' = T v, the joint's block of a `Change`. A rule is a
+function of a model and one of its joints; it returns None for a joint it does not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from cardan._algebra.manifolds import UnitComplex
+from cardan._algebra.manifolds.manifold import identity_rows
+from cardan._algebra.spatial import SE3, Matrix3, Motion, Representation, Scalar, Vector3, in_body, represented
+from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw
+from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.coordinates.change import Block, Indices, Rows, rate_of, transposed
+from cardan._dynamics.coordinates.forms import (
+    NAMES,
+    ONE,
+    SIZES,
+    Circle,
+    Quaternion,
+    Rotation,
+    Scalars,
+    form_of,
+    rewritten,
+)
+from cardan._robot.joints import Joint, Mimic
+from cardan._robot.model import WORLD, Connection, Model
+
+Axes = Literal["child", "parent"]
+STILL = Vector3.zero()
+HERE = SE3.identity()
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A joint's coordinates there.
+
+    Args:
+        nq: number of coordinates there.
+        nv: number of velocities there.
+        there: q' of q; by default the same.
+        here: q of q'.
+        matrix: the rows of T at q; None where v' = v.
+        inverse: the rows of T^-1 at q.
+        note: what is written otherwise there, in words; empty if nothing is.
+        effort_in_world: whether the effort there is a wrench in world axes though the velocity is in the parent's.
+        follows: whether these are a mimic joint's coordinates, of which there are none here.
+    """
+
+    nq: int
+    nv: int
+    there: Callable[[Scalars], list[Scalar]] = list
+    here: Callable[[Scalars], list[Scalar]] = list
+    matrix: Callable[[Scalars], Rows] | None = None
+    inverse: Callable[[Scalars], Rows] | None = None
+    note: str = ""
+    effort_in_world: bool = False
+    follows: bool = False
+
+    def block(self, joint: Joint, here: Indices, there: Indices, q: Vector, v: Vector | None) -> Block:
+        """Return the joint's block of T at its own q, with its rate if v is given."""
+        if self.matrix is None or self.inverse is None:
+            return Block(here, there, identity_rows(self.nv), identity_rows(self.nv), [])
+        moving = v is not None
+        rate = rate_of(self.matrix, q, joint.velocity_to_configuration_derivative(q, v)) if moving else []
+        return Block(here, there, self.matrix(q), self.inverse(q), rate)
+
+
+Rule = Callable[[Model, Connection], Chart | None]
+
+
+def same(model: Model, c: Connection) -> Chart:
+    """Return the chart of the same coordinates."""
+    return Chart(c.joint.nq, c.joint.nv)
+
+
+def follower(mimic: Mimic, inner: Chart) -> Chart:
+    """Return the chart of a mimic joint with coordinates of its own there; q and v here are those of its primary."""
+
+    def matrix(q: Scalars) -> Rows:
+        T = inner.matrix(mimic.inner_configuration(q)) if inner.matrix else identity_rows(inner.nv)
+        return [[mimic.multiplier * e for e in row] for row in T]
+
+    def inverse(q: Scalars) -> Rows:
+        return [[0.0] * inner.nv for _ in range(mimic.nv)]  # the primary's velocity is taken from the primary
+
+    def there(q: Scalars) -> list[Scalar]:
+        if isinstance(mimic.manifold, UnitComplex) and inner.nq == 1:  # an angle, which has no seam
+            return [mimic.multiplier * e + mimic.offset for e in inner.there(q)]
+        return inner.there(mimic.inner_configuration(q))
+
+    note = f"coordinates of its own: {mimic.multiplier:g} {mimic.primary} + {mimic.offset:g}" + inner.note
+    return Chart(inner.nq, inner.nv, there, lambda q: [], matrix, inverse, note, follows=True)
+
+
+def circle(form: Circle) -> Rule:
+    """Return the rule of a turn about an axis, whose velocity is the angle's rate however the angle is written."""
+
+    def chart(model: Model, c: Connection) -> Chart:
+        own = form_of(c.joint.manifold)
+        note = "" if form == own else f"{NAMES[form]} for {NAMES[own]}"
+        return Chart(SIZES[form], 1, *_both_ways(own, form), note=note)
+
+    return chart
+
+
+def plane(form: Circle, axes: Axes) -> Rule:
+    """Return the rule of a motion in a plane.
+
+    Args:
+        form: how the heading is written there.
+        axes: of the linear velocity there, in the child's or the parent's axes; in the parent's it is dx/dt, dy/dt.
+    """
+
+    def chart(model: Model, c: Connection) -> Chart:
+        space: Any = c.joint.manifold
+        own = form_of(space)
+
+        def matrix(q: Scalars) -> Rows:
+            c, s = space.cos_sin(q)
+            return [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
+
+        told = [] if form == own else [f"heading as {form.replace('_', ', ')}"]
+        told += ["linear velocity in parent axes"] if axes == "parent" else []
+        turning = (matrix, lambda q: transposed(matrix(q))) if axes == "parent" else (None, None)
+        return Chart(2 + SIZES[form], 3, *_both_ways(own, form, after=2), *turning, "; ".join(told))
+
+    return chart
+
+
+def ball(form: Quaternion | Literal["rpy"], axes: Axes = "child", of_body: bool = False) -> Rule:
+    """Return the rule of a rotation about a point.
+
+    Args:
+        form: how it is written there.
+        axes: of the angular velocity there, in the child's or the parent's axes.
+        of_body: whether axes there are those of the child body, where these are not the joint's.
+    """
+
+    def chart(model: Model, c: Connection) -> Chart:
+        joint, own, turn = c.joint, form_of(c.joint.manifold), c.child_pose.rotation if of_body else ONE
+
+        def axes_there(q: Scalars) -> Matrix3:
+            return turn if axes == "child" else turn @ joint.transform(q).rotation
+
+        def rates(q: Scalars) -> Matrix3:
+            return Matrix3.from_columns(*(s.angular for s in joint.motion_subspace(q)))
+
+        def inverse(q: Scalars) -> Rows:
+            back = axes_there(q).T
+            return _rows(back if own == "xyzw" else _inverse(rates(q)) @ back)
+
+        told = [] if form == own else [NAMES[form]]
+        told += ["angular velocity in parent axes"] if axes == "parent" else []
+        told += ["axes of the child body"] if turn != ONE else []
+        maps = _both_ways(own, form, left=turn, right=turn.T)
+        return Chart(SIZES[form], 3, *maps, lambda q: _rows(axes_there(q) @ rates(q)), inverse, "; ".join(told))
+
+    return chart
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """The rule of a free motion, its pose X', its twist taken at a point of the child and written part by part.
+
+    Args:
+        form: of the orientation there.
+        linear: representation of the linear part of the velocity there.
+        angular: representation of the angular part there.
+        reverse: whether orientation comes before position there, and angular before linear velocity.
+        of_base: whether X' is the pose of the child body in the world, and nothing else is free there; else it is that
+            of the joint's own frames.
+        point: where the velocity is taken, in the child body: a function of a model and a body.
+        effort_in_world: whether the effort there is a wrench in world axes though the velocity is in the parent's.
+        outer: what to call the axes that are not the body's.
+    """
+
+    form: Rotation
+    linear: Representation = "body"
+    angular: Representation = "body"
+    reverse: bool = False
+    of_base: bool = False
+    point: Callable[[Model, str], Vector3] | None = None
+    effort_in_world: bool = False
+    outer: Literal["world", "parent"] = "world"
+
+    def __call__(self, model: Model, c: Connection) -> Chart | None:
+        """Return the chart of a joint."""
+        if self.of_base and c.parent != WORLD:
+            return None
+        left, right = (c.parent_pose, c.child_pose.inverse()) if self.of_base else (HERE, HERE)
+        point = self.point(model, c.child) if self.point else STILL
+        point = point if self.of_base or point == STILL else c.child_pose.inverse_act(point)
+        velocities = free_velocity(c.joint, left, right, point, self.linear, self.angular, self.reverse)
+        note = self._note(form_of(c.joint.manifold), point != STILL, not left == right == HERE)
+        return Chart(
+            3 + SIZES[self.form], 6, *self._poses(c.joint, left, right), *velocities, note, self.effort_in_world
+        )
+
+    def _poses(self, joint: Joint, left: SE3, right: SE3) -> tuple[Any, Any]:
+        """Return the maps of q = (position, orientation) to X' = left X right, as it is written there, and back."""
+        moved, own = not left == right == HERE, form_of(joint.manifold)
+        turned, back = _both_ways(own, self.form, left=left.rotation, right=right.rotation)
+
+        def there(q: Scalars) -> list[Scalar]:
+            position = list((left @ joint.transform(q) @ right).translation if moved else q[:3])
+            return turned(q[3:]) + position if self.reverse else position + turned(q[3:])
+
+        def here(q: Scalars) -> list[Scalar]:
+            position, orientation = (q[-3:], q[:-3]) if self.reverse else (q[:3], q[3:])
+            if moved:
+                R = matrix_from_quaternion_xyzw(rewritten(orientation, self.form, "xyzw"))
+                position = (left.inverse() @ SE3(R, Vector3(*position)) @ right.inverse()).translation
+            return [*position, *back(orientation)]
+
+        return there, here
+
+    def _note(self, own: str, at_point: bool, moved: bool) -> str:
+        axes = {"body": "", "mixed": f"in {self.outer} axes", "inertial": f"in {self.outer} axes at its origin"}
+        told = [] if self.form == own else [NAMES[self.form]]
+        told += ["orientation before position", "angular velocity before linear"] if self.reverse else []
+        parts = (("linear", self.linear), ("angular", self.angular))
+        told += [f"{part} velocity {axes[how]}" for part, how in parts if axes[how]]
+        told += ["velocity of the centre of mass"] if at_point else []
+        told += ["pose of the child body"] if moved else []
+        told += ["effort in world axes"] if self.effort_in_world else []
+        return "; ".join(told)
+
+
+def free_velocity(
+    joint: Joint,
+    left: SE3,
+    right: SE3,
+    point: Vector3,
+    linear: Representation,
+    angular: Representation,
+    reverse: bool = False,
+) -> tuple[Any, Any]:
+    """Return the functions of q that give T and its inverse for the twist of left X right; none where T = 1."""
+    if linear == angular == "body" and not reverse and right == HERE and point == STILL:
+        return None, None
+
+    def velocity(twist: Vector, X: SE3) -> tuple[Scalar, ...]:
+        v, w = right.inverse_act(Motion.of(tuple(twist)))
+        V = Motion(v + w.cross(point), w)
+        first, second = represented(V, X, linear).linear, represented(V, X, angular).angular
+        return (*second, *first) if reverse else (*first, *second)
+
+    def twist(velocity: Vector, X: SE3) -> tuple[Scalar, ...]:
+        first, second = Vector3(*velocity[:3]), Vector3(*velocity[3:])
+        v, turning = (second, first) if reverse else (first, second)
+        w = in_body(Motion(STILL, turning), X, angular).angular
+        along = turning if linear == angular else represented(Motion(STILL, w), X, linear).angular
+        v = in_body(Motion(v, along), X, linear).linear
+        return (right @ Motion(v - w.cross(point), w)).scalars()
+
+    def matrix_of(column: Callable[[Vector, SE3], tuple[Scalar, ...]]) -> Callable[[Scalars], Rows]:
+        def matrix(q: Scalars) -> Rows:
+            X = left @ joint.transform(q) @ right
+            return transposed([column(e, X) for e in identity_rows(6)])
+
+        return matrix
+
+    return matrix_of(velocity), matrix_of(twist)
+
+
+def _both_ways(own: str, form: str, after: int = 0, left: Matrix3 = ONE, right: Matrix3 = ONE) -> tuple[Any, Any]:
+    """Return the maps of q and q', whose last entries are a turn R in one form, left R right in another."""
+    return (
+        lambda q: [*q[:after], *rewritten(q[after:], own, form, left, right)],
+        lambda q: [*q[:after], *rewritten(q[after:], form, own, left.T, right.T)],
+    )
+
+
+def _inverse(A: Matrix3) -> Matrix3:
+    """Return A^-1 by cross products; where Euler angles are singular, it does not exist."""
+    a, b, c = A.columns()
+    rows = (b.cross(c), c.cross(a), a.cross(b))
+    scale = 1.0 / a.dot(rows[0])
+    return Matrix3.from_columns(*(row * scale for row in rows)).T
+
+
+def _rows(matrix: Matrix3) -> Rows:
+    return [list(row) for row in matrix.rows()]

@@ -1,0 +1,102 @@
+"""A library's conventions: the record each peer's file makes, and what their joints have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from cardan._algebra.errors import UnknownNameError
+from cardan._algebra.spatial import Representation, Vector3
+from cardan._dynamics.coordinates.chart import Chart, Rule, same
+from cardan._dynamics.coordinates.recognised import kind_of
+from cardan._robot import joints as J
+from cardan._robot.model import Connection, Model
+
+Kinds = tuple[type[J.Joint], ...]
+ONE_AXIS: Kinds = (J.Revolute, J.Prismatic)
+AXIS_BY_AXIS: Kinds = (J.Revolute, J.Prismatic, J.Universal, J.SphericalZYX, J.Translation, J.Cylindrical, J.D6)
+"""Joints whose coordinates are those of slides and hinges in a row."""
+PLANAR: Kinds = (J.Planar, J.PlanarAngle)
+FREE: Kinds = (J.FreeFlyer, J.FloatingMRP)
+
+
+@dataclass(frozen=True)
+class WrenchForm:
+    """How a wrench on a body is written there.
+
+    Args:
+        point: about which point: the body's origin, its centre of mass, or the origin of its joint's child frame.
+        representation: along which axes: the body's (those of its joint's child frame, about that) or the world's, and
+            in `"inertial"` about the world's origin.
+        moment_first: whether the moment comes before the force.
+    """
+
+    point: Literal["origin", "com", "joint"] = "origin"
+    representation: Representation = "body"
+    moment_first: bool = False
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How a library writes what this one calls q, v and what goes along them.
+
+    Args:
+        title: the library's name.
+        charts: the joints it has, each with the rule that writes one there; looked up by `kind_of`.
+        joints: the same in words, for the error about any other joint.
+        order: the names of a model's joints in the order of its coordinates; fixed joints may be among them.
+        wrench: how it takes wrenches on bodies.
+        mimics: whether a mimic joint has coordinates of its own there.
+    """
+
+    title: str
+    charts: Mapping[type[J.Joint], Rule]
+    joints: str
+    order: Callable[[Model], list[str]]
+    wrench: WrenchForm
+    mimics: bool = True
+
+    def chart(self, model: Model, c: Connection) -> Chart | None:
+        """Return how a joint, not a mimic, is written there; None if the library has no such joint."""
+        rule = self.charts.get(type(c.joint)) or self.charts.get(kind_of(c.joint))
+        return rule(model, c) if rule else None
+
+
+def each(kinds: Iterable[type[J.Joint]], rule: Rule = same) -> dict[type[J.Joint], Rule]:
+    """Return the table of several kinds of joints under one rule."""
+    return dict.fromkeys(kinds, rule)
+
+
+def in_a_row(is_part: Callable[[J.Joint], bool]) -> Rule:
+    """Return the rule of a composite whose parts the library has, and writes as they are written here."""
+    return lambda model, c: same(model, c) if all(map(is_part, getattr(c.joint, "joints", ()))) else None
+
+
+def at_right_angles(model: Model, c: Connection) -> Chart | None:
+    """The rule of a universal joint whose axes must be at right angles."""
+    joint: Any = c.joint
+    return same(model, c) if abs(joint.axis1.dot(joint.axis2)) < 1e-9 else None
+
+
+def centre_of_mass(merged: bool) -> Callable[[Model, str], Vector3]:
+    """Return the function that gives a body's centre of mass in its own frame; the origin if it has no mass.
+
+    Args:
+        merged: whether all that is fixed to the body is part of it.
+    """
+
+    def point(model: Model, body: str) -> Vector3:
+        own, at = model.body(body).inertia, model.attachment(body)
+        if merged:
+            total = model.nodes[at.node].inertia
+            return at.pose.inverse_act(total.com) if total.mass > 0.0 else Vector3.zero()
+        return own.com if own is not None and own.mass > 0.0 else Vector3.zero()
+
+    return point
+
+
+def check_choice(option: str, value: Any, choices: Sequence[str]) -> None:
+    """Raise `UnknownNameError` unless the value of an option is one of its choices."""
+    if value not in choices:
+        raise UnknownNameError(f"choice of {option}", value, choices)

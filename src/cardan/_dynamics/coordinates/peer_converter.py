@@ -1,0 +1,167 @@
+"""A model's vectors as another library writes them, joint by joint, both ways."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import MechanismError, ParameterError
+from cardan._algebra.spatial import SE3, Force, Scalar, in_body, represented
+from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.coordinates.chart import Chart, follower
+from cardan._dynamics.coordinates.compiled_methods import compiled
+from cardan._dynamics.coordinates.convention import Convention
+from cardan._dynamics.coordinates.other_coordinates import OtherCoordinates, Row, rows_of
+from cardan._robot.joints import Joint, Mimic
+from cardan._robot.model import Connection, Model
+from cardan._robot.model.table import aligned
+
+HEADER = ("joint", "type", "q here", "q there", "v here", "v there", "what changes")
+
+
+class PeerConverter(OtherCoordinates):
+    """A model's q, v and what goes along them as another library writes them; made by `cardan.conventions.to`.
+
+    Printing it shows a table, joint by joint: where it is here, where it is there, what is written otherwise.
+
+    Attributes:
+        model: the model.
+        title: the library's name.
+        joint_names: the joints with coordinates there, in the order there.
+        nq: number of configuration coordinates there.
+        nv: number of velocities there.
+        followers: names of the mimic joints, if they have coordinates of their own there.
+
+    Args:
+        convention: the library's.
+        order: names of joints in the order there.
+        mimics: whether mimic joints have coordinates of their own there.
+        made: what its compiled functions are told by.
+
+    Examples:
+        >>> there = cardan.conventions.to("mujoco", arm)
+        >>> there.nq, there.joint_names[0], there.q_permutation.tolist()
+        (7, 'joint1', [0, 1, 2, 3, 4, 5, 6])
+        >>> forces = np.zeros((arm.nbodies, 6))
+        >>> there.external_forces(q, forces).shape, there.from_external_forces(q, forces).shape
+        ((9, 6), (9, 6))
+    """
+
+    def __init__(
+        self, model: Model, convention: Convention, order: Sequence[str] | None, mimics: bool, made: Any
+    ) -> None:
+        self.title, self._wrench_form = convention.title, convention.wrench
+        super().__init__(model, _rows(model, convention, order, mimics), made)
+        self.joint_names = tuple(row.connection.name for row in self.rows)
+
+    # --- wrenches on bodies ---
+
+    @compiled()
+    def external_forces(self, q: Any, external_forces: Any) -> Any:
+        """Return wrenches on the bodies as they are written there, shape (..., nbodies, 6), rows as in `body_names`.
+
+        Args:
+            q: configurations, here.
+            external_forces: [force; moment] in each body's own axes at its origin, shape (..., nbodies, 6).
+        """
+        places = self._places(q)
+        return [self._wrench(Force.of(tuple(f)), *at) for f, at in zip(external_forces, places, strict=True)]
+
+    @compiled(q=("nq'",))
+    def from_external_forces(self, q: Any, external_forces: Any) -> Any:
+        """Return wrenches [force; moment] in the bodies' own axes at their origins, from q' and those there.
+
+        Args:
+            q: configurations there.
+            external_forces: wrenches there [N, N m], shape (..., nbodies, 6).
+        """
+        places = self._places(self._here(q))
+        return [self._wrench_back(tuple(f), *at) for f, at in zip(external_forces, places, strict=True)]
+
+    def _places(self, q: Vector) -> list[tuple[SE3, SE3]]:
+        """Return, of each body, where in it its wrench is taken, and its pose in the world."""
+        kinematics, found = Kinematics(self.model, q), []
+        for body in self.model.bodies:
+            point, place = self._wrench_form.point, SE3.identity()
+            if point == "joint":
+                place = self.model.attachment(body.name).pose.inverse()
+            elif point == "com" and body.inertia is not None and body.inertia.mass > 0.0:
+                place = SE3(translation=body.inertia.com)
+            found.append((place, kinematics.pose(body.name)))
+        return found
+
+    def _wrench(self, force: Force, place: SE3, pose: SE3) -> list[Scalar]:
+        f = represented(place.inverse_act(force), pose, self._wrench_form.representation)
+        return [*f.angular, *f.linear] if self._wrench_form.moment_first else [*f.linear, *f.angular]
+
+    def _wrench_back(self, values: Sequence[Scalar], place: SE3, pose: SE3) -> Force:
+        f = Force.of((*values[3:], *values[:3]) if self._wrench_form.moment_first else values)
+        return place @ in_body(f, pose, self._wrench_form.representation)
+
+    # --- what goes where ---
+
+    @property
+    def q_permutation(self) -> np.ndarray:
+        """Of each coordinate there, the index of the one here that it copies; -1 where it is computed, (nq',) [-]."""
+        samples = self.model.random_configuration((2,), seed=0)
+        moved = np.array([self._there(q) for q in samples.tolist()], dtype=float)
+        return _copied(self.nq, [(r.q, r.q_there) for r in self.rows], (moved[:, :, None] == samples[:, None]).all(0))
+
+    @property
+    def v_permutation(self) -> np.ndarray:
+        """Of each velocity there, the index of the one here that it copies; -1 where it is computed, (nv',) [-]."""
+        plain = np.ones((self.nv, self.model.nv), dtype=bool)
+        for q in self.model.random_configuration((2,), seed=0).tolist():
+            T = np.array(np.eye(self.nv).tolist() @ self._change(q).T, dtype=float).reshape(plain.shape)
+            plain &= (T == 1.0) & (np.count_nonzero(T, axis=1) == 1)[:, None]
+        return _copied(self.nv, [(r.v, r.v_there) for r in self.rows], plain)
+
+    def __str__(self) -> str:
+        sizes = f"nq {self.model.nq} -> {self.nq}, nv {self.model.nv} -> {self.nv}"
+        lines = aligned([HEADER, *map(_line, self.rows)])
+        return "\n".join([f"{self.model.name} in {self.title}: {sizes}", lines[0], "-" * len(lines[0]), *lines[1:]])
+
+    def __repr__(self) -> str:
+        return f"<PeerConverter of {self.model.name!r} to {self.title}: nq = {self.nq}, nv = {self.nv}>"
+
+
+def _rows(model: Model, convention: Convention, order: Sequence[str] | None, mimics: bool) -> tuple[Row, ...]:
+    """Return the joints with coordinates there, in their order there."""
+    movable = {c.name: c for c in model.connections if c.joint.nv > 0 and (mimics or not isinstance(c.joint, Mimic))}
+    names = [n for n in convention.order(model) if n in movable] if order is None else list(order)
+    if sorted(names) != sorted(movable):
+        wrong = sorted(set(names) ^ set(movable)) or sorted({n for n in names if names.count(n) > 1})
+        expected = f"the names of the {len(movable)} joints with coordinates, each once"
+        raise ParameterError("order", got=names, expected=expected, hint=f"Missing, unknown or twice: {wrong}.")
+    nodes = {node.name: node for node in model.nodes}
+    return rows_of([(movable[n], nodes[n], _chart(model, convention, movable[n], nodes[n].joint)) for n in names])
+
+
+def _chart(model: Model, convention: Convention, c: Connection, joint: Joint) -> Chart:
+    inner = joint.joint if isinstance(joint, Mimic) else joint
+    chart = convention.chart(model, replace(c, joint=inner))
+    if chart is None:
+        where = f" between {c.parent!r} and {c.child!r}"
+        raise MechanismError(
+            f"joint {c.name!r}{where}, a {type(inner).__name__}, has no counterpart in {convention.title}; it has "
+            f"{convention.joints}. Lock it (model.lock), or replace it."
+        )
+    return follower(joint, chart) if isinstance(joint, Mimic) else chart
+
+
+def _copied(size: int, places: Sequence[tuple[range, range]], is_copy: np.ndarray) -> np.ndarray:
+    """Return for each index there the first of the joint's own here that it is a copy of, or -1."""
+    found = np.full(size, -1)
+    for here, there in places:
+        for k in there:
+            found[k] = next((i for i in here if is_copy[k, i]), -1)
+    return found
+
+
+def _line(row: Row) -> tuple[str, ...]:
+    places = (f"{r.start}" if len(r) == 1 else f"{r.start}:{r.stop}" for r in (row.q, row.q_there, row.v, row.v_there))
+    return row.connection.name, type(row.joint).__name__, *places, row.chart.note or "-"

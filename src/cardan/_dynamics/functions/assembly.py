@@ -1,0 +1,205 @@
+"""Configurations and velocities that close the loops of a mechanism: iterations in NumPy around compiled functions.
+
+The configuration is found by Levenberg-Marquardt steps on the manifold, dq = -V s / (s^2 + damping) U^T r with
+dr/dq = U s V^T: short steps far away, the smallest one that closes the loops to first order near the end, where
+constraints may depend on one another.
+
+Source: More, The Levenberg-Marquardt algorithm (1978); Fan and Yuan, On the quadratic convergence of the
+Levenberg-Marquardt method without nonsingularity assumption (2005).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import AssemblyError, ParameterError
+from cardan._dynamics.call.arguments import checked_batch
+from cardan._dynamics.functions.configuration import integrate
+from cardan._dynamics.functions.derivatives import derivative
+from cardan._dynamics.functions.loops import joint_coordinates, loop_jacobian, loop_residual, with_loops
+from cardan._robot.model import Model
+
+STARTS = 32
+DAMPING = (1e-14, 1e-2, 1e12)  # least, first, largest, relative to the largest singular value squared
+DEPENDENT = 1e-8  # constraints whose singular value is below this, relative to the largest, depend on the others
+
+_residual_by_q = derivative(loop_residual, "q")
+
+
+def assemble(
+    model: Model, q0: Any = None, fixed: Sequence[str] = (), *, tolerance: float = 1e-12, steps: int = 300
+) -> np.ndarray:
+    """Return configurations with the loops closed.
+
+    Args:
+        model: a robot with closed loops.
+        q0: where to begin [rad, m], shape (..., nq): the result is a configuration nearby. By default the neutral
+            configuration, and random ones (the same each time) if no result is found from there.
+        fixed: names of joints that keep their coordinates in q0.
+        tolerance: largest accepted entry of `loop_residual` [m, rad].
+        steps: largest number of steps.
+
+    Returns:
+        Configurations [rad, m], shape (..., nq), in float64. Joint limits are not looked at.
+
+    Raises:
+        AssemblyError: if the loops of a row do not close; it has the residual, the worst joint and the rows.
+        UnknownNameError, MechanismError: for a joint of `fixed` that does not exist, or closes a loop; if there are no
+            loops.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q = cardan.assemble(linkage)
+        >>> bool(np.abs(cardan.loop_residual(linkage, q)).max() < 1e-12)
+        True
+    """
+    with_loops(model, "assemble")
+    if not tolerance > 0.0:
+        raise ParameterError("tolerance of assemble", got=tolerance, expected="a number > 0 [m, rad]")
+    free = _free(model, fixed)
+    if q0 is not None:
+        batch = checked_batch("assemble", {"q0": q0}, {"q0": (model.nq,)})
+        q = integrate(model, batch.arrays[0].astype(float), np.zeros(model.nv))  # on the manifold
+        q, r = _closed(model, q, free, tolerance, steps)
+        _check(model, "configuration", r, tolerance, batch.shape)
+        return q.reshape(*batch.shape, model.nq)
+    q, r = _closed(model, model.neutral()[None], free, tolerance, steps)
+    if not _size(r)[0] <= tolerance:
+        more = _random_starts(model, fixed)
+        q, r = _closed(model, more, free, tolerance, steps)
+    best = int(np.argmax(_size(r) <= tolerance)) if (_size(r) <= tolerance).any() else int(np.argmin(_size(r)))
+    _check(model, "configuration", r[[best]], tolerance, ())
+    return q[best]
+
+
+def project_velocity(model: Model, q: Any, v: Any, fixed: Sequence[str] = (), *, tolerance: float = 1e-9) -> np.ndarray:
+    """Return the velocities nearest to v that keep the loops closed, K v = 0.
+
+    Args:
+        model: a robot with closed loops.
+        q: configurations [rad, m], shape (..., nq), with the loops closed.
+        v: velocities [rad/s, m/s], shape (..., nv).
+        fixed: names of joints that keep their velocities in v.
+        tolerance: largest accepted entry of K v [m/s, rad/s], relative to the largest of v if that is above 1.
+
+    Returns:
+        Velocities [rad/s, m/s], shape (..., nv), in float64: the sum of squares of the changes is the least.
+
+    Raises:
+        AssemblyError: if there are no such velocities, which with `fixed` may be.
+        UnknownNameError, MechanismError: for a joint of `fixed` that does not exist, or closes a loop; if there are no
+            loops.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q = cardan.assemble(linkage)
+        >>> v = cardan.project_velocity(linkage, q, np.ones(linkage.nv))
+        >>> bool(np.allclose(cardan.loop_jacobian(linkage, q) @ v, 0.0))
+        True
+    """
+    with_loops(model, "project_velocity")
+    free = _free(model, fixed)
+    batch = checked_batch("project_velocity", {"q": q, "v": v}, {"q": (model.nq,), "v": (model.nv,)})
+    states, rates = (array.astype(float) for array in batch.arrays)
+    K = loop_jacobian(model, states)
+    found = rates.copy()
+    found[:, free] -= (np.linalg.pinv(K[..., free], rcond=DEPENDENT) @ (K @ rates[..., None]))[..., 0]
+    scale = np.maximum(1.0, np.abs(rates).max(axis=-1, initial=0.0))
+    _check(model, "velocity", (K @ found[..., None])[..., 0] / scale[:, None], tolerance, batch.shape)
+    return found.reshape(*batch.shape, model.nv)
+
+
+def loop_rank(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:
+    """Return the number of independent constraints among those of the loops, the rank of K, shape (...).
+
+    Args:
+        model: a robot with closed loops.
+        q: configurations, shape (..., nq), with the loops closed.
+        tolerance: singular values of K up to this, relative to the largest, count as 0 [-].
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> int(cardan.loop_rank(linkage, cardan.assemble(linkage)))
+        2
+    """
+    K = np.asarray(loop_jacobian(model, np.asarray(q, dtype=float)))
+    sizes = np.linalg.svd(K, compute_uv=False)
+    return (sizes > tolerance * sizes.max(axis=-1, initial=0.0, keepdims=True)).sum(axis=-1)
+
+
+def mobility(model: Model, q: Any, *, tolerance: float = DEPENDENT) -> Any:
+    """Return the number of freedoms the loops leave at a configuration, nv minus `loop_rank`, shape (...).
+
+    Args:
+        model: a robot with closed loops.
+        q: configurations [rad, m], shape (..., nq), with the loops closed.
+        tolerance: singular values up to this, relative to the largest, count as 0 [-].
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> int(cardan.mobility(linkage, cardan.assemble(linkage)))
+        1
+    """
+    return model.nv - loop_rank(model, q, tolerance=tolerance)
+
+
+def _free(model: Model, fixed: Sequence[str]) -> list[int]:
+    """Return the velocity coordinates of all joints but those that are fixed."""
+    held = joint_coordinates(model, fixed)
+    return [i for i in range(model.nv) if i not in held]
+
+
+def _random_starts(model: Model, fixed: Sequence[str]) -> np.ndarray:
+    q = model.random_configuration((STARTS,), seed=0)
+    for name in fixed:
+        q[:, model.q_slice(name)] = model.neutral()[model.q_slice(name)]
+    return q
+
+
+def _size(r: np.ndarray) -> np.ndarray:
+    return np.abs(r).max(axis=-1, initial=0.0)
+
+
+def _closed(
+    model: Model, q: np.ndarray, free: list[int], tolerance: float, steps: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the configurations nearby with the smallest residuals found, shape (rows, nq), and these residuals."""
+    q, r = q.copy(), loop_residual(model, q)
+    least, first, largest = DAMPING
+    damping = np.full(len(q), first)
+    done = np.zeros(len(q), dtype=bool)  # after one step more than the tolerance asks for
+    for _ in range(steps):
+        rows = np.flatnonzero(~done & (damping < largest))
+        if not rows.size:
+            break
+        done[rows] = _size(r[rows]) <= tolerance
+        step = np.zeros((len(rows), model.nv))
+        step[:, free] = _step(_residual_by_q(model, q[rows])[..., free], r[rows], damping[rows])
+        candidate = integrate(model, q[rows], step)
+        new = loop_residual(model, candidate)
+        better = np.square(new).sum(axis=-1) < np.square(r[rows]).sum(axis=-1)
+        q[rows[better]], r[rows[better]] = candidate[better], new[better]
+        damping[rows] = np.maximum(damping[rows] * np.where(better, 0.1, 10.0), least)
+    return q, r
+
+
+def _step(J: np.ndarray, r: np.ndarray, damping: np.ndarray) -> np.ndarray:
+    U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    floor = (damping[:, None] * s.max(axis=-1, initial=0.0, keepdims=True) ** 2) + np.finfo(float).tiny
+    along = np.einsum("bij,bi->bj", U, r) * s / (s * s + floor)
+    return -np.einsum("bij,bi->bj", Vt, along)
+
+
+def _check(model: Model, what: str, r: np.ndarray, tolerance: float, shape: tuple[int, ...]) -> None:
+    """Raise `AssemblyError` unless every row is within the tolerance."""
+    open_rows = np.flatnonzero(~(_size(r) <= tolerance))
+    if not open_rows.size:
+        return
+    worst = open_rows[np.argmax(np.nan_to_num(_size(r)[open_rows], nan=np.inf))]
+    owners = [c.name for c in model.closures for _ in range(c.joint.num_constraints)]
+    loop = owners[int(np.argmax(np.nan_to_num(np.abs(r[worst]), nan=np.inf)))]
+    rows = [tuple(map(int, np.unravel_index(k, shape))) for k in open_rows] if shape else []
+    raise AssemblyError(what, loop, float(_size(r)[worst]), tolerance, rows)

@@ -1,0 +1,268 @@
+"""Derivatives that have names of their own, beside those of the dynamics: of moving, and of frames' motions."""
+
+from __future__ import annotations
+
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._dynamics.algorithms import DifferenceDerivatives
+from cardan._dynamics.call.arguments import broadcast, is_symbolic, numeric_array
+from cardan._dynamics.call.function import function
+from cardan._dynamics.functions.configuration import integrate
+from cardan._dynamics.functions.derivatives import derivative
+from cardan._dynamics.functions.kinematics import frame_acceleration, frame_velocity
+from cardan._dynamics.functions.vocabulary import Frames, Reals, Reference, algorithms
+from cardan._robot.model import Model
+
+Matrix = TypeVar("Matrix")
+
+
+class IntegrateDerivatives(NamedTuple, Generic[Matrix]):
+    """Derivatives of the configuration reached, along the tangent there, each nv x nv.
+
+    Attributes:
+        dq: by the configuration to begin with, along the tangent: q moves to integrate(q, e_j).
+        dv: by the velocity.
+    """
+
+    dq: Matrix
+    dv: Matrix
+
+
+class FrameVelocityDerivatives(NamedTuple, Generic[Matrix]):
+    """Derivatives of a frame's twist, each 6 x nv.
+
+    Attributes:
+        dq: by the configuration, along the tangent.
+        dv: by the velocity: the Jacobian.
+    """
+
+    dq: Matrix
+    dv: Matrix
+
+
+class FrameAccelerationDerivatives(NamedTuple, Generic[Matrix]):
+    """Derivatives of a frame's acceleration, each 6 x nv.
+
+    Attributes:
+        dq: by the configuration, along the tangent.
+        dv: by the velocity.
+        da: by the acceleration: the Jacobian.
+    """
+
+    dq: Matrix
+    dv: Matrix
+    da: Matrix
+
+
+_of_integrate = derivative(integrate, ("q", "v"), tangent=True)
+_of_velocity = derivative(frame_velocity, ("q", "v"))
+_of_acceleration = derivative(frame_acceleration, ("q", "v", "a"))
+
+
+@function
+def integrate_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> IntegrateDerivatives[Reals]:
+    """Return the derivatives of `integrate` by q and v.
+
+    As q moves to integrate(q, e) the result r moves to integrate(r, dq e), to first order in e; as v moves to v + e, to
+    integrate(r, dv e). With v * dt for v, the derivative by v is dv * dt.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], held constant for one second, shape (..., nv).
+
+    Returns:
+        `IntegrateDerivatives(dq, dv)`, each of shape (..., nv, nv) [-]. Where an orientation turns by a multiple of
+        2 pi, dv is singular: then turning further about another axis changes nothing.
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> by = cardan.integrate_derivatives(arm, q, 0.01 * v)
+        >>> bool(np.allclose(by.dq, np.eye(7)))  # arm7's configurations are plain numbers
+        True
+
+    Peers: Pinocchio `dIntegrate` (ARG0 is dq, ARG1 is dv).
+
+    Source: Sola, Deray and Atchuthan (2018), equations 78 and 79.
+    """
+    by = _of_integrate(model, q, v)
+    return IntegrateDerivatives(by.dq, by.dv)
+
+
+@function
+def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> DifferenceDerivatives[Reals]:
+    """Return the derivatives of `difference` by q0 and q1.
+
+    Args:
+        model: the robot.
+        q0: configurations to begin with [rad, m], shape (..., nq).
+        q1: configurations to end with [rad, m], shape (..., nq).
+
+    Returns:
+        `DifferenceDerivatives(dq0, dq1)`, each of shape (..., nv, nv) [-], along the tangents at q0 and q1. Where two
+        orientations are a half turn apart the difference jumps from one way round to the other: there the derivatives
+        are those of the way that `difference` takes, and finite.
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> by = cardan.difference_derivatives(arm, arm.neutral(), q)
+        >>> gradient = by.dq1.T @ cardan.difference(arm, arm.neutral(), q)  # of half the squared distance
+        >>> bool(np.allclose(gradient, q))
+        True
+
+    Peers: Pinocchio `dDifference` (ARG0 is dq0, ARG1 is dq1).
+
+    Source: Sola, Deray and Atchuthan (2018), equations 80 and 81.
+    """
+    return algorithms.difference_derivatives(model, q0, q1)
+
+
+def integrate_transport(
+    model: Model, q: ArrayLike, v: ArrayLike, J: ArrayLike, *, by: Literal["q", "v"] = "q"
+) -> Reals:
+    """Return the columns of J, tangent vectors at q or changes of v, as they arrive at integrate(q, v).
+
+    It is the parallel transport of a Jacobian along the motion v: `integrate_derivatives` times J.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], held constant for one second, shape (..., nv).
+        J: matrices, shape (..., nv, n): derivatives of q along the tangent [rad, m], or of v [rad/s, m/s].
+        by: which of the two moves.
+
+    Returns:
+        Matrices, shape (..., nv, n): derivatives of integrate(q, v) [rad, m], along the tangent there.
+
+    Raises:
+        ParameterError: for another `by`.
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> dog = cardan.robots.quadruped().model(base="floating")
+        >>> v = 0.1 * np.ones(dog.nv)
+        >>> J = cardan.integrate_transport(dog, dog.neutral(), v, np.eye(dog.nv))
+        >>> bool(np.allclose(J, cardan.integrate_derivatives(dog, dog.neutral(), v).dq))
+        True
+
+    Peers: Pinocchio `dIntegrateTransport` (ARG0 is by="q", ARG1 is by="v").
+
+    Source: Sola, Deray and Atchuthan (2018), equations 78 and 79.
+    """
+    if by not in ("q", "v"):
+        raise ParameterError("integrate_transport: by", got=by, expected="'q' or 'v'")
+    columns = _columns(model, J)
+    carried = getattr(integrate_derivatives(model, q, v), f"d{by}")
+    broadcast("integrate_transport", {"J": tuple(columns.shape[:-2]), "q and v": tuple(carried.shape[:-2])})
+    return carried @ columns
+
+
+def _columns(model: Model, J: Any) -> Any:
+    """Return the matrices of `integrate_transport`: an array of whatever library, so that it knows what is made of it.
+
+    Raises:
+        ShapeError, DTypeError: for an array that does not fit.
+    """
+    where = "integrate_transport"
+    if isinstance(J, (list, tuple, np.ndarray)):
+        J = np.asarray(J) if is_symbolic(J) else numeric_array(where, "J", J)
+    shape = tuple(getattr(J, "shape", ()))
+    if len(shape) < 2 or shape[-2] != model.nv:
+        raise ShapeError(where, "J", got=shape, expected=f"(..., {model.nv}, n)")
+    return J
+
+
+@function
+def frame_velocity_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: Frames,
+    *,
+    at: Reference = "frame",
+    expressed_in: Reference = "world",
+    relative_to: str = "world",
+) -> FrameVelocityDerivatives[Reals]:
+    """Return the derivatives of `frame_velocity` by q and v.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        frame: name of a body or frame (`model.frame_names`) or its index there, or n of them.
+        at: as for `frame_velocity`.
+        expressed_in: as for `frame_velocity`.
+        relative_to: as for `frame_velocity`.
+
+    Returns:
+        `FrameVelocityDerivatives(dq, dv)`, each of shape (..., 6, nv), or (..., n, 6, nv), of the components [m/s,
+        rad/s], so that what the axes turn is in it. dv is `jacobian`, which is that of a pose along the tangent, too.
+
+    Raises:
+        UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> by = cardan.frame_velocity_derivatives(arm, q, v, "tool", expressed_in="frame")
+        >>> bool(np.allclose(by.dv, cardan.jacobian(arm, q, "tool", expressed_in="frame")))
+        True
+
+    Peers: Pinocchio `getFrameVelocityDerivatives`, Drake `CalcPartialTranslationalVelocity`.
+
+    Source: differentiation of the program of `frame_velocity`.
+    """
+    by = _of_velocity(model, q, v, frame, at=at, expressed_in=expressed_in, relative_to=relative_to)
+    return FrameVelocityDerivatives(by.dq, by.dv)
+
+
+@function
+def frame_acceleration_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    frame: Frames,
+    *,
+    at: Reference = "frame",
+    expressed_in: Reference = "world",
+    relative_to: str = "world",
+) -> FrameAccelerationDerivatives[Reals]:
+    """Return the derivatives of `frame_acceleration` by q, v and a.
+
+    Args:
+        model: the robot.
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        a: accelerations [rad/s^2, m/s^2], shape (..., nv).
+        frame: name of a body or frame (`model.frame_names`) or its index there, or n of them.
+        at: as for `frame_velocity`.
+        expressed_in: as for `frame_velocity`.
+        relative_to: as for `frame_velocity`.
+
+    Returns:
+        `FrameAccelerationDerivatives(dq, dv, da)`, each of shape (..., 6, nv), or (..., n, 6, nv), of the components
+        [m/s^2, rad/s^2]. da is `jacobian`.
+
+    Raises:
+        UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> by = cardan.frame_acceleration_derivatives(arm, q, v, a, "tool")
+        >>> bool(np.allclose(by.da, cardan.jacobian(arm, q, "tool")))
+        True
+
+    Peers: Pinocchio `getFrameAccelerationDerivatives`.
+
+    Source: differentiation of the program of `frame_acceleration`.
+    """
+    by = _of_acceleration(model, q, v, a, frame, at=at, expressed_in=expressed_in, relative_to=relative_to)
+    return FrameAccelerationDerivatives(by.dq, by.dv, by.da)

@@ -1,0 +1,63 @@
+"""Packed matrices: where their entries are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import ParameterError
+from cardan._dynamics.algorithms.entries import (
+    Entries,
+    forward_dynamics_derivatives_entries,
+    inverse_dynamics_derivatives_entries,
+    mass_matrix_entries,
+    mass_matrix_inverse_entries,
+)
+from cardan._dynamics.call.function import Function
+from cardan._dynamics.functions.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
+from cardan._dynamics.functions.dynamics import mass_matrix, mass_matrix_inverse
+from cardan._robot.model import Model
+
+ENTRIES = {
+    mass_matrix.made_from: mass_matrix_entries,
+    mass_matrix_inverse.made_from: mass_matrix_inverse_entries,
+    inverse_dynamics_derivatives.made_from: inverse_dynamics_derivatives_entries,
+    forward_dynamics_derivatives.made_from: forward_dynamics_derivatives_entries,
+}
+
+
+def packed_indices(of: Function[Any, Any], model: Model) -> Any:
+    """Return where the entries of packed results are: those that can be other than 0 by the branches of the tree.
+
+    Of symmetric matrices these are in the lower triangle. They go row by row, as in compressed sparse rows.
+
+    Args:
+        of: `mass_matrix`, `mass_matrix_inverse`, `inverse_dynamics_derivatives` or `forward_dynamics_derivatives`.
+        model: the robot.
+
+    Returns:
+        `Entries(rows, columns)`, integers of shape (n,) each; of derivatives a named tuple of these, by their names.
+
+    Raises:
+        ParameterError: for another function.
+
+    Examples:
+        >>> rows, columns = cardan.packed_indices(cardan.mass_matrix, arm)
+        >>> M = cardan.mass_matrix(arm, q)
+        >>> bool((cardan.mass_matrix(arm, q, packed=True) == M[rows, columns]).all())
+        True
+        >>> cardan.packed_indices(cardan.inverse_dynamics_derivatives, arm).dq.rows.shape
+        (49,)
+    """
+    entries = ENTRIES.get(of.made_from) if isinstance(of, Function) else None
+    if entries is None:
+        raise ParameterError(
+            "function with packed results", got=of, expected=", ".join(s.signature.name for s in ENTRIES)
+        )
+    found = entries(model)
+    return _arrays(found) if isinstance(found, Entries) else type(found)(*map(_arrays, found))
+
+
+def _arrays(entries: Entries) -> Entries:
+    return Entries(*(np.array(places, dtype=np.intp) for places in entries))

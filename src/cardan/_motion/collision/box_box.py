@@ -1,0 +1,260 @@
+"""Two boxes: the axis that separates them best, and the face of contact, clipped, or the two edges that cross.
+
+Of the 15 axes (three normals of A, three of B, nine a_i x b_j) the one with the greatest separation
+
+    s = |n . p| - sum_k h_k |n . a_k| - sum_k h_k |n . b_k|          p: centre of B from that of A
+
+says whether the boxes overlap (s < 0), how deep, and along what. If it is a normal, its face is the *reference*, and
+the face of the other box that looks at it most is *incident*. Both, seen along the normal, are a rectangle and a
+parallelogram, whose intersection has at most eight corners: every side of the intersection lies on one of the eight
+sides, no two on the same, and begins at one corner. So the candidates are: for each of the eight sides, going round,
+where its part inside the other figure begins, if there is one. The gap is the height of the incident face there.
+If the axis is a product of two edges, these touch at one point.
+
+Boxes that are apart, one beside the other, may have no such corner, or only ones that are further away: then the first
+candidate is the lowest corner of the incident face. So the smallest gap is the separation: exact where the boxes
+overlap, and at most their distance where they do not. (Edges that cross within 2.6 degrees of a face are left to the
+face, whose corners hold better; the gap is then that of the corners.)
+
+Source: Gottschalk, Lin and Manocha, OBBTree (1996); Liang and Barsky, A new concept and method for line clipping
+(1984), for the part of a side inside; one candidate a side is made here.
+Cost: 1440 operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any, NamedTuple
+
+from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, sqrt, where
+from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
+from cardan._motion.collision.candidate import FAR, Candidate, X, Y, Z, existing, in_precision, select
+from cardan._robot.geometry.shapes import Box
+
+PARALLEL = 1e-12  # a component, or a squared sine, below which it is none
+ROUNDING = 1e-15, 5e-7  # of a separation along a normal, in double and single precision; over the sine, along a product
+ALIGNED = 0.999  # cosine to a face's normal above which crossing edges are left to that face, whose corners are more
+MARGIN = 1e-6  # of the faces' sizes: of two sides that coincide, the incident one is inside, the reference's is not
+
+CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+
+Vectors = tuple[Vector3, Vector3, Vector3]
+Pair = tuple[Scalar, Scalar]
+
+
+class Solid(NamedTuple):
+    """A box in the frame of A: its centre, its axes as unit vectors, its half sizes along them."""
+
+    centre: Vector3
+    axes: Vectors
+    half: Vector3
+
+    def corner(self, direction: Vector3) -> Vector3:
+        """Return the corner furthest in a direction."""
+        steps = (axis * where(axis.dot(direction) < 0.0, -h, h) for axis, h in zip(self.axes, self.half, strict=True))
+        return sum(steps, self.centre)
+
+
+class Face(NamedTuple):
+    """A rectangle in the frame of A: its centre, its sides' directions u and v, half their lengths."""
+
+    centre: Vector3
+    u: Vector3
+    v: Vector3
+    half: tuple[Scalar, Scalar]
+
+
+class Corner(NamedTuple):
+    """A corner of the intersection, at centre + a u + b v on the incident face, if it exists."""
+
+    a: Scalar
+    b: Scalar
+    exists: Any
+
+
+class Edges(NamedTuple):
+    """Two edges, of A along e and of B along f, with the separation along n, which points from A to B.
+
+    Of the separation, `certain` is what rounding leaves at least.
+    """
+
+    certain: Scalar
+    separation: Scalar
+    n: Vector3
+    e: Vector3
+    f: Vector3
+
+
+def box_box(a: Box, X_a: SE3, b: Box, X_b: SE3) -> list[Candidate]:
+    """Return eight candidates."""
+    R = Matrix3(X_a.rotation.T @ X_b.rotation)
+    R_abs = Matrix3([[absolute(e) for e in row] for row in R])
+    A = Solid(Vector3.zero(), (X, Y, Z), Vector3(*a.size) * 0.5)
+    x, y, z = R.columns()
+    B = Solid(X_a.inverse_act(X_b.translation), (x, y, z), Vector3(*b.size) * 0.5)
+    of_a = _face_separations(B.centre, A.half, R_abs @ B.half)
+    of_b = _face_separations(R.transpose_apply(B.centre), B.half, R_abs.transpose_apply(A.half))
+    on_b = _largest(of_b) > _largest(of_a)
+    reference, other = _facing(_either(on_b, B, A), select(on_b, of_b, of_a)), _either(on_b, A, B)
+    separation, n = where(on_b, _largest(of_b), _largest(of_a)), reference.axes[2]
+    n = n * where(n.dot(other.centre - reference.centre) < 0.0, -1.0, 1.0)
+    edges = _best_edges(R, B.centre, R_abs, A.half, B.half)
+    rectangle = Face(reference.centre + n * reference.half[2], *reference.axes[:2], reference.half[:2])
+    incident = _incident_face(other, n, rectangle)
+    corners = _corners(rectangle, incident)
+    flat = logical_and(_any(corners), absolute(edges.n.dot(n)) > ALIGNED)
+    crossing = logical_and(edges.certain > separation, logical_not(flat))
+    first, *more = _face_candidates(corners, rectangle, incident, n, on_b)
+    more = [existing(logical_not(crossing), candidate) for candidate in more]
+    return [_chosen(crossing, _edge_candidate(edges, A, B), first), *more]
+
+
+def _chosen(condition: Any, one: Candidate, two: Candidate) -> Candidate:
+    vectors = (select(condition, *both) for both in zip(one[1:], two[1:], strict=True))
+    return Candidate(where(condition, one.gap, two.gap), *vectors)
+
+
+def _either(condition: Any, one: Solid, two: Solid) -> Solid:
+    x, y, z = (select(condition, *both) for both in zip(one.axes, two.axes, strict=True))
+    return Solid(select(condition, one.centre, two.centre), (x, y, z), select(condition, one.half, two.half))
+
+
+def _facing(box: Solid, merit: Sequence[Scalar]) -> Solid:
+    """Return the box with its axes turned round so that the one of most merit is the third."""
+    x, y, z = merit
+    is_x = logical_and(x >= y, x >= z)
+    is_y = logical_and(logical_not(is_x), y >= z)
+    (a, b, c), (h, k, m) = box.axes, box.half
+    u, v, w = (select(is_x, p, select(is_y, q, r)) for p, q, r in ((b, c, a), (c, a, b), (a, b, c)))
+    half = select(is_x, (k, m, h), select(is_y, (m, h, k), (h, k, m)))
+    return Solid(box.centre, (u, v, w), half)
+
+
+# --- separating axes ----------------------------------------------------------------------------------------------
+
+
+def _largest(three: Sequence[Scalar]) -> Scalar:
+    return maximum(maximum(three[0], three[1]), three[2])
+
+
+def _face_separations(p: Vector3, half: Vector3, reach: Vector3) -> Vector3:
+    """Return s along the normals of a box's faces; the other box is at p in its frame and reaches that far from it."""
+    return Vector3(*(absolute(e) - (s + r) for e, s, r in zip(p, half, reach, strict=True)))
+
+
+def _best_edges(R: Matrix3, p: Vector3, R_abs: Matrix3, half_a: Vector3, half_b: Vector3) -> Edges:
+    """Return the edges whose product separates most; those that are parallel do not."""
+    best = Edges(-FAR, -FAR, Z, X, Y)
+    error = in_precision(R[0][0], *ROUNDING) * (sum(half_a) + sum(half_b))
+    for i, k, o in CYCLES:
+        for (j, m, n), column in zip(CYCLES, R.columns(), strict=True):
+            u, v = column[o], column[k]  # a_i x b_j = v a_o - u a_k
+            squared = u * u + v * v
+            oblique = squared > PARALLEL
+            inverse = 1.0 / sqrt(where(oblique, squared, 1.0))
+            offset = v * p[o] - u * p[k]
+            reach_a = R_abs[o][j] * half_a[k] + R_abs[k][j] * half_a[o]
+            reach_b = sum(absolute(v * R[o][w] - u * R[k][w]) * half_b[w] for w in (m, n))  # of R as it is, to rounding
+            separation = (absolute(offset) - (reach_a + reach_b)) * inverse
+            outward = where(offset < 0.0, -inverse, inverse)
+            axis = (X, Y, Z)[o] * (v * outward) - (X, Y, Z)[k] * (u * outward)
+            certain = separation - error * inverse
+            better = logical_and(oblique, certain > best.certain)
+            numbers = (where(better, *both) for both in zip((certain, separation), best[:2], strict=True))
+            vectors = (select(better, *both) for both in zip((axis, (X, Y, Z)[i], column), best[2:], strict=True))
+            best = Edges(*numbers, *vectors)
+    return best
+
+
+def _edge_candidate(edges: Edges, A: Solid, B: Solid) -> Candidate:
+    """Return the nearest points of two lines c_a + s e and c_b + t f: e . d and f . d vanish for d between them."""
+    _, separation, n, e, f = edges
+    corner = A.corner(n)
+    d, cosine, squared = B.corner(-n) - corner, e.dot(f), e.cross(f).norm_squared()
+    s = (e.dot(d) - cosine * f.dot(d)) / where(squared > PARALLEL, squared, 1.0)
+    point = (clip(x, -h, h) for x, h in zip(corner + e * s, A.half, strict=True))
+    return Candidate(separation, Vector3(*point), -n)
+
+
+# --- face against face --------------------------------------------------------------------------------------------
+
+
+def _incident_face(other: Solid, n: Vector3, reference: Face) -> Face:
+    """Return the face that looks against n most; u and v go round it as those of the reference do round theirs."""
+    box = _facing(other, [absolute(n.dot(axis)) for axis in other.axes])
+    (u, v, w), (hu, hv, hw) = box.axes, box.half
+    centre = box.centre - w * where(w.dot(n) < 0.0, -hw, hw)
+    area = u.dot(reference.u) * v.dot(reference.v) - u.dot(reference.v) * v.dot(reference.u)
+    return Face(centre, u, select(area < 0.0, -v, v), (hu, hv))
+
+
+def _corners(reference: Face, incident: Face) -> list[Corner]:
+    """Return, for each side of both faces, where the part of it inside the other begins."""
+    (hx, hy), (hu, hv) = reference.half, incident.half
+    ux, uy, vx, vy = (e.dot(axis) for e in (incident.u, incident.v) for axis in (reference.u, reference.v))
+    offset = incident.centre - reference.centre
+    cx, cy = offset.dot(reference.u), offset.dot(reference.v)
+    per_area = 1.0 / (ux * vy - uy * vx)  # at least 1 / sqrt(3): of three axes, the one along n most
+
+    def to_reference(a: Scalar, b: Scalar) -> Pair:
+        return a * ux + b * vx, a * uy + b * vy
+
+    def to_incident(x: Scalar, y: Scalar) -> Pair:
+        return (vy * x - vx * y) * per_area, (ux * y - uy * x) * per_area
+
+    margin = MARGIN * (hx + hy + hu + hv)
+    corners, within = [], (hx + margin, hy + margin)
+    for (a, b), (da, db), length in _sides(hu, hv):
+        x, y = to_reference(a, b)
+        t, exists = _entry((x + cx, y + cy), to_reference(da, db), length, within)
+        corners.append(Corner(a + da * t, b + db * t, exists))
+    within = (hu - 0.5 * margin, hv - 0.5 * margin)  # both, rather than none, where rounding leaves it open
+    for (x, y), direction, length in _sides(hx, hy):
+        (a, b), (da, db) = to_incident(x - cx, y - cy), to_incident(*direction)
+        t, exists = _entry((a, b), (da, db), length, within)
+        corners.append(Corner(a + da * t, b + db * t, exists))
+    return corners
+
+
+def _any(corners: list[Corner]) -> Any:
+    return reduce(logical_or, (corner.exists for corner in corners))
+
+
+def _face_candidates(corners: list[Corner], reference: Face, incident: Face, n: Vector3, on_b: Any) -> list[Candidate]:
+    """Return the corners as candidates; where none of them is the nearest point, the first is the lowest corner."""
+    centre, u, v, (hu, hv) = incident
+    height, du, dv = n.dot(centre - reference.centre), n.dot(u), n.dot(v)
+    normal = select(on_b, n, -n)
+
+    def candidate(a: Scalar, b: Scalar, exists: Any) -> Candidate:
+        gap = height + a * du + b * dv
+        point = centre + u * a + v * b + normal * where(on_b, 0.0, gap)
+        return existing(exists, Candidate(gap, point, normal))
+
+    first, *more = (candidate(*corner) for corner in corners)
+    lowest = candidate(where(du < 0.0, hu, -hu), where(dv < 0.0, hv, -hv), True)
+    smallest = reduce(minimum, (c.gap for c in more), first.gap)
+    missed = smallest > where(lowest.gap > 0.0, lowest.gap + MARGIN * (hu + hv), 0.5 * FAR)
+    return [_chosen(missed, lowest, first), *more]
+
+
+def _sides(h: Scalar, k: Scalar) -> list[tuple[Pair, Pair, Scalar]]:
+    """Return start, direction and length of the sides of a rectangle of half sizes h, k, going round."""
+    return [
+        ((-h, -k), (1.0, 0.0), 2.0 * h),
+        ((h, -k), (0.0, 1.0), 2.0 * k),
+        ((h, k), (-1.0, 0.0), 2.0 * h),
+        ((-h, k), (0.0, -1.0), 2.0 * k),
+    ]
+
+
+def _entry(start: Pair, direction: Pair, length: Scalar, half: Pair) -> tuple[Scalar, Any]:
+    """Return where a side enters a rectangle about the origin (how far from its start), and whether it does."""
+    enters, leaves = 0.0, length
+    for x, d, h in zip(start, direction, half, strict=True):
+        moving = absolute(d) > PARALLEL
+        inverse = where(moving, 1.0 / where(moving, d, 1.0), 1e15)
+        one, two = (-h - x) * inverse, (h - x) * inverse
+        enters, leaves = maximum(enters, minimum(one, two)), minimum(leaves, maximum(one, two))
+    return clip(enters, 0.0, length), enters <= leaves

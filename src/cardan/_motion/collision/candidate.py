@@ -1,0 +1,75 @@
+"""A candidate for contact, and the few scalar tools all pairs of shapes share.
+
+A pair of shapes has a fixed number of candidates, whatever their poses, and its page chooses by `where` alone: so
+it is traced once and compiled. A candidate that does not exist in a pose (a corner clipped away) has the gap `FAR`.
+
+    gap > 0     the two surfaces are that far apart at this candidate
+    gap < 0     they overlap, and moving shape A by -gap along the normal parts them there
+
+The point is on the surface of A, that of B faces it at `point - gap normal`. Both, and the normal, are in A's frame:
+the place where the dynamics of A's body wants a force, and where most of the numbers are constants of the shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from cardan._algebra.scalar import sqrt, where
+from cardan._algebra.spatial import SE3, Scalar, Vector3
+from cardan._dynamics.algorithms.proximal import is_double
+
+FAR = 1e9
+"""The gap [m] of a candidate that does not exist: beyond any robot, and its square is still a number in float32."""
+COINCIDENT = 1e-30
+"""Squared distance [m^2] below which two points are one: the direction between them is rounding alone."""
+
+X, Y, Z = (Vector3(*row) for row in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
+
+
+class Candidate(NamedTuple):
+    """Where two shapes A and B touch, or nearly.
+
+    Attributes:
+        gap: distance of the surfaces along the normal [m], negative where they overlap; `FAR` if there is none.
+        point: on the surface of A, in A's frame [m].
+        normal: unit vector from B to A, in A's frame: it pushes A away.
+    """
+
+    gap: Scalar
+    point: Vector3
+    normal: Vector3
+
+    def seen_from_b(self, X_ba: SE3) -> Candidate:
+        """Return the same candidate for the pair (B, A), X_ba being the pose of A in B."""
+        opposite = self.point - self.normal * self.gap
+        return Candidate(self.gap, X_ba @ opposite, -(X_ba.rotation @ self.normal))
+
+
+def existing(condition: Any, candidate: Candidate) -> Candidate:
+    """Return the candidate, `FAR` away where the condition does not hold."""
+    return candidate._replace(gap=where(condition, candidate.gap, FAR))
+
+
+def select(condition: Any, a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector3:
+    """Return the vector a where the condition holds, else b."""
+    return Vector3(*(where(condition, x, y) for x, y in zip(a, b, strict=True)))
+
+
+def in_precision(x: Scalar, double: float, single: float) -> Scalar:
+    """Return one of two numbers, for the precision the program runs in, which is seen in any x (`is_double`)."""
+    return where(is_double((x,)), double, single)
+
+
+def length_and_direction(d: Vector3, otherwise: Vector3) -> tuple[Scalar, Vector3]:
+    """Return |d| and d / |d|; 0 and the direction `otherwise` where d is nearly none. Derivatives are finite, too."""
+    squared = d.norm_squared()
+    apart = squared > COINCIDENT
+    length = sqrt(where(apart, squared, 1.0))
+    return where(apart, length, 0.0), select(apart, d * (1.0 / length), otherwise)
+
+
+def between_spheres(d: Vector3, centre: Vector3, radii: tuple[float, float], otherwise: Vector3) -> Candidate:
+    """Return the candidate of a sphere of A round `centre` and one of B round `centre - d`."""
+    distance, normal = length_and_direction(d, otherwise)
+    return Candidate(distance - (radii[0] + radii[1]), centre - normal * radii[0], normal)

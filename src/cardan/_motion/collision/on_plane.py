@@ -1,0 +1,81 @@
+"""Shapes on a plane: the candidates are points of the shape, their gaps the heights above the plane.
+
+With n the plane's normal and h the height of the shape's origin, a point x of the shape has the height h + n . x, all
+in the shape's frame: one row of the rotation and one number are all that is needed of a pose.
+
+    sphere      -r n                                            1 point
+    capsule     -r n about both ends                            2 points
+    ellipsoid   -D D n / |D n|, D = diag(radii)                 1 point
+    box         the corners of the face that looks down most    4 points
+    cylinder    on the lower rim the lowest point and those 120 degrees to either side, so that it stands;
+                on the other rim the lowest, so that it lies    4 points
+
+The lowest point of the shape is always among them.
+
+Source: the support functions of convex shapes (Ericson, Real-Time Collision Detection, 2005, sections 5.2 and 9.5.1).
+Cost: 7, 14, 26, 45 and 46 operations on the world's own z = 0, 23 more on any other plane.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cardan._algebra.scalar import absolute, logical_and, logical_not, where
+from cardan._algebra.spatial import SE3, Scalar, Vector3
+from cardan._motion.collision.candidate import Candidate, X, length_and_direction
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
+
+
+def _height_and_normal(X_a: SE3, X_b: SE3) -> tuple[Scalar, Vector3]:
+    """Return the height of A's origin above the plane [m], and the plane's normal in A's frame."""
+    normal = Vector3(*(row[2] for row in X_b.rotation.rows()))
+    return normal.dot(X_a.translation - X_b.translation), X_a.rotation.transpose_apply(normal)
+
+
+def sphere_on_plane(a: Sphere, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
+    """Return the lowest point."""
+    h, n = _height_and_normal(X_a, X_b)
+    return [Candidate(h - a.radius, n * -a.radius, n)]
+
+
+def capsule_on_plane(a: Capsule, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
+    """Return the lowest points of the spheres at both ends."""
+    h, n = _height_and_normal(X_a, X_b)
+    ends = [Vector3(0.0, 0.0, sign * 0.5 * a.length) for sign in (-1.0, 1.0)]
+    return [Candidate(h + n.dot(end) - a.radius, end - n * a.radius, n) for end in ends]
+
+
+def ellipsoid_on_plane(a: Ellipsoid, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
+    """Return the lowest point."""
+    h, n = _height_and_normal(X_a, X_b)
+    depth, direction = length_and_direction(n * Vector3(*a.radii), Vector3.zero())
+    return [Candidate(h - depth, -(direction * Vector3(*a.radii)), n)]
+
+
+def box_on_plane(a: Box, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
+    """Return the corners of the face that looks down most: the lowest corner, and along two edges from there."""
+    h, n = _height_and_normal(X_a, X_b)
+    corner = Vector3(*(where(e > 0.0, -0.5 * s, 0.5 * s) for e, s in zip(n, a.size, strict=True)))
+    steep = Vector3(*map(absolute, n))
+    face_x = logical_and(steep.x > steep.y, steep.x > steep.z)
+    face_z = logical_and(logical_not(face_x), steep.z >= steep.y)
+    x, y, z = corner * -2.0
+    u = Vector3(where(face_x, 0.0, x), where(face_x, y, 0.0), 0.0)
+    v = Vector3(0.0, where(face_z, y, 0.0), where(face_z, 0.0, z))
+    dx, dy, dz = steep * Vector3(*a.size)
+    low, du, dv = h + n.dot(corner), where(face_x, dy, dx), where(face_z, dy, dz)
+    ways = [(corner, low), (corner + u, low + du), (corner + v, low + dv), (corner + u + v, low + (du + dv))]
+    return [Candidate(gap, point, n) for point, gap in ways]
+
+
+def cylinder_on_plane(a: Cylinder, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
+    """Return three points of the lower rim and one of the other."""
+    h, n = _height_and_normal(X_a, X_b)
+    _, (x, y, _) = length_and_direction(Vector3(-n.x, -n.y, 0.0), X)
+    end = where(n.z > 0.0, -0.5 * a.length, 0.5 * a.length)
+    lowest = Vector3(x, y, 0.0) * a.radius
+    aside = Vector3(-y, x, 0.0) * (math.sin(math.radians(120.0)) * a.radius)
+    centre = Vector3(0.0, 0.0, end)
+    back = centre - lowest * 0.5
+    points = [centre + lowest, back + aside, back - aside, lowest - centre]
+    return [Candidate(h + n.dot(point), point, n) for point in points]

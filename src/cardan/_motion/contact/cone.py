@@ -1,0 +1,263 @@
+"""The impulse of a contact in a step, as Coulomb's cone has it, regularised so that it is one of a convex problem.
+
+    v* - v - R g  in the normal cone of  |g_t| <= mu g_n  at g,        R = diag(R_n, R_t, R_t)
+
+v is the velocity at the step's end, g the impulse, v* the wanted velocity: the depth recovered in a step, or the
+rebound. That is g(v) = projection of y = R^-1 (v* - v) on the cone in the norm of R:
+
+    stick     |y_t| <= mu y_n               g = y
+    slide     else, y_n + m |y_t| > 0       g_n = (y_n + m |y_t|) / (1 + mu m), g_t = mu g_n y_t / |y_t|
+    apart     else                          g = 0
+
+with m = mu R_t / R_n. R_n = 1 / (k dt (dt + d)) is the spring k with the dissipation time d, by default
+SETTLING / sqrt(k w); both R have a floor, in parts of the inverse mass w that is felt, that makes a contact nearly
+rigid.
+
+In Newton's method the part of the cone is decided at an estimate of both g and v, by the projection of
+
+    z = g + (v* - v - R g) / w
+
+which leaves a solution where it is, like that of y, but moves with v by the mass that is felt and not by the
+stiffness: so a step goes to the other side of the cone's edge when the impulse says so, not when the velocity has
+crossed a slip of R_t g. On its part the impulse is linear in the velocity, g = W (v* - v), W symmetric and not
+negative:
+
+    stick     W = R^-1
+    slide     W = e e^T / (R_n + mu^2 R_t) + (1 - n n^T - t t^T) / (w (|z_t| / mu z_n' - 1) + R_t)
+
+with t = z_t / |z_t|, e = n + mu t and z_n' the normal part of z's projection. Torsional and rolling friction add slips,
+the angular velocities about the normal and across it times lengths: the cone is elliptic in all of them.
+
+Source: Castro, Permenter and Han, An unconstrained convex formulation of compliant contact (2022), equations 17 to 25;
+Hintermueller, Ito and Kunisch, The primal-dual active set strategy as a semismooth Newton method (2003), for z.
+Cost: 45 operations for an impulse, 110 for W.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cardan._algebra.scalar import is_zero, logical_and, maximum, sqrt, where
+from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3, Vector3
+from cardan._dynamics.algorithms.proximal import is_double
+from cardan._motion.contact.point import Contact
+
+SINGLE, DOUBLE = 1.0 / (4.0 * math.pi**2), 1e-4
+"""The least R_n / w. In single precision, a spring as stiff as steps of its period resolve (Castro, equation 41)."""
+STICKING = 1e-3
+"""R_t / w: what creeps is this share of what would slide in a step (Castro, section V.B); points of one body that
+stick a little askew do not jam."""
+SOFT = 1e-2
+"""R_t / w for the estimate to begin with: as if the velocity were right to a hundredth part of its change."""
+SETTLING = 0.6
+"""The dissipation time where no dissipation is given, in 1 / sqrt(k w): a mass 1 / w on the spring swings once. With
+0.3 a box just above its critical angle is 2 % off at 0.25 ms, with 2 (critical) a spin's friction 1 % at 1 ms."""
+DAMPED = 1.0
+"""The dissipation time of such a contact, in steps: it recovers half of a depth in a step."""
+IMPACT = 0.1
+"""The approach [m/s] from which bodies bounce; slower ones come to rest."""
+SMALL = 1e-12
+"""The slip [m/s] below which its direction is nothing but rounding."""
+
+
+def rebound(contact: Contact, dt: float) -> tuple[Scalar, Scalar]:
+    """Return whether what meets within a step bounces, and the velocity along the normal with which it leaves.
+
+    Where restitution is given for each world, one of 0 is the law without any.
+    """
+    v_n, e = contact.normal.dot(contact.velocity.linear), contact.material.restitution
+    meets = logical_and(v_n < -IMPACT, contact.gap + dt * v_n < 0.0)
+    return logical_and(meets, e > 0.0), -e * v_n
+
+
+class Impulse(NamedTuple):
+    """An impulse by its components: along the normal, and against the slips."""
+
+    normal: Scalar
+    slip: Force
+
+
+@dataclass(frozen=True, slots=True)
+class Cone:
+    """The law of one contact in a step.
+
+    Attributes:
+        normal: n.
+        friction: mu.
+        inverse_mass: w [1/kg].
+        R_n, R_t: regularisations [1/kg].
+        wanted: v*, along the normal.
+        torsional, rolling: slip over angular velocity, about the normal and across it [m].
+    """
+
+    normal: Vector3
+    friction: Scalar
+    inverse_mass: Scalar
+    R_n: Scalar
+    R_t: Scalar
+    wanted: Scalar
+    torsional: Scalar = 0.0
+    rolling: Scalar = 0.0
+
+    @staticmethod
+    def of(contact: Contact, dt: float) -> Cone:
+        """Return the law of a contact in a step."""
+        material, w, double = contact.material, contact.inverse_mass, is_double(contact.moment.q)
+        rigid, R_t = w * where(double, DOUBLE, SINGLE), w * STICKING
+        spring = 1.0 / (material.stiffness * dt * dt)
+        if material.dissipation is None:
+            own = SETTLING / sqrt(material.stiffness * w)
+        else:
+            own = material.dissipation * maximum(-contact.gap, 0.0)
+        delay = maximum(own, where(rigid > spring, DAMPED * dt, 0.0))
+        delay = where(contact.gap < 0.0, delay, 0.0)
+        rate = 1.0 / (dt + delay)
+        R_n, wanted = maximum(rigid, spring * dt * rate), -contact.gap * rate
+        if not is_zero(material.restitution):
+            hits, leaving = rebound(contact, dt)
+            wanted = where(hits, maximum(wanted, leaving), wanted)
+            R_n = where(hits, R_t, R_n)  # a soft contact would add its own rebound
+        lengths = (_over(e, material.friction) for e in (material.torsional, material.rolling))
+        return Cone(contact.normal, material.friction, w, R_n, R_t, wanted, *lengths)
+
+    @property
+    def has_friction(self) -> bool:
+        """Whether there is any."""
+        return not is_zero(self.friction)
+
+    def slip(self, twist: Motion) -> Motion:
+        """Return the slips of a twist: of the points, and of turning."""
+        if not self.has_friction:
+            return Motion.zero()
+        v = twist.linear
+        return Motion(v - self.normal * self.normal.dot(v), self._lengths(twist.angular))
+
+    def _lengths(self, w: Vector3) -> Vector3:
+        if is_zero(self.torsional) and is_zero(self.rolling):
+            return Vector3.zero()
+        return w * self.rolling + self.normal * (self.normal.dot(w) * (self.torsional - self.rolling))
+
+    def first(self, twist: Motion) -> Impulse:
+        """Return the impulse that a twist asks for, if the contact were soft: the projection of y."""
+        R_n, R_t = maximum(self.R_n, SINGLE * self.inverse_mass), SOFT * self.inverse_mass
+        along = 1.0 / R_n
+        y = Impulse((self.wanted - self.normal.dot(twist.linear)) * along, _against(self.slip(twist)) * (1.0 / R_t))
+        return self._projected(y, self.friction * R_t * along)
+
+    def decided(self, g: Impulse, twist: Motion) -> Part:
+        """Return the part of the cone that an estimate of impulse and twist is on."""
+        z, mu = self._test(g, twist), self.friction
+        if not self.has_friction:
+            return Part(self, where(z.normal > 0.0, 1.0 / self.R_n, 0.0), 0.0, Force.zero())
+        size = self._size(z)
+        sticks, reach = size <= mu * z.normal, z.normal + mu * size
+        touches = reach > 0.0
+        bound = mu * reach  # mu z_n', times 1 + mu^2
+        beyond = maximum(size * (1.0 + mu * mu) - bound, 0.0)
+        drag = bound / where(touches, self.inverse_mass * beyond + self.R_t * bound, 1.0)
+        along = where(sticks, 1.0 / self.R_n, 1.0 / (self.R_n + mu * mu * self.R_t))
+        t = z.slip * where(sticks, 0.0, 1.0 / size)
+        return Part(self, where(touches, along, 0.0), where(touches, drag, 0.0), t)
+
+    def squared_error(self, g: Impulse, twist: Motion) -> Scalar:
+        """Return the square of by how much velocities are wrong: w |g - projection of z| [m/s]."""
+        right = self._projected(self._test(g, twist), self.friction)
+        normal, slip = g.normal - right.normal, g.slip - right.slip
+        return (self.inverse_mass * self.inverse_mass) * (normal * normal + _squared(slip))
+
+    def _test(self, g: Impulse, twist: Motion) -> Impulse:
+        """Return z."""
+        per_mass = 1.0 / self.inverse_mass
+        z_n = g.normal * (1.0 - self.R_n * per_mass) + (self.wanted - self.normal.dot(twist.linear)) * per_mass
+        return Impulse(z_n, g.slip * (1.0 - self.R_t * per_mass) + _against(self.slip(twist)) * per_mass)
+
+    def _projected(self, y: Impulse, m: Scalar) -> Impulse:
+        """Return the projection on the cone, in a norm in which m is mu R_t / R_n."""
+        if not self.has_friction:
+            return Impulse(maximum(y.normal, 0.0), Force.zero())
+        mu, size = self.friction, self._size(y)
+        slides = maximum((y.normal + m * size) * (1.0 / (1.0 + mu * m)), 0.0)
+        sticks = size <= mu * y.normal
+        return Impulse(where(sticks, y.normal, slides), y.slip * where(sticks, 1.0, mu * slides / size))
+
+    def _size(self, y: Impulse) -> Scalar:
+        """Return |y_t|, never 0."""
+        return sqrt(_squared(y.slip) + (SMALL / self.inverse_mass) ** 2)
+
+    def excess(self, impulse: Impulse) -> Scalar:
+        """Return by how much an impulse is outside the cone [N s]."""
+        size = sqrt(_squared(impulse.slip))
+        return maximum(maximum(size - self.friction * impulse.normal, -impulse.normal), 0.0)
+
+    def slack(self, impulse: Impulse, twist: Motion) -> Scalar:
+        """Return g . (v - v* + R g) / |g| [m/s], 0 of a solution."""
+        g_n, slip = impulse.normal, impulse.slip
+        power = g_n * (self.normal.dot(twist.linear) - self.wanted + self.R_n * g_n)
+        power = power + slip.dot(self.slip(twist)) + self.R_t * _squared(slip)
+        return power / sqrt(g_n * g_n + _squared(slip) + (SMALL / self.inverse_mass) ** 2)
+
+    def wrench(self, impulse: Impulse) -> Force:
+        """Return an impulse as a wrench at the point."""
+        return Force(self.normal * impulse.normal + impulse.slip.linear, self._lengths(impulse.slip.angular))
+
+
+class Part(NamedTuple):
+    """A part of the cone, on which the impulse is W (v* - v).
+
+    Attributes:
+        law: whose it is.
+        along: of W, along the normal, or the edge that slides.
+        drag: of W, along slips that do not change the edge.
+        t: the direction of friction that slides; 0 where it sticks.
+    """
+
+    law: Cone
+    along: Scalar
+    drag: Scalar
+    t: Force
+
+    def at(self, twist: Motion) -> Impulse:
+        """Return W (v* - v)."""
+        law, slip = self.law, self.law.slip(twist)
+        with_t = self.t.dot(slip)
+        normal = self.along * (law.wanted - law.normal.dot(twist.linear) - law.friction * with_t)
+        return Impulse(normal, _against(slip) * self.drag + self.t * (self.drag * with_t + law.friction * normal))
+
+    @property
+    def impedance(self) -> ArticulatedInertia:
+        """W, at the point."""
+        law, n = self.law, self.law.normal
+        t = law.wrench(Impulse(0.0, self.t))
+        edge = Force(n, Vector3.zero()) + t * law.friction
+        return _square(edge, self.along) + _square(t, -self.drag) + self._all_slips()
+
+    def _all_slips(self) -> ArticulatedInertia:
+        law, about = self.law, Symmetric3.outer_square(self.law.normal)
+        across = Symmetric3.isotropic(1.0) - about
+        turning = across * (law.rolling * law.rolling) + about * (law.torsional * law.torsional)
+        return ArticulatedInertia(across * self.drag, Matrix3.zero(), turning * self.drag)
+
+
+def _against(slip: Motion) -> Force:
+    return Force(-slip.linear, -slip.angular)
+
+
+def _squared(slip: Force) -> Scalar:
+    return slip.linear.norm_squared() + slip.angular.norm_squared()
+
+
+def _square(force: Force, factor: Scalar) -> ArticulatedInertia:
+    """Return factor f f^T."""
+    scaled = force * factor
+    upper = [Symmetric3(a[i] * b[j] for i in range(3) for j in range(i, 3)) for a, b in zip(scaled, force, strict=True)]
+    return ArticulatedInertia(upper[0], scaled.linear.outer(force.angular), upper[1])
+
+
+def _over(length: Scalar, friction: Scalar) -> Scalar:
+    """Return a length in parts of the friction; 0 of a surface without."""
+    if is_zero(length) or is_zero(friction):
+        return 0.0
+    rubs = friction > 0.0
+    return where(rubs, length / where(rubs, friction, 1.0), 0.0)

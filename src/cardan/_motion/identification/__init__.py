@@ -1,0 +1,38 @@
+"""Parameters found from measurements: what can be seen, friction, least squares, physically consistent inertias."""
+
+from typing import TYPE_CHECKING
+
+from cardan._algebra.lazy import fetcher
+
+if TYPE_CHECKING:
+    from cardan._motion.identification.combinations import BaseParameters, base_parameters
+    from cardan._motion.identification.consistent import ConsistentFit, identify_consistent
+    from cardan._motion.identification.exciting import excitation
+    from cardan._motion.identification.least_squares import Identification, identify
+    from cardan._motion.identification.stribeck import Stribeck, fit_stribeck
+    from cardan._motion.identification.terms import parameters, regressor
+
+__all__ = [
+    "BaseParameters",
+    "ConsistentFit",
+    "Identification",
+    "Stribeck",
+    "base_parameters",
+    "excitation",
+    "fit_stribeck",
+    "identify",
+    "identify_consistent",
+    "parameters",
+    "regressor",
+]
+
+_HOMES = {
+    ".combinations": "BaseParameters base_parameters",
+    ".consistent": "ConsistentFit identify_consistent",
+    ".exciting": "excitation",
+    ".least_squares": "Identification identify",
+    ".terms": "parameters regressor",
+    ".stribeck": "Stribeck fit_stribeck",
+}
+__getattr__ = fetcher(__name__, _HOMES)
+__dir__ = __all__.copy

@@ -1,0 +1,234 @@
+"""Base parameters: the fewest combinations of inertial parameters that the torques depend on.
+
+The columns of the regressor over many random states are gone through from the root outwards; one that the columns kept
+so far make up is left out, and its parameter goes into theirs:
+    tau = W p = W_k (p_k + K p_d),    W_d = W_k K.
+So the parameters of a link that cannot be told from those of the link before are added to the latter, as in Khalil's
+rules. Columns are compared in units in which a robot is one unit long and falls its length in about a unit of time, so
+that a watch and a crane have the same answer.
+
+Source: Gautier, Numerical calculation of the base inertial parameters of robots (1991); Khalil and Dombre (2002),
+section 9.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from cardan._algebra.errors import ParameterError
+from cardan._dynamics.functions import integrate
+from cardan._motion.identification.terms import PARTS, TERMS, Term, Terms, check_tree, checked_terms, names, regressor
+from cardan._robot.model import Model
+
+FAMILIAR = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "mx", "my", "mz", "m")
+"""The order in which a body's parameters are tried: those that are kept in textbooks first."""
+
+POWERS = (0, 1, 1, 1, 2, 2, 2, 2, 2, 2)
+"""Of length, in the units of the ten parameters."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BaseParameters:
+    """The base parameters of a model. Returned by `base_parameters`. Prints as one line for each.
+
+    Attributes:
+        names: of all parameters: ten a body, then those of the terms.
+        columns: which parameters lead the base parameters, shape (count,): columns of the regressor that are
+            independent and make up all others.
+        matrix: the combinations: the base parameters are `matrix @ p`, shape (count, parameters).
+        terms: what was asked for beside the inertial parameters.
+        margin: how clear the decision was: the smallest part of a column that is kept which the others do not make up,
+            over the largest such part of one left out. A small one (below 1000, say) tells of a robot that nearly has
+            a symmetry, such as angles rounded to a few digits.
+
+    Examples:
+        >>> base = cardan.identification.base_parameters(cardan.robots.double_pendulum().model())
+        >>> base.expressions[-1], base.matrix.shape
+        ('Iyy(lower)', (6, 30))
+    """
+
+    names: tuple[str, ...]
+    columns: np.ndarray
+    matrix: np.ndarray
+    terms: tuple[Term, ...]
+    margin: float
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @property
+    def expressions(self) -> tuple[str, ...]:
+        """The combinations in words, such as `mx(upper) + 0.5 m(fore)`."""
+        return tuple(self._expression(row, int(column)) for row, column in zip(self.matrix, self.columns, strict=True))
+
+    def _expression(self, row: np.ndarray, leader: int) -> str:
+        others = [k for k in np.flatnonzero(row) if k != leader]
+        parts = [f" {'-' if row[k] < 0 else '+'} {_factor(abs(row[k]))}{self.names[k]}" for k in others]
+        return self.names[leader] + "".join(parts)
+
+    def __str__(self) -> str:
+        return "\n".join(self.expressions)
+
+
+def _factor(value: float) -> str:
+    shown = f"{value:.6g}"
+    return "" if shown == "1" else f"{shown} "
+
+
+def base_parameters(model: Model, terms: Terms = (), *, tolerance: float = 1e-9, seed: int = 0) -> BaseParameters:
+    """Return which combinations of parameters the torques depend on.
+
+    Joint limits are not looked at: what counts is what the structure allows to see.
+
+    Args:
+        model: the robot.
+        terms: further parameters along v, as for `regressor`.
+        tolerance: largest part of a column, relative to it, that counts as rounding [-].
+        seed: of the random states.
+
+    Returns:
+        The combinations, with names; `len()` is their number.
+
+    Raises:
+        UnknownNameError, ParameterError: for a term that does not exist, or comes twice; a tolerance that is none.
+        UnsupportedError: for a model with closed loops.
+
+    Source: Gautier (1991); Khalil and Dombre (2002), section 9.4.
+
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> len(cardan.identification.base_parameters(pendulum, ("viscous",)))
+        8
+    """
+    check_tree("base_parameters", model)
+    asked = checked_terms(terms)
+    if not 0.0 < tolerance < 1.0:
+        raise ParameterError("base_parameters: tolerance", got=tolerance, expected="a number between 0 and 1")
+    units = natural_units(model)
+    size = np.concatenate([units.parameters, *(units.of_term(term) for term in asked)])
+    W = _scaled_rows(model, asked, units, seed) * size
+    kept, margin = _independent(W, _outwards(model, len(asked)), tolerance)
+    K = _combinations(W, kept, tolerance) * size[kept, None] / size
+    return BaseParameters(tuple(names(model, asked)), kept, K, asked, margin)
+
+
+def checked_base(where: str, model: Model, terms: tuple[Term, ...], base: BaseParameters | None) -> BaseParameters:
+    """Return base parameters that are given, or those of a model with some terms for None.
+
+    Raises:
+        ParameterError: for those of other terms, or of another robot.
+    """
+    if base is None:
+        return base_parameters(model, terms)
+    if not isinstance(base, BaseParameters):
+        raise ParameterError(f"{where}: base", got=base, expected="a BaseParameters, of base_parameters(model, terms)")
+    if base.terms != terms:
+        raise ParameterError(f"{where}: base", got=f"that of terms {base.terms}", expected=f"that of {terms}")
+    if base.names != tuple(names(model, terms)):
+        raise ParameterError(f"{where}: base", got="that of another robot", expected=f"that of {model.name!r}")
+    return base
+
+
+class Units(NamedTuple):
+    """Units in which the robot is about one long, and falls its length in about one unit of time.
+
+    Attributes:
+        length: [m].
+        time: [s].
+        speed: of each degree of freedom, that moves about a length in a unit of time, shape (nv,).
+        parameters: of the inertial parameters, a mass in units of its own: 1, length, length^2, shape (10 nbodies,).
+    """
+
+    length: float
+    time: float
+    speed: np.ndarray
+    parameters: np.ndarray
+
+    @property
+    def torque(self) -> np.ndarray:
+        """Of the efforts: weight times length over the degree's own unit, shape (nv,)."""
+        return self.length**2 / self.time**3 / self.speed
+
+    def scaled(self, W: np.ndarray, base: BaseParameters) -> np.ndarray:
+        """Return columns of the regressor that lead the base parameters, shape (..., nv, count), in these units."""
+        size = np.concatenate([self.parameters, *(self.of_term(term) for term in base.terms)])
+        return W * size[base.columns] / self.torque[:, None]
+
+    def of_term(self, term: Term) -> np.ndarray:
+        """Return the units of a term's coefficients, shape (nv,)."""
+        return self.torque / np.abs(TERMS[term](self.speed, self.speed / self.time))
+
+
+def natural_units(model: Model) -> Units:
+    """Return the units of a model, from its dimensions and its gravity; the mass is free."""
+    placements = [node.placement for node in model.nodes] + [at.pose for at in model.attachments.values()]
+    lengths = [float(np.linalg.norm(np.array(X.translation, dtype=float))) for X in placements]
+    length = max(lengths, default=0.0) or 1.0
+    g = float(np.linalg.norm(np.array(model.gravity, dtype=float))) or length
+    time = np.sqrt(length / g)
+    speed = length / time / _leverage(model, length)
+    return Units(length, time, speed, np.tile(length ** np.array(POWERS, dtype=float), model.nbodies))
+
+
+def _leverage(model: Model, length: float) -> np.ndarray:
+    """Return by how much a unit of each degree of freedom moves a point a length away, near neutral, shape (nv,)."""
+    moved = np.full(model.nv, 0.0)
+    for node in model.nodes:
+        q = node.configuration(model.neutral().tolist())
+        for k, column in zip(node.v, node.joint.motion_subspace(q), strict=True):
+            linear, angular = (np.linalg.norm(np.array(part, dtype=float)) for part in column)
+            moved[k] = max(moved[k], linear + length * angular)
+    return np.where(moved > 0.0, moved, 1.0)
+
+
+def _scaled_rows(model: Model, terms: Terms, units: Units, seed: int) -> np.ndarray:
+    """Return the regressor over random states in the robot's units, as an upper triangle with the same products."""
+    count = 20 + 20 * model.nbodies  # rows of one joint alone are enough for all it carries
+    rng = np.random.default_rng(seed)
+    step, v, a = rng.normal(size=(3, count, model.nv)) * units.speed
+    q = integrate(model, model.neutral(), 2.0 * units.time * step)
+    W = regressor(model, q, v, a / units.time, terms) / units.torque[:, None]
+    return np.linalg.qr(W.reshape(-1, W.shape[-1]), mode="r") / np.sqrt(count)
+
+
+def _outwards(model: Model, terms: int) -> list[int]:
+    """Return the order in which parameters are tried: from the root outwards, then the terms."""
+    bodies = sorted(range(model.nbodies), key=lambda b: model.attachments[model.body_names[b]].node)
+    inertial = [10 * b + k for b in bodies for k in map(PARTS.index, FAMILIAR)]
+    return inertial + list(range(10 * model.nbodies, 10 * model.nbodies + terms * model.nv))
+
+
+def _independent(W: np.ndarray, order: Sequence[int], tolerance: float) -> tuple[np.ndarray, float]:
+    """Return the columns that those before do not make up, and the margin of the decision.
+
+    Gram-Schmidt, each column twice: once is not orthogonal to the last digit.
+    """
+    basis, kept, seen, unseen = np.zeros((W.shape[0], 0)), [], [1.0], [float(np.finfo(float).eps)]
+    largest = np.linalg.norm(W, axis=0).max(initial=0.0)
+    for column in order:
+        w = W[:, column]
+        size = np.linalg.norm(w)
+        if size <= tolerance * largest:
+            continue
+        for _ in range(2):
+            w = w - basis @ (basis.T @ w)
+        rest = float(np.linalg.norm(w) / size)
+        (seen if rest > tolerance else unseen).append(rest)
+        if rest > tolerance:
+            kept.append(column)
+            basis = np.column_stack([basis, w / np.linalg.norm(w)])
+    return np.array(sorted(kept), dtype=int), min(seen) / max(unseen)
+
+
+def _combinations(W: np.ndarray, kept: np.ndarray, tolerance: float) -> np.ndarray:
+    """Return K with W = W[:, kept] K, what is rounding 0, what is nearly whole made so."""
+    K = np.linalg.lstsq(W[:, kept], W, rcond=None)[0] if kept.size else np.zeros((0, W.shape[1]))
+    K[np.abs(K) < max(tolerance, 1e-9)] = 0.0
+    whole = np.round(K)
+    K = np.where(np.abs(K - whole) < 1e-9, whole, K)
+    K[:, kept] = np.eye(len(kept))
+    return K

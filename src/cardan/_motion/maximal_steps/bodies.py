@@ -1,0 +1,525 @@
+"""Rigid bodies in maximal coordinates, the rows that joints are between them, and the way from and to coordinates.
+
+A body is placed by its centre of mass p and its orientation R; it moves with the velocity v of the centre, in world
+axes, and the angular velocity w in its own axes. It turns by Cayley's map, R' = R cay(h w), whose quaternion is
+(h w / 2, 1) but for its length, so that with the momentum pi that goes with the turn, free motion keeps the momentum in
+space exactly:
+
+    pi = J w + h/2 w x J w + h^2/4 (w . J w) w        and after it        pi' = cay(h w)^T pi
+
+A row is one constraint: how far it is from fulfilled, and the wrench on each body, about its centre of mass in its
+own axes, that a unit of its multiplier is. Joints, closing ones, mimics and the bounds of a distance are all rows.
+
+Coordinates keep no gaps. What velocities a step leaves is therefore projected to those the joints allow, in the metric
+of the inertias: v = M^-1 sum X_b^T I_b V_b keeps the momentum along every motion that is allowed, and with it the order
+of the step. (The nearest joint velocities, S^+ V, would lose half of the Coriolis forces.)
+
+Source: Lee, Leok and McClamroch, Lie group variational integrators for the full body problem (2007), section 3;
+Kobilarov, Crane and Desbrun, Lie group integrators for animation and control of vehicles (2009), for Cayley's map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from cardan._algebra.errors import UnsupportedError
+from cardan._algebra.scalar import is_zero, sqrt
+from cardan._algebra.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
+from cardan._algebra.spatial.rotations import (
+    matrix_from_quaternion_xyzw,
+    quaternion_conjugate_xyzw,
+    quaternion_multiply_xyzw,
+    quaternion_xyzw_from_matrix,
+)
+from cardan._dynamics.algorithms.closed import inverse
+from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._dynamics.algorithms.linear import Factor, Rows, dot, gram, with_diagonal
+from cardan._dynamics.algorithms.maximal import coordinates_of
+from cardan._dynamics.algorithms.rows import JointRows, joint_rows, offset
+from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, twists
+from cardan._robot.joints import Joint, Mimic
+from cardan._robot.model import Connection, Model, Node
+
+NEWTON = 2
+"""Newton steps for the angular velocity of a momentum: what they leave is (h |w|)^7 of it."""
+
+
+class Efforts(NamedTuple):
+    """Efforts along v that answer to the acceleration: tau - W a."""
+
+    tau: list[Scalar]
+    W: list[Scalar]
+
+
+# --- bodies ---
+
+
+class Body:
+    """Mass, centre of mass in the node's frame, inertia about it and its inverse.
+
+    Raises:
+        UnsupportedError: for a body that moves without mass or inertia, which has no motion of its own.
+    """
+
+    def __init__(self, node: Node) -> None:
+        inertia: Inertia = node.inertia
+        self.name, self.mass = node.name, inertia.mass
+        rows = [] if is_zero(self.mass) else [list(row) for row in inertia.inertia_at_com.matrix().rows()]
+        try:
+            inverse = Factor(rows).inverse()
+        except ZeroDivisionError:
+            inverse = []
+        if len(inverse) == 0:
+            what = f"what joint {node.name!r} moves, which has no mass, or no inertia about some axis"
+            instead = "give the link an inertia, or take cardan.solvers.Featherstone"
+            raise UnsupportedError(what, "A step in maximal coordinates", instead)
+        self.com = inertia.com
+        self.J, self.J_inverse = Matrix3(e for row in rows for e in row), Matrix3(e for row in inverse for e in row)
+        self.frame = SE3(translation=-self.com)  # X_com_node
+
+    def response(self, wrench: Force) -> Motion:
+        """Return the change of velocity by an impulse, about the centre of mass in the body's axes."""
+        return Motion(wrench.linear * (1.0 / self.mass), self.J_inverse @ wrench.angular)
+
+    def weight(self, placed: Placed, gravity: Vector3) -> Force:
+        """Return the wrench of gravity, in the body's axes."""
+        return Force(placed.pose.rotation.transpose_apply(gravity) * self.mass, Vector3.zero())
+
+    def impulse(self, change: Motion) -> Force:
+        """Return the impulse of a change of velocity."""
+        return Force(change.linear * self.mass, self.J @ change.angular)
+
+    def momentum(self, placed: Placed, angular: Vector3) -> Force:
+        """Return the momentum at the centre of mass, in the body's axes, of its place and the part that turns."""
+        return Force(placed.pose.rotation.transpose_apply(placed.v) * self.mass, angular)
+
+
+class Placed(NamedTuple):
+    """A body's place and motion.
+
+    Attributes:
+        p: centre of mass in the world.
+        r: quaternion (x, y, z, w) of its axes.
+        v: velocity of the centre of mass, in world axes.
+        w: angular velocity, in body axes.
+    """
+
+    p: Vector3
+    r: tuple[Scalar, ...]
+    v: Vector3
+    w: Vector3
+
+    @property
+    def pose(self) -> SE3:
+        """X_world_com."""
+        return SE3(matrix_from_quaternion_xyzw(self.r), self.p)
+
+    def moved(self, h: float) -> Placed:
+        """Return the body after its velocities have acted for a time."""
+        return self._replace(p=self.p + self.v * h, r=turned(self.r, self.w * h))
+
+    def twist(self) -> Motion:
+        """Return the twist at the centre of mass, in body axes."""
+        return Motion(matrix_from_quaternion_xyzw(self.r).transpose_apply(self.v), self.w)
+
+
+def turned(r: Sequence[Scalar], x: Vector3) -> tuple[Scalar, ...]:
+    """Return the orientation r cay(x)."""
+    q = quaternion_multiply_xyzw(r, (*(x * 0.5), 1.0))
+    length = 1.0 / sqrt(dot(q, q))
+    return tuple(e * length for e in q)
+
+
+def mean_turning(r0: Sequence[Scalar], r1: Sequence[Scalar], h: float) -> Vector3:
+    """Return the w with r1 = r0 cay(h w)."""
+    x, y, z, s = quaternion_multiply_xyzw(quaternion_conjugate_xyzw(r0), r1)
+    return Vector3(x, y, z) * (2.0 / (h * s))
+
+
+def momentum_of_turn(body: Body, w: Vector3, h: float) -> Vector3:
+    """Return pi of a turn, in the axes before it."""
+    L = body.J @ w
+    return L + w.cross(L) * (0.5 * h) + w * (0.25 * h * h * w.dot(L))
+
+
+def momentum_after_turn(body: Body, w: Vector3, h: float) -> Vector3:
+    """Return cay(h w)^T pi, in the axes after it: `momentum_of_turn` of the way back."""
+    return momentum_of_turn(body, w, -h)
+
+
+def turn_of_momentum(body: Body, momentum: Vector3, w: Vector3, h: float) -> Vector3:
+    """Return the w whose turn has a momentum, by Newton's method from an estimate."""
+    for _ in range(NEWTON):
+        L = body.J @ w
+        slope = body.J + (w.skew() @ body.J - L.skew()) * (0.5 * h)
+        slope = slope + (w.outer(L) * 2.0 + Matrix3.identity() * w.dot(L)) * (0.25 * h * h)
+        w = w - _solved(slope, momentum_of_turn(body, w, h) - momentum)
+    return w
+
+
+def _solved(A: Matrix3, b: Vector3) -> Vector3:
+    """Return A^-1 b (Cramer's rule)."""
+    x, y, z = A.columns()
+    yz = y.cross(z)
+    inverse = 1.0 / x.dot(yz)
+    return Vector3(b.dot(yz), x.dot(b.cross(z)), x.dot(y.cross(b))) * inverse
+
+
+# --- rows ---
+
+
+class Row(NamedTuple):
+    """One constraint.
+
+    Attributes:
+        residual: how far it is from fulfilled [m, rad].
+        wrenches: by the index of the body, its wrench for a unit of the multiplier.
+    """
+
+    residual: Scalar
+    wrenches: dict[int, Force]
+
+    def velocity(self, twists: Sequence[Motion]) -> Scalar:
+        """Return the rate of the residual, or of the coordinate, for twists at the centres of mass."""
+        return sum((wrench.dot(twists[k]) for k, wrench in self.wrenches.items()), 0.0)
+
+
+class Pair(NamedTuple):
+    """A joint between two bodies; -1 is the world.
+
+    Attributes:
+        joint: the joint.
+        parent: index of its parent body, and its frame there (about the centre of mass).
+        child: index of its child body, and its frame there.
+        node: its node, if it has coordinates; None for a joint that closes a loop.
+    """
+
+    joint: Joint
+    parent: tuple[int, SE3]
+    child: tuple[int, SE3]
+    node: Node | None
+
+    def across(self, placed: Sequence[Placed]) -> SE3:
+        """Return the pose of the child frame in the parent frame, the bodies being where they are."""
+        F, G = (frame if k < 0 else placed[k].pose @ frame for k, frame in (self.parent, self.child))
+        return F.inverse() @ G
+
+    def wrenches(self, X: SE3, wrench: Force) -> dict[int, Force]:
+        """Return a wrench on the child, in its joint frame, and its opposite on the parent, by body."""
+        (a, F), (b, G) = self.parent, self.child
+        found = {b: G @ wrench} if b >= 0 else {}
+        return found if a < 0 else found | {a: -(F @ (X @ wrench))}
+
+
+class Joined(NamedTuple):
+    """A joint at given poses of its bodies.
+
+    Attributes:
+        pair: the joint and its bodies.
+        X: pose of its child frame in its parent frame.
+        q: its configuration; a mimic's is its primary's.
+        S: its motion subspace.
+        wrenches: what it resists, in its child frame: as many as rows.
+        rows: its constraints.
+    """
+
+    pair: Pair
+    X: SE3
+    q: tuple[Scalar, ...]
+    S: MotionSubspace
+    wrenches: list[Force]
+    rows: list[Row]
+
+    def effort_rows(self) -> list[Row]:
+        """Return for every degree of freedom the wrenches of a unit of effort: S (S^T S)^-1, whose rate is S^+ V."""
+        inverse = gram([s.scalars() for s in self.S]).inverse()
+        duals = [Force(*(self.S @ column)) for column in inverse]
+        return [Row(0.0, self.pair.wrenches(self.X, dual)) for dual in duals]
+
+
+class System:
+    """The bodies and joints of a model.
+
+    Args:
+        model: the robot.
+
+    Raises:
+        UnsupportedError: for bodies without inertia.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.bodies = [Body(node) for node in model.nodes]
+        self.pairs = [self._pair(node) for node in model.nodes] + [self._closing(c) for c in model.closures]
+
+    def _pair(self, node: Node) -> Pair:
+        return Pair(node.joint, self._in_body(node.parent, node.placement), self._in_body(node.index, SE3()), node)
+
+    def _closing(self, c: Connection) -> Pair:
+        ends = ((self.model.attachment(c.parent), c.parent_pose), (self.model.attachment(c.child), c.child_pose))
+        parent, child = (self._in_body(at.node, at.pose @ pose) for at, pose in ends)
+        return Pair(c.joint, parent, child, None)
+
+    def _in_body(self, node: int, pose: SE3) -> tuple[int, SE3]:
+        return (node, self.bodies[node].frame @ pose) if node >= 0 else (-1, pose)
+
+    def joined(self, placed: Sequence[Placed], near: Sequence[Sequence[Scalar] | None]) -> list[Joined]:
+        """Return all joints at the bodies' places; `near` are configurations of each, where there are some."""
+        found = [_joined(pair, pair.across(placed), q) for pair, q in zip(self.pairs, near, strict=True)]
+        return [_following(j, self._primary(j.pair, found)) if _is_mimic(j.pair) else j for j in found]
+
+    def joint(self, k: int, placed: Sequence[Placed], near: Sequence[Sequence[Scalar] | None]) -> Joined:
+        """Return one joint at the bodies' places."""
+        own = _joined(self.pairs[k], self.pairs[k].across(placed), near[k])
+        if not _is_mimic(own.pair):
+            return own
+        primary = next(i for i, pair in enumerate(self.pairs) if self._is_primary(pair, own.pair))
+        return _following(own, self.joint(primary, placed, near))
+
+    def residuals(self, placed: Sequence[Placed], start: Sequence[Joined]) -> list[Scalar]:
+        """Return how far all joints are from fulfilled at the bodies' places, along the wrenches of other ones.
+
+        Those of the start, whose bases go on smoothly: T itself may change its sign from one pose to the next.
+        """
+        now = [j if _is_mimic(j.pair) else _moved(j, j.pair.across(placed)) for j in start]
+        found = []
+        for j in now:
+            q = self._primary(j.pair, now).q if _is_mimic(j.pair) else j.q
+            e = offset(j.pair.across(placed), j.pair.joint.transform(q))
+            found += [wrench.dot(e) for wrench in j.wrenches]
+        return found
+
+    def _primary(self, mimic: Pair, joined: Sequence[Joined]) -> Joined:
+        """Return the joint whose coordinates a mimic reads."""
+        return next(j for j in joined if self._is_primary(j.pair, mimic))
+
+    def _is_primary(self, pair: Pair, mimic: Pair) -> bool:
+        """Return whether a mimic reads a joint's coordinates."""
+        return pair.node is not None and not _is_mimic(pair) and pair.node.q == mimic.node.q  # pyright: ignore[reportOptionalMemberAccess]
+
+    def owned(self, joined: Iterable[Joined]) -> list[Joined]:
+        """Return the joints that have coordinates of their own."""
+        return [j for j in joined if j.pair.node is not None and not _is_mimic(j.pair)]
+
+    def configuration(self, joined: Sequence[Joined]) -> list[Scalar]:
+        """Return the model's q."""
+        q: list[Scalar] = [0.0] * self.model.nq
+        for j in self.owned(joined):
+            for i, e in zip(j.pair.node.q, j.q, strict=True):  # pyright: ignore[reportOptionalMemberAccess]
+                q[i] = e
+        return q
+
+    def effort_rows(self, joined: Sequence[Joined]) -> list[Row]:
+        """Return the nv rows of unit efforts, along v."""
+        rows: dict[int, Row] = {}
+        for j in self.owned(joined):
+            rows |= dict(zip(j.pair.node.v, j.effort_rows(), strict=True))  # pyright: ignore[reportOptionalMemberAccess]
+        return [rows[i] for i in range(self.model.nv)]
+
+    # --- from and to coordinates ---
+
+    def near(self, q: Vector | None) -> list[Sequence[Scalar] | None]:
+        """Return the configuration of each joint that has one."""
+        return [None if q is None or p.node is None else p.node.configuration(q) for p in self.pairs]
+
+    def placed(self, q: Vector, v: Vector) -> list[Placed]:
+        """Return the bodies of coordinates."""
+        kinematics, found = Kinematics(self.model, q, v), []
+        assert kinematics.twists is not None
+        for body, X, V in zip(self.bodies, kinematics.poses, kinematics.twists, strict=True):
+            speed = X.rotation @ (V.linear + V.angular.cross(body.com))
+            found.append(Placed(X @ body.com, quaternion_xyzw_from_matrix(X.rotation), speed, V.angular))
+        return found
+
+    def configuration_of(self, placed: Sequence[Placed], near: Vector) -> tuple[list[Scalar], list[Scalar]]:
+        """Return q, and for each joint what of its pose is not in it: the largest entry is the gap."""
+        X = [b.pose @ body.frame for b, body in zip(placed, self.bodies, strict=True)]
+        q, _, residual = coordinates_of(self.model, X, [Motion.zero()] * len(X), near)
+        return q, [e for row in residual for e in row]
+
+    def velocity_of(self, momenta: Sequence[Force], q: Vector, own: Vector, W: Vector | None = None) -> list[Scalar]:
+        """Return the velocity that has the momenta of the bodies along all that joints allow.
+
+        Args:
+            momenta: of each body, about its centre of mass in its axes.
+            q: configuration, of which the bodies' places are those, but for gaps.
+            own: momentum along v that is not the bodies'.
+            W: inertia along v that is not the bodies' and not the drives'.
+        """
+        p = self.along(relative_kinematics(self.model, q), momenta, own)
+        return response(self.model, q, W)(p)
+
+    def along(self, relative: Relative, wrenches: Sequence[Force], own: Vector) -> list[Scalar]:
+        """Return what wrenches on the bodies, about their centres of mass in their axes, and `own` do along v."""
+        felt = [body.frame.inverse_act(wrench) for body, wrench in zip(self.bodies, wrenches, strict=True)]
+        p: list[Scalar] = list(own)
+        for node in reversed(self.model.nodes):
+            node.scatter(p, relative.S[node.index].T @ felt[node.index])
+            if node.parent >= 0:
+                felt[node.parent] = felt[node.parent] + relative.X[node.index] @ felt[node.index]
+        return p
+
+    def twists(self, relative: Relative, v: Vector) -> list[Motion]:
+        """Return the twists of the bodies, at their centres of mass in their axes, of a velocity."""
+        V = twists(self.model, relative, v)
+        return [body.frame @ twist for body, twist in zip(self.bodies, V, strict=True)]
+
+
+def response(model: Model, q: Vector, W: Vector | None = None) -> Callable[[Vector], list[Scalar]]:
+    """Return what impulses along v change velocities by, loops closed, with W added to the joints' inertias."""
+    M = mass_matrix(model, q)
+    return inverse(model, q, M if W is None else with_diagonal(M, W))
+
+
+def _is_mimic(pair: Pair) -> bool:
+    return pair.node is not None and isinstance(pair.joint, Mimic)
+
+
+def _joined(pair: Pair, X: SE3, near: Sequence[Scalar] | None) -> Joined:
+    if _is_mimic(pair):  # its rows are made of its primary's
+        return Joined(pair, X, (), MotionSubspace([]), [], [])
+    found: JointRows = joint_rows(pair.joint, X, near)
+    rows = [Row(e, pair.wrenches(X, T)) for e, T in zip(found.residual, found.wrenches, strict=True)]
+    return Joined(pair, X, found.q, found.S, found.wrenches, rows)
+
+
+def _moved(joined: Joined, X: SE3) -> Joined:
+    return joined._replace(X=X, q=joined.pair.joint.nearest_configuration(X, joined.q))
+
+
+def _following(mimic: Joined, primary: Joined) -> Joined:
+    """Return a mimic with its six rows: its pose is that of its primary's q, V - S_m S_p^+ V_p = 0."""
+    joint, q = mimic.pair.joint, primary.q
+    S, e = joint.motion_subspace(q), offset(mimic.X, joint.transform(q)).scalars()
+    units = [Force.of(tuple(float(i == k) for k in range(6))) for i in range(6)]
+    efforts, rows = primary.effort_rows(), []
+    for i, unit in enumerate(units):
+        wrenches = mimic.pair.wrenches(mimic.X, unit)
+        for s, row in zip(S, efforts, strict=True):
+            for k, wrench in row.wrenches.items():
+                part = wrench * -s.scalars()[i]
+                wrenches[k] = wrenches[k] + part if k in wrenches else part
+        rows.append(Row(e[i], wrenches))
+    return mimic._replace(q=tuple(q), wrenches=units, rows=rows)
+
+
+# --- many rows at once ---
+
+
+class Responses:
+    """G = J M^-1 J^T of rows, factored.
+
+    Rows are taken in the order of the outermost body that they touch: then the factors are as sparse as the tree.
+
+    Args:
+        bodies: the bodies.
+        rows: the rows.
+        compliances: what is added to the diagonal of G.
+        small: the share of the diagonal that is added where rows depend on one another.
+    """
+
+    def __init__(self, bodies: Sequence[Body], rows: Sequence[Row], compliances: Vector, small: Scalar) -> None:
+        self.order = sorted(range(len(rows)), key=lambda i: max(rows[i].wrenches, default=-1))
+        rows = [rows[i] for i in self.order]
+        responses = [{k: bodies[k].response(f) for k, f in row.wrenches.items()} for row in rows]
+        G: Rows = [[_product(row, response) for response in responses[: i + 1]] for i, row in enumerate(rows)]
+        for i, k in enumerate(self.order):
+            G[i] = [*G[i][:i], G[i][i] * (1.0 + small) + compliances[k], *[0.0] * (len(rows) - i - 1)]
+        self.factor = Factor(G)
+
+    def solve(self, b: Vector) -> list[Scalar]:
+        """Return G^-1 b."""
+        found = dict(zip(self.order, self.factor.solve([b[i] for i in self.order]), strict=True))
+        return [found[i] for i in range(len(b))]
+
+
+def _product(row: Row, response: dict[int, Motion]) -> Scalar:
+    return sum((f.dot(response[k]) for k, f in row.wrenches.items() if k in response), 0.0)
+
+
+class Stepped(NamedTuple):
+    """A state after a step.
+
+    Attributes:
+        q: configuration.
+        v: velocity.
+        gaps: of the joints on the way [m, rad].
+        slack: by how much velocities at contacts are wrong at most, because their search ended [m/s].
+    """
+
+    q: list[Scalar]
+    v: list[Scalar]
+    gaps: list[Scalar]
+    slack: Scalar = 0.0
+
+
+class Begun(NamedTuple):
+    """A step that knows all but its efforts.
+
+    Attributes:
+        q: the configuration at which they are asked for.
+        finish: returns the state after it, given them.
+        estimate: returns the velocity after it, about and for less, if there is a way: enough to decide on efforts.
+    """
+
+    q: Sequence[Scalar]
+    finish: Callable[[Efforts], Stepped]
+    estimate: Callable[[Efforts], list[Scalar]] | None = None
+
+
+def finished(
+    system: System,
+    placed: Sequence[Placed],
+    q: Vector,
+    turned_for: float,
+    own: Vector,
+    W: Vector | None = None,
+) -> Stepped:
+    """Return the coordinates of bodies that have moved.
+
+    Args:
+        system: the bodies and joints.
+        placed: where they are now.
+        q: configuration they came from.
+        turned_for: the time for which their angular velocities are those of the turn [s]; 0 if they are those of now.
+        own: momentum along v that is not the bodies': that of drives, and efforts times time that still act.
+        W: inertia along v that is not the bodies' and not the drives'.
+    """
+    after, gaps = system.configuration_of(placed, q)
+    parts = zip(system.bodies, placed, strict=True)
+    momenta = [body.momentum(b, momentum_after_turn(body, b.w, turned_for)) for body, b in parts]
+    return Stepped(after, system.velocity_of(momenta, after, own, W), gaps)
+
+
+def started(system: System, start: Sequence[Placed], kick: Sequence[Force], h: float, fall: float) -> list[Placed]:
+    """Return the bodies where they are, with the velocities that impulses and gravity for a time `fall` make.
+
+    Those of turning are the ones that take them through a step of h.
+    """
+    found = []
+    for body, b, impulse in zip(system.bodies, start, kick, strict=True):
+        v = b.v + system.model.gravity * fall + b.pose.rotation @ impulse.linear * (1.0 / body.mass)
+        momentum = body.J @ b.w + impulse.angular
+        found.append(b._replace(v=v, w=turn_of_momentum(body, momentum, body.J_inverse @ momentum, h)))
+    return found
+
+
+def gain(bodies: Sequence[Body], row: Row) -> Scalar:
+    """Return J M^-1 J^T of one row: the inverse of the inertia that its bodies alone have against it."""
+    return sum((f.dot(bodies[k].response(f)) for k, f in row.wrenches.items()), 0.0)
+
+
+def impulses(count: int, rows: Sequence[Row], multipliers: Vector) -> list[Force]:
+    """Return the impulse on each body."""
+    parts = zip(rows, multipliers, strict=True)
+    return together(count, ((k, wrench * amount) for row, amount in parts for k, wrench in row.wrenches.items()))
+
+
+def together(count: int, wrenches: Iterable[tuple[int, Force]]) -> list[Force]:
+    """Return the sum of wrenches on each body."""
+    total = [Force.zero() for _ in range(count)]
+    for k, wrench in wrenches:
+        total[k] = total[k] + wrench
+    return total

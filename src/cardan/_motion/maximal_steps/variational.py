@@ -1,0 +1,109 @@
+"""The variational step in maximal coordinates: all joints at once, along the directions of the step's beginning.
+
+With x the bodies' places, T0 the wrenches of all joints there and l their impulses, pi the momenta (`bodies.py`),
+
+    pi = M V_n + h/2 f(x_n) + T0 l,      x_n+1 = x_n moved by the velocity of pi,      C(x_n+1) = 0
+    v_n+1 = M_q^-1 (X^T pi' + h/2 f(x_n+1))
+
+l is found by iterations l <- l - G^-1 C(x_n+1) / h with G = T0^T M^-1 T0, factored once. Where the forces are
+conservative the step is symplectic and of order 2: energy does not drift, momenta are kept but for rounding. Efforts
+that answer to the acceleration (`efforts.py`) are rows of the same system; with any of them all forces act before the
+bodies move, as in every implicit Euler step, of order 1. Contacts push on the mean velocities that this leaves
+(`non_penetration.py`); the joints' impulses are then found once more.
+
+Source: Ryckaert, Ciccotti and Berendsen (1977), Andersen (1983) for SHAKE and RATTLE; Hairer, Lubich and Wanner,
+Geometric Numerical Integration (2006), section VII.1.4; `bodies.py` for the turning of bodies.
+Cost: the joints at iterations + 1 places, one factorisation as sparse as the joints' tree, and M_q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cardan._algebra.scalar import is_zero
+from cardan._algebra.spatial import Force, Motion, Scalar
+from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.proximal import regularization
+from cardan._dynamics.algorithms.tree import Vector
+from cardan._motion.contact.touching import Pair
+from cardan._motion.maximal_steps.bodies import (
+    Efforts,
+    Placed,
+    Responses,
+    Stepped,
+    System,
+    finished,
+    impulses,
+    started,
+)
+from cardan._motion.maximal_steps.bounds import Bounds
+from cardan._motion.maximal_steps.efforts import effort_rows, rotors
+from cardan._motion.maximal_steps.non_penetration import SWEEPS, Touched
+from cardan._robot.model import Model
+
+DEPENDENT = 1e4
+"""Roundings (`Regularization.nu`) of the diagonal of G below which rows count as dependent."""
+
+
+def variational_step(
+    model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 2, pairs: Sequence[Pair] = ()
+) -> Stepped:
+    """Return the state after a step.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        v: velocity.
+        loads: efforts along v.
+        h: the step [s].
+        iterations: for the impulses of the joints, and `SWEEPS` times as many for those of contacts.
+        pairs: what may touch.
+    """
+    system = System(model)
+    start = system.placed(q, v)
+    joined = system.joined(start, system.near(q))
+    share = 0.5 if all(map(is_zero, loads.W)) else 1.0
+    answering = effort_rows(system, joined, loads, v, share)
+    fixed = [row for j in joined for row in j.rows]
+    kick = impulses(len(start), answering.units, [h * e for e in answering.plain])
+    bounds = Bounds(system, joined, [b.moved(h) for b in started(system, start, kick, h, share * h)])
+    rows = [*fixed, *bounds.rows, *answering.rows]
+    compliances = [*[0.0] * len(fixed), *bounds.compliances, *(1.0 / w for w in answering.weights)]
+    solver = Responses(system.bodies, rows, compliances, DEPENDENT * regularization(q).nu if model.nv else 0.0)
+    first, last = len(fixed), len(fixed) + len(bounds.rows)
+    multipliers = [*[0.0] * last, *answering.start(system.bodies, h)]
+
+    def moving(kick: Sequence[Force], multipliers: Vector) -> list[Placed]:
+        total = [a + b for a, b in zip(kick, impulses(len(start), rows, multipliers), strict=True)]
+        return started(system, start, total, h, share * h)
+
+    def solved(kick: Sequence[Force], multipliers: list[Scalar]) -> list[Scalar]:
+        for _ in range(iterations):
+            now = moving(kick, multipliers)
+            placed = [b.moved(h) for b in now]
+            left = [e * (1.0 / h) for e in system.residuals(placed, joined)]
+            left += bounds.lag(placed, multipliers[first:last], h)
+            left += answering.lag([b.twist() for b in now], multipliers[last:], h)
+            step = solver.solve([-e for e in left])
+            multipliers = [e + d for e, d in zip(multipliers, step, strict=True)]
+            multipliers[first:last] = bounds.pushing(multipliers[first:last])
+        return multipliers
+
+    multipliers, armature, touched = solved(kick, multipliers), model.passive("armature"), None
+    if pairs:
+        twists = [b.twist() for b in moving(kick, multipliers)]
+        moment, mean = Moment(model, q, v), _mean(system, q, twists, rotors(answering.units, armature, twists))
+        touched = Touched(system, start, moment, mean, loads.W, h, pairs, iterations * SWEEPS)
+        kick = [a + b for a, b in zip(kick, touched.wrenches, strict=True)]
+        multipliers = solved(kick, multipliers)
+    now = moving(kick, multipliers)
+    own = answering.momentum(armature, [b.twist() for b in now], h)
+    end = [b.moved(h)._replace(v=b.v + model.gravity * ((1.0 - share) * h)) for b in now]
+    stepped = finished(system, end, q, h, own)
+    return stepped if touched is None else touched.left(stepped, end)
+
+
+def _mean(system: System, q: Vector, twists: Sequence[Motion], own: Vector) -> list[Scalar]:
+    """Return the velocity along v of bodies' twists."""
+    momenta = [body.impulse(twist) for body, twist in zip(system.bodies, twists, strict=True)]
+    return system.velocity_of(momenta, q, own)

@@ -1,0 +1,149 @@
+"""Position-based dynamics over any joint: bodies move as they please, then one joint after the other moves them back.
+
+From where gravity and efforts take the bodies in a step of h, each joint in turn, with C its residual, T its wrenches,
+
+    l = -(T^T M^-1 T)^-1 C,        x moved by M^-1 T l
+
+Velocities are what the bodies have moved by, over h. Of order 1; energy is lost at first order. What the iterations
+leave is the gap.
+
+What answers within the step, efforts tau - W a, the rotors' inertia A and contacts, is the exception. Passes over the
+joints would hand it on slowly: a drive that holds an arm would feel one link of it. So with any of it bodies begin with
+the velocities that the joints allow after weight, efforts and contacts,
+
+    (M_q + A + W) (v' - v) = h (tau + weight) + J^T g
+
+and the passes over the joints close what the motion bends, which is of the order of h^2.
+
+Source: Macklin, Mueller and Chentanez, XPBD: position-based simulation of compliant constrained dynamics (2016);
+Mueller et al., Detailed rigid body simulation with extended position based dynamics (2020). All rows of a joint at
+once, the turning of bodies by momenta (`bodies.py`), and forces as the joints allow, are this house's.
+Cost: all joints once in every iteration; with forces that answer, M_q and its factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cardan._algebra.arrays.repeat import repeat
+from cardan._algebra.scalar import is_zero, maximum
+from cardan._algebra.spatial import Motion, Scalar
+from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.proximal import regularization
+from cardan._dynamics.algorithms.tree import Vector
+from cardan._motion.contact.touching import Pair
+from cardan._motion.maximal_steps.bodies import (
+    Efforts,
+    Joined,
+    Placed,
+    Responses,
+    Row,
+    Stepped,
+    System,
+    finished,
+    gain,
+    impulses,
+    mean_turning,
+    started,
+    turned,
+)
+from cardan._motion.maximal_steps.bounds import Bounds
+from cardan._motion.maximal_steps.efforts import rotors
+from cardan._motion.maximal_steps.non_penetration import SWEEPS, Touched, fallen
+from cardan._robot.model import Model
+
+DEPENDENT = 1e2
+"""Roundings (`Regularization.nu`) of the diagonal that keep a joint's own rows independent."""
+
+
+def xpbd_step(
+    model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 4, pairs: Sequence[Pair] = ()
+) -> Stepped:
+    """Return the state after a step.
+
+    Args:
+        model: the robot.
+        q: configuration.
+        v: velocity.
+        loads: efforts along v.
+        h: the step [s].
+        iterations: over all joints, and `SWEEPS` times as many over contacts.
+        pairs: what may touch.
+    """
+    system = System(model)
+    start = system.placed(q, v)
+    joined = system.joined(start, system.near(q))
+    units, armature = system.effort_rows(joined), model.passive("armature")
+    if not pairs and all(map(is_zero, (*loads.W, *armature))):
+        kick, touched = impulses(len(start), units, [h * tau for tau in loads.tau]), None
+        flying = started(system, start, kick, h, h)
+    else:
+        moment = Moment(model, q, v)
+        after = fallen(system, start, moment, loads, h)
+        touched = Touched(system, start, moment, after, loads.W, h, pairs, iterations * SWEEPS)
+        flying = started(system, start, touched.kick, h, 0.0)
+    placed = _closed(system, [b.moved(h) for b in flying], joined, q, iterations)
+    moving = _moving(start, placed, h)
+    twists = [a._replace(v=b.v, w=b.w).twist() for a, b in zip(start, moving, strict=True)]
+    stepped = finished(system, moving, q, h, rotors(units, armature, twists))
+    return stepped if touched is None else touched.left(stepped, moving)
+
+
+def _closed(
+    system: System, placed: Sequence[Placed], joined: Sequence[Joined], q: Vector, iterations: int
+) -> list[Placed]:
+    """Return the bodies moved back to where their joints want them, one joint after the other."""
+    bounds = Bounds(system, joined, placed)
+    small = DEPENDENT * regularization(q).nu if system.model.nv else 0.0
+
+    def once(places: list[Any], near: list[Any], pushed: list[Scalar]) -> tuple[list[Any], list[Any], list[Scalar]]:
+        now, near = _at(placed, places), list(near)
+        now, pushed = _bounded(system, bounds, now, pushed)
+        for k in range(len(joined)):
+            own = system.joint(k, now, near)
+            near[k], still = own.q, [0.0] * len(own.rows)
+            amounts = Responses(system.bodies, own.rows, still, small).solve([-row.residual for row in own.rows])
+            now = shifted(system, now, own.rows, amounts)
+        return [(b.p, b.r) for b in now], near, pushed
+
+    start = [(b.p, b.r) for b in placed], [j.q for j in joined], [0.0] * len(bounds.rows)
+    return _at(placed, repeat(iterations, once, *start)[0])
+
+
+def _at(placed: Sequence[Placed], places: Sequence[Any]) -> list[Placed]:
+    """Return the bodies at other places."""
+    return [b._replace(p=p, r=r) for b, (p, r) in zip(placed, places, strict=True)]
+
+
+def _bounded(
+    system: System, bounds: Bounds, placed: list[Placed], pushed: Sequence[Scalar]
+) -> tuple[list[Placed], list[Scalar]]:
+    """Return the bodies moved back within the bounds of their distances, and the multipliers so far."""
+    pushed = list(pushed)
+    for k, (bound, row) in enumerate(zip(bounds.bounds, bounds.rows, strict=True)):
+        total = pushed[k] - bound.value(placed) / gain(system.bodies, row)
+        total = total if bound.sign == 0.0 else maximum(total, 0.0)
+        placed, pushed[k] = shifted(system, placed, [row], [total - pushed[k]]), total
+    return placed, pushed
+
+
+def shifted(system: System, placed: Sequence[Placed], rows: Sequence[Row], multipliers: Vector) -> list[Placed]:
+    """Return the bodies moved by M^-1 T l."""
+    found = []
+    touched = {k for row in rows for k in row.wrenches}
+    total = impulses(len(placed), rows, multipliers)
+    for k, (body, b) in enumerate(zip(system.bodies, placed, strict=True)):
+        found.append(_shifted(b, body.response(total[k])) if k in touched else b)
+    return found
+
+
+def _shifted(b: Placed, change: Motion) -> Placed:
+    return b._replace(p=b.p + b.pose.rotation @ change.linear, r=turned(b.r, change.angular))
+
+
+def _moving(start: Sequence[Placed], placed: Sequence[Placed], h: float) -> list[Placed]:
+    """Return the bodies with the velocities that took them where they are."""
+    return [
+        b._replace(v=(b.p - a.p) * (1.0 / h), w=mean_turning(a.r, b.r, h)) for a, b in zip(start, placed, strict=True)
+    ]

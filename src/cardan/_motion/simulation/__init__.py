@@ -1,0 +1,50 @@
+"""Worlds and their states: what a solver moves."""
+
+from typing import TYPE_CHECKING
+
+from cardan._algebra.lazy import fetcher
+
+if TYPE_CHECKING:
+    from cardan._motion.simulation import solvers
+    from cardan._motion.simulation.articulation import Articulation
+    from cardan._motion.simulation.builder import WorldBuilder
+    from cardan._motion.simulation.collide import ContactPoints, Contacts, contact_points
+    from cardan._motion.simulation.compliant import compliant
+    from cardan._motion.simulation.control import Control
+    from cardan._motion.simulation.pairs import ContactPair, contact_pairs
+    from cardan._motion.simulation.standing import stand
+    from cardan._motion.simulation.state import State
+    from cardan._motion.simulation.view import View
+    from cardan._motion.simulation.world import World
+
+__all__ = [
+    "Articulation",
+    "ContactPair",
+    "ContactPoints",
+    "Contacts",
+    "Control",
+    "State",
+    "View",
+    "World",
+    "WorldBuilder",
+    "compliant",
+    "contact_pairs",
+    "contact_points",
+    "solvers",
+    "stand",
+]
+
+_HOMES = {
+    ".articulation": "Articulation",
+    ".builder": "WorldBuilder",
+    ".collide": "ContactPoints Contacts contact_points",
+    ".compliant": "compliant",
+    ".control": "Control",
+    ".pairs": "ContactPair contact_pairs",
+    ".standing": "stand",
+    ".state": "State",
+    ".view": "View",
+    ".world": "World",
+}
+__getattr__ = fetcher(__name__, _HOMES, modules="solvers")
+__dir__ = __all__.copy

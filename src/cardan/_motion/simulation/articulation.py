@@ -1,0 +1,92 @@
+"""Articulations: the trees of a world, under their names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cardan._algebra.errors import MechanismError
+from cardan._robot.model import WORLD, Connection, Model
+
+
+@dataclass(frozen=True, slots=True)
+class Articulation:
+    """Bodies connected by joints, as one thing: a robot.
+
+    Attributes:
+        name: its name.
+        joints: names of its joints, fixed and mimic ones included, in document order.
+        bodies: names of its bodies, in document order.
+        links: names of those of its bodies that move on joints of their own, in the order of `World.links`.
+        root: the body its first joint attaches to the world.
+        q_slice: where its coordinates are in q.
+        v_slice: where its velocities are in v.
+        is_floating: whether its root moves freely.
+
+    Examples:
+        >>> world = cardan.robots.arm7().world()
+        >>> world.articulations["arm7"].q_slice
+        slice(0, 7, None)
+    """
+
+    name: str
+    joints: tuple[str, ...]
+    bodies: tuple[str, ...]
+    links: tuple[str, ...]
+    root: str
+    q_slice: slice
+    v_slice: slice
+    is_floating: bool
+
+    @property
+    def nq(self) -> int:
+        """Number of its coordinates."""
+        return self.q_slice.stop - self.q_slice.start
+
+    @property
+    def nv(self) -> int:
+        """Number of its degrees of freedom."""
+        return self.v_slice.stop - self.v_slice.start
+
+
+def articulation(model: Model, name: str, joints: Sequence[str]) -> Articulation:
+    """Return some joints of a model as an articulation; those of them that close loops have no coordinates.
+
+    Raises:
+        MechanismError: if they are not one tree, or others stand between them.
+    """
+    chosen = set(joints)
+    own = [c for c in model.connections if c.name in chosen]
+    _check_contiguous(model, name, chosen, own)
+    bodies = {c.child for c in own}
+    roots = [c for c in own if c.parent not in bodies]
+    on_world = [c for c in roots if c.parent == WORLD]
+    if not on_world or len(on_world) < len(roots):
+        got = ", ".join(repr(c.name) for c in roots if c.parent != WORLD)
+        raise MechanismError(
+            f"articulation {name!r} does not begin at the world: {got} moves on a body whose joint is not among its "
+            "joints. Name all joints from the world on."
+        )
+    q, v = zip(*(model.slices[c.name] for c in own), strict=True)
+    return Articulation(
+        name=name,
+        joints=tuple(c.name for c in own),
+        bodies=tuple(b.name for b in model.bodies if b.name in bodies),
+        links=tuple(link for link in model.link_names if link in bodies),
+        root=on_world[0].child,
+        q_slice=slice(q[0].start, q[-1].stop),
+        v_slice=slice(v[0].start, v[-1].stop),
+        is_floating=on_world[0].joint.is_floating and len(on_world) == 1,
+    )
+
+
+def _check_contiguous(model: Model, name: str, chosen: set[str], own: list[Connection]) -> None:
+    moving = [c.name for c in model.connections if c.joint.nv]
+    places = [k for k, joint in enumerate(moving) if joint in chosen]
+    between = [joint for joint in moving[places[0] : places[-1]] if joint not in chosen] if places else []
+    if not own or between:
+        raise MechanismError(
+            f"articulation {name!r}: "
+            + (f"joints {between[:6]} stand between its own" if own else "has no joint")
+            + "; add the joints of an articulation one after the other."
+        )

@@ -1,0 +1,146 @@
+"""Where shapes touch, or nearly: all pairs of a world, by a compiled function of the coordinates; or two alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cardan._algebra.errors import ParameterError, UnsupportedError
+from cardan._algebra.scalar import where
+from cardan._algebra.spatial import SE3
+from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._dynamics.call.function import Function, function
+from cardan._motion.collision import FAR, Candidate, Two, check_page, points, points_of
+from cardan._robot.geometry.contacts import Contacts
+from cardan._robot.geometry.shapes import Geometry, Sphere
+from cardan._robot.model import Model
+
+if TYPE_CHECKING:
+    from cardan._motion.simulation.pairs import ContactPair
+    from cardan._motion.simulation.state import State
+    from cardan._motion.simulation.world import World
+
+
+class ContactPoints(NamedTuple):
+    """Candidates for contact, in the world; as `Contacts`, without the pairs they are of.
+
+    Attributes:
+        gap: distance of the surfaces [m], shape (..., n).
+        point: on the surface of the first shape, in the world [m], shape (..., n, 3).
+        normal: unit vectors in world axes that push the first shape away, shape (..., n, 3).
+
+    Examples:
+        >>> from cardan.description import Sphere
+        >>> X = cardan.SE3(translation=(0.0, 0.0, 0.5))
+        >>> found = cardan.simulation.contact_points(Sphere(0.1), X, Sphere(0.1), cardan.SE3())
+        >>> round(float(found.gap[0]), 12)
+        0.3
+    """
+
+    gap: Any
+    point: Any
+    normal: Any
+
+
+def collide_function(pairs: tuple[ContactPair, ...]) -> Function[..., Any]:
+    """Return gaps, points and normals of pairs as a function of model and q, compiled for each model on first use."""
+
+    @function(simplified=True)
+    def collide(model: Model, q: ArrayLike) -> ContactPoints:
+        kinematics = Kinematics(model, q)  # pyright: ignore[reportArgumentType] -- an array of symbols
+        placed = [_placed(kinematics, pair) for pair in pairs]
+        found = points_of(placed, [two.X_a for two in placed])
+        return _together([candidate for those in found for candidate in those])
+
+    return collide
+
+
+def _placed(kinematics: Kinematics, pair: ContactPair) -> Two:
+    """Return the shapes of a pair and their poses."""
+    X_a, X_b = kinematics.pose(pair.a) @ pair.pose_a, kinematics.pose(pair.b) @ pair.pose_b
+    if isinstance(pair.shape_a, Sphere):  # how it is turned does not matter: along the world's axes it costs least
+        X_a = SE3(None, X_a.translation)
+    return Two(pair.shape_a, X_a, pair.shape_b, X_b)
+
+
+def check_pages(pairs: Sequence[ContactPair]) -> None:
+    """Raise `UnsupportedError` for a pair of shapes of which no page of `algorithms/collision` knows."""
+    for pair in pairs:
+        try:
+            check_page(type(pair.shape_a), type(pair.shape_b))
+        except UnsupportedError as error:
+            raise UnsupportedError(f"pair {pair.name!r}, {error.what}", error.by, error.instead) from None
+
+
+def _in_world(X_a: SE3, candidate: Candidate) -> Candidate:
+    return Candidate(candidate.gap, X_a @ candidate.point, X_a.rotation @ candidate.normal)
+
+
+def _together(found: Sequence[Candidate]) -> ContactPoints:
+    gaps = [where(c.gap >= FAR, math.inf, c.gap) for c in found]  # NaN stays NaN
+    return ContactPoints(gaps, [c.point for c in found], [c.normal for c in found])
+
+
+_FUNCTIONS: WeakKeyDictionary[World, tuple[Function[..., Any], np.ndarray]] = WeakKeyDictionary()
+
+
+def collide(world: World, state: State) -> Contacts:
+    """Return where the shapes of a world's pairs touch, or nearly, in a state: see `World.collide`."""
+    if state.world is not world:
+        raise ParameterError("state to collide", got=state, expected=f"a state of {world!r}")
+    if not world.pairs:
+        shape, kind = (len(state), 0), state.dtype
+        return Contacts(
+            np.empty(shape, kind), np.empty((*shape, 3), kind), np.empty((*shape, 3), kind), np.empty(0, int)
+        )
+    if world not in _FUNCTIONS:
+        _FUNCTIONS[world] = collide_function(world.pairs), owners_of(world.pairs)
+    compiled, owners = _FUNCTIONS[world]
+    found = compiled(world.model, state.q, **state.model_constants)
+    return Contacts(found.gap, found.point, found.normal, owners.copy())
+
+
+def owners_of(pairs: Sequence[ContactPair]) -> np.ndarray:
+    """Return which pair each candidate is of; how many a pair has does not depend on the poses."""
+    check_pages(pairs)
+    counts = [len(points(pair.shape_a, SE3(), pair.shape_b, SE3())) for pair in pairs]
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+def contact_points(shape_a: Geometry, X_a: Any, shape_b: Geometry, X_b: Any) -> ContactPoints:
+    """Return where two shapes touch, or nearly: n points, as many for the same types of shapes in every pose.
+
+    Args:
+        shape_a: one shape, such as `cardan.description.Box((0.1, 0.2, 0.3))`.
+        X_a: X_world_a, its pose: an `SE3`, or homogeneous matrices of shape (..., 4, 4).
+        shape_b: the other.
+        X_b: X_world_b, likewise.
+
+    Returns:
+        gap [m], shape (..., n), negative where they overlap, infinite for points that do not exist in a pose; point on
+        the surface of A [m] and normal, which pushes A away from B, in world axes, shape (..., n, 3).
+
+    Raises:
+        UnsupportedError: for two shapes that have no page in `algorithms/collision`.
+        ShapeError: for poses that are none.
+
+    Examples:
+        >>> from cardan.description import Plane, Sphere
+        >>> above = cardan.SE3(translation=(0.0, 0.0, 0.5))
+        >>> round(float(cardan.simulation.contact_points(Sphere(0.1), above, Plane(), cardan.SE3()).gap[0]), 12)
+        0.4
+    """
+    poses = SE3.of(X_a), SE3.of(X_b)
+    found = _together([_in_world(poses[0], c) for c in points(shape_a, poses[0], shape_b, poses[1])])
+    batch = np.broadcast_shapes(*(np.shape(e) for X in poses for e in (*X.rotation.entries(), *X.translation)))
+
+    def stacked(entries: Sequence[Any]) -> np.ndarray:
+        return np.stack([np.broadcast_to(e, batch) for e in entries], axis=-1)
+
+    vectors = (np.stack([stacked(v) for v in each], axis=-2) for each in (found.point, found.normal))
+    return ContactPoints(stacked(found.gap), *vectors)

@@ -1,0 +1,218 @@
+"""What acts on many worlds: efforts, targets of the drives, wrenches on the bodies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan._algebra.checked_numbers import whole
+from cardan._algebra.errors import ParameterError, check_known
+from cardan._algebra.words import Explained
+from cardan._motion.simulation.arrays import checked_dtype, chosen_rows, filled
+from cardan._motion.simulation.kinematics import mass_centers
+
+if TYPE_CHECKING:
+    from cardan._motion.simulation.state import State
+    from cardan._motion.simulation.world import World
+
+NAMES = ("effort", "position", "velocity")
+
+
+class Control(Explained):
+    """Efforts, targets and wrenches of a number of worlds. Made by `World.control()`.
+
+    The arrays are the control's own: what is assigned is copied into them, and must be finite. They can be written in
+    place, which nobody looks at: a solver flags the worlds that numbers which are none then spoil.
+
+    Attributes:
+        world: what it drives.
+        effort: [N m, N], shape (worlds, nv): what is added to the drives' efforts.
+        position: what the drives go to [rad, m], shape (worlds, nv), in the coordinates limits are stated in.
+        velocity: the velocities the drives go to, shape (worlds, nv).
+        wrenches: forces and moments on the bodies, shape (worlds, bodies, 6).
+
+    Examples:
+        >>> control = cardan.robots.arm7().world().control(worlds=4)
+        >>> control.effort[:] = 1.0
+        >>> control.copy().effort.shape
+        (4, 7)
+        >>> control.apply_force("tool", force=(0.0, 0.0, 5.0))
+        >>> control.wrenches.shape, control.names
+        ((4, 9, 6), ('effort', 'position', 'velocity', 'wrenches'))
+    """
+
+    __slots__ = ("_effort", "_held", "_position", "_velocity", "_wrenches", "world")
+
+    def __init__(self, world: World, worlds: int = 1, dtype: Any = "float64") -> None:
+        shape, kind = (whole("number of worlds", worlds, 0), world.model.nv), checked_dtype(dtype)
+        self.world = world
+        self._effort, self._velocity = np.zeros(shape, kind), np.zeros(shape, kind)
+        self._position = np.empty(shape, kind)
+        self._position[...] = world.targets
+        self._wrenches: np.ndarray | None = None
+        self._held = False
+
+    @property
+    def worlds(self) -> int:
+        """How many worlds."""
+        return len(self._effort)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """float64 or float32."""
+        return self._effort.dtype
+
+    def __len__(self) -> int:
+        return len(self._effort)
+
+    @property
+    def effort(self) -> np.ndarray:
+        """Efforts that are added to those of the drives [N m, N], shape (worlds, nv)."""
+        return self._effort
+
+    @effort.setter
+    def effort(self, value: Any) -> None:
+        self._effort[...] = filled("control", "effort", value, self._effort)
+
+    @property
+    def position(self) -> np.ndarray:
+        """What the drives go to [rad, m], shape (worlds, nv)."""
+        return self._position
+
+    @position.setter
+    def position(self, value: Any) -> None:
+        self._position[...] = filled("control", "position", value, self._position)
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """The velocities the drives go to [rad/s, m/s], shape (worlds, nv)."""
+        return self._velocity
+
+    @velocity.setter
+    def velocity(self, value: Any) -> None:
+        self._velocity[...] = filled("control", "velocity", value, self._velocity)
+
+    @property
+    def wrenches(self) -> np.ndarray:
+        """Wrenches on the bodies, shape (worlds, bodies, 6): force [N], then moment [N m], both in world axes.
+
+        Bodies as in `World.model.body_names`; each wrench acts at its body's centre of mass (the origin of a body
+        without inertia), and goes on until it is changed. Those on bodies that are fixed on the world do nothing.
+
+        There are none before they are first asked for: steps read them from then on, by a program of their own.
+        """
+        if self._wrenches is None:
+            if self._held:
+                hint = "ask for control.wrenches once before solver.stepper(state, control)"
+                got = "the first of them, under a stepper that was made without"
+                raise ParameterError("control: wrenches", got=got, expected="them when it was made", hint=hint)
+            self._wrenches = np.zeros((len(self), self.world.model.nbodies, 6), self.dtype)
+        return self._wrenches
+
+    @wrenches.setter
+    def wrenches(self, value: Any) -> None:
+        like = np.empty((len(self), self.world.model.nbodies, 6), self.dtype)
+        self.wrenches[...] = filled("control", "wrenches", value, like)
+
+    def apply_force(
+        self,
+        body: str,
+        force: Any = (0.0, 0.0, 0.0),
+        torque: Any = (0.0, 0.0, 0.0),
+        *,
+        at: Any = None,
+        state: State | None = None,
+        worlds: Any = None,
+    ) -> None:
+        """Let a force and a torque act on a body from now on, instead of what acted on it before.
+
+        Args:
+            body: its name.
+            force: in world axes [N], shape (3,), or (worlds, 3): of those chosen, in their order, or of all where fewer
+                are chosen.
+            torque: likewise [N m].
+            at: where the force acts, in the world [m], likewise; by default at the centre of mass. The moment that it
+                has there in `state` is what goes on acting.
+            state: where the bodies are; needed for `at` alone.
+            worlds: indices of worlds, or a mask; all by default.
+
+        Raises:
+            UnknownNameError: for an unknown body.
+            ParameterError: for a point without a state, a body that is fixed on the world, other worlds.
+            ShapeError, NotFiniteError: for values that are no such numbers.
+
+        Examples:
+            >>> world = cardan.robots.quadruped().world("floating")
+            >>> state, control = world.state(worlds=2), world.control(worlds=2)
+            >>> control.apply_force("trunk", (40.0, 0.0, 0.0), at=state.poses[:, 0, :3], state=state, worlds=[1])
+            >>> control.wrenches[:, 0, 0].tolist()
+            [0.0, 40.0]
+        """
+        model = self.world.model
+        check_known("body", body, model.body_names, f"world {self.world.name!r}")
+        if model.attachment(body).node < 0:
+            got = f"{body!r}, which is fixed on the world"
+            raise ParameterError("control: body to push", got=got, expected="a body that moves")
+        rows = chosen_rows(worlds, len(self))
+        F, T = (self._vectors(name, value, rows) for name, value in (("force", force), ("torque", torque)))
+        if at is not None:
+            T = T + np.cross(self._vectors("at", at, rows) - self._mass_centers(body, state)[rows], F)
+        self.wrenches[rows, model.body_names.index(body)] = np.concatenate([F, T], axis=-1)
+
+    def _vectors(self, name: str, value: Any, rows: np.ndarray) -> np.ndarray:
+        array = np.asarray(value)
+        is_of_all = array.shape == (len(self), 3) and len(rows) < len(self)
+        own = array[rows] if is_of_all else value
+        return filled("control", name, own, np.empty((len(rows), 3), self.dtype))
+
+    def _mass_centers(self, body: str, state: State | None) -> np.ndarray:
+        """Return where a body's centre of mass is, shape (worlds, 3)."""
+        if state is None or not self.world.moves_like(state.world) or len(state) not in (1, len(self)):
+            got = "at= without a state" if state is None else state
+            expected = f"state=, a state of {len(self)} worlds {self.world.name!r}, which tells where {body!r} is"
+            raise ParameterError("control: state", got=got, expected=expected)
+        found = mass_centers(state.world.model, state.q, bodies=(body,), **state.model_constants)
+        return np.broadcast_to(found[:, 0], (len(self), 3))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of its arrays: `wrenches` is among them once it has been asked for."""
+        return NAMES if self._wrenches is None else (*NAMES, "wrenches")
+
+    def hold(self) -> None:
+        """Let no array be added: a stepper reads those there are.
+
+        Examples:
+            >>> control.hold()
+        """
+        self._held = True
+
+    def copy(self) -> Control:
+        """Return a control that can be changed without changing this one."""
+        return self[:]
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> Control:
+        return self.copy()
+
+    def __getitem__(self, rows: Any) -> Control:
+        """Return the control of some of the worlds: a copy. Rows by slice, indices or mask."""
+        own = np.atleast_1d(np.arange(len(self))[rows])
+        return _rebuilt(self.world, *(getattr(self, name)[own] for name in self.names))
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self.world, *(getattr(self, name) for name in self.names))
+
+    def __repr__(self) -> str:
+        return f"<Control of {len(self)} worlds {self.world.name!r}, {self.dtype}>"
+
+
+def _rebuilt(
+    world: World, effort: np.ndarray, position: np.ndarray, velocity: np.ndarray, wrenches: np.ndarray | None = None
+) -> Control:
+    control = Control.__new__(Control)
+    control.world, control._effort, control._position, control._velocity = world, effort, position, velocity
+    control._wrenches, control._held = wrenches, False
+    return control

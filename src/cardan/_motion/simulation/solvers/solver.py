@@ -1,0 +1,327 @@
+"""What every solver has: a world, a step, what it supports; stepping, recording, and what went wrong."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.checked_numbers import positive
+from cardan._algebra.errors import ParameterError, UnsupportedError
+from cardan._dynamics.call.compiled import Bound
+from cardan._dynamics.functions import Function
+from cardan._motion.simulation.control import Control
+from cardan._motion.simulation.state import FOUND, State
+from cardan._motion.simulation.world import World
+from cardan._robot.geometry.contacts import ContactForces
+from cardan._robot.model import Connection, Model
+
+if TYPE_CHECKING:
+    from cardan._motion.simulation.solvers.stepper import Stepper
+
+NUMBERS = 32
+"""Of steps that are remembered, to begin at once: with and without a control."""
+
+YES = "yes"
+"""What a table of support says of what is done; anything else is the reason why not."""
+
+
+_DONE = ("joint", "mimic joint", "loop", "orphan joint", "drive", "damping", "friction", "limit", "spring")
+SHARED = dict.fromkeys(_DONE, YES) | {
+    "force of a closing joint": "let another joint of the loop close it: mechanism.world(closing=[...])",
+    "compliance": "give it coordinates: cardan.simulation.compliant(mechanism).world()",
+}
+"""The rows of a table of support that all solvers have: what each does, and what none does (`left_out`)."""
+
+ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "wrenches": ("nbodies", 6), "count": ()}
+"""Core shapes of the arguments of a compiled step, beside q and v."""
+
+
+class Trajectory(NamedTuple):
+    """What a rollout recorded, the states at its beginning and after every recorded step.
+
+    Attributes:
+        time: (T, worlds) [s].
+        q: configurations [rad, m], (T, worlds, nq).
+        v: velocities [rad/s, m/s], (T, worlds, nv).
+        residual: of the solves of the steps, (T, worlds) [rad/s, m/s]; 0 at the beginning.
+        state: the last one, with which to go on.
+
+    Examples:
+        >>> world = cardan.robots.double_pendulum().world()
+        >>> motion = cardan.solvers.Featherstone(world, dt=0.001).rollout(world.state(), steps=20, every=10)
+        >>> motion.time[:, 0].round(6).tolist()
+        [0.0, 0.01, 0.02]
+    """
+
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    residual: np.ndarray
+    state: State
+
+
+class Solver(ABC):
+    """Moves the worlds of a state on in time.
+
+    Args:
+        world: what moves.
+        dt: length of a step [s].
+
+    Raises:
+        ParameterError: for a step that is not positive.
+        UnsupportedError: for a world with anything that the solver would leave out.
+
+    Examples:
+        >>> world = cardan.robots.double_pendulum().world()
+        >>> solver = cardan.solvers.Featherstone(world, dt=0.001)
+        >>> state = solver.step(world.state(), steps=10)
+        >>> solver.rollout(state, steps=20, every=10).q.shape
+        (3, 1, 2)
+        >>> kinds = dict(solver.features())
+    """
+
+    supports: ClassVar[Mapping[str, str]]
+    """What may be in a world: for each feature `"yes"`, or why not and what to do."""
+
+    def __init__(self, world: World, dt: float) -> None:
+        if not isinstance(world, World):
+            expected = "a cardan.World: mechanism.world() or WorldBuilder.finalize()"
+            raise ParameterError("world", got=world, expected=expected)
+        self.world, self.dt = world, positive("dt", dt, "s")
+        self._kept: dict[Any, Any] = {}
+        self._check_support()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set what is not set yet: what was compiled for other values would go on with them."""
+        if name in vars(self):
+            raise AttributeError(f"{name} of {self!r} is fixed: make another {type(self).__name__}")
+        super().__setattr__(name, value)
+
+    @abstractmethod
+    def features(self) -> Iterator[tuple[str, str]]:
+        """Yield what is in the world: keys of `supports`, each with the name of the thing."""
+
+    def _check_support(self) -> None:
+        for feature, what in self.features():
+            if self.supports[feature] != YES:
+                raise UnsupportedError(what, f"solver {type(self).__name__}", self.supports[feature])
+
+    @cached_property
+    @abstractmethod
+    def function(self) -> Function[..., Any]:
+        """One step as a function of the model and arrays: it can be differentiated, explained, written as C."""
+
+    @abstractmethod
+    def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
+        """Return the state after some steps under one control; the state given is left as it is.
+
+        Args:
+            state: where to begin.
+            control: what drives are asked for; by default no effort, and the world's targets.
+            steps: how many.
+            out: a state of the same worlds to write into; it may be `state`.
+
+        Raises:
+            ShapeError, ParameterError: for a state or control of other worlds, a number of steps below 1.
+        """
+
+    def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
+        """Return the forces at the contacts in the step from a state; see `Featherstone.contact_forces`.
+
+        Args:
+            state: where the step begins.
+            control: what drives are asked for in it.
+
+        Raises:
+            UnsupportedError: for a solver that does not tell.
+
+        Examples:
+            >>> world = cardan.robots.quadruped().world("floating", ground=True)
+            >>> felt = cardan.solvers.Featherstone(world, dt=0.002).contact_forces(world.state())
+        """
+        by = f"solver {type(self).__name__}"
+        raise UnsupportedError("the forces at contacts", by, "cardan.solvers.Featherstone(world, dt) tells them")
+
+    def _asked(self, state: State, control: Control | None) -> tuple[np.ndarray, ...]:
+        """Return what `asked_of` names, in each world.
+
+        Raises:
+            ParameterError: for a state or control of another world, or of another number of worlds or dtype.
+        """
+        own = self.world
+        if not isinstance(state, State) or not (state.world is own or state.world.moves_like(own)):
+            raise ParameterError("state", got=state, expected=f"a state made by this solver's world, {own!r}")
+        if control is None:
+            return (self._constant("targets", state, own.targets),)
+        v = state.v
+        if (
+            not isinstance(control, Control)
+            or not (control.world is own or control.world.moves_like(own))
+            or control.effort.dtype != v.dtype
+            or len(control.effort) not in (1, len(v))
+        ):
+            expected = f"a control of {len(v)} worlds (or 1) {own.name!r}, {v.dtype}"
+            raise ParameterError("control", got=control, expected=expected)
+        asked = tuple(getattr(control, name) for name in asked_of(control))
+        return asked if len(asked[0]) == len(v) else tuple(np.repeat(array, len(v), axis=0) for array in asked)
+
+    def _constant(self, name: str, state: State, value: Any) -> np.ndarray:
+        """Return what is the same in all worlds of a state, as an array of all of them, made once."""
+        key = name, len(state), state.dtype
+        if key not in self._kept:
+            array = np.empty((len(state), *np.shape(value)), state.dtype)
+            array[...] = value
+            array.flags.writeable = False
+            self._kept[key] = array
+        return self._kept[key]
+
+    def rollout(
+        self,
+        state: State,
+        control: Control | Callable[[int, State], Control | None] | None = None,
+        *,
+        steps: int,
+        every: int = 1,
+        progress: Callable[[int], None] | None = None,
+    ) -> Trajectory:
+        """Return the states of many steps.
+
+        Args:
+            state: where to begin; it is left as it is.
+            control: one for all steps, or a function of the number of the step and the state, asked before every
+                recorded step.
+            steps: how many in all, a multiple of `every`.
+            every: how many from one recorded state to the next.
+            progress: called with the number of steps done, after every recorded one.
+
+        Raises:
+            ShapeError, ParameterError: as for `step`; for a number of steps that is no multiple of `every`.
+        """
+        checked_steps(steps)
+        checked_steps(every, "every")
+        if steps % every:
+            raise ParameterError("steps", got=steps, expected=f"a multiple of every={every}")
+        states, now = [state.copy()], state
+        for done in range(0, steps, every):
+            asked = control(done, now) if callable(control) else control
+            now = self.step(now, asked, steps=every)
+            states.append(now)
+            if progress is not None:
+                progress(done + every)
+        time, q, v, residual = (np.stack([getattr(s, name) for s in states]) for name in ("time", "q", "v", "residual"))
+        return Trajectory(time, q, v, residual, now)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what it is made with; what is compiled is made again from that, where it goes."""
+        return {name: value for name, value in vars(self).items() if not isinstance(value, Function)} | {"_kept": {}}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.world.name!r}, dt={self.dt:g} s>"
+
+
+class CompiledSolver(Solver):
+    """A solver whose step is a function that cardan compiles: `function` takes and returns what `ARRAYS` names.
+
+    Args:
+        world: what moves.
+        dt: length of a step [s].
+        substeps: into how many equal ones a step is cut.
+    """
+
+    def __init__(self, world: World, dt: float, substeps: int = 1) -> None:
+        self.substeps = checked_steps(substeps, "substeps")
+        super().__init__(world, dt)
+
+    def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
+        """Return the state after some steps; see `Solver.step`."""
+        count = checked_steps(steps) * self.substeps
+        arrays, clock = self._asked(state, control), state.clock(self.dt / self.substeps)
+        run = (self._kept.get("run") or self._remembered())(count, asked_of(control))
+        if state.constants:
+            arrays += tuple(state.constants[name] for name in self._inputs)
+        found = run(state.q, state.v, clock.good, *arrays)
+        return state.advanced([found[name] for name in FOUND], found["count"], clock, count, out)
+
+    def stepper(self, state: State, control: Control | None = None, *, steps: int = 1) -> Stepper:
+        """Return what takes steps of one world with nothing made anew: a third of the time of `step`, for a loop.
+
+        The same steps, to the bit.
+
+        Args:
+            state: where to begin, of one world; it is left as it is.
+            control: what drives are asked for; its arrays are read at every call.
+            steps: how many a call takes.
+
+        Raises:
+            ParameterError: for a state of several worlds (`step` takes these), or as for `step`.
+
+        Examples:
+            >>> world = cardan.robots.double_pendulum().world()
+            >>> control = world.control()
+            >>> advance = cardan.solvers.Featherstone(world, dt=0.001).stepper(world.state(), control)
+            >>> for k in range(100):
+            ...     control.effort[0] = -2.0 * advance.v
+            ...     advance()
+        """
+        from cardan._motion.simulation.solvers.stepper import Stepper
+
+        count = checked_steps(steps) * self.substeps
+        asked = self._asked(state, control)
+        if control is not None:
+            control.hold()
+        if len(state) != 1:
+            raise ParameterError("state", got=f"{len(state)} worlds", expected="one world; `step` takes several")
+        run = self._bound(count, asked_of(control), packed=True)
+        state = state.copy()
+        asked += tuple(state.constants[name] for name in self._inputs)
+        return Stepper(run, state, state.clock(self.dt / self.substeps), asked, count)
+
+    @cached_property
+    def _inputs(self) -> tuple[str, ...]:
+        """What is given for each world, in the order a step takes it; of contacts only if it knows of them."""
+        interface, inputs = self.function.interface, self.world.model.inputs
+        own = [name for name in interface.arguments if interface.shapes.get(name) != (0,)]  # of no pairs
+        return tuple(name for name in self.world.constants() if name in own or name in inputs)
+
+    def _remembered(self) -> Callable[[int, tuple[str, ...]], Bound]:
+        """Return `_bound`, which remembers the last numbers of steps: each has a workspace, which may be large."""
+        return self._kept.setdefault("run", lru_cache(maxsize=NUMBERS)(self._bound))
+
+    def _bound(self, count: int, asked: tuple[str, ...], packed: bool = False) -> Bound:
+        own = [name for name in self._inputs if name not in self.world.model.inputs]
+        repeated = self.function.repeated(count)
+        bind = repeated.bind_packed if packed else repeated.bind
+        return bind(self.world.model, *asked, *own)
+
+
+def asked_of(control: Control | None) -> tuple[str, ...]:
+    """Return the names of what a step takes beside the state: the targets alone without a control."""
+    return ("position",) if control is None else control.names
+
+
+def left_out(model: Model) -> Iterator[tuple[str, str]]:
+    """Yield what no step adds: compliance of joints, efforts of those that close loops."""
+    for c in (*model.connections, *model.closures):
+        if c.compliance is not None and any(c.compliance):
+            yield "compliance", f"the compliance of joint {c.name!r}"
+    for c in model.closures:
+        if _has_forces(c):
+            yield "force of a closing joint", f"damping, friction, limits or springs of closing joint {c.name!r}"
+
+
+def _has_forces(c: Connection) -> bool:
+    values = [*(c.damping or ()), *(c.friction or ())]  # a model has no closing joints with drives or springs
+    bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
+    return any(values) or bounded or c.joint.has_efforts
+
+
+def checked_steps(steps: Any, what: str = "steps") -> int:
+    """Return a number of steps, or raise `ParameterError`."""
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
+        raise ParameterError(what, got=steps, expected="a whole number >= 1")
+    return int(steps)

@@ -1,0 +1,246 @@
+"""Robots on the ground before they move: how high they are above it, and putting them there.
+
+With n the normal of a plane through the point p and h the support function of a shape at X = (R, t), the gap between
+both is n . (t - p) - h(-R^T n) (`cardan.geometry.support`), of meshes, too.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.arrays import stack
+from cardan._algebra.errors import MissingExtraError, ParameterError, StartWarning, first_of, levels_inside
+from cardan._algebra.spatial import SE3, Vector3
+from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._motion.simulation.kinematics import body_poses
+from cardan._motion.simulation.pairs import ContactPair, depth, is_of_one_tree
+from cardan._motion.simulation.roots import frame_of, root_joint
+from cardan._robot.description import Mesh, Plane
+from cardan._robot.geometry.support import SUPPORT, reach
+from cardan._robot.model import Connection, Model
+
+if TYPE_CHECKING:
+    from cardan._motion.simulation.articulation import Articulation
+    from cardan._motion.simulation.state import State
+    from cardan._motion.simulation.world import World
+
+LEVEL = 0.7
+"""The least upward part of a ground's normal: what is steeper, by about 45 degrees, is a wall."""
+
+DEEP = 0.01
+"""From which depth on a start is warned of [m]: contacts as stiff as `Material`'s carry a tonne with less."""
+
+LOOKED_AT = 64
+"""Worlds that `warn_of_deep_state` looks at: a warning shall cost little, and one world is like the next."""
+
+PoseOf = Callable[[str], np.ndarray]
+"""Where a body is: homogeneous matrices X_world_body, shape (..., 4, 4)."""
+
+
+class Height(NamedTuple):
+    """How high a shape is above a plane of the world.
+
+    Attributes:
+        pair: the shape and the plane.
+        gap: along the plane's normal [m], shape (...), negative below it.
+        rise: the upward part of the normal [-].
+    """
+
+    pair: ContactPair
+    gap: np.ndarray
+    rise: float
+
+
+class Heights(NamedTuple):
+    """What is known about heights.
+
+    Attributes:
+        found: of the pairs with a plane that stands in the world.
+        unread: why there is none, by the pair's name: of meshes that cannot be read.
+    """
+
+    found: list[Height]
+    unread: dict[str, str]
+
+
+def heights(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> Heights:
+    """Return how high shapes are above the planes that stand in the world."""
+    found, unread = [], {}
+    for pair in pairs:
+        ground = model.attachment(pair.b)
+        if isinstance(pair.shape_b, Plane) and ground.node < 0 and type(pair.shape_a) in SUPPORT:
+            plane = (ground.pose @ pair.pose_b).matrix().astype(float)
+            n, p = plane[:3, 2], plane[:3, 3]
+            X = pose_of(pair.a) @ pair.pose_a.matrix().astype(float)
+            down = -np.swapaxes(X[..., :3, :3], -1, -2) @ n
+            try:
+                below = reach(pair.shape_a, down)
+            except (MissingExtraError, ParameterError) as error:
+                unread[pair.name] = str(error)
+            else:
+                found.append(Height(pair, (X[..., :3, 3] - p) @ n - below, float(n[2])))
+    return Heights(found, unread)
+
+
+def _warn_of_unread(world: str, unread: Mapping[str, str]) -> None:
+    """Warn of meshes that do not count."""
+    if unread:
+        first = next(iter(unread))
+        more = f", and {len(unread) - 1} more such pairs" if len(unread) > 1 else ""
+        message = f"world {world!r}: what stands on the ground stands without {first}{more}: {unread[first]}"
+        warnings.warn(StartWarning(message, list(unread)), stacklevel=levels_inside())
+
+
+def lift(found: Sequence[Height], bodies: Sequence[str]) -> np.ndarray | None:
+    """Return how far up bodies go until the lowest of their shapes touches level ground [m]; None without any."""
+    ways = [-h.gap / h.rise for h in found if h.pair.a in bodies and h.rise > LEVEL]
+    return np.max(ways, axis=0) if ways else None
+
+
+def raised(c: Connection, q: Sequence[Any], by: Any, parent_pose: SE3 | None = None) -> np.ndarray:
+    """Return the coordinates of a joint on the world, shape (..., nq), that put its child higher by so much [m]."""
+    P = c.parent_pose if parent_pose is None else parent_pose
+    X = P.inverse() @ SE3(None, Vector3(0.0, 0.0, by)) @ P @ c.joint.transform(tuple(q))
+    return stack(tuple(c.joint.nearest_configuration(X, tuple(q))))
+
+
+def stand(state: State) -> None:
+    """Move each articulation that floats up or down in z, until the lowest of its shapes touches level ground.
+
+    What has no shape that may touch a level plane of the world stays where it is. States begin so (`World.state`):
+    call it again after joints were moved.
+
+    Args:
+        state: is changed.
+
+    Warns:
+        StartWarning: of meshes that cannot be read; they do not count.
+
+    Examples:
+        >>> world = cardan.robots.quadruped().world("floating", ground=True)
+        >>> state = world.state()
+        >>> state.q[:, 7:] = [0.0, 0.7, -1.4] * 4  # crouched, and in the air
+        >>> cardan.simulation.stand(state)
+        >>> abs(float(world.collide(state).gap.min())) < 1e-12
+        True
+    """
+    world, rows = state.world, np.arange(len(state))
+    found, unread = heights(world.model, world.pairs, _poses_of(world, state.q, state.model_constants))
+    _warn_of_unread(world.name, unread)
+    for a in world.articulations.values():
+        by = lift(found, a.bodies)
+        if a.is_floating and by is not None:
+            c = root_joint(world.model, a)
+            own = world.model.q_slice(c.name)
+            before = list(state.q[:, own].T.astype(float))
+            state.q[:, own] = raised(c, before, by, frame_of(state, c, "parent_pose", rows))
+
+
+def _poses_of(world: World, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> PoseOf:
+    """Return where bodies are in worlds, by one call of a compiled function."""
+    bodies = list(dict.fromkeys(pair.a for pair in world.pairs if isinstance(pair.shape_b, Plane)))
+    found = body_poses(world.model, q, bodies=bodies, **constants) if bodies else ()
+    poses = np.asarray(found, dtype=float)
+    return lambda body: _matrix(poses[:, bodies.index(body)])
+
+
+def _matrix(pose: np.ndarray) -> np.ndarray:
+    return SE3.from_quaternion(pose[:, 3:], pose[:, :3]).matrix()
+
+
+def stood(model: Model, pairs: Sequence[ContactPair], q: np.ndarray, loose: Sequence[Articulation]) -> np.ndarray:
+    """Return a configuration (nq,) in which some articulations that float stand on level ground; read-only."""
+    q, bodies = q.copy(), {body for a in loose for body in a.bodies}
+    found, unread = heights(model, [pair for pair in pairs if pair.a in bodies], _poses_at(model, q))
+    _warn_of_unread(model.name, unread)
+    for a in loose:
+        by = lift(found, a.bodies)
+        if by is not None:
+            c = root_joint(model, a)
+            q[model.q_slice(c.name)] = raised(c, q[model.q_slice(c.name)].tolist(), by)
+    q.setflags(write=False)
+    return q
+
+
+def _poses_at(model: Model, q: np.ndarray) -> PoseOf:
+    """Return where bodies are in one configuration, without compiling anything."""
+    kinematics = Kinematics(model, q.tolist())
+    return lambda body: kinematics.pose(body).matrix().astype(float)
+
+
+# --- starts that cannot be meant ---
+
+
+def warn_of_start(world: World) -> None:
+    """Warn of what would be thrown by the ground, or another body, or fall through it, from where a world begins.
+
+    Meshes are looked at only where they float: reading them takes time.
+    """
+    model, floating = world.model, [a for a in world.articulations.values() if a.is_floating]
+    solid = {shape.body for shape in model.shapes if shape.role == "collision"}
+    has_ground = any(isinstance(s.geometry, Plane) and model.attachment(s.body).node < 0 for s in model.shapes)
+    falling = [a.name for a in floating if solid.isdisjoint(a.bodies)] if has_ground else []
+    if falling:
+        message = (
+            f"world {world.name!r}: {first_of(falling)} will fall through the ground, without a collision shape to "
+            "stand on: give one by add_shape."
+        )
+        warnings.warn(StartWarning(message, falling), stacklevel=levels_inside())
+    loose = {body for a in floating for body in a.bodies}
+    known = [pair for pair in world.pairs if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
+    kinematics = Kinematics(model, world.initial.tolist())
+    pose_of = _poses_at(model, world.initial)
+    above = {h.pair.name: -float(h.gap) for h in heights(model, known, pose_of).found}
+    others = _may_overlap(model, [pair for pair in known if pair.name not in above], pose_of)
+    _warn_of_depths(world.name, above | {pair.name: depth(kinematics, pair) for pair in others})
+
+
+def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> list[ContactPair]:
+    """Return the pairs of shapes that may be in one another, but for those of one tree: they were kept on purpose.
+
+    Most are far apart along the line between the origins of their shapes, which is quicker to say than how far.
+    """
+    poses: dict[tuple[str, int], np.ndarray] = {}
+
+    def pose(body: str, of_shape: SE3) -> np.ndarray:
+        key = (body, id(of_shape))
+        if key not in poses:
+            poses[key] = pose_of(body) @ of_shape.matrix().astype(float)
+        return poses[key]
+
+    def is_apart(pair: ContactPair) -> bool:
+        shapes = pair.shape_a, pair.shape_b
+        if any(type(shape) not in SUPPORT or isinstance(shape, Mesh) for shape in shapes):
+            return False
+        A, B = pose(pair.a, pair.pose_a), pose(pair.b, pair.pose_b)
+        way = B[:3, 3] - A[:3, 3]
+        distance = np.sqrt(way @ way)
+        n = way / distance if distance > 0.0 else way
+        return bool(distance > reach(shapes[0], A[:3, :3].T @ n) + reach(shapes[1], -(B[:3, :3].T @ n)))
+
+    return [pair for pair in pairs if not is_of_one_tree(model, pair) and not is_apart(pair)]
+
+
+def warn_of_deep_state(state: State) -> None:
+    """Warn of shapes that begin in a plane of the world, in the first `LOOKED_AT` worlds."""
+    world, q = state.world, state.q[:LOOKED_AT]
+    if len(q):
+        constants = {name: value[:LOOKED_AT] for name, value in state.model_constants.items()}
+        found = heights(world.model, world.pairs, _poses_of(world, q, constants)).found
+        _warn_of_depths(world.name, {h.pair.name: -float(h.gap.min()) for h in found})
+
+
+def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
+    """Warn of pairs of shapes that are deeper in one another than `DEEP` [m] at the start."""
+    deep = sorted((name for name in depths if depths[name] > DEEP), key=lambda name: -depths[name])
+    if deep:
+        told = first_of([f"{name} by {1e3 * depths[name]:.3g} mm" for name in deep])
+        message = (
+            f"world {world!r} begins with shapes in one another: {told}. Contact throws them apart. Begin higher, by "
+            "q= or pose=; cardan.simulation.stand(state) puts what floats on level ground."
+        )
+        warnings.warn(StartWarning(message, deep), stacklevel=levels_inside())

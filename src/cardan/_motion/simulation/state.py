@@ -1,0 +1,551 @@
+"""The state of many worlds: coordinates and velocities; poses and twists of the links follow from them when read."""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.checked_numbers import whole
+from cardan._algebra.errors import DescriptionError, Fault, ParameterError, ShapeError
+from cardan._algebra.words import Explained, ExplainedType
+from cardan._compiler.runtime.staging import write_whole
+from cardan._dynamics.algorithms.health import BEYOND
+from cardan._dynamics.call.arguments import check_configuration, numeric_array
+from cardan._dynamics.coordinates import conventions
+from cardan._dynamics.functions import eval_fk, eval_ik
+from cardan._motion.simulation.arrays import checked_dtype, filled
+from cardan._motion.simulation.clock import MOST, Clock
+from cardan._motion.simulation.constants import Constants
+from cardan._motion.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
+from cardan._robot.model.annotations import Annotations
+
+if TYPE_CHECKING:
+    from cardan._motion.simulation.world import World
+
+REACH = 1e-6
+"""How far links may be from where they are put, relative to the size of what is written [m, rad]; see `State.poses`."""
+
+DAMAGED = (ValueError, TypeError, AttributeError, EOFError, KeyError, OSError, NotImplementedError, MemoryError)
+DAMAGED += (zipfile.BadZipFile, zlib.error)
+"""What NumPy and zipfile raise for a file that is no archive of arrays, or a damaged one."""
+
+FOUND = ("q", "v", "warm", "residual")
+"""The arrays of a state that come from a solver as they are."""
+
+SAVED = ("q", "v", "time", "warm", "residual", "diverged")
+
+
+class State(Explained, metaclass=ExplainedType):
+    """Configurations and velocities of a number of worlds, and the time in each. Made by `World.state()`.
+
+    The arrays are the state's own: what is assigned is copied into them, and they can be written in place. Poses and
+    twists are computed at each read, so that they are never out of date; assigning them writes q and v.
+
+    Attributes:
+        world: what it is a state of.
+        q: configurations, shape (worlds, nq).
+        v: velocities, shape (worlds, nv).
+        time: [s], shape (worlds,).
+        warm: the accelerations of the last step, with which MuJoCo begins its next search, shape (worlds, nv).
+        residual: by how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], (worlds,).
+        diverged: worlds in which a solver found no finite result, shape (worlds,), of bool.
+        constants: values of the model's inputs for each world, by name (`World.with_inputs`).
+
+    Examples:
+        >>> state = cardan.robots.arm7().world().state(worlds=4)
+        >>> state.q[:, 0] = 0.1
+        >>> state.q.shape, state.poses.shape, state.newton()[1].shape
+        ((4, 7), (4, 7, 7), (4, 7, 6))
+        >>> state.divergences(), state.copy() == state
+        ([], True)
+        >>> state.save("state.npz")
+        >>> cardan.State.load(state.world, "state.npz") == state
+        True
+    """
+
+    __slots__ = ("_clock", "_constants", "_diverged", "_q", "_residual", "_time", "_v", "_warm", "world")
+
+    def __init__(
+        self, world: World, worlds: int = 1, dtype: Any = "float64", q: Any = None, v: Any = None, constants: Any = None
+    ) -> None:
+        count, kind, model = whole("number of worlds", worlds, 0), checked_dtype(dtype), world.model
+        self.world = world
+        self._q, self._v = np.empty((count, model.nq), kind), np.empty((count, model.nv), kind)
+        self._warm, self._residual = np.zeros((count, model.nv), kind), np.zeros(count, kind)
+        self._set_clock(Clock.at(np.zeros(count), np.zeros(count, bool), kind))
+        self.q = world.initial if q is None else q
+        self.v = world.initial_velocity if v is None else v
+        own = world.constants()
+        spread = {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
+        self._constants = Constants(world, spread)
+        self._constants.update_all(constants or {})
+
+    @classmethod
+    def of_arrays(cls, world: World, clock: Clock, found: Iterable[np.ndarray], constants: Constants) -> State:
+        """Return the state that holds these very arrays, unchecked; of `found` those that `FOUND` names.
+
+        Args:
+            world: what it is a state of.
+            clock: what counts its steps.
+            found: the arrays, as those of a state, in the order of `FOUND`.
+            constants: values of the model's inputs.
+
+        Examples:
+            >>> same = cardan.State.of_arrays(world, clock, arrays, {})  # doctest: +SKIP
+        """
+        state = cls.__new__(cls)
+        state.world, state._constants = world, constants
+        state._q, state._v, state._warm, state._residual = found
+        state._set_clock(clock)
+        return state
+
+    def _set_clock(self, clock: Clock) -> None:
+        """Let time and divergence follow from a clock, until somebody reads them, and can write them."""
+        self._clock = clock
+        self._time: np.ndarray | None = None
+        self._diverged: np.ndarray | None = None
+
+    @property
+    def worlds(self) -> int:
+        """How many worlds."""
+        return len(self._q)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """float64 or float32."""
+        return self._q.dtype
+
+    def __len__(self) -> int:
+        return len(self._q)
+
+    # --- arrays ---
+
+    @property
+    def q(self) -> np.ndarray:
+        """Configurations [rad, m], shape (worlds, nq)."""
+        return self._q
+
+    @q.setter
+    def q(self, value: Any) -> None:
+        array = filled("state", "q", value, self._q)
+        check_configuration("state", "q", array, self.world.model.unit_parts)
+        self._q[...] = array
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities [rad/s, m/s], shape (worlds, nv)."""
+        return self._v
+
+    @v.setter
+    def v(self, value: Any) -> None:
+        self._v[...] = filled("state", "v", value, self._v)
+
+    @property
+    def time(self) -> np.ndarray:
+        """Time in each world [s], shape (worlds,)."""
+        if self._time is None:
+            self._time = self._clock.time
+        return self._time
+
+    @time.setter
+    def time(self, value: Any) -> None:
+        self.time[...] = filled("state", "time", value, self.time)
+
+    @property
+    def warm(self) -> np.ndarray:
+        """Accelerations of the last step, with which MuJoCo begins its next search, (worlds, nv) [rad/s^2, m/s^2]."""
+        return self._warm
+
+    @warm.setter
+    def warm(self, value: Any) -> None:
+        self._warm[...] = filled("state", "warm", value, self._warm)
+
+    @property
+    def residual(self) -> np.ndarray:
+        """By how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], shape (worlds,)."""
+        return self._residual
+
+    @residual.setter
+    def residual(self, value: Any) -> None:
+        self._residual[...] = filled("state", "residual", value, self._residual)
+
+    @property
+    def diverged(self) -> np.ndarray:
+        """Whether a solver found no finite result [-], shape (worlds,)."""
+        if self._diverged is None:
+            self._diverged = self._clock.diverged
+        return self._diverged
+
+    @diverged.setter
+    def diverged(self, value: Any) -> None:
+        self.diverged[...] = np.asarray(value, dtype=bool)
+
+    @property
+    def model_constants(self) -> dict[str, np.ndarray]:
+        """Those of `constants` that are inputs of the model, as its functions take them [in units of theirs]."""
+        return {name: self._constants[name] for name in self.world.model.inputs}
+
+    @property
+    def constants(self) -> Constants:
+        """Values of the model's inputs, arrays of shape (worlds, ...) by name."""
+        return self._constants
+
+    # --- the links ---
+
+    @property
+    def poses(self) -> np.ndarray:
+        """Poses of `world.links`, shape (worlds, links, 7): position [m] and quaternion xyzw, in the world.
+
+        Assigning writes q, that nearest to the present one; v stays. It is an error (`ReachError`'s kind) if the joints
+        cannot bring the links there.
+        """
+        return eval_fk(self.world.model, self._q, self._v, **self.model_constants)[0]
+
+    @poses.setter
+    def poses(self, value: Any) -> None:
+        poses, twists = self._links(value, 7, "poses"), np.zeros((len(self), len(self.world.links), 6), self.dtype)
+        q, _, residual = eval_ik(self.world.model, poses, twists, near=self._q, **self.model_constants)
+        self._check_reached("poses", residual[..., :6], np.abs(poses).max(initial=1.0))
+        self._q[...] = q
+
+    @property
+    def twists(self) -> np.ndarray:
+        """Twists of `world.links` [m/s, rad/s], shape (worlds, links, 6): linear, angular; each in its own axes.
+
+        Assigning writes v. It is an error if the joints cannot move so.
+        """
+        return eval_fk(self.world.model, self._q, self._v, **self.model_constants)[1]
+
+    @twists.setter
+    def twists(self, value: Any) -> None:
+        twists = self._links(value, 6, "twists")
+        _, v, _ = eval_ik(self.world.model, self.poses, twists, near=self._q, **self.model_constants)
+        reached = eval_fk(self.world.model, self._q, v, **self.model_constants)[1]
+        self._check_reached("twists", reached - twists, np.abs(twists).max(initial=1.0))
+        self._v[...] = v
+
+    def _links(self, value: Any, size: int, name: str) -> np.ndarray:
+        return filled("state", name, value, np.empty((len(self), len(self.world.links), size), self.dtype))
+
+    def _check_reached(self, name: str, residual: np.ndarray, scale: float) -> None:
+        off = np.abs(residual).reshape(len(self), len(self.world.links), -1).max(axis=-1, initial=0.0)
+        tolerance = (REACH if self.dtype == np.float64 else 1e-3) * scale
+        bad = np.argwhere(~(off <= tolerance))
+        if len(bad):
+            row, link = bad[0]
+            got = f"link {self.world.links[link]!r} of world {row}, off by {off[row, link]:.3g}"
+            hint = "Write q and v, or move the root alone: view.set_root_poses."
+            expected = f"{name} the joints allow (to {tolerance:.3g} [m, rad])"
+            raise ParameterError(f"state: {name}", got=got, expected=expected, hint=hint)
+
+    def newton(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return poses and twists as Newton has them: body_q (worlds, links, 7), body_qd (worlds, links, 6).
+
+        Positions and quaternions xyzw of the links' origins; velocities of their *centres of mass*, then angular
+        velocities, both in world axes.
+
+        Returns:
+            body_q [m, -] and body_qd [m/s, rad/s].
+        """
+        given: dict[str, Any] = {"bodies": self.world.links, **self.model_constants}
+        model = self.world.model
+        return body_poses(model, self._q, **given), mass_center_twists(model, self._q, self._v, **given)
+
+    def newton_joints(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return coordinates and velocities as Newton has them: joint_q (worlds, nq'), joint_qd (worlds, nv').
+
+        They are those of `cardan.conventions.to("newton", world.model)`: joints depth first, the velocity of a free
+        joint that of its child's centre of mass.
+
+        Returns:
+            joint_q [rad, m] and joint_qd [rad/s, m/s].
+
+        Examples:
+            >>> joint_q, joint_qd = state.newton_joints()
+        """
+        there = conventions.to("newton", self.world.model)
+        return there.configuration(self._q), there.velocity(self._q, self._v)
+
+    @staticmethod
+    def from_newton(
+        world: World,
+        *,
+        joint_q: Any = None,
+        joint_qd: Any = None,
+        body_q: Any = None,
+        body_qd: Any = None,
+        near: Any = None,
+        dtype: Any = "float64",
+    ) -> State:
+        """Return the state of arrays as Newton has them: those of joints, or those of bodies.
+
+        It is the inverse of `newton_joints` and of `newton`. Arrays of many worlds come as (worlds, ...), or one world
+        after the other, as Newton's own.
+
+        Args:
+            world: what it is a state of.
+            joint_q: coordinates [rad, m], joints depth first.
+            joint_qd: velocities of the joints [rad/s, m/s]; 0 by default.
+            body_q: instead, poses of `world.links`: positions [m] and quaternions xyzw.
+            body_qd: velocities of their centres of mass, then angular velocities, in world axes [m/s, rad/s]; 0 by
+                default.
+            near: configurations [rad, m], (nq,) or (worlds, nq), to which those of `body_q` are nearest: poses do not
+                tell whole turns; by default `world.initial`.
+            dtype: float64 or float32.
+
+        Raises:
+            ParameterError: for arrays of both or of neither, or poses and velocities that the joints do not allow.
+            ShapeError: for arrays that are not of whole worlds.
+            UnsupportedError: for `joint_q` of a world whose model has inputs, or joints Newton does not have.
+
+        Examples:
+            >>> body_q, body_qd = state.newton()
+            >>> again = cardan.State.from_newton(state.world, body_q=body_q, body_qd=body_qd)
+            >>> bool(np.allclose(again.q, state.q))
+            True
+        """
+        if (joint_q is None) == (body_q is None) or (joint_qd if joint_q is None else body_qd) is not None:
+            given = {"joint_q": joint_q, "joint_qd": joint_qd, "body_q": body_q, "body_qd": body_qd}
+            got = ", ".join(name for name, array in given.items() if array is not None) or "no array"
+            expected = "joint_q, with joint_qd if they move; or body_q, with body_qd"
+            raise ParameterError("State.from_newton", got=got, expected=expected)
+        if joint_q is not None:
+            return _of_joints(world, joint_q, joint_qd, dtype)
+        poses = _worlds("body_q", body_q, (len(world.links), 7))
+        state = State(world, len(poses), dtype, near)
+        state.poses = poses
+        if body_qd is not None:
+            moving = _worlds("body_qd", body_qd, (len(world.links), 6)).astype(state.dtype)
+            own: dict[str, Any] = {"bodies": world.links, **state.model_constants}
+            state.twists = twists_of_mass_centers(world.model, state.q, moving, **own)
+        else:
+            state.v = np.zeros(world.model.nv)
+        return state
+
+    # --- steps ---
+
+    def clock(self, dt: float) -> Clock:
+        """Return what counts steps of a length [s] from here on.
+
+        It goes on as long as steps are of one length and nobody has read the time, or written it.
+
+        Args:
+            dt: length of a step [s].
+
+        Examples:
+            >>> type(state.clock(0.01)).__name__
+            'Clock'
+        """
+        clock = self._clock
+        if self._time is self._diverged is None and clock.dt == dt and clock.taken < MOST:
+            return clock
+        return Clock.at(*self._now(), self.dtype, dt)
+
+    def _now(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return time and divergence, to be read alone."""
+        time, diverged = self._time, self._diverged
+        return self._clock.time if time is None else time, self._clock.diverged if diverged is None else diverged
+
+    def advanced(
+        self, found: Sequence[np.ndarray], good: np.ndarray, clock: Clock, steps: int, out: State | None
+    ) -> State:
+        """Return the state after steps of a solver.
+
+        Args:
+            found: the arrays, as those of a state, of the state after them that `FOUND` names.
+            good: [-], how many steps were good in each world, with those the clock had counted; the rest were not
+                taken.
+            clock: what counted until now.
+            steps: how many there were to take.
+            out: a state of as many such worlds to write into, which may be this one.
+
+        Examples:
+            >>> later = state.advanced(arrays, good, clock, steps=10, out=None)  # doctest: +SKIP
+        """
+        clock = Clock(clock.start, clock.lost, clock.dt, clock.taken + steps, good)
+        if out is not None:
+            return self._checked(out)._overwritten(found, clock, self._constants)
+        constants = self._constants.copied() if self._constants else self._constants
+        return State.of_arrays(self.world, clock, map(np.ascontiguousarray, found), constants)
+
+    def _checked(self, out: Any) -> State:
+        """Return what is written into, or raise `ParameterError` if it is no state of as many such worlds."""
+        if (
+            not isinstance(out, State)
+            or not out.world.moves_like(self.world)
+            or out._q.shape != self._q.shape
+            or out.dtype != self.dtype
+        ):
+            expected = f"a state of {len(self)} worlds {self.world.name!r}, {self.dtype}"
+            raise ParameterError("out", got=out, expected=expected)
+        return out
+
+    def _overwritten(self, found: Sequence[np.ndarray], clock: Clock, constants: Constants) -> State:
+        """Return the state itself, with what was found and the constants it was found with in its arrays."""
+        for name, array in constants.items():
+            self._constants[name][...] = array
+        self._q[...], self._v[...], self._warm[...], self._residual[...] = found
+        self._clock = clock
+        if self._time is not None:
+            self._time[...] = clock.time
+        if self._diverged is not None:
+            self._diverged[...] = clock.diverged
+        return self
+
+    def divergences(self) -> list[Divergence]:
+        """Return where solvers found no finite result: the world, the time it stands at since, and the joint.
+
+        It is the first joint whose acceleration is not finite, if that is known.
+        """
+        model = self.world.model
+        names = [joint for joint in model.joint_names for _ in range(model.nv)[model.v_slice(joint)]]
+        found = []
+        for row in np.flatnonzero(self.diverged):
+            bad = np.flatnonzero(~(np.abs(self._warm[row]) < BEYOND))
+            found.append(Divergence(int(row), float(self.time[row]), names[bad[0]] if len(bad) else None))
+        return found
+
+    # --- copies ---
+
+    def _arrays(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in SAVED}
+
+    def copy(self) -> State:
+        """Return a state that can be changed without changing this one."""
+        found = [getattr(self, name).copy() for name in FOUND]
+        return State.of_arrays(self.world, self.clock(self._clock.dt), found, self._constants.copied())
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> State:
+        return self.copy()
+
+    def __getitem__(self, rows: Any) -> State:
+        """Return a state of some of the worlds: a copy. Rows by slice, indices or mask."""
+        chosen = np.atleast_1d(np.arange(len(self))[rows])
+        arrays = {name: array[chosen] for name, array in self._arrays().items()}
+        return _rebuilt(self.world, arrays, {name: array[chosen] for name, array in self._constants.items()})
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (self.world, self._arrays(), dict(self._constants))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether every array is the same to the last bit, of worlds that are made of the same."""
+        if not isinstance(other, State):
+            return NotImplemented
+        mine, theirs = self._bits(), other._bits()
+        return mine == theirs and _kind(self.world) == _kind(other.world)
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- it can change
+
+    def _bits(self) -> dict[str, Any]:
+        arrays = self._arrays() | dict(self._constants)
+        return {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in arrays.items()}
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Write the state to a file, exact to the last bit; `State.load` reads it. The world is not written.
+
+        Args:
+            file: where to write.
+
+        Raises:
+            OSError: if the file cannot be written; what was there before is then untouched.
+        """
+        constants = {f"constants.{name}": array for name, array in self._constants.items()}
+        arrays = {**self._arrays(), **constants, "world": np.array(_kind(self.world))}
+        write_whole({Path(file): lambda stream: np.savez(stream, **arrays)})  # pyright: ignore
+
+    @staticmethod
+    def load(world: World, file: str | os.PathLike[str]) -> State:
+        """Return the state a file holds.
+
+        Args:
+            world: what it is a state of: that it was saved of, or one made of the same.
+            file: what `save` wrote. Nothing in it is executed.
+
+        Raises:
+            DescriptionError: if it holds no state of such a world.
+            OSError: if it cannot be read.
+        """
+        content = Path(file).read_bytes()
+        try:
+            with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in stored.files}
+        except DAMAGED as error:
+            raise DescriptionError([Fault(os.fspath(file), 0, f"holds no state of cardan: {error}")]) from None
+        return _checked(world, arrays, os.fspath(file))
+
+    def __repr__(self) -> str:
+        count = int(self._now()[1].sum())
+        gone = f", {count} diverged" if count else ""
+        return f"<State of {len(self)} worlds {self.world.name!r}, {self.dtype}{gone}>"
+
+
+class Divergence(NamedTuple):
+    """A world that a solver could not move on.
+
+    Attributes:
+        world: its row.
+        time: the time it stands at [s].
+        joint: the first joint without a finite acceleration; None where none is known.
+    """
+
+    world: int
+    time: float
+    joint: str | None
+
+
+def _of_joints(world: World, joint_q: Any, joint_qd: Any, dtype: Any) -> State:
+    """Return the state of Newton's coordinates and velocities of joints."""
+    there = conventions.to("newton", world.model)
+    q = _worlds("joint_q", joint_q, (there.nq,))
+    v = np.zeros((len(q), there.nv)) if joint_qd is None else _worlds("joint_qd", joint_qd, (there.nv,))
+    return State(world, len(q), dtype, there.from_configuration(q), there.from_velocity(q, v))
+
+
+def _worlds(name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
+    """Return an array of one world after the other with an axis for the worlds."""
+    array = numeric_array("State.from_newton", name, value)
+    size = math.prod(core)
+    if array.shape[array.ndim - len(core) + 1 :] != core[1:] or size == 0 or array.size % size:
+        expected = f"(worlds, {', '.join(map(str, core))}), or so many worlds one after the other"
+        raise ShapeError("State.from_newton", name, got=array.shape, expected=expected)
+    return array.reshape(-1, *core)
+
+
+def _rebuilt(world: World, arrays: Mapping[str, Any], constants: Mapping[str, Any]) -> State:
+    clock = Clock.at(arrays["time"], arrays["diverged"], arrays["q"].dtype)
+    return State.of_arrays(world, clock, [arrays[name] for name in FOUND], Constants(world, constants))
+
+
+def _kind(world: World) -> str:
+    """Return what a world's coordinates belong to, as text: its model's digest but for annotations, or its looks."""
+    bare = replace(world.model, annotations=Annotations())
+    return bare.digest or repr((world.name, world.model.joint_names, world.model.nq, world.model.nv))
+
+
+def _checked(world: World, arrays: dict[str, np.ndarray], file: str) -> State:
+    missing = [name for name in (*SAVED, "world") if name not in arrays]
+    if missing:
+        raise DescriptionError([Fault(file, 0, f"holds no state of cardan: {', '.join(missing)} missing")])
+    if str(arrays["world"]) != _kind(world):
+        message = f"holds a state of another world than {world.name!r}: bodies, joints, constants or inputs differ"
+        raise DescriptionError([Fault(file, 0, message)])
+    prefix = "constants."
+    constants = {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+    given = {name: arrays[name] for name in SAVED}
+    fresh = State(world, len(given["q"]), given["q"].dtype)
+    for name, array in {**given, **constants}.items():
+        like = fresh._arrays().get(name, fresh.constants.get(name))
+        if like is None or (like.shape, like.dtype) != (array.shape, array.dtype):
+            raise DescriptionError([Fault(file, 0, f"{name}: {array.dtype}{array.shape} is not what this world has")])
+    return _rebuilt(world, given, constants)

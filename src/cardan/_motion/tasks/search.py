@@ -1,0 +1,190 @@
+"""Descents from several places: which problems of a batch are solved, and what is best where none of them solves one.
+
+All problems that are not solved are descended some passes a call. A descent that gets no nearer is given up, and the
+next one begins at a random configuration: the first of them is the same for every problem, and so is the second. So
+what is found for one does not depend on the others, nor on how a batch is split. At last, what was found best for
+problems that nothing solved is brought to rest in its valley.
+
+Tasks of lower priority count from a solution of the first ones on: it is brought to rest with all of them, these with a
+small weight, and then back to a solution of the first ones by the shortest steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from cardan._dynamics.call.function import Function
+from cardan._motion.tasks.levenberg_marquardt import DAMPING, PASSES, Descent
+from cardan._robot.model import Model
+
+LONGEST = 6
+"""Calls of one descent. Hardly any of those that lead to a solution are longer."""
+NEARER = 0.3
+"""A descent is given up when a call does not bring its squared error down to this part of what it was."""
+FINISH, RESTING, STILL = 40, 1e-12, 2
+"""Calls that bring to rest: as many, or until some in a row take less than this part off the squared error. One may do
+so only because its damping is still too small."""
+STIFFER = (30.0, 1000.0)
+"""Weights of limits that are no bounds of entries, one after the other, where the best is outside at rest. As the first
+of all, 1 finds more solutions."""
+WITHIN = 1e-9
+"""How far [rad, m] a configuration may be outside limits that are no bounds of its entries."""
+
+
+class Settings(NamedTuple):
+    """How long to search.
+
+    Attributes:
+        restarts: random configurations to begin at, at most.
+        seed: of these.
+        tolerance: largest accepted residual [m, rad].
+    """
+
+    restarts: int
+    seed: int
+    tolerance: float
+
+
+class Weights(NamedTuple):
+    """Weights of the tasks' rows, each of shape (n, m).
+
+    Attributes:
+        search: by which solutions are looked for: of the first tasks, lengths measured by the robot's size.
+        first: those given, of the first tasks; 0 for the others.
+        all: those of all, the others' smaller.
+    """
+
+    search: np.ndarray
+    first: np.ndarray
+    all: np.ndarray
+
+
+class Found(NamedTuple):
+    """What is known of n problems; as `InverseKinematics` says."""
+
+    q: np.ndarray
+    converged: np.ndarray
+    residual: np.ndarray
+    restarts: np.ndarray
+    iterations: np.ndarray
+
+
+class Search:
+    """The search for solutions of n problems.
+
+    Args:
+        function: some passes of a descent, from `levenberg_marquardt.descent`.
+        model: the robot.
+        q: where the first descents begin, shape (n, nq).
+        targets: those of the tasks, shape (n, k).
+        weights: of their rows.
+        settings: how long to search.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        model: Model,
+        q: np.ndarray,
+        targets: np.ndarray,
+        weights: Weights,
+        settings: Settings,
+    ) -> None:
+        n = len(q)
+        self.function, self.model, self.targets, self.weights = function, model, targets, weights
+        self.settings = settings
+        self.at, self.damping = q.copy(), np.full(n, DAMPING)
+        self.found = Found(q.copy(), np.zeros(n, bool), np.full(n, np.inf), np.zeros(n, int), np.zeros(n, int))
+        self.cost, self.violation, self.stiffness = np.full(n, np.inf), np.zeros(n), np.ones(n)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where descents begin that are not the first, shape (restarts, nq)."""
+        return self.model.random_configuration((self.settings.restarts,), seed=self.settings.seed)
+
+    def run(self) -> Found:
+        """Return what is found."""
+        self._search()
+        self._finish(np.flatnonzero(~self.found.converged))
+        if (self.weights.all != self.weights.first).any():
+            self._improve(np.flatnonzero(self.found.converged))
+        return self.found
+
+    def _search(self) -> None:
+        """Descend from one start after the other, until all problems are solved or have had all starts."""
+        rows, calls, last = np.arange(len(self.at)), np.zeros(len(self.at), int), self.cost.copy()
+        while rows.size:
+            step = self._descended(rows, self.weights.search)
+            self._note(rows, step)
+            calls[rows] += 1
+            goes_on = (step.cost <= NEARER * last[rows]) & (calls[rows] < LONGEST)
+            last[rows] = step.cost
+            is_open = ~self.found.converged[rows]
+            again = rows[is_open & ~goes_on & (self.found.restarts[rows] < self.settings.restarts)]
+            rows = np.sort(np.concatenate([rows[is_open & goes_on], again]))
+            if again.size:
+                self._place(again, self.starts[self.found.restarts[again]])
+                self.found.restarts[again] += 1
+                calls[again], last[again] = 0, np.inf
+
+    def _finish(self, rows: np.ndarray) -> None:
+        """Bring what is best of problems that are not solved to rest, by the weights that were given, within limits."""
+        for stiffness in (1.0, *STIFFER):
+            self.stiffness[rows] = stiffness
+            self._place(rows, self.found.q[rows])
+            self.cost[rows] = np.inf
+            for step, of in self._resting(rows, self.weights.first):
+                self._note(of, step)
+            rows = rows[self.violation[rows] > WITHIN]
+
+    def _improve(self, rows: np.ndarray) -> None:
+        """Bring solutions to rest with all tasks, and back to where the first ones are solved."""
+        self._place(rows, self.found.q[rows])
+        for _ in self._resting(rows, self.weights.all):
+            pass
+        self._place(rows, self.at[rows])
+        for _ in range(LONGEST if rows.size else 0):
+            step = self._descended(rows, self.weights.first)
+            solved = self._solved(step)
+            self.found.q[rows[solved]], self.found.residual[rows[solved]] = step.q[solved], step.residual[solved]
+            rows = rows[~solved]
+
+    def _place(self, rows: np.ndarray, q: np.ndarray) -> None:
+        """Begin descents of some problems."""
+        self.at[rows], self.damping[rows] = q, DAMPING
+
+    def _descended(self, rows: np.ndarray, weights: np.ndarray) -> Descent:
+        """Go some passes on with some problems."""
+        numbers = self.damping, self.stiffness, self.targets, weights
+        step = self.function(self.model, self.at[rows], *(array[rows] for array in numbers))
+        self.at[rows], self.damping[rows] = step.q, step.damping
+        self.found.iterations[rows] += PASSES
+        return step
+
+    def _resting(self, rows: np.ndarray, weights: np.ndarray) -> Iterator[tuple[Descent, np.ndarray]]:
+        """Go on with problems until they rest, and yield each call's result with the problems it is of."""
+        best, still = np.full(len(self.at), np.inf), np.zeros(len(self.at), int)
+        for _ in range(FINISH):
+            if not rows.size:
+                return
+            step = self._descended(rows, weights)
+            yield step, rows
+            falls = step.cost < (1.0 - RESTING) * best[rows]
+            best[rows], still[rows] = step.cost, np.where(falls, 0, still[rows] + 1)
+            rows = rows[(still[rows] < STILL) & ~self._solved(step)]
+
+    def _solved(self, step: Descent) -> np.ndarray:
+        return (step.residual <= self.settings.tolerance) & (step.violation <= WITHIN)
+
+    def _note(self, rows: np.ndarray, step: Descent) -> None:
+        """Note which problems are solved, and what is best."""
+        solved = self._solved(step)
+        better = solved | (step.cost < self.cost[rows])
+        best = rows[better]
+        self.found.q[best], self.found.residual[best] = step.q[better], step.residual[better]
+        self.violation[best], self.cost[best] = step.violation[better], step.cost[better]
+        self.found.converged[rows] = solved

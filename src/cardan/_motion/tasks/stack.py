@@ -1,0 +1,248 @@
+"""Several tasks as one: their errors and Jacobians, one below the other, of one compiled program.
+
+stack = Stack(model, [FramePose("tool", X), Posture(home, weight=0.1)])
+e, J = stack.linearized(q)            # (..., m), (..., m, nv): weights apart
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.arrays import symbolic
+from cardan._algebra.by_identity import ByIdentity
+from cardan._algebra.errors import ResultError, ShapeError
+from cardan._dynamics.call.arguments import Shape, broadcast, check_finite, checked_batch
+from cardan._dynamics.call.function import Function
+from cardan._dynamics.call.results import packed
+from cardan._motion.tasks.task import Structure, Task, checked_tasks, core, error_function, error_of, interned
+from cardan._robot.model import Model
+
+
+class Linearization(NamedTuple):
+    """Errors of tasks, and how they change: de/dt = J v.
+
+    Attributes:
+        error: e [m, rad], shape (..., m), those of the first task first.
+        jacobian: J, shape (..., m, nv).
+
+    Examples:
+        >>> stack = cardan.tasks.Stack(arm, [cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))])
+        >>> error, jacobian = stack.linearized(q)
+        >>> error.shape, jacobian.shape
+        ((3,), (3, 7))
+    """
+
+    error: Any
+    jacobian: Any
+
+
+def stacked_errors(tasks: Sequence[Task], model: Model, q: Any, targets: Any) -> list[Any]:
+    """Return the errors of tasks over scalars of any type, one after the other.
+
+    Args:
+        tasks: what is asked; their numbers are not looked at.
+        model: the robot.
+        q: configuration, shape (nq,).
+        targets: those of all tasks side by side, as `Stack.targets` packs them.
+    """
+    parts = zip(tasks, _parted(tasks, model, targets), strict=True)
+    return [e for task, target in parts for e in error_of(task, model, q, target).tolist()]
+
+
+def stacked_jacobian(tasks: Sequence[Task], model: Model, q: Any, targets: Any) -> list[list[Any]]:
+    """Return the rows of the Jacobians of tasks over scalars of any type, one below the other; as `stacked_errors`."""
+    rows: list[list[Any]] = []
+    for task, target in zip(tasks, _parted(tasks, model, targets), strict=True):
+        given = None if task.target_shape(model) is None else target
+        where, size = f"{type(task).__name__}.jacobian", len(error_of(task, model, q, target))
+        found = packed(task.jacobian(model, q, given), where=where)
+        if found.shape != (size, model.nv) and found.size + size * model.nv > 0:
+            expected = f"{(size, model.nv)}: a row for each entry of the error, of nv numbers"
+            raise ResultError(where, got=f"a result of shape {found.shape}", expected=expected)
+        rows += found.reshape(size, model.nv).tolist()
+    return rows
+
+
+def _parted(tasks: Sequence[Task], model: Model, targets: Any) -> Iterator[Any]:
+    """Yield the target of each task, from all side by side; a scalar for one of shape ()."""
+    start = 0
+    for task in tasks:
+        shape = core(task, model)
+        part = targets[start : start + math.prod(shape)].reshape(shape)
+        start += math.prod(shape)
+        yield part if shape else part[()]
+
+
+def targets_shape(tasks: Sequence[Task]) -> Shape:
+    """Return the core shape of the targets of tasks side by side, a function of the model."""
+    return lambda model: (sum(math.prod(core(task, model)) for task in tasks),)
+
+
+@functools.lru_cache(maxsize=256)
+def _function(structure: Structure) -> Function:
+    tasks = structure.kept()
+
+    def linearized_tasks(model: Model, q: Any, targets: Any) -> Linearization:
+        errors, rows = (part(tasks, model, q, targets) for part in (stacked_errors, stacked_jacobian))
+        jacobian = symbolic((e for row in rows for e in row), (len(errors), model.nv))
+        return Linearization(symbolic(errors, (len(errors),)), jacobian)
+
+    return Function(linearized_tasks, {"targets": targets_shape(tasks)})
+
+
+class Stack:
+    """The tasks of one model as one: what solvers of inverse kinematics work on.
+
+    Args:
+        model: the robot.
+        tasks: one, or several in a list.
+        where: whose tasks they are, for messages.
+
+    Attributes:
+        model: the robot.
+        tasks: the tasks, a tuple.
+        structure: what programs of them are made of.
+        function: the compiled function (model, q, targets) -> `Linearization`; the same for all tasks of one structure.
+        rows: for each task, the slice of its rows.
+
+    Throughout:
+        q: configurations [rad, m], shape (..., nq).
+
+    Raises:
+        DTypeError, ParameterError: for tasks that are none.
+        UnknownNameError: for a frame that does not exist.
+
+    Examples:
+        >>> reach = cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))
+        >>> stack = cardan.tasks.Stack(arm, [reach, cardan.tasks.Damping()])
+        >>> error, jacobian = stack.linearized(q)
+        >>> jacobian.shape, stack.targets().shape, stack.weights().shape, stack.gains().shape, stack.scales().shape
+        ((10, 7), (3,), (10,), (10,), (10,))
+    """
+
+    def __init__(self, model: Model, tasks: Any, where: str = "Stack") -> None:
+        self.model, self.where, self.tasks = model, where, checked_tasks(where, tasks)
+        self.structure = interned(Structure(self.tasks))
+        self.function = _function(self.structure)
+        self.rows = _rows(self.structure, model)
+
+    @property
+    def size(self) -> int:
+        """The number m of rows."""
+        return self.rows[-1].stop
+
+    def linearized(self, q: Any) -> Linearization:
+        """Return the errors and the Jacobian, weights apart.
+
+        Args:
+            q: configurations [rad, m], shape (..., nq).
+
+        Returns:
+            `Linearization(error, jacobian)`, shapes (..., m) and (..., m, nv) [m, rad].
+        """
+        return self.function(self.model, q, self.targets())
+
+    def targets(self) -> np.ndarray:
+        """Return the targets of all tasks side by side, shape (..., k) [m, rad, -], broadcast against each other.
+
+        Raises:
+            ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.
+        """
+        parts = []
+        for task in self.tasks:
+            array, shape = task.checked_target(self.model), core(task, self.model)
+            parts.append(
+                np.zeros(0)
+                if array is None
+                else array.reshape((*array.shape[: array.ndim - len(shape)], math.prod(shape)))
+            )
+        return self._side_by_side("target", parts)
+
+    def weights(self) -> np.ndarray:
+        """Return the weights of all rows, shape (..., m) [-]."""
+        return self._along_rows("weight", [task.checked_weight() for task in self.tasks])
+
+    def gains(self) -> np.ndarray:
+        """Return the gains of all rows, shape (m,) [-]."""
+        return self._along_rows("gain", [np.asarray(task.gain, dtype=float) for task in self.tasks])
+
+    def scales(self) -> np.ndarray:
+        """Return what makes rows comparable [1/m, -], shape (m,): one over the robot's size for lengths, else 1."""
+        scales, size = np.ones(self.size), size_of(self.model)
+        for task, rows in zip(self.tasks, self.rows, strict=True):
+            scales[rows][list(task.lengths)] = 1.0 / size
+        return scales
+
+    def _along_rows(self, name: str, values: Sequence[np.ndarray]) -> np.ndarray:
+        """Return a number or numbers of each task, one for each of its rows."""
+        parts = []
+        for task, rows, value in zip(self.tasks, self.rows, values, strict=True):
+            size = rows.stop - rows.start
+            if value.ndim and value.shape[-1] != size:
+                expected = f"one number, or (..., {size}): one for each entry of the error"
+                raise ShapeError(type(task).__name__, name, got=value.shape, expected=expected)
+            parts.append(np.broadcast_to(value[..., None] if not value.ndim else value, (*value.shape[:-1], size)))
+        return self._side_by_side(name, parts)
+
+    def _side_by_side(self, name: str, parts: Sequence[np.ndarray]) -> np.ndarray:
+        """Return what each task has, shapes (..., n), along one last axis."""
+        whose = [f"{name} of task {k}, {type(task).__name__}" for k, task in enumerate(self.tasks)]
+        shape = broadcast(self.where, {n: p.shape[:-1] for n, p in zip(whose, parts, strict=True)})
+        return np.concatenate([np.broadcast_to(p, (*shape, p.shape[-1])) for p in parts], axis=-1)
+
+
+def checked_states(where: str, name: str, q: Any, model: Model) -> np.ndarray:
+    """Return configurations as floats, shape (..., nq)."""
+    batch = checked_batch(where, {name: q}, {name: (model.nq,)})
+    states = batch.arrays[0].astype(float)
+    check_finite(where, name, states, batch.shape)
+    return states.reshape((*batch.shape, model.nq))
+
+
+def by_problem(where: str, parts: Mapping[str, np.ndarray]) -> tuple[tuple[int, ...], dict[str, np.ndarray]]:
+    """Return the shape of a batch, and each of its arrays (..., n) with a row for each problem."""
+    shape = broadcast(where, {name: part.shape[:-1] for name, part in parts.items()})
+    return shape, {name: as_rows(part, shape) for name, part in parts.items()}
+
+
+def as_rows(part: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return an array of shape (..., n) with a row for each problem of a batch, as compiled code reads it fastest."""
+    rows = math.prod(shape)
+    if part.ndim == 1 and rows == 1:
+        return part[None]
+    return np.ascontiguousarray(np.broadcast_to(part, (*shape, part.shape[-1])).reshape(rows, part.shape[-1]))
+
+
+def size_of(model: Model) -> float:
+    """Return how large a robot is, about [m]: the longest way from the world over its joints; 1 if it has no length."""
+    ways: list[float] = []
+    for node in model.nodes:
+        own = math.hypot(*map(float, node.placement.translation))
+        ways.append(own + (ways[node.parent] if node.parent >= 0 else 0.0))
+    ends = [(ways[at.node] if at.node >= 0 else 0.0, at) for at in map(model.attachment, model.body_names)]
+    longest = max((way + math.hypot(*map(float, at.pose.translation)) for way, at in ends if at.node >= 0), default=0.0)
+    return longest or 1.0
+
+
+_known: ByIdentity[Model, dict[Structure, tuple[slice, ...]]] = ByIdentity()
+
+
+def _rows(structure: Structure, model: Model) -> tuple[slice, ...]:
+    """Return the rows of each of some tasks, looked up once."""
+    known = _known.setdefault(model, {})
+    if structure not in known:
+        ends = [0, *itertools.accumulate(_size(task, model) for task in structure.tasks)]
+        known[structure] = tuple(slice(a, b) for a, b in itertools.pairwise(ends))
+    return known[structure]
+
+
+def _size(task: Task, model: Model) -> int:
+    """Return how many entries the error of a task has."""
+    function = error_function(task)
+    return function.compiled(model, *function.interface.required(model, {})).outputs[0].size

@@ -1,0 +1,275 @@
+"""The protocol of a task, on one page.
+
+A task says what a robot is asked to do as an error e(q, target) that is to become 0, m numbers in radians and metres.
+How the error changes as the robot moves, de/dt = J v, follows from it; a task may know a shorter way.
+
+What a task is made of (frames, axes, its class) shapes the program that is compiled; its `target`, `weight`, `gain` and
+`priority` are numbers that this program is given, so that a new target compiles nothing. A new task is one class:
+
+    @dataclass(frozen=True)
+    class Height(Task):
+        frame: str
+        target: ArrayLike = 0.0
+
+        def target_shape(self, model):
+            return ()
+
+        def error(self, model, q, target):
+            return cardan.frame_transform(model, q, self.frame)[2, 3] - target
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cardan._algebra.errors import DTypeError, ParameterError
+from cardan._algebra.scalar import is_finite
+from cardan._dynamics.call.arguments import check_finite, checked_batch, numeric_array
+from cardan._dynamics.call.function import Function
+from cardan._dynamics.call.results import packed
+from cardan._dynamics.call.signature import check_model, token
+from cardan._dynamics.functions.derivatives import derivative
+from cardan._robot.joints.state import copied
+from cardan._robot.model import Model
+
+NUMBERS = {"target": None, "weight": 1.0, "gain": 1.0, "priority": 0}
+"""What of a task its program is given, and what stands in the place of it in the program's key."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Task(ABC):
+    """What a robot is asked to do.
+
+    A subclass is a frozen dataclass whose fields say what it is about; where it has a target, that is its `target`.
+
+    Args:
+        weight: of the entries of the error [-], one number or m of them, each >= 0; leading axes are a batch.
+        gain: for `solve_ik`, what share of the error is removed in a step [-], 0 < gain <= 1.
+        priority: 0 or more: a task moves the robot only as those of smaller numbers allow.
+
+    Throughout:
+        model: the robot.
+        q: configuration, shape (nq,) [rad, m].
+        target: of the shape `target_shape` says [m, rad, -]; None for a task without.
+
+    Raises:
+        ParameterError: for a weight, gain or priority that is none, and a target whose shape the class does not say.
+
+    Examples:
+        >>> place = cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))
+        >>> place.target_shape(arm), place.checked_target(arm).tolist(), place.checked_weight().tolist()
+        ((3,), [0.4, 0.0, 0.6], 1.0)
+        >>> e, J = place.error(arm, q, np.array([0.4, 0.0, 0.6])), place.jacobian(arm, q, np.array([0.4, 0.0, 0.6]))
+        >>> len(e), np.shape(J)
+        (3, (3, 7))
+        >>> place.check_target(arm, np.zeros(3))
+    """
+
+    weight: ArrayLike = 1.0
+    gain: float = 1.0
+    priority: int = 0
+
+    def __post_init__(self) -> None:
+        self.checked_weight()
+        if isinstance(self.gain, bool) or not is_finite(self.gain) or not 0.0 < self.gain <= 1.0:
+            raise ParameterError(f"gain of {type(self).__name__}", got=self.gain, expected="a number in (0, 1]")
+        if isinstance(self.priority, bool) or _whole(self.priority) < 0:
+            expected = "a whole number >= 0, 0 for the tasks that go first"
+            raise ParameterError(f"priority of {type(self).__name__}", got=self.priority, expected=expected)
+        self._check_target_has_shape()
+
+    def _check_target_has_shape(self) -> None:
+        """Raise where a class has a target and does not say of which shape: then no program would be given it."""
+        target = getattr(self, "target", None)
+        if target is not None and type(self).target_shape is Task.target_shape:
+            hint = "Let target_shape(model) return the shape that error gets it in, () for a number."
+            raise ParameterError(f"target of {type(self).__name__}", got=target, expected="None", hint=hint)
+
+    @abstractmethod
+    def error(self, model: Model, q: Any, target: Any) -> Any:
+        """Return how far the robot is from doing what it is asked, m scalars [rad, m]; 0 where it does.
+
+        It is traced like every function of a model: q and target arrive as arrays of symbols, and what is compiled is
+        what is done to them. Functions of cardan may be called in it.
+        """
+
+    def target_shape(self, model: Model) -> tuple[int, ...] | None:
+        """Return the shape of one target, leading axes apart; None, as here, for a task without a target."""
+        return None
+
+    def jacobian(self, model: Model, q: Any, target: Any) -> Any:
+        """Return J with de/dt = J v, m rows of nv scalars: here, the derivative of the program of `error`."""
+        given = np.empty(0, dtype=object) if target is None else target
+        return derivative(error_function(self), "q")(model, q, given)
+
+    def check_target(self, model: Model, target: np.ndarray) -> None:  # noqa: B027 -- most arrays are targets
+        """Raise where a target, an array of the right shape and of finite numbers, is none for other reasons.
+
+        Args:
+            model: the robot.
+            target: shape (..., *target_shape) [m, rad, -].
+        """
+
+    @property
+    def lengths(self) -> Sequence[int]:
+        """Numbers of the entries of the error that are lengths [m]: a search measures them by the robot's size."""
+        return ()
+
+    # What follows is the same for every task.
+
+    def checked_weight(self) -> np.ndarray:
+        """Return the weight as an array [-]: it may have been changed since the task was made.
+
+        Raises:
+            ParameterError: for a weight that is none.
+
+        Examples:
+            >>> cardan.tasks.FramePosition("tool", [0.3, 0.0, 0.9], weight=2.0).checked_weight()
+            array(2.)
+        """
+        weight = numeric_array(type(self).__name__, "weight", self.weight).astype(float)
+        if not (np.isfinite(weight).all() and (weight >= 0.0).all()):
+            raise ParameterError(f"weight of {type(self).__name__}", got=self.weight, expected="finite numbers >= 0")
+        return weight
+
+    def checked_target(self, model: Model) -> np.ndarray | None:
+        """Return the target as an array of floats [rad, m, -], shape (..., *target_shape); None for a task without.
+
+        Raises:
+            ShapeError, DTypeError, NotFiniteError, ParameterError: for a target that is none, with the row.
+        """
+        if self.target_shape(model) is None:
+            return None
+        shape, name = core(self, model), type(self).__name__
+        given = getattr(self, "target", None)
+        if given is None:
+            expected = f"an array of shape (..., {', '.join(map(str, shape))})"
+            raise ParameterError(f"{name}: target", got=None, expected=expected)
+        batch = checked_batch(name, {"target": np.asarray(given)}, {"target": shape})
+        array = batch.arrays[0].astype(float)
+        check_finite(name, "target", array, batch.shape)
+        array = array.reshape((*batch.shape, *shape))
+        self.check_target(model, array)
+        return array
+
+    @property
+    def structure(self) -> Task:
+        """The task without its numbers: what its program is made of."""
+        bare = copy(self)
+        for name, value in NUMBERS.items():
+            if hasattr(bare, name):
+                object.__setattr__(bare, name, value)
+        return bare
+
+
+class PlaceTask(Task):
+    """A task whose targets are places [m], and whose error is how far away it is."""
+
+    def target_shape(self, model: Model) -> tuple[int, ...]:
+        return (3,)
+
+    @property
+    def lengths(self) -> Sequence[int]:
+        return range(3)
+
+
+def _whole(value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        return -1
+
+
+def check_model_without_inputs(where: str, model: Any) -> None:
+    """Raise unless a model is one, and has no inputs: solvers have no arguments for these."""
+    check_model(where, model)
+    if model.inputs:
+        hint = "Give them: model.filled_with(model.input_values())."
+        raise ParameterError(f"inputs of the model of {where}", got=tuple(model.inputs), expected="none", hint=hint)
+
+
+def checked_tasks(where: str, tasks: Any) -> tuple[Task, ...]:
+    """Return tasks, one or several, as a tuple.
+
+    Raises:
+        DTypeError: for what is none.
+        ParameterError: for none at all.
+    """
+    listed = (tasks,) if isinstance(tasks, Task) else tuple(tasks) if isinstance(tasks, (list, tuple)) else (tasks,)
+    for task in listed:
+        if not isinstance(task, Task):
+            got = f"the class {task.__name__}" if isinstance(task, type) else f"a {type(task).__name__}"
+            hint = "Tasks are in cardan.tasks, such as FramePose(frame, target)."
+            raise DTypeError(where, "tasks", got=got, expected="a task, or several in a list", hint=hint)
+    if not listed:
+        raise ParameterError(f"tasks of {where}", got=tasks, expected="at least one task")
+    return listed
+
+
+# --- programs by structure ---
+
+
+class Structure:
+    """Tasks without their numbers, equal to others that are made of the same parts."""
+
+    __slots__ = ("state", "tasks")
+
+    def __init__(self, tasks: Iterable[Task]) -> None:
+        self.tasks = tuple(task.structure for task in tasks)
+        self.state = token(self.tasks)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Structure and other.state == self.state
+
+    def __hash__(self) -> int:
+        return hash(self.state)
+
+    def kept(self) -> tuple[Task, ...]:
+        """Return the tasks as programs keep them, which are traced for other models later: nobody can change these."""
+        return copied(self.tasks)
+
+
+@functools.lru_cache(maxsize=256)
+def interned(structure: Structure) -> Structure:
+    """Return the first structure that was equal: to look one up that is the same takes a tenth of the time."""
+    return structure
+
+
+def core(task: Task, model: Model) -> tuple[int, ...]:
+    """Return the shape of a target as a program takes it: for a task without, that of an empty array."""
+    shape = task.target_shape(model)
+    try:
+        return (0,) if shape is None else tuple(map(operator.index, shape))
+    except TypeError:
+        expected = "whole numbers in a tuple, or None for a task without a target"
+        raise ParameterError(f"target_shape of {type(task).__name__}", got=shape, expected=expected) from None
+
+
+def error_of(task: Task, model: Model, q: Any, target: Any) -> np.ndarray:
+    """Return the error as an array of m scalars, from the target as a program takes it."""
+    given = None if task.target_shape(model) is None else target
+    return packed(task.error(model, q, given), where=f"{type(task).__name__}.error").reshape(-1)
+
+
+@functools.lru_cache(maxsize=256)
+def _error_function(structure: Structure) -> Function:
+    (task,) = structure.kept()
+
+    def task_error(model: Model, q: Any, target: Any) -> np.ndarray:
+        return error_of(task, model, q, target)
+
+    return Function(task_error, {"target": lambda model: core(task, model)})
+
+
+def error_function(task: Task) -> Function:
+    """Return the compiled function (model, q, target) -> error of a task, the same for all of one structure."""
+    return _error_function(Structure([task]))

@@ -1,0 +1,92 @@
+"""What is allowed: bounds along the velocities, the model's or the caller's, and what numbers may be."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._dynamics.call.arguments import numeric_array
+from cardan._robot.model import Model
+
+
+class Bounds(NamedTuple):
+    """What a quantity may be, from below and above, shape (nv,) each; infinite where it is not limited."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+
+    @property
+    def finite(self) -> np.ndarray:
+        """Where both are, shape (nv,)."""
+        return np.isfinite(self.lower) & np.isfinite(self.upper)
+
+    def along(self, direction: np.ndarray) -> np.ndarray:
+        """Return the largest factors of a direction, shape (..., nv), that stay within, one for each entry."""
+        room = np.where(direction > 0.0, self.upper, -self.lower)
+        with np.errstate(divide="ignore"):
+            return np.where(direction == 0.0, np.inf, room / np.abs(np.where(direction == 0.0, 1.0, direction)))
+
+
+def bounds(where: str, name: str, given: Any, model: Model, own: tuple[np.ndarray, np.ndarray] | None = None) -> Bounds:
+    """Return the bounds that are given, the same in both directions, or the model's own.
+
+    Args:
+        where: for messages.
+        name: of the argument.
+        given: one number or nv; None for the model's own.
+        model: the robot.
+        own: its lower and upper limits; none by default.
+
+    Raises:
+        ShapeError, DTypeError: for another shape, or no numbers.
+        ParameterError: unless they are positive, naming the joint.
+    """
+    if given is None:
+        return Bounds(*own) if own else Bounds(np.full(model.nv, -np.inf), np.full(model.nv, np.inf))
+    values = np.asarray(numeric_array(where, name, given), dtype=float)
+    if values.shape not in ((), (model.nv,)):
+        raise ShapeError(where, name, got=values.shape, expected=f"({model.nv},) or a number")
+    values = np.broadcast_to(values, (model.nv,))
+    wrong = np.flatnonzero(~(values > 0.0))
+    if wrong.size:
+        k = int(wrong[0])
+        expected = "a number > 0, infinite for no limit"
+        raise ParameterError(f"{where}: {name} of {dof_name(model, k)}", got=float(values[k]), expected=expected)
+    return Bounds(-values, values)
+
+
+def dof_name(model: Model, k: int) -> str:
+    """Return the name of a degree of freedom, for messages: its joint's, and which of it."""
+    joint, own = next((name, own) for name, (_, own) in model.slices.items() if own.start <= k < own.stop)
+    which = f", velocity {k - own.start} of {own.stop - own.start}" if own.stop - own.start > 1 else ""
+    return f"joint {joint!r}{which}"
+
+
+def smallest(where: str, name: str, limits: Bounds, step: np.ndarray, model: Model) -> float:
+    """Return the largest factor of a step that stays within limits: that of the joint that needs it most.
+
+    Raises:
+        ParameterError: where a joint cannot move at all in its direction, or has no limit where one is needed.
+    """
+    factors = limits.along(step)
+    k = int(np.argmin(factors))
+    if not factors[k] > 0.0:
+        expected = "one that lets it move the way it must"
+        raise ParameterError(
+            f"{where}: {name} limit of {dof_name(model, k)}", got=(limits.lower[k], limits.upper[k]), expected=expected
+        )
+    return float(factors[k])
+
+
+def check_limited(where: str, name: str, limited: np.ndarray, moving: np.ndarray, model: Model, hint: str) -> None:
+    """Raise where a degree of freedom moves that is not limited.
+
+    Raises:
+        ParameterError: naming its joint.
+    """
+    missing = np.flatnonzero(moving & ~limited)
+    if missing.size:
+        what = f"{where}: {name} limit of {dof_name(model, int(missing[0]))}"
+        raise ParameterError(what, got="none", expected="a finite one, as it moves", hint=hint)

@@ -1,0 +1,97 @@
+"""Polynomials in pieces between knots, with their first two derivatives.
+
+Piece i is sum_k c_ik u^k with u = (t - t_i) / (t_(i+1) - t_i) from 0 to 1: coefficients of all powers have the unit of
+the value and sizes alike, whether the times are nanoseconds or years.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._dynamics.call.arguments import check_finite, numeric_array
+
+Jet = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""A value with its first and second derivative by time."""
+
+ROUNDING = 1e-9
+"""Of the whole time: as far beyond the ends as a time may be that was summed up from many steps."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PiecewisePolynomial:
+    """A function of time, polynomial between knots.
+
+    Args:
+        knots: times, increasing, shape (n + 1,).
+        coefficients: of the powers of u, shape (n, order + 1, ...).
+    """
+
+    knots: np.ndarray
+    coefficients: np.ndarray
+    _powers: tuple[np.ndarray, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        value = np.moveaxis(self.coefficients, 1, 0)
+        width = np.diff(self.knots).reshape(-1, *(1,) * (value.ndim - 2))
+        rate = _derivative(value) / width
+        object.__setattr__(self, "_powers", (value, rate, _derivative(rate) / width))
+
+    def piece(self, t: np.ndarray) -> np.ndarray:
+        """Return in which piece each time is: at a knot, the one that begins there."""
+        return np.searchsorted(self.knots[1:-1], t, side="right")
+
+    def at(self, t: np.ndarray) -> Jet:
+        """Return value, first and second derivative at times within the knots, each of shape (*t, ...)."""
+        index = self.piece(t)
+        u = (t - self.knots[index]) / (self.knots[index + 1] - self.knots[index])
+        u = np.reshape(u, (*t.shape, *(1,) * (self.coefficients.ndim - 2)))
+        value, rate, second = (_horner(powers, index, u) for powers in self._powers)
+        return value, rate, second
+
+
+def _derivative(powers: np.ndarray) -> np.ndarray:
+    """Return the coefficients of the derivative by u, the powers along the first axis; 0 of a constant."""
+    factors = np.arange(1, len(powers)).reshape(-1, *(1,) * (powers.ndim - 1))
+    return powers[1:] * factors if len(powers) > 1 else np.zeros_like(powers)
+
+
+def _horner(powers: np.ndarray, index: np.ndarray, u: np.ndarray) -> np.ndarray:
+    total = powers[-1][index]
+    for power in powers[-2::-1]:
+        total = total * u + power[index]
+    return total
+
+
+def checked_start(where: str, start: Any) -> float:
+    """Return the time at which something begins.
+
+    Raises:
+        ShapeError, DTypeError, NotFiniteError: for what is no time.
+    """
+    time = numeric_array(where, "start", start)
+    if time.shape:
+        raise ShapeError(where, "start", got=time.shape, expected="() -- one number")
+    check_finite(where, "start", time.reshape(-1), time.shape)
+    return float(time)
+
+
+def checked_times(where: str, t: Any, start: float, end: float) -> np.ndarray:
+    """Return times within an interval; rounding errors beyond its ends are moved to these.
+
+    Raises:
+        DTypeError, NotFiniteError: for what is no time.
+        ParameterError: for a time outside.
+    """
+    times = np.asarray(numeric_array(where, "t", t), dtype=float)
+    check_finite(where, "t", times.reshape(-1), times.shape)
+    slack = ROUNDING * (end - start)
+    outside = (times < start - slack) | (times > end + slack)
+    if outside.any():
+        hint = "Clip the times (np.clip) to hold the ends."
+        expected = f"times from {start:.9g} to {end:.9g} s, where it is defined"
+        raise ParameterError(f"{where}: t", got=float(times[outside].flat[0]), expected=expected, hint=hint)
+    return np.clip(times, start, end)

@@ -1,0 +1,204 @@
+"""From rest to rest along the shortest way: q(t) = q0 exp(s(t) d), d = difference(q0, q1), with a time law s.
+
+All joints begin and end together and keep in step. The direction d does not change along the way, so that v = d ds/dt
+and a = d d2s/dt2 hold for quaternions, too, and every joint keeps its limits if the one that needs them most does.
+
+Source: Flash and Hogan (1985); Biagiotti and Melchiorri (2008), chapter 3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.checked_numbers import positive
+from cardan._algebra.errors import ParameterError
+from cardan._dynamics.functions import difference, normalize
+from cardan._motion.trajectories.allowed import bounds, check_limited, smallest
+from cardan._motion.trajectories.local import checked_configurations, moved
+from cardan._motion.trajectories.piecewise import checked_start
+from cardan._motion.trajectories.time_laws import PEAK_ACCELERATION, PEAK_RATE, TimeLaw
+from cardan._motion.trajectories.trajectory import Sample, Trajectory
+from cardan._robot.model import Model
+
+
+class _Move(Trajectory):
+    """A move from rest to rest, whose law follows from what it is given."""
+
+    __slots__ = ()
+    q0: Any
+    start: float
+    _step: np.ndarray
+    _law: TimeLaw
+
+    def _fill(self, ends: _Ends, law: TimeLaw) -> None:
+        """Write what follows from its arguments into a move that is being made."""
+        start = checked_start(type(self).__name__, self.start)
+        values = {"q0": ends.q0, "q1": ends.q1, "_step": ends.step, "start": start}
+        values |= {"_law": law, "duration": law.duration}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The first and the last time [s]."""
+        return self.start, self.start + self._law.duration
+
+    def evaluated(self, t: np.ndarray) -> Sample:
+        """Return where it is at times within the interval."""
+        jet = self._law.progress.at(np.clip(t - self.start, 0.0, self._law.duration))
+        return moved(self.model, self.q0, *(s[..., None] * self._step for s in jet))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MinimumJerk(_Move):
+    """From rest to rest with the least mean square jerk: the quintic law 10 u^3 - 15 u^4 + 6 u^5.
+
+    Args:
+        model: the robot.
+        q0: first configuration [rad, m], shape (nq,).
+        q1: last configuration, shape (nq,).
+        duration: how long it takes [s]; None for the shortest time within the limits.
+        velocity: largest velocities [rad/s, m/s], one number or shape (nv,); None for the model's. Read if there is no
+            duration.
+        acceleration: largest accelerations [rad/s^2, m/s^2], one number or shape (nv,); None for none.
+        start: when it begins [s].
+
+    Raises:
+        ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that are no configurations of the model.
+        ParameterError: for a duration that is none; without one, where a joint that moves has no limits.
+
+    Examples:
+        >>> move = cardan.trajectories.MinimumJerk(arm, arm.neutral(), q, duration=2.0)
+        >>> bool(np.allclose(move.at(2.0).q, q)), bool(np.allclose(move.at(2.0).v, 0.0))
+        (True, True)
+
+    Peers: roboticstoolbox `jtraj`.
+
+    Source: Flash and Hogan (1985).
+    """
+
+    model: Model
+    q0: Any
+    q1: Any
+    duration: Any = None  # pyright: ignore[reportIncompatibleVariableOverride] -- known from the law at last
+    velocity: Any = None
+    acceleration: Any = None
+    start: float = 0.0
+    _step: np.ndarray = field(init=False, repr=False)
+    _law: TimeLaw = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        ends = _ends("MinimumJerk", self.model, self.q0, self.q1)
+        duration = self._shortest(ends.step) if self.duration is None else self.duration
+        self._fill(ends, TimeLaw.minimum_jerk(duration))
+
+    def _shortest(self, step: np.ndarray) -> float:
+        """Return the least time in which the peaks of rate and acceleration stay within the limits."""
+        rate, acceleration = _limits("MinimumJerk", self.model, step, self.velocity, self.acceleration)
+        if np.isinf(rate) and np.isinf(acceleration):
+            check_limited("MinimumJerk", "velocity", np.zeros_like(step, dtype=bool), step != 0.0, self.model, _HINT)
+        return max(PEAK_RATE / rate, float(np.sqrt(PEAK_ACCELERATION / acceleration)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trapezoidal(_Move):
+    """From rest to rest in the shortest time within velocity and acceleration limits, all joints in step.
+
+    Velocities are trapezoids over time, or triangles where there is no time to reach the limit; with a limit of the
+    jerk, too, their corners are round (a "double S").
+
+    Args:
+        model: the robot.
+        q0: first configuration [rad, m], shape (nq,).
+        q1: last configuration, shape (nq,).
+        acceleration: largest accelerations [rad/s^2, m/s^2], one number or shape (nv,).
+        velocity: largest velocities [rad/s, m/s], one number or shape (nv,); None for the model's, which may be
+            unlimited.
+        jerk: largest jerks [rad/s^3, m/s^3], one number or shape (nv,); None for none.
+        duration: how long it shall take [s]; None for the shortest time.
+        start: when it begins [s].
+
+    Raises:
+        ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that are no configurations of the model.
+        ParameterError: where a joint that moves has no acceleration limit, or one that does not let it move, naming the
+            joint; for a duration that is too short; where the ends are the same.
+
+    Examples:
+        >>> move = cardan.trajectories.Trapezoidal(arm, arm.neutral(), q, acceleration=5.0, velocity=1.0)
+        >>> bool(np.allclose(move.at(move.interval[1]).q, q))
+        True
+
+    Source: Biagiotti and Melchiorri (2008), sections 3.2, 3.4 and 5.1 (joints in step).
+    """
+
+    model: Model
+    q0: Any
+    q1: Any
+    acceleration: Any
+    velocity: Any = None
+    jerk: Any = None
+    duration: Any = None  # pyright: ignore[reportIncompatibleVariableOverride] -- known from the law at last
+    start: float = 0.0
+    _step: np.ndarray = field(init=False, repr=False)
+    _law: TimeLaw = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        ends = _ends("Trapezoidal", self.model, self.q0, self.q1)
+        law = self._fastest(ends.step)
+        if self.duration is not None:
+            law = _slowed(law, self.duration)
+        self._fill(ends, law)
+
+    def _fastest(self, step: np.ndarray) -> TimeLaw:
+        rate, acceleration = _limits("Trapezoidal", self.model, step, self.velocity, self.acceleration)
+        if self.jerk is None:
+            given = bounds("Trapezoidal", "acceleration", self.acceleration, self.model)
+            check_limited("Trapezoidal", "acceleration", given.finite, step != 0.0, self.model, "")
+            return TimeLaw.trapezoid(rate, acceleration)
+        given = bounds("Trapezoidal", "jerk", self.jerk, self.model)
+        check_limited("Trapezoidal", "jerk", given.finite, step != 0.0, self.model, "")
+        return TimeLaw.double_s(rate, acceleration, smallest("Trapezoidal", "jerk", given, step, self.model))
+
+
+_HINT = "Give duration=, velocity= or acceleration=."
+
+
+class _Ends(NamedTuple):
+    q0: np.ndarray
+    q1: np.ndarray
+    step: np.ndarray
+
+
+def _ends(where: str, model: Model, q0: Any, q1: Any) -> _Ends:
+    """Return the two configurations, checked and on the manifold, and the step between them."""
+    first, last = (
+        normalize(model, checked_configurations(where, model, q, name)) for q, name in ((q0, "q0"), (q1, "q1"))
+    )
+    return _Ends(first, last, difference(model, first, last))
+
+
+def _limits(where: str, model: Model, step: np.ndarray, velocity: Any, acceleration: Any) -> tuple[float, float]:
+    """Return the largest rate and acceleration of a time law along a step.
+
+    Raises:
+        ParameterError: if the step is none.
+    """
+    if not step.any():
+        expected = "another configuration than q0"
+        raise ParameterError(
+            f"{where}: q1", got="q0 again", expected=expected, hint="MinimumJerk(..., duration=) rests."
+        )
+    own = model.velocity_lower, model.velocity_upper
+    rate = smallest(where, "velocity", bounds(where, "velocity", velocity, model, own), step, model)
+    return rate, smallest(where, "acceleration", bounds(where, "acceleration", acceleration, model), step, model)
+
+
+def _slowed(law: TimeLaw, duration: Any) -> TimeLaw:
+    asked = positive("Trapezoidal: duration", duration, "s")
+    if asked < law.duration * (1.0 - 1e-12):
+        expected = f"at least {law.duration:.9g} s, the shortest time within the limits"
+        raise ParameterError("Trapezoidal: duration", got=duration, expected=expected)
+    return law.stretched(asked)

@@ -1,0 +1,161 @@
+"""Time laws: how far along a path one is at a time, from rest at 0 to rest at 1.
+
+Source: Flash and Hogan (1985) for minimum jerk; Biagiotti and Melchiorri, Trajectory Planning for Automatic Machines
+and Robots (2008), sections 3.2 (trapezoid) and 3.4 (double S).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.checked_numbers import positive
+from cardan._motion.trajectories.piecewise import Jet, PiecewisePolynomial, checked_times
+
+PEAK_RATE = 15.0 / 8.0
+"""Of the minimum-jerk law of duration 1, half-way."""
+
+PEAK_ACCELERATION = 10.0 / np.sqrt(3.0)
+"""Of the minimum-jerk law of duration 1, at (3 - sqrt(3)) / 6 of the time and, backwards, as long before the end."""
+
+
+class _Phase(NamedTuple):
+    """A stretch of constant jerk."""
+
+    duration: float
+    acceleration: float  # at its beginning
+    jerk: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimeLaw:
+    """Progress along a path, from 0 at time 0 to 1 at the end.
+
+    Made by `minimum_jerk`, `trapezoid`, `double_s`, and by `time_optimal`.
+
+    Args:
+        progress: the function itself.
+
+    Throughout:
+        t: times [s] from 0 to the duration, of any shape.
+        duration: how long it takes [s].
+
+    Examples:
+        >>> law = cardan.trajectories.TimeLaw.minimum_jerk(2.0)
+        >>> round(float(law.at(np.array(1.0))[0]), 12), law.stretched(4.0).duration
+        (0.5, 4.0)
+        >>> cardan.trajectories.TimeLaw.trapezoid(rate=0.5, acceleration=1.0).duration
+        2.5
+        >>> cardan.trajectories.TimeLaw.double_s(rate=0.5, acceleration=1.0, jerk=4.0).duration
+        2.75
+    """
+
+    progress: PiecewisePolynomial
+
+    @property
+    def duration(self) -> float:
+        """How long it takes [s]."""
+        return float(self.progress.knots[-1])
+
+    def at(self, t: Any) -> Jet:
+        """Return the progress and its first and second derivative at times from 0 to the duration.
+
+        Raises:
+            DTypeError, NotFiniteError: for what is no time.
+            ParameterError: for a time outside.
+        """
+        return self.progress.at(checked_times("TimeLaw", t, 0.0, self.duration))
+
+    def stretched(self, duration: float) -> TimeLaw:
+        """Return the same law in another time [s].
+
+        Raises:
+            ParameterError: unless it is positive and finite.
+        """
+        factor = positive("duration", duration, "s") / self.duration
+        return TimeLaw(PiecewisePolynomial(self.progress.knots * factor, self.progress.coefficients))
+
+    @staticmethod
+    def minimum_jerk(duration: float) -> TimeLaw:
+        """Return 10 u^3 - 15 u^4 + 6 u^5, the law of least mean square jerk between two rests.
+
+        Args:
+            duration: how long it takes [s].
+
+        Raises:
+            ParameterError: unless it is positive and finite.
+        """
+        knots = np.array([0.0, positive("duration", duration, "s")])
+        return TimeLaw(PiecewisePolynomial(knots, np.array([[0.0, 0.0, 0.0, 10.0, -15.0, 6.0]])))
+
+    @staticmethod
+    def trapezoid(rate: float, acceleration: float) -> TimeLaw:
+        """Return the fastest law within a rate and an acceleration: full acceleration, full rate, full deceleration.
+
+        Args:
+            rate: largest rate [1/s]; infinite for none.
+            acceleration: largest acceleration and deceleration [1/s^2].
+
+        Raises:
+            ParameterError: unless both are positive, and the acceleration finite.
+        """
+        a = positive("acceleration", acceleration, "1/s^2")
+        peak = min(positive("rate", rate, "1/s", unlimited=True), np.sqrt(a))
+        ramp, cruise = peak / a, 1.0 / peak - peak / a
+        return _of_phases([_Phase(ramp, a, 0.0), _Phase(cruise, 0.0, 0.0), _Phase(ramp, -a, 0.0)])
+
+    @staticmethod
+    def double_s(rate: float, acceleration: float, jerk: float) -> TimeLaw:
+        """Return the fastest law within a rate, an acceleration and a jerk: its acceleration is continuous.
+
+        Args:
+            rate: largest rate [1/s]; infinite for none.
+            acceleration: largest acceleration [1/s^2]; infinite for none.
+            jerk: largest jerk [1/s^3].
+
+        Raises:
+            ParameterError: unless all are positive, and the jerk finite.
+        """
+        v = positive("rate", rate, "1/s", unlimited=True)
+        a = positive("acceleration", acceleration, "1/s^2", unlimited=True)
+        j = positive("jerk", jerk, "1/s^3")
+        build_up, ramp = _ramp(v, a, j)
+        cruise = 1.0 / v - ramp
+        if cruise < 0.0:
+            (build_up, ramp), cruise = _ramp_without_cruise(a, j), 0.0
+        top, flat = j * build_up, ramp - 2.0 * build_up
+        up = [_Phase(build_up, 0.0, j), _Phase(flat, top, 0.0), _Phase(build_up, top, -j)]
+        down = [_Phase(build_up, 0.0, -j), _Phase(flat, -top, 0.0), _Phase(build_up, -top, j)]
+        return _of_phases([*up, _Phase(cruise, 0.0, 0.0), *down])
+
+
+def _ramp(v: float, a: float, j: float) -> tuple[float, float]:
+    """Return how long the jerk and the whole ramp take to reach the rate v."""
+    if np.isfinite(a) and v * j >= a * a:
+        return a / j, a / j + v / a
+    return np.sqrt(v / j), 2.0 * np.sqrt(v / j)
+
+
+def _ramp_without_cruise(a: float, j: float) -> tuple[float, float]:
+    """Return how long the jerk and the whole ramp take where the deceleration follows at once."""
+    if 2.0 * a**3 <= j * j:
+        build_up = a / j
+        return build_up, 0.5 * build_up + np.sqrt(0.25 * build_up**2 + 1.0 / a)
+    build_up = np.cbrt(0.5 / j)
+    return build_up, 2.0 * build_up
+
+
+def _of_phases(phases: Sequence[_Phase]) -> TimeLaw:
+    """Return the law from rest at 0 through phases of constant jerk; of those too short to tell, what they lead to."""
+    least = 1e-14 * sum(phase.duration for phase in phases)
+    knots, coefficients, s, v = [0.0], [], 0.0, 0.0
+    for h, a, j in phases:
+        powers = [s, v * h, a * h * h / 2.0, j * h**3 / 6.0]
+        s, v = sum(powers), v + a * h + j * h * h / 2.0
+        if h > least:
+            coefficients.append(powers)
+            knots.append(knots[-1] + h)
+    return TimeLaw(PiecewisePolynomial(np.array(knots), np.array(coefficients)))

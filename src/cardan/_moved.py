@@ -1,0 +1,65 @@
+"""Modules of earlier versions under the names of today, so that pickles written by those versions can be read.
+
+Until version 0.2 the modules of the six wings lay beside the public ones (`cardan.joints.catalogue.revolute`). A path
+of that kind is found here if nothing else finds it. New code imports public names from public modules.
+"""
+
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+
+WINGS = {
+    "_algebra": "arrays by_fields by_identity checked_numbers content documentation elementary errors lazy manifolds "
+    "scalar spatial words",
+    "_compiler": "program runtime targets",
+    "_robot": "description geometry joints model records",
+    "_dynamics": "algorithms coordinates functions",
+    "_motion": "identification simulation tasks trajectories",
+    "_reach": "cli comparison distributed formats generation gym interop pictures verification viewer",
+}
+MOVED = {f"cardan.{name}": f"cardan.{wing}.{name}" for wing, names in WINGS.items() for name in names.split()}
+MOVED |= {
+    "cardan.algorithms.collision": "cardan._motion.collision",
+    "cardan.algorithms.contact": "cardan._motion.contact",
+    "cardan.algorithms.maximal_steps": "cardan._motion.maximal_steps",
+    "cardan.robots": "cardan._robot.shipped",
+    "cardan.simulation.solvers.mujoco": "cardan._reach.interop.mujoco_solver",
+    "cardan.staging": "cardan._compiler.runtime.staging",
+}
+_CALL = "arguments compiled conversion environment explain function kinds plain references repeated results signature "
+_CALL += "sites store traced"
+MOVED |= {f"cardan.functions.{name}": f"cardan._dynamics.call.{name}" for name in _CALL.split()}
+
+
+def todays(name: str) -> str | None:
+    """Return the name of today of a module; None if it has not moved."""
+    start, end = name, ""
+    while start:
+        if start in MOVED:
+            return MOVED[start] + end
+        start, dot, last = start.rpartition(".")
+        end = f"{dot}{last}{end}"
+    return None
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Finds modules under their earlier names, where there is no public module of that name."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not fullname.startswith("cardan.") or todays(fullname) is None:
+            return None
+        parent = fullname.rpartition(".")[0]
+        is_moved = sys.modules[parent].__name__ != parent  # its folder must not be imported a second time
+        is_there = not is_moved and PathFinder.find_spec(fullname, path) is not None
+        return None if is_there else ModuleSpec(fullname, self)
+
+    def exec_module(self, module: ModuleType) -> None:
+        sys.modules[module.__name__] = importlib.import_module(todays(module.__name__) or "")
+
+
+sys.meta_path.insert(0, _Finder())

@@ -1,0 +1,5 @@
+"""The command line: `cardan COMMAND FILE ...`."""
+
+from cardan._reach.cli.main import main
+
+__all__ = ["main"]

@@ -1,0 +1,44 @@
+"""`cardan compile FILE --function NAME ...`: compiled programs into the cache, before a robot needs them."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+
+from cardan._dynamics.functions import Function
+from cardan._reach.cli.options import add_functions, add_robot, frame_option, function_named, load_robot, say
+from cardan._robot.model import Model
+
+STATES = ("q", "q0", "q1")
+
+
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add_robot(parser)
+    help = "such as inverse_dynamics; may be given several times"
+    add_functions(parser, action="extend", nargs="+", required=True, help=help)
+    parser.add_argument("--target", help="where it will run; by default CARDAN_TARGET, or native code")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compile each function, or load it from the cache."""
+    chosen = [function_named(name) for name in dict.fromkeys(args.function)]
+    options = [frame_option(function, args.frame) for function in chosen]
+    model = load_robot(args)
+    for function, option in zip(chosen, options, strict=True):
+        started = time.perf_counter()
+        operations = compiled(function.on(target=args.target) if args.target else function, model, option)
+        say(f"{function.name} of {model.name}: {operations} operations, {time.perf_counter() - started:.2f} s")
+    return 0
+
+
+def compiled(function: Function, model: Model, options: dict[str, Any]) -> int:
+    """Compile a function by calling it at the neutral configuration, at rest, and return its operations."""
+    program = function.program(model, **options)
+    arrays = [model.neutral() if a.name in STATES else np.zeros(a.shape) for a in program.inputs]
+    function.bind(model, **options)(*arrays)
+    return program.operations

@@ -1,0 +1,96 @@
+"""`cardan info FILE`: layout, masses and tree of a robot."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from cardan._dynamics.coordinates.numbering import walk
+from cardan._reach.cli.options import add_json, add_robot, harmless, load_robot, read_file, table, tell
+from cardan._robot.description.text import graphviz_text
+from cardan._robot.joints import Mimic
+from cardan._robot.model import WORLD, Model
+from cardan._robot.model.inputs import PASSIVE
+
+
+def fill(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add_robot(parser)
+    add_json(parser)
+    parser.add_argument("--graph", action="store_true", help="print bodies and joints as a graph for Graphviz (dot)")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what there is to know about a robot."""
+    if args.graph:
+        print(harmless(graph(args)), end="")
+        return 0
+    model = load_robot(args)
+    tell(args, described(model), f"{model}\n\n{masses(model)}\n\n{tree(model)}")
+    return 0
+
+
+def graph(args: argparse.Namespace) -> str:
+    """Return the robot as a graph in Graphviz's language: what it is described by, before a base is chosen."""
+    thing = read_file(args)
+    if isinstance(thing, Model):
+        return graphviz_text(thing.name, thing.bodies, (*thing.connections, *thing.closures), thing.frames)
+    return thing.graphviz()
+
+
+def described(model: Model) -> dict[str, Any]:
+    """Return the robot as plain data; this layout is stable."""
+    closures = [(c.name, type(c.joint).__name__, c.parent, c.child) for c in model.closures]
+    return {
+        **{key: getattr(model, key) for key in ("name", "nq", "nv", "mass")},
+        "gravity": tuple(model.gravity),
+        "joints": [_joint(model, c) for c in model.connections],
+        "closures": [dict(zip(("name", "type", "parent", "child"), c, strict=True)) for c in closures],
+        "bodies": [_body(b) for b in model.bodies],
+        "frames": [{"name": f.name, "body": f.body} for f in model.frames],
+    }
+
+
+def _joint(model: Model, c: Any) -> dict[str, Any]:
+    iq, iv = model.slices[c.name]
+    is_mimic = isinstance(c.joint, Mimic)
+    bounds = ("lower", "upper", "velocity", "effort", "velocity_lower", "effort_lower")
+    return {
+        "name": c.name,
+        "type": type(c.joint.joint if is_mimic else c.joint).__name__,
+        "parent": c.parent,
+        "child": c.child,
+        "q": [iq.start, iq.stop],
+        "v": [iv.start, iv.stop],
+        "mimic": {key: getattr(c.joint, key) for key in ("primary", "multiplier", "offset")} if is_mimic else None,
+        "limits": {name: getattr(c.limits, name) for name in bounds},
+        **{key: getattr(c, key) for key in PASSIVE},
+    }
+
+
+def _body(body: Any) -> dict[str, Any]:
+    mass, com, inertia = 0.0, None, None
+    if body.inertia is not None:
+        mass, com, inertia = body.inertia.mass, body.inertia.com, body.inertia.inertia_at_com.matrix().rows()
+    return {"name": body.name, "mass": mass, "com": com, "inertia_at_com": inertia}
+
+
+def masses(model: Model) -> str:
+    """Return the bodies with mass and centre of mass as a table."""
+    rows = []
+    for body in model.bodies:
+        node = model.attachments[body.name].node
+        shown = ("-", "-") if body.inertia is None else (f"{body.inertia.mass:.6g}", _vector(body.inertia.com))
+        rows.append((body.name, *shown, model.nodes[node].name if node >= 0 else WORLD))
+    return table(("body", "mass [kg]", "centre of mass [m]", "rides on joint"), rows)
+
+
+def _vector(v: Any) -> str:
+    return "(" + ", ".join(f"{e:.4g}" for e in v) + ")"
+
+
+def tree(model: Model) -> str:
+    """Return the tree of bodies, each with the joint it hangs on."""
+    joints = ((c, f"[{c.name}: {type(c.joint).__name__.lower()}]", depth) for c, depth in walk(model))
+    return "\n".join([WORLD, *(f"{'  ' * (depth + 1)}{c.child}  {joint}" for c, joint, depth in joints)])

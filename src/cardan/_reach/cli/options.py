@@ -1,0 +1,226 @@
+"""Arguments several commands share, and how they print."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import ParameterError, UnknownNameError, visible
+from cardan._algebra.words import answers
+from cardan._dynamics import functions
+from cardan._dynamics.functions import Function
+from cardan._reach.formats import load, read_robot
+from cardan._reach.formats.load import FORMATS
+from cardan._robot.model import WORLD, Model
+from cardan._robot.model.table import aligned
+
+FUNCTIONS = {name: f for name, f in vars(functions).items() if isinstance(f, Function)}
+"""The compiled functions by name."""
+
+# --- robots -------------------------------------------------------------------------------------------------------
+
+
+def add_robot(parser: argparse.ArgumentParser) -> None:
+    """Add FILE, --base, --root, and how the file is read."""
+    add_file(parser)
+    parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
+    parser.add_argument("--root", default=WORLD, metavar="BODY", help="body or frame that is held by the base instead")
+    add_continuous(parser)
+    add_lock(parser)
+
+
+def add_file(parser: argparse.ArgumentParser, metavar: str = "FILE") -> None:
+    """Add FILE and how it is read."""
+    parser.add_argument("file", metavar=metavar, help=f"robot description ({', '.join((*FORMATS, '.xml'))})")
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add how files are read: --package, --srdf, --xacro-arg, --model, --orphans, --trusted."""
+    parser.add_argument(
+        "--package", action="append", metavar="DIR", default=[], help="folder that contains package:// packages"
+    )
+    parser.add_argument("--srdf", metavar="FILE", help="groups, named configurations and disabled contacts")
+    parser.add_argument(
+        "--xacro-arg",
+        action="append",
+        metavar="NAME:=VALUE",
+        default=[],
+        type=_argument,
+        help="argument of a .xacro file",
+    )
+    parser.add_argument("--model", metavar="NAME", help="which robot, in a file of several")
+    parser.add_argument(
+        "--orphans", choices=("warn", "error", "keep", "drop"), default="warn", help="joints on no robot"
+    )
+    parser.add_argument(
+        "--trusted",
+        action="store_true",
+        help="the file may run code: read xacro and USD without bounds, import the joint classes of a .json file",
+    )
+
+
+def _argument(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition(":=")
+    if not separator or not name:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected NAME:=VALUE")
+    return name, value
+
+
+def reading(args: argparse.Namespace) -> dict[str, Any]:
+    """Return how files are read, as options of `load`."""
+    return {
+        "package_dirs": args.package,
+        "srdf": args.srdf,
+        "xacro_args": dict(args.xacro_arg),
+        "model": args.model,
+        "orphans": args.orphans,
+        "trusted": args.trusted,
+        "continuous": getattr(args, "continuous", "angle"),
+    }
+
+
+def add_continuous(parser: argparse.ArgumentParser) -> None:
+    """Add --continuous."""
+    parser.add_argument(
+        "--continuous", choices=("angle", "unit_complex"), default="angle", help="coordinates of continuous joints"
+    )
+
+
+def add_lock(parser: argparse.ArgumentParser) -> None:
+    """Add --lock."""
+    help = "fix a joint at this configuration [rad, m], with a number for each of its coordinates; may be given again"
+    parser.add_argument(
+        "--lock", action="append", metavar="JOINT=VALUE[,VALUE...]", default=[], type=_locked_joint, help=help
+    )
+
+
+def _locked_joint(text: str) -> tuple[str, list[float]]:
+    name, _, values = text.rpartition("=")  # a name may hold the sign, a number never does
+    try:
+        found = [float(value) for value in values.split(",")]
+    except ValueError:
+        found = []
+    if not name or not found:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected JOINT=VALUE, such as finger=0.02")
+    return name, found
+
+
+def locked(args: argparse.Namespace, robot: Any) -> Any:
+    """Return a mechanism or model with the joints fixed that --lock names."""
+    if not args.lock:
+        return robot
+    found = robot.lock(dict(args.lock))
+    return found if isinstance(robot, Model) else found.mechanism
+
+
+def read_file(args: argparse.Namespace) -> Any:
+    """Return the mechanism, or model, that FILE holds."""
+    return locked(args, read_robot(args.file, **reading(args)))
+
+
+def load_robot(args: argparse.Namespace) -> Model:
+    """Return the model the arguments name."""
+    return locked(args, load(args.file, base=args.base, root=args.root, **reading(args)))
+
+
+# --- functions ----------------------------------------------------------------------------------------------------
+
+
+def add_functions(parser: argparse.ArgumentParser, **options: Any) -> None:
+    """Add --function and --frame."""
+    parser.add_argument("--function", metavar="NAME", **options)
+    parser.add_argument("--frame", metavar="NAME", help="body or frame, for functions of one, such as jacobian")
+
+
+def function_named(name: str) -> Function:
+    """Return a compiled function."""
+    if name not in FUNCTIONS:
+        raise UnknownNameError("function", name, FUNCTIONS, hint=answers().get(name, ""))
+    return FUNCTIONS[name]
+
+
+def frame_option(function: Function, frame: str | None) -> dict[str, str]:
+    """Return the option `frame` for functions that have it.
+
+    Raises:
+        ParameterError: if the function needs one and there is none.
+    """
+    parameter = function.parameters.parameters.get("frame")
+    if parameter is None or (frame is None and parameter.default is not parameter.empty):
+        return {}
+    if frame is None:
+        expected = f"the name of a body or frame, as --frame NAME: {function.name} is about one"
+        raise ParameterError("--frame", got=None, expected=expected)
+    return {"frame": frame}
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def add_overwrite(parser: argparse.ArgumentParser) -> None:
+    """Add --overwrite."""
+    parser.add_argument("--overwrite", action="store_true", help="allow the output to replace a file that is read")
+
+
+def check_output(args: argparse.Namespace, *inputs: str, output: str | None = None) -> None:
+    """Raise ParameterError if an output (by default FILE of -o) is a file that is read, unless that was asked for."""
+    place = args.output if output is None else output
+    for file in inputs:
+        if not args.overwrite and os.path.exists(place) and os.path.samefile(file, place):
+            hint = "Write --overwrite to replace it."
+            expected = "another file than the one that is read"
+            raise ParameterError("file to write", got=place, expected=expected, hint=hint)
+
+
+# --- printing -----------------------------------------------------------------------------------------------------
+
+
+def harmless(text: str) -> str:
+    """Return a text without what drives a terminal: a name in a file may hold its escape sequences."""
+    return "\n".join("\t".join(map(visible, line.split("\t"))) for line in text.split("\n"))
+
+
+def say(text: Any) -> None:
+    """Print, harmlessly."""
+    print(harmless(str(text)))
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add --json."""
+    parser.add_argument("--json", action="store_true", help="print JSON for a machine to read")
+
+
+def tell(args: argparse.Namespace, plain: Any, text: Any) -> None:
+    """Print what was found: as JSON if that is asked for, else as text."""
+    if args.json:
+        print_json(plain)
+    else:
+        say(text)
+
+
+def print_json(value: Any) -> None:
+    """Print as JSON; infinite numbers become null."""
+    print(json.dumps(jsonable(value), indent=2, allow_nan=False))
+
+
+def jsonable(value: Any) -> Any:
+    """Return nested data as what JSON can hold."""
+    if isinstance(value, dict):
+        return {str(k): jsonable(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [jsonable(v) for v in value]
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    return int(value) if isinstance(value, np.integer) else value
+
+
+def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
+    """Return rows of text in aligned columns."""
+    lines = aligned([header, *rows])
+    return "\n".join([lines[0], "-" * max(len(line) for line in lines), *lines[1:]])

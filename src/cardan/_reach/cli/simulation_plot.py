@@ -1,0 +1,49 @@
+"""The picture of a simulation: energies, and the forces that hold the robot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan._reach.cli.plots import pyplot_module
+
+if TYPE_CHECKING:
+    from cardan._reach.cli.simulate import Recorded
+
+
+def simulation_figure(title: str, record: Recorded, weight: np.ndarray) -> Any:
+    """Return a figure: energies above, the force of the world on the robot below; of many worlds middle and range.
+
+    Args:
+        title: goes above it.
+        record: what was found.
+        weight: of the robot [N], (3,); its negative is the force that holds it still.
+    """
+    figure, (above, below) = pyplot_module().subplots(2, sharex=True, figsize=(8.0, 6.4), layout="constrained")
+    time = np.nanmax(record.time, axis=1)
+    potential = record.potential_energy - record.potential_energy[0]
+    energies = {"kinetic": record.kinetic_energy, "potential": potential}
+    for name, energy in {**energies, "total": record.kinetic_energy + potential}.items():
+        _draw(above, time, energy, name)
+    for k, axis in enumerate("xyz"):
+        _draw(below, 0.5 * (time[1:] + time[:-1]), record.support[..., k], axis)
+    held = "force that holds it still"
+    below.axhline(-weight[2], color="black", linestyle="--", linewidth=1, label=held)
+    figure.suptitle(title)
+    above.set(ylabel="energy [J], potential from the start")
+    below.set(xlabel="time [s]", ylabel="force by base and contacts [N]")
+    for axes in (above, below):
+        axes.grid(alpha=0.3)
+        axes.legend(ncols=4, fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False)
+    return figure
+
+
+def _draw(axes: Any, time: np.ndarray, values: np.ndarray, name: str) -> None:
+    """Draw the middle one of some worlds, (T, W), and the range of nine tenths of them."""
+    sound = np.where(np.isfinite(values), values, np.nan)
+    seen = np.isfinite(sound).any(axis=1)
+    low, middle, high = np.nanquantile(sound[seen], (0.05, 0.5, 0.95), axis=1)
+    (line,) = axes.plot(time[seen], middle, label=name, linewidth=1)
+    if values.shape[1] > 1:
+        axes.fill_between(time[seen], low, high, color=line.get_color(), alpha=0.2, linewidth=0)

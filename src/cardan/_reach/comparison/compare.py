@@ -1,0 +1,278 @@
+"""`cardan.compare(a, b)`: two robots part by part, each difference with what explains its numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import ParameterError
+from cardan._algebra.spatial import SE3, Inertia
+from cardan._reach.comparison import causes, records, states
+from cardan._reach.comparison.matching import Chain, chains, fixed_renamed, inertia, is_fixed, matched, order, structure
+from cardan._reach.comparison.motion import Motion, compared, moved, pose
+from cardan._reach.comparison.result import Comparison, Difference
+from cardan._reach.comparison.view import Robot, View, alike, opened
+from cardan._robot.model import WORLD, Connection
+
+
+def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> Comparison:
+    """Return what differs between two robots, where first, and what most likely caused it.
+
+    Bodies are matched by name, then by their place, joint and mass; coordinates by the joints' names. Each cause is a
+    hypothesis that was tried on the numbers and fits them.
+
+    Args:
+        a: a mechanism, a model, or a robot description (path, text, bytes).
+        b: another.
+        tolerance: how far numbers may differ, relative to the largest of their kind [-]: rounding that a format forces.
+        options: how descriptions are read, as for `cardan.load`.
+
+    Returns:
+        The comparison: true if there is no difference; printed, a report.
+
+    Raises:
+        DescriptionError: for a description with errors.
+        DTypeError, ParameterError: for another thing; for a tolerance that is not positive.
+
+    Examples:
+        >>> changed = mechanism.lock({"joint3": 0.0}).mechanism
+        >>> bool(cardan.compare(mechanism, mechanism)), bool(cardan.compare(mechanism, changed))
+        (True, False)
+    """
+    if not tolerance > 0.0:
+        raise ParameterError("tolerance", got=tolerance, expected="a number > 0")
+    first, second = alike(opened(a, options), opened(b, options))
+    return _Comparing(first, second, tolerance).result()
+
+
+@dataclass(slots=True)
+class _Comparing:
+    """A comparison as it goes on: pairs of bodies and back, the offsets of B's frames in A's, and what was found."""
+
+    a: View
+    b: View
+    tolerance: float
+    pairs: dict[str, str] = field(default_factory=dict)
+    back: dict[str, str] = field(default_factory=dict)
+    offsets: dict[str, np.ndarray] = field(default_factory=dict)
+    found: list[Difference] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def result(self) -> Comparison:
+        a, b = self.a, self.b
+        if a.name != b.name:
+            self.notes.append(f"the robots are called {a.name!r} and {b.name!r}")
+        self.pairs = matched(a, b)
+        self.back = {other: name for name, other in self.pairs.items()}
+        renamed = [f"{c!r} ({d!r} in b)" for c, d in fixed_renamed(a, b, self.pairs)]
+        if renamed:
+            self.notes.append(f"fixed joints are called otherwise: {', '.join(renamed)}")
+        self.found += map(self._lumped, structure(a, b, self.pairs))
+        self._gravity()
+        self._tree()
+        self._loops()
+        self.found += records.compared(a, b, self.pairs, self.offsets, self.tolerance)
+        errors = {} if any(d.kind == "structure" for d in self.found) else self._states()
+        return Comparison(a.name, b.name, tuple(self.found), tuple(self.notes), errors)
+
+    def _states(self) -> dict[str, float]:
+        errors, note = states.errors(self.a, self.b, self.offsets)
+        if note:
+            self.notes.append(note)
+        explained = any(d.kind in ("motion", "inertia", "joint", "gravity", "frame") for d in self.found)
+        for name, (error, where) in errors.items():
+            if error > max(1e-7, 100.0 * self.tolerance) and not explained:
+                self.found.append(Difference("state", where, f"{name} at a random state differs by {error:.2e}"))
+        return {name: error for name, (error, _) in errors.items()}
+
+    def _gravity(self) -> None:
+        a, b = self.a.gravity, self.b.gravity
+        if np.abs(a - b).max() > self.tolerance * max(1.0, np.abs(a).max(), np.abs(b).max()):
+            turned = next((f"turned {name}" for R, name in causes.TURNS if causes.close(R @ a, b)), "")
+            cause = causes.of_numbers(a, b) or turned
+            self.found.append(Difference("gravity", self.a.name, "gravity", tuple(a), tuple(b), cause))
+
+    # --- the tree ---
+
+    def _tree(self) -> None:
+        mine, theirs = chains(self.a, set(self.pairs)), chains(self.b, set(self.back))
+        self.offsets = {WORLD: np.eye(4)}
+        for body in order(self.a):
+            other = self.pairs.get(body)
+            if other is None:
+                continue
+            self.offsets[body] = np.eye(4)
+            one, two = mine.get(body), theirs.get(other)
+            if one is not None and two is not None:
+                self._joint(body, one, two)
+            elif one is not None or two is not None:
+                self._hanging(body, one or two, "a" if one is not None else "b")
+            self._body(body)
+
+    def _hanging(self, body: str, chain: Chain | None, where: str) -> None:
+        """Note a body that only one robot holds; fixed on the world it is what `Mechanism.model` makes of the other."""
+        if chain is None or chain.above != WORLD or not is_fixed(chain.moving):
+            self.found.append(Difference("structure", body, f"hangs on a joint in {where} alone"))
+            return
+        self.notes.append(f"{body!r} is fixed on the world in {where}, and hangs on nothing in the other")
+        X = pose(chain, _neutral(chain.moving))
+        if np.abs(X - np.eye(4)).max() > self.tolerance * (1.0 + np.abs(X[:3, 3]).max()):
+            what = f"is fixed in {where} elsewhere than at the world's origin, where a base is that hangs on nothing"
+            self.found.append(Difference("motion", chain.moving.name, what, cause="it" + moved(X)))
+
+    def _joint(self, body: str, mine: Chain, theirs: Chain) -> None:
+        if mine.above != self.back.get(theirs.above):
+            self.found.append(Difference("structure", body, "hangs on another body", mine.above, theirs.above))
+            return
+        if not (mine.is_single and theirs.is_single):
+            self.notes.append(
+                f"the joints between {mine.above!r} and {body!r} are not compared: their bodies are missing"
+            )
+            return
+        if (is_fixed(mine.moving), is_fixed(theirs.moving)) in ((True, False), (False, True)):
+            names = [type(chain.moving.joint).__name__ for chain in (mine, theirs)]
+            self.found.append(Difference("motion", mine.moving.name, "another kind of joint", *names))
+            return
+        motion = compared(mine, theirs, self.offsets[mine.above], self.tolerance)
+        self._placed(body, mine, motion)
+        if motion.note:
+            self.notes.append(motion.note)
+        self.found += records.of_joint(mine.moving, theirs.moving, motion.is_reversed, self.tolerance)
+
+    def _loops(self) -> None:
+        """Note what differs about the joints that close loops, of those that both have."""
+        theirs = {c.name: c for c in self.b.closures}
+        for c in self.a.closures:
+            if c.name not in theirs or not {c.parent, c.child} <= self.offsets.keys():
+                continue
+            d = theirs[c.name]
+            if [self.back.get(d.parent), self.back.get(d.child)] == [c.child, c.parent]:
+                d = d.reversed()
+            if [self.back.get(d.parent), self.back.get(d.child)] != [c.parent, c.child]:
+                ends = [f"{e.parent} and {e.child}" for e in (c, d)]
+                self.found.append(Difference("structure", c.name, "closes a loop between other bodies", *ends))
+            else:
+                self._loop(c, d)
+
+    def _loop(self, c: Connection, d: Connection) -> None:
+        motion = compared(Chain(c.parent, (c,)), Chain(d.parent, (d,)), self.offsets[c.parent], self.tolerance)
+        self.notes += [motion.note] if motion.note else []
+        X, Y = self.offsets[c.child], motion.offset
+        if motion.difference is not None:
+            self.found.append(motion.difference)
+        elif np.abs(X - Y).max() > self.tolerance * (1.0 + np.abs(X[:3, 3]).max()):
+            cause = "its place on the second body" + moved(np.linalg.inv(X) @ Y)
+            self.found.append(Difference("motion", c.name, "this joint closes the loop elsewhere", cause=cause))
+        self.found += records.of_joint(c, d, motion.is_reversed, self.tolerance)
+
+    def _placed(self, body: str, mine: Chain, motion: Motion) -> None:
+        """Note what differs about a joint; a body's frame that was moved is told from a body that was moved."""
+        if motion.difference is not None:
+            self.found.append(motion.difference)
+        size = 1.0 + float(np.abs(motion.offset[:3, 3]).max())
+        if np.abs(motion.offset - np.eye(4)).max() <= self.tolerance * size:
+            return
+        if self._is_reframed(body, motion.offset):
+            self.offsets[body] = motion.offset
+            cause = "the robot is the same: b's frame" + moved(motion.offset) + ", and what is on it with it"
+            self.found.append(Difference("frame", body, "the frame of this body is elsewhere on it", cause=cause))
+        elif motion.difference is None:
+            cause = "what is below" + moved(motion.offset) + ", in its own axes"
+            what = "its joint frame is turned or moved"
+            self.found.append(Difference("motion", mine.moving.name, what, cause=cause))
+
+    def _is_reframed(self, body: str, offset: np.ndarray) -> bool:
+        """Return whether the body fits better where its frame was moved back: its mass, or the joints below."""
+        a, b = inertia(self.a, body), inertia(self.b, self.pairs[body])
+        if a.mass and b.mass:
+            return _distance(a, _seen(b, offset)) < _distance(a, b)
+        mine = [c for c in self.a.tree.values() if c.parent == body and self.pairs.get(c.child) in self.b.tree]
+        fits = 0
+        for c in mine:
+            d = self.b.tree[self.pairs[c.child]]
+            X, Y = pose(Chain(body, (c,)), _neutral(c)), pose(Chain(body, (d,)), _neutral(d))
+            fits += 1 if np.abs(offset @ Y - X).max() < np.abs(Y - X).max() else -1
+        return fits > 0
+
+    # --- bodies ---
+
+    def _body(self, body: str) -> None:
+        other = self.pairs[body]
+        a, b = self._whole(self.a, body, set(self.pairs)), self._whole(self.b, other, set(self.pairs.values()))
+        if abs(a.mass - b.mass) > causes.FITS * max(a.mass, b.mass):  # what is missing did not become part of it
+            a, b = inertia(self.a, body), inertia(self.b, other)
+        b = _seen(b, self.offsets[body])
+        scale = max(float(a.mass), float(b.mass))
+        if abs(a.mass - b.mass) > self.tolerance * scale:
+            cause = self._mass_cause(body, a, b)
+            self.found.append(Difference("inertia", body, "mass", float(a.mass), float(b.mass), cause))
+        c, d = (np.array(tuple(i.com), dtype=float) if i.mass else np.zeros(3) for i in (a, b))
+        if np.abs(c - d).max() > self.tolerance * max(0.01, np.abs(c).max(), np.abs(d).max()) and a.mass and b.mass:
+            found = Difference("inertia", body, "centre of mass", tuple(c), tuple(d), causes.of_com(c, d))
+            self.found.append(found)
+        J, K = causes.at_com(a), causes.at_com(b)
+        size = max(
+            np.abs(J).max(), np.abs(K).max(), np.abs(causes.point(a)).max(), np.abs(causes.point(b)).max(), 1e-12
+        )
+        if np.abs(J - K).max() > 10.0 * self.tolerance * size:
+            entries = [tuple(float(M[i, j]) for i, j in _ENTRIES) for M in (J, K)]
+            what = "inertia about the centre of mass (xx, yy, zz, xy, xz, yz)"
+            self.found.append(Difference("inertia", body, what, entries[0], entries[1], causes.of_inertia(a, b)))
+
+    def _whole(self, view: View, body: str, common: set[str]) -> Inertia:
+        """Return the inertia of a body with those that are fixed on it and that the other robot has not."""
+        whole = inertia(view, body)
+        for c in () if common.issuperset(view.bodies) else view.tree.values():
+            if c.parent == body and c.child not in common and is_fixed(c):
+                whole += _seen(self._whole(view, c.child, common), pose(Chain(body, (c,)), _neutral(c)))
+        return whole
+
+    def _mass_cause(self, body: str, a: Inertia, b: Inertia) -> str:
+        """Return where mass came from or went: a body next to this one, a body that is missing, a unit."""
+        gained = float(b.mass - a.mass)
+        for name in order(self.a):
+            other = self.pairs.get(name)
+            lost = inertia(self.a, name).mass - (inertia(self.b, other).mass if other else 0.0)
+            if name != body and abs(lost - gained) <= causes.FITS * abs(gained):
+                verb = ("came from", "went to")[gained < 0.0] if other else "is that of"
+                return f"{abs(gained):.6g} kg {verb} {name!r}"
+        return causes.factor(float(a.mass), float(b.mass)) or (
+            "b has none" if not b.mass else "a has none" * (not a.mass)
+        )
+
+    def _lumped(self, d: Difference) -> Difference:
+        """Return a difference of structure; of a body that was made one with another it is told so."""
+        for mine, theirs, there in ((self.a, self.b, "b"), (self.b, self.a, "a")):
+            c = mine.tree.get(d.where)
+            if f"missing in {there}" not in d.what or c is None or not is_fixed(c):
+                continue
+            holder = c.parent
+            where = (self.pairs if mine is self.a else self.back).get(holder)
+            if where is not None and where in theirs.bodies and holder in mine.bodies:
+                sum_ = inertia(mine, holder).mass + inertia(mine, d.where).mass
+                if abs(sum_ - inertia(theirs, where).mass) <= causes.FITS * sum_:
+                    return Difference(d.kind, d.where, d.what, cause=f"it is fixed on {holder!r}, which has its mass")
+            if holder == WORLD:
+                return Difference(d.kind, d.where, d.what, cause="it is fixed on the world")
+        return d
+
+
+_ENTRIES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+
+
+def _neutral(c: Any) -> tuple[float, ...]:
+    return tuple(map(float, c.joint.neutral()))
+
+
+def _seen(inertia: Inertia, offset: np.ndarray) -> Inertia:
+    """Return an inertia in the frame its own is placed in."""
+    return inertia if np.array_equal(offset, np.eye(4)) else SE3.of(offset) @ inertia
+
+
+def _distance(a: Inertia, b: Inertia) -> float:
+    """Return how far two inertias are apart: centres and moments, each relative to the first's."""
+    c, d = (np.array(tuple(i.com), dtype=float) for i in (a, b))
+    J, K = causes.at_com(a), causes.at_com(b)
+    return float(np.abs(c - d).max() / max(0.01, np.abs(c).max()) + np.abs(J - K).max() / max(1e-12, np.abs(J).max()))

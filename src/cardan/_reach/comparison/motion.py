@@ -1,0 +1,206 @@
+"""How joints place and move the bodies below them: with frames of bodies that may have been moved, joint by joint.
+
+If X_A(q) and X_B(q) lead from the parent to the child in the two robots, and T is where the frame of B's body is in
+that of A's, T_child = X_A(q)^-1 T_parent X_B(q) must be the same at all q. If it is the identity, all is equal; if it
+is another, the frame was moved, or the body was. If it is none, the joint is another, and what kind of other is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.spatial import SE3
+from cardan._reach.comparison.causes import FACTORS, turn
+from cardan._reach.comparison.matching import Chain, is_fixed, moved_by
+from cardan._reach.comparison.result import Difference
+from cardan._robot.joints import Joint, Mimic
+from cardan._robot.model import Connection
+
+Pose = np.ndarray
+"""A pose as a matrix, (4, 4)."""
+SAMPLES = 4
+_REVERSED = "the joint is reversed: the coordinate has the other sign"
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """What became of a joint: the place of B's child frame in A's, and what differs."""
+
+    offset: Pose
+    difference: Difference | None = None
+    note: str = ""
+    is_reversed: bool = False
+
+
+def compared(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Motion:
+    """Return how the frames of a body are placed by the joints above it in two robots."""
+    a, b = _single(mine.moving), _single(theirs.moving)
+    name = mine.moving.name
+    if a.nq == b.nq:
+        configurations = _configurations(a)
+        offset = _constant(lambda q: _offset(mine, theirs, above, q, q), configurations, tolerance)
+        if offset is not None:
+            same = type(a) is type(b) or a.nq == 0
+            return Motion(offset, note="" if same else _other_kind(name, a, b))
+    else:
+        offset = _by_poses(mine, theirs, above, tolerance)
+        if offset is not None and a.nv == 1 and _is_reversed(mine, theirs, above):
+            difference = Difference("motion", name, "moves otherwise", cause=_REVERSED)
+            return Motion(offset, difference, _other_kind(name, a, b), is_reversed=True)
+        if offset is not None:
+            return Motion(offset, note=_other_kind(name, a, b))
+    return _explained(mine, theirs, above, name, tolerance)
+
+
+def _other_kind(name: str, a: Joint, b: Joint) -> str:
+    return f"joint {name!r} moves alike and has other coordinates: {type(a).__name__} in a, {type(b).__name__} in b"
+
+
+def _single(c: Connection) -> Joint:
+    joint = moved_by(c.joint)
+    return joint.joint if isinstance(joint, Mimic) else c.joint
+
+
+def _configurations(joint: Joint) -> list[tuple[float, ...]]:
+    neutral = tuple(map(float, joint.neutral()))
+    return [neutral, *(tuple(map(float, q)) for q in joint.random_configuration((SAMPLES,), seed=7))]
+
+
+def pose(chain: Chain, q: tuple[float, ...]) -> Pose:
+    """Return X_above_body with a joint in a configuration."""
+    result = np.eye(4)
+    for c in chain.joints:
+        joint = _single(c)
+        X = joint.transform(q if c is chain.moving and not is_fixed(c) else joint.neutral())
+        result = result @ (c.parent_pose @ X @ c.child_pose.inverse()).matrix()
+    return result
+
+
+def inverse(X: Pose) -> Pose:
+    """Return the inverse of a pose."""
+    return SE3.of(X).inverse().matrix()
+
+
+def _offset(mine: Chain, theirs: Chain, above: Pose, q: Any, r: Any) -> Pose:
+    return inverse(pose(mine, q)) @ above @ pose(theirs, r)
+
+
+def _constant(of: Callable[[Any], Pose], configurations: list[Any], tolerance: float) -> Pose | None:
+    """Return a pose that is the same in all configurations, or None."""
+    first = of(configurations[0])
+    size = 1.0 + float(np.abs(first[:3, 3]).max())
+    fits = all(np.abs(of(q) - first).max() <= tolerance * size for q in configurations[1:])
+    return first if fits else None
+
+
+def _is_reversed(mine: Chain, theirs: Chain, above: Pose) -> bool:
+    """Return whether the velocity of the second of two joints that move alike has the other sign."""
+    ends = []
+    for chain in (mine, theirs):
+        joint = _single(chain.moving)
+        ends.append([pose(chain, tuple(map(float, joint.integrate(joint.neutral(), (h,))))) for h in (0.0, 0.1)])
+    steps = [inverse(start) @ end for start, end in ([ends[0], [above @ X for X in ends[1]]])]
+    return not np.allclose(*steps, atol=1e-6)
+
+
+def _by_poses(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Pose | None:
+    """Return the identity if the second joint can follow the first, whatever its coordinates are."""
+    c, joint = theirs.moving, _single(theirs.moving)
+    if len(theirs.joints) > 1 or joint.nv != _single(mine.moving).nv:
+        return None
+    for q in _configurations(_single(mine.moving)):
+        wanted = inverse(above) @ pose(mine, q)
+        X = inverse(c.parent_pose.matrix()) @ wanted @ c.child_pose.matrix()
+        try:
+            r = tuple(map(float, joint.nearest_configuration(SE3.of(X))))
+        except (NotImplementedError, ArithmeticError, ValueError):
+            return None
+        if np.abs(pose(theirs, r) - wanted).max() > tolerance * (1.0 + np.abs(wanted[:3, 3]).max()):
+            return None
+    return np.eye(4)
+
+
+# --- causes ---
+
+
+def _explained(mine: Chain, theirs: Chain, above: Pose, name: str, tolerance: float) -> Motion:
+    """Return what is different about a joint that moves its body otherwise."""
+    a, b = _single(mine.moving), _single(theirs.moving)
+    kinds = type(moved_by(a)).__name__, type(moved_by(b)).__name__
+    if kinds[0] != kinds[1] or a.nq != b.nq:
+        return Motion(np.eye(4), Difference("motion", name, "another kind of joint", *kinds))
+    loose = max(tolerance, 1e-7)
+    if a.nq == a.nv == 1:
+        for factor, cause in _scales():
+            offset = _scaled(mine, theirs, above, factor, loose)
+            if offset is not None:
+                difference = Difference("motion", name, "moves otherwise", cause=cause)
+                return Motion(offset, difference, is_reversed=factor == -1.0)
+    configurations = _configurations(a)
+    place = _constant(lambda q: above @ pose(theirs, q) @ inverse(pose(mine, q)), configurations, loose)
+    if place is not None:
+        at = inverse(pose(mine, configurations[0])) @ place @ pose(mine, configurations[0])
+        cause = "the joint" + moved(at) + ", in its own axes"
+        return Motion(np.eye(4), Difference("motion", name, "is elsewhere on the body above", cause=cause))
+    return Motion(np.eye(4), _axes(mine, theirs, above, name))
+
+
+def _scaled(mine: Chain, theirs: Chain, above: Pose, factor: float, tolerance: float) -> Pose | None:
+    """Return the constant pose between the child frames if the second coordinate is a multiple of the first."""
+    samples = [(0.0,), (0.1,), (0.7,)]
+    return _constant(lambda q: _offset(mine, theirs, above, q, (q[0] * factor,)), samples, tolerance)
+
+
+def _scales() -> list[tuple[float, str]]:
+    reversed_ = (-1.0, _REVERSED)
+    units = [(s, f"the coordinate is in another unit: {1 / s:.6g} of a's is 1 of b's") for s in FACTORS]
+    inverted = [(1 / s, f"the coordinate is in another unit: {s:.6g} of a's is 1 of b's") for s in FACTORS]
+    return [reversed_, *units, *inverted]
+
+
+def _axes(mine: Chain, theirs: Chain, above: Pose, name: str) -> Difference:
+    """Return how the axes of a joint with one coordinate differ, seen in the body above."""
+    lines = [_axis(chain) for chain in (mine, theirs)]
+    if lines[0] is None or lines[1] is None:
+        return Difference("motion", name, "moves otherwise")
+    R = above[:3, :3]
+    a, b = (tuple(float(e) + 0.0 for e in np.round(u, 9)) for u in (lines[0], R @ lines[1]))
+    if np.allclose(a, b, atol=1e-9):
+        p, r = (pose(chain, tuple(map(float, _single(chain.moving).neutral())))[:3, 3] for chain in (mine, theirs))
+        cause = "the axis is parallel and elsewhere: moved by " + _vector(above[:3, :3] @ r + above[:3, 3] - p)
+        return Difference("motion", name, "moves otherwise", cause=cause)
+    if np.allclose(a, -np.array(b), atol=1e-9):
+        return Difference("motion", name, "axis", a, b, "the axis has the other sign, and the joint another place")
+    angle = np.degrees(np.arccos(np.clip(np.dot(a, b), -1.0, 1.0)))
+    return Difference("motion", name, "axis", a, b, f"the axes are {angle:.6g} degrees apart")
+
+
+def _axis(chain: Chain) -> np.ndarray | None:
+    """Return the direction in which, or about which, a joint moves, in the body above; None for one with more."""
+    joint = _single(chain.moving)
+    if joint.nq != 1 or joint.nv != 1:
+        return None
+    h = 1e-4
+    X, Y = pose(chain, (-h,)), pose(chain, (h,))
+    W = (Y[:3, :3] - X[:3, :3]) @ pose(chain, (0.0,))[:3, :3].T
+    turning = np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]])
+    moving = Y[:3, 3] - X[:3, 3]
+    u = turning if np.linalg.norm(turning) > 1e-9 else moving
+    return u / np.linalg.norm(u) if u.any() else None
+
+
+def moved(X: Pose) -> str:
+    """Return a pose in words: turned how, moved by how much."""
+    words = turn(X[:3, :3])
+    told = f" is turned {words}" if words else ""
+    if np.abs(X[:3, 3]).max() > 1e-9:
+        told += (" and" if told else " is") + " moved by " + _vector(X[:3, 3])
+    return told or " is the same"
+
+
+def _vector(p: np.ndarray) -> str:
+    return "(" + " ".join(f"{e + 0.0:.4g}" for e in np.where(np.abs(p) < 1e-12, 0.0, p)) + ") m"

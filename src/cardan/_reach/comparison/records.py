@@ -1,0 +1,232 @@
+"""What two robots say beside how they move and weigh: limits, passive properties, shapes, frames, names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from cardan._reach.comparison import causes
+from cardan._reach.comparison.motion import moved
+from cardan._reach.comparison.result import Difference
+from cardan._reach.comparison.view import View
+from cardan._robot.description import Mechanism
+from cardan._robot.joints import Limits, Mimic
+from cardan._robot.model import WORLD, Connection
+from cardan._robot.records import Material
+
+_PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness", "spring_rest")
+_PASSIVE += ("compliance",)
+_LOOKS = ("rgba", "texture")
+_FEEL = ("margin", "density")
+
+
+def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) -> list[Difference]:
+    """Return what differs about the limits and passive properties of a joint."""
+    found = []
+    if isinstance(a.joint, Mimic) != isinstance(b.joint, Mimic):
+        where = "a" if isinstance(a.joint, Mimic) else "b"
+        return [Difference("joint", a.name, f"copies another joint in {where} alone")]
+    if isinstance(a.joint, Mimic) and isinstance(b.joint, Mimic):
+        for key in ("primary", "multiplier", "offset"):
+            mine, theirs = getattr(a.joint, key), getattr(b.joint, key)
+            if mine != theirs and not (not isinstance(mine, str) and _near((mine,), (theirs,), tolerance)):
+                found.append(Difference("joint", a.name, f"mimic.{key}", mine, theirs))
+    if a.joint.nv != b.joint.nv:
+        return found
+    keys = [f"limits.{f.name}" for f in fields(Limits)] + list(_PASSIVE)
+    for key in keys:
+        mine, theirs = _numbers(a, key, False), _numbers(b, key, is_reversed)
+        if not _near(mine, theirs, tolerance):
+            cause = _swapped(a, b, key) or causes.of_numbers(mine, theirs)
+            found.append(Difference("joint", a.name, key, _plain(mine), _plain(theirs), cause))
+    return found
+
+
+_MIRRORED = {"lower": "upper", "velocity_lower": "velocity", "effort_lower": "effort"}
+_MIRRORED |= {other: name for name, other in _MIRRORED.items()}
+
+
+def _numbers(c: Connection, key: str, is_reversed: bool) -> tuple[float, ...]:
+    """Return numbers of a joint; of one whose coordinate has the other sign, as the other robot would state them."""
+    name = key.removeprefix("limits.")
+    if name == key:
+        sign = -1.0 if is_reversed and key == "spring_rest" else 1.0
+        return tuple(sign * float(e) for e in getattr(c, key))
+    if is_reversed:
+        return tuple(-float(e) for e in getattr(c.limits, _MIRRORED[name]))
+    return tuple(map(float, getattr(c.limits, name)))
+
+
+def _plain(numbers: tuple[float, ...]) -> Any:
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def _near(a: Any, b: Any, tolerance: float) -> bool:
+    x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if x.shape != y.shape:
+        return False
+    with np.errstate(invalid="ignore"):
+        size = np.maximum(np.abs(x), np.abs(y))
+        same = (x == y) | (np.isfinite(size) & (np.abs(x - y) <= tolerance * size))
+    return bool(same.all())
+
+
+def _swapped(a: Connection, b: Connection, key: str) -> str:
+    if key not in ("limits.lower", "limits.upper"):
+        return ""
+    mine, theirs = np.array(a.limits.lower), np.array(b.limits.upper)
+    both = causes.close(mine, -theirs) and causes.close(np.array(a.limits.upper), -np.array(b.limits.lower))
+    return "lower and upper are mirrored: those of a reversed joint" if both and mine.any() else ""
+
+
+def compared(
+    a: View, b: View, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
+) -> list[Difference]:
+    """Return what differs about frames, shapes, and what is stated by name."""
+    found = list(_frames(a, b, pairs, offsets, tolerance))
+    found += _shapes(a, b, pairs, offsets, tolerance)
+    names = _names(a, b, pairs)
+    for kind in ("named_configurations", "groups", "actuators"):
+        mine, theirs = (_stated(view, kind) for view in (a, b))
+        mine = {name: _called(value, names) for name, value in mine.items()}
+        found += _by_name(kind, mine, theirs, tolerance)
+    contacts = [{frozenset(pair) for pair in view.thing.disabled_contacts} for view in (a, b)]
+    mine = {frozenset(pairs.get(name, name) for name in pair) for pair in contacts[0]}
+    for pair in sorted(mine ^ contacts[1], key=sorted):
+        where = "a" if pair in mine else "b"
+        found.append(Difference("record", " / ".join(sorted(pair)), f"this contact is disabled in {where} alone"))
+    return found
+
+
+def _frames(
+    a: View, b: View, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
+) -> Iterator[Difference]:
+    mine, theirs = a.frames, b.frames
+    for name in [*mine, *(name for name in theirs if name not in mine)]:
+        if name not in mine or name not in theirs:
+            yield Difference("record", name, f"this frame is in {'a' if name in mine else 'b'} alone")
+            continue
+        one, two = mine[name], theirs[name]
+        if one.kind != two.kind:
+            yield Difference("record", name, "this frame is of another kind", one.kind, two.kind)
+        if pairs.get(one.body, one.body) != two.body:
+            yield Difference("record", name, "this frame is on another body", one.body, two.body)
+            continue
+        X, Y = one.pose.matrix(), offsets.get(one.body, np.eye(4)) @ two.pose.matrix()
+        if np.abs(X - Y).max() > tolerance * (1.0 + np.abs(X[:3, 3]).max()):
+            yield Difference("record", name, "this frame is elsewhere", cause="it" + moved(np.linalg.inv(X) @ Y))
+
+
+def _shapes(
+    a: View, b: View, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
+) -> Iterator[Difference]:
+    mine, theirs = list(a.thing.shapes), list(b.thing.shapes)
+    touching: dict[tuple[int, int, int, int], str] = {}
+    for body in dict.fromkeys([WORLD, *pairs]):
+        for role in ("visual", "collision"):
+            one = [shape for shape in mine if shape.body == body and shape.role == role]
+            two = [shape for shape in theirs if shape.body == pairs.get(body, body) and shape.role == role]
+            if len(one) != len(two):
+                yield Difference("shape", body, f"number of {role} shapes", len(one), len(two))
+                continue
+            for k, (s, t) in enumerate(zip(one, two, strict=True)):
+                yield from _shape(f"{body}, {role} {k}", s, t, offsets.get(body, np.eye(4)), tolerance)
+                if role == "collision":
+                    touching.setdefault((s.group, s.mask, t.group, t.mask), f"{body}, {role} {k}")
+    yield from _touching(touching)
+
+
+def _touching(kinds: Mapping[tuple[int, int, int, int], str]) -> Iterator[Difference]:
+    """Yield which shapes may touch in one robot alone; formats number the bits that say so anew.
+
+    Args:
+        kinds: group and mask in the first robot and in the second, with the first shape that has them.
+    """
+    for (i, one), (j, two) in combinations_with_replacement(enumerate(kinds), 2):
+        in_a = bool(one[0] & two[1]) and bool(two[0] & one[1])
+        in_b = bool(one[2] & two[3]) and bool(two[2] & one[3])
+        if in_a != in_b:
+            names = list(kinds.values())
+            others = "shapes of its own group and mask" if i == j else names[j]
+            yield Difference("shape", names[i], f"group, mask: may touch {others} in {'a' if in_a else 'b'} alone")
+            return
+
+
+def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> Iterator[Difference]:
+    if type(s.geometry) is not type(t.geometry):
+        yield Difference("shape", where, "geometry", type(s.geometry).__name__, type(t.geometry).__name__)
+        return
+    for f in fields(s.geometry):
+        x, y = getattr(s.geometry, f.name), getattr(t.geometry, f.name)
+        if f.name == "path" or x == y or (f.name == "uri" and s.geometry.path and s.geometry.path == t.geometry.path):
+            continue
+        numbers = not isinstance(x, str) and not isinstance(y, str) and x is not None and y is not None
+        if not numbers or not _near(x, y, tolerance):
+            cause = causes.of_numbers(np.atleast_1d(x), np.atleast_1d(y)) if numbers else ""  # pyright: ignore
+            yield Difference("shape", where, f.name, x, y, cause)
+    X, Y = s.pose.matrix(), offset @ t.pose.matrix()
+    if np.abs(X - Y).max() > tolerance * (1.0 + np.abs(X[:3, 3]).max()):
+        yield Difference("shape", where, "this shape is elsewhere", cause="it" + moved(np.linalg.inv(X) @ Y))
+    for key in (*_LOOKS, *(_FEEL if s.role == "collision" else ())):
+        if not _alike(getattr(s, key), getattr(t, key), tolerance):
+            yield Difference("shape", where, key, getattr(s, key), getattr(t, key))
+    felt = [shape.surface or Material() for shape in (s, t)]
+    for f in fields(Material) if s.role == "collision" else ():
+        x, y = (getattr(surface, f.name) for surface in felt)
+        if x is not y and (x is None or y is None or not _near(x, y, tolerance)):
+            yield Difference("shape", where, f"surface.{f.name}", x, y)
+
+
+def _alike(a: Any, b: Any, tolerance: float) -> bool:
+    if not a or not b or isinstance(a, str):
+        return (a or None) == (b or None)  # a density or margin of 0 says as little as none
+    return _near(a, b, tolerance)
+
+
+def _names(a: View, b: View, pairs: Mapping[str, str]) -> dict[str, str]:
+    """Return what the second robot calls the bodies and joints of the first."""
+    joints = {
+        a.tree[body].name: b.tree[other].name for body, other in pairs.items() if body in a.tree and other in b.tree
+    }
+    return {**pairs, **joints}
+
+
+def _stated(view: View, kind: str) -> dict[str, Any]:
+    """Return what is stated by name; configurations with all their joints."""
+    parts = getattr(view.thing, kind)
+    if kind == "named_configurations" and isinstance(view.thing, Mechanism):
+        neutral = {c.name: tuple(map(float, c.joint.neutral())) for c in view.tree.values() if c.joint.nq}
+        return {name: {**neutral, **given} for name, given in parts.items()}
+    return dict(parts) if isinstance(parts, Mapping) else {part.name: part for part in parts}
+
+
+def _called(value: Any, names: Mapping[str, str]) -> Any:
+    """Return something that names bodies and joints with the second robot's names for them."""
+    if isinstance(value, Mapping):
+        return {names.get(key, key): entry for key, entry in value.items()}
+    lists = {key: getattr(value, key) for key in ("bodies", "joints") if hasattr(value, key)}
+    named = {key: tuple(names.get(e, e) for e in each) for key, each in lists.items()}
+    return replace(value, **named) if named else value
+
+
+def _by_name(kind: str, mine: Mapping[str, Any], theirs: Mapping[str, Any], tolerance: float) -> Iterator[Difference]:
+    """Yield what is in one alone, or not the same in both."""
+    for name in [*mine, *(name for name in theirs if name not in mine)]:
+        if name not in mine or name not in theirs:
+            where = "a" if name in mine else "b"
+            yield Difference("record", name, f"is among the {kind.replace('_', ' ')} of {where} alone")
+        elif not _same(mine[name], theirs[name], tolerance):
+            yield Difference("record", name, f"differs among the {kind.replace('_', ' ')}")
+
+
+def _same(a: Any, b: Any, tolerance: float) -> bool:
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        alike = [key for key in a if key in b and len(a[key]) == len(b[key])]  # other coordinates are told elsewhere
+        return a.keys() == b.keys() and all(_near(a[key], b[key], tolerance) for key in alike)
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return _near(a, b, tolerance)
+    return a == b

@@ -1,0 +1,142 @@
+"""A function and its arguments, told apart: what is read by row, what is the same for all, what comes out."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._compiler.targets import default_target
+from cardan._dynamics.call.arguments import Batch, broadcast, check_core, common_dtype
+from cardan._dynamics.call.compiled import Compiled
+from cardan._dynamics.call.signature import check_model
+from cardan._dynamics.functions import Function
+from cardan._reach.distributed.columns import Column, InMemory, columns_of
+from cardan._reach.distributed.job import Job
+from cardan._reach.distributed.outputs import Files, Table
+from cardan._robot.model import Model
+from cardan._version import __version__
+
+BYTES = 16 << 20
+"""What a chunk reads and writes, where nobody says otherwise: some ten milliseconds, far more than handing it out
+takes. It does not depend on the workers, so that other ones can go on with unfinished results."""
+MANY = 256
+"""States from which on a program is the one for many: some targets have another one for few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A function and its arguments, told apart.
+
+    Attributes:
+        job: what workers do who send results back.
+        sent: the columns that are in memory here; workers read the others.
+        compiled: the program, which workers find on the disk.
+    """
+
+    job: Job
+    sent: Mapping[str, Column]
+    compiled: Compiled
+
+    @classmethod
+    def of(cls, function: Function, model: Model, data: Any, options: Mapping[str, Any]) -> Task:
+        """Return the task that `map` was given."""
+        if not isinstance(function, Function):
+            expected = "one made by @cardan.function, or cardan's own"
+            raise ParameterError("function to map", got=function, expected=expected)
+        check_model(function.name, model)
+        function = function.on(function.target or default_target(), threads=1)
+        columns = columns_of(function.name, data)
+        if not isinstance(data, Mapping):  # a table may hold more than is asked for
+            known = {*function.interface.arguments, *model.inputs} - options.keys()
+            columns = {name: column for name, column in columns.items() if name in known}
+        twice = sorted(columns.keys() & options.keys())
+        if twice:
+            raise ParameterError(
+                f"{function.name}: data", got=twice, expected="names that are not given as options, too"
+            )
+        return cls._told_apart(function, model, columns, options)
+
+    @classmethod
+    def _told_apart(
+        cls, function: Function, model: Model, columns: Mapping[str, Column], options: Mapping[str, Any]
+    ) -> Task:
+        like = {name: np.empty((0,) * len(column.shape), column.dtype) for name, column in columns.items()}
+        given, chosen = function.interface.call(model, (), {**like, **options})
+        cores = function.interface.cores(model)
+        arrays = {n: columns[n] if n in columns else InMemory(np.asarray(value)) for n, value in given.items()}
+        for name, array in arrays.items():
+            check_core(function.name, name, array.shape, cores[name])
+        leading = {n: a.shape[: len(a.shape) - len(cores[n])] for n, a in arrays.items()}
+        batch = broadcast(function.name, leading)
+        if not batch:
+            expected = "a first dimension, of rows, in one argument at least"
+            name = next(iter(arrays), "data")
+            raise ShapeError(function.name, name, got=leading.get(name, ()), expected=expected)
+        by_row = {n for n, shape in leading.items() if len(shape) == len(batch) and shape[0] == batch[0]}
+        compiled = function.compiled(model, tuple(arrays), chosen)
+        shapes = tuple((*batch, *a.shape) for a in compiled.outputs)
+        table = Table(tuple(a.name for a in compiled.outputs), shapes, common_dtype(a.dtype for a in arrays.values()))
+        fixed = {n: _whole(a) for n, a in arrays.items() if n not in by_row}
+        sent = {n: a for n, a in arrays.items() if n in by_row and a.path is None}
+        opened = {n: a for n, a in arrays.items() if n in by_row and a.path is not None}
+        job = Job(function, model, dict(chosen), fixed, opened, compiled.form, table, None, None)
+        return cls(job, sent, compiled)
+
+    @property
+    def fitting(self) -> int:
+        """How many rows are computed at a time, where nobody says."""
+        columns, table = (*self.job.columns.values(), *self.sent.values()), self.job.table
+        read = sum(math.prod(c.shape[1:]) * c.dtype.itemsize for c in columns)
+        written = sum(math.prod(shape[1:]) for shape in table.shapes) * table.dtype.itemsize
+        return max(BYTES // max(read + written, 1), 1)
+
+    def warm(self, chunk: int) -> None:
+        """Let the program be made for as many rows as workers of this machine will call it with: they find its code."""
+        dtype, shape, core = self.job.table.dtype, self.job.table.shapes[0], self.compiled.outputs[0].shape
+        rows = min(chunk * math.prod(shape[1 : len(shape) - len(core)]), MANY)
+        inputs = self.compiled.inputs
+        arrays = [np.zeros((rows, a.size), dtype) for a in inputs]
+        batch = Batch(tuple(a.name for a in inputs), arrays, (rows,), rows, dtype)
+        with np.errstate(all="ignore"):  # the numbers are of no robot
+            self.compiled.write(self.job.function.name, batch, self.compiled.new_results(batch), 1, False)
+
+    def writing(self, files: Files, place: Path) -> Job:
+        """Return what workers do who write results."""
+        return replace(self.job, files=files, place=place.absolute())  # workers may be in another folder
+
+    def work(self, chunk: int) -> dict[str, Any]:
+        """Return what is computed: the program, which holds all that function, robot and options say, and its data."""
+        job, program = self.job, self.compiled
+        arrays = [[a.name for a in side] for side in (program.inputs, program.outputs)]
+        columns = {name: _stamp(column, chunk) for name, column in (*job.columns.items(), *self.sent.items())}
+        fixed = {name: [*_described(a), hashlib.sha256(a.tobytes()).hexdigest()] for name, a in job.fixed.items()}
+        said = {"cardan": __version__, "program": [program.digest, program.passes], "arrays": arrays, "chunk": chunk}
+        return said | {"columns": columns, "fixed": fixed, "target": job.function.target, "dtype": str(job.table.dtype)}
+
+
+def _whole(column: Column) -> np.ndarray:
+    return column.rows(0, column.shape[0]) if column.shape else np.asarray(column.rows(0, 1))
+
+
+def _described(column: Column | np.ndarray) -> list[Any]:
+    return [list(column.shape), str(column.dtype)]
+
+
+def _stamp(column: Column, chunk: int) -> list[Any]:
+    """Return what tells a column from another one: of files their sizes and times, of arrays the digest of numbers."""
+    described = _described(column)
+    if column.path is not None:
+        path = Path(column.path)
+        files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+        return [*described, str(path.absolute()), [[str(f), f.stat().st_size, f.stat().st_mtime_ns] for f in files]]
+    state = hashlib.sha256()
+    for start in range(0, column.shape[0], chunk):
+        state.update(np.ascontiguousarray(column.rows(start, start + chunk)).data)
+    return [*described, state.hexdigest()]

@@ -1,0 +1,170 @@
+"""Joints and their parameters as plain data and back: values of any type a joint may be made of.
+
+A value whose type does not show is an object with one key, the name of its type: `{"Revolute": {"axis": [0, 0, 1]}}`.
+Lists stand for tuples.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import ParameterError
+from cardan._algebra.spatial import Vector3
+from cardan._reach.formats.json.kinds import BOUND, NUMBER, TEXT, VALUES, VECTOR, Kind, at, built, each, members
+from cardan._reach.formats.json.text import MAX_DEPTH, WrongError, json_text, refuse
+from cardan._reach.formats.json.types import BASES, class_named, is_shipped, name_of
+from cardan._robot.joints import Joint
+
+WRITABLE = (
+    "numbers, texts, None, tuples, lists, dicts with texts as keys, NumPy arrays, vectors, poses, motions, forces, "
+    "inertias, limits, joints, coordinate functions or manifolds"
+)
+
+# --- writing ------------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes values whose types a file has to name; `checking`: whether those of foreign classes are built again."""
+
+    checking: bool = True
+
+    def value(self, value: Any, what: str, depth: int = 0, *, plain: bool = False) -> Any:
+        """Return a value as it is written; `plain`: vectors as lists, because the constructor makes vectors of them."""
+        if depth > MAX_DEPTH:
+            raise ParameterError(what, got=type(value), expected=f"at most {MAX_DEPTH} levels of nesting")
+        if value is None or type(value) in (bool, int):
+            return value
+        if type(value) in (str, np.str_):
+            return str(value)
+        if type(value) in (float, np.float64):
+            number = BOUND.write(value, what)
+            return {"float": number} if isinstance(number, str) else number
+        if type(value) in (tuple, list):
+            entries = [self.value(e, what, depth + 1, plain=plain and type(value) is tuple) for e in value]
+            return entries if type(value) is tuple else {"list": entries}
+        if type(value) is dict:
+            entries = value.items()
+            return {"dict": {TEXT.write(k, f"{what}: key"): self.value(e, what, depth + 1) for k, e in entries}}
+        if plain and type(value) is Vector3:
+            return VECTOR.write(value, what)
+        if isinstance(value, BASES):
+            return self.object(value, what, depth)
+        kind = np.generic if isinstance(value, np.generic) else type(value)
+        for name, (held, form) in VALUES.items():
+            if held is kind:
+                return {name: form.write(value, what)}
+        raise ParameterError(f"{what}, of type {type(value).__name__}", got=value, expected=WRITABLE)
+
+    def object(self, value: Any, what: str, depth: int = 0) -> dict[str, Any]:
+        """Return a joint, coordinate function or manifold: its class with its parameters."""
+        kind = type(value)
+        name, shipped = name_of(kind, what), is_shipped(kind)
+        data = {
+            TEXT.write(key, what): self.value(e, _named(key, kind, what), depth + 1, plain=shipped)
+            for key, e in parameters(value).items()
+        }
+        if self.checking and not shipped:
+            _check_rebuilt(value, data, what)
+        return {name: data}
+
+
+def _named(key: Any, kind: type[Any], what: str) -> str:
+    return f"{what}: parameter {key!r} of {kind.__name__}"
+
+
+def parameters(value: Any) -> dict[str, Any]:
+    """Return what the constructor takes: the fields of a dataclass, or else the instance's attributes."""
+    if dataclasses.is_dataclass(value):
+        return {f.name: getattr(value, f.name) for f in dataclasses.fields(value) if f.init}
+    return dict(getattr(value, "__dict__", {}))
+
+
+def _check_rebuilt(value: Any, data: dict[str, Any], what: str) -> None:
+    """Raise unless building a value from its parameters gives the same to the last bit."""
+    kind = type(value)
+    try:
+        again = kind(**parameters(value))
+    except Exception as error:  # its constructor may raise anything
+        expected = "a class that is built from its parameters, as a frozen dataclass is"
+        hint = f"Its constructor raises {type(error).__name__}: {error}"
+        raise ParameterError(what, got=kind, expected=expected, hint=hint) from error
+    for key, e in parameters(again).items():
+        written = _Writer(checking=False).value(e, _named(key, kind, what))
+        if key not in data or json_text(written) != json_text(data[key]):
+            expected = f"the same when {kind.__name__} is built from its own parameters"
+            raise ParameterError(_named(key, kind, what), got=e, expected=expected, hint="Its constructor changes it.")
+    for key, mine in getattr(value, "__dict__", {}).items():
+        computed = isinstance(inspect.getattr_static(kind, key, None), cached_property)
+        if not (key in data or computed or _same(mine, getattr(again, "__dict__", {}).get(key))):
+            expected = "state that follows from the parameters: it is none of them and would be lost"
+            raise ParameterError(f"{what}: attribute {key!r} of {kind.__name__}", got=mine, expected=expected)
+
+
+def _same(a: Any, b: Any) -> bool:
+    if type(a) is not type(b) or type(a).__eq__ is object.__eq__:
+        return type(a) is type(b)
+    try:
+        return bool(np.array_equal(a, b))
+    except Exception:  # what compares as it likes cannot be compared
+        return False
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+def _value(value: Any, trusted: bool) -> Any:
+    """Return a parameter. How deep it is nested, the text's limit bounds."""
+    if value is None or type(value) in (bool, str, int):
+        return value
+    if type(value) is float:
+        return NUMBER.read(value, trusted)
+    if type(value) is list:
+        return tuple(each(_value, value, trusted))
+    if type(value) is not dict or len(value) != 1:
+        refuse(value, "a value, or an object with one key, the name of its type")
+    ((name, body),) = value.items()
+    if name in VALUES:
+        return at(name, VALUES[name][1].read, body, trusted)
+    if name in ("list", "dict"):
+        return at(name, _entries, body, trusted, {"list": list, "dict": dict}[name])
+    return at(name, _made, class_named(name, trusted=trusted), body, trusted)
+
+
+def _entries(body: Any, trusted: bool, kind: type[Any]) -> Any:
+    if type(body) is not kind:
+        refuse(body, "an object" if kind is dict else "a list")
+    if kind is list:
+        return each(_value, body, trusted)
+    return {k: at(k, _value, e, trusted) for k, e in body.items()}
+
+
+def _made(kind: type[Any], body: Any, trusted: bool) -> Any:
+    """Return the instance of a class with the parameters an object holds."""
+    if type(body) is not dict:
+        refuse(body, f"an object with the parameters of {kind.__name__}")
+    given = {key: at(key, _value, e, trusted) for key, e in body.items()}
+    if dataclasses.is_dataclass(kind):
+        fields = [f for f in dataclasses.fields(kind) if f.init]
+        nothing = dataclasses.MISSING
+        needed = [f.name for f in fields if f.default is nothing and f.default_factory is nothing]
+        members(body, needed, [f.name for f in fields if f.name not in needed])
+    return built(kind, given)
+
+
+def _joint(value: Any, trusted: bool) -> Joint:
+    if type(value) is not dict:
+        refuse(value, 'a joint, such as {"Revolute": {"axis": [0, 0, 1]}}')
+    read = _value(value, trusted)
+    if not isinstance(read, Joint):
+        raise WrongError(f"got a {type(read).__name__}, expected a joint")
+    return read
+
+
+JOINT = Kind(lambda joint, what: _Writer().object(joint, what), _joint)
+"""A joint of any class that ships, is registered, or may be imported."""

@@ -1,0 +1,267 @@
+"""One door for every robot description, in and out."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from cardan._algebra.errors import DescriptionError, Fault, MechanismError, ParameterError
+from cardan._compiler.runtime.staging import write_whole
+from cardan._reach.formats.plausibility import review
+from cardan._reach.formats.reading import COMMON, Description, Options, outcome
+from cardan._reach.formats.resources import Places
+from cardan._reach.formats.robot_descriptions import is_named, located
+from cardan._reach.formats.source import Source, is_content
+from cardan._reach.formats.srdf.reader import add_to
+from cardan._robot.description import Mechanism
+from cardan._robot.joints import Joint
+from cardan._robot.model import WORLD, Model
+
+RobotSource = str | bytes | os.PathLike[str]
+
+
+class Format(NamedTuple):
+    """A format: the room of `cardan.formats` that reads it, and what it is called.
+
+    Attributes:
+        room: the module; imported when a file of the format is met.
+        name: of the format.
+        begins: what the content of such files begins with, as a regular expression, behind white space, comments and
+            processing instructions of XML.
+        is_written: whether the room writes it.
+    """
+
+    room: str
+    name: str
+    begins: str
+    is_written: bool = False
+
+    def module(self) -> ModuleType:
+        """Return the room."""
+        return importlib.import_module(f"cardan._reach.formats.{self.room}")
+
+
+NEVER = r"(?!)"
+"""Begins nothing: only the ending tells."""
+_URDF = Format("urdf", "URDF", "<robot", is_written=True)
+_SDF = Format("sdf", "SDF", "<sdf", is_written=True)
+_USD = Format("usd", "USD", "#usda|PXR-USDC|PK\x03\x04")
+FORMATS = {
+    ".urdf": _URDF,
+    ".sdf": _SDF,
+    ".world": _SDF,
+    ".json": Format("json", "JSON", r"\{", is_written=True),
+    ".mjcf": Format("mjcf", "MJCF", "<mujoco", is_written=True),
+    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), _USD),
+    ".xacro": Format("xacro", "xacro", NEVER),
+    ".srdf": Format("srdf", "SRDF", NEVER),
+}
+"""Formats by ending; a new one adds a line."""
+AMBIGUOUS = (".xml", "")
+"""Endings that several formats have: the content decides."""
+WRITTEN = {".xml": FORMATS[".mjcf"]}
+"""What is written under such an ending: MuJoCo's users call their files so."""
+
+NO_BODY = "holds no body, only what stands in the world; load_mechanism returns that"
+_PREAMBLE = re.compile(r"(?:\s|\ufeff|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
+_LOOKED_AT = 1 << 16  # bytes of a file
+
+
+def _format(source: Source) -> Format:
+    """Return the format of a source: by its ending, or where that says nothing by how its content begins."""
+    ending = Path(source.name).suffix.lower() if source.folder is not None else ""
+    if ending in FORMATS:
+        return FORMATS[ending]
+    if ending not in AMBIGUOUS:
+        known = ", ".join(FORMATS)
+        raise DescriptionError([Fault(source.name, 0, f"no reader for {ending!r} files; known: {known}")])
+    text = source.content[:_LOOKED_AT].decode("utf-8-sig", "replace")
+    start = text[_PREAMBLE.match(text).end() :]  # pyright: ignore[reportOptionalMemberAccess] -- it matches nothing, too
+    return next((form for form in FORMATS.values() if re.match(form.begins, start)), _URDF)
+
+
+def describe(source: RobotSource, options: Options) -> Description:
+    """Return what a robot description holds, with all faults and the places of its parts."""
+    if is_named(source):
+        source, options = located(str(source), options)
+    opened = Source.of(source)
+    form = _format(opened)
+    room = form.module()
+    options.check_used(form.name, room.OPTIONS)
+    found = room.read(opened, options)
+    if options.srdf is not None and found.thing is not None:
+        found = _with_srdf(found, options)
+    return found
+
+
+def _with_srdf(found: Description, options: Options) -> Description:
+    """Return a description with what an SRDF says of its robot."""
+    if isinstance(found.thing, Mechanism):
+        add_to(found.thing, options, found.report)
+    else:
+        found.report.error(1, "holds a model, to which no SRDF can be added; save its mechanism")
+    return found._replace(thing=None) if found.report.errors else found
+
+
+def read_robot(source: RobotSource, **options: Any) -> Mechanism | Model:
+    """Return what a robot description holds: a mechanism, or a JSON file's model; the arguments are those of `load`.
+
+    Args:
+        source: as for `load`.
+        options: as for `load`.
+
+    Examples:
+        >>> type(cardan.formats.read_robot(cardan.robots.urdf_path("arm7"))).__name__
+        'Mechanism'
+    """
+    made = Options.of(options)
+    return outcome(describe(source, made), made)
+
+
+def understood(source: RobotSource, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of some options that mean something in the format of a description."""
+    Options.of(options)
+    if is_named(source):
+        return dict(options)
+    known = _format(Source.of(source)).module().OPTIONS | COMMON
+    return {name: value for name, value in options.items() if name in known}
+
+
+def load_mechanism(source: RobotSource, **options: Any) -> Mechanism:
+    """Return the mechanism of a robot description.
+
+    Args:
+        source: as for `load`.
+        options: as for `load`.
+
+    Raises:
+        DescriptionError: with every fault found, each with file and line; or if a JSON file holds a model.
+
+    Examples:
+        >>> cardan.load_mechanism(cardan.robots.urdf_path("arm7")).name
+        'arm7'
+    """
+    made = Options.of(options)
+    found = describe(source, made)
+    if isinstance(found.thing, Model):
+        found.report.error(1, "holds a model, expected a mechanism; cardan.load and cardan.from_json read it")
+    thing = outcome(found, made)
+    assert isinstance(thing, Mechanism)
+    return thing
+
+
+def load(
+    source: RobotSource,
+    *,
+    base: str | Joint = "fixed",
+    root: str = WORLD,
+    gravity: Sequence[float] | None = None,
+    closing: Sequence[str] = (),
+    **options: Any,
+) -> Model:
+    """Return the model of a robot description.
+
+    Args:
+        source: path of a file, or its content as bytes or as text that begins as the format does (`<`, `{`), or
+            `"robot_descriptions/NAME"`, a description that package has fetched.
+        base: `"fixed"`, `"floating"` (a free flyer), or any joint, between the world and the root link; it is named
+            `root`. A model in a JSON file has its base already.
+        root: the body or frame the base joint moves; by default the root link.
+        closing: names of joints that shall close loops (see `Mechanism.model`).
+        gravity: [m/s^2], in world axes; by default that of the description, or (0, 0, -9.81).
+        options: by keyword: `package_dirs`, where `package://` and `model://` lead: folders that contain packages, or a
+            mapping from package name to folder; `on_inertia`, `"warn"`, `"error"` or `"ignore"`, what to do about an
+            impossible one; `srdf`, an SRDF file or its content, which adds groups, named configurations and disabled
+            contacts; `trusted`, whether whoever wrote the files may run code here (xacro and USD are then read in this
+            process, without bounds; JSON imports the modules of joint classes that are not registered, see
+            `from_json`); and those of single formats: `continuous` (URDF, SDF: see `read_urdf`), `xacro_args` (xacro:
+            values of arguments by name), `model` (the one model of an SDF world, the path
+            of a prim or the name of an articulation of USD, to read alone) and `orphans` (USD: `"warn"`, `"error"`,
+            `"keep"` or `"drop"` joints that belong to no articulation).
+
+    Raises:
+        DescriptionError: with every fault found, each with file and line.
+        MechanismError: if a base is asked for and there is one.
+        ParameterError: for an option that the format has not.
+
+    Examples:
+        >>> arm = cardan.load(cardan.robots.urdf_path("arm7"))
+        >>> dog = cardan.load(cardan.robots.urdf_path("quadruped"), base="floating")
+        >>> arm.nq, dog.nq - dog.nv
+        (7, 1)
+
+    Peers: Pinocchio `buildModelFromUrdf` `buildModelFromMJCF` `buildModelFromXML`, MuJoCo `MjModel` `MjSpec`, Drake
+    `Parser`, RigidBodyDynamics.jl `parse_urdf`, Newton `parse_urdf` `parse_mjcf` `parse_usd`.
+    """
+    made = Options.of(options)
+    found = describe(source, made)
+    thing = outcome(found, made)
+    if isinstance(thing, Mechanism):
+        if not thing.bodies:
+            raise DescriptionError([Fault(found.report.file, 0, NO_BODY)])
+        return thing.model(root=root, base=base, closing=closing, gravity=gravity)
+    if base != "fixed" or root != WORLD or closing:
+        asked = f"base={base!r}, root={root!r}"
+        raise MechanismError(f"{asked}: {thing.name!r} is a model, whose base is chosen; save its mechanism.")
+    return thing if gravity is None else thing.with_gravity(gravity)
+
+
+def check(source: RobotSource, **options: Any) -> list[Fault]:
+    """Return all faults of a robot description, errors, warnings and remarks, by line; an empty list if there are none.
+
+    Among the remarks is what is possible and probably not meant (`plausibility.py`).
+
+    Args:
+        source: as for `load`.
+        options: as for `load`.
+
+    Examples:
+        >>> cardan.formats.check(cardan.robots.urdf_path("arm7"))
+        []
+    """
+    try:
+        found = describe(source, Options.of(options))
+        if isinstance(found.thing, Mechanism):
+            if not found.thing.bodies:
+                found.report.error(0, NO_BODY)
+            folder = None if is_content(source) or is_named(source) else Path(os.fsdecode(source)).resolve().parent
+            review(found.thing, found.places, found.report, Places(folder, options.get("package_dirs")).allow)
+        return found.report.faults()
+    except DescriptionError as error:
+        return sorted(error.faults, key=lambda fault: fault.line)
+
+
+def save(thing: Any, file: str | os.PathLike[str]) -> None:
+    """Write a mechanism, a model, a joint, ... to a file in the format of its ending.
+
+    These are `.json`, `.urdf`, `.sdf`, `.mjcf`; `.xml` is MJCF. JSON holds everything; the others mechanisms
+    and models only, with what each can say.
+
+    The file is written beside its place and then renamed: it is the old one or the new one, never half of it.
+
+    Args:
+        thing: a mechanism, a model, or, in JSON, a joint, limits, an inertia, a pose.
+        file: where to write; its ending says in which format.
+
+    Raises:
+        ParameterError: for another ending, or what has no form in the format.
+        OSError: if the file cannot be written; what was there before is then untouched.
+
+    Examples:
+        >>> cardan.save(mechanism, "arm.json")
+        >>> cardan.load_mechanism("arm.json") == mechanism
+        True
+    """
+    place = Path(file)
+    written: Mapping[str, Format] = {ending: form for ending, form in FORMATS.items() if form.is_written} | WRITTEN
+    form = written.get(place.suffix.lower())
+    if form is None:
+        expected = f"a name that ends in {' or '.join(written)}"
+        raise ParameterError("file to save to", got=os.fspath(file), expected=expected)
+    content = form.module().write(thing).encode()
+    write_whole({place: lambda stream: stream.write(content)})

@@ -1,0 +1,9 @@
+"""MJCF, the format of MuJoCo, read and written through the package `mujoco`."""
+
+from cardan._reach.formats.mjcf.reader import read
+from cardan._reach.formats.mjcf.writer import to_mjcf as write
+
+OPTIONS: frozenset[str] = frozenset()
+"""The options of `load` that mean something here alone."""
+
+__all__ = ["OPTIONS", "read", "write"]

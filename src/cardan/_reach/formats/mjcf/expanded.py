@@ -1,0 +1,305 @@
+"""A file of MJCF with all it includes as one text, each element on a line of its own: what MuJoCo is given.
+
+MuJoCo opens no file by itself here. Left out is what `schema.ELEMENTS` says is not read, with a remark, so that MuJoCo
+compiles just what is read; what it must not be given (numbers that are none, millions of copies) is refused before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from cardan._algebra.errors import DescriptionError
+from cardan._reach.formats.mjcf.schema import NAMES, VOCABULARY, WHY, key_of
+from cardan._reach.formats.reading import Options
+from cardan._reach.formats.report import NUMBER, Place, Report
+from cardan._reach.formats.resources import Places
+from cardan._reach.formats.source import MAX_BYTES, Source
+from cardan._reach.formats.vocabulary import READ, Verdict
+from cardan._reach.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, parse
+from cardan._reach.formats.xml_text import escaped
+
+MAX_HANDED = 10_000
+"""Elements MuJoCo is given, with all copies: it takes time that grows with their square."""
+MAX_COPIED = 4_000
+"""Of them those that are copies, which take it longer."""
+MAX_INCLUDES = 16
+MAX_ALL_BYTES = 4 * MAX_BYTES
+MAX_NUMBER = 1e15
+"""Counts, sizes and lengths beyond this are no robot's, and MuJoCo counts with 32 bits."""
+LARGEST = {"params": 100, "count": 1e6, "actdim": 1e3}
+"""Counts of which fewer are costly: subdivisions of a built-in mesh, copies, activations of an actuator."""
+MAX_BUILT = 40_000
+"""Their squares, of all built-in meshes: about so many vertices are made."""
+MOVING = tuple(Verdict.of(WHY[reason]) for reason in ("flex", "fluid", "gravcomp", "plugin"))
+"""What changes the motion when it is left out."""
+COUNTS = ("count", "nrow", "ncol", "actdim", "params", "group", "condim", "contype", "conaffinity", "inertiagrouprange")
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """One text of several files.
+
+    Attributes:
+        text: well-formed MJCF.
+        places: where the element of each line of the text came from.
+        textures: file of each texture, by name.
+        unread: names of height fields whose heights are in a file.
+    """
+
+    text: str
+    places: list[Place]
+    textures: dict[str, str] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)
+
+    def place(self, info: str) -> Place:
+        """Return the place that MuJoCo's `line 12` stands for; the file as a whole where it says none."""
+        found = re.search(r"\bline (\d+)", info)
+        line = int(found[1]) if found else 0
+        return self.places[line - 1] if 0 < line <= len(self.places) else Place()
+
+
+class _Open(NamedTuple):
+    """An element to be written: in which file, within what, how deep, and how many copies of it there will be."""
+
+    element: Element
+    file: str
+    folder: Path | None
+    parent: str
+    depth: int
+    copies: int
+
+    @property
+    def place(self) -> Place:
+        """Where it is described."""
+        return Place(self.element.line, file=self.file)
+
+
+class _LeftOut(NamedTuple):
+    """What was left out of elements of one kind: where first, and how often which attribute ("": all of it)."""
+
+    place: Place
+    attributes: Counter[str]
+
+
+def expanded(source: Source, root: Element, options: Options, report: Report) -> Expanded:
+    """Return a description with all its includes; what is wrong, or left out, is in the report."""
+    return _Expansion(source, options, report).run(root)
+
+
+class _Expansion:
+    """Writes the text: a stack of what is still to be written, elements and end tags."""
+
+    def __init__(self, source: Source, options: Options, report: Report) -> None:
+        self.source, self.report, self.files = source, report, Places(source.folder, options.package_dirs)
+        self.lines: list[str] = []
+        self.out = Expanded("", [])
+        self.included: dict[Path, int] = {}
+        self.size, self.count = len(source.content), 0
+        self.handed = self.copied = self.built = 0
+        self.left_out: dict[tuple[str, Verdict], _LeftOut] = {}
+
+    def run(self, root: Element) -> Expanded:
+        """Return the whole."""
+        stack: list[_Open | str] = [_Open(root, "", self.source.folder, "", 1, 1)]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, str):
+                self._write(item, Place())
+            elif item.element.tag == "include":
+                stack += self._included(item)
+            elif self._is_read(item):
+                stack += self._opened(item)
+        self._remark()
+        return Expanded("\n".join(self.lines), self.out.places, self.out.textures, self.out.unread)
+
+    def _write(self, line: str, place: Place) -> None:
+        self.lines.append(line)
+        self.out.places.append(place)
+
+    # --- elements ---
+
+    def _is_read(self, item: _Open) -> bool:
+        """Return whether an element is handed on; remark on it or refuse it if not."""
+        element, place = item.element, item.place
+        self.count += 1
+        if item.depth > MAX_DEPTH or self.count > MAX_ELEMENTS:
+            if not self.report.errors:
+                self.report.error(place, f"more than {MAX_DEPTH} levels or {MAX_ELEMENTS} elements with all includes")
+            return False
+        known = VOCABULARY.table[item.parent] if item.parent else {"<mujoco>": READ}
+        verdict = known.get(f"<{element.tag}>")
+        if verdict is None:
+            meant = self.report.nearest(element.tag[:60], [name[1:-1] for name in known if name.startswith("<")])
+            self.report.error(place, f"<{element.tag[:60]}> is no element of <{item.parent.rpartition('/')[2]}>{meant}")
+        elif verdict != READ:
+            self._leave_out(item, "", verdict)
+        return verdict == READ
+
+    def _leave_out(self, item: _Open, attribute: str, verdict: Verdict) -> None:
+        """Refuse an element or an attribute of one, or note that it is left out."""
+        place, tag = item.place, item.element.tag
+        if verdict.kind == "refused":
+            self.report.error(place, f"<{tag}{' ' * bool(attribute)}{attribute}>: {verdict.why}")
+            return
+        left = self.left_out.setdefault((tag, verdict), _LeftOut(place, Counter()))
+        left.attributes[attribute] += 1
+
+    def _remark(self) -> None:
+        """Say once for each kind of element what was left out, however often."""
+        for (tag, verdict), left in self.left_out.items():
+            count = max(left.attributes.values())
+            often = f" ({count} times, here first)" if count > 1 else ""
+            what = ", ".join(filter(None, left.attributes))
+            say = self.report.warn if verdict in MOVING else self.report.remark
+            say(left.place, f"<{tag}{' ' * bool(what)}{what}> is left out{often}: {verdict.why}")
+
+    def _opened(self, item: _Open) -> list[_Open | str]:
+        """Write the start of an element and return its children and its end."""
+        element, key = item.element, key_of(item.parent, item.element.tag)
+        attributes = self._attributes(item, key)
+        copies = item.copies * self._copies(item, attributes)
+        if not self._is_affordable(item, attributes):
+            return []
+        self._rewrite(item, attributes)
+        written = "".join(f' {name}="{escaped(value)}"' for name, value in attributes.items())
+        self._write(f"<{element.tag}{written}>", item.place)
+        within = [
+            _Open(child, item.file, item.folder, key, item.depth + 1, copies) for child in reversed(element.children)
+        ]
+        return [f"</{element.tag}>", *within]
+
+    def _is_affordable(self, item: _Open, attributes: dict[str, str]) -> bool:
+        """Return whether MuJoCo can be given one more element, with its copies; refuse it if not, once."""
+        if self.handed > MAX_HANDED or self.copied > MAX_COPIED or self.built > MAX_BUILT:
+            return False
+        self.handed += item.copies
+        self.copied += item.copies if item.copies > 1 else 0
+        if "builtin" in attributes and item.parent == "asset" and item.element.tag == "mesh":
+            words = attributes.get("params", "").split()
+            self.built += int(max((abs(float(w)) for w in words if NUMBER.fullmatch(w)), default=1.0)) ** 2
+        kinds = ((self.copied, MAX_COPIED, "copies"), (self.handed, MAX_HANDED, "elements"))
+        for count, most, kind in (*kinds, (self.built, MAX_BUILT, "vertices of built-in meshes")):
+            if count > most:
+                self.report.error(item.place, f"<{item.element.tag}>: more than {most} {kind} for MuJoCo are refused")
+                return False
+        return True
+
+    def _copies(self, item: _Open, attributes: dict[str, str]) -> int:
+        if item.element.tag != "replicate":
+            return 1
+        words = attributes.get("count", "1").split()
+        return max(1, int(float(words[0]))) if words and NUMBER.fullmatch(words[0]) else 1
+
+    # --- attributes ---
+
+    def _attributes(self, item: _Open, key: str) -> dict[str, str]:
+        """Return the attributes that are handed on."""
+        known, kept = VOCABULARY.table[key], {}
+        for name, value in item.element.attributes.items():
+            verdict = known.get(name)
+            if verdict == READ:
+                self._check(item, name, value)
+                kept[name] = value
+            elif verdict is not None:
+                self._leave_out(item, name, verdict)
+            elif ":" not in name and name != "xmlns":
+                meant = self.report.nearest(name[:60], VOCABULARY.attributes(key))
+                self.report.error(item.place, f"<{item.element.tag}> has no attribute {name[:60]!r}{meant}")
+        return kept
+
+    def _check(self, item: _Open, name: str, value: str) -> None:
+        """Refuse numbers that are none, or that MuJoCo would count or build for ever with."""
+        if name in NAMES:
+            return
+        bound = LARGEST.get(name, 2**32) if name in COUNTS else MAX_NUMBER
+        for word in value.split():
+            is_number = NUMBER.fullmatch(word) is not None
+            if word.lower().lstrip("+-").startswith("nan") or (is_number and not abs(float(word)) <= bound):
+                expected = "" if name not in COUNTS else f"; at most {bound:.3g} is expected"
+                message = f"<{item.element.tag} {name}=...>: {word[:40]} is not a number that can be used{expected}"
+                self.report.error(item.place, message)
+                return
+
+    def _rewrite(self, item: _Open, attributes: dict[str, str]) -> None:
+        """Give textures, and height fields from files, content that costs nothing: files stay closed."""
+        tag, named = item.element.tag, item.parent == "asset"
+        if tag not in ("texture", "hfield"):
+            return
+        file = attributes.pop("file", "")
+        if named and not attributes.get("name"):
+            attributes["name"] = PurePosixPath(file.replace("\\", "/")).stem or f"{tag} of line {len(self.lines) + 1}"
+        if tag == "texture":
+            if file and named:
+                self.out.textures[attributes["name"]] = file
+            attributes |= {"type": "2d", "builtin": "flat", "width": "1", "height": "1"}
+        elif file or not attributes.get("elevation", "").split():  # without either it is level
+            if file:
+                self.out.unread.add(attributes.get("name", ""))
+            for name in ("content_type", "elevation"):
+                attributes.pop(name, None)
+            attributes |= {"nrow": "2", "ncol": "2"}
+        else:
+            self._check_field(item, attributes)
+
+    def _check_field(self, item: _Open, attributes: dict[str, str]) -> None:
+        """Refuse a height field with another number of heights than it says: MuJoCo's product may be beyond 32 bits."""
+        counts = [attributes.get(name, "") for name in ("nrow", "ncol")]
+        number = len(attributes["elevation"].split())
+        if (
+            not all(count.isdecimal() and len(count) < 11 for count in counts)
+            or int(counts[0]) * int(counts[1]) != number
+        ):
+            message = f"nrow={counts[0][:40]!r} and ncol={counts[1][:40]!r}, but {number} numbers in elevation"
+            self.report.error(item.place, f"<hfield>: {message}")
+
+    # --- files ---
+
+    def _included(self, item: _Open) -> list[_Open | str]:
+        """Return the elements of an included file, to be written in its place."""
+        place, file = item.place, item.element.attributes.get("file", "")
+        found = self._found(item, file)
+        if isinstance(found, str):
+            self.report.error(place, f"<include file={file[:200]!r}>: {found}")
+            return []
+        if found in self.included:
+            self.report.error(place, f"<include file={file[:200]!r}>: it is included already, and that only once")
+            return []
+        self.included[found] = self.included.get(Path(item.file), 0) + 1
+        try:
+            source = Source.of(found)
+            self.size += len(source.content)
+            root = parse(source)
+        except DescriptionError as error:
+            for fault in error.faults:
+                self.report.error(Place(fault.line, file=fault.file), fault.message)
+            return []
+        if self.size > MAX_ALL_BYTES or self.included[found] > MAX_INCLUDES:
+            limits = f"{MAX_ALL_BYTES} bytes or {MAX_INCLUDES} files deep"
+            self.report.error(place, f"<include file={file[:200]!r}>: includes of more than {limits} are refused")
+            return []
+        folder = found.parent
+        return [
+            _Open(child, str(found), folder, item.parent, item.depth, item.copies) for child in reversed(root.children)
+        ]
+
+    def _found(self, item: _Open, file: str) -> Path | str:
+        """Return the file of an include, beside the description or beside what includes it; or why there is none."""
+        if self.source.folder is None:
+            return "a description given as text has no folder; save it as a file beside what it includes"
+        left = False
+        for folder in (self.source.folder, item.folder):
+            try:
+                path = ((folder or Path()) / file).resolve()
+                if not self.files.allow(path):
+                    left = True
+                elif path.is_file():
+                    return path
+            except (OSError, ValueError):
+                break
+        if left:
+            return "it leaves the folder of the description; allow that with package_dirs=[...], a folder of both"
+        return "there is no such file"

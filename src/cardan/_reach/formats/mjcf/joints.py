@@ -1,0 +1,204 @@
+"""Bodies and the joints between them, with all that acts along the joints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
+from cardan._reach.formats.mjcf.actuators import Driven, drives
+from cardan._reach.formats.mjcf.found import Found, Slot, bounds, pose
+from cardan._reach.formats.mjcf.marks import read_marks
+from cardan._reach.formats.mjcf.naming import Names
+from cardan._reach.formats.mjcf.rows import Row, Step, row_of
+from cardan._robot.joints import Joint, Limits, Mimic
+from cardan._robot.model import WORLD
+from cardan._robot.records import Drive, Spring
+
+SEPARATOR = "+"
+"""Between the names of the joints of one body, which together are one joint here."""
+
+KINDS = ("free", "ball", "slide", "hinge")
+"""By MuJoCo's numbers."""
+SIZES = {"free": 6, "ball": 3, "slide": 1, "hinge": 1}
+
+
+class Tree:
+    """Reads the bodies and joints of a description into its mechanism.
+
+    Args:
+        found: what is read.
+        mimics: what holds a hinge or slide at another: by its number the other's, with factor and offset.
+    """
+
+    def __init__(self, found: Found, mimics: dict[int, tuple[int, float, float]]) -> None:
+        self.found, self.m = found, found.there.model
+        self.mimics, self.driven = mimics, drives(found)
+        given = [found.name("BODY", k) for k in range(self.m.nbody)]
+        self.body_names = Names(given)
+        found.bodies[:] = [WORLD, *(name or self.body_names.new(f"body{k}") for k, name in enumerate(given) if k)]
+        joints = [found.name("JOINT", k) for k in range(self.m.njnt)]
+        self.joint_names = Names(joints)
+        owners = [found.bodies[body] for body in self.m.jnt_bodyid]
+        self.joints = [name or self.joint_names.new(f"{owners[k]}_joint") for k, name in enumerate(joints)]
+
+    def read(self) -> None:
+        """Add all bodies, each with its joint."""
+        read_marks(self.found)
+        coupled = {joint for own, (other, *_) in self.mimics.items() for joint in (own, other)}
+        for body in range(1, self.m.nbody):
+            first, count = int(self.m.body_jntadr[body]), int(self.m.body_jntnum[body])
+            numbers = list(range(first, first + count)) if count else []
+            with self.found.report.blamed(self.found.place("bodies", body)):
+                if count > 1 and coupled & set(numbers):
+                    self._read_one_by_one(body, numbers)
+                else:
+                    self._read_together(body, numbers)
+
+    def _read_together(self, body: int, numbers: list[int]) -> None:
+        """Add a body whose joints are one here."""
+        m, found = self.m, self.found
+        name = _joined([self.joints[k] for k in numbers])
+        if not numbers:
+            name = self.joint_names.new(f"{found.bodies[body]}_fixed")
+        elif len(numbers) > 1:
+            name = self.joint_names.new(name)
+        at = pose(m.body_pos[body], m.body_quat[body])
+        row = row_of([self._step(k) for k in numbers])
+        at = SE3.identity() if numbers and KINDS[m.jnt_type[numbers[0]]] == "free" else at
+        if numbers and numbers[0] in found.marks:
+            at, after = found.marks[numbers[0]]
+            row = Row(row.joint, SE3.identity(), after)
+        found.mechanism.add_body(found.bodies[body], self._inertia(body))
+        self._add(name, row, found.bodies[m.body_parentid[body]], found.bodies[body], at, numbers)
+
+    def _read_one_by_one(self, body: int, numbers: list[int]) -> None:
+        """Add a body whose joints are several here, with massless bodies between, so that one can follow another."""
+        m, found = self.m, self.found
+        parent, at = found.bodies[m.body_parentid[body]], pose(m.body_pos[body], m.body_quat[body])
+        for k in numbers:
+            is_last = k == numbers[-1]
+            child = found.bodies[body] if is_last else self.body_names.new(f"{found.bodies[body]}:{self.joints[k]}")
+            found.mechanism.add_body(child, self._inertia(body) if is_last else None)
+            self._add(self.joints[k], row_of([self._step(k)]), parent, child, at, [k])
+            parent, at = child, SE3.identity()
+
+    def _add(self, name: str, row: Row, parent: str, child: str, at: SE3, numbers: list[int]) -> None:
+        found, start = self.found, 0
+        sizes = [SIZES[KINDS[self.m.jnt_type[k]]] for k in numbers]
+        for k, nv in zip(numbers, sizes, strict=True):
+            found.slots[k] = Slot(name, start, nv, sum(sizes))
+            start += nv
+        record = found.mechanism.add_joint(
+            name, self._mimicking(row.joint, numbers), parent, child, at @ row.before, row.after, **self._along(numbers)
+        )
+        assert record.joint.nv == start
+
+    def _mimicking(self, joint: Joint, numbers: list[int]) -> Joint:
+        if not (len(numbers) == 1 and numbers[0] in self.mimics):
+            return joint
+        other, factor, offset = self.mimics[numbers[0]]
+        if self.m.jnt_limited[numbers[0]]:
+            self._remark(
+                numbers[0], f"its range limits joint {self.joints[other]!r}, which it follows, in MuJoCo alone"
+            )
+        return Mimic(joint, self.joints[other], factor, offset)
+
+    def _step(self, k: int) -> Step:
+        m: Any = self.m
+        kind: Any = KINDS[m.jnt_type[k]]
+        ref = float(m.qpos0[m.jnt_qposadr[k]]) if kind in ("hinge", "slide") else 0.0
+        axis, point = (Vector3(*map(float, vector[k])) for vector in (m.jnt_axis, m.jnt_pos))
+        return Step(kind, axis, point, ref)
+
+    def _inertia(self, body: int) -> Inertia | None:
+        m = self.m
+        if m.body_mass[body] == 0.0 and not any(m.body_inertia[body]):
+            return None
+        X = pose(m.body_ipos[body], m.body_iquat[body])
+        a, b, c = map(float, m.body_inertia[body])
+        at_com = Symmetric3((a, 0.0, 0.0, b, 0.0, c)).rotated(X.rotation)
+        return Inertia(float(m.body_mass[body]), X.translation, at_com)
+
+    # --- what acts along a joint ---
+
+    def _along(self, numbers: list[int]) -> dict[str, Any]:
+        """Return limits, what resists, springs and drives of a joint, for each of its velocities."""
+        each = [self._of_step(k) for k in numbers]
+
+        def row(key: str) -> tuple[float, ...]:
+            return tuple(value for step in each for value in step[key])
+
+        limits = Limits(row("lower"), row("upper"), None, row("effort"), None, row("effort_lower"))
+        return {
+            **{key: row(key) for key in ("damping", "friction", "armature")},
+            "limits": limits,
+            "spring": Spring(row("stiffness"), row("rest")),
+            "drive": Drive(row("kp"), row("kv")),
+        }
+
+    def _of_step(self, k: int) -> dict[str, Sequence[float]]:
+        m, kind = self.m, KINDS[self.m.jnt_type[k]]
+        first, nv = int(m.jnt_dofadr[k]), SIZES[kind]
+        dofs = slice(first, first + nv)
+        driven = self.driven.get(k, Driven())
+        lower, upper = self._limits(k, kind)
+        effort = _both(driven.effort, bounds(m.jnt_actfrclimited[k], m.jnt_actfrcrange[k]))
+        stiffness = self._stiffness(k, kind)
+        rest = float(m.qpos_spring[m.jnt_qposadr[k]]) if kind in ("hinge", "slide") else 0.0
+        self._warn_of_laws(k, kind)
+        return {
+            "damping": [float(e) + driven.friction for e in m.dof_damping[dofs]],
+            "friction": [float(e) for e in m.dof_frictionloss[dofs]],
+            "armature": [float(e) + driven.armature for e in m.dof_armature[dofs]],
+            "lower": [lower] * nv,
+            "upper": [upper] * nv,
+            "effort_lower": [effort[0]] * nv,
+            "effort": [effort[1]] * nv,
+            "stiffness": [stiffness] * nv,
+            "rest": [rest if stiffness else 0.0] * nv,
+            "kp": [driven.stiffness] * nv,
+            "kv": [driven.damping] * nv,
+        }
+
+    def _limits(self, k: int, kind: str) -> tuple[float, float]:
+        is_limited = self.m.jnt_limited[k]
+        if is_limited and kind == "ball":
+            self._remark(k, "the range of a ball, the largest angle of its rotation, is not kept")
+        return bounds(is_limited and kind in ("hinge", "slide"), self.m.jnt_range[k])
+
+    def _stiffness(self, k: int, kind: str) -> float:
+        stiffness = float(self.m.jnt_stiffness[k])
+        if stiffness and kind == "free":
+            self._warn(k, "the spring of a free joint, along the world's axes, is left out")
+            return 0.0
+        return stiffness
+
+    def _warn_of_laws(self, k: int, kind: str) -> None:
+        """Say what resists in a way no record here says."""
+        m, dof = self.m, int(self.m.jnt_dofadr[k])
+        if any(m.jnt_stiffnesspoly[k]) or any(m.dof_dampingpoly[dof]):
+            self._warn(k, "stiffness and damping beyond the linear term are left out")
+        if kind == "free" and (m.dof_armature[dof] or m.dof_frictionloss[dof]):
+            self._warn(
+                k, "armature and friction of a free joint act along the world's axes in MuJoCo, here along its own"
+            )
+
+    def _warn(self, k: int, message: str) -> None:
+        self.found.report.warn(self.found.place("joints", k), f"joint {self.joints[k]!r}: {message}")
+
+    def _remark(self, k: int, message: str) -> None:
+        self.found.report.remark(self.found.place("joints", k), f"joint {self.joints[k]!r}: {message}")
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Return the name of joints in a row: `name` of `name:0`, `name:1`, ..., as the writer calls them, else `a+b`."""
+    stem = names[0].removesuffix(":0") if len(names) > 1 else ""
+    is_numbered = stem and list(names) == [f"{stem}:{k}" for k in range(len(names))]
+    return stem if is_numbered else SEPARATOR.join(names)
+
+
+def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
+    """Return what two ranges have in common; the second where they have nothing."""
+    lower, upper = max(a[0], b[0]), min(a[1], b[1])
+    return (lower, upper) if lower <= upper else b

@@ -1,0 +1,230 @@
+"""What cardan makes of each element and attribute of MJCF (of MuJoCo 4): `ELEMENTS` decides, for reader and docs alike.
+
+The table is one of `formats/vocabulary.py`, but what it remarks on is left out before MuJoCo sees it, and what stands
+in no line is no MJCF: an error, as it is to MuJoCo.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from cardan._reach.formats.vocabulary import Vocabulary, verdicts
+
+
+def _of(read: str = "", **others: str) -> dict[str, str]:
+    """Return verdicts: names that are read; then, under the reason, those that are not."""
+    table = verdicts(read)
+    for reason, names in others.items():
+        table |= verdicts(names, WHY[reason])
+    return table
+
+
+WHY = {
+    "looks": "remark: it is about how things are shown",
+    "softness": "remark: how soft or how fast a constraint is belongs to MuJoCo's solver; it is not kept",
+    "own": "remark: numbers of the file's author's own are not kept",
+    "solver": "remark: it is about how MuJoCo computes; it is not kept",
+    "sizes": "remark: it is about MuJoCo's memory",
+    "saving": "remark: it is about how MuJoCo saves files",
+    "shown": "remark: groups of MuJoCo's viewer are not kept",
+    "sensor": "remark: sensors are not read; sites and cameras, on which they are, become frames",
+    "flex": "remark: deformable bodies are not read",
+    "plugin": "remark: plugins are code, which cardan does not run; what they would do is left out",
+    "fluid": "remark: forces of the medium are not modelled",
+    "contact": "remark: this part of contact is not kept",
+    "delay": "remark: delays of controls are not kept",
+    "state": "remark: a named configuration holds positions alone",
+    "light": "remark: lights move nothing",
+    "optics": "remark: of a camera its pose is kept, as a frame",
+    "gravcomp": "remark: the compensation of gravity is not kept; without it the body has its weight",
+    "mocap": "remark: a body moved by motion capture is read as fixed in the world",
+    "area": "remark: of sites their poses are kept, as frames",
+    "outside": "remark: bodies that stand outside of <worldbody> are none to MuJoCo",
+    "pair": "remark: pairs of geoms with contact parameters of their own are not kept",
+    "model": "refused: other models are not attached; compile the whole in MuJoCo, save that, and read it",
+    "composite": "refused: there are none since MuJoCo 4; save the file with an earlier version, which expands them",
+}
+"""Why things are not read."""
+
+_PLACE = "pos quat axisangle euler xyaxes zaxis"
+_ACTUATOR = (
+    "name class joint jointinparent tendon site body refsite slidersite cranksite cranklength gear ctrllimited "
+    "ctrlrange forcelimited forcerange armature damping kp kv dampratio timeconst inheritrange"
+)
+_BODY = "<inertial> <joint> <freejoint> <geom> <site> <camera> <body> <frame> <replicate> <include>"
+_TENDON = (
+    "name class limited range actuatorfrclimited actuatorfrcrange springlength stiffness damping frictionloss armature"
+)
+_SOFT = "solref solimp"
+_LIMITS = "solreflimit solimplimit solreffriction solimpfriction"
+
+
+def _actuator(more: str = "", **others: str) -> dict[str, str]:
+    return _of(f"{_ACTUATOR} {more}", shown="group", own="user", delay="delay nsample interp", **others) | {
+        "lengthrange": WHY["solver"]
+    }
+
+
+ELEMENTS: dict[str, dict[str, str]] = {
+    "mujoco": _of(
+        "model <compiler> <option> <default> <asset> <worldbody> <contact> <tendon> <equality> <actuator> <keyframe> "
+        "<include>",
+        outside="<body>",
+        looks="<visual> <statistic>",
+        sizes="<size>",
+        own="<custom>",
+        sensor="<sensor>",
+        plugin="<extension>",
+        flex="<deformable>",
+    ),
+    "compiler": _of(
+        "alignfree angle autolimits assetdir coordinate balanceinertia boundinertia boundmass discardvisual eulerseq "
+        "fitaabb fusestatic inertiafromgeom inertiagrouprange meshdir settotalmass strippath texturedir",
+        saving="conflict passthrough savecanonical savecompiled saveinertial",
+        solver="usethread <lengthrange>",
+    ),
+    "option": _of(
+        "gravity <flag>",
+        fluid="density viscosity wind",
+        solver="actuatorgroupdisable apirate ccd_iterations ccd_tolerance collision cone impratio integrator "
+        "iterations jacobian ls_iterations ls_tolerance magnetic mpr_iterations mpr_tolerance noslip_iterations "
+        "noslip_tolerance sdf_initpoints sdf_iterations sleep_tolerance solver timestep tolerance",
+        softness="o_friction o_margin o_solimp o_solref",
+    ),
+    "flag": _of(
+        "actuation clampctrl constraint contact damper equality frictionloss gravity limit spring",
+        solver="autoreset diagexact energy eulerdamp filterparent fwdinv invdiscrete ipc island midphase multiccd "
+        "nativeccd override passive refsafe sensor sensornoise sleep speculative warmstart",
+    ),
+    "default": _of(
+        "class <default> <mesh> <texture> <material> <joint> <geom> <site> <camera> <equality> <tendon> <general> "
+        "<motor> <position> <velocity> <intvelocity> <orientation> <pid> <damper> <cylinder> <muscle> <adhesion> "
+        "<dcmotor> <include>",
+        light="<light>",
+        pair="<pair>",
+    ),
+    "default/equality": _of("active", softness=_SOFT),
+    "default/tendon": _of(_TENDON, looks="material rgba width", shown="group", own="user")
+    | _of(softness=_LIMITS + " margin springyield"),
+    "asset": _of("<mesh> <hfield> <texture> <material> <include>", flex="<skin>", model="<model>"),
+    "mesh": _of(
+        "name class file content_type scale vertex face inertia refpos refquat builtin params",
+        looks="normal texcoord smoothnormal material maxhullvert",
+        plugin="<plugin>",
+    ),
+    "hfield": _of("name file content_type nrow ncol size elevation"),
+    "texture": _of(
+        "name class type file",
+        looks="builtin colorspace content_type embed gridlayout gridsize height hflip mark markrgb nchannel random "
+        "rgb1 rgb2 vflip width fileback filedown filefront fileleft fileright fileup",
+    ),
+    "material": _of(
+        "name class texture rgba <layer>",
+        looks="emission metallic reflectance roughness shininess specular texrepeat texuniform",
+    ),
+    "layer": _of("texture role"),
+    "worldbody": _of(
+        f"<geom> <site> <camera> <body> <frame> <replicate> <include> {_PLACE} name childclass", light="<light>"
+    )
+    | _of(flex="<flexcomp>", own="user", model="<attach>"),
+    "body": _of(
+        f"name childclass {_PLACE} {_BODY}",
+        light="<light>",
+        flex="<flexcomp>",
+        plugin="<plugin>",
+        composite="<composite>",
+        own="user",
+        gravcomp="gravcomp",
+        mocap="mocap",
+        solver="fuse simple sleep",
+        model="<attach>",
+    ),
+    "frame": _of(f"name childclass {_PLACE} {_BODY} scale massscale scaling", light="<light>")
+    | _of(flex="<flexcomp>", model="<attach>"),
+    "replicate": _of(f"count sep offset euler childclass {_BODY} name {_PLACE}", light="<light>")
+    | _of(flex="<flexcomp>", model="<attach>"),
+    "inertial": _of(f"{_PLACE} mass diaginertia fullinertia"),
+    "joint": _of(
+        "name class type pos axis ref springref stiffness springdamper damping armature frictionloss limited range "
+        "actuatorfrclimited actuatorfrcrange align",
+        gravcomp="actuatorgravcomp",
+        softness=_LIMITS + " margin springyield",
+        shown="group",
+        own="user",
+    ),
+    "freejoint": _of("name align", shown="group"),
+    "geom": _of(
+        f"name class type {_PLACE} fromto size mass density shellinertia group contype conaffinity condim friction "
+        "margin rgba material mesh hfield fitscale",
+        softness="solmix " + _SOFT,
+        contact="adhesion gap priority surfacevel",
+        fluid="fluidcoef fluidshape",
+        looks="castshadow",
+        own="user",
+        plugin="<plugin>",
+    ),
+    "site": _of(f"name class {_PLACE} fromto type size", area="mesh", looks="rgba material", shown="group", own="user"),
+    "camera": _of(
+        f"name class {_PLACE}",
+        optics="mode target fovy focal focalpixel ipd orthographic output principal principalpixel projection "
+        "resolution sensorsize",
+        own="user",
+    ),
+    "contact": _of("<exclude> <include>", pair="<pair>"),
+    "exclude": _of("name body1 body2"),
+    "tendon": _of("<fixed> <spatial> <include>"),
+    "fixed": _of(f"{_TENDON} <joint>", softness=_LIMITS + " margin springyield", shown="group", own="user"),
+    "fixed/joint": _of("joint coef"),
+    "spatial": _of(f"{_TENDON} <site> <geom> <pulley>", looks="material rgba width", shown="group", own="user")
+    | _of(softness=_LIMITS + " margin springyield"),
+    "spatial/site": _of("site"),
+    "spatial/geom": _of("geom sidesite"),
+    "pulley": _of("divisor"),
+    "equality": _of("<connect> <weld> <joint> <tendon> <include>", flex="<flex> <flexvert> <flexstrain>"),
+    "connect": _of("name class active body1 body2 anchor site1 site2", softness=_SOFT),
+    "weld": _of("name class active body1 body2 anchor relpose site1 site2", softness=_SOFT + " torquescale"),
+    "equality/joint": _of("name class active joint1 joint2 polycoef", softness=_SOFT),
+    "equality/tendon": _of("name class active tendon1 tendon2 polycoef", softness=_SOFT),
+    "actuator": _of(
+        "<general> <motor> <position> <velocity> <intvelocity> <orientation> <pid> <damper> <cylinder> <muscle> "
+        "<adhesion> <dcmotor> <include>",
+        plugin="<plugin>",
+    ),
+    "general": _actuator(
+        "actdim actearly actlimited actrange biasprm biastype dynprm dyntype gainprm gaintype input ffrange velrange"
+    ),
+    "motor": _actuator(),
+    "position": _actuator(),
+    "velocity": _actuator(),
+    "intvelocity": _actuator("actlimited actrange"),
+    "orientation": _actuator("input"),
+    "pid": _actuator("input ffrange velrange ki imax posrange slewmax"),
+    "damper": _actuator(),
+    "cylinder": _actuator("area bias diameter"),
+    "muscle": _actuator("force fpmax fvmax lmax lmin range scale tausmooth vmax"),
+    "adhesion": _actuator("gain"),
+    "dcmotor": _actuator("cogging controller inductance input lugre motorconst nominal resistance saturation thermal"),
+    "keyframe": _of("<key> <include>"),
+    "key": _of("name qpos", state="time qvel act ctrl mpos mquat plastic"),
+    "include": _of("file"),
+}
+"""Tag (or `parent/tag`): its attributes and the `<elements>` that may stand in it, each with its verdict."""
+
+NAMES = frozenset(
+    _of(
+        "name class childclass file model body body1 body2 joint joint1 joint2 jointinparent site site1 site2 refsite "
+        "slidersite cranksite geom sidesite tendon tendon1 tendon2 mesh hfield material texture target meshdir "
+        "texturedir assetdir"
+    )
+)
+"""Attributes that hold a name, not numbers."""
+
+
+VOCABULARY = Vocabulary("MJCF", ELEMENTS)
+
+
+@cache
+def key_of(parent: str, tag: str) -> str:
+    """Return the key in `ELEMENTS` of a tag within a parent, itself given by its key."""
+    within = f"{parent.rpartition('/')[2]}/{tag}"
+    return within if within in ELEMENTS else tag

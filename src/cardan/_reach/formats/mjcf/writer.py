@@ -1,0 +1,327 @@
+"""The MJCF writer: a mechanism or a model as MuJoCo's specification, printed with all digits.
+
+`interop.to_mjspec` decides what is said and how; what MuJoCo cannot say is refused there by name. The specification is
+compiled before it is printed, so that MuJoCo reads what is written. MuJoCo's own printer rounds to six digits.
+
+Meshes keep a relative name, to be found beside the file as they were beside the description, or else the path where
+they were found; their files are not opened.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import CardanError, DescriptionWarning, MechanismError, ParameterError, UnsupportedError
+from cardan._reach.formats.mjcf.expanded import MAX_HANDED, MAX_NUMBER
+from cardan._reach.formats.mjcf.losses import losses
+from cardan._reach.formats.written import Written
+from cardan._reach.formats.xml import MAX_DEPTH
+from cardan._reach.formats.xml_text import UNWRITABLE, Lines, element, escaped
+from cardan._reach.interop.mujoco_package import heard, mujoco
+from cardan._reach.interop.mujoco_shapes import geom_names
+from cardan._reach.interop.mujoco_spec import to_mjspec
+from cardan._robot.description import Mechanism
+from cardan._robot.geometry.shapes import HeightField, Mesh, Shape, Sphere
+from cardan._robot.model import WORLD, Model
+
+Attributes = Mapping[str, Any]
+MAX_BODIES_DEEP = MAX_DEPTH - 3
+"""Of elements, two are above all bodies, and one is in the last."""
+INSTEAD = "write it as JSON, URDF or SDF, or parts of it"
+KINDS = {0: "none", 1: "affine"}
+"""Of MuJoCo's biases."""
+
+
+def to_mjcf(thing: Mechanism | Model) -> str:
+    """Return a mechanism or a model as MJCF text; a `DescriptionWarning` names what it does not hold.
+
+    Raises:
+        As `write_mjcf`.
+    """
+    written = write_mjcf(thing)
+    for loss in written.losses:
+        warnings.warn(DescriptionWarning(f"{thing.name}: MJCF does not hold {loss}"), stacklevel=2)
+    return written.text
+
+
+def write_mjcf(thing: Mechanism | Model) -> Written:
+    """Return a mechanism (with a fixed base) or a model as the text of a file of MJCF, and what that does not hold.
+
+    Raises:
+        MissingExtraError: without the extra `mujoco`.
+        ParameterError: for another thing, or a name that XML cannot hold.
+        UnsupportedError: for what MuJoCo cannot say, or more than is read again; the message names it.
+        MechanismError: if MuJoCo refuses the whole; the message is MuJoCo's.
+    """
+    if not isinstance(thing, (Mechanism, Model)):
+        raise ParameterError("thing to write as MJCF", got=thing, expected="a Mechanism or a Model")
+    mj = mujoco("writing MJCF")
+    robot = thing.model() if isinstance(thing, Mechanism) else thing
+    _check_names(robot)
+    _check_size(robot)
+    names = geom_names(robot.shapes)
+    shapes = [replace(s, name=name) for s, name in zip(robot.shapes, names, strict=True)]
+    try:
+        closed = [replace(s, geometry=Sphere(1.0)) if isinstance(s.geometry, Mesh) else s for s in shapes]
+        spec = to_mjspec(robot, shapes=closed, annotations=True)  # no file of a mesh is opened: its name is printed
+        lost = losses(robot, spec)
+        with heard(mj):
+            spec.compile()
+    except CardanError:
+        raise
+    except ValueError as error:  # MuJoCo's
+        raise MechanismError(f"{robot.name!r} as MJCF: MuJoCo refuses it: {error}") from None
+    text = "\n".join(_Printer(mj, spec, robot, {s.name: s for s in shapes}).root()) + "\n"
+    _check_count(text.count("<") - text.count("</"))
+    return Written(text, lost)
+
+
+def _check_size(robot: Model) -> None:
+    """Raise `UnsupportedError` for a robot that is too deep or too large: MuJoCo is not interrupted by Ctrl-C."""
+    above = {c.child: c.parent for c in robot.connections}
+    depths = {WORLD: 0}
+    for body in above:
+        way = []
+        while body not in depths:
+            way.append(body)
+            body = above[body]
+        for k, each in enumerate(reversed(way), depths[body] + 1):
+            depths[each] = k
+    deepest = max(depths, key=lambda body: depths[body])
+    if depths[deepest] > MAX_BODIES_DEEP:
+        what = f"body {deepest!r}, {depths[deepest]} bodies deep: at most {MAX_BODIES_DEEP} are read again"
+        raise UnsupportedError(what, "a file of MJCF", INSTEAD)
+    weighed = sum(body.inertia is not None for body in robot.bodies)
+    _check_count(len((*robot.bodies, *robot.frames, *robot.shapes, *robot.actuators)) + weighed)
+
+
+def _check_count(count: int) -> None:
+    if count > MAX_HANDED:
+        what = f"{count} elements (bodies, inertias, joints, geoms, ...): at most {MAX_HANDED} are read again"
+        raise UnsupportedError(what, "a file of MJCF", INSTEAD)
+
+
+def _check_names(robot: Model) -> None:
+    """Raise `ParameterError` for a name XML cannot hold; MuJoCo would cut it short at a zero."""
+    records = (robot, *robot.bodies, *robot.connections, *robot.frames, *robot.shapes, *robot.actuators)
+    for name in (*(record.name for record in records), *robot.named_configurations):
+        if UNWRITABLE.search(name):
+            hint = "write the robot as JSON, or name it otherwise"
+            raise ParameterError("a name in MJCF", got=name, expected="characters XML can hold", hint=hint)
+
+
+def _element(tag: str, attributes: Attributes, inside: Sequence[str] = ()) -> Lines:
+    """Return the lines of an element; attributes that are None are left out."""
+    return element(tag, {key: _text(value) for key, value in attributes.items() if value is not None}, inside)
+
+
+def _text(value: Any) -> str:
+    """Return a value as it stands in an attribute: numbers with all their digits, texts escaped."""
+    if isinstance(value, str):
+        return escaped(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        if not abs(value) <= MAX_NUMBER:
+            expected = f"numbers up to {MAX_NUMBER:g}: no larger one is read again"
+            raise ParameterError("a number in MJCF", got=float(value), expected=expected, hint="Are the units right?")
+        return repr(float(value))
+    return " ".join(_text(e) for e in value)
+
+
+def _unless(value: Any, default: Any) -> Any:
+    """Return a number or numbers; None where they are MuJoCo's default."""
+    same = np.array_equal(np.asarray(value, dtype=float), np.asarray(default, dtype=float))
+    return None if same else value
+
+
+class _Printer:
+    """Prints a specification that `to_mjspec` made, part by part.
+
+    Args:
+        mj: the package.
+        spec: the specification.
+        model: what it was made of.
+        shapes: by the names of its geoms.
+    """
+
+    def __init__(self, mj: Any, spec: Any, model: Model, shapes: Mapping[str, Shape]) -> None:
+        self.mj, self.spec, self.model, self.shapes = mj, spec, model, shapes
+        self.sensors = {frame.name for frame in model.frames if frame.kind == "sensor"}
+        self.meshes: dict[tuple[Any, ...], str] = {}
+        for shape in shapes.values():
+            if isinstance(shape.geometry, Mesh):
+                self.meshes.setdefault(_key(shape.geometry), f"mesh{len(self.meshes)}")
+
+    def root(self) -> Lines:
+        """Return the whole."""
+        world = self.spec.worldbody
+        parts = [
+            _element("compiler", {"angle": "radian", "autolimits": True, "inertiafromgeom": False}),
+            _element("option", {"gravity": self.model.gravity}),
+            *_section("asset", self._assets()),
+            _element("worldbody", {}, [*self._inside(world)]) if list(self._inside(world)) else [],
+            *_section("contact", self._exclusions()),
+            *_section("tendon", map(self._tendon, self.spec.tendons)),
+            *_section("equality", map(self._equality, self.spec.equalities)),
+            *_section("actuator", map(self._actuator, self.spec.actuators)),
+            *_section("keyframe", (_element("key", {"name": k.name, "qpos": k.qpos}) for k in self.spec.keys)),
+        ]
+        return _element("mujoco", {"model": self.spec.modelname}, [*chain.from_iterable(parts)])
+
+    def _assets(self) -> Iterator[Lines]:
+        looks = {s.material: s for s in self.shapes.values() if s.material}
+        for name, shape in looks.items():
+            yield _element("material", {"name": name, "rgba": shape.rgba})
+        for (file, *scale), name in self.meshes.items():
+            yield _element("mesh", {"name": name, "file": file, "scale": _unless(scale, [1.0] * 3)})
+        for field in self.spec.hfields:
+            shares = np.array(field.userdata).reshape(field.nrow, field.ncol)[::-1]  # the file's first row is the last
+            counts = {"nrow": field.nrow, "ncol": field.ncol}
+            yield _element("hfield", {"name": field.name, **counts, "size": field.size, "elevation": shares.ravel()})
+
+    # --- bodies, from the world outwards, without recursion: chains may be long ---
+
+    def _inside(self, body: Any) -> Iterator[str]:
+        """Yield the lines of all that is in a body, in its bodies too."""
+        yield from chain.from_iterable(self._own(body))
+        stack: list[Any] = [(child, 0) for child in reversed(body.bodies)]
+        while stack:
+            item, depth = stack.pop()
+            if isinstance(item, str):
+                yield "  " * depth + item
+                continue
+            head = _element("body", {"name": item.name, **_place(item)})[0].removesuffix("/>") + ">"
+            yield "  " * depth + head
+            yield from ("  " * (depth + 1) + line for line in chain.from_iterable(self._own(item)))
+            stack.append(("</body>", depth))
+            stack += [(child, depth + 1) for child in reversed(item.bodies)]
+
+    def _own(self, body: Any) -> Iterator[Lines]:
+        if body.explicitinertial:
+            yield _element(
+                "inertial", {**_place(body, "ipos", "iquat"), "mass": body.mass, "diaginertia": body.inertia}
+            )
+        yield from map(self._joint, body.joints)
+        yield from map(self._geom, body.geoms)
+        for site in body.sites:
+            tag = "camera" if site.name in self.sensors else "site"
+            yield _element(tag, {"name": site.name, **_place(site)})
+
+    def _joint(self, joint: Any) -> Lines:
+        kind = joint.type.name.removeprefix("mjJNT_").lower()
+        if kind == "free":
+            damping = _unless(joint.damping[0], 0.0)
+            return _element("joint", {"name": joint.name, "type": kind, "damping": damping})
+        is_scalar, spring = kind in ("hinge", "slide"), joint.stiffness[0]
+        attributes = {
+            "name": joint.name,
+            "type": kind,
+            "pos": _unless(joint.pos, [0.0] * 3),
+            "axis": joint.axis if is_scalar else None,
+            "range": joint.range if joint.limited == self.mj.mjtLimited.mjLIMITED_TRUE else None,
+            "actuatorfrcrange": joint.actfrcrange if joint.actfrclimited == self.mj.mjtLimited.mjLIMITED_TRUE else None,
+            "stiffness": _unless(spring, 0.0),
+            "springref": _unless(joint.springref, 0.0) if is_scalar and spring else None,
+            "damping": _unless(joint.damping[0], 0.0),
+            "frictionloss": _unless(joint.frictionloss, 0.0),
+            "armature": _unless(joint.armature, 0.0),
+        }
+        return _element("joint", attributes)
+
+    def _geom(self, geom: Any) -> Lines:
+        shape = self.shapes[geom.name]
+        is_mesh, is_field = isinstance(shape.geometry, Mesh), isinstance(shape.geometry, HeightField)
+        attributes = {
+            "name": geom.name,
+            "type": "mesh" if is_mesh else geom.type.name.removeprefix("mjGEOM_").lower(),
+            **_place(geom),
+            "size": None if is_mesh or is_field else geom.size,
+            "hfield": geom.hfieldname if is_field else None,
+            "mesh": self.meshes[_key(shape.geometry)] if isinstance(shape.geometry, Mesh) else None,
+            "contype": _unless(geom.contype, 1),
+            "conaffinity": _unless(geom.conaffinity, 1),
+            "condim": _unless(geom.condim, 3),
+            "friction": _unless(geom.friction, [1.0, 0.005, 0.0001]),
+            "margin": _unless(geom.margin, 0.0),
+            "group": _unless(geom.group, 0),
+            "material": shape.material or None,
+            "rgba": shape.rgba,
+            "mass": 0.0 if shape.density is None else None,
+            "density": shape.density,
+        }
+        return _element("geom", attributes)
+
+    # --- what refers to bodies ---
+
+    def _exclusions(self) -> Iterator[Lines]:
+        for exclude in self.spec.excludes:
+            yield _element("exclude", {"body1": exclude.bodyname1, "body2": exclude.bodyname2})
+
+    def _tendon(self, tendon: Any) -> Lines:
+        """Return a tendon over joints, or a rope between sites."""
+        wraps = [wrap.target for wrap in tendon.path]
+        if isinstance(wraps[0], self.mj._specs.MjsJoint):
+            inside = [_element("joint", {"joint": w.target.name, "coef": w.coef})[0] for w in tendon.path]
+            return _element("fixed", {"name": tendon.name}, inside)
+        inside = [_element("site", {"site": site.name})[0] for site in wraps]
+        return _element("spatial", {"name": tendon.name, "range": tendon.range, **_stiffest(tendon, "limit")}, inside)
+
+    def _equality(self, e: Any) -> Lines:
+        kind = e.type.name.removeprefix("mjEQ_").lower()
+        if kind == "joint":
+            own = {"joint1": e.name1, "joint2": e.name2, "polycoef": e.data[:5]}
+        else:
+            own = {"site1": e.name1, "site2": e.name2}
+        return _element(kind, {"name": e.name, **own, **_stiffest(e)})
+
+    def _actuator(self, a: Any) -> Lines:
+        by_tendon = a.trntype == self.mj.mjtTrn.mjTRN_TENDON
+        is_on = self.mj.mjtLimited.mjLIMITED_TRUE
+        count = max((k + 1 for k, gear in enumerate(a.gear) if gear), default=1)
+        attributes = {
+            "name": a.name,
+            "tendon" if by_tendon else "joint": a.target,
+            "gear": _unless(a.gear[:count], [1.0]),
+            "ctrlrange": a.ctrlrange if a.ctrllimited == is_on else None,
+            "forcerange": a.forcerange if a.forcelimited == is_on else None,
+            "gainprm": _unless(a.gainprm[0], 1.0),
+            "biastype": KINDS[int(a.biastype)] if int(a.biastype) else None,
+            "biasprm": a.biasprm[:3] if int(a.biastype) else None,
+        }
+        return _element("general", attributes)
+
+
+def _section(tag: str, elements: Any) -> list[Lines]:
+    lines = [*chain.from_iterable(elements)]
+    return [_element(tag, {}, lines)] if lines else []
+
+
+def _place(thing: Any, position: str = "pos", quaternion: str = "quat") -> dict[str, Any]:
+    pos, quat = getattr(thing, position), getattr(thing, quaternion)
+    is_default = any(map(math.isnan, quat)) or list(quat) == [1.0, 0.0, 0.0, 0.0]
+    return {
+        "pos": pos if position == "ipos" else _unless(pos, [0.0] * 3),
+        "quat": None if is_default else quat,
+    }
+
+
+def _stiffest(thing: Any, which: str = "") -> dict[str, Any]:
+    """Return how stiff a constraint is; all that `to_mjspec` makes are as stiff as MuJoCo lets them be."""
+    ending = f"_{which}" if which else ""
+    return {f"{key}{which}": getattr(thing, f"{key}{ending}") for key in ("solref", "solimp")}
+
+
+def _key(mesh: Mesh) -> tuple[Any, ...]:
+    """Return what a mesh is written as: its file and its scale."""
+    is_relative = "://" not in mesh.uri and not mesh.uri.startswith("/")
+    return (mesh.uri if is_relative else mesh.path or mesh.uri, *mesh.scale)

@@ -1,0 +1,311 @@
+"""What is possible and probably not meant: remarks of `cardan check` on a robot of any format.
+
+Each check is one function over a robot that yields what it is about and what is odd; findings of one kind are one
+remark, at the first. They are tuned to be silent on robots that are right: each bound says where it comes from.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import quoted
+from cardan._algebra.spatial import Inertia
+from cardan._reach.formats.report import At, Report
+from cardan._robot.description import Mechanism
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Shape, Sphere
+from cardan._robot.joints import Mimic
+from cardan._robot.model import Connection
+
+LIGHTEST, HEAVIEST = 1.0, 25_000.0
+"""Densities of what robots are made of [kg/m^3]: aerogel and shells drawn as solids are above 1, osmium is 22 600."""
+SLACK = 0.25
+"""How far a centre of mass may be outside of the shapes' box, in diagonals of it: not everything is drawn."""
+STRETCH = 2.0
+"""How many times the farthest corner of the shapes a radius of gyration may be: no homogeneous body reaches 1."""
+SHRINK = 0.02
+"""Which part of the shapes' half diagonal a radius of gyration may fall to: a homogeneous rod has 0.58."""
+RATIO = 1000.0
+SHOWN = 3
+MAX_STL = 16 * 2**20  # bytes of a file that are read
+MAX_MESHES = 200
+_NAMES = "Gazebo's SDF keeps '::' and '__...__' for itself, XML has no control characters"
+
+Finding = tuple[str, str, str]
+"""What it is about, `"body"`, and its name; what is odd about it, without numbers where many are alike."""
+
+
+def review(
+    mechanism: Mechanism, places: Mapping[tuple[str, str], At], report: Report, allow: Callable[[str], bool]
+) -> None:
+    """Remark on what is probably not meant.
+
+    Args:
+        mechanism: the robot.
+        places: where its parts are described.
+        report: where the remarks go.
+        allow: whether a mesh's file may be opened.
+    """
+    robot = _Robot(mechanism, allow)
+    for check in CHECKS:
+        with np.errstate(all="ignore"):  # numbers of a file may be as large as there are
+            found = list(check(robot))
+        if found:
+            kind, name, told = found[0]
+            names = ", ".join(quoted(each) for _, each, _ in found[:SHOWN])
+            more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+            report.remark(places.get((kind, name), 0), f"{kind} {names}{more}: {told}")
+
+
+@dataclass(frozen=True)
+class _Robot:
+    """A mechanism with what several checks need."""
+
+    mechanism: Mechanism
+    allow: Callable[[str], bool]
+    _meshes: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def inertias(self) -> dict[str, Inertia]:
+        """Inertias of the bodies that have mass."""
+        bodies = self.mechanism.bodies
+        return {body.name: body.inertia for body in bodies if body.inertia is not None and body.inertia.mass > 0.0}
+
+    @cached_property
+    def shapes(self) -> dict[str, list[Shape]]:
+        """Shapes of each body: the collision shapes, or the visual ones if there are no others."""
+        found: dict[str, dict[str, list[Shape]]] = {}
+        for shape in self.mechanism.shapes:
+            found.setdefault(shape.body, {}).setdefault(shape.role, []).append(shape)
+        return {body: [*roles.get("collision", ()), *roles.get("visual", ())] for body, roles in found.items()}
+
+    @cached_property
+    def boxes(self) -> dict[str, np.ndarray]:
+        """Corners of the box around the shapes of each body, (2, 3), where all are known."""
+        found = {}
+        for body, shapes in self.shapes.items():
+            corners = [self._corners(shape) for shape in shapes]
+            if corners and all(each is not None for each in corners):
+                points = np.concatenate(corners)  # pyright: ignore[reportArgumentType, reportCallIssue]
+                found[body] = np.array([points.min(axis=0), points.max(axis=0)])
+        return found
+
+    def _corners(self, shape: Shape) -> np.ndarray | None:
+        """Return the corners of the box around a shape, in its own axes, seen in those of the body; (8, 3)."""
+        box = self._box(shape.geometry)
+        if box is None:
+            return None
+        corners = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+        X = np.array(shape.pose.homogeneous(), dtype=float)
+        return corners @ X[:3, :3].T + X[:3, 3]
+
+    def _box(self, geometry: Any) -> np.ndarray | None:
+        if isinstance(geometry, Mesh):
+            box = self._mesh_box(geometry.path)
+            return None if box is None else np.sort(box * np.array(geometry.scale), axis=0)
+        if isinstance(geometry, HeightField):
+            vertices, _ = geometry.surface()
+            return np.array([vertices.min(axis=0), vertices.max(axis=0)])
+        half = half_sizes(geometry)
+        return None if half is None else np.array([[-h for h in half], half])
+
+    def _mesh_box(self, path: str | None) -> np.ndarray | None:
+        if path is None or not self.allow(path):
+            return None
+        if path not in self._meshes:
+            self._meshes[path] = stl_box(path) if len(self._meshes) < MAX_MESHES else None
+        return self._meshes[path]
+
+    @cached_property
+    def neighbours(self) -> dict[str, list[tuple[str, Connection]]]:
+        """Bodies that each body is joined to."""
+        found: dict[str, list[tuple[str, Connection]]] = {}
+        for c in self.mechanism.joints:
+            found.setdefault(c.parent, []).append((c.child, c))
+            found.setdefault(c.child, []).append((c.parent, c))
+        return found
+
+
+def half_sizes(geometry: Any) -> Sequence[float] | None:
+    """Return half the sides of the box around a primitive in its own axes, or None."""
+    if isinstance(geometry, Box):
+        return [0.5 * s for s in geometry.size]
+    if isinstance(geometry, Sphere):
+        return [geometry.radius] * 3
+    if isinstance(geometry, Ellipsoid):
+        return list(geometry.radii)
+    if isinstance(geometry, (Cylinder, Capsule)):
+        cap = geometry.radius if isinstance(geometry, Capsule) else 0.0
+        return [geometry.radius, geometry.radius, 0.5 * geometry.length + cap]
+    return None
+
+
+def stl_box(path: str) -> np.ndarray | None:
+    """Return the corners of the box around a binary STL file, (2, 3); None for other files."""
+    if not path.lower().endswith(".stl") or not os.path.isfile(path):
+        return None
+    try:
+        size = os.path.getsize(path)
+        with open(path, "rb") as file:
+            head = file.read(84)
+            count = int.from_bytes(head[80:84], "little")
+            if size > MAX_STL or count == 0 or size != 84 + 50 * count:
+                return None
+            triangles = np.frombuffer(
+                file.read(50 * count), dtype=np.dtype([("n", "<f4", 3), ("p", "<f4", (3, 3)), ("a", "<u2")])
+            )
+    except OSError:
+        return None
+    points = triangles["p"].reshape(-1, 3).astype(float)
+    return np.array([points.min(axis=0), points.max(axis=0)]) if np.isfinite(points).all() else None
+
+
+# --- bodies ------------------------------------------------------------------------------------------------------
+
+
+def centre_outside(robot: _Robot) -> Iterator[Finding]:
+    """A centre of mass far outside of the shapes' box."""
+    for body, inertia in robot.inertias.items():
+        box = robot.boxes.get(body)
+        if box is None:
+            continue
+        c = np.array(tuple(inertia.com), dtype=float)
+        away = float(np.linalg.norm(np.maximum(0.0, np.maximum(box[0] - c, c - box[1]))))
+        diagonal = float(np.linalg.norm(box[1] - box[0]))
+        if away > SLACK * diagonal + 1e-3:
+            told = f"the centre of mass is {away:.3g} m outside of its shapes, which are {diagonal:.3g} m large"
+            yield "body", body, told
+
+
+def impossible_size(robot: _Robot) -> Iterator[Finding]:
+    """A radius of gyration that no body of the shapes' size has."""
+    for body, inertia in robot.inertias.items():
+        box, radii = robot.boxes.get(body), gyration(inertia)
+        if box is None or radii is None:
+            continue
+        c = np.array(tuple(inertia.com), dtype=float)
+        farthest = float(np.linalg.norm(np.maximum(np.abs(box[0] - c), np.abs(box[1] - c))))
+        half = 0.5 * float(np.linalg.norm(box[1] - box[0]))
+        if radii[-1] > STRETCH * farthest + 1e-3:
+            told = (
+                f"its inertia is that of mass {radii[-1]:.3g} m away from the centre; its shapes reach {farthest:.3g} m"
+            )
+            yield "body", body, told + "; are the units right?"
+        elif radii[-1] < SHRINK * half:
+            told = f"within {radii[-1]:.3g} m of the centre; its shapes are {2 * half:.3g} m large"
+            yield "body", body, f"its inertia is that of mass {told}; are the units right?"
+
+
+def gyration(inertia: Inertia) -> np.ndarray | None:
+    """Return the radii of gyration [m], in order; None where the inertia is none."""
+    J = np.array([list(row) for row in inertia.inertia_at_com.matrix().rows()], dtype=float)
+    if not np.isfinite(J).all():
+        return None
+    moments = np.linalg.eigvalsh(J)
+    return np.sqrt(moments / inertia.mass) if moments[0] >= 0.0 and moments[-1] > 0.0 else None
+
+
+def impossible_density(robot: _Robot) -> Iterator[Finding]:
+    """A mass that nothing of the shapes' volume has."""
+    for body, inertia in robot.inertias.items():
+        shapes = robot.shapes.get(body, ())
+        primitives = [shape for shape in shapes if half_sizes(shape.geometry) is not None]
+        roles = {role: [s for s in primitives if s.role == role] for role in ("collision", "visual")}
+        volume = sum(_volume(s.geometry) for s in roles["collision"] or roles["visual"])
+        if not primitives or len(primitives) < len(shapes) or volume <= 0.0:
+            continue
+        density = float(inertia.mass) / volume
+        if not LIGHTEST <= density <= HEAVIEST:
+            yield "body", body, f"{float(inertia.mass):.3g} kg in {volume:.3g} m^3 are {density:.3g} kg/m^3"
+
+
+def _volume(geometry: Any) -> float:
+    """Return a volume [m^3], infinite where it is too large for a number."""
+    try:
+        return geometry.volume
+    except OverflowError:
+        return float("inf")
+
+
+def unlike_neighbours(robot: _Robot) -> Iterator[Finding]:
+    """A mass a thousand times those of all bodies it moves against."""
+    for body, inertia in robot.inertias.items():
+        moving = [other for other, c in robot.neighbours.get(body, ()) if c.joint.nv and other in robot.inertias]
+        masses = [robot.inertias[other].mass for other in moving]
+        if masses and inertia.mass > RATIO * max(masses):
+            told = f"{float(inertia.mass):.3g} kg are more than {RATIO:.0f} times the mass of its neighbours"
+            yield "body", body, told
+
+
+def massless_ends(robot: _Robot) -> Iterator[Finding]:
+    """A body that moves and has no mass, nor has anything that hangs on it; a robot without any mass is meant so."""
+    joints = robot.mechanism.joints if robot.inertias else ()
+    above: dict[str, list[str]] = {}
+    for c in joints:
+        above.setdefault(c.child, []).append(c.parent)
+    heavy, waiting = set(robot.inertias), list(robot.inertias)
+    while waiting:
+        new = [body for body in above.get(waiting.pop(), ()) if body not in heavy]
+        heavy.update(new)
+        waiting += new
+    for c in joints:
+        if c.joint.nv and not isinstance(c.joint, Mimic) and c.child not in heavy:
+            told = "it moves and nothing from there on has mass: forward dynamics will not be finite"
+            yield "body", c.child, told
+
+
+# --- joints ------------------------------------------------------------------------------------------------------
+
+
+def zero_outside(robot: _Robot) -> Iterator[Finding]:
+    """Limits without the neutral configuration."""
+    for c in robot.mechanism.joints:
+        if any(low > 0.0 or high < 0.0 for low, high in zip(c.limits.lower or (), c.limits.upper or (), strict=True)):
+            yield "joint", c.name, "0 is outside of the limits, and so is the neutral configuration"
+
+
+def powerless(robot: _Robot) -> Iterator[Finding]:
+    """Joints on which nothing may push."""
+    for c in robot.mechanism.joints:
+        if c.joint.nv and c.limits.effort and max(c.limits.effort) == 0.0:
+            yield "joint", c.name, "the limit of effort is 0: no motor can move it"
+
+
+def motionless(robot: _Robot) -> Iterator[Finding]:
+    """Joints that may not move."""
+    for c in robot.mechanism.joints:
+        if c.joint.nv and c.limits.velocity and max(c.limits.velocity) == 0.0:
+            yield "joint", c.name, "the limit of velocity is 0"
+
+
+# --- names -------------------------------------------------------------------------------------------------------
+
+
+def unwritable(robot: _Robot) -> Iterator[Finding]:
+    """Names that other formats have no way to write."""
+    m = robot.mechanism
+    for kind, parts in (("body", m.bodies), ("joint", m.joints), ("frame", m.frames)):
+        for part in parts:
+            name = part.name
+            reserved = "::" in name or (name.startswith("__") and name.endswith("__"))
+            if reserved or name != name.strip() or not name.isprintable():
+                yield kind, name, f"other formats cannot write such a name: {_NAMES}"
+
+
+CHECKS: tuple[Callable[[_Robot], Iterator[Finding]], ...] = (
+    centre_outside,
+    impossible_size,
+    impossible_density,
+    unlike_neighbours,
+    massless_ends,
+    zero_outside,
+    powerless,
+    motionless,
+    unwritable,
+)
+"""A new check is one function, and its name here."""

@@ -1,0 +1,187 @@
+"""Collecting faults while reading on, and reading numbers that are numbers."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from cardan._algebra.errors import CardanError, DescriptionError, Fault, close_names, did_you_mean
+from cardan._reach.formats.xml import Element
+
+MAX_FAULTS = 1000
+MAX_SUGGESTIONS = 30
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
+
+
+class Line(int):
+    """A line that knows its file, where a description is made of several."""
+
+    file: str
+
+    def __new__(cls, line: int, file: str) -> Line:
+        """Return a line of a file."""
+        self = super().__new__(cls, line)
+        self.file = file
+        return self
+
+
+class Place(NamedTuple):
+    """Where something is in a file: the line, from 1, or the path of what it is about, or neither.
+
+    A part of the description may stand in another file, one that was included: then `file` names it.
+    """
+
+    line: int = 0
+    where: str = ""
+    file: str = ""
+
+
+At = Element | Place | int
+
+
+@dataclass(slots=True)
+class Report:
+    """The faults of one file: the first `MAX_FAULTS` of each kind.
+
+    Errors are what stops the reading. Doubts are questionable inertias, about which `on_inertia` decides; warnings are
+    shown whenever a description is read, remarks only by `check`: whatever a reader does not use is one.
+    """
+
+    file: str
+    errors: list[Fault] = field(default_factory=list)
+    doubts: list[Fault] = field(default_factory=list)
+    warnings: list[Fault] = field(default_factory=list)
+    remarks: list[Fault] = field(default_factory=list)
+    error_count: int = 0
+
+    def error(self, at: At, message: str) -> None:
+        """Note an error at an element, place or line."""
+        self.error_count += 1
+        self._note(self.errors, at, message, "error")
+
+    def doubt(self, at: At, message: str) -> None:
+        """Note a questionable inertia."""
+        self._note(self.doubts, at, message, "warning")
+
+    def warn(self, at: At, message: str) -> None:
+        """Note what a user has to know who only reads: a mesh that is missing, a joint that was left out."""
+        self._note(self.warnings, at, message, "warning")
+
+    def remark(self, at: At, message: str) -> None:
+        """Note something harmless: what is not used, or probably not meant."""
+        self._note(self.remarks, at, message, "warning")
+
+    def _note(self, faults: list[Fault], at: At, message: str, severity: str) -> None:
+        if len(faults) > MAX_FAULTS:
+            return
+        line = at.line if isinstance(at, (Element, Place)) else at
+        place = at if isinstance(at, Place) else Place(int(line), file=getattr(line, "file", ""))
+        told = message if len(faults) < MAX_FAULTS else "there are more; only the first are shown"
+        faults.append(Fault(place.file or self.file, place.line, told, severity, place.where))
+
+    @contextmanager
+    def blamed(self, at: At) -> Iterator[None]:
+        """Turn what records, joints or the mechanism refuse into an error at a place."""
+        try:
+            yield
+        except CardanError as error:
+            self.error(at, str(error))
+
+    def stop(self) -> None:
+        """Raise `DescriptionError` with all errors so far, if there are any."""
+        if self.errors:
+            raise DescriptionError(sorted(self.errors, key=lambda f: f.line))
+
+    @property
+    def has_enough_doubts(self) -> bool:
+        """Whether one more doubt would not be kept."""
+        return len(self.doubts) > MAX_FAULTS
+
+    def faults(self) -> list[Fault]:
+        """Return all faults by line."""
+        return sorted(self.errors + self.doubts + self.warnings + self.remarks, key=lambda f: f.line)
+
+    def nearest(self, name: str, candidates: Iterable[str]) -> str:
+        """Return a question with the nearest names, or nothing; silent after many faults, for it takes time."""
+        if self.error_count + len(self.remarks) >= MAX_SUGGESTIONS:
+            return ""
+        return did_you_mean(close_names(name, candidates))
+
+    # --- reading attributes; each notes an error and returns None (or a default) where there is one ---
+
+    def text(self, element: Element, name: str) -> str | None:
+        """Return a required, non-empty attribute."""
+        value = element.attributes.get(name)
+        if value is None or not value.strip():
+            self.error(element, f"<{element.tag}> needs a non-empty attribute {name!r}")
+            return None
+        return value
+
+    def numbers(self, element: Element, name: str, count: int, default: tuple[float, ...] | None) -> tuple[float, ...]:
+        """Return `count` finite numbers of an attribute; `default` None makes it required."""
+        raw = element.attributes.get(name)
+        if raw is None:
+            if default is None:
+                self.error(element, f"<{element.tag}> needs the attribute {name!r}")
+            return default or (0.0,) * count
+        return self.numbers_of(element, raw, count, name) or default or (0.0,) * count
+
+    def number(self, element: Element, name: str, default: float | None) -> float:
+        """Return one finite number of an attribute; `default` None makes it required."""
+        return self.numbers(element, name, 1, None if default is None else (default,))[0]
+
+    def numbers_of(
+        self, element: Element, raw: str, count: int, name: str = "", *, infinite: bool = False
+    ) -> tuple[float, ...]:
+        """Return `count` numbers of the text of an attribute with a name, or of an element; none if it has others."""
+        words, shown = raw.split(), f" {name}={raw[:60]!r}" if name else ""
+        if len(words) != count or "${" in raw or "$(" in raw:
+            expected = "1 number" if count == 1 else f"{count} numbers separated by spaces"
+            self.error(element, f"<{element.tag}{shown}>: expected {expected}, got {len(words)}{_hint(raw)}")
+            return ()
+        where = f"<{element.tag} {name}=...>" if name else f"<{element.tag}>"
+        return tuple(self._number(element, where, word, infinite) for word in words)
+
+    def _number(self, element: Element, where: str, word: str, infinite: bool) -> float:
+        if NUMBER.fullmatch(word) or (infinite and INFINITE.fullmatch(word)):
+            value = float(word)
+            if math.isfinite(value) or infinite:
+                return value
+            self.error(element, f"{where}: {word[:40]} is too large for a number")
+        elif word.lower().lstrip("+-") in ("nan", "inf", "infinity"):
+            self.error(element, f"{where}: {word} is not a {'' if infinite else 'finite '}number")
+        else:
+            self.error(element, f"{where}: {word[:40]!r} is not a number{_hint(word)}")
+        return 0.0
+
+    def non_negative(self, element: Element, name: str, default: float | None, owner: str) -> float:
+        """Return one number >= 0 of an attribute; `owner` says in the error whose it is."""
+        value = self.number(element, name, default)
+        if value < 0.0:
+            self.error(element, f"{owner}: <{element.tag} {name}=...>: {value:g} is negative; expected a number >= 0")
+        return abs(value)
+
+    def one(self, element: Element, tag: str, *, required: bool = False) -> Element | None:
+        """Return the only child with a tag; a second one is an error."""
+        found = list(element.all(tag))
+        if len(found) > 1:
+            self.error(found[1], f"a second <{tag}> in <{element.tag}> of line {element.line}; only one is allowed")
+        if not found and required:
+            self.error(element, f"<{element.tag}{_named(element)}> needs a <{tag}> element")
+        return found[0] if found else None
+
+
+def _named(element: Element) -> str:
+    name = element.attributes.get("name")
+    return f" name={name!r}" if name else ""
+
+
+def _hint(raw: str) -> str:
+    if "${" in raw or "$(" in raw:
+        return "; this is a xacro expression: name the file .xacro, or declare xmlns:xacro in its first element"
+    return "; use a decimal point, and spaces between numbers" if "," in raw else ""

@@ -1,0 +1,9 @@
+"""SDF, the format of Gazebo, read and written."""
+
+from cardan._reach.formats.sdf.reader import read
+from cardan._reach.formats.sdf.writer import to_sdf as write
+
+OPTIONS = frozenset({"continuous", "model"})
+"""The options of `load` that mean something here."""
+
+__all__ = ["OPTIONS", "read", "write"]

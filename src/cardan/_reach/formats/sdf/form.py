@@ -1,0 +1,339 @@
+"""A mechanism in the form SDF has: scopes of links, joints and frames, everything at rest in a place.
+
+SDF says where links are when every coordinate is zero, and where a joint is on its child; cardan has a pose of the
+joint on either side. With X the poses of bodies at rest both say the same,
+
+    X_child = X_parent parent_pose child_pose^-1,
+
+for the joints of a spanning tree by the choice of X; a joint that closes a loop must be closed at rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import UnsupportedError, quoted
+from cardan._algebra.spatial import SE3
+from cardan._reach.formats.sdf.scopes import ROOT, SEPARATOR, WORLD_FRAME
+from cardan._reach.formats.urdf.form import as_hinge
+from cardan._reach.formats.written import is_bounded, losses_of
+from cardan._robot.description import Mechanism
+from cardan._robot.description.rooting import Forest
+from cardan._robot.joints import (
+    Composite,
+    Fixed,
+    FreeFlyer,
+    Helical,
+    Joint,
+    Mimic,
+    Prismatic,
+    Reversed,
+    Revolute,
+    Spherical,
+    UnboundedRevolute,
+    Universal,
+)
+from cardan._robot.model import WORLD, Body, Connection, Frame, Model
+from cardan._robot.records import EARTH_GRAVITY
+
+KINDS: dict[type[Joint], str] = {
+    Fixed: "fixed",
+    Revolute: "revolute",
+    UnboundedRevolute: "continuous",
+    Prismatic: "prismatic",
+    Helical: "screw",
+    Spherical: "ball",
+    Universal: "universal",
+}
+"""Joints SDF has, by type."""
+INSTEAD = "JSON holds it: cardan.save(thing, 'robot.json')"
+_PARALLEL = 1.0 - 1e-9
+CLOSED = 1e-9
+"""How far a loop may be open at rest [m], and in the entries of its rotation."""
+_BY = "SDF"
+
+
+@dataclass(slots=True)
+class Group:
+    """What stands in one model: parts by the last part of their names, and models in it.
+
+    Attributes:
+        prefix: of the names of all of them.
+        links: the bodies, by name.
+        joints: the joints, by name.
+        frames: the frames, but for sensors that stand on links and joints.
+        models: groups by name.
+    """
+
+    prefix: str
+    links: dict[str, Body] = field(default_factory=dict)
+    joints: dict[str, Connection] = field(default_factory=dict)
+    frames: list[Frame] = field(default_factory=list)
+    models: dict[str, Group] = field(default_factory=dict)
+
+    def local(self, name: str, what: str) -> str:
+        """Return what something is called from here.
+
+        Raises:
+            UnsupportedError: if it is not in here.
+        """
+        if name.startswith(self.prefix):
+            return name[len(self.prefix) :]
+        instead = f"name it without {self.prefix!r} (Mechanism.renamed), so that it sees {quoted(name)}"
+        raise UnsupportedError(what, _BY, instead)
+
+
+@dataclass(frozen=True, slots=True)
+class SdfForm:
+    """What SDF can say of a mechanism.
+
+    Attributes:
+        name: of the mechanism.
+        top: what is in the model itself.
+        poses: X_root_body at rest.
+        tree: by body, the joint that leads to it from where the tree begins; only those directed so.
+        called: names of joints in the file: that of a link is taken.
+        sensors: frames that stand on a link or joint, by its name.
+        loose: by its first body, every part without a joint to the world: whether it floats.
+        losses: what SDF cannot say and the motion does not need.
+    """
+
+    name: str
+    top: Group
+    poses: dict[str, SE3]
+    tree: dict[str, Connection]
+    called: dict[str, str]
+    sensors: dict[str, list[Frame]]
+    loose: dict[str, bool]
+    losses: tuple[str, ...]
+
+
+def sdf_form(thing: Mechanism | Model) -> SdfForm:
+    """Return a mechanism or model as SDF has it.
+
+    Raises:
+        UnsupportedError: for what SDF cannot say, by name.
+    """
+    joints = [_recognised(_from_world(c)) for c in _joints_of(thing)]
+    floating = [c for c in joints if isinstance(c.joint, FreeFlyer)]
+    written = [c for c in joints if not isinstance(c.joint, FreeFlyer)]
+    for c in joints:
+        _check_joint(c)
+    poses, tree = _at_rest([body.name for body in thing.bodies], joints, thing.frames)
+    for c in written:
+        _check_closed(c, poses)
+    sensors, frames = _split_sensors(thing, {c.name for c in written})
+    top, called = _grouped(thing.bodies, written, frames)
+    moving = {body: c for body, c in tree.items() if not isinstance(c.joint, FreeFlyer)}
+    return SdfForm(
+        thing.name, top, poses, moving, called, sensors, _loose(thing, joints), _losses(thing, floating, called)
+    )
+
+
+def _joints_of(thing: Mechanism | Model) -> list[Connection]:
+    """Return all joints, without the base that `cardan.load` adds by itself.
+
+    It does so only for a file that is one model of one part, on nothing: what is in a world would float.
+    """
+    if isinstance(thing, Mechanism):
+        return list(thing.joints)
+    if thing.inputs:
+        raise UnsupportedError(f"inputs of a model {tuple(thing.inputs)}", _BY, INSTEAD)
+    first = thing.connections[0]
+    others = [*thing.connections[1:], *thing.closures]
+    given = first == Connection("root", Fixed(), WORLD, first.child) and not may_be_world(thing)
+    given = given and all(WORLD not in (c.parent, c.child) for c in others)
+    return others if given else [first, *others]
+
+
+def may_be_world(thing: Mechanism | Model) -> bool:
+    """Return whether the file may be a world: for its gravity, or because all bodies are in models of their own."""
+    return tuple(map(float, thing.gravity)) != EARTH_GRAVITY or all(SEPARATOR in body.name for body in thing.bodies)
+
+
+# --- joints ------------------------------------------------------------------------------------------------------
+
+
+def _from_world(c: Connection) -> Connection:
+    """Return a joint whose child is no world, and that is not a reversed one."""
+    inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    return c.reversed() if c.child == WORLD or (isinstance(inner, Reversed) and c.parent != WORLD) else c
+
+
+def _recognised(c: Connection) -> Connection:
+    """Return a joint that SDF has under another name, such as a user's own hinge, under its own."""
+    inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    if type(inner) in KINDS or isinstance(inner, FreeFlyer):
+        return c
+    if isinstance(inner, Composite) and [type(j) for j in inner.joints] == [Revolute, Revolute]:
+        one, two, poses = *inner.joints, inner.placements
+        if poses == (SE3.identity(),) * 2 and abs(one.axis.dot(two.axis)) < _PARALLEL:  # pyright: ignore
+            return replace(c, joint=Universal(one.axis, two.axis))  # pyright: ignore[reportAttributeAccessIssue]
+    return as_hinge(c, KINDS)
+
+
+def _check_joint(c: Connection) -> None:
+    inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    what = f"joint {c.name!r} ({type(inner).__name__})"
+    if isinstance(inner, FreeFlyer):
+        if c.parent != WORLD or isinstance(c.joint, Mimic):
+            raise UnsupportedError(what, _BY, f"only what floats in the world is free there. {INSTEAD}")
+    elif type(inner) not in KINDS:
+        kinds = ", ".join(kind.__name__ for kind in KINDS)
+        raise UnsupportedError(what, _BY, f"it has {kinds}; put others together with bodies between. {INSTEAD}")
+    if any((*c.drive_stiffness, *c.drive_damping, *(c.compliance or ()))):
+        raise UnsupportedError(f"drive or compliance of joint {c.name!r}", _BY, INSTEAD)
+    _check_limits(c, inner)
+
+
+def _check_limits(c: Connection, inner: Joint) -> None:
+    for what in ("velocity", "effort"):
+        upper, lower = getattr(c.limits, what), getattr(c.limits, f"{what}_lower")
+        if tuple(-e for e in upper) != tuple(lower):
+            raise UnsupportedError(f"{what}_lower of joint {c.name!r}", _BY, f"one limit holds both ways. {INSTEAD}")
+    if isinstance(inner, (Spherical, FreeFlyer)) and is_bounded(c, "lower", "upper", "velocity", "effort"):
+        raise UnsupportedError(f"limits of joint {c.name!r} ({type(inner).__name__})", _BY, INSTEAD)
+    acting = (c.damping or (), c.friction or ())
+    if isinstance(inner, Spherical) and (any(c.spring_stiffness) or any(len(set(e)) > 1 for e in acting)):
+        raise UnsupportedError(f"spring, or damping that differs, of joint {c.name!r} (Spherical)", _BY, INSTEAD)
+
+
+# --- where everything is at rest ---------------------------------------------------------------------------------
+
+
+def _at_rest(
+    bodies: Sequence[str], joints: Sequence[Connection], frames: Sequence[Frame]
+) -> tuple[dict[str, SE3], dict[str, Connection]]:
+    """Return X_root_body of all bodies, and the joint that leads to each where it is directed so."""
+    at: dict[str, list[Connection]] = {}
+    for c in joints:
+        at.setdefault(c.parent, []).append(c)
+        at.setdefault(c.child, []).append(c)
+    starts = {f.body: f.pose.inverse() for f in frames if f.name == ROOT and f.body != WORLD}
+    children = {c.child for c in joints}
+    order = (WORLD, *starts, *(b for b in bodies if b not in children), *bodies)
+    poses: dict[str, SE3] = {}
+    tree: dict[str, Connection] = {}
+    for start in order:
+        if start in poses:
+            continue
+        poses[start] = starts.get(start, SE3.identity())
+        waiting = [start]
+        while waiting:
+            here = waiting.pop()
+            for c in at.get(here, ()):
+                X = c.parent_pose @ c.child_pose.inverse()
+                other, step = (c.child, X) if here == c.parent else (c.parent, X.inverse())
+                if other not in poses:
+                    poses[other] = poses[here] @ step
+                    waiting.append(other)
+                    if other == c.child:
+                        tree[other] = c
+    return poses, tree
+
+
+def _check_closed(c: Connection, poses: dict[str, SE3]) -> None:
+    one, other = poses[c.parent] @ c.parent_pose, poses[c.child] @ c.child_pose
+    scale = max(1.0, *(abs(float(e)) for e in one.translation))
+    gap = np.abs(one.matrix() - other.matrix()).max()
+    if gap > CLOSED * scale:
+        instead = "it is closed where every coordinate is zero, or it is not SDF's; write JSON, or move its poses"
+        raise UnsupportedError(f"joint {c.name!r}, which closes a loop that is open by {gap:.2g} at rest", _BY, instead)
+
+
+# --- names -------------------------------------------------------------------------------------------------------
+
+
+def _split_sensors(thing: Any, joints: set[str]) -> tuple[dict[str, list[Frame]], list[Frame]]:
+    """Return sensors named as those of links and joints are, by their owner, and all other frames."""
+    bodies = {body.name for body in thing.bodies}
+    sensors: dict[str, list[Frame]] = {}
+    frames = []
+    for frame in thing.frames:
+        owner = frame.name.rpartition(SEPARATOR)[0]
+        if frame.kind == "sensor" and owner in bodies | joints:
+            sensors.setdefault(owner, []).append(frame)
+        elif frame.name != ROOT:
+            frames.append(frame)
+    return sensors, frames
+
+
+def _grouped(
+    bodies: Sequence[Body], joints: Sequence[Connection], frames: Sequence[Frame]
+) -> tuple[Group, dict[str, str]]:
+    """Return all parts in the models their names say, and what joints are called there."""
+    top = Group("")
+    models: set[str] = set()
+    for body in bodies:
+        _group_of(top, body.name, make=True).links[body.name] = body
+        steps = body.name.split(SEPARATOR)
+        models |= {SEPARATOR.join(steps[:k]) for k in range(1, len(steps))}
+    for part in (*bodies, *frames):
+        if part.name in models:
+            raise UnsupportedError(
+                f"{part.name!r} beside '{part.name}::...'", _BY, "a model there has one of the names"
+            )
+    taken = models | {body.name for body in bodies}
+    for frame in frames:
+        _group_of(top, frame.name).frames.append(frame)
+        taken.add(frame.name)
+    called: dict[str, str] = {}
+    for c in joints:
+        name = c.name
+        while name in taken:
+            name += "_joint"
+        taken.add(name)
+        called[c.name] = name
+        _group_of(top, c.name).joints[c.name] = c
+    return top, called
+
+
+def checked_steps(what: str, name: str) -> list[str]:
+    """Return the parts of a name, or raise `UnsupportedError` if one of them is SDF's own."""
+    steps = name.split(SEPARATOR)
+    if not all(steps) or steps[-1] == WORLD_FRAME or any(e.startswith("__") and e.endswith("__") for e in steps):
+        raise UnsupportedError(f"{what} {name!r}", _BY, "it is reserved there; Mechanism.renamed gives another")
+    return steps
+
+
+def _group_of(top: Group, name: str, *, make: bool = False) -> Group:
+    """Return the model something is in, by its name."""
+    *path, _ = checked_steps("the name", name)
+    group = top
+    for step in path:
+        if step not in group.models and not make:
+            raise UnsupportedError(f"the name {name!r}", _BY, f"{step!r} is no model with a body; Mechanism.renamed")
+        group = group.models.setdefault(step, Group(f"{group.prefix}{step}{SEPARATOR}"))
+    return group
+
+
+def _loose(thing: Any, joints: Sequence[Connection]) -> dict[str, bool]:
+    """Return by its first body every part that SDF's joints hang on nothing: whether a floating base moves it."""
+    forest = Forest((WORLD, *(body.name for body in thing.bodies)))
+    for c in joints:
+        if not isinstance(c.joint, FreeFlyer):
+            forest.join(c.parent, c.child)
+    floating = {forest.find(c.child) for c in joints if isinstance(c.joint, FreeFlyer)}
+    parts: dict[str, str] = {}
+    for body in thing.bodies:
+        parts.setdefault(forest.find(body.name), body.name)
+    return {body: part in floating for part, body in parts.items() if part != forest.find(WORLD)}
+
+
+def _losses(thing: Any, floating: Sequence[Connection], called: dict[str, str]) -> tuple[str, ...]:
+    """Return what is not written, each with a few of its names."""
+    kinds = {
+        "actuators": [a.name for a in thing.actuators],
+        "groups": list(thing.groups),
+        "named configurations": list(thing.named_configurations),
+        "disabled contacts": [" and ".join(pair) for pair in thing.disabled_contacts],
+        "names of floating bases, which are no joints there": [c.name for c in floating if not c.name.endswith("root")],
+        "names of joints that are those of other things (they end in _joint now)": [
+            name for name, other in called.items() if name != other
+        ],
+    }
+    return tuple(losses_of(kinds))

@@ -1,0 +1,373 @@
+"""The SDF writer: a mechanism or a model as a file with one model; what SDF cannot say is refused by name.
+
+Poses are written as the reader takes them apart again: a joint in its parent, a link in the joint that leads to it.
+What SDF has no word for and programs may skip stands in elements and attributes of the namespace `cardan`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from cardan._algebra.errors import DescriptionWarning, ParameterError, UnsupportedError
+from cardan._algebra.spatial import SE3, Inertia
+from cardan._reach.formats.sdf.form import INSTEAD, KINDS, Group, SdfForm, checked_steps, sdf_form
+from cardan._reach.formats.sdf.joints import PASSIVE
+from cardan._reach.formats.sdf.links import ENTRIES
+from cardan._reach.formats.sdf.solids import PATCH
+from cardan._reach.formats.urdf.numbers import axis, inertial, rpy
+from cardan._reach.formats.written import Written, dimensions, is_bounded
+from cardan._reach.formats.xml_text import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
+from cardan._robot.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
+from cardan._robot.description.rooting import Forest
+from cardan._robot.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each
+from cardan._robot.joints import Helical, Mimic, Revolute, Universal
+from cardan._robot.model import WORLD, Body, Connection, Frame, Model
+from cardan._robot.records import EARTH_GRAVITY, Material
+
+VERSION = "1.11"
+_BITS = 16
+
+
+def to_sdf(thing: Mechanism | Model) -> str:
+    """Return a mechanism or a model as SDF text; `DescriptionWarning` names what SDF has no word for.
+
+    Raises:
+        UnsupportedError: for what SDF cannot say and the motion needs, such as a joint of another type; JSON can.
+    """
+    written = write_sdf(thing)
+    for loss in written.losses:
+        warnings.warn(DescriptionWarning(f"{thing.name}: SDF does not hold {loss}"), stacklevel=2)
+    return written.text
+
+
+def write_sdf(thing: Mechanism | Model) -> Written:
+    """Return a mechanism or a model as SDF text, and what it does not hold; errors as for `to_sdf`."""
+    if not isinstance(thing, (Mechanism, Model)):
+        raise ParameterError("thing to write as SDF", got=thing, expected="a Mechanism or a Model")
+    if not thing.bodies:
+        raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "SDF", "add one with add_body")
+    form = sdf_form(thing)
+    writing = _Writing(form, {}, _masks(thing.shapes))
+    for shape in thing.shapes:
+        writing.shapes.setdefault(shape.body, []).append(shape)
+    content = _world(writing, thing) if _is_world(writing, thing) else _whole_model(writing, thing)
+    head = {"version": VERSION, "xmlns:cardan": "cardan"}
+    lines = [DECLARATION, *element("sdf", head, content)]
+    weightless = [b.name for b in thing.bodies if b.inertia is None]
+    losses = (
+        [f"that bodies have no mass ({', '.join(weightless[:4])}): other readers refuse 0 kg"] if weightless else []
+    )
+    losses += _bases(form, is_world=content[0].startswith("<world"))
+    coloured = dict.fromkeys(s.body for s in thing.shapes if s.role == "collision" and (s.rgba or s.texture))
+    losses += [f"colours of collision shapes on {', '.join(coloured)}"] if coloured else []
+    losses += _on_the_world(writing) if not _is_world(writing, thing) else []
+    return Written("\n".join([*lines, ""]), (*form.losses, *losses))
+
+
+def _on_the_world(w: _Writing) -> Lines:
+    """Return what is told of things on the world, which stand on a link here."""
+    things = [f"{len(w.shapes[WORLD])} shapes of the world"] if WORLD in w.shapes else []
+    things += [frame.name for frame in w.form.top.frames if frame.body == WORLD]
+    return [f"what is on no body: {', '.join(things)} (here on a link {_anchor(w.form.name)})"] if things else []
+
+
+def _anchor(name: str) -> str:
+    return f"{re.sub(r'[^A-Za-z0-9]', '_', name)}_world"
+
+
+def _bases(form: SdfForm, *, is_world: bool) -> Lines:
+    """Return what is lost of bases: one part alone has that which its reader chooses, others float."""
+    if not is_world and len(form.loose) == 1:
+        return [f"that {body} floats: read it with base='floating'" for body, floats in form.loose.items() if floats]
+    return [f"that {body} hangs on nothing: here it floats" for body, floats in form.loose.items() if not floats]
+
+
+class _Writing(NamedTuple):
+    """What every part needs: the mechanism, the shapes by body, and the bits of the shapes' groups and masks."""
+
+    form: SdfForm
+    shapes: dict[str, list[Shape]]
+    masks: Mapping[tuple[int, int], Lines]
+
+
+def _is_world(w: _Writing, thing: Any) -> bool:
+    """Return whether this is what a world of several models is read as: all in models, and nothing without a base."""
+    top, joined = w.form.top, Forest((WORLD, *(body.name for body in thing.bodies)))
+    for c in thing.connections if isinstance(thing, Model) else thing.joints:
+        joined.join(c.parent, c.child)
+    all_hangs = len({joined.find(body.name) for body in thing.bodies} | {joined.find(WORLD)}) == 1
+    several = len(top.models) > 1 or bool(top.frames or top.joints)
+    return not top.links and WORLD not in w.shapes and all_hangs and several
+
+
+def _world(w: _Writing, thing: Any) -> Lines:
+    top = w.form.top
+    models = [_model(w, group, name) for name, group in top.models.items()]
+    parts = [*models, *(_joint(w, top, c) for c in top.joints.values()), *(_frame(top, f, WORLD) for f in top.frames)]
+    gravity = value("gravity", numbers(map(float, thing.gravity)))
+    return element("world", {"name": _text(w.form.name)}, gravity, *parts)
+
+
+def _whole_model(w: _Writing, thing: Any) -> Lines:
+    """Return all as one model, in a world where gravity asks for one."""
+    top, gravity = w.form.top, tuple(map(float, thing.gravity))
+    if len(checked_steps("the model's name", w.form.name)) > 1:
+        raise UnsupportedError(f"the model's name {w.form.name!r}", "SDF", "'::' is reserved there; choose another")
+    on_world = WORLD in w.shapes or any(frame.body == WORLD for frame in top.frames)
+    model = _model(w, top, w.form.name, world=on_world)
+    if gravity == EARTH_GRAVITY:
+        return model
+    return element("world", {"name": _text(w.form.name)}, value("gravity", numbers(gravity)), model)
+
+
+def _model(w: _Writing, group: Group, name: str, *, world: bool = False) -> Lines:
+    """Return a model and the models in it; `world`: with a link that stands for the world."""
+    anchor = _anchor(name)
+    if world and anchor in group.links:
+        raise UnsupportedError(f"the name {anchor!r}", "SDF", "it stands for the world there; Mechanism.renamed")
+    parts = [_world_link(w, anchor)] if world else []
+    parts += [_link(w, group, body) for body in group.links.values()]
+    parts += [_model(w, inner, inner_name) for inner_name, inner in group.models.items()]
+    parts += [_joint(w, group, c) for c in group.joints.values()]
+    parts += [_frame(group, frame, anchor) for frame in group.frames]
+    return element("model", {"name": _text(name)}, *parts)
+
+
+# --- links -------------------------------------------------------------------------------------------------------
+
+
+def _world_link(w: _Writing, name: str) -> Lines:
+    """Return a link fixed on the world, for what stands there, with its joint."""
+    shapes = [_shape(w, shape, f"{shape.role}_{i}") for i, shape in enumerate(w.shapes.get(WORLD, ()))]
+    ends = (value("parent", WORLD), value("child", name))
+    joint = element("joint", {"name": f"{name}_joint", "type": "fixed"}, *ends)
+    return [*element("link", {"name": name}, _inertial(None), *shapes), *joint]
+
+
+def _link(w: _Writing, group: Group, body: Body) -> Lines:
+    shapes = w.shapes.get(body.name, ())
+    names = _names(shapes)
+    inside = [_shape(w, shape, name) for shape, name in zip(shapes, names, strict=True)]
+    sensors = [_sensor(frame, frame.pose) for frame in w.form.sensors.get(body.name, ())]
+    name = group.local(body.name, f"body {body.name!r}")
+    return element("link", {"name": _text(name)}, _link_pose(w, group, body.name), _inertial(body), *inside, *sensors)
+
+
+def _link_pose(w: _Writing, group: Group, body: str) -> Lines:
+    """Return where a link is: in the joint that leads to it, if that stands in the same model."""
+    leading = w.form.tree.get(body)
+    if leading is not None and leading.name in group.joints and _stands_in_parent(group, leading):
+        return _pose(leading.child_pose.inverse(), group.local(w.form.called[leading.name], ""))
+    return _pose(w.form.poses[body])
+
+
+def _stands_in_parent(group: Group, c: Connection) -> bool:
+    """Return whether the pose of a joint can be given in its parent: both, and the child, are in one model."""
+    on_world = c.parent == WORLD and not group.prefix
+    return c.child in group.links and (on_world or c.parent in group.links)
+
+
+def _inertial(body: Body | None) -> Lines:
+    inertia: Any = Inertia.zero() if body is None or body.inertia is None else body.inertia
+    if inertia.mass == 0.0 and any(inertia.first_moment):
+        raise UnsupportedError(f"inertia of body {body.name!r}: a first moment of no mass", "SDF", INSTEAD)  # pyright: ignore
+    com, entries = inertial(inertia)
+    moments = [value(tag, repr(float(e))) for tag, e in zip(ENTRIES, entries, strict=True)]
+    mass = value("mass", repr(float(inertia.mass)))
+    return element("inertial", {}, mass, _pose(SE3(translation=com)), on_a_line(element("inertia", {}, *moments)))
+
+
+# --- shapes ------------------------------------------------------------------------------------------------------
+
+
+def _names(shapes: Sequence[Shape]) -> list[str]:
+    """Return names for the shapes of a body, each once for its role."""
+    taken: set[tuple[str, str]] = set()
+    names = []
+    for shape in shapes:
+        name, count = shape.name or shape.role, 0
+        while (shape.role, name) in taken:
+            count += 1
+            name = f"{shape.name or shape.role}_{count}"
+        taken.add((shape.role, name))
+        names.append(name)
+    return names
+
+
+def _shape(w: _Writing, shape: Shape, name: str) -> Lines:
+    what = f"shape {name!r} of {shape.body!r}"
+    if shape.margin:
+        raise UnsupportedError(f"the margin of {what}", "SDF", INSTEAD)
+    geometry = on_a_line(element("geometry", {}, _geometry(shape, what)))
+    inside = [_pose(shape.pose), geometry]
+    if shape.role == "visual":
+        inside.append(_look(shape))
+    else:
+        inside.append([] if shape.density is None else value("density", repr(shape.density)))
+        inside.append(_surface(w, shape, what))
+    return element(shape.role, {"name": _text(name)}, *inside)
+
+
+def _geometry(shape: Shape, what: str) -> Lines:
+    geometry = shape.geometry
+    if isinstance(geometry, (Box, Sphere, Ellipsoid, Capsule, Cylinder)):
+        lengths = (value(tag, text) for tag, text in dimensions(geometry).items())
+        return element(type(geometry).__name__.lower(), {}, *lengths)
+    if isinstance(geometry, Plane):
+        return element("plane", {}, value("normal", "0 0 1"))
+    if not isinstance(geometry, Mesh) or not geometry.uri.strip():
+        raise UnsupportedError(f"the geometry of {what} ({geometry})", "SDF", INSTEAD)
+    scale = [] if geometry.scale == (1.0, 1.0, 1.0) else value("scale", numbers(geometry.scale))
+    return element("mesh", {}, value("uri", _text(geometry.uri)), scale)
+
+
+def _look(shape: Shape) -> Lines:
+    name = {"cardan:name": _text(shape.material)} if shape.material else {}
+    colour = [] if shape.rgba is None else value("diffuse", numbers(shape.rgba))
+    albedo = value("albedo_map", _text(shape.texture)) if shape.texture else []
+    pbr = element("pbr", {}, element("metal", {}, albedo)) if albedo else []
+    return on_a_line(element("material", name, colour, pbr)) if name or colour or pbr else []
+
+
+def _surface(w: _Writing, shape: Shape, what: str) -> Lines:
+    """Return friction, restitution and bitmask of a shape."""
+    bits = w.masks.get((shape.group, shape.mask))
+    contact = [] if bits is None else element("contact", {}, bits)
+    material = [] if shape.surface is None else _material(shape.surface, what)
+    return on_a_line(element("surface", {}, *material, contact)) if contact or material else []
+
+
+def _material(surface: Material, what: str) -> list[Lines]:
+    default = Material()
+    for key in ("stiffness", "dissipation", "rolling"):
+        if getattr(surface, key) != getattr(default, key):
+            raise UnsupportedError(f"the {key} of the surface of {what}", "SDF", INSTEAD)
+    if surface.torsional and not surface.friction:
+        raise UnsupportedError(f"torsional friction without friction of {what}", "SDF", INSTEAD)
+    mu = value("mu", repr(surface.friction)) + value("mu2", repr(surface.friction))
+    torsional = value("patch_radius", repr(surface.torsional / PATCH)) + value("coefficient", "1.0")
+    turning = element("torsional", {}, torsional) if surface.torsional else []
+    friction = element("friction", {}, element("ode", {}, mu), turning)
+    bounce = value("restitution_coefficient", repr(surface.restitution))
+    return [friction, element("bounce", {}, bounce) if surface.restitution else []]
+
+
+def _masks(shapes: Sequence[Shape]) -> dict[Bits, Lines]:
+    """Return for each group and mask the bitmasks by which the same shapes collide; none where nothing is said."""
+    kinds = list(dict.fromkeys((s.group, s.mask) for s in shapes if s.role == "collision"))
+    if kinds in ([], [EVERYTHING]):
+        return {}
+    if all(group == mask < 1 << _BITS for group, mask in kinds):
+        return {kind: value("collide_bitmask", str(kind[0])) for kind in kinds}
+    if len(kinds) > _BITS:
+        raise UnsupportedError(f"{len(kinds)} kinds of groups and masks of shapes", "SDF", f"it has 16 bits. {INSTEAD}")
+    return {
+        kind: value("collide_bitmask", str(touched)) + value("category_bitmask", str(category))
+        for kind, (category, touched) in one_bit_each(kinds, both_ways).items()
+    }
+
+
+# --- joints ------------------------------------------------------------------------------------------------------
+
+
+def _joint(w: _Writing, group: Group, c: Connection) -> Lines:
+    inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    what = f"joint {c.name!r}"
+    names = (WORLD if body == WORLD else group.local(body, what) for body in (c.parent, c.child))
+    ends = [value(tag, _text(name)) for tag, name in zip(("parent", "child"), names, strict=True)]
+    pitch = value("screw_thread_pitch", _turn(inner.pitch)) if _kind(c, inner) == "screw" else []
+    armature = value("cardan:armature", numbers(c.armature)) if c.armature and any(c.armature) else []
+    axes = [_axis(w, group, c, inner, i, tag) for i, tag in enumerate(_tags(c, inner))]
+    sensors = [_sensor(frame, c.child_pose.inverse() @ frame.pose) for frame in w.form.sensors.get(c.name, ())]
+    attributes = {"name": _text(group.local(w.form.called[c.name], what)), "type": _kind(c, inner)}
+    return element("joint", attributes, _joint_pose(w, group, c), *ends, pitch, *axes, armature, *sensors)
+
+
+def _joint_pose(w: _Writing, group: Group, c: Connection) -> Lines:
+    """Return where a joint is: in its parent if its child is where the joint is, else in its child."""
+    if w.form.tree.get(c.child) is c and _stands_in_parent(group, c):
+        return _pose(c.parent_pose, "__model__" if c.parent == WORLD else group.local(c.parent, ""))
+    return _pose(c.child_pose)
+
+
+def _kind(c: Connection, inner: Any) -> str:
+    """Return SDF's type of a joint: a revolute one without limits is continuous, as is a screw that does not travel."""
+    if isinstance(inner, Revolute) or (isinstance(inner, Helical) and inner.pitch == 0.0):
+        return "revolute" if is_bounded(c, "lower", "upper") else "continuous"
+    return KINDS[type(inner)]
+
+
+def _tags(c: Connection, inner: Any) -> tuple[str, ...]:
+    if isinstance(inner, Universal):
+        return "axis", "axis2"
+    has_dynamics = any((*(c.damping or ()), *(c.friction or ())))
+    return ("axis",) if hasattr(inner, "axis") or (has_dynamics and c.joint.nv == 3) else ()
+
+
+def _axis(w: _Writing, group: Group, c: Connection, inner: Any, i: int, tag: str) -> Lines:
+    """Return an axis of a joint with its limits and what acts along it."""
+    direction = (inner.axis1, inner.axis2)[i] if isinstance(inner, Universal) else getattr(inner, "axis", None)
+    xyz = value("xyz", "0 0 1" if direction is None else numbers(axis(direction)))
+    limits = {key: getattr(c.limits, key) for key in ("lower", "upper", "effort", "velocity")}
+    bounds = [value(key, repr(float(e[i]))) for key, e in limits.items() if e is not None and math.isfinite(e[i])]
+    passive = c.damping, c.friction, c.spring_stiffness, c.spring_rest
+    acting = dict(zip(PASSIVE, passive, strict=True))
+    dynamics = [value(key, repr(float(e[i]))) for key, e in acting.items() if e and e[i]]
+    inside = [
+        on_a_line(element(key, {}, *lines)) for key, lines in (("limit", bounds), ("dynamics", dynamics)) if lines
+    ]
+    return element(tag, {}, xyz, *inside, _mimic(w, group, c))
+
+
+def _mimic(w: _Writing, group: Group, c: Connection) -> Lines:
+    if not isinstance(c.joint, Mimic):
+        return []
+    primary = w.form.called[c.joint.primary]
+    leader = {"joint": _text(group.local(primary, f"joint {c.name!r}"))}
+    numbers = value("multiplier", repr(c.joint.multiplier)), value("offset", repr(c.joint.offset))
+    return on_a_line(element("mimic", leader, *numbers, value("reference", "0")))
+
+
+def _turn(pitch: float) -> str:
+    """Return the travel of a turn, from which the reader makes the pitch again, to the last bit if there is one."""
+    travel = 2.0 * math.pi * pitch
+    near = (travel, math.nextafter(travel, math.inf), math.nextafter(travel, -math.inf))
+    return repr(next((e for e in near if e / (2.0 * math.pi) == pitch), travel))
+
+
+# --- frames, poses, texts ----------------------------------------------------------------------------------------
+
+
+def _frame(group: Group, frame: Frame, anchor: str) -> Lines:
+    what = f"frame {frame.name!r}"
+    body = anchor if frame.body == WORLD else group.local(frame.body, what)
+    if frame.body == WORLD and group.prefix:
+        raise UnsupportedError(f"{what}, which is on the world", "SDF", "name it without '::' (Mechanism.renamed)")
+    kind = {} if frame.kind == "operational" else {"cardan:kind": frame.kind}
+    attributes = {"name": _text(group.local(frame.name, what)), "attached_to": _text(body)}
+    return on_a_line(element("frame", attributes | kind, _pose(frame.pose)))
+
+
+def _sensor(frame: Frame, pose: SE3) -> Lines:
+    name = _text(frame.name.rpartition("::")[2])
+    return on_a_line(element("sensor", {"name": name, "type": "custom"}, _pose(pose)))
+
+
+def _pose(pose: SE3, relative_to: str = "") -> Lines:
+    """Return a pose; nothing for the identity in the frame that counts anyway."""
+    attributes = {"relative_to": _text(relative_to)} if relative_to else {}
+    if pose == SE3.identity():
+        return element("pose", attributes) if attributes else []
+    return value("pose", f"{numbers(pose.translation)} {numbers(rpy(pose.rotation))}", attributes)
+
+
+def _text(text: str) -> str:
+    """Return a text as XML holds it."""
+    if UNWRITABLE.search(text) or text != text.strip():
+        expected = "characters XML can hold, and no white space around"
+        raise ParameterError("a name in SDF", got=text, expected=expected, hint=f"{INSTEAD}.")
+    return escaped(text)

@@ -1,0 +1,320 @@
+"""The SRDF reader: groups, named configurations, end effectors and disabled contacts onto a mechanism.
+
+As MoveIt has it, a joint brings its child link into a group, a link the joint above it, a chain all links from base to
+tip and the joints between; a group in a group all of its own. A state is the configuration of its name, or
+`"group/state"` where two groups have a state of that name. What names links or joints this robot has not is left out,
+with one warning: an SRDF is often shared by variants of a robot.
+
+Source: the SRDF specification of MoveIt (wiki.ros.org/srdf).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import cos, isfinite, sin
+from typing import Any
+
+from cardan._algebra.errors import CardanError, quoted
+from cardan._reach.formats.reading import Description, Options
+from cardan._reach.formats.report import NUMBER, Line, Report
+from cardan._reach.formats.source import Source
+from cardan._reach.formats.srdf.schema import VOCABULARY
+from cardan._reach.formats.xml import Element, is_xacro, parse
+from cardan._robot.description import Mechanism
+from cardan._robot.description.paths import Graph
+from cardan._robot.joints import Joint, Mimic, UnboundedRevolute
+from cardan._robot.model import WORLD, Connection
+from cardan._robot.records import Group
+
+MAX_PAIRS = 1_000_000
+MAX_PARTS = 1000  # of a kind: groups, chains, end effectors, states
+MAX_NESTING = 100  # of groups in groups
+SHOWN = 4
+
+
+def read(source: Source, options: Options) -> Description:
+    """Say what to do with an SRDF that is opened for a robot."""
+    report = Report(source.name)
+    report.error(1, "an SRDF says something about a robot and describes none: cardan.load(robot, srdf=this file)")
+    return Description(None, report)
+
+
+def add_to(mechanism: Mechanism, options: Options, report: Report) -> None:
+    """Add what the SRDF of the options says to a mechanism."""
+    source = Source.of(options.srdf)
+    root = _opened(source, options, report)
+    if root is None:
+        return
+    for element in root.walk():
+        if not isinstance(element.line, Line):
+            element.line = Line(element.line, source.name)
+    if root.tag != "robot":
+        report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; is this an SRDF?")
+        return
+    VOCABULARY.review(report, root)
+    _Reading(mechanism, report, root).add()
+
+
+def _opened(source: Source, options: Options, report: Report) -> Element | None:
+    root = parse(source)
+    if not is_xacro(root):
+        return root
+    from cardan._reach.formats.xacro.expansion import expand
+
+    return expand(source, options, report)
+
+
+@dataclass(slots=True)
+class _Found:
+    """A group as it is collected: names in the order they are met."""
+
+    element: Element
+    bodies: dict[str, None] = field(default_factory=dict)
+    joints: dict[str, None] = field(default_factory=dict)
+    tip: str = ""
+
+
+class _Reading:
+    """One SRDF and the mechanism it is about."""
+
+    def __init__(self, mechanism: Mechanism, report: Report, root: Element) -> None:
+        self.mechanism, self.report, self.root = mechanism, report, root
+        self.joints = {c.name: c for c in mechanism.joints}
+        self.bodies = {WORLD, *(body.name for body in mechanism.bodies)}
+        self.graph = Graph(tuple(body.name for body in mechanism.bodies), mechanism.joints, mechanism.frames)
+        self.above = {c.child: c for c in reversed(tuple(self.graph.tree.values()))}
+        self.virtual = {e.attributes.get("name") for e in root.all("virtual_joint")}
+        self.absent: dict[str, Element] = {}
+        self.groups: dict[str, _Found] = {}
+
+    def add(self) -> None:
+        if self._has_too_many():
+            return
+        elements = self._named("group")
+        for name in elements:
+            self._group(name, elements, ())
+        for element in self.root.all("end_effector"):
+            self._end_effector(element)
+        for name, found in self.groups.items():
+            with self.report.blamed(found.element):
+                self.mechanism.add_group(Group(name, tuple(found.bodies), tuple(found.joints), found.tip))
+        self._states()
+        self._contacts()
+        self._tell_absent()
+
+    def _has_too_many(self) -> bool:
+        """Note that there is more of something than the time of whoever reads it is worth."""
+        counts = Counter(element.tag for element in self.root.walk())
+        for tag in ("group_state", "chain", "end_effector"):
+            if counts[tag] > MAX_PARTS:
+                self.report.error(self.root, f"more than {MAX_PARTS} <{tag}>")
+        if sum(1 for _ in self.root.all("group")) > MAX_PARTS:
+            self.report.error(self.root, f"more than {MAX_PARTS} <group>")
+        return bool(self.report.errors)
+
+    def _named(self, tag: str) -> dict[str, Element]:
+        found: dict[str, Element] = {}
+        for element in self.root.all(tag):
+            name = self.report.text(element, "name")
+            if name in found:
+                self.report.error(element, f"{tag} {quoted(name)} is already defined in line {int(found[name].line)}")
+            elif name is not None:
+                found[name] = element
+        return found
+
+    # --- groups ---
+
+    def _group(self, name: str, elements: dict[str, Element], above: tuple[str, ...]) -> _Found:
+        """Return a group with all that is in it."""
+        if name in self.groups:
+            return self.groups[name]
+        element = elements[name]
+        found = _Found(element)
+        if len(above) >= MAX_NESTING:
+            self.report.error(element, f"groups are in one another more than {MAX_NESTING} deep")
+            return found
+        for part in element.children:
+            if part.tag == "group":
+                inside = self.report.text(part, "name")
+                if inside in (*above, name):
+                    self.report.error(part, f"group {quoted(inside or '')} is in itself: {' in '.join((*above, name))}")
+                elif inside is not None and inside not in elements:
+                    self.absent.setdefault(f"group {inside}", part)
+                elif inside is not None:
+                    other = self._group(inside, elements, (*above, name))
+                    found.bodies |= other.bodies
+                    found.joints |= other.joints
+            else:
+                self._part(part, found)
+        self.groups[name] = found
+        return found
+
+    def _part(self, part: Element, found: _Found) -> None:
+        if part.tag == "link":
+            link = self._link(part, "name")
+            if link is not None:
+                found.bodies[link] = None
+                found.joints |= {self.above[link].name: None} if link in self.above else {}
+        elif part.tag == "joint":
+            joint = self._joint(part)
+            if joint is not None:
+                found.joints[joint.name] = None
+                found.bodies[joint.child] = None
+        elif part.tag == "chain":
+            self._chain(part, found)
+
+    def _chain(self, part: Element, found: _Found) -> None:
+        base, tip = self._link(part, "base_link"), self._link(part, "tip_link")
+        if base is None or tip is None:
+            return
+        try:
+            path = self.graph.path(tip, base)
+        except CardanError as error:
+            self.report.error(part, str(error))
+            return
+        for c in path:
+            found.joints[c.name] = None
+        for link in dict.fromkeys((base, *(end for c in path for end in (c.parent, c.child)), tip)):
+            found.bodies[link] = None
+
+    def _end_effector(self, element: Element) -> None:
+        """Give the group an end effector is mounted on its tip."""
+        group = element.attributes.get("group", "")
+        if group not in self.groups:
+            said = (
+                f"end effector of group {quoted(group)}, which does not exist{self.report.nearest(group, self.groups)}"
+            )
+            self.report.remark(element, said)
+            return
+        holder = element.attributes.get("parent_group") or self._holder(group, element.attributes.get("parent_link"))
+        if holder not in self.groups:
+            self.report.remark(element, f"no group holds the end effector {quoted(group)}: none has its parent_link")
+        else:
+            self.groups[holder].tip = group
+
+    def _holder(self, tool: str, link: str | None) -> str | None:
+        """Return the smallest group with a link and without joints of the tool."""
+        own = self.groups[tool].joints.keys()
+        fits = [
+            name for name, g in self.groups.items() if name != tool and link in g.bodies and not own & g.joints.keys()
+        ]
+        return min(fits, key=lambda name: len(self.groups[name].joints), default=None)
+
+    # --- configurations ---
+
+    def _states(self) -> None:
+        states = list(self.root.all("group_state"))
+        often = Counter(state.attributes.get("name") for state in states)
+        for state in states:
+            name, group = self.report.text(state, "name"), state.attributes.get("group", "")
+            if group not in self.groups:
+                self.report.remark(
+                    state, f"state {quoted(name or '')} is of the group {quoted(group)}, which is not there"
+                )
+            values = dict(self._values(state))
+            if name is not None and values:
+                with self.report.blamed(state):
+                    self.mechanism.add_configuration(f"{group}/{name}" if often[name] > 1 else name, values)
+
+    def _values(self, state: Element) -> Iterator[tuple[str, tuple[float, ...]]]:
+        for element in state.all("joint"):
+            connection = self._joint(element)
+            numbers = self._numbers(element)
+            if connection is None or numbers is None:
+                continue
+            if connection.joint.nq == 0 or isinstance(connection.joint, Mimic):
+                why = "follows another" if isinstance(connection.joint, Mimic) else "does not move"
+                self.report.remark(element, f"joint {quoted(connection.name)} {why}: its value is not used")
+                continue
+            if isinstance(connection.joint, UnboundedRevolute) and len(numbers) == 1:
+                numbers = (cos(numbers[0]), sin(numbers[0]))
+            if len(numbers) != connection.joint.nq:
+                expected = f"{connection.joint.nq} numbers, got {len(numbers)}"
+                self.report.error(element, f"value of joint {quoted(connection.name)}: expected {expected}")
+                continue
+            coordinates = _normalized(connection.joint, numbers) if all(map(isfinite, numbers)) else numbers
+            if coordinates is None:
+                near = " ".join(f"{e:g}" for e in connection.joint.neutral())
+                said = f"value of joint {quoted(connection.name)}: these are no coordinates; at rest it has {near}"
+                self.report.error(element, said)
+                continue
+            yield connection.name, coordinates
+
+    def _numbers(self, element: Element) -> tuple[float, ...] | None:
+        text = self.report.text(element, "value")
+        if text is None:
+            return None
+        words = text.split()
+        if len(words) > 16 or not all(NUMBER.fullmatch(word) for word in words):
+            self.report.error(element, f"<joint value={text[:60]!r}>: expected numbers")
+            return None
+        return tuple(map(float, words))
+
+    # --- contacts ---
+
+    def _contacts(self) -> None:
+        """Disable the pairs that are named, and all of links that touch nothing by default but what is enabled."""
+        pairs = dict.fromkeys(self._pairs("disable_collisions"))
+        enabled = {frozenset(pair) for pair in self._pairs("enable_collisions")}
+        alone = [self._link(e, "link") for e in self.root.all("disable_default_collisions")]
+        shaped = list(dict.fromkeys(s.body for s in self.mechanism.shapes if s.role == "collision"))
+        if len(alone) * len(shaped) > MAX_PAIRS:
+            self.report.error(self.root, f"<disable_default_collisions> disables more than {MAX_PAIRS} pairs")
+            return
+        pairs |= {(one, other): None for one in alone if one is not None for other in shaped if other != one}
+        known = {frozenset(pair) for pair in self.mechanism.disabled_contacts} | enabled
+        for pair in pairs:
+            if frozenset(pair) not in known:
+                self.mechanism.disable_contact(*pair)
+                known.add(frozenset(pair))
+
+    def _pairs(self, tag: str) -> Iterator[tuple[str, str]]:
+        for element in self.root.all(tag):
+            one, other = self._link(element, "link1"), self._link(element, "link2")
+            if one is not None and other is not None and one != other:
+                yield one, other
+
+    # --- names ---
+
+    def _link(self, element: Element, attribute: str) -> str | None:
+        """Return a link's name if the robot has it."""
+        name = self.report.text(element, attribute)
+        if name is not None and name not in self.bodies:
+            self.absent.setdefault(f"link {name}", element)
+            return None
+        return name
+
+    def _joint(self, element: Element) -> Connection | None:
+        name = self.report.text(element, "name")
+        if name is None or name in self.virtual:
+            return None
+        if name not in self.joints:
+            self.absent.setdefault(f"joint {name}", element)
+        return self.joints.get(name)
+
+    def _tell_absent(self) -> None:
+        """Warn once of what the robot has not."""
+        if not self.absent:
+            return
+        kind, _, name = next(iter(self.absent)).partition(" ")
+        known = {"joint": self.joints, "link": self.bodies, "group": self.groups}
+        near = self.report.nearest(name, known[kind])
+        first = next(iter(self.absent.values()))
+        told = _shown(list(self.absent))
+        self.report.warn(first, f"the robot has no {told}: what is said of them is left out{near}")
+
+
+def _normalized(joint: Joint, numbers: tuple[float, ...]) -> tuple[float, ...] | None:
+    """Return the coordinates nearest to rounded ones, as of a quaternion with four digits; None if there are none."""
+    try:
+        found = tuple(map(float, joint.normalize(numbers)))
+    except ArithmeticError:
+        return None
+    return found if all(map(isfinite, found)) else None
+
+
+def _shown(names: Sequence[Any]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(quoted(str(name)) for name in names[:SHOWN]) + more

@@ -1,0 +1,236 @@
+"""The links of URDF, one function for each element: poses, inertias, shapes, materials. Faults go to the report.
+
+URDF has no element for a frame on a link; here it is that of Drake, `<frame name link xyz rpy/>`, which other programs
+skip.
+
+Source: Drake's documentation of `multibody::Parser`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from cardan._algebra.errors import quoted
+from cardan._algebra.spatial import SE3, Inertia, Matrix3
+from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
+from cardan._reach.formats.inertias import stated
+from cardan._reach.formats.report import Report
+from cardan._reach.formats.resources import Meshes, Places
+from cardan._reach.formats.source import Source
+from cardan._reach.formats.urdf.schema import VOCABULARY
+from cardan._reach.formats.xml import Element
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
+from cardan._robot.model import FRAME_KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A material: its colour and texture, where it has them."""
+
+    name: str = ""
+    rgba: tuple[float, ...] | None = None
+    texture: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What every element needs: where the file is, what was asked for, where faults go, the materials so far."""
+
+    source: Source
+    report: Report
+    meshes: Meshes = field(default_factory=lambda: Meshes(Places()))
+    continuous: str = "angle"
+    version: str = "1.0"
+    materials: dict[str, Material] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link as read."""
+
+    name: str
+    line: int
+    inertia: Inertia | None
+    shapes: tuple[Shape, ...]
+
+
+def read_link(r: Reading, element: Element) -> Link | None:
+    """Return a link, or None if it has no name."""
+    name = r.report.text(element, "name")
+    shapes = [read_shape(r, e, name or "?") for e in element.children if e.tag in ("visual", "collision")]
+    inertia = read_inertia(r, element, name or "?")
+    if name is None:
+        return None
+    return Link(name, element.line, inertia, tuple(shape for shape in shapes if shape is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class UrdfFrame:
+    """A frame on a link as read; whether the link exists is checked later."""
+
+    name: str
+    line: int
+    link: str
+    pose: SE3
+    kind: Literal["operational", "sensor"]
+
+
+def read_frame(r: Reading, element: Element) -> UrdfFrame | None:
+    """Return a frame, or None if it lacks its name or link."""
+    name, link, pose = r.report.text(element, "name"), r.report.text(element, "link"), read_pose(r, element)
+    kind = element.attributes.get("kind", "operational")
+    if kind not in FRAME_KINDS:
+        r.report.error(
+            element, f"frame {quoted(name or '')}: its kind is {quoted(kind)}, not 'operational' or 'sensor'"
+        )
+        return None
+    return None if name is None or link is None else UrdfFrame(name, element.line, link, pose, kind)
+
+
+# --- poses -------------------------------------------------------------------------------------------------------
+
+
+def read_origin(r: Reading, owner: Element) -> SE3:
+    """Return the pose of <origin xyz rpy>, or of <origin xyz quat_xyzw> (URDF 1.1); identity without one."""
+    origin = r.report.one(owner, "origin")
+    return SE3.identity() if origin is None else read_pose(r, origin)
+
+
+def read_pose(r: Reading, element: Element) -> SE3:
+    """Return the pose of an element's attributes xyz and rpy (or quat_xyzw)."""
+    return SE3(_rotation(r.report, element), r.report.numbers(element, "xyz", 3, (0.0, 0.0, 0.0)))
+
+
+def _rotation(report: Report, origin: Element) -> Matrix3:
+    """Return R = Rz(yaw) Ry(pitch) Rx(roll), or the rotation of a quaternion."""
+    if "quat_xyzw" not in origin.attributes:
+        roll, pitch, yaw = report.numbers(origin, "rpy", 3, (0.0, 0.0, 0.0))
+        return matrix_from_zyx((yaw, pitch, roll))
+    if "rpy" in origin.attributes:
+        report.error(origin, f"<{origin.tag}> has both rpy and quat_xyzw; leave one out")
+    before = report.error_count
+    quaternion = report.numbers(origin, "quat_xyzw", 4, None)
+    if not 0.99 < math.hypot(*quaternion) < 1.01:
+        if report.error_count == before:
+            report.error(origin, f"<{origin.tag} quat_xyzw=...>: {quaternion} is not of length 1")
+        return Matrix3.identity()
+    return matrix_from_quaternion_xyzw(quaternion)
+
+
+# --- inertia -----------------------------------------------------------------------------------------------------
+
+
+def read_inertia(r: Reading, link: Element, name: str) -> Inertia | None:
+    """Return the inertia in link axes; None without <inertial>, or where it is faulty."""
+    inertial = r.report.one(link, "inertial")
+    if inertial is None:
+        return None
+    before = r.report.error_count
+    pose = read_origin(r, inertial)
+    mass_element = r.report.one(inertial, "mass", required=True)
+    inertia_element = r.report.one(inertial, "inertia", required=True)
+    mass = r.report.non_negative(mass_element, "value", None, f"link {name!r}") if mass_element else 0.0
+    entries = (
+        [r.report.number(inertia_element, entry, None) for entry in VOCABULARY.attributes("inertia")]
+        if inertia_element
+        else []
+    )
+    if inertia_element is None or r.report.error_count > before:
+        return None
+    return stated(r.report, inertia_element, name, mass, pose, entries)
+
+
+# --- shapes ------------------------------------------------------------------------------------------------------
+
+
+def read_shape(r: Reading, element: Element, body: str) -> Shape | None:
+    """Return a visual or collision element, or None if its geometry is faulty."""
+    pose, geometry = read_origin(r, element), _geometry(r, element)
+    look = _look(r, element)
+    if geometry is None:
+        return None
+    role: Any = element.tag
+    return Shape(body, role, geometry, pose, element.attributes.get("name", ""), look.rgba, look.name, look.texture)
+
+
+def _geometry(r: Reading, element: Element) -> Geometry | None:
+    holder = r.report.one(element, "geometry", required=True)
+    if holder is None:
+        return None
+    solids = [child for child in holder.children if child.tag in _SOLIDS]
+    if len(solids) != 1:
+        found = ", ".join(f"<{c.tag}>" for c in holder.children[:4]) or "nothing"
+        r.report.error(holder, f"<geometry> needs exactly one of {', '.join(_SOLIDS)}; it has {found}")
+        return None
+    before = r.report.error_count
+    geometry = _SOLIDS[solids[0].tag](r, solids[0])
+    return geometry if r.report.error_count == before else None
+
+
+def _box(r: Reading, e: Element) -> Geometry:
+    size = r.report.numbers(e, "size", 3, None)
+    if any(s < 0.0 for s in size):
+        r.report.error(e, f"<box size=...>: {size} has a negative length")
+    return Box(tuple(map(abs, size)))
+
+
+def _length(r: Reading, e: Element, name: str) -> float:
+    return r.report.non_negative(e, name, None, f"<{e.tag}>")
+
+
+def _mesh(r: Reading, e: Element) -> Geometry:
+    uri = r.report.text(e, "filename") or ""
+    path = r.meshes.path(uri, e) if uri else None
+    return Mesh(uri, path, r.report.numbers(e, "scale", 3, (1.0, 1.0, 1.0)))
+
+
+_SOLIDS: dict[str, Callable[[Reading, Element], Geometry]] = {
+    "box": _box,
+    "sphere": lambda r, e: Sphere(_length(r, e, "radius")),
+    "cylinder": lambda r, e: Cylinder(_length(r, e, "radius"), _length(r, e, "length")),
+    "capsule": lambda r, e: Capsule(_length(r, e, "radius"), _length(r, e, "length")),
+    "mesh": _mesh,
+}
+
+
+# --- materials ---------------------------------------------------------------------------------------------------
+
+
+def read_global_material(r: Reading, element: Element) -> None:
+    """Keep a material of the robot, to be used by name."""
+    r.report.text(element, "name")
+    material = read_material(r, element)
+    if material.name in r.materials:
+        r.report.error(element, f"there is already a material named {material.name!r}")
+    r.materials[material.name] = material
+
+
+def read_material(r: Reading, element: Element) -> Material:
+    """Return <material name><color rgba/><texture filename/></material>."""
+    color, texture = r.report.one(element, "color"), r.report.one(element, "texture")
+    rgba = clipped(r.report, color, r.report.numbers(color, "rgba", 4, None)) if color is not None else None
+    return Material(element.attributes.get("name", ""), rgba, texture.attributes.get("filename", "") if texture else "")
+
+
+def clipped(report: Report, at: Element, colour: tuple[float, ...]) -> tuple[float, ...]:
+    """Return a colour of which each number is in [0, 1]; with a remark if it was not."""
+    if not all(0.0 <= c <= 1.0 for c in colour):
+        report.remark(at, f"colour {colour} is outside [0, 1] and is clipped")
+    return tuple(min(max(c, 0.0), 1.0) for c in colour)
+
+
+def _look(r: Reading, element: Element) -> Material:
+    """Return the material of a shape: defined in place, or before under its name (by the robot or another shape)."""
+    child = r.report.one(element, "material")
+    if child is None:
+        return Material()
+    look = read_material(r, child)
+    if look.rgba is not None or look.texture:
+        r.materials.setdefault(look.name, look)
+        return look
+    if look.name not in r.materials:
+        r.report.remark(child, f"material {look.name!r} has no colour and is not defined before")
+    return r.materials.get(look.name, look)

@@ -1,0 +1,190 @@
+"""The URDF reader: a robot description into a `Mechanism`, every fault with its file and line.
+
+Read are links (inertia, visuals, collisions), all joint types with limits, damping, friction and mimic; fixed joints
+stay joints. A `continuous` joint is one angle, or a point (cos, sin) on request. A root link named `world` is the
+world itself. Extensions (docs/urdf.md): the joint types `spherical` and `ball`, `<loop>`, `<frame>`, and an armature.
+Transmissions and ROS 2's command interfaces are actuators. Elements of other programs (gazebo, sensor, ...) are
+skipped with a remark.
+
+Source: the URDF specification of ROS (wiki.ros.org/urdf/XML).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Literal, NamedTuple, TypeVar
+
+from cardan._algebra.errors import DescriptionError, Fault
+from cardan._reach.formats.reading import Description, Options, outcome
+from cardan._reach.formats.report import At, Report
+from cardan._reach.formats.resources import Meshes, Packages, Places
+from cardan._reach.formats.source import Source
+from cardan._reach.formats.urdf.actuators import read_actuators
+from cardan._reach.formats.urdf.checks import check_robot
+from cardan._reach.formats.urdf.joints import UrdfJoint, read_joint, read_loop
+from cardan._reach.formats.urdf.links import Link, Reading, UrdfFrame, read_frame, read_global_material, read_link
+from cardan._reach.formats.urdf.schema import VERSIONS, VOCABULARY
+from cardan._reach.formats.xml import Element, is_xacro, parse
+from cardan._robot.description import Mechanism
+from cardan._robot.model import WORLD
+from cardan._robot.records import Actuator
+
+UrdfSource = str | bytes | os.PathLike[str]
+Thing = TypeVar("Thing")
+
+
+class _Robot(NamedTuple):
+    """What a URDF describes, as read."""
+
+    links: list[Link]
+    joints: list[UrdfJoint]
+    loops: list[UrdfJoint]
+    frames: list[UrdfFrame]
+    actuators: dict[str, tuple[Actuator, int]]
+
+
+def read_urdf(
+    source: UrdfSource,
+    *,
+    package_dirs: Packages | None = None,
+    continuous: Literal["angle", "unit_complex"] = "angle",
+    on_inertia: Literal["warn", "error", "ignore"] = "warn",
+) -> Mechanism:
+    """Return the mechanism a URDF describes.
+
+    Args:
+        source: path of a file, or its content as bytes or as text that begins with `<`.
+        package_dirs: where `package://` leads: folders that contain packages, or a mapping from package name to folder.
+            After these, ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and the folders above the file are searched.
+        continuous: coordinates of continuous joints: one `"angle"`, or `"unit_complex"`, q = (cos, sin).
+        on_inertia: what to do about an inertia that is not positive definite or breaks the triangle inequality.
+
+    Raises:
+        DescriptionError: with every fault found, each with file and line.
+
+    Examples:
+        >>> cardan.read_urdf(cardan.robots.urdf_path("arm7")).name
+        'arm7'
+    """
+    options = Options(package_dirs=package_dirs, continuous=continuous, on_inertia=on_inertia)
+    thing = outcome(read(Source.of(source), options), options)
+    assert isinstance(thing, Mechanism)
+    return thing
+
+
+def check_urdf(source: UrdfSource, *, package_dirs: Packages | None = None) -> list[Fault]:
+    """Return all faults of a URDF, errors and warnings, by line; an empty list if there are none.
+
+    Args:
+        source: path of a file, or its content as bytes or as text that begins with `<`.
+        package_dirs: where `package://` leads, as for `read_urdf`.
+
+    Examples:
+        >>> cardan.check_urdf(cardan.robots.urdf_path("arm7"))
+        []
+    """
+    try:
+        return read(Source.of(source), Options(package_dirs=package_dirs)).report.faults()
+    except DescriptionError as error:
+        return list(error.faults)
+
+
+def read(source: Source, options: Options) -> Description:
+    """Return what a URDF holds; one written in xacro is expanded first."""
+    root = parse(source)
+    if is_xacro(root):
+        return import_module("cardan._reach.formats.xacro").read(source, options)
+    return read_tree(source, options, root, Report(source.name))
+
+
+def read_tree(source: Source, options: Options, root: Element, report: Report) -> Description:
+    """Return what the elements of a URDF hold; `report` may have faults already."""
+    if not _is_robot(root, report):
+        return Description(None, report)
+    version = root.attributes.get("version", "1.0")
+    meshes = Meshes(Places(source.folder, options.package_dirs))
+    robot = _read_elements(Reading(source, report, meshes, options.continuous, version), root)
+    meshes.tell(report)
+    if report.errors:
+        return Description(None, report)
+    lines = {"body": robot.links, "joint": [*robot.joints, *robot.loops], "frame": robot.frames}
+    places: dict[tuple[str, str], At] = {(kind, x.name): x.line for kind, things in lines.items() for x in things}
+    places |= {("actuator", name): line for name, (_, line) in robot.actuators.items()}
+    return Description(_mechanism(report, root.attributes["name"], robot), report, places)
+
+
+def _read_elements(reading: Reading, root: Element) -> _Robot:
+    report = reading.report
+    VOCABULARY.review(report, root)
+    for element in root.all("material"):
+        read_global_material(reading, element)
+    links = [read_link(reading, e) for e in root.all("link")]
+    joints = [read_joint(reading, e) for e in root.all("joint")]
+    loops = [read_loop(reading, e) for e in root.all("loop")]
+    frames = [read_frame(reading, e) for e in root.all("frame")]
+    if all(e.attributes.get("name") == WORLD for e in root.all("link")):
+        report.error(root, "the robot has no <link>" + (" but the world" if links else ""))
+    parts = (_whole(links), _whole(joints), _whole(loops), _whole(frames))
+    robot = _Robot(*parts, read_actuators(report, root, [*parts[1], *parts[2]]))
+    check_robot(report, *parts, complete=len(robot.links) == len(links) and len(robot.joints) == len(joints))
+    return robot
+
+
+def _whole(things: Sequence[Thing | None]) -> list[Thing]:
+    return [thing for thing in things if thing is not None]
+
+
+_OTHER_ROOTS = {
+    "sdf": "this is SDF, not URDF: name it .sdf",
+    "mujoco": "this is MJCF (MuJoCo), not URDF: name it .mjcf or .xml",
+    "COLLADA": "this is a mesh, not a robot",
+    "html": "this is a web page, not a robot: was a download refused?",
+}
+
+
+def _is_robot(root: Element, report: Report) -> bool:
+    """Return whether this is worth reading as URDF."""
+    if root.tag != "robot":
+        hint = _OTHER_ROOTS.get(root.tag, "is this a URDF?")
+        report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; {hint}")
+        return False
+    report.text(root, "name")
+    version = root.attributes.get("version", "1.0")
+    if version not in VERSIONS:
+        report.error(root, f"URDF version {version[:40]!r} is not known; the versions are {', '.join(VERSIONS)}")
+    return True
+
+
+def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
+    """Return the mechanism; None if an error is found even now."""
+    mechanism = Mechanism(name)
+    for link in robot.links:
+        with report.blamed(link.line):
+            _add_link(report, mechanism, link)
+    for joint in (*robot.joints, *robot.loops):  # after the joints of the tree, so that the loops close
+        with report.blamed(joint.line):
+            _add_joint(mechanism, joint)
+    for frame in robot.frames:
+        with report.blamed(frame.line):
+            mechanism.add_frame(frame.name, frame.link, frame.pose, frame.kind)
+    for actuator, line in robot.actuators.values():
+        with report.blamed(line):
+            mechanism.add_actuator(actuator)
+    return None if report.errors else mechanism
+
+
+def _add_link(report: Report, mechanism: Mechanism, link: Link) -> None:
+    if link.name != WORLD:
+        mechanism.add_body(link.name, link.inertia)
+    elif link.inertia is not None:
+        report.remark(link.line, "the inertia of the link 'world' has no effect: it is the world")
+    for shape in link.shapes:
+        mechanism.add_shape(shape)
+
+
+def _add_joint(mechanism: Mechanism, j: UrdfJoint) -> None:
+    mechanism.add_joint(
+        j.name, j.joint, j.parent, j.child, j.parent_pose, j.child_pose, j.limits, j.damping, j.friction, j.armature
+    )

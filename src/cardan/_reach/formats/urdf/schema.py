@@ -1,0 +1,84 @@
+"""Which elements and attributes of URDF (1.0 to 1.2) and its extensions (docs/urdf.md) are known, and which are read.
+
+The reader remarks on what it would silently skip otherwise.
+"""
+
+from __future__ import annotations
+
+from cardan._reach.formats.vocabulary import Vocabulary, verdicts
+
+VERSIONS = ("1", "1.0", "1.1", "1.2")
+
+_SOFT = "remark: soft limits are a controller's"
+_RATES = "remark: acceleration, deceleration and jerk are not limited"
+_OF_A_MECHANISM = verdicts("<role> <offset>", "remark: what is between motor and joint is a ratio alone")
+_CLOSURE = "remark: the robot is read without it; write it as <loop>"
+ELEMENTS: dict[str, dict[str, str]] = {
+    "robot": {
+        **verdicts("name version <link> <joint> <material> <loop> <frame> <transmission> <ros2_control>"),
+        "<coupling>": "refused: put <mimic joint=... multiplier=.../> into the joint that follows",
+        "<gazebo>": "remark: it is the simulator Gazebo's",
+        "<sensor>": "remark: sensors are not read",
+        **verdicts("<loop_joint> <loop_constraint> <constraint>", _CLOSURE),
+    },
+    "link": {
+        **verdicts("name <inertial> <visual> <collision>"),
+        "type": "remark: links have no types",
+        "<contact>": "remark: it is Bullet's",
+    },
+    "inertial": verdicts("<origin> <mass> <inertia>"),
+    "mass": verdicts("value"),
+    "inertia": verdicts("ixx ixy ixz iyy iyz izz"),
+    "origin": verdicts("xyz rpy quat_xyzw"),
+    "visual": verdicts("name <origin> <geometry> <material>"),
+    "collision": verdicts("name <origin> <geometry> <material>") | {"<verbose>": "remark: it was never in use"},
+    "geometry": verdicts("<box> <sphere> <cylinder> <capsule> <mesh>"),
+    "box": verdicts("size"),
+    "sphere": verdicts("radius"),
+    "cylinder": verdicts("radius length"),
+    "capsule": verdicts("radius length"),
+    "mesh": verdicts("filename scale"),
+    "material": verdicts("name <color> <texture>"),
+    "color": verdicts("rgba"),
+    "texture": verdicts("filename"),
+    "joint": {
+        **verdicts("name type <origin> <parent> <child> <axis> <limit> <dynamics> <mimic>"),
+        "independent": "remark: which coordinates are free is found, not stated",
+        "<safety_controller>": _SOFT,
+        "<calibration>": "remark: where a joint's reference switch is does not move it",
+    },
+    "loop": verdicts("name type <predecessor> <successor> <axis> <limit> <dynamics>"),
+    "predecessor": verdicts("link <origin>"),
+    "successor": verdicts("link <origin>"),
+    "frame": verdicts("name link xyz rpy quat_xyzw kind"),
+    "parent": verdicts("link"),
+    "child": verdicts("link"),
+    "axis": verdicts("xyz"),
+    "limit": verdicts("lower upper effort velocity") | verdicts("acceleration deceleration jerk", _RATES),
+    "dynamics": verdicts("damping friction armature"),
+    "mimic": verdicts("joint multiplier offset"),
+    "transmission": verdicts("name type <type> <joint> <actuator> <mechanicalReduction>"),
+    "transmission/joint": verdicts("name <hardwareInterface> <mechanicalReduction>") | _OF_A_MECHANISM,
+    "transmission/actuator": {
+        **verdicts("name <hardwareInterface> <mechanicalReduction>"),
+        **_OF_A_MECHANISM,
+        "<motorTorqueConstant>": "remark: currents are not modelled",
+    },
+    "ros2_control": {
+        **verdicts("name type <joint>"),
+        "<hardware>": "remark: it is the driver's",
+        "<sensor>": "remark: sensors are not read",
+        "<gpio>": "remark: it is the driver's",
+        "<transmission>": "remark: the commands of its joints are read alone",
+    },
+    "ros2_control/joint": {
+        **verdicts("name <command_interface>"),
+        "<state_interface>": "remark: what is measured is not read",
+        "<param>": "remark: it is the driver's",
+        "<limits>": "remark: those of the joint count",
+    },
+    "command_interface": verdicts("name <param>"),
+    "param": verdicts("name"),
+}
+FOREIGN = {"pose": "is SDF's: write <origin xyz=... rpy=.../>", "inertia_matrix": "is no element of URDF: <inertia>"}
+VOCABULARY = Vocabulary("URDF", ELEMENTS, FOREIGN)

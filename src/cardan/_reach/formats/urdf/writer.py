@@ -1,0 +1,298 @@
+"""The URDF writer: a mechanism or a model as URDF text; what URDF cannot say is refused or told, never dropped.
+
+Refused is what changes how the robot moves; what is said beside (gains of actuators, groups, configurations, what
+contact feels) is left out, and listed.
+
+What is read from the text equals what was written, to the last bit almost everywhere, where URDF has the same form; a
+link whose frame must move (see `urdf_form`) is named. Armatures, loops and frames use the extensions of docs/urdf.md,
+which other programs skip.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from cardan._algebra.errors import DescriptionWarning, ParameterError
+from cardan._algebra.spatial import SE3
+from cardan._reach.formats.urdf.actuators import INTERFACES, SIMPLE, is_said_wholly, is_transmission
+from cardan._reach.formats.urdf.form import HINT, KINDS, across, urdf_form
+from cardan._reach.formats.urdf.joints import LOOP_ENDS, PASSIVE, UNLIMITED
+from cardan._reach.formats.urdf.numbers import axis, inertial, rpy
+from cardan._reach.formats.urdf.schema import VOCABULARY
+from cardan._reach.formats.written import Written, dimensions, first_of, is_bounded, losses_of
+from cardan._reach.formats.xml_text import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
+from cardan._robot.description import Box, Capsule, Cylinder, Mechanism, Mesh, Shape, Sphere
+from cardan._robot.geometry.shapes import ALL_BITS
+from cardan._robot.joints import Mimic, Planar, Revolute
+from cardan._robot.model import WORLD, Body, Connection, Frame, Model
+from cardan._robot.records import EARTH_GRAVITY, Actuator
+
+
+def to_urdf(thing: Mechanism | Model) -> str:
+    """Return a mechanism or a model as URDF text.
+
+    A `DescriptionWarning` names the links whose frames had to move, and another what URDF cannot say and is left out.
+
+    Args:
+        thing: a mechanism or a model.
+
+    Raises:
+        ParameterError: for what URDF cannot say, such as a joint of another type; JSON can.
+        MechanismError: if the bodies are not one connected whole.
+
+    Examples:
+        >>> cardan.read_urdf(cardan.to_urdf(mechanism)).name
+        'arm7'
+    """
+    written = write_urdf(thing)
+    if written.moved:
+        names = first_of(written.moved)
+        message = f"URDF has a link's frame at its joint: the frames of {names} moved there, with all that is on them"
+        warnings.warn(DescriptionWarning(f"{thing.name}: {message}"), stacklevel=2)
+    if written.losses:
+        message = f"URDF cannot say, and left out are: {'; '.join(written.losses)}"
+        warnings.warn(DescriptionWarning(f"{thing.name}: {message}"), stacklevel=2)
+    return written.text
+
+
+def write_urdf(thing: Mechanism | Model) -> Written:
+    """Return a mechanism or a model as URDF text, and which link frames moved; errors as for `to_urdf`.
+
+    Args:
+        thing: a mechanism or a model.
+
+    Raises:
+        ParameterError, MechanismError: as for `to_urdf`.
+
+    Examples:
+        >>> cardan.formats.write_urdf(mechanism).losses
+        ()
+    """
+    if not isinstance(thing, (Mechanism, Model)):
+        raise ParameterError("thing to write as URDF", got=thing, expected="a Mechanism or a Model")
+    form = urdf_form(thing)
+    on: dict[str, list[Shape]] = {WORLD: []} | {body.name: [] for body in form.bodies}
+    for shape in form.shapes:
+        on[shape.body].append(shape)
+    _check_materials([shape for shapes in on.values() for shape in shapes])
+    links = [_link(body, on[WORLD if body is None else body.name]) for body in (*([None] * form.world), *form.bodies)]
+    driven = [_transmission(a) for a in form.actuators if is_transmission(a)]
+    inside = [*links, *map(_joint, form.tree), *map(_loop, form.loops), *map(_frame, form.frames), *driven]
+    name = {"name": _text(form.name, "name of a robot")}
+    if not form.name.strip():
+        raise ParameterError("name of a robot in URDF", got=form.name, expected="a text that is not empty")
+    version = {"version": "1.2"} if any(isinstance(s.geometry, Capsule) for s in form.shapes) else {}
+    lines = [DECLARATION, *element("robot", name | version, *inside, open=True)]
+    return Written("\n".join([*lines, ""]), tuple(_losses(thing)), form.moved)
+
+
+def _losses(thing: Mechanism | Model) -> Iterator[str]:
+    """Yield what is said beside the mechanics and URDF has no words for."""
+    beside = thing.annotations
+    if isinstance(thing, Mechanism) and tuple(thing.gravity) != EARTH_GRAVITY:
+        yield f"gravity {tuple(thing.gravity)}"
+    lost = {
+        "actuators": [a.name for a in beside.actuators if not is_transmission(a)],
+        "gains and ranges of actuators": [
+            a.name for a in beside.actuators if is_transmission(a) and not is_said_wholly(a)
+        ],
+        "groups": [group.name for group in beside.groups],
+        "configurations": [configuration.name for configuration in beside.configurations],
+        "disabled contacts": ["/".join(pair) for pair in beside.disabled_contacts],
+        "surfaces, groups, masks, margins or densities of shapes on": [
+            s.body for s in beside.shapes if any(getattr(s, key) != usual for key, usual in _PLAIN_SHAPE.items())
+        ],
+    }
+    yield from losses_of(lost)
+
+
+_PLAIN_SHAPE = {"surface": None, "group": 1, "mask": ALL_BITS, "margin": 0.0, "density": None}
+
+
+# --- links -------------------------------------------------------------------------------------------------------
+
+
+def _link(body: Body | None, shapes: Sequence[Shape]) -> list[str]:
+    """Return a link; None is the world."""
+    name = WORLD if body is None else body.name
+    inertia = [_inertial(body)] if body is not None and body.inertia is not None else []
+    inside = [*inertia, *map(_shape, shapes)]
+    return element("link", {"name": _text(name, "name of a body")}, *inside)
+
+
+def _inertial(body: Body) -> list[str]:
+    inertia: Any = body.inertia
+    if inertia.mass == 0.0 and any(inertia.first_moment):
+        got = f"first moment {tuple(inertia.first_moment)} of no mass"
+        raise ParameterError(f"inertia of body {body.name!r} in URDF", got=got, expected="a mass > 0", hint=HINT)
+    com, entries = inertial(inertia)
+    moments = dict(zip(VOCABULARY.attributes("inertia"), map(repr, entries), strict=True))
+    mass = element("mass", {"value": repr(float(inertia.mass))})
+    return element("inertial", {}, _origin(SE3(translation=com)), mass, element("inertia", moments))
+
+
+def _shape(shape: Shape) -> list[str]:
+    what = f"a shape of {shape.body!r}"
+    name = {"name": _text(shape.name, f"name of {what}")} if shape.name else {}
+    geometry = on_a_line(element("geometry", {}, _geometry(shape, what)))
+    return element(shape.role, name, _origin(shape.pose), geometry, _material(shape, what))
+
+
+def _geometry(shape: Shape, what: str) -> list[str]:
+    geometry = shape.geometry
+    if isinstance(geometry, (Box, Sphere, Capsule, Cylinder)):
+        return element(type(geometry).__name__.lower(), dimensions(geometry))
+    if not isinstance(geometry, Mesh) or not geometry.uri.strip():
+        expected = "a Box, Sphere, Cylinder, Capsule, or a Mesh with a uri"
+        raise ParameterError(f"geometry of {what} in URDF", got=geometry, expected=expected, hint=HINT)
+    scale = {} if geometry.scale == (1.0, 1.0, 1.0) else {"scale": numbers(geometry.scale)}
+    return element("mesh", {"filename": _text(geometry.uri, f"mesh of {what}")} | scale)
+
+
+def _material(shape: Shape, what: str) -> list[str]:
+    if not (shape.material or shape.texture or shape.rgba is not None):
+        return []
+    color = [] if shape.rgba is None else element("color", {"rgba": numbers(shape.rgba)})
+    texture = _text(shape.texture, f"texture of {what}")
+    look = [*color, *(element("texture", {"filename": texture}) if texture else [])]
+    return on_a_line(element("material", {"name": _text(shape.material, f"material of {what}")}, look))
+
+
+def _check_materials(shapes: Sequence[Shape]) -> None:
+    """Raise if a shape has a material without a look that URDF would give it: that of an earlier shape."""
+    seen: set[str] = set()
+    for shape in shapes:
+        if shape.rgba is not None or shape.texture:
+            seen.add(shape.material)
+        elif shape.material and shape.material in seen:
+            got = f"material {shape.material!r} without colour, which has one on an earlier shape"
+            expected = "the same colour and texture for a material everywhere"
+            raise ParameterError(f"a shape of {shape.body!r} in URDF", got=got, expected=expected, hint=HINT)
+
+
+# --- joints ------------------------------------------------------------------------------------------------------
+
+
+def _joint(c: Connection) -> list[str]:
+    kind = _kind(c)
+    origin = c.parent_pose @ c.child_pose.inverse() if isinstance(c.joint, Planar) else c.parent_pose
+    name, inner = _text(c.name, "name of a joint"), (_axis(c), _limit(c, kind), _dynamics(c), _mimic(c))
+    ends = [element(tag, _on_link(body)) for tag, body in (("parent", c.parent), ("child", c.child))]
+    return element("joint", {"name": name, "type": kind}, _origin(origin), *ends, *inner)
+
+
+def _loop(c: Connection) -> list[str]:
+    ends = zip(LOOP_ENDS, (c.parent, c.child), (c.parent_pose, c.child_pose), strict=True)
+    joined = [element(tag, _on_link(body), _origin(pose), open=True) for tag, body, pose in ends]
+    kind = KINDS[type(c.joint)]
+    upright = element("axis", {"xyz": "0.0 0.0 1.0"}) if isinstance(c.joint, Planar) else _axis(c)
+    limit = _limit(c, kind) if is_bounded(c, "lower", "upper", "velocity", "effort") else []
+    name = _text(c.name, "name of a joint")
+    return element("loop", {"name": name, "type": kind}, *joined, upright, limit, _dynamics(c))
+
+
+def _on_link(body: str) -> dict[str, str]:
+    return {"link": _text(body, "name of a body")}
+
+
+def _kind(c: Connection) -> str:
+    """Return URDF's type of a joint: a revolute one without limits is continuous."""
+    inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    return "continuous" if isinstance(inner, Revolute) and not is_bounded(c, "lower", "upper") else KINDS[type(inner)]
+
+
+def _axis(c: Connection) -> list[str]:
+    inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    direction = across(c) if isinstance(inner, Planar) else getattr(inner, "axis", None)
+    return [] if direction is None else element("axis", {"xyz": numbers(axis(direction))})
+
+
+def _of(c: Connection, name: str) -> Sequence[float]:
+    return getattr(c.limits, name) or ()
+
+
+def _limit(c: Connection, kind: str) -> list[str]:
+    """Return the limits; a number too large to be one stands for none where URDF wants a number."""
+    bounds = {"velocity": _one(c, "velocity", _of(c, "velocity")), "effort": _one(c, "effort", _of(c, "effort"))}
+    for what in bounds:
+        mirrored = tuple(-bound for bound in _of(c, what))
+        if _of(c, f"{what}_lower") != mirrored:
+            got, expected = _of(c, f"{what}_lower"), f"{mirrored}: the same limit both ways"
+            raise ParameterError(f"{what}_lower of joint {c.name!r} in URDF", got=got, expected=expected, hint=HINT)
+    if kind in ("revolute", "prismatic"):
+        bounds = {"lower": _of(c, "lower")[0], "upper": _of(c, "upper")[0]} | bounds
+    elif is_bounded(c, "lower", "upper"):
+        got, expected = (tuple(_of(c, "lower")), tuple(_of(c, "upper"))), f"none: a {kind} joint has no position limits"
+        raise ParameterError(f"limits of joint {c.name!r} in URDF", got=got, expected=expected, hint=HINT)
+    elif kind == "fixed" or not any(map(math.isfinite, bounds.values())):
+        return []
+    finite = {w: b if math.isfinite(b) else math.copysign(UNLIMITED, b) for w, b in bounds.items()}
+    return element("limit", {what: repr(bound) for what, bound in finite.items()})
+
+
+def _dynamics(c: Connection) -> list[str]:
+    for what in ("drive_stiffness", "drive_damping", "compliance", "spring_stiffness"):
+        if any(getattr(c, what)):
+            raise ParameterError(
+                f"{what} of joint {c.name!r} in URDF", got=getattr(c, what), expected="none", hint=HINT
+            )
+    values = {what: _one(c, what, getattr(c, what)) for what in PASSIVE}
+    if not any(values.values()):
+        return []
+    if not values["armature"]:
+        del values["armature"]  # no part of URDF
+    return element("dynamics", {what: repr(value) for what, value in values.items()})
+
+
+def _one(c: Connection, what: str, values: Sequence[float]) -> float:
+    """Return the number all degrees of freedom have; 0 without any."""
+    if len(set(values)) > 1:
+        expected = "one number for all degrees of freedom"
+        raise ParameterError(f"{what} of joint {c.name!r} in URDF", got=tuple(values), expected=expected, hint=HINT)
+    return float(values[0]) + 0.0 if values else 0.0
+
+
+def _mimic(c: Connection) -> list[str]:
+    if not isinstance(c.joint, Mimic):
+        return []
+    ratio = {"multiplier": repr(float(c.joint.multiplier)), "offset": repr(float(c.joint.offset))}
+    return element("mimic", {"joint": _text(c.joint.primary, "name of a joint")} | ratio)
+
+
+# --- actuators ---------------------------------------------------------------------------------------------------
+
+
+def _transmission(actuator: Actuator) -> list[str]:
+    kind = value("hardwareInterface", INTERFACES[actuator.kind])
+    name, ratio = _text(actuator.name, "name of an actuator"), repr(actuator.gear[0][0])  # pyright: ignore
+    joint = element("joint", {"name": _text(actuator.joints[0], "name of a joint")}, kind)
+    motor = element("actuator", {"name": name}, kind, value("mechanicalReduction", ratio))
+    simple = value("type", f"transmission_interface/{SIMPLE}")
+    return element("transmission", {"name": f"{name}_transmission"}, simple, joint, motor)
+
+
+# --- frames, poses, texts ----------------------------------------------------------------------------------------
+
+
+def _frame(frame: Frame) -> list[str]:
+    name = {"name": _text(frame.name, "name of a frame")}
+    kind = {} if frame.kind == "operational" else {"kind": frame.kind}
+    return element("frame", name | _on_link(frame.body) | _pose(frame.pose) | kind)
+
+
+def _origin(pose: SE3) -> list[str]:
+    return [] if pose == SE3.identity() else element("origin", _pose(pose))
+
+
+def _pose(pose: SE3) -> dict[str, str]:
+    return {"xyz": numbers(pose.translation), "rpy": numbers(rpy(pose.rotation))}
+
+
+def _text(text: str, what: str) -> str:
+    """Return a text as an XML attribute's value."""
+    if UNWRITABLE.search(text):
+        raise ParameterError(f"{what} in URDF", got=text, expected="characters XML can hold", hint=HINT)
+    return escaped(text)

@@ -1,0 +1,242 @@
+"""The USD reader: the rigid bodies and joints of a stage into a `Mechanism`, every fault with the path of its prim.
+
+Source: UsdPhysics, the rigid body physics schema of OpenUSD (openusd.org).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.spatial import SE3
+from cardan._reach.formats.reading import Description, Options
+from cardan._reach.formats.report import At, Report
+from cardan._reach.formats.source import Source
+from cardan._reach.formats.usd.articulations import chosen, floating, is_below, without_orphans
+from cardan._reach.formats.usd.groups import bits_of, filtered_pairs
+from cardan._reach.formats.usd.joints import UsdJoint, read_joint
+from cardan._reach.formats.usd.layers import brief
+from cardan._reach.formats.usd.masses import body_inertia
+from cardan._reach.formats.usd.meshes import remember
+from cardan._reach.formats.usd.mimics import copied
+from cardan._reach.formats.usd.names import names_of
+from cardan._reach.formats.usd.scene import Scene, survey
+from cardan._reach.formats.usd.schema import remark_unread
+from cardan._reach.formats.usd.serial import with_chains
+from cardan._reach.formats.usd.shapes import read_solid, shapes_of
+from cardan._reach.formats.usd.stage import Stage, opened
+from cardan._reach.formats.usd.usd_package import pxr
+from cardan._reach.formats.usd.values import flag, number, vector
+from cardan._robot.description import Mechanism
+from cardan._robot.joints import Fixed, FreeFlyer, Mimic
+from cardan._robot.model import WORLD
+from cardan._robot.records import EARTH_GRAVITY, Connection
+
+OPEN = 1e-4
+"""How far a joint may be from what the bodies' poses say and still be met by them, relative: they are often float32."""
+
+
+def read(source: Source, options: Options) -> Description:
+    """Return what a file of USD holds."""
+    report = Report(source.name)
+    remember(source, options)
+    with opened(source, options, report) as stage:
+        if stage is None:
+            return Description(None, report)
+        try:
+            reading = Reading(stage, survey(stage))
+            mechanism = reading.mechanism()
+        except pxr().Tf.ErrorException as error:  # of what it notices only when it is asked
+            report.error(0, f"OpenUSD cannot read it: {brief(str(error))}")
+            return Description(None, report)
+        return Description(None if report.errors else mechanism, report, reading.places)
+
+
+class Reading:
+    """A stage on its way to a mechanism."""
+
+    def __init__(self, stage: Stage, scene: Scene) -> None:
+        self.stage, self.scene, self.report = stage, scene, stage.report
+        self.places: dict[tuple[str, str], At] = {}
+        self.names: dict[str, str] = {"": WORLD}
+        self.joint_names: dict[str, str] = {}
+        self.poses: dict[str, SE3] = {WORLD: SE3.identity()}
+
+    def mechanism(self) -> Mechanism | None:
+        """Return the mechanism; None where nothing is called as the option `model` says."""
+        stage, scene = self.stage, self.scene
+        root = chosen(stage, scene, stage.options.model)
+        remark_unread(self.report, scene)
+        if root is None:
+            return None
+        mechanism = Mechanism(_name(stage, root), self.gravity())
+        scene.bodies = {path: prim for path, prim in scene.bodies.items() if is_below(path, root)}
+        if not scene.bodies:
+            self.report.error(0, "has no rigid body: no prim has the PhysicsRigidBodyAPI")
+        self.name_things(root)
+        self.add_bodies_and_shapes(mechanism, root)
+        joints = without_orphans(stage, scene, with_chains(stage, self.joints(root)))
+        if not self.report.errors:
+            self.add_joints(mechanism, joints)
+            self.add_bases(mechanism, joints)
+            self.add_frames(mechanism)
+            self.add_pairs(mechanism, joints)
+            self.add_configurations(mechanism, joints)
+        return mechanism
+
+    def gravity(self) -> Sequence[float]:
+        """Return gravity in a world with z up; what is left out means down, and the earth's."""
+        if not self.scene.scenes:
+            return EARTH_GRAVITY
+        stage, prim = self.stage, self.scene.scenes[0]
+        for other in self.scene.scenes[1:]:
+            self.report.remark(stage.where(other), "a second PhysicsScene; the first one's gravity counts")
+        size = number(stage, prim, "physics:gravityMagnitude", -math.inf, infinite=True) * stage.length
+        size = size if 0.0 <= size < math.inf else -EARTH_GRAVITY[2]
+        direction = np.array(vector(stage, prim, "physics:gravityDirection", (0.0, 0.0, 0.0)))
+        norm = float(np.linalg.norm(direction))
+        if not flag(prim, "newton:gravityEnabled", True):
+            return (0.0, 0.0, 0.0)
+        down = stage.turn @ direction / norm if norm > 0.0 else np.array([0.0, 0.0, -1.0])
+        return tuple(float(e) + 0.0 for e in size * down)
+
+    def name_things(self, root: str) -> None:
+        """Give all bodies and frames a name, in one go, for they must differ."""
+        self.scene.frames = [prim for prim in self.scene.frames if is_below(str(prim.GetPath()), root)]
+        paths = [*self.scene.bodies, *(str(prim.GetPath()) for prim in self.scene.frames)]
+        self.names |= names_of(self.report, "bodies and frames", dict.fromkeys(paths))
+
+    def add_bodies_and_shapes(self, mechanism: Mechanism, root: str) -> None:
+        """Add bodies with their inertia, and shapes on them and on the world."""
+        stage, scene = self.stage, self.scene
+        prims = [prim for prim in scene.geometries if is_below(str(prim.GetPath()), root)]
+        solids = [solid for prim in prims if (solid := read_solid(stage, scene, prim)) is not None]
+        colliders: dict[str, list[Any]] = {}
+        for solid in solids:
+            if solid.collides:
+                colliders.setdefault(solid.body, []).append(solid)
+        for path, prim in scene.bodies.items():
+            if (posed := stage.pose(prim)) is not None:
+                name = self.names[path]
+                with self.report.blamed(stage.where(prim)):
+                    mechanism.add_body(name, body_inertia(stage, prim, posed, colliders.get(path, ())))
+                    self.places["body", name] = stage.where(prim)
+                self.poses[name] = posed.pose
+                if posed.is_sheared:
+                    told = "its transform shears it; its pose is the nearest one without"
+                    self.report.remark(stage.where(prim), told)
+        for solid, bits in zip(solids, bits_of(stage, scene, solids), strict=True):
+            if (solid.body in scene.bodies or not solid.body) and not self.report.errors:
+                with self.report.blamed(stage.where(solid.prim)):
+                    for shape in shapes_of(stage, solid, self.names[solid.body], bits):
+                        mechanism.add_shape(shape)
+
+    def joints(self, root: str) -> list[UsdJoint]:
+        """Return the joints between the bodies that are read, or from them to the world."""
+        found = []
+        for prim in self.scene.joints:
+            joint = read_joint(self.stage, self.scene, prim)
+            if joint is None:
+                continue
+            if all(body in self.names for body in joint.bodies):
+                found.append(joint)
+            elif any(is_below(body, root) for body in joint.bodies if body):
+                told = "joins a body that is read with one that is not; it is left out"
+                self.report.warn(self.stage.where(prim), told)
+        return found
+
+    def add_joints(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
+        """Add the joints."""
+        named = self.joint_names = names_of(self.report, "joints", [joint.path for joint in joints])
+        movers = {joint.path: (named[joint.path], joint.joint) for joint in joints if joint.copying is None}
+        for joint in joints:
+            p, kind = joint.properties, joint.joint
+            if joint.copying is not None:
+                kind = copied(self.stage, joint.prim, kind, joint.copying, movers)
+            with self.report.blamed(self.stage.where(joint.prim)):
+                parent, child = (self.names[body] for body in joint.bodies)
+                mechanism.add_joint(
+                    named[joint.path],
+                    kind,
+                    parent,
+                    child,
+                    *joint.poses,
+                    limits=p.limits,
+                    damping=p.damping,
+                    friction=p.friction,
+                    armature=p.armature,
+                    drive=p.drive,
+                    spring=p.spring,
+                )
+            self.places["joint", named[joint.path]] = self.stage.where(joint.prim)
+
+    def add_bases(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
+        """Let what nothing holds fly; what is kinematic, moved by other than forces, stays where it is."""
+        roots = {str(root.GetPath()): root for root in self.scene.roots}
+        bodies = floating(self.scene.bodies, joints, roots)
+        taken = {joint.name for joint in mechanism.joints}
+        for body in bodies:
+            prim, name = self.scene.bodies[body], self.names[body]
+            called = "root" if len(bodies) == 1 and "root" not in taken else f"root_{name}"
+            while called in taken:
+                called += "_"
+            if flag(prim, "physics:kinematicEnabled", False):
+                told = "physics:kinematicEnabled: no force moves it; it is fixed to the world where it stands"
+                self.report.remark(self.stage.where(prim), told)
+                mechanism.add_joint(called, Fixed(), WORLD, name, parent_pose=self.poses[name])
+            else:
+                mechanism.add_joint(called, FreeFlyer(), WORLD, name)
+            self.places["joint", called] = self.stage.where(prim)
+
+    def add_frames(self, mechanism: Mechanism) -> None:
+        """Add sites, and poses that hold nothing, as frames."""
+        for prim in self.scene.frames:
+            posed, body = self.stage.pose(prim), self.scene.body_of(prim)
+            path = str(prim.GetPath())
+            if posed is None or self.names.get(body) is None or path in self.scene.bodies:
+                continue
+            owner, name = self.names[body], self.names[path]
+            with self.report.blamed(self.stage.where(prim)):
+                mechanism.add_frame(name, owner, self.poses[owner].inverse() @ posed.pose)
+            self.places["frame", name] = self.stage.where(prim)
+
+    def add_pairs(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
+        """Keep apart what joints and filters keep apart."""
+        pairs = [joint.bodies for joint in joints if not joint.may_touch and all(joint.bodies)]
+        for one, other in (*pairs, *filtered_pairs(self.stage, self.scene)):
+            if one in self.names and other in self.names:
+                mechanism.disable_contact(self.names[one], self.names[other])
+
+    def add_configurations(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
+        """Name where the bodies stand `"initial"`, and where drives want to go `"target"`."""
+        initial = {c.name: q for c in mechanism.joints if (q := self.start(c)) is not None}
+        if initial:
+            mechanism.add_configuration("initial", initial)
+        for name, key in (("target", "targets"), ("state", "states")):
+            said = {self.joint_names[j.path]: getattr(j.properties, key) for j in joints if j.copying is None}
+            found = {joint: values for joint, values in said.items() if any(values)}
+            if found:
+                mechanism.add_configuration(name, found)
+
+    def start(self, c: Connection) -> tuple[float, ...] | None:
+        """Return where the bodies' poses put a joint; None where that is its neutral configuration."""
+        if isinstance(c.joint, Mimic):
+            return None
+        X_pc = (self.poses[c.parent] @ c.parent_pose).inverse() @ self.poses[c.child] @ c.child_pose
+        q = tuple(float(e) for e in c.joint.nearest_configuration(X_pc))
+        off = np.abs(np.array(c.joint.transform(q).matrix()) - X_pc.matrix()).max()
+        if off > OPEN * (1.0 + max(abs(float(e)) for e in X_pc.translation)):
+            told = f"the poses of its bodies leave it open by {off:.2g}; configuration 'initial' has what comes nearest"
+            self.report.remark(self.places["joint", c.name], told)
+        still = c.joint.neutral()
+        return q if any(abs(a - b) > 1e-6 for a, b in zip(q, still, strict=True)) else None
+
+
+def _name(stage: Stage, root: str) -> str:
+    """Return the name of what is read: that of its root, of the stage's default prim, or of the file."""
+    default = stage.usd.GetDefaultPrim()
+    return root.rpartition("/")[2] or (default.GetName() if default else "") or Path(stage.file).stem

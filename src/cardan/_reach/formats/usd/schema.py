@@ -1,0 +1,158 @@
+"""What the types, schemas and attributes of a stage mean to the reader: one table, which makes its remarks.
+
+Types stand under `stage`; an attribute under the type or the applied schema that has it, whole namespaces at the end.
+A name with `*` stands for every instance of a schema that is applied several times. Attributes are looked up by name
+alone: their namespaces make them unique. What is in no table, and in a namespace of physics, is remarked on, too;
+looks, cameras and lights are told of by the types of their prims.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from cardan._reach.formats.report import Place, Report
+from cardan._reach.formats.usd.scene import GEOMETRIES, JOINTS, Scene
+from cardan._reach.formats.vocabulary import verdicts
+
+_SOLVER = "remark: a parameter of a solver"
+_STATE = "remark: a velocity; a description holds none"
+_CONTACT = "remark: a parameter of contact cardan's materials do not have"
+_COUNTER = "remark: a number a program wrote down for itself"
+_SOFT = "remark: bodies are rigid, and their shapes solid"
+_BREAK = "remark: joints of cardan do not break"
+
+
+def _read(names: str, start: str = "") -> dict[str, str]:
+    return verdicts(" ".join(start + name for name in names.split()))
+
+
+ELEMENTS: dict[str, dict[str, str]] = {
+    "stage": {
+        **verdicts("<Xform> <Scope> <Camera> <Material> <Shader> <PhysicsScene>"),
+        **{f"<{kind}>": "read" for kind in (*JOINTS, "PhysicsCollisionGroup", *GEOMETRIES)},
+        "<Cone>": "remark: cardan has no cone; the shape is left out, and its mass where a mass is computed",
+        "<GeomSubset>": "remark: a part of a mesh has no look of its own",
+        "<PointInstancer>": "remark: its instances are not written out",
+        **verdicts("<TetMesh> <BasisCurves> <Points>", _SOFT),
+        "<MjcActuator>": "remark: actuators of MuJoCo are read from MJCF, not from USD",
+        "<NewtonActuator>": "remark: what Newton computes efforts by is no property of the robot",
+    },
+    "metadata": {
+        **_read("metersPerUnit kilogramsPerUnit upAxis defaultPrim active instanceable"),
+        **_read("subLayers references payload inherits specializes variants"),
+        "clips": "refused: they open files while values are read",
+    },
+    "Cube": _read("size"),
+    "Sphere": _read("radius"),
+    "Cylinder": _read("radius height axis"),
+    "Cylinder_1": _read("radiusTop radiusBottom height axis"),
+    "Capsule": _read("radius height axis"),
+    "Capsule_1": _read("radiusTop radiusBottom height axis"),
+    "Mesh": _read("points faceVertexCounts faceVertexIndices"),
+    "Plane": {"axis": "read", "width": "remark: a plane has no end", "length": "remark: a plane has no end"},
+    "Shader": _read("diffuseColor opacity", "inputs:"),
+    "PhysicsScene": _read("gravityDirection gravityMagnitude", "physics:"),
+    "PhysicsJoint": {
+        **_read("body0 body1 localPos0 localPos1 localRot0 localRot1", "physics:"),
+        **_read("jointEnabled collisionEnabled excludeFromArticulation", "physics:"),
+        **verdicts("physics:breakForce physics:breakTorque", _BREAK),
+    },
+    "PhysicsRevoluteJoint": _read("axis lowerLimit upperLimit", "physics:"),
+    "PhysicsPrismaticJoint": _read("axis lowerLimit upperLimit", "physics:"),
+    "PhysicsSphericalJoint": _read("coneAngle0Limit coneAngle1Limit", "physics:"),
+    "PhysicsDistanceJoint": _read("minDistance maxDistance", "physics:"),
+    "PhysicsCollisionGroup": {
+        **_read("includes excludes expansionRule includeRoot membershipExpression", "collection:*:"),
+        **_read("filteredGroups mergeGroup invertFilteredGroups", "physics:"),
+    },
+    # --- applied schemas
+    "PhysicsRigidBodyAPI": {
+        **_read("rigidBodyEnabled kinematicEnabled", "physics:"),
+        "physics:startsAsleep": _SOLVER,
+        "physics:simulationOwner": "remark: a description is of one world",
+        **verdicts("physics:velocity physics:linearVelocity physics:angularVelocity", _STATE),
+    },
+    "PhysicsMassAPI": _read("mass density centerOfMass diagonalInertia principalAxes", "physics:"),
+    "PhysicsCollisionAPI": _read("collisionEnabled", "physics:"),
+    "PhysicsMeshCollisionAPI": {"physics:approximation": "remark: meshes are kept as they are"},
+    "PhysicsMaterialAPI": _read("dynamicFriction staticFriction restitution density", "physics:"),
+    "PhysicsFilteredPairsAPI": _read("filteredPairs", "physics:"),
+    "PhysicsDriveAPI": {
+        **_read("type stiffness damping maxForce targetPosition", "drive:*:physics:"),
+        "drive:*:physics:targetVelocity": "remark: drives of cardan are told a velocity when they are used",
+    },
+    "PhysicsLimitAPI": _read("low high", "limit:*:physics:"),
+    "PhysicsJointStateAPI": {
+        "state:*:physics:position": "read",
+        "state:*:physics:velocity": _STATE,
+        "state:*:physics:appliedForce": "remark: an effort; a description holds none",
+    },
+    "PhysxJointAPI": {
+        **_read("armature maxJointVelocity", "physxJoint:"),
+        "physxJoint:jointFriction": "remark: a share of the force the joint transmits, not an effort",
+    },
+    "PhysxLimitAPI": {f"physxLimit:*:{key}": _SOLVER for key in ("stiffness", "damping", "restitution")},
+    "NewtonJointAPI": {
+        **_read("armature damping friction velocityLimit", "newton:"),
+        **verdicts("newton:limitStiffness newton:limitDamping", _SOLVER),
+    },
+    "NewtonMimicAPI": _read("Joint Enabled Coef0 Coef1", "newton:mimic"),
+    "PhysxMimicJointAPI": _read("referenceJoint gearing offset", "physxMimicJoint:*:"),
+    "MjcEqualityJointAPI": _read("target coef0 coef1 coef2 coef3 coef4", "mjc:"),
+    "NewtonSceneAPI": _read("gravityEnabled", "newton:"),
+    "MjcJointAPI": {
+        **_read("armature damping frictionloss stiffness springref", "mjc:"),
+        **verdicts("mjc:solreflimit mjc:solimplimit", _SOLVER),
+    },
+    "MaterialBindingAPI": _read("material:binding material:binding:physics"),
+    "namespaces": {
+        **verdicts("physxScene:* physxArticulation:* newton:kamino:* mjc:option:* mjc:flag:* mjc:sol*", _SOLVER),
+        "physxRigidBody:*": "remark: PhysX's own damping and bounds of bodies",
+        **verdicts("physxCollision:* physxMaterial:* mjc:condim*", _CONTACT),
+        "newton:mpm:*": "remark: cardan has no such thing",
+        **verdicts("physics:tensor:* physics:newton:* physics:engine*", _COUNTER),
+    },
+}
+_PHYSICAL = re.compile(r"(physics|drive|limit|state|newton|physx\w*|mjc|omniphysics|warpSim|collection:colliders):")
+_INSTANCE = re.compile(r"^(drive|limit|state|physxLimit|physxMimicJoint|collection):[^:]+:")
+TYPES = ELEMENTS["stage"]
+ATTRIBUTES = {name: verdict for known in ELEMENTS.values() for name, verdict in known.items() if known is not TYPES}
+
+
+def verdict_of(name: str) -> str:
+    """Return what becomes of an attribute or relationship: "read", "remark: why", or "" where it is not known."""
+    key = _INSTANCE.sub(r"\1:*:", name)
+    if key in ATTRIBUTES:
+        return ATTRIBUTES[key]
+    return next((told for start, told in ELEMENTS["namespaces"].items() if name.startswith(start[:-1])), "")
+
+
+def remark_unread(report: Report, scene: Scene) -> None:
+    """Remark on what the reader does not use: once for each name and type, at the first place, with their number."""
+    places: dict[tuple[str, str], list[Any]] = {}
+    verdicts: dict[str, tuple[str, str] | None] = {}
+    for prim in scene.prims:
+        for key in _unread(prim, verdicts):
+            places.setdefault(key, []).append(prim)
+    for (what, why), prims in places.items():
+        more = f" (so on {len(prims) - 1} more)" if len(prims) > 1 else ""
+        report.remark(Place(where=str(prims[0].GetPath())), f"{what} is not used: {why}{more}")
+
+
+def _unread(prim: Any, verdicts: dict[str, tuple[str, str] | None]) -> Iterator[tuple[str, str]]:
+    kind = str(prim.GetTypeName())
+    if kind not in verdicts:
+        verdicts[kind] = _told(kind, TYPES.get(f"<{kind}>", "") if kind else "read")
+    for name in (kind, *prim.GetAuthoredPropertyNames()):
+        if name not in verdicts:
+            verdicts[name] = _told(name, verdict_of(name)) if _PHYSICAL.match(name) else None
+        if (found := verdicts[name]) is not None:
+            yield found
+
+
+def _told(name: str, verdict: str) -> tuple[str, str] | None:
+    if verdict == "read":
+        return None
+    return name, verdict.partition(": ")[2] or "this reader does not know it"

@@ -1,0 +1,119 @@
+"""Values of attributes, of the type they must have and finite; faults go to the report with the prim's path."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import quoted
+from cardan._algebra.spatial import Matrix3
+from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw
+from cardan._reach.formats.usd.stage import Stage
+
+FAR = 1e30
+"""What is beyond means infinite: exporters write the largest float32."""
+
+
+def authored(prim: Any, name: str) -> bool:
+    """Return whether an attribute has a value of its own."""
+    attribute = prim.GetAttribute(name)
+    return bool(attribute) and attribute.HasAuthoredValue()
+
+
+def value(prim: Any, name: str) -> Any:
+    """Return the value of an attribute, that of its schema if it has none of its own, or None."""
+    attribute = prim.GetAttribute(name)
+    return attribute.Get() if attribute else None
+
+
+def numbers_of(found: Any) -> list[float]:
+    """Return the numbers of a value that is a sequence of them, or is one; of any other none."""
+    try:
+        return [float(e) for e in found] if hasattr(found, "__getitem__") else [float(found)]
+    except (TypeError, ValueError):
+        return []
+
+
+def number(stage: Stage, prim: Any, name: str, default: float, *, infinite: bool = False) -> float:
+    """Return a number of an attribute; with `infinite` it may be."""
+    found = value(prim, name)
+    if found is None:
+        return default
+    if isinstance(found, bool) or not isinstance(found, (int, float)):
+        return _wrong(stage, prim, name, found, "a number", default)
+    if math.isnan(found) or not (infinite or math.isfinite(found)):
+        return _wrong(stage, prim, name, found, "a finite number", default)
+    return math.copysign(math.inf, found) if infinite and abs(found) > FAR else float(found)
+
+
+def non_negative(stage: Stage, prim: Any, name: str, default: float) -> float:
+    """Return a finite number >= 0."""
+    found = number(stage, prim, name, default)
+    return found if found >= 0.0 else _wrong(stage, prim, name, found, "a number >= 0", default)
+
+
+def vector(stage: Stage, prim: Any, name: str, default: Sequence[float]) -> tuple[float, ...]:
+    """Return three finite numbers."""
+    found = value(prim, name)
+    if found is None:
+        return tuple(default)
+    numbers = tuple(numbers_of(found))
+    if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
+        return _wrong(stage, prim, name, numbers or found, "three finite numbers", tuple(default))
+    return numbers
+
+
+def rotation(stage: Stage, prim: Any, name: str) -> Matrix3:
+    """Return the rotation of a quaternion; the identity for none."""
+    found = value(prim, name)
+    if found is None:
+        return Matrix3.identity()
+    try:
+        q = (*map(float, found.imaginary), float(found.real))
+    except AttributeError:
+        return _wrong(stage, prim, name, found, "a quaternion", Matrix3.identity())
+    norm = math.hypot(*q)
+    if not 1e-6 < norm < 1e6:
+        return _wrong(stage, prim, name, found, "a quaternion of length 1", Matrix3.identity())
+    if abs(norm - 1.0) > 0.01:
+        stage.report.remark(stage.where(prim), f"{name} has the length {norm:.3g}; it is read as of length 1")
+    return matrix_from_quaternion_xyzw([e / norm for e in q])
+
+
+def token(stage: Stage, prim: Any, name: str, words: Sequence[str]) -> str:
+    """Return one of some words; the first for none."""
+    found = value(prim, name)
+    if found is None:
+        return words[0]
+    expected = " or ".join(map(repr, words))
+    return found if isinstance(found, str) and found in words else _wrong(stage, prim, name, found, expected, words[0])
+
+
+def flag(prim: Any, name: str, default: bool) -> bool:
+    """Return whether an attribute is true."""
+    found = value(prim, name)
+    return default if found is None else bool(found)
+
+
+def targets(prim: Any, name: str) -> list[Any]:
+    """Return the paths a relationship names."""
+    relationship = prim.GetRelationship(name)
+    return list(relationship.GetTargets()) if relationship else []
+
+
+def array(prim: Any, name: str, columns: int = 1) -> np.ndarray | None:
+    """Return an array of finite numbers, shape (n, columns) or (n,); None where it is none."""
+    found = value(prim, name)
+    try:
+        numbers = np.array(found, dtype=float).reshape((-1, columns) if columns > 1 else (-1,))
+    except (TypeError, ValueError):
+        return None
+    return numbers if found is not None and np.isfinite(numbers).all() else None
+
+
+def _wrong(stage: Stage, prim: Any, name: str, got: Any, expected: str, instead: Any) -> Any:
+    stage.report.error(stage.where(prim), f"{name}: got {quoted(got)}, expected {expected}")
+    return instead

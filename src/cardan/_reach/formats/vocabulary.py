@@ -1,0 +1,162 @@
+"""What a format's elements and attributes mean to its reader: one table, which drives the remarks and makes the page.
+
+A room states it in its `schema.py` as `ELEMENTS`: for each element its attributes and, in angle brackets, what may
+stand in it, each with a verdict: `"read"`, `"remark: why it is not"` or `"refused: why"`. A name that means something
+else elsewhere has a second entry under the end of its path, `"equality/joint"` beside `"joint"`; the longer one counts.
+docs/build_formats.py makes docs/formats.md of all tables.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from cardan._reach.formats.report import MAX_SUGGESTIONS, Report
+from cardan._reach.formats.xml import Element
+
+Elements = Mapping[str, Mapping[str, str]]
+MORE_LINES = 3  # in which what is told of once is found again, as far as they are named
+
+
+class Verdict(NamedTuple):
+    """What becomes of an element or attribute: `"read"`, `"remark"` or `"refused"`, and why if it is not read."""
+
+    kind: str
+    why: str = ""
+
+    @staticmethod
+    def of(text: str) -> Verdict:
+        """Return a verdict as a table states it.
+
+        Raises:
+            ValueError: for what is none.
+        """
+        kind, _, why = text.partition(": ")
+        if kind not in ("read", "remark", "refused") or bool(why) == (kind == "read"):
+            raise ValueError(f"verdict {text!r}: expected 'read', 'remark: why' or 'refused: why'")
+        return Verdict(kind, why)
+
+
+READ = Verdict("read")
+
+
+def verdicts(names: str, verdict: str = "read") -> dict[str, str]:
+    """Return a line of such a table: one verdict on several names, which blanks separate."""
+    return dict.fromkeys(names.split(), verdict)
+
+
+@dataclass(slots=True)
+class _Unread:
+    """Something that is not used: where it is found first, what is known of it, and all its lines."""
+
+    at: Element
+    verdict: Verdict | None
+    known: Mapping[str, Verdict]
+    lines: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The elements of a format and what becomes of them.
+
+    Args:
+        name: of the format.
+        elements: by tag, or by the end of its path, the verdicts on attributes and `<children>`. A tag that is read and
+            has no entry has neither.
+        foreign: why an element that is known from elsewhere is not read here, by tag.
+    """
+
+    name: str
+    elements: Elements
+    foreign: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def table(self) -> Mapping[str, Mapping[str, Verdict]]:
+        """The elements with verdicts that are read."""
+        return {key: {name: Verdict.of(text) for name, text in known.items()} for key, known in self.elements.items()}
+
+    @cached_property
+    def parents(self) -> Mapping[str, list[str]]:
+        """Where each tag may stand."""
+        found: dict[str, list[str]] = {}
+        for key, known in self.elements.items():
+            for child in (name[1:-1] for name in known if name.startswith("<")):
+                found.setdefault(child, []).append(key.rpartition("/")[2])
+        return {child: list(dict.fromkeys(parents)) for child, parents in found.items()}
+
+    def attributes(self, tag: str) -> tuple[str, ...]:
+        """Return the attributes of an element that are known, in their order."""
+        return tuple(name for name in self.elements.get(tag, {}) if not name.startswith("<"))
+
+    def known(self, path: tuple[str, ...]) -> Mapping[str, Verdict]:
+        """Return what is known of the element at the end of a path of tags."""
+        keys = ("/".join(path[start:]) for start in range(len(path)))
+        return next((self.table[key] for key in keys if key in self.table), {})
+
+    def review(self, report: Report, root: Element) -> None:
+        """Remark on everything in a tree that its reader does not use, and refuse what it must not pass over.
+
+        What occurs often is told of once, where it is first, with the lines of others.
+        """
+        unread: dict[tuple[str, str], _Unread] = {}
+        for element, known in self._read_elements(root):
+            names = [(name, element) for name in element.attributes if not name.startswith("xmlns")]
+            for key, at in names + [(f"<{child.tag}>", child) for child in element.children]:
+                verdict = known.get(key)
+                if verdict != READ:
+                    first = unread.setdefault((element.tag, key), _Unread(at, verdict, known))
+                    first.lines.append(at.line)
+        for (tag, key), found in unread.items():
+            note = report.error if found.verdict is not None and found.verdict.kind == "refused" else report.remark
+            note(found.at, self._told(report, tag, key, found) + _again(found.lines[1:]))
+
+    def _read_elements(self, root: Element) -> Iterator[tuple[Element, Mapping[str, Verdict]]]:
+        """Yield the elements that are read and what is known of each, in document order."""
+        longest = max((key.count("/") for key in self.elements), default=0)
+        entries: dict[tuple[str, ...], Mapping[str, Verdict]] = {}  # there are few paths of what is read, cut to these
+        waiting: list[tuple[Element, tuple[str, ...]]] = [(root, (root.tag,))]
+        while waiting:
+            element, path = waiting.pop()
+            known = entries.get(path)
+            if known is None:
+                known = entries[path] = self.known(path)
+            yield element, known
+            inside = [child for child in element.children if known.get(f"<{child.tag}>") == READ]
+            above = path[-longest:] if longest else ()
+            waiting.extend((child, (*above, child.tag)) for child in reversed(inside))
+
+    def _told(self, report: Report, tag: str, key: str, found: _Unread) -> str:
+        """Return why something is not used."""
+        is_element = key.startswith("<")
+        what = f"{key[:62]} in <{tag}>" if is_element else f"<{tag} {key[:60]}=...>"
+        if found.verdict is not None:
+            said = "refused" if found.verdict.kind == "refused" else "skipped"
+            return f"{what} is {said}: {found.verdict.why}"
+        if not is_element:
+            attributes = [name for name in found.known if not name.startswith("<")]
+            return f"<{tag}> has no attribute {key[:60]!r}{report.nearest(key, attributes)}"
+        return f"{what} is skipped{self._unknown(report, key[1:-1], found.known)}"
+
+    def _unknown(self, report: Report, child: str, known: Mapping[str, Verdict]) -> str:
+        """Return what an element that is not known where it stands may be meant to be."""
+        if child in self.foreign:
+            return f": it {self.foreign[child]}"
+        if child in self.parents:
+            places = " or ".join(f"<{parent}>" for parent in self.parents[child][:4])
+            return f": it means nothing here: it belongs into {places}"
+        near = []
+        if ":" not in child and report.error_count + len(report.remarks) < MAX_SUGGESTIONS:
+            children = [name[1:-1] for name in known if name.startswith("<")]
+            near = difflib.get_close_matches(child[:40], children, n=1, cutoff=0.7)
+        return f"; did you mean <{near[0]}>?" if near else f": it is no element of {self.name}"
+
+
+def _again(lines: list[int]) -> str:
+    if not lines:
+        return ""
+    shown = ", ".join(map(str, lines[:MORE_LINES]))
+    more = len(lines) - MORE_LINES
+    return f" (so in line {shown}{f' and {more} more' if more > 0 else ''}, too)"

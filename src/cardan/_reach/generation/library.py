@@ -1,0 +1,286 @@
+"""Functions of a robot as files: a source and header of C, or a library with headers for C and C++, and CMake."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from cardan._algebra.errors import CardanError, DTypeError, DuplicateNameError, ParameterError, TraceError, visible
+from cardan._compiler.program import Program
+from cardan._compiler.runtime.staging import write_whole
+from cardan._compiler.targets.c import HEADERS, RESERVED, CFunction, c_function, c_header, c_source, check_name
+from cardan._compiler.targets.cmake import RESERVED_TARGETS, cmake_config, cmake_lists
+from cardan._compiler.targets.cpp_header import CppFunction, Joint, Sizes, cpp_header
+from cardan._dynamics.functions import Function
+from cardan._motion.simulation.solvers.solver import Solver
+from cardan._reach.generation.solver_step import step_of
+from cardan._reach.generation.user_file import line_in
+from cardan._robot.model import Model
+
+One: TypeAlias = Function[..., Any] | functools.partial[Any] | Solver
+"""A function, one with some of its options (`functools.partial(cardan.jacobian, frame="tool")`), or a solver's step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What was written.
+
+    Attributes:
+        files: all of them.
+        functions: what is in them: names, operations, stack.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = cardan.generate(cardan.gravity_forces, arm, f"{folder}/weight.c")
+        >>> [file.name for file in written.files], written.functions[0].name
+        (['weight.c', 'weight.h'], 'weight')
+    """
+
+    files: tuple[Path, ...]
+    functions: tuple[CFunction, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(f"{f.name}: {f.work}\n  stack, at most: {f.memory}" for f in self.functions)
+
+
+class _Named(NamedTuple):
+    """A function by its own name, with the program of the model."""
+
+    name: str
+    doc: str
+    program: Program
+
+
+def generate(
+    functions: One | Iterable[One] | Mapping[str, Any],
+    model: Model,
+    output: str | PathLike[str],
+    *,
+    single: bool = False,
+    workspace: Literal["stack", "argument"] = "stack",
+) -> Generated:
+    """Write functions of a robot as C99, for a microcontroller, say: they need libm and nothing else.
+
+    Args:
+        functions: one function, several, or several by the names they shall have. Options are given by
+            `functools.partial(cardan.jacobian, frame="tool")`; a solver stands for its step (`generation.step_of`).
+        model: the robot.
+        output: `"arm.c"` for one function of the file's name in `arm.c` and `arm.h`; or a folder, `"arm"`, for a
+            library: C in `src/`, `arm.h` and, for C++17, `arm.hpp` in `include/`, and a CMake package around them.
+        single: whether to compute in float instead of double.
+        workspace: where values wait that long programs hand from one part to the next: on the stack, or in an array
+            that the caller gives as the last argument, of a size the header says.
+
+    Returns:
+        The files and the functions in them, with their operations and their need of stack; printed, these.
+
+    Raises:
+        ParameterError, DuplicateNameError: for names that C does not take or that are given twice, a place that
+            cannot be written to, or a function that needs an option.
+        TraceError: for a function that has no program.
+
+    Examples:
+        >>> import tempfile
+        >>> from functools import partial
+        >>> laws = {"torques": cardan.inverse_dynamics, "tool": partial(cardan.jacobian, frame="tool")}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     written = cardan.generate(laws, arm, f"{folder}/arm_dynamics", single=True)
+        >>> sorted(file.name for file in written.files)[:3]
+        ['CMakeLists.txt', 'arm_dynamics.h', 'arm_dynamics.hpp']
+        >>> print(written.functions[0].work)
+        306 operations: 119 additions, 175 multiplications, 6 sin, 6 cos
+    """
+    if workspace not in ("stack", "argument"):
+        raise ParameterError("workspace", got=workspace, expected="'stack' or 'argument'")
+    place, chosen = Path(output), _chosen(functions)
+    write = _one_file if place.suffix == ".c" else _package
+    _check_place(place, chosen)
+    named = [_Named(name, _first_line(one), program_of(name, one, model)) for name, one in chosen.items()]
+    make = functools.partial(c_function, single=single, gives_workspace=workspace == "argument")
+    files, made = write(place, named, make, model)
+    _write(place, files)
+    return Generated(tuple(files), tuple(made))
+
+
+# --- what is asked for ---
+
+
+def _chosen(functions: Any) -> dict[str, One]:
+    """Return functions by name.
+
+    Raises:
+        DuplicateNameError: for two of one name.
+        ParameterError: for none.
+    """
+    if isinstance(functions, Mapping):
+        chosen = {str(name): _checked(one) for name, one in functions.items()}
+    else:
+        several = [functions] if isinstance(functions, (Function, functools.partial, Solver)) else functions
+        chosen = {}
+        for one in several if isinstance(several, Iterable) else [several]:
+            name = name_of(_checked(one))
+            if name in chosen:
+                raise DuplicateNameError("function", name, "cardan.generate")
+            chosen[name] = one
+    if not chosen:
+        raise ParameterError("functions to generate", got=functions, expected="one at least")
+    return chosen
+
+
+def _checked(one: Any) -> One:
+    inner = one.func if isinstance(one, functools.partial) else one
+    if isinstance(inner, (Function, Solver)):
+        return one
+    got, expected = f"a {type(one).__name__}", "functions made by @cardan.function, functools.partial of them, solvers"
+    raise DTypeError("cardan.generate", "functions", got=got, expected=expected)
+
+
+def name_of(one: One) -> str:
+    """Return the name a function has unless it is given another one."""
+    inner: Any = one.func if isinstance(one, functools.partial) else one
+    return "step" if isinstance(inner, Solver) else inner.name
+
+
+def _first_line(one: One) -> str:
+    inner = one.func if isinstance(one, functools.partial) else one
+    doc = f"A step of {inner!r}." if isinstance(inner, Solver) else inner.__doc__ or ""
+    return doc.strip().split("\n")[0]
+
+
+def program_of(name: str, one: One, model: Model) -> Program:
+    """Return the program of a function for a model, without the optional arrays.
+
+    Raises:
+        TraceError: if there is none, with the line where it was given up.
+        ParameterError: for options that are not given, and without results.
+    """
+    given = dict(one.keywords) if isinstance(one, functools.partial) else {}
+    inner: Any = one.func if isinstance(one, functools.partial) else one
+    if isinstance(inner, Solver):
+        _check_world(inner, model)
+        inner = step_of(inner)
+    try:
+        program = inner.program(model, **given)
+    except CardanError:
+        raise
+    except Exception as error:
+        code = getattr(getattr(inner.made_from, "kernel", None), "__code__", None)
+        where = line_in(Path(code.co_filename), error) if code else ""
+        raise TraceError(f"{name} cannot be generated{where}: {type(error).__name__}: {error}") from error
+    if not program.results:
+        sizes = ", ".join(map(str, program.outputs)) or "nothing"
+        raise ParameterError(f"results of {name}", got=sizes, expected="one number at least, for this robot")
+    return program
+
+
+def _check_world(solver: Solver, model: Model) -> None:
+    if solver.world.model is not model and solver.world.model != model:
+        expected = "solver.world.model: the step is one of its own world"
+        raise ParameterError("model", got=model, expected=expected)
+
+
+# --- the files ---
+
+Files: TypeAlias = dict[Path, str]
+Make: TypeAlias = Callable[[Program, str], CFunction]
+
+
+def _check_place(place: Path, chosen: Mapping[str, One]) -> None:
+    """Raise before anything takes time, if the place or a name in it cannot be."""
+    is_file = place.suffix == ".c"
+    if (place.suffix and not is_file) or place.stem in RESERVED:
+        expected = "a name that ends in .c, and is no word of C before; or a folder, without an ending"
+        raise ParameterError("output file", got=str(place), expected=expected)
+    check_name(place.stem)
+    if place.stem.lower() in HEADERS:
+        expected = f"another name: a header {place.stem}.h would hide that of C"
+        raise ParameterError("output", got=str(place), expected=expected)
+    if is_file and len(chosen) > 1:
+        hint = f"A folder holds several: {str(place.with_suffix(''))!r}."
+        raise ParameterError("functions for one file", got=list(chosen), expected="one", hint=hint)
+    if not is_file:
+        _check_library(place.name, chosen)
+
+
+def _check_library(library: str, names: Iterable[str]) -> None:
+    """Raise for names that a library cannot have, or its functions."""
+    if library in RESERVED_TARGETS:
+        raise ParameterError("output folder", got=library, expected="another name: CMake gives that one a meaning")
+    for name in names:
+        check_name(name)
+    taken: dict[str, str] = {}  # names of macros are written in capitals, batches end in _batch: those may meet
+    for name in names:
+        for own in (name, f"{name}_batch", f"{name}_results", f"{name}_stack", f"{name}_workspace"):
+            other = taken.setdefault(own.upper(), name)
+            if other != name:
+                raise DuplicateNameError("name", own, f"library {library!r}, of functions {other!r} and {name!r}")
+
+
+def _one_file(place: Path, named: list[_Named], make: Make, model: Model) -> tuple[Files, list[CFunction]]:
+    ((name, doc, program),) = named
+    function = make(program, place.stem)
+    comment = "\n".join([f"{name} of {visible(model.name)}", doc, "", _layout(model), "", *_promises(function)])
+    header = c_header([function], place.stem, comment)
+    return {place: c_source(function, place.stem, comment), place.with_suffix(".h"): header}, [function]
+
+
+def _package(place: Path, named: list[_Named], make: Make, model: Model) -> tuple[Files, list[CFunction]]:
+    library = place.name
+    made = [make(program, f"{library}_{name}") for name, _, program in named]
+    text = "\n".join([f"Functions of {visible(model.name)}", "", _layout(model)])
+    sizes = f"#define {library.upper()}_NQ {model.nq}\n#define {library.upper()}_NV {model.nv}\n"
+    cpp = [CppFunction(own.name, function) for own, function in zip(named, made, strict=True)]
+    files = {
+        place / "CMakeLists.txt": cmake_lists(library, [f"src/{f.name}.c" for f in made]),
+        place / "cmake" / f"{library}Config.cmake": cmake_config(library),
+        place / "include" / f"{library}.h": c_header(made, library, text, constants=sizes),
+        place / "include" / f"{library}.hpp": cpp_header(cpp, library, Sizes(model.nq, model.nv, _joints(model)), text),
+    }
+    for own, function in zip(named, made, strict=True):
+        comment = "\n".join([f"{own.name} of {visible(model.name)}", own.doc, "", *_promises(function)])
+        files[place / "src" / f"{function.name}.c"] = c_source(function, library, comment)
+    return files, made
+
+
+def _promises(function: CFunction) -> list[str]:
+    return [f"Worst case, one state: {function.work}.", f"Stack, at most: {function.memory}."]
+
+
+def _joints(model: Model) -> list[Joint]:
+    """Return the joints that have coordinates."""
+    slices = {name: (model.q_slice(name), model.v_slice(name)) for name in model.joint_names}
+    rows = [Joint(name, range(iq.start, iq.stop), range(iv.start, iv.stop)) for name, (iq, iv) in slices.items()]
+    return [row for row in rows if row.q]
+
+
+def _layout(model: Model) -> str:
+    """Return which entry belongs to which joint."""
+    spans = ((visible(j.name), j.q, j.v) for j in _joints(model))
+    return "\n".join(f"{name}: q[{q.start}..{q.stop - 1}], v[{v.start}..{v.stop - 1}]" for name, q, v in spans)
+
+
+def _write(place: Path, files: Files) -> None:
+    """Write all files or none, in folders that are made for them."""
+    made: list[Path] = []
+    try:
+        for folder in sorted({parent for file in files for parent in _new_parents(place, file)}):
+            folder.mkdir()
+            made.append(folder)
+        write_whole(
+            {p: lambda stream, t=t: stream.write(t.encode(errors="backslashreplace")) for p, t in files.items()}
+        )
+    except OSError as error:
+        for folder in reversed(made):
+            folder.rmdir()
+        expected = f"a writable place ({error.strerror})"
+        raise ParameterError("output file", got=str(place), expected=expected) from None
+
+
+def _new_parents(place: Path, file: Path) -> list[Path]:
+    """Return the folders of a library that are not there: its own, and those within."""
+    return [folder for folder in file.parents if folder.is_relative_to(place) and not folder.exists()]

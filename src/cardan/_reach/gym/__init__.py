@@ -1,0 +1,34 @@
+"""Environments of Gymnasium, with many worlds in one step; importing this registers them (extra `gym`)."""
+
+from cardan._algebra.errors import MissingExtraError
+
+try:
+    import gymnasium
+except ImportError:
+    raise MissingExtraError("environments of Gymnasium", "gym") from None
+
+from cardan._reach.gym.arm_reach import ArmReach
+from cardan._reach.gym.cart_pole_swing_up import CartPoleSwingUp
+from cardan._reach.gym.quadruped_walk import QuadrupedWalk
+from cardan._reach.gym.single_world import SingleWorld
+from cardan._reach.gym.task import Start, Task
+from cardan._reach.gym.vectorised import VectorisedWorlds
+
+__all__ = ["TASKS", "ArmReach", "CartPoleSwingUp", "QuadrupedWalk", "SingleWorld", "Start", "Task", "VectorisedWorlds"]
+
+TASKS: dict[str, type[Task]] = {
+    "cardan/CartPoleSwingUp-v0": CartPoleSwingUp,
+    "cardan/QuadrupedWalk-v0": QuadrupedWalk,
+    "cardan/ArmReach-v0": ArmReach,
+}
+"""Tasks by the names they are registered under; a new one adds a line."""
+
+for _name, _task in TASKS.items():
+    gymnasium.register(
+        _name,
+        entry_point=SingleWorld,
+        vector_entry_point=VectorisedWorlds,
+        max_episode_steps=_task.horizon,
+        kwargs={"task": _task},
+    )
+__dir__ = __all__.copy

@@ -1,0 +1,204 @@
+"""Many worlds as one environment of Gymnasium: a batch of actions is one call of the solver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._motion.simulation import Control, State
+from cardan._motion.simulation.state import SAVED
+from cardan._reach.gym.random_numbers import uniform
+from cardan._reach.gym.task import Task
+
+Results = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
+
+
+class Begun(NamedTuple):
+    """What each world's episode is begun with.
+
+    Attributes:
+        seed: of the world, (worlds,) of uint64.
+        episode: the number of its next one, 0 at a reset with a seed, (worlds,) of uint64.
+    """
+
+    seed: np.ndarray
+    episode: np.ndarray
+
+
+class VectorisedWorlds(VectorEnv):
+    """A task in many worlds.
+
+    World k of a reset with seed s begins as world 0 does with seed s + k, and each of its later episodes follows from
+    that seed and the episode's number alone: results are the same, bit for bit, for any number of threads and for any
+    split of the worlds over environments.
+
+    A world that the solver cannot move on (an action that is not a number) ends its episode, earns 0 for it, and is
+    flagged by `info["diverged"]`; the others go on.
+
+    Args:
+        task: one, or what makes one.
+        num_envs: how many worlds.
+        max_episode_steps: actions in an episode, after which it is truncated; None for no end.
+        dtype: of the simulation and the observations: "float64" or "float32".
+        autoreset_mode: when a world begins its next episode after one has ended: `"NextStep"` (the next action is
+            taken for naught), `"SameStep"` (`info["final_obs"]` holds the last of the old one) or `"Disabled"`.
+        render_mode: None.
+        options: arguments of what makes the task.
+
+    Examples:
+        >>> environment = cardan.gym.VectorisedWorlds(cardan.gym.CartPoleSwingUp, num_envs=4)
+        >>> observations, infos = environment.reset(seed=0)
+        >>> environment.step(np.zeros((4, 1)))[1].shape
+        (4,)
+    """
+
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    modes: ClassVar[tuple[str, ...]] = tuple(mode.value for mode in AutoresetMode)
+
+    def __init__(
+        self,
+        task: Task | Callable[..., Task],
+        num_envs: int = 1,
+        *,
+        max_episode_steps: int | None = None,
+        dtype: str = "float64",
+        autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
+        render_mode: None = None,
+        **options: Any,
+    ) -> None:
+        if render_mode is not None:
+            raise ParameterError("render_mode", got=render_mode, expected="None: cardan draws nothing")
+        self.task = task if isinstance(task, Task) else task(**options)
+        self.autoreset_mode = _mode(autoreset_mode)
+        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
+        self.num_envs, self.max_episode_steps = num_envs, max_episode_steps
+        world = self.task.solver.world
+        self.state: State = world.state(num_envs, dtype)
+        self._control: Control = world.control(num_envs, dtype)
+        kind = self.state.dtype.type
+        self.single_observation_space = spaces.Box(
+            self.task.lowest.astype(kind), self.task.highest.astype(kind), dtype=kind
+        )
+        self.single_action_space = spaces.Box(-1.0, 1.0, (self.task.actions,), kind)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._begun: Begun | None = None
+        self._elapsed = np.zeros(num_envs, int)
+        self._ended = np.zeros(num_envs, bool)
+        self._goal = np.empty((num_envs, 0))
+
+    # --- the interface of Gymnasium ---
+
+    def reset(
+        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begin new episodes and return the observations and infos.
+
+        Args:
+            seed: of world 0; that of world k is k more. Or one for each world. Without one, worlds go on to the next
+                episode of their seeds.
+            options: `"reset_mask"`, shape (worlds,) of bool: the worlds to reset; by default all.
+        """
+        super().reset(seed=None if seed is None else int(np.ravel(seed)[0]))
+        rows = self._asked_rows((options or {}).get("reset_mask"))
+        if seed is not None or self._begun is None:
+            self._sow(rows, seed)
+        self._begin(rows)
+        return self._observations(), self._infos()
+
+    def step(self, actions: Any) -> Results:
+        """Take an action in every world and return observations, rewards, terminations, truncations and infos."""
+        taken = self._checked(actions)
+        again = self._ended.copy()
+        self.task.command(self._control, self.state, taken)
+        self.task.solver.step(self.state, self._control, steps=self.task.every, out=self.state)
+        rewards = np.where(self.state.diverged, 0.0, self.task.reward(self.state, self._goal, taken))
+        self._elapsed += 1
+        terminated = self.state.diverged | self.task.failed(self.state)
+        late = (
+            np.zeros(self.num_envs, bool) if self.max_episode_steps is None else self._elapsed >= self.max_episode_steps
+        )
+        if again.any():  # NEXT_STEP: for these the action is for naught
+            self._begin(again)
+            rewards[again], terminated[again], late[again] = 0.0, False, False
+        self._ended = terminated | late
+        return self._results(rewards.astype(float), terminated, late)
+
+    # --- episodes ---
+
+    def _sow(self, rows: np.ndarray, seed: int | Sequence[int] | None) -> None:
+        """Give worlds their seeds."""
+        count = self.num_envs
+        first = int(self.np_random.integers(2**62)) if seed is None else seed
+        seeds = [int(first) + k for k in range(count)] if np.ndim(first) == 0 else [int(s) for s in first]  # pyright: ignore
+        if len(seeds) != count or not all(0 <= s < 2**64 for s in seeds):
+            raise ParameterError("seed", got=seed, expected=f"a whole number in [0, 2^64), or {count} of them")
+        begun = self._begun or Begun(np.zeros(count, np.uint64), np.zeros(count, np.uint64))
+        begun.seed[rows] = np.array(seeds, np.uint64)[rows]
+        begun.episode[rows] = 0
+        self._begun = begun
+
+    def _begin(self, rows: np.ndarray) -> None:
+        """Begin an episode in some worlds."""
+        assert self._begun is not None
+        numbers = uniform(self._begun.seed[rows], self._begun.episode[rows], self.task.numbers)
+        start = self.task.start(numbers)
+        fresh = self.task.solver.world.state(len(numbers), self.state.dtype, start.q, start.v)
+        for name in SAVED:
+            getattr(self.state, name)[rows] = getattr(fresh, name)
+        if self._goal.shape[1:] != start.goal.shape[1:]:
+            self._goal = np.zeros((self.num_envs, *start.goal.shape[1:]))
+        self._goal[rows] = start.goal
+        self._elapsed[rows], self._ended[rows] = 0, False
+        self._begun.episode[rows] += np.uint64(1)
+
+    def _asked_rows(self, mask: Any) -> np.ndarray:
+        rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
+        if rows.dtype != bool or rows.shape != (self.num_envs,):
+            raise ParameterError("reset_mask", got=mask, expected=f"an array of bool of shape ({self.num_envs},)")
+        return rows
+
+    # --- steps ---
+
+    def _checked(self, actions: Any) -> np.ndarray:
+        if self._begun is None:
+            raise ParameterError("step", got="a step before the first reset", expected="reset() first")
+        if self.autoreset_mode == AutoresetMode.DISABLED and self._ended.any():
+            got = f"episodes that ended in worlds {np.flatnonzero(self._ended)[:6].tolist()}"
+            raise ParameterError("step", got=got, expected='reset() first, or reset(options={"reset_mask": ...})')
+        array = np.asarray(actions, self.state.dtype)
+        if array.shape != self.action_space.shape:
+            raise ShapeError("step", "actions", got=array.shape, expected=str(self.action_space.shape))
+        return np.clip(array, -1.0, 1.0)
+
+    def _results(self, rewards: np.ndarray, terminated: np.ndarray, truncated: np.ndarray) -> Results:
+        """Return what a step has led to; with SAME_STEP, what it led to in worlds that begin again is in the infos."""
+        seen, infos = self._observations(), self._infos()
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and self._ended.any():
+            ended = self._ended.copy()
+            final = {name: array.copy() for name, array in infos.items()}
+            last = {"final_obs": seen, "_final_obs": ended, "final_info": final, "_final_info": ended}
+            self._begin(ended)
+            seen, infos = self._observations(), {**self._infos(), **last}
+        return seen, rewards, terminated, truncated, infos
+
+    def _observations(self) -> np.ndarray:
+        return self.task.observe(self.state, self._goal).astype(self.state.dtype, copy=False)
+
+    def _infos(self) -> dict[str, Any]:
+        """Return infos as Gymnasium has them: an array a name, and, after `_`, in which worlds it says something."""
+        infos = {"diverged": self.state.diverged.copy(), **self.task.info(self.state, self._goal)}
+        return infos | {f"_{name}": np.ones(self.num_envs, bool) for name in infos}
+
+
+def _mode(mode: str | AutoresetMode) -> AutoresetMode:
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        raise ParameterError("autoreset_mode", got=mode, expected=" or ".join(VectorisedWorlds.modes)) from None

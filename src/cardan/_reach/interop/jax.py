@@ -1,0 +1,201 @@
+"""Functions of a robot as functions of JAX: one call of machine code in its programs, with derivatives and batches."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from cardan._algebra.errors import DTypeError, ParameterError, UnknownNameError
+from cardan._compiler.runtime import extras
+from cardan._dynamics.call.arguments import broadcast, check_core
+from cardan._dynamics.call.signature import check_model, token
+from cardan._dynamics.functions import Function
+from cardan._robot.model import Model
+
+if TYPE_CHECKING:
+    from cardan._reach.interop.jax_primitive import Call
+
+__all__ = ["Wrapped", "wrap"]
+LOWEST = (0, 6, 2)
+"""The first version with all that is used: foreign functions that may be spread over devices among it."""
+
+
+def package() -> Any:
+    """Return the module `jax`, an extra; errors as `extras.package`."""
+    return extras.package("jax", "cardan.interop.jax", "jax", LOWEST)
+
+
+def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
+    """Return a function of a robot as a function of JAX's arrays.
+
+    Args:
+        function: one of cardan's, or your own made by `cardan.function`, or the `function` of a simulation's solver.
+        model: the robot. The inputs of one with inputs (`Model.with_inputs`) are arguments, by keyword.
+        options: values of the function's options, such as `frame="tool"`; they may be given when it is called, too.
+
+    Returns:
+        A callable with the function's arguments, without the model, for arrays of shape (..., core shape) in float32 or
+        float64, leading dimensions broadcast. Results have the form of the function's own; tuples, named tuples and
+        dictionaries are pytrees. Under `jax.jit` it is one call without Python; `vmap` adds a leading dimension;
+        derivatives of any order are compiled programs, by the entries of arrays as they stand (nq of a configuration).
+
+    Raises:
+        MissingExtraError, TargetError: without jax, or with one too old.
+        UnknownNameError: for an option that is none.
+        ParameterError, DTypeError: if the function is not a compiled one, or the model none.
+
+    Examples:
+        >>> from cardan.interop.jax import wrap
+        >>> torques = wrap(cardan.inverse_dynamics, arm)
+        >>> import jax
+        >>> jax.jit(torques)(q, v, a).shape
+        (7,)
+        >>> jax.jacrev(torques)(q, v, a).shape
+        (7, 7)
+    """
+    package()
+    return Wrapped(function, model, options)
+
+
+class Wrapped:
+    """A function of a robot, for JAX: what `wrap` returns.
+
+    Attributes:
+        function: the compiled function.
+        model: the robot.
+        options: what was given to `wrap`.
+
+    Examples:
+        >>> from cardan.interop.jax import wrap
+        >>> wrap(cardan.frame_transform, arm, frame="tool")
+        <frame_transform of arm7, for JAX>
+    """
+
+    def __init__(self, function: Function, model: Model, options: Mapping[str, Any]) -> None:
+        if not isinstance(function, Function):
+            expected = "one made by @cardan.function, or cardan's own"
+            raise ParameterError("function to wrap", got=function, expected=expected)
+        if function.target not in (None, "llvm"):
+            got, expected = f"one on {function.target!r}", 'one on native code: function.on("llvm")'
+            raise ParameterError(f"function to wrap ({function.name})", got=got, expected=expected)
+        check_model(function.name, model)
+        self.function, self.model, self.options = function.on("llvm"), model, dict(options)
+        interface = function.interface
+        for name in self.options.keys() - set(interface.open):
+            raise UnknownNameError("option", name, interface.open, where=function.name)
+        self._positional = tuple(n for n in interface.positional if n not in self.options)
+        self._calls: dict[Any, Any] = {}
+        functools.update_wrapper(self, function, updated=())
+        self.__signature__ = self._signature()
+
+    def _signature(self) -> inspect.Signature:
+        own = [p for n, p in self.function.interface.arguments.items() if n not in self.options]
+        more = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in self.model.inputs]
+        return inspect.Signature([*own, *more])
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the results.
+
+        Raises:
+            TypeError: if an argument is missing, unknown, or given twice.
+            ShapeError, DTypeError: for an array that does not fit; integers are refused.
+        """
+        given = self._given(args, kwargs)
+        self._check_options(given)
+        said = {n: 0.0 if _is_jax(value) else value for n, value in given.items()}
+        arrays, options = self.function.interface.call(self.model, (), said)
+        for name in arrays:
+            _check_numbers(self.function.name, name, given.get(name, arrays[name]))
+        run, form = self._run(tuple(arrays), options)
+        return form.rebuilt(run(*(given.get(n, arrays[n]) for n in arrays)))
+
+    def _check_options(self, given: Mapping[str, Any]) -> None:
+        """Raise for an array of JAX where an option is meant; one of floats may be a number to calculate with."""
+        interface = self.function.interface
+        for name in interface.open:
+            value: Any = given.get(name)
+            if _is_jax(value) and (value.dtype.kind != "f" or value.ndim or name in interface.fixed):
+                hint = f"Give it to wrap(..., {name}=...), or mark it: jax.jit(..., static_argnames={name!r})."
+                got = f"an array of JAX, {value.dtype}{list(value.shape)}"
+                expected = "an option, known while tracing"
+                raise DTypeError(self.function.name, name, got=got, expected=expected, hint=hint)
+
+    def _given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments by name."""
+        by_position = dict(zip(self._positional, args, strict=False))
+        twice = [n for n in kwargs if n in by_position or n in self.options]
+        if len(args) > len(self._positional) or twice:
+            many = f"takes {len(self._positional)} arguments by position, got {len(args)}"
+            said = f"argument {twice[0]!r} is given twice" if twice else many
+            raise TypeError(f"{self.function.name}({', '.join(self.__signature__.parameters)}): {said}")
+        return {**self.options, **by_position, **kwargs}
+
+    def _run(self, names: tuple[str, ...], options: Any) -> Any:
+        """Return what evaluates a choice of arrays and options, and the form of its results."""
+        from cardan._reach.interop.jax_primitive import Call  # needs jax
+
+        key = names, token(options)
+        if key not in self._calls:
+            call = Call(self.function, self.model, names, options)
+            run = package().jit(functools.partial(_evaluated, call), inline=True)
+            self._calls[key] = run, call.form
+        return self._calls[key]
+
+    def __reduce__(self) -> Any:
+        return functools.partial(wrap, **self.options), (self.function, self.model)
+
+    def __repr__(self) -> str:
+        return f"<{self.function.name} of {self.model.name}, for JAX>"
+
+
+@functools.cache
+def _array_type() -> Any:
+    return package().Array
+
+
+def _is_jax(value: Any) -> bool:
+    return isinstance(value, _array_type())
+
+
+def _check_numbers(where: str, name: str, value: Any) -> None:
+    """Raise for what cannot be an array at all; what is in one is seen later."""
+    if not hasattr(value, "__array__") and not isinstance(value, (int, float, complex, list, tuple)):
+        raise DTypeError(where, name, got=f"a {type(value).__name__}", expected="an array of numbers")
+
+
+def _evaluated(call: Call, *given: Any) -> list[Any]:
+    """Return the results of a call for arrays as they come."""
+    jnp, where = package().numpy, call.function.name
+    arrays = {n: jnp.asarray(value) for n, value in zip(call.names, given, strict=True)}
+    for name, array in arrays.items():
+        if array.dtype not in (jnp.float32, jnp.float64):
+            hint = f"Integers have no derivatives: {name}.astype(float); 2.0 for 2." if array.dtype.kind in "iu" else ""
+            raise DTypeError(where, name, got=f"an array of {array.dtype}", expected="float32 or float64", hint=hint)
+        check_core(where, name, array.shape, call.inputs[name])
+    dtype = jnp.result_type(*arrays.values()) if arrays else jnp.zeros(()).dtype
+    leading = {n: a.shape[: a.ndim - len(call.inputs[n])] for n, a in arrays.items()}
+    try:
+        batch = jnp.broadcast_shapes(*leading.values())  # dimensions may be symbols, when exported
+    except ValueError:
+        batch = broadcast(where, leading)  # which says more
+    whole = {n: jnp.broadcast_to(a.astype(dtype), (*batch, *call.inputs[n])) for n, a in arrays.items()}
+    return call.bind(_varying_alike(whole), dtype)
+
+
+def _varying_alike(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return arrays that vary over the same axes of a mesh: inside `shard_map`, all must before they meet."""
+    jax = package()
+    axes = {n: _varying(jax.typeof(a)) for n, a in arrays.items()} if hasattr(jax, "typeof") else {}
+    every = frozenset().union(*axes.values())
+    if not every:
+        return arrays
+    cast = functools.partial(jax.lax.pcast, to="varying") if hasattr(jax.lax, "pcast") else jax.lax.pvary
+    return {n: cast(a, tuple(every - axes[n])) if every - axes[n] else a for n, a in arrays.items()}
+
+
+def _varying(kind: Any) -> frozenset[str]:
+    """Return the axes of a mesh along which an array differs from device to device; newer versions say it elsewhere."""
+    manual = getattr(kind, "manual_axis_type", None)
+    return getattr(kind, "vma", frozenset()) if manual is None else manual.varying

@@ -1,0 +1,324 @@
+"""A primitive of JAX that calls compiled functions: how it is batched, differentiated, and handed to XLA.
+
+It acts on arrays of shape (batch..., core...) with the same leading dimensions each. Its rate along directions of its
+arguments is the function *pushed*, which is linear in the directions; the transpose of that is the function *pulled*
+(`functions/plain.py`). Both are calls of the same primitive, and differentiated likewise.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import TargetError
+from cardan._compiler.program import Array
+from cardan._compiler.targets.cuda.driver import driver
+from cardan._compiler.targets.llvm.image import LOCK
+from cardan._compiler.targets.llvm.target import MANY, few_states
+from cardan._compiler.targets.llvm.xla import Handler, words_of
+from cardan._dynamics.call.plain import extra_names, pulled, pushed
+from cardan._dynamics.call.results import Form
+from cardan._dynamics.call.signature import Options
+from cardan._dynamics.functions import Function
+from cardan._reach.interop.jax import package
+from cardan._robot.model import Model
+
+jax = package()
+jnp = jax.numpy
+ad, batching, mlir, core = (
+    import_module(f"jax.{n}") for n in ("interpreters.ad", "interpreters.batching", "interpreters.mlir", "extend.core")
+)
+
+
+class Call:
+    """A function for one model and one choice of its arrays and options: what the primitive computes.
+
+    Args:
+        function: the function, on native code.
+        model: the robot.
+        names: of the arrays that are given, in order.
+        options: values of the other arguments.
+        outputs: the results, where they are known without the program.
+        made_of: of a pushed function, the call that it is the rate of, and which argument each direction belongs to.
+    """
+
+    def __init__(
+        self,
+        function: Function,
+        model: Model,
+        names: tuple[str, ...],
+        options: Options,
+        outputs: Sequence[Array] | None = None,
+        made_of: tuple[Call, Mapping[str, str]] | None = None,
+    ) -> None:
+        self.function, self.model, self.names, self.options, self.made_of = function, model, names, options, made_of
+        cores = function.interface.cores(model)
+        self.inputs = {n: cores[n] for n in names}
+        self._outputs = outputs
+        self._pushed: dict[tuple[str, ...], Call] = {}
+        self._pulled: dict[tuple[str, ...], Call] = {}
+        self._run: dict[np.dtype, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"{self.function.name} of {self.model.name}"
+
+    @property
+    def outputs(self) -> Sequence[Array]:
+        """The results. Those of a derivative are known before it is made: often only its transpose is wanted."""
+        return self._outputs or self.compiled.outputs
+
+    @property
+    def compiled(self) -> Any:
+        """The program."""
+        return self.function.compiled(self.model, self.names, self.options)
+
+    @property
+    def form(self) -> Form:
+        """How results are returned."""
+        return self.compiled.form
+
+    def pushed(self, wrt: tuple[str, ...]) -> Call:
+        """Return the call of the results' rates, for arrays that move; see `functions/plain.py`."""
+        if wrt not in self._pushed:
+            function = pushed(self.function, self.model, wrt, self.names, self.options)
+            directions = dict(zip(extra_names(function), wrt, strict=True))
+            names = function.interface.order(self.model, {*self.names, *directions})
+            self._pushed[wrt] = Call(function, self.model, names, (), self.outputs, (self, directions))
+        return self._pushed[wrt]
+
+    def pulled(self, wrt: tuple[str, ...]) -> Call:
+        """Return the call of the gradients by arrays."""
+        if wrt not in self._pulled:
+            function = pulled(self.function, self.model, wrt, self.names, self.options)
+            names = function.interface.order(self.model, {*self.names, *extra_names(function)})
+            outputs = [Array(n, self.inputs[n]) for n in wrt]
+            self._pulled[wrt] = Call(function, self.model, names, (), outputs)
+        return self._pulled[wrt]
+
+    def bind(self, values: Mapping[str, Any], dtype: np.dtype) -> list[Any]:
+        """Return the primitive's results, for arrays by name."""
+        return PRIMITIVE.bind(*(values[n] for n in self.names), call=self, dtype=dtype)
+
+    def at_once(self, dtype: np.dtype) -> Any:
+        """Return the function of arrays, compiled by JAX: for calls that are in no program of its own."""
+        if dtype not in self._run:
+            self._run[dtype] = jax.jit(lambda *arrays: PRIMITIVE.bind(*arrays, call=self, dtype=dtype))
+        return self._run[dtype]
+
+
+PRIMITIVE: Any = core.Primitive("cardan")
+PRIMITIVE.multiple_results = True
+
+
+@PRIMITIVE.def_impl
+def _evaluate(*arrays: Any, call: Call, dtype: np.dtype) -> list[Any]:
+    with jax.disable_jit(False):  # else it would come here again
+        return call.at_once(dtype)(*arrays)
+
+
+@PRIMITIVE.def_abstract_eval
+def _abstract(*arrays: Any, call: Call, dtype: np.dtype) -> list[Any]:
+    batch = _leading(call, arrays)
+    return [_spread_like(arrays, len(batch), jax.core.ShapedArray((*batch, *a.shape), dtype)) for a in call.outputs]
+
+
+def _spread_like(arrays: Sequence[Any], batch: int, result: Any) -> Any:
+    """Return a result spread over a mesh of devices as the arguments are: along the leading dimensions."""
+    sharding = getattr(arrays[0], "sharding", None) if arrays else None
+    if sharding is None or sharding.mesh.empty:
+        return result
+    spec = jax.sharding.PartitionSpec(*tuple(sharding.spec)[:batch], *[None] * (result.ndim - batch))
+    alike = jax.sharding.NamedSharding(sharding.mesh, spec)
+    return arrays[0].update(shape=result.shape, dtype=result.dtype, sharding=alike)
+
+
+def _leading(call: Call, arrays: Sequence[Any]) -> tuple[int, ...]:
+    """Return the leading dimensions of the arrays."""
+    if not arrays:
+        return ()
+    return arrays[0].shape[: arrays[0].ndim - len(call.inputs[call.names[0]])]
+
+
+# --- batches ---
+
+
+def _batched(
+    arrays: Sequence[Any], axes: Sequence[Any], *, call: Call, dtype: np.dtype
+) -> tuple[list[Any], tuple[int, ...]]:
+    """One more leading dimension; what has none is repeated along it."""
+    (size,) = {a.shape[k] for a, k in zip(arrays, axes, strict=True) if k is not None}
+    moved = [
+        jnp.broadcast_to(a, (size, *a.shape)) if k is None else jnp.moveaxis(a, k, 0)
+        for a, k in zip(arrays, axes, strict=True)
+    ]
+    results = PRIMITIVE.bind(*moved, call=call, dtype=dtype)
+    return results, (0,) * len(results)
+
+
+batching.primitive_batchers[PRIMITIVE] = _batched
+
+
+# --- derivatives ---
+
+
+def _moved(
+    arrays: Sequence[Any], directions: Sequence[Any], *, call: Call, dtype: np.dtype
+) -> tuple[list[Any], list[Any]]:
+    """The results, and their rates as those arguments move whose direction is not known to be 0."""
+    values = dict(zip(call.names, arrays, strict=True))
+    moving = {n: d for n, d in zip(call.names, directions, strict=True) if type(d) is not ad.Zero}
+    along = call.pushed(tuple(moving))
+    _, owners = along.made_of or (call, {})
+    rates = along.bind(values | {n: moving[owner] for n, owner in owners.items()}, dtype)
+    return call.bind(values, dtype), rates
+
+
+def _transposed(weights: Sequence[Any], *arrays: Any, call: Call, dtype: np.dtype) -> list[Any]:
+    """The gradients by the arguments in which the call is linear, which are not known."""
+    values = dict(zip(call.names, arrays, strict=True))
+    linear = tuple(n for n, a in values.items() if ad.is_undefined_primal(a))
+    given = [ad.instantiate_zeros(w) for w in weights]
+    before, owners = call.made_of or (call, {})
+    if linear == tuple(n for n in call.names if n in owners):  # of a rate: the function itself, pulled
+        back = before.pulled(tuple(owners[n] for n in linear))
+    else:  # it is linear in these: its gradient is the same wherever they are
+        back = call.pulled(linear)
+        values |= {n: ad.instantiate_zeros(ad.Zero(values[n].aval)) for n in linear}
+    values |= zip(extra_names(back.function), given, strict=True)
+    found = dict(zip(linear, back.bind(values, dtype), strict=True))
+    return [found.get(n) for n in call.names]
+
+
+ad.primitive_jvps[PRIMITIVE] = _moved
+ad.primitive_transposes[PRIMITIVE] = _transposed
+
+
+# --- to XLA ---
+
+_TARGETS: dict[str, Handler] = {}
+"""What XLA knows, by name."""
+
+
+def _target(call: Call, dtype: np.dtype, rows: int) -> str:
+    """Return the name under which XLA knows a program: by its content, so that it is the same in every process."""
+    compiled = call.compiled
+    name = f"{_name(call, compiled, dtype)}{'_few' * (rows <= few_states(dtype))}"
+
+    def handler() -> Handler:
+        code = compiled.run.code(dtype, rows, for_good=True)
+        return Handler(
+            words_of(code, compiled.run.work, compiled.run.outline.passes), dtype, *_shapes(compiled), keep=code
+        )
+
+    return _registered(name, handler, "cpu")
+
+
+def _device_target(call: Call, dtype: np.dtype) -> str:
+    """Return likewise the name of a program's kernel."""
+    compiled = call.function.on("cuda").compiled(call.model, call.names, call.options)
+
+    def handler() -> Handler:
+        run: Any = compiled.run
+        found = driver().on_all(run.outline, run.program, dtype == np.float32)
+        return Handler(found.words, dtype, *_shapes(compiled), device=True, keep=found)
+
+    return _registered(f"{_name(call, compiled, dtype)}_cuda", handler, "CUDA")
+
+
+def _name(call: Call, compiled: Any, dtype: np.dtype) -> str:
+    plain = re.sub(r"\W", "_", call.function.name)[:80]
+    outline = compiled.run.outline
+    again = f"_{outline.passes}_times" if outline.passes else ""
+    return f"cardan_{plain}_{outline.digest[:24]}_{dtype}{again}"
+
+
+def _shapes(compiled: Any) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    return [a.shape for a in compiled.inputs], [a.shape for a in compiled.outputs]
+
+
+def _registered(name: str, make: Callable[[], Handler], platform: str) -> str:
+    """Make XLA know a handler by its name, unless it does."""
+    with LOCK:
+        if name not in _TARGETS:
+            handler = make()
+            jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(handler.address)), platform=platform)
+            jax.ffi.register_ffi_target_as_batch_partitionable(name)
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(handler))  # XLA's threads may outlive all modules
+            _TARGETS[name] = handler
+    return name
+
+
+def _lowered(context: Any, *operands: Any, call: Call, dtype: np.dtype, on_device: bool = False) -> Any:
+    """The call as XLA has it; of arrays without entries there is nothing to call."""
+    if all(0 in a.shape for a in context.avals_out):
+        zeros = lambda *_, **__: [jnp.zeros(a.shape, dtype) for a in context.avals_out]  # noqa: E731
+        return mlir.lower_fun(zeros, multiple_results=True)(context, *operands)
+    batch = _leading(call, context.avals_in)
+    known = all(isinstance(n, int) for n in batch)  # when exported, dimensions may be symbols
+    rows = math.prod(batch) if known else MANY
+    name = _device_target(call, dtype) if on_device else _target(call, dtype, rows)
+    lowering = jax.ffi.ffi_lowering(name, extra_attributes=_spread(context, len(batch)) if known else {})
+    return lowering(context, *operands)
+
+
+def _spread(context: Any, batch: int) -> dict[str, Any]:
+    """Return what says that states are independent: arrays spread over devices are computed where they are."""
+    if not batch:
+        return {}
+    leading = {"num_batch_dims": mlir.ir.StringAttr.get(str(batch))}
+    found: dict[str, Any] = {"mhlo.frontend_attributes": mlir.ir.DictAttr.get(leading)}
+    if jax.config.jax_use_shardy_partitioner:
+        rule = sharding_rule(batch, [a.shape for a in context.avals_in], [a.shape for a in context.avals_out])
+        found["sdy.sharding_rule"] = mlir.ir.Attribute.parse(rule)
+    return found
+
+
+def sharding_rule(batch: int, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> str:
+    """Return the rule by which Shardy, XLA's partitioner, spreads a call: leading dimensions alike, others apart.
+
+    It names every dimension, i, j, ..., z, z_1, ..., in the order of appearance, and says their sizes.
+
+    Args:
+        batch: number of leading dimensions.
+        inputs: shapes of the arguments.
+        outputs: shapes of the results.
+
+    Examples:
+        >>> sharding_rule(1, [(8, 7)], [(8, 3)])
+        '#sdy.op_sharding_rule<([i, j])->([i, k]) {i=8, j=7, k=3}, custom>'
+    """
+    sizes = dict(zip(map(_factor, range(batch)), (*inputs, *outputs)[0], strict=False))
+
+    def named(shape: tuple[int, ...]) -> str:
+        own = [_factor(len(sizes) + k) for k in range(len(shape) - batch)]
+        sizes.update(zip(own, shape[batch:], strict=True))
+        return f"[{', '.join([*map(_factor, range(batch)), *own])}]"
+
+    sides = (", ".join(map(named, side)) for side in (inputs, outputs))
+    arrays = "->".join(f"({side})" for side in sides)
+    return f"#sdy.op_sharding_rule<{arrays} {{{', '.join(f'{n}={size}' for n, size in sizes.items())}}}, custom>"
+
+
+def _factor(k: int) -> str:
+    return chr(ord("i") + k) if k < 18 else f"z_{k - 17}"
+
+
+def _elsewhere(context: Any, *_: Any, call: Call, dtype: np.dtype) -> Any:
+    platforms = ", ".join(getattr(context.module_context, "platforms", ("another",)))
+    raise TargetError(
+        f"{call.function.name}: asked for on {platforms}, but under JAX cardan's functions run on CPUs and on NVIDIA's "
+        'devices. Put the arrays there, jax.device_put(q, jax.devices("cpu")[0]), or all: '
+        'jax.config.update("jax_platforms", "cpu").'
+    )
+
+
+mlir.register_lowering(PRIMITIVE, _lowered, platform="cpu")
+mlir.register_lowering(PRIMITIVE, functools.partial(_lowered, on_device=True), platform="cuda")
+mlir.register_lowering(PRIMITIVE, _elsewhere)

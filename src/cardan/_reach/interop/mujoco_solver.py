@@ -1,0 +1,356 @@
+"""MuJoCo itself, the real one, over the worlds of a state: `mujoco.batch` steps them, both conversions are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property, partial
+from threading import Lock
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.errors import UnknownNameError, UnsupportedError
+from cardan._algebra.manifolds import SE2, UnitComplex
+from cardan._compiler.runtime.threads import num_threads
+from cardan._dynamics.algorithms.health import BEYOND
+from cardan._dynamics.functions import Function
+from cardan._motion.simulation.control import Control
+from cardan._motion.simulation.kinematics import wrench_efforts
+from cardan._motion.simulation.solvers.solver import SHARED, YES, Solver, asked_of, checked_steps, left_out
+from cardan._motion.simulation.state import State
+from cardan._motion.simulation.world import World
+from cardan._reach.interop.mujoco_forces import ContactReader
+from cardan._reach.interop.mujoco_package import mujoco, mujoco_batch
+from cardan._reach.interop.mujoco_spec import to_mjspec
+from cardan._reach.interop.mujoco_state import MujocoState
+from cardan._robot.geometry.contacts import ContactForces
+from cardan._robot.joints import Distance
+from cardan._robot.model import Connection, Model
+
+USE = "cardan.solvers.MuJoCo"
+INTEGRATORS = {"implicitfast": "IMPLICITFAST", "implicit": "IMPLICIT", "euler": "EULER", "rk4": "RK4"}
+KEPT = 3
+"""Batches a solver keeps, of different numbers of worlds or threads."""
+
+CONES = ("elliptic", "pyramidal")
+SOLVERS = ("newton", "cg", "pgs")
+OWN_LAW = "mujoco"
+
+
+class Servo(NamedTuple):
+    """An actuator there, and the degree of freedom it drives.
+
+    Attributes:
+        v: its index in v.
+        stiffness: of the drive.
+        damping: of the drive.
+        qpos: where its coordinate is in qpos, if that is an angle which here is a point on the circle; else -1.
+    """
+
+    v: int
+    stiffness: float
+    damping: float
+    qpos: int
+
+
+class MuJoCo(Solver):
+    """MuJoCo's own steps, constraints and contacts, of the same world: `cardan.interop.to_mjspec` hands it over.
+
+    Loops, mimic joints, position limits and contacts are soft there, as its documentation says. Every world that does
+    not come out of a call with finite numbers stays as it was before the call, and is flagged; MuJoCo itself writes a
+    warning about it. Residuals are not known, and 0.
+
+    Args:
+        world: what moves.
+        dt: length of a step [s].
+        integrator: `"implicitfast"`, `"implicit"`, `"euler"` or `"rk4"`.
+        cone: friction cones: `"elliptic"` or `"pyramidal"`.
+        constraints: how it solves for constraint forces: `"newton"`, `"cg"` or `"pgs"`.
+        iterations: of that at most; None for MuJoCo's default.
+        substeps: into how many equal ones a step is cut.
+        emulate: whether joints it does not have are made of some that it has, and a constraint.
+        contact: `"mujoco"`, its own law, or None: nothing touches.
+        limits: whether joints stop at their position limits.
+
+    Attributes:
+        model: the compiled `mujoco.MjModel`.
+
+    Raises:
+        MissingExtraError: without the extra `mujoco`.
+        UnsupportedError: for a world with anything MuJoCo would leave out.
+
+    Examples:
+        >>> world = cardan.robots.double_pendulum().world()
+        >>> state = cardan.solvers.MuJoCo(world, dt=0.001).step(world.state())
+
+    Source: MuJoCo documentation, "Computation".
+    """
+
+    supports: ClassVar[Mapping[str, str]] = {
+        **SHARED,
+        "joint made of others": "Helical, ConstantVelocity and Distance: give emulate=True",
+        "joint it lacks": "Cable, Ellipsoid, OpenSimCustom, Spline, VariableScrew, and Composite and Reversed joints "
+        "that are no hinges and slides in a row: use cardan.solvers.Featherstone",
+        "contact": YES,
+        "distance": "without emulate=True: give that, or use cardan.solvers.XPBD",
+        "kinematic joint": "give it a drive with a large damping, or use cardan.solvers.Featherstone",
+        "input": "its constants are compiled in: use cardan.solvers.Featherstone, or model.with_values(...)",
+    }
+
+    def __init__(
+        self,
+        world: World,
+        dt: float,
+        *,
+        integrator: Literal["implicitfast", "implicit", "euler", "rk4"] = "implicitfast",
+        cone: Literal["elliptic", "pyramidal"] = "elliptic",
+        constraints: Literal["newton", "cg", "pgs"] = "newton",
+        iterations: int | None = None,
+        substeps: int = 1,
+        emulate: bool = False,
+        contact: Literal["mujoco"] | None = "mujoco",
+        limits: bool = True,
+    ) -> None:
+        for what, value, known in (
+            ("integrator", integrator, INTEGRATORS),
+            ("cone", cone, CONES),
+            ("constraints", constraints, SOLVERS),
+            ("contact", contact, (OWN_LAW, None)),
+        ):
+            if value not in known:
+                hint = "laws of contact are those of cardan.solvers.Featherstone" if what == "contact" else ""
+                raise UnknownNameError(what, value, map(str, known), where="solver MuJoCo", hint=hint)
+        self.contact, self.limits = contact, bool(limits)
+        self.substeps, self.emulate = checked_steps(substeps, "substeps"), bool(emulate)
+        super().__init__(world, dt)
+        solved = {"integrator": integrator, "cone": cone, "constraints": constraints, "iterations": iterations}
+        self._options = {**solved, "contact": contact, "limits": self.limits}
+        spec = self._spec(integrator, cone, constraints, iterations)
+        self._ends = [(pair.geomname1, pair.geomname2) for pair in spec.pairs]
+        self.model = self._compiled(spec)
+        self._state = MujocoState(world.model, self.emulate)
+        self._servos = _servos(self.model, world.model)
+        self._free = np.setdiff1d(np.arange(world.model.nv), [servo.v for servo in self._servos])
+        self._batches: dict[tuple[int, int], Any] = {}
+        self._lock = Lock()
+
+    def __reduce__(self) -> Any:
+        options = {**self._options, "substeps": self.substeps, "emulate": self.emulate}
+        return partial(MuJoCo, **options), (self.world, self.dt)
+
+    def _spec(self, integrator: str, cone: str, constraints: str, iterations: int | None) -> Any:
+        mj = mujoco(USE)
+        try:
+            touching = self.world if self.contact else self.world.with_contacts([])
+            spec = to_mjspec(touching, shapes="touching", emulate=self.emulate)
+        except UnsupportedError as error:
+            instead = f"{error.instead}, or use cardan.solvers.Featherstone"
+            raise UnsupportedError(error.what, "solver MuJoCo", instead) from None
+        option = spec.option
+        option.timestep = self.dt / self.substeps
+        option.integrator = getattr(mj.mjtIntegrator, f"mjINT_{INTEGRATORS[integrator]}")
+        option.cone = getattr(mj.mjtCone, f"mjCONE_{cone.upper()}")
+        option.solver = getattr(mj.mjtSolver, f"mjSOL_{constraints.upper()}")
+        option.disableflags |= mj.mjtDisableBit.mjDSBL_AUTORESET
+        if not self.limits:
+            option.disableflags |= mj.mjtDisableBit.mjDSBL_LIMIT
+        if iterations is not None:
+            option.iterations = checked_steps(iterations, "iterations")
+        return spec
+
+    def _compiled(self, spec: Any) -> Any:
+        try:
+            return spec.compile()
+        except ValueError as error:  # such as a mesh it does not read
+            what = f"world {self.world.name!r}: {' '.join(str(error).split())}"
+            raise UnsupportedError(what, "solver MuJoCo", "mend that, or use cardan.solvers.Featherstone") from None
+
+    def features(self) -> Iterator[tuple[str, str]]:
+        model = self.world.model
+        for name in (*model.inputs, *self.world.contact_inputs):
+            yield "input", f"the input {name!r}"
+        for joint in self.world.kinematic:
+            yield "kinematic joint", f"joint {joint!r}, which moves as it is told"
+        for c in (*model.connections, *model.closures):
+            if isinstance(c.joint, Distance) and not self.emulate:
+                yield "distance", f"joint {c.name!r}, a Distance"
+        yield from left_out(model)
+
+    @cached_property
+    def function(self) -> Function[..., Any]:
+        """There is none: MuJoCo's code cannot be differentiated or written as C here."""
+        what, instead = "a request for its step as a function", "use cardan.solvers.Featherstone"
+        raise UnsupportedError(what, "solver MuJoCo", instead)
+
+    def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
+        count = checked_steps(steps) * self.substeps
+        asked = self._targets(state, control)
+        q, v, warm = (np.array(x, dtype=np.float64) for x in (state.q, state.v, state.warm))
+        good = np.zeros(len(state))
+        at_once = 1 if self._turns(asked) else count
+        with self._lock:  # a batch is of one thread at a time
+            for _ in range(count // at_once if len(state) else 0):
+                q, v, warm, sound = self._stepped(q, v, warm, asked, at_once)
+                good[sound] += at_once
+        clock = state.clock(self.dt / self.substeps)
+        found = [array.astype(state.dtype, copy=False) for array in (q, v, warm, np.zeros(len(state)))]
+        counted = clock.good + good.astype(state.dtype)
+        return state.advanced(found, counted, clock, count, out)
+
+    def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
+        """Return the forces at the contacts in the step from a state, the first of its substeps.
+
+        Args:
+            state: where the step begins.
+            control: what drives are asked for in it; see `step`.
+
+        Returns:
+            `ContactForces(force, torque, point, pair)` as `Featherstone.contact_forces` has them, zero where nothing
+            touches; candidates as those of `cardan.interop.MujocoCollision`. In a world that MuJoCo cannot take they
+            are NaN.
+
+        Raises:
+            ParameterError: for a state or control of other worlds.
+
+        Examples:
+            >>> stands = cardan.robots.quadruped().world("floating", ground=True)
+            >>> felt = cardan.solvers.MuJoCo(stands, dt=0.002).contact_forces(stands.state())
+        """
+        asked = self._targets(state, control)
+        q, v = (np.array(x, dtype=np.float64) for x in (state.q, state.v))
+        qpos, qvel = self._state.to_mujoco(q, v)
+        ctrl, forces = self._controls(asked, qpos), self._forces(asked, q)
+        found, can = self._contacts.empty(len(state), state.dtype), _sound(qpos, qvel, ctrl, forces)
+        data = mujoco(USE).MjData(self.model)
+        for row in range(len(state)):
+            if can[row]:
+                data.qpos, data.qvel, data.ctrl, data.qfrc_applied = qpos[row], qvel[row], ctrl[row], forces[row]
+                _begin(data.qacc_warmstart, state.warm[row])
+                mujoco(USE).mj_forward(self.model, data)
+                self._contacts.read(data, found, row)
+        for array in found[:3]:
+            array[~can] = np.nan
+        return found
+
+    @cached_property
+    def _contacts(self) -> ContactReader:
+        pairs = self.world.pairs if self.contact else ()
+        return ContactReader(mujoco(USE), self.model, pairs, self._ends)
+
+    def _targets(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
+        """Return efforts and targets as float64, shape (worlds, nv), and the wrenches on bodies, if any act."""
+        arrays = self._asked(state, control)  # first: it refuses what is no control
+        given = dict(zip(asked_of(control), arrays, strict=True))
+        if control is None:
+            given |= dict.fromkeys(("effort", "velocity"), np.zeros_like(given["position"]))
+        asked = {name: array.astype(np.float64) for name, array in given.items()}
+        if "wrenches" in asked and not asked["wrenches"].any():
+            del asked["wrenches"]
+        return asked
+
+    def _turns(self, asked: Mapping[str, np.ndarray]) -> bool:
+        """Return whether what is asked for is another force or target there after every step."""
+        wrapped = any(servo.qpos >= 0 and servo.stiffness for servo in self._servos)
+        return wrapped or "wrenches" in asked or bool(asked["effort"][:, self._free].any())
+
+    def _stepped(
+        self, q: np.ndarray, v: np.ndarray, warm: np.ndarray, asked: Mapping[str, np.ndarray], count: int
+    ) -> tuple[np.ndarray, ...]:
+        """Return q, v and warm after steps, those of before in worlds that do not come to good, and which do."""
+        batch = self._batch(len(q))
+        qpos, qvel = self._state.to_mujoco(q, v)
+        ctrl, forces = self._controls(asked, qpos), self._forces(asked, q)
+        can = _sound(qpos, qvel, ctrl, forces)
+        for name, value in (("qpos", qpos), ("qvel", qvel), ("ctrl", ctrl), ("qfrc_applied", forces)):
+            batch.bind(name)[...] = np.where(can[:, None], value, 0.0)
+        _begin(batch.bind("qacc_warmstart"), warm)
+        failed = _run(batch, np.flatnonzero(can), count)
+        q_new, v_new = self._state.from_mujoco(batch.bind("qpos"), batch.bind("qvel"))
+        sound = can & _sound(q_new, v_new)
+        sound[failed] = False
+        chosen = sound[:, None]
+        warm_new = batch.bind("qacc_warmstart")
+        warm = np.where(chosen, warm_new, warm) if warm_new.shape == warm.shape else warm
+        return np.where(chosen, q_new, q), np.where(chosen, v_new, v), warm, sound
+
+    def _controls(self, asked: Mapping[str, np.ndarray], qpos: np.ndarray) -> np.ndarray:
+        """Return what the actuators are given: targets, with the efforts that their gains make of them."""
+        ctrl = np.zeros((len(qpos), len(self._servos)))
+        for k, servo in enumerate(self._servos):
+            effort, target, rate = (asked[name][:, servo.v] for name in ("effort", "position", "velocity"))
+            if servo.stiffness:
+                target = _nearest(target, qpos[:, servo.qpos]) if servo.qpos >= 0 else target
+                ctrl[:, k] = target + (servo.damping * rate + effort) / servo.stiffness
+            else:
+                ctrl[:, k] = rate + effort / servo.damping
+        return ctrl
+
+    def _forces(self, asked: Mapping[str, np.ndarray], q: np.ndarray) -> np.ndarray:
+        """Return the efforts of joints without drives, within their limits, and of wrenches on the bodies, along
+        MuJoCo's velocities.
+        """  # noqa: D205
+        effort, pushed = np.zeros_like(asked["effort"]), "wrenches" in asked
+        if not pushed and not asked["effort"][:, self._free].any():
+            return np.zeros((len(q), self._state.nv))
+        model = self.world.model
+        clipped = np.clip(asked["effort"], model.effort_lower, model.effort_upper)
+        effort[:, self._free] = clipped[:, self._free]
+        return self._state.effort(q, effort + wrench_efforts(model, q, asked["wrenches"]) if pushed else effort)
+
+    def _batch(self, worlds: int) -> Any:
+        """Return the batch of so many worlds; the last few are kept, with all their threads."""
+        key = worlds, num_threads()
+        if key not in self._batches:
+            for old in list(self._batches)[: 1 - KEPT]:
+                del self._batches[old]
+            self._batches[key] = mujoco_batch(USE).Batch(self.model, nsim=worlds, nthread=num_threads())
+        return self._batches[key]
+
+
+def _servos(there: Any, model: Model) -> list[Servo]:
+    """Return the actuators in their order there."""
+    return [_servo(there, model, there.actuator(k)) for k in range(there.nu)]
+
+
+def _servo(there: Any, model: Model, actuator: Any) -> Servo:
+    name = actuator.name
+    joint, _, index = (name, "", "0") if name in model.slices else name.rpartition(":")
+    c = model.connection(joint)
+    k = min(int(index), c.joint.nv - 1)  # a screw is driven at the second of the joints that emulate it
+    is_angle = _is_on_circle(c, k)
+    qpos = int(there.jnt_qposadr[there.actuator_trnid[actuator.id, 0]]) if is_angle else -1
+    return Servo(model.v_slice(joint).start + k, c.drive_stiffness[k], c.drive_damping[k], qpos)
+
+
+def _is_on_circle(c: Connection, k: int) -> bool:
+    """Return whether a joint's k-th coordinate is an angle that it has as a point on the circle."""
+    space = c.joint.manifold
+    return isinstance(space, UnitComplex) or (isinstance(space, SE2) and k == 2 and space.nq == 4)
+
+
+def _nearest(target: np.ndarray, angle: np.ndarray) -> np.ndarray:
+    """Return the angle of a target that is nearest to another."""
+    turn = 2.0 * np.pi
+    return angle + (np.remainder(target - angle + np.pi, turn) - np.pi)
+
+
+def _sound(*parts: np.ndarray) -> np.ndarray:
+    """Return for each row whether its numbers are finite, and the sum of their sizes below `BEYOND`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.abs(np.concatenate(parts, axis=-1)).sum(axis=-1) < BEYOND
+
+
+def _begin(array: np.ndarray, warm: np.ndarray) -> None:
+    """Begin constraint solves with the last accelerations, or with 0 where there are none of that number."""
+    array[...] = np.where(np.abs(warm) < BEYOND, warm, 0.0) if array.shape == warm.shape else 0.0
+
+
+def _run(batch: Any, rows: np.ndarray, count: int) -> np.ndarray:
+    """Take steps in some worlds, and return those in which MuJoCo raised an error."""
+    if not len(rows):
+        return rows
+    try:
+        batch.step(ids=None if len(rows) == batch.nsim else rows, nstep=count)
+    except mujoco_batch(USE).SimulationError:
+        return np.flatnonzero(batch.status)
+    return rows[:0]

@@ -1,0 +1,323 @@
+"""A robot as MuJoCo's specification: what it can say is said exactly, and what it cannot is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from cardan._algebra.errors import DTypeError, DuplicateNameError, MechanismError, UnsupportedError
+from cardan._algebra.spatial import SE3, Inertia, Matrix3
+from cardan._dynamics.coordinates import conventions
+from cardan._reach.interop.chains import Chain, chain_of
+from cardan._reach.interop.emulated import Emulated, emulated, kind_of_emulation
+from cardan._reach.interop.mujoco_annotations import (
+    add_actuators,
+    add_exclusions,
+    add_initial,
+    add_keyframes,
+    drives_said,
+)
+from cardan._reach.interop.mujoco_drives import add_drives
+from cardan._reach.interop.mujoco_equalities import add_loop, add_mimic, add_polynomial, add_rope, can_close
+from cardan._reach.interop.mujoco_joints import LIBRARY, add_joints, kind_within, placed, step_names
+from cardan._reach.interop.mujoco_package import mujoco
+from cardan._reach.interop.mujoco_shapes import add_pairs, add_shapes, check_grounds, ends_of, set_groups
+from cardan._reach.interop.mujoco_state import MujocoState
+from cardan._reach.interop.opened_loops import opened
+from cardan._robot.description import Mechanism
+from cardan._robot.geometry.shapes import Shape
+from cardan._robot.joints import FreeFlyer, Mimic, Reversed, Spherical
+from cardan._robot.model import WORLD, Body, Connection, Model
+
+if TYPE_CHECKING:
+    import mujoco as mj  # pyright: ignore[reportMissingImports]
+
+LEAST = 1e-15
+"""The smallest mass [kg] and principal moment [kg m^2] MuJoCo takes for one."""
+
+
+Shapes = bool | Literal["touching"] | Iterable[Shape]
+"""Which shapes come along; see `to_mjspec`."""
+
+
+def to_mjspec(  # pyright: ignore
+    robot: Any, *, shapes: Shapes = True, emulate: bool = False, annotations: bool = False
+) -> mj.MjSpec:  # pyright: ignore
+    """Return a robot as a `mujoco.MjSpec`, to be compiled, changed, or written as XML there.
+
+    Bodies, joints, frames (as sites) and actuators have the names they have here; a joint that is several of MuJoCo's
+    in a row has them as `name:0`, `name:1`, ..., one named `a+b` of two as `a` and `b`. The state there is
+    `cardan.conventions.to("mujoco", model)`'s. What is fixed to a moving body is part of that body's inertia where one
+    of them has none that a body could have. Loops and mimic joints are equality constraints, which are soft there; a
+    loop that a joint closes which MuJoCo has only in trees is cut through that joint's child instead, whose half
+    `name:half` is welded to it. Drives are position actuators (velocity actuators without a stiffness); effort limits
+    are the joints' ranges of actuator forces. Springs are the joints' stiffness and springref. Limits of velocity are
+    left out, as no algorithm here heeds them.
+
+    Args:
+        robot: a mechanism (its model with a fixed base is taken), a model, or a world.
+        shapes: whether the robot's shapes come along, as geoms without mass; `"touching"` for those alone that may
+            touch something, without what is only seen; or shapes to take instead.
+        emulate: whether joints that MuJoCo does not have are made of some that it has with a constraint: `Helical`,
+            `ConstantVelocity`, `Distance`, and free joints off the world. The state there has more coordinates then.
+        annotations: whether actuators, named configurations (as keyframes) and disabled contacts come along, too; a
+            drive that an actuator says has no servo of its own then.
+
+    Returns:
+        The specification.
+
+    Raises:
+        MissingExtraError: without the extra `mujoco`.
+        UnsupportedError: for what MuJoCo cannot say; the message names it.
+
+    Examples:
+        >>> cardan.interop.to_mjspec(mechanism).compile().nv
+        7
+    """
+    module = mujoco("to_mjspec")
+    model = model_of(robot)
+    for joint in getattr(robot, "kinematic", ()):
+        what, instead = f"joint {joint!r}, which moves as it is told", "hand over the world without that"
+        raise UnsupportedError(what, "MuJoCo", instead)
+    found = emulated(model) if emulate else Emulated(model)
+    starts = _free_poses(model, getattr(robot, "initial", None))
+    writer = _Writer(module, opened(found.model, can_close), drives_said(model) if annotations else (), starts)
+    for (joint, i), (other, k), coefficients in found.couplings:
+        ends = writer.steps[joint][i], writer.steps[other][k]
+        add_polynomial(module, writer.spec, *ends, coefficients)
+    for rope in found.ropes:
+        add_rope(module, writer.spec, writer.bodies, rope)
+    _add_shapes(writer, robot, shapes)
+    if hasattr(robot, "initial"):
+        add_initial(writer.spec, MujocoState(model, emulate), robot.initial, robot.initial_velocity)
+    if annotations:
+        writer.annotate(model)
+    return writer.spec
+
+
+def _free_poses(model: Model, q: np.ndarray | None) -> dict[str, SE3]:
+    """Return X_joint of what moves freely in the world, by its joint, where a configuration (nq,) has it."""
+    free = [c for c in model.connections if c.parent == WORLD and c.joint.is_floating] if q is not None else []
+    return {c.name: c.joint.transform(tuple(q[model.q_slice(c.name)].tolist())) for c in free}  # pyright: ignore
+
+
+def _add_shapes(writer: _Writer, robot: Any, shapes: Shapes) -> None:
+    """Add shapes; those of a world touch where the world lists it, all others by their groups."""
+    own, pairs = tuple(getattr(robot, "shapes", ())), getattr(robot, "pairs", None)
+    if shapes == "touching":
+        chosen = tuple(s for s in own if s.role == "collision" and (pairs is None or _is_in(s, pairs)))
+    else:
+        chosen = own if shapes is True else tuple(shapes or ())  # pyright: ignore[reportArgumentType]
+    names = add_shapes(writer.mj, writer.spec, writer.bodies, chosen)
+    if (shapes is True or shapes == "touching") and pairs is not None:
+        add_pairs(writer.mj, writer.spec, names, chosen, pairs)
+    else:
+        check_grounds(chosen, lambda body: writer.model.attachment(body).node)
+        set_groups(writer.spec, names, chosen)
+
+
+def _is_in(shape: Shape, pairs: Iterable[Any]) -> bool:
+    place = (shape.body, shape.geometry, shape.pose)
+    return any(place in ends_of(pair) for pair in pairs)
+
+
+def _check_names(chains: dict[str, Chain]) -> None:
+    """Raise `DuplicateNameError` where the name of a step is a joint's own."""
+    seen: set[str] = set()
+    for joint, chain in chains.items():
+        for name in step_names(joint, len(chain.steps)):
+            if name in seen:
+                raise DuplicateNameError("joint", name, "to_mjspec, where joints in a row are name:0, name:1, ...")
+            seen.add(name)
+
+
+def model_of(robot: Any) -> Model:
+    """Return the model of a mechanism, a model or a world."""
+    if isinstance(robot, Mechanism):
+        return robot.model()
+    model = getattr(robot, "model", robot)
+    if not isinstance(model, Model):
+        raise DTypeError("to_mjspec", "robot", got=type(robot).__name__, expected="a mechanism, a model or a world")
+    if model.inputs:
+        raise MechanismError(
+            f"model {model.name!r} has inputs ({', '.join(model.inputs)}): give model.with_values(...)."
+        )
+    return model
+
+
+class _Writer:
+    """One specification in the making: bodies from the world outwards, then what refers to them."""
+
+    def __init__(
+        self, mj: Any, model: Model, said: Collection[tuple[str, int]] = (), starts: Mapping[str, SE3] | None = None
+    ) -> None:
+        self.mj, self.model, self.spec, self._said = mj, model, mj.MjSpec(), said
+        self._starts = starts or {}  # what moves freely is drawn where it begins: X_joint by joint
+        self.bodies = {WORLD: self.spec.worldbody}
+        self.steps: dict[str, list[str]] = {}
+        self._set_options()
+        self._chains = {c.name: _chain(model, c) for c in model.connections}
+        moving = {c.child for c in model.connections if self._chains[c.name].steps}
+        self._summed = {model.attachments[b.name].node for b in model.bodies if not _stands_alone(b, b.name in moving)}
+        self._summed.discard(WORLD_NODE)
+        _check_names(self._chains)
+        self._children: dict[str, list[Connection]] = {body: [] for body in (WORLD, *model.body_names)}
+        for c in model.connections:
+            self._children[c.parent].append(c)
+        self._add_bodies()
+        self._add_constraints()
+
+    def _set_options(self) -> None:
+        spec = self.spec
+        spec.modelname = self.model.name
+        spec.option.gravity = list(self.model.gravity)
+        spec.compiler.degree, spec.compiler.autolimits = False, True
+        spec.compiler.inertiafromgeom = self.mj.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
+
+    def _add_bodies(self) -> None:
+        between = _between(self.model, self._chains, self._children)
+        stack = self._children[WORLD][::-1]
+        while stack:
+            row = [stack.pop()]
+            while row[-1].child in between:
+                row += self._children[row[-1].child]
+            self._add_body(row)
+            stack += self._children[row[-1].child][::-1]
+
+    def _add_body(self, row: Sequence[Connection]) -> None:
+        """Add the child of the last of some joints in a row, with all of them: between are only massless bodies."""
+        last, chains = row[-1], [self._chains[c.name] for c in row]
+        rest = [self._starts.get(c.name, chain.rest) for c, chain in zip(row, chains, strict=True)]
+        at_rest = [c.parent_pose @ X @ c.child_pose.inverse() for c, X in zip(row, rest, strict=True)]
+        body = self.bodies[row[0].parent].add_body(name=last.child, **placed(_product(at_rest)))
+        self.bodies[last.child] = body
+        _set_inertia(body, last, self._inertia(last, moves=bool(chains[-1].steps)))
+        for k, (c, chain) in enumerate(zip(row, chains, strict=True)):
+            c = replace(c, child_pose=_product(at_rest[k + 1 :]).inverse() @ c.child_pose)
+            self.steps[c.name] = add_joints(self.mj, body, c, chain)
+            add_drives(self.mj, self.spec, c, chain, self.steps[c.name], self._said)
+
+    def _inertia(self, c: Connection, moves: bool) -> Inertia | None:
+        """Return the inertia of a joint's child: its own, or all that moves with it where a part cannot stand alone."""
+        model, at = self.model, self.model.attachments[c.child]
+        if at.node not in self._summed:
+            own = model.body(c.child).inertia
+            return own if moves or _is_real(own) else None
+        return at.pose.inverse() @ model.nodes[at.node].inertia if moves else None
+
+    def annotate(self, model: Model) -> None:
+        """Add what a model says beside bodies, joints and frames, but for shapes."""
+        add_actuators(self.mj, self.spec, model, self._chains, self.steps)
+        add_keyframes(self.spec, model)
+        add_exclusions(self.spec, model.annotations.disabled_contacts)
+        self._mark_joints()
+
+    def _mark_joints(self) -> None:
+        """Mark where the frames of balls and free joints are, which MuJoCo has at their bodies."""
+        for c in self.model.connections:
+            ends = {FreeFlyer: (c.parent_pose, c.child_pose), Spherical: (c.child_pose,)}.get(type(c.joint), ())
+            if any(pose != SE3.identity() for pose in ends):
+                for side, body, pose in (("parent", c.parent, c.parent_pose), ("child", c.child, c.child_pose)):
+                    self.bodies[body].add_site(name=f"{c.name}:{side}", **placed(pose))
+
+    def _add_constraints(self) -> None:
+        for node in self.model.nodes:
+            if isinstance(node.joint, Mimic):
+                add_mimic(self.mj, self.spec, node.joint, self.steps[node.name], self.steps[node.joint.primary])
+        for c in self.model.closures:
+            add_loop(self.mj, self.spec, self.bodies, self.model, c)
+        for frame in self.model.frames:
+            self.bodies[frame.body].add_site(name=frame.name, **placed(frame.pose))
+
+
+def _between(model: Model, chains: Mapping[str, Chain], children: Mapping[str, Sequence[Connection]]) -> set[str]:
+    """Return the massless bodies that only pass hinges and slides on to hinges and slides of one body."""
+    beside = model.annotations
+    used = {body for c in model.closures for body in (c.parent, c.child)}
+    used |= {part.body for part in (*model.frames, *beside.shapes)}
+    used |= {body for pair in beside.disabled_contacts for body in pair}
+    return {
+        c.child
+        for c in model.connections
+        if c.child not in used
+        and not any((model.body(c.child).inertia or Inertia.zero()).parameters())
+        and len(children[c.child]) == 1
+        and all(_is_of_scalars(chains[joint.name]) for joint in (c, *children[c.child]))
+    }
+
+
+def _is_of_scalars(chain: Chain) -> bool:
+    return bool(chain.steps) and all(step.kind in ("hinge", "slide") for step in chain.steps)
+
+
+def _product(poses: Iterable[SE3]) -> SE3:
+    return reduce(SE3.__matmul__, poses, SE3.identity())
+
+
+def _chain(model: Model, c: Connection) -> Chain:
+    """Return a joint as MuJoCo has it, or raise `UnsupportedError`."""
+    inner = replace(c, joint=kind_within(c.joint))
+    known = c.joint.nv == 0 or conventions.PEERS["mujoco"]().chart(model, inner) is not None
+    chain = None if c.joint.has_efforts else chain_of(c.joint)
+    if chain is None or not known:
+        what = f"joint {c.name!r}, a {type(inner.joint).__name__} between {c.parent!r} and {c.child!r}"
+        raise UnsupportedError(what, LIBRARY, _remedy(inner))
+    return chain
+
+
+def _remedy(c: Connection) -> str:
+    if kind_of_emulation(c) is not None:
+        return "emulate=True makes it of joints that MuJoCo has, and a constraint"
+    if isinstance(c.joint, Reversed):
+        return "root the robot elsewhere, so that the joint runs forwards: Mechanism.model(root=...)"
+    return "lock it (model.lock), or replace it"
+
+
+WORLD_NODE = -1
+"""Of what does not move (`Attachment.node`)."""
+
+
+def _is_real(inertia: Inertia | None) -> bool:
+    """Return whether a real body could have an inertia."""
+    if inertia is None or inertia.mass <= 0.0:
+        return False
+    return not inertia.faults()
+
+
+def _stands_alone(body: Body, moves: bool) -> bool:
+    """Return whether MuJoCo takes a body's own inertia; what is fixed to another may have none."""
+    inertia = body.inertia
+    if moves:
+        return _is_real(inertia) and min(_principal(inertia)[0]) >= LEAST <= inertia.mass  # pyright: ignore
+    return inertia is None or _is_real(inertia) or not any(inertia.parameters())
+
+
+def _principal(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
+    """Return the principal moments, ascending, and their axes."""
+    J_c = inertia.inertia_at_com.matrix() if inertia.mass > 0.0 else Matrix3.zero()
+    return np.linalg.eigh(np.array([list(row) for row in J_c.rows()], dtype=float))
+
+
+def _set_inertia(body: Any, c: Connection, inertia: Inertia | None) -> None:
+    """Give a body its inertia, by the principal axes."""
+    if inertia is None:
+        return
+    moments, axes = _principal(inertia)
+    if c.joint.nv and (min(inertia.mass, moments[0]) < LEAST or inertia.faults()):
+        shown = f"mass {inertia.mass:.3g} kg, principal moments {', '.join(f'{m:.3g}' for m in moments)} kg m^2"
+        what = f"body {c.child!r}, with all that is fixed to it ({shown})"
+        instead = f"give all that moves a mass and moments above {LEAST:g} that a real body could have"
+        raise UnsupportedError(what, LIBRARY, instead)
+    axes[:, 2] *= np.linalg.det(axes)
+    place = placed(SE3(Matrix3.of(axes), inertia.com))
+    body.explicitinertial, body.mass = True, inertia.mass
+    body.ipos, body.iquat = place["pos"], place["quat"]
+    body.inertia = [
+        max(moments[0], 0.0),
+        moments[1],
+        min(moments[2], moments[0] + moments[1]),
+    ]  # a plate's is the sum but for rounding

@@ -1,0 +1,210 @@
+"""The operator of PyTorch that runs compiled programs: `torch.ops.cardan.evaluate(arrays, program)`.
+
+What PyTorch must know of it: results for tensors without data (to compile, and on the device "meta"), its gradient and
+its rate along directions, which are the same operator on other programs, and what a batch of calls is: one call.
+Nothing is ever computed elsewhere, or in another precision, than the arrays are in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from cardan._algebra.errors import DTypeError
+from cardan._compiler.runtime.extras import package
+from cardan._dynamics.call.arguments import broadcast, check_core
+from cardan._reach.interop.torch_cuda import evaluate_there
+from cardan._reach.interop.torch_programs import Program, program_named
+
+LOWEST = (2, 13)
+"""The first version this was run on; it uses names of PyTorch that it promises to nobody."""
+torch = package("torch", "cardan.interop.torch", "torch", LOWEST)
+forward_ad = torch.autograd.forward_ad
+_of_one_level = import_module("torch._functorch.autograd_function").enable_single_level_autograd_function
+
+_library = torch.library.Library("cardan", "FRAGMENT")
+_library.define("evaluate(Tensor[] arrays, str program) -> Tensor[]", tags=(torch.Tag.pt2_compliant_tag,))
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+DTYPES = (torch.float64, torch.float32)
+evaluate: Any = torch.ops.cardan.evaluate.default
+"""The operator: the results of a program, each of shape (*batch, *core), for arrays whose batches broadcast."""
+
+
+def batch_of(program: Program, arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the leading dimensions of the results.
+
+    Raises:
+        DTypeError, ShapeError: for arrays that do not fit, or are not alike.
+    """
+    where, first = program.function.name, arrays[0]
+    for name, array, core in zip(program.names, arrays, program.cores, strict=True):
+        _check_kind(where, name, array)
+        if array.dtype != first.dtype:
+            got, expected = str(array.dtype), f"{first.dtype}, as {program.names[0]!r} is"
+            raise DTypeError(where, name, got=got, expected=expected, hint=f"Convert it: {name}.to({first.dtype}).")
+        if array.device != first.device:
+            got, expected = f"on {array.device}", f"on {first.device}, as {program.names[0]!r} is"
+            raise DTypeError(
+                where, name, got=got, expected=expected, hint=f"Move it: {name}.to({program.names[0]}.device)."
+            )
+        check_core(where, name, array.shape, core)
+    leading = {n: a.shape[: a.ndim - len(c)] for n, a, c in zip(program.names, arrays, program.cores, strict=True)}
+    batch = leading[program.names[0]]
+    if all(shape == batch for shape in leading.values()):
+        return batch
+    return _broadcast(where, leading)
+
+
+def _check_kind(where: str, name: str, array: Any) -> None:
+    if array.dtype in DTYPES and array.layout == torch.strided:
+        return
+    got = f"a {array.layout} tensor of {array.dtype}".replace("torch.strided ", "")
+    hint = f"{name}.to_dense()." if array.layout != torch.strided else f"Convert it: {name}.to(torch.float64)."
+    raise DTypeError(where, name, got=got, expected="a tensor of torch.float32 or torch.float64", hint=hint)
+
+
+def _broadcast(where: str, leading: dict[str, Any]) -> Any:
+    """Return common leading dimensions, also where they are unknown sizes of a graph."""
+    if all(type(n) is int for shape in leading.values() for n in shape):
+        return broadcast(where, leading)
+    return torch.broadcast_shapes(*leading.values())
+
+
+def is_plain(arrays: Sequence[Any]) -> bool:
+    """Return whether the operator would do nothing but compute: no derivative, no transform, no mode, no graph."""
+    if torch.compiler.is_compiling() or torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0:
+        return False
+    if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or torch.jit.is_tracing():
+        return False
+    if not all(type(a) in PLAIN and a.is_cpu and a.layout == torch.strided for a in arrays):
+        return False
+    return not (torch.is_grad_enabled() and any(a.requires_grad for a in arrays))
+
+
+# --- where it runs ---
+
+
+def _on_cpu(arrays: Sequence[Any], name: str) -> list[Any]:
+    return evaluate_plainly(arrays, program_named(name))
+
+
+def evaluate_plainly(arrays: Sequence[Any], program: Program) -> list[Any]:
+    """Return the results for tensors on the CPU, without derivatives."""
+    dtype = arrays[0].dtype
+    if dtype not in DTYPES or any(a.dtype != dtype for a in arrays):
+        batch_of(program, arrays)  # says what is wrong; all else the program's own door does
+    return [torch.from_numpy(y) for y in program.evaluate([_numbers(a) for a in arrays])]
+
+
+def _numbers(array: Any) -> Any:
+    """Return the view of a tensor that NumPy has."""
+    return array.numpy(force=array.requires_grad or array.is_neg())
+
+
+def _on_cuda(arrays: Sequence[Any], name: str) -> list[Any]:
+    program = program_named(name)
+    batch_of(program, arrays)  # says what does not fit
+    return evaluate_there(arrays, program)
+
+
+def _elsewhere(arrays: Sequence[Any], name: str) -> list[Any]:
+    program = program_named(name)
+    batch_of(program, arrays)
+    raise _of_device(program, arrays[0])
+
+
+def _of_device(program: Program, array: Any) -> DTypeError:
+    name, expected = program.names[0], "a tensor on the CPU or a CUDA device, where programs run"
+    hint = f"Move it, and what else is given: {name}.cpu()."
+    return DTypeError(program.function.name, name, got=f"on {array.device}", expected=expected, hint=hint)
+
+
+def _without_data(arrays: Sequence[Any], name: str) -> list[Any]:
+    program = program_named(name)
+    batch = batch_of(program, arrays)
+    if arrays[0].device.type not in ("cpu", "cuda", "meta"):
+        raise _of_device(program, arrays[0])
+    return [arrays[0].new_empty((*batch, *core)) for core in program.results]
+
+
+# --- its derivatives ---
+
+
+class _Evaluated(torch.autograd.function._SingleLevelFunction):
+    """The operator below autograd, with its gradient and its rate, also within the transforms of `torch.func`."""
+
+    @staticmethod
+    def forward(keys: Any, name: str, *arrays: Any) -> tuple[Any, ...]:
+        return tuple(_below(keys, arrays, name))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+        _, name, *arrays = inputs
+        ctx.program = program_named(name)
+        ctx.batch = output[0].shape[: output[0].ndim - len(ctx.program.results[0])]
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*arrays)
+        ctx.save_for_forward(*arrays)
+
+    @staticmethod
+    def backward(ctx: Any, *weights: Any) -> tuple[Any, ...]:
+        arrays, wrt = ctx.saved_tensors, [k for k, needed in enumerate(ctx.needs_input_grad[2:]) if needed]
+        if all(w is None for w in weights):
+            return (None,) * len(ctx.needs_input_grad)
+        back = ctx.program.derived("pulled", wrt)
+        shapes = [(*ctx.batch, *core) for core in ctx.program.results]
+        given = [arrays[0].new_zeros(s) if w is None else w for w, s in zip(weights, shapes, strict=True)]
+        found = dict(zip(wrt, evaluate(back.arranged(arrays, given), back.program.name), strict=True))
+        by = [found[k].sum_to_size(a.shape) if k in found else None for k, a in enumerate(arrays)]
+        return (None, None, *by)
+
+    @staticmethod
+    def jvp(ctx: Any, *rates: Any) -> tuple[Any, ...]:
+        arrays, moving = ctx.saved_tensors, [k for k, rate in enumerate(rates[2:]) if rate is not None]
+        along = ctx.program.derived("pushed", moving)
+        given = along.arranged(arrays, [rates[2 + k] for k in moving])
+        return tuple(evaluate(given, along.program.name))
+
+
+def _with_derivatives(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:
+    if torch._C._are_functorch_transforms_active():
+        with _of_one_level():
+            return list(_Evaluated.apply(keys, name, *arrays))
+    if forward_ad._current_level < 0 and not (torch.is_grad_enabled() and any(a.requires_grad for a in arrays)):
+        return _below(keys, arrays, name)
+    return list(_Evaluated.apply(keys, name, *arrays))
+
+
+def _below(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:
+    """Return the results, by what is beneath autograd."""
+    with torch._C._AutoDispatchBelowAutograd():
+        return evaluate.redispatch(keys & torch._C._after_autograd_keyset, list(arrays), name)
+
+
+# --- batches of calls ---
+
+
+def _of_many(info: Any, in_dims: tuple[Any, ...], arrays: Sequence[Any], name: str) -> tuple[list[Any], list[int]]:
+    program = program_named(name)
+    dims, cores = in_dims[0], program.cores
+    ranks = [a.ndim - len(c) - (d is not None) for a, d, c in zip(arrays, dims, cores, strict=True)]
+    moved = [
+        a if d is None else _led(a.movedim(d, 0), max(ranks) - rank)
+        for a, d, rank in zip(arrays, dims, ranks, strict=True)
+    ]
+    results = evaluate(moved, name)
+    return results, [0] * len(results)
+
+
+def _led(array: Any, missing: int) -> Any:
+    """Return an array with so many dimensions of length 1 behind its first."""
+    return array.reshape(array.shape[:1] + (1,) * missing + array.shape[1:]) if missing else array
+
+
+_library.impl("evaluate", _on_cpu, "CPU")
+_library.impl("evaluate", _on_cuda, "CUDA")
+_library.impl("evaluate", _elsewhere, "CompositeExplicitAutograd")
+_library.impl("evaluate", _with_derivatives, "Autograd", with_keyset=True)
+torch.library.register_fake("cardan::evaluate", _without_data, lib=_library)
+torch.library.register_vmap("cardan::evaluate", _of_many, lib=_library)

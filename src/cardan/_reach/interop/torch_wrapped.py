@@ -1,0 +1,253 @@
+"""Functions of a robot as functions of PyTorch: one operator in its graphs, with derivatives and batches."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import types
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+from cardan._algebra.errors import DTypeError, ParameterError, UnknownNameError
+from cardan._compiler.targets import default_target
+from cardan._dynamics.call.results import Form
+from cardan._dynamics.call.signature import Options, check_model, is_number, token
+from cardan._dynamics.functions import Function
+from cardan._reach.interop.torch_cuda import called_bound as called_bound
+from cardan._reach.interop.torch_operator import evaluate, evaluate_plainly, is_plain, torch
+from cardan._reach.interop.torch_programs import Program, program_of
+from cardan._robot.model import Model
+
+
+def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
+    """Return a function of a robot as a function of PyTorch's tensors.
+
+    Args:
+        function: one of cardan's, or your own made by `cardan.function`, or the `function` of a simulation's solver.
+        model: the robot. The inputs of one with inputs (`Model.with_inputs`) are arguments, by keyword.
+        options: values of the function's options, such as `frame="tool"`; they may be given when it is called, too.
+
+    Returns:
+        A callable with the function's arguments, without the model, for tensors of shape (..., core shape), all on the
+        CPU or on one CUDA device, all of float64 or all of float32, leading dimensions broadcast. Results have the form
+        of the function's own.
+        Gradients, rates (`torch.func.jvp`) and derivatives of these are compiled programs, by the entries of arrays as
+        they stand (nq of a configuration); `torch.vmap` adds a leading dimension; `torch.compile` meets one operator.
+
+    Raises:
+        MissingExtraError, TargetError: when this module is imported, without torch, or with one too old.
+        UnknownNameError: for an option that is none.
+        ParameterError, DTypeError: if the function is not a compiled one, or the model none.
+
+    Examples:
+        >>> import torch
+        >>> from cardan.interop.torch import wrap
+        >>> torques = wrap(cardan.inverse_dynamics, arm)
+        >>> speed = torch.zeros(7, dtype=torch.float64, requires_grad=True)
+        >>> torques(torch.tensor(q), speed, torch.tensor(a)).square().sum().backward()
+        >>> speed.grad.shape
+        torch.Size([7])
+    """
+    return Wrapped(function, model, options)
+
+
+def called(function: Function, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Return what a function returns that was called with tensors among its arguments.
+
+    Raises:
+        DTypeError: if other arguments are arrays of another library.
+    """
+    return _wrapped(function, model, default_target())(*args, **kwargs)
+
+
+@functools.lru_cache(maxsize=64)
+def _wrapped(function: Function, model: Model, target: str) -> Wrapped:
+    """Return a function of any equal model, wrapped for where it runs by default now."""
+    return Wrapped(function, model, {})
+
+
+class _Plan(NamedTuple):
+    """What a choice of arrays and options leads to.
+
+    Attributes:
+        name: of the program.
+        program: which is held here.
+        form: see `_form`.
+    """
+
+    name: str
+    program: Program
+    form: Any
+
+
+class Wrapped:
+    """A function of a robot, for PyTorch; see `wrap`.
+
+    Args:
+        function: one made by `cardan.function`, or cardan's own.
+        model: the robot.
+        options: values of the function's options.
+
+    Examples:
+        >>> import torch
+        >>> torch.compile(cardan.interop.torch.wrap(cardan.mass_matrix, arm), backend="eager")(torch.tensor(q)).shape
+        torch.Size([7, 7])
+    """
+
+    def __init__(self, function: Function, model: Model, options: Mapping[str, Any]) -> None:
+        if not isinstance(function, Function):
+            expected = "one made by @cardan.function, or cardan's own"
+            raise ParameterError("function to wrap", got=function, expected=expected)
+        check_model(function.name, model)
+        interface = function.interface
+        _check_inputs(function, model)
+        for name in options.keys() - {*interface.arguments}:
+            raise UnknownNameError("option", name, interface.open, where=function.name)
+        self.function, self.model, self.options = function, model, dict(options)
+        rest = {n: p for n, p in interface.arguments.items() if n not in options}
+        self._positional = tuple(n for n in interface.positional if n in rest)
+        self._given = {n: p.default for n, p in rest.items() if p.default is not p.empty} | self.options
+        self._names = (*interface.arguments, *model.inputs)
+        self._fixed = frozenset(n for n in interface.open if n in interface.fixed)
+        self._open = frozenset(interface.open)
+        self._cores = interface.cores(model)
+        self._plans: dict[Any, _Plan] = {}
+        self._by_position: dict[int, _Plan] = {}
+        by_keyword = inspect.Parameter.KEYWORD_ONLY
+        self.__signature__ = inspect.Signature(
+            [*rest.values(), *(inspect.Parameter(n, by_keyword) for n in model.inputs)]
+        )
+        functools.update_wrapper(self, function, updated=())
+        self._key = str(next(_COUNT))  # a text: a compiler takes numbers that change for sizes
+        _ALIVE[self._key] = self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the results.
+
+        Raises:
+            TypeError: if an argument is missing, unknown, or given twice.
+            ShapeError: for a tensor whose shape does not fit.
+            DTypeError: for one of another kind: integers, other precisions, on another device than others.
+        """
+        if not torch.compiler.is_compiling():
+            plan = None if kwargs else self._by_position.get(len(args))
+            if plan is not None and is_plain(args):
+                return _formed(plan.form, evaluate_plainly(args, plan.program))
+        arrays, options = self._told_apart(args, kwargs)
+        plan = _plan_of(self._key, tuple(arrays), options)
+        if not torch.compiler.is_compiling() and _are_these(arrays.values(), args):
+            self._by_position[len(args)] = plan
+        tensors = self._tensors(arrays)
+        results = evaluate_plainly(tensors, plan.program) if is_plain(tensors) else evaluate(tensors, plan.name)
+        return _formed(plan.form, results)
+
+    def _told_apart(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], Options]:
+        """Return the arrays and the options of a call."""
+        given = {**self._given, **dict(zip(self._positional, args, strict=False)), **kwargs}
+        twice = any(n in kwargs for n in self._positional[: len(args)])
+        if twice or len(given) != len(self._names) or len(args) > len(self._positional):
+            self._refuse(args, kwargs)
+        arrays = {n: given[n] for n in self._names if self._is_array(n, given[n])}
+        return arrays, tuple((n, given[n]) for n in self._names if n in self._open and n not in arrays)
+
+    def _is_array(self, name: str, value: Any) -> bool:
+        if name in self._open:
+            return name not in self._fixed and (isinstance(value, torch.Tensor) or is_number(value))
+        return value is not None or name not in self._given
+
+    def _tensors(self, arrays: Mapping[str, Any]) -> list[Any]:
+        """Return all arrays as tensors: numbers become some."""
+        tensors = [x for x in arrays.values() if isinstance(x, torch.Tensor)]
+        if len(tensors) == len(arrays):
+            return tensors
+        alike = {"dtype": tensors[0].dtype, "device": tensors[0].device} if tensors else {}
+        return [x if isinstance(x, torch.Tensor) else self._tensor(n, x, alike) for n, x in arrays.items()]
+
+    def _tensor(self, name: str, value: Any, alike: Mapping[str, Any]) -> Any:
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and self._cores[name] == ():
+            return torch.full((), value, **alike)
+        got = f"a {type(value).__module__}.{type(value).__name__}".replace("builtins.", "")
+        hint = f"torch.as_tensor({name})."
+        raise DTypeError(self.function.name, name, got=got, expected="a tensor of PyTorch, as others are", hint=hint)
+
+    def _plan(self, names: tuple[str, ...], options: Options) -> _Plan:
+        """Return what is run for a choice of arrays and options, made once."""
+        key = names, token(options)
+        if key not in self._plans:
+            self._plans[key] = self._made(names, options)
+        return self._plans[key]
+
+    def _made(self, names: tuple[str, ...], options: Options) -> _Plan:
+        if not names:
+            expected = "at least one: its result is the same always, torch.as_tensor(function(model))"
+            raise ParameterError(f"arrays of {self.function.name}", got=names, expected=expected)
+        said = self.function.interface.settled(options)
+        program = program_of(self.function, self.model, names, said)
+        form = self.function.compiled(self.model, names, said).form
+        return _Plan(program.name, program, _form(form))
+
+    def _refuse(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Say what is wrong with the names of the arguments."""
+        try:
+            self.__signature__.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.function.name}{self.__signature__}: {error}") from None
+
+    def __reduce__(self) -> Any:
+        return functools.partial(wrap, **self.options), (self.function, self.model)
+
+    def __repr__(self) -> str:
+        return f"<{self.function.name} of {self.model.name}, for PyTorch>"
+
+
+def _are_these(values: Collection[Any], others: Collection[Any]) -> bool:
+    return len(values) == len(others) and all(x is y for x, y in zip(values, others, strict=True))
+
+
+def _check_inputs(function: Function, model: Model) -> None:
+    """Raise if an input of the model has the name of an argument."""
+    for name in model.inputs:
+        if name in function.interface.parameters.parameters:
+            got, hint = f"an argument of {function.name}", f"with_inputs(my_{name}=(owner, constant))."
+            raise ParameterError(f"input {name!r} of the model", got=got, expected="another name", hint=hint)
+
+
+_ALIVE: WeakValueDictionary[str, Wrapped] = WeakValueDictionary()
+KINDS = types.SimpleNamespace()
+"""Classes of named tuples, as attributes: where a compiler finds them, which knows no class but by its place."""
+_COUNT = itertools.count()
+
+
+@torch.compiler.assume_constant_result
+def _plan_of(key: str, names: tuple[str, ...], options: Options) -> _Plan:
+    """Return what a wrapped function runs: to a compiler a constant of these texts, which it holds its graph for."""
+    return _ALIVE[key]._plan(names, options)
+
+
+def _form(form: Form) -> Any:
+    """Return what results are returned in, as plainly as a compiler reads it: a number, or (kind, keys, parts)."""
+    count = len(form.names) if form.inner is None else len(form.by) * len(form.inner.names)
+    return _plainly(form.rebuilt(range(count)))
+
+
+def _plainly(form: Any) -> Any:
+    if isinstance(form, int):
+        return form
+    if isinstance(form, dict):
+        return "dict", tuple(form), tuple(map(_plainly, form.values()))
+    kind = "tuple" if type(form) is tuple else f"{type(form).__name__}_{id(type(form))}"
+    setattr(KINDS, kind, type(form))
+    return kind, (), tuple(map(_plainly, form))
+
+
+def _formed(form: Any, results: Any) -> Any:
+    """Return results in their form."""
+    if isinstance(form, int):
+        return results[form]
+    kind, keys, forms = form
+    parts = [_formed(part, results) for part in forms]
+    if kind == "dict":
+        return dict(zip(keys, parts, strict=True))
+    return tuple(parts) if kind == "tuple" else getattr(KINDS, kind)(*parts)

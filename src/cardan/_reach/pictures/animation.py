@@ -1,0 +1,204 @@
+"""A motion as a film: an .mp4 (extra `video`), a .gif, an .html page, or what a notebook shows (extra `plot`)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.checked_numbers import positive, whole
+from cardan._algebra.errors import MissingExtraError, ParameterError, ShapeError
+from cardan._compiler.runtime.extras import package
+from cardan._compiler.runtime.staging import write_whole
+from cardan._dynamics.functions import interpolate
+from cardan._reach.pictures.asked import checked_frames, checked_model, checked_motion, checked_roles, checked_rows
+from cardan._reach.pictures.axes import axes_in_space, draw_frame, frame_everything, pyplot
+from cardan._reach.pictures.robot_plot import draw_facets, draw_lines, extent, finish
+from cardan._reach.pictures.scene import frames_at, scene_of
+from cardan._robot.model import Model
+
+WHERE = "animate"
+ENDINGS = (".mp4", ".gif", ".html")
+LONGEST = 3000  # pictures: more take minutes, and megabytes
+
+
+@dataclass(frozen=True)
+class Film:
+    """A film that was not written to a file: notebooks show it.
+
+    Attributes:
+        html: the film as a page of HTML, with its controls.
+    """
+
+    html: str
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+
+def animate(
+    model: Any,
+    q: Any,
+    time: Any = None,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    world: int = 0,
+    fps: float = 30.0,
+    speed: float = 1.0,
+    shapes: bool | str = True,
+    frames: bool | str | Sequence[str] = (),
+    title: str | None = None,
+    dpi: float = 100.0,
+) -> Film | Path:
+    """Draw a motion as a film, and write it to a file or return it for a notebook.
+
+    Between its samples the robot moves along its manifold, so that the film runs evenly whatever their times are.
+
+    Args:
+        model: the robot: a model, a mechanism on a fixed base, or a world.
+        q: configurations [rad, m], shape (T, nq) or (T, worlds, nq); or what `solver.rollout` recorded.
+        time: of the samples [s], ascending, shape (T,) or (T, worlds); not needed for what `solver.rollout` recorded.
+        path: a file to write, whose ending says the format: `.mp4`, `.gif` or `.html`. None for a notebook.
+        world: which one of several.
+        fps: pictures a second [1/s].
+        speed: how much faster than in the world things go [-].
+        shapes: as for `cardan.plot`.
+        frames: as for `cardan.plot`.
+        title: above the picture; by default the model's name. The time is said beside it.
+        dpi: pixels an inch [1/inch]; the picture is 6.4 inches wide and high.
+
+    Returns:
+        The path of the file, which is written whole or not at all; or a film that a notebook shows.
+
+    Raises:
+        MissingExtraError: without matplotlib (extra `plot`); for an .mp4 where there is no ffmpeg (extra `video`).
+        ShapeError, DTypeError, NotFiniteError, ConfigurationError: for a motion that does not fit.
+        ParameterError: for another ending, times that do not ascend, or a film of more than 3000 pictures.
+
+    Examples:
+        >>> film = cardan.pictures.animate(arm, [arm.neutral(), q], time=[0.0, 0.1], fps=20)
+        >>> "<img" in film.html
+        True
+        >>> cardan.pictures.animate(arm, [arm.neutral(), q], [0.0, 2.0], "arm.gif")  # doctest: +SKIP
+    """
+    ending = None if path is None else Path(path).suffix.lower()
+    if ending is not None and ending not in ENDINGS:
+        raise ParameterError("film to write", got=os.fspath(path or ""), expected=f"a name in {', '.join(ENDINGS)}")
+    model = checked_model(WHERE, model)
+    samples, times = _motion(model, q, time, world)
+    roles, framed = checked_roles(WHERE, shapes), checked_frames(WHERE, model, frames)
+    rate, pace = positive(f"{WHERE}: fps", fps, "1/s"), positive(f"{WHERE}: speed", speed, "-")
+    when = _pictures(times, rate / pace)
+    drawn = _Drawn(model, _between(model, samples, times, when), when, roles, framed, title)
+    try:
+        return drawn.written(ending, path, rate, positive(f"{WHERE}: dpi", dpi))
+    finally:
+        pyplot().close(drawn.figure)
+
+
+def _motion(model: Model, q: Any, time: Any, world: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the samples of one world, (T, nq), and their times, (T,)."""
+    if hasattr(q, "q") and hasattr(q, "time"):  # what a rollout recorded
+        q, time = q.q, q.time if time is None else time
+    if time is None or isinstance(time, (str, os.PathLike)):
+        expected = "the times of the samples [s], shape (T,)" + "; a file is path=..." * (time is not None)
+        raise ParameterError(f"{WHERE}: time", got=time, expected=expected)
+    given = np.asarray(q)
+    if given.ndim == 3:
+        row = whole(f"{WHERE}: world", world, 0)
+        if row >= given.shape[1]:
+            raise ParameterError(f"{WHERE}: world", got=world, expected=f"one from 0 to {given.shape[1] - 1}")
+        q = given[:, row]
+        time = np.asarray(time)[:, row] if np.ndim(time) == 2 else time
+    samples = checked_motion(WHERE, model, q)
+    times = checked_rows(WHERE, "time", time, (len(samples),))
+    if len(samples) < 2:
+        raise ShapeError(WHERE, "q", got=np.shape(q), expected=f"(T, {model.nq}) with T of at least 2")
+    if not (np.diff(times) > 0.0).all():
+        raise ParameterError(f"{WHERE}: time", got=times.tolist(), expected="times that ascend [s]")
+    return samples, times
+
+
+def _pictures(times: np.ndarray, rate: float) -> np.ndarray:
+    """Return the times of the pictures, the first and the last of the motion among them."""
+    count = max(round((times[-1] - times[0]) * rate), 1) + 1
+    if count > LONGEST:
+        hint = "Take fewer pictures a second (fps=...), a higher speed=..., or a part of the motion."
+        raise ParameterError("film", got=f"{count} pictures", expected=f"at most {LONGEST}", hint=hint)
+    return np.linspace(times[0], times[-1], count)
+
+
+def _between(model: Model, samples: np.ndarray, times: np.ndarray, when: np.ndarray) -> np.ndarray:
+    """Return configurations at other times: between two samples on the shortest way."""
+    k = np.clip(np.searchsorted(times, when, side="right") - 1, 0, len(times) - 2)
+    share = (when - times[k]) / (times[k + 1] - times[k])
+    return interpolate(model, samples[k], samples[k + 1], share)
+
+
+class _Drawn:
+    """The axes, which show all of the motion, and what is drawn on them at one time."""
+
+    def __init__(
+        self, model: Model, q: np.ndarray, when: np.ndarray, roles: Any, framed: Sequence[str], title: str | None
+    ) -> None:
+        self.when = when
+        self.scenes = [scene_of(model, row, roles) for row in q]
+        self.poses = frames_at(model, q, framed)
+        points = np.concatenate([scene.points() for scene in self.scenes])
+        self.size, self.title = extent(points), model.name if title is None else title
+        self.ax = axes_in_space(None)
+        self.figure = self.ax.figure
+        frame_everything(self.ax, points, beside=False)
+        finish(self.ax, self.title, points)
+        self.artists: list[Any] = []
+
+    def draw(self, k: int) -> None:
+        """Draw the picture of one time in place of the one before."""
+        for artist in self.artists:
+            artist.remove()
+        before = set(self.ax.get_children())
+        draw_facets(self.ax, [self.scenes[k]], None)
+        draw_lines(self.ax, self.scenes[k], None, 0, self.size)
+        for pose in self.poses[k]:
+            draw_frame(self.ax, pose, 0.12 * self.size)
+        self.artists = [artist for artist in self.ax.get_children() if artist not in before]
+        self.ax.set_title(f"{self.title}   {self.when[k] - self.when[0]:.2f} s", y=0.96, parse_math=False)
+
+    def written(self, ending: str | None, path: Any, rate: float, dpi: float) -> Film | Path:
+        """Write all pictures, in a file beside its place first, or return them."""
+        animation = package("matplotlib.animation", "films", "plot")
+        options = {"interval": 1000.0 / rate, "repeat": True, "cache_frame_data": False, "init_func": lambda: None}
+        film = animation.FuncAnimation(self.figure, self.draw, frames=len(self.when), **options)
+        if ending is None:
+            self.figure.set_dpi(dpi)
+            return Film(film.to_jshtml(fps=rate))
+        with tempfile.TemporaryDirectory() as folder:
+            made = Path(folder, f"film{ending}")
+            if ending == ".html":
+                made.write_text(film.to_jshtml(fps=rate), encoding="utf-8")
+            else:
+                film.save(made, writer=_writer(animation, ending, rate), dpi=dpi)
+            write_whole({Path(path): lambda stream: stream.write(made.read_bytes())})
+        return Path(path)
+
+
+def _writer(animation: Any, ending: str, rate: float) -> Any:
+    """Return what writes pictures to a file of an ending.
+
+    Raises:
+        MissingExtraError: for an .mp4, where there is no ffmpeg.
+    """
+    if ending == ".gif":
+        return animation.PillowWriter(fps=rate)
+    with contextlib.suppress(MissingExtraError):  # that of the extra; else one on the machine
+        found = package("imageio_ffmpeg", "films", "video").get_ffmpeg_exe()
+        pyplot().rcParams["animation.ffmpeg_path"] = found
+    if not animation.FFMpegWriter.isAvailable():
+        raise MissingExtraError("films as .mp4 (a .gif or .html needs no extra)", "video")
+    return animation.FFMpegWriter(fps=rate)

@@ -1,0 +1,122 @@
+"""What a notebook shows of a model or a mechanism: a picture at the neutral configuration beside its tree.
+
+The model and the mechanism are floors below this one: they ask for it by name when a notebook asks them
+(`cardan.lazy`). The picture is SVG of our own, so that it needs no extra, in an image: nothing in it can run.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Iterator
+from html import escape
+
+from cardan._dynamics.coordinates.numbering import walk
+from cardan._reach.pictures.freedoms import units
+from cardan._reach.pictures.scene import scene_of
+from cardan._reach.pictures.svg import svg_of
+from cardan._robot.description import Mechanism
+from cardan._robot.joints import Mimic
+from cardan._robot.model import Connection, Model
+
+ROWS = 200  # of the table: more than that nobody reads, and a notebook keeps all
+INDENT = 1.1  # em for each joint away from the world
+DEEPEST = 25  # joints, beyond which the table goes no further to the right
+HEADER = ("body", "mass [kg]", "joint", "type", "q", "limits")
+
+
+def model_html(model: Model) -> str:
+    """Return a picture of a robot and its tree as HTML; it raises nothing, whatever the robot is made of.
+
+    Args:
+        model: any.
+
+    Examples:
+        >>> cardan.pictures.model_html(arm).startswith("<")
+        True
+    """
+    try:
+        return _page(model, f"<b>{escape(model.name)}</b>: {_counts(model)}")
+    except Exception:  # joints and shapes of users' own may raise anything; a notebook shows what it can
+        return f"<pre>{escape(repr(model))}</pre>"
+
+
+def mechanism_html(mechanism: Mechanism) -> str:
+    """Return a picture of a mechanism and its tree, as it hangs on the world, as HTML; it raises nothing.
+
+    Args:
+        mechanism: any.
+
+    Examples:
+        >>> cardan.pictures.mechanism_html(mechanism).startswith("<")
+        True
+    """
+    try:
+        head = f"<b>{escape(mechanism.name)}</b>, a mechanism: {escape(repr(mechanism).partition(': ')[2][:-1])}"
+        return _page(mechanism.model(), head) if mechanism.bodies else f"<p>{head}</p>"
+    except Exception:
+        return f"<pre>{escape(repr(mechanism))}</pre>"
+
+
+def _counts(model: Model) -> str:
+    closing = f", {len(model.closures)} closing joints" if model.closures else ""
+    return f"{model.nbodies} bodies, {model.mass:.6g} kg, nq = {model.nq}, nv = {model.nv}{closing}"
+
+
+def _page(model: Model, head: str) -> str:
+    image, style = _image(model), "display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start"
+    return f'<div><p>{head}</p><div style="{style}">{image}{_table(model)}</div></div>'
+
+
+def _image(model: Model) -> str:
+    """Return the picture, or nothing where it cannot be drawn."""
+    try:
+        svg = svg_of(scene_of(model, model.neutral(), ("collision", "visual")))  # collision meshes are the small ones
+    except Exception:
+        return ""
+    data = base64.b64encode(svg.encode()).decode()
+    return f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(model.name)}">' if svg else ""
+
+
+def _table(model: Model) -> str:
+    found = list(_rows(model))
+    rows = "".join(f"<tr>{row}</tr>" for row in found[:ROWS])
+    more = f"<p>and {len(found) - ROWS} more</p>" if len(found) > ROWS else ""
+    head = "".join(f'<th style="text-align:left;padding:0 0.6em 0 0">{title}</th>' for title in HEADER)
+    style = "max-height:32em;overflow:auto"
+    return f'<div style="{style}"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}</div>'
+
+
+def _rows(model: Model) -> Iterator[str]:
+    """Yield a row for each joint, from the world outwards, depth first; then those that close loops."""
+    masses = {b.name: b.inertia.mass if b.inertia is not None else 0.0 for b in model.bodies}
+    for c, depth in walk(model):
+        yield _row(model, c, f"{masses[c.child]:.4g}", min(depth, DEEPEST))
+    for c in model.closures:
+        yield _cells(0, (f"{c.child} on {c.parent}", "", c.name, f"{type(c.joint).__name__}, closes a loop", "", ""))
+
+
+def _row(model: Model, c: Connection, mass: str, depth: int) -> str:
+    iq = model.q_slice(c.name)
+    where = "" if iq.start == iq.stop else str(iq.start) if iq.stop == iq.start + 1 else f"{iq.start}:{iq.stop}"
+    kind = type(c.joint).__name__
+    if isinstance(c.joint, Mimic):
+        kind = f"{type(c.joint.joint).__name__} that copies {c.joint.primary}"
+    return _cells(depth, (c.child, mass, c.name, kind, where, _limits(c)))
+
+
+def _cells(depth: int, texts: tuple[str, ...]) -> str:
+    first, *rest = map(escape, texts)
+    cell = '<td style="text-align:left;padding:0.1em 0.6em 0.1em'
+    others = "".join(f'{cell} 0">{text}</td>' for text in rest)
+    return f'{cell} {INDENT * depth:.1f}em">{first}</td>{others}'
+
+
+def _limits(c: Connection) -> str:
+    """Return the ranges of a joint's coordinates, those without any left out."""
+    if isinstance(c.joint, Mimic):
+        return ""
+    lower, upper = c.limits.lower or (), c.limits.upper or ()
+    pairs = zip(lower, upper, units(c.joint), strict=True)
+    shown = [f"[{a:.4g}, {b:.4g}] {unit}" for a, b, unit in pairs if not (math.isinf(a) and math.isinf(b))]
+    return ", ".join(dict.fromkeys(shown))

@@ -1,0 +1,178 @@
+"""A robot on matplotlib's axes: at one configuration, or at several, whose colours say which is when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.checked_numbers import whole
+from cardan._reach.pictures.asked import (
+    checked_frames,
+    checked_model,
+    checked_motion,
+    checked_roles,
+    checked_rows,
+)
+from cardan._reach.pictures.axes import axes_in_space, draw_frame, frame_everything, plain_legend, pyplot
+from cardan._reach.pictures.scene import Scene, frames_at, joined, lit, scene_of
+from cardan._robot.model import Model
+
+WHERE = "plot"
+SHOWN = 9  # configurations of a longer motion that are drawn: more hide one another
+VIEW = {"elev": 22.0, "azim": -60.0}
+IN_PLANE = {"elev": 12.0, "azim": -80.0}  # for a mechanism in the xz plane
+FLAT = 0.25  # along y of what it is along x and z: such a mechanism is one
+GAP = 1e-3  # of the size of the robot: what is open by less is closed in a picture
+GHOST = 0.45  # opacity of all configurations but the last
+
+
+def plot(
+    model: Model,
+    q: Any = None,
+    ax: Any = None,
+    *,
+    shapes: bool | str = True,
+    frames: bool | str | Sequence[str] = (),
+    paths: str | Sequence[str] = (),
+    t: Any = None,
+    shown: int = SHOWN,
+) -> Any:
+    """Draw a robot, and return the axes.
+
+    Bodies are drawn by their shapes, those without any as lines from their origin to their joints; joints that close
+    loops and are open are dashed red lines. Of a motion at most `shown` configurations are drawn, from the first to the
+    last, in colours whose bar says which is when.
+
+    Args:
+        model: the robot: a model, a mechanism on a fixed base, or a world.
+        q: a configuration [rad, m], shape (nq,), or those of a motion, (T, nq); by default `model.neutral()`.
+        ax: matplotlib's axes of three dimensions; by default new ones.
+        shapes: True for visual shapes, of bodies without them collision shapes; `"visual"` or `"collision"` for these
+            alone; False for lines. Meshes need the extra `mesh` too; what cannot be read is logged and drawn as lines.
+        frames: names of frames whose axes are drawn, x red, y green, z blue; True for those of all bodies.
+        paths: names of frames whose origins' path through all of q is drawn.
+        t: times of a motion [s], shape (T,), for the colour bar.
+        shown: largest number of configurations drawn; of a single one it is the last.
+
+    Returns:
+        The axes (`mpl_toolkits.mplot3d.Axes3D`), in metres of the world; `ax.figure.savefig("robot.png")` writes them.
+
+    Raises:
+        MissingExtraError: without matplotlib (`pip install "cardan[plot]"`).
+        ShapeError, DTypeError, NotFiniteError, ConfigurationError: for a q, or a t, that does not fit.
+        UnknownNameError: for a frame that does not exist.
+        ParameterError: for axes of two dimensions, another word for `shapes`, or `shown` below 1.
+
+    Examples:
+        >>> ax = cardan.plot(arm, [arm.neutral(), q], t=[0.0, 2.0], frames="tool")
+        >>> ax.figure.savefig("arm.png")
+
+    Peers: roboticstoolbox `plot`.
+    """
+    model = checked_model(WHERE, model)
+    configurations = checked_motion(WHERE, model, q)
+    times = None if t is None else checked_rows(WHERE, "t", t, (len(configurations),))
+    framed, tracked = (checked_frames(WHERE, model, names) for names in (frames, paths))
+    roles, count = checked_roles(WHERE, shapes), whole(f"{WHERE}: shown", shown, 1)
+    last_row = len(configurations) - 1
+    rows = np.unique(np.linspace(last_row, 0, min(count, last_row + 1)).round().astype(int))
+    *ghosts, last = (scene_of(model, configurations[row], roles) for row in rows)
+    scenes = [*(_moved_from(last, ghost) for ghost in ghosts), last]
+    new = ax is None
+    ax = axes_in_space(ax)
+    beside = ax.has_data()
+    tints = _tints(len(rows))
+    points = np.concatenate([scene.points() for scene in scenes])
+    size = extent(points)
+    points = np.concatenate([points, *_draw_paths(ax, model, configurations, tracked)])
+    draw_facets(ax, scenes, tints)
+    for k, scene in enumerate(scenes):
+        draw_lines(ax, scene, tints, k, size)
+    for pose in frames_at(model, configurations[rows], framed).reshape(-1, 4, 4):
+        draw_frame(ax, pose, 0.12 * size)
+    frame_everything(ax, points, beside)
+    if new:
+        finish(ax, model.name, points)
+    if len(rows) > 1:
+        _explain(ax, rows if times is None else times[rows], "row of q" if times is None else "time [s]")
+    return ax
+
+
+def _tints(count: int) -> np.ndarray | None:
+    """Return a colour for each of several configurations, (count, 4); None for a single one, which has its own."""
+    if count == 1:
+        return None
+    tints = np.array(pyplot().get_cmap("viridis")(np.linspace(0.95, 0.0, count)))
+    tints[:-1, 3] = GHOST
+    return tints
+
+
+def _moved_from(last: Scene, ghost: Scene) -> Scene:
+    """Return a scene without what is where it is at the end, too: drawn twice, its colours would mix."""
+    moved = (ghost.facets != last.facets).any(axis=(1, 2))
+    return replace(ghost, facets=ghost.facets[moved], colours=ghost.colours[moved])
+
+
+def draw_facets(ax: Any, scenes: Sequence[Scene], tints: np.ndarray | None) -> None:
+    """Draw all facets as one collection: those within one are drawn from far to near."""
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # pyright: ignore[reportMissingImports]
+
+    facets = joined([scene.facets for scene in scenes], (4, 3))
+    if not len(facets):
+        return
+    own = [s.colours if tints is None else np.tile(tints[k], (len(s.facets), 1)) for k, s in enumerate(scenes)]
+    colours = lit(facets, joined(own, (4,)))
+    edges = colours if tints is None else "none"  # of what is opaque they close the gaps between facets
+    ax.add_collection3d(Poly3DCollection(facets, facecolors=colours, edgecolors=edges, linewidths=0.3))
+
+
+def draw_lines(ax: Any, scene: Scene, tints: np.ndarray | None, k: int, size: float) -> None:
+    """Draw lines of one scene of a size [m], and what is open in its loops."""
+    colour = np.array([0.25, 0.25, 0.28, 1.0]) if tints is None else tints[k]
+    if len(scene.dots):
+        ax.plot(*scene.dots.T, color=colour, linestyle="none", marker="o", markersize=5, zorder=4)
+    for ends in scene.bones:
+        ax.plot(*ends.T, color=colour, linewidth=3, solid_capstyle="round", zorder=4)
+    for ends in scene.gaps[np.linalg.norm(np.diff(scene.gaps, axis=1)[:, 0], axis=-1) > GAP * size]:
+        ax.plot(*ends.T, color="tab:red", linewidth=1.2, linestyle="--", zorder=6)
+
+
+def _draw_paths(ax: Any, model: Model, q: np.ndarray, names: Sequence[str]) -> list[np.ndarray]:
+    """Draw where frames go, and return the points."""
+    if not names:
+        return []
+    points = frames_at(model, q, names)[..., :3, 3]
+    colours = pyplot().get_cmap("Set1")(range(len(names)))
+    for name, path, colour in zip(names, np.moveaxis(points, -2, 0), colours, strict=True):
+        ax.plot(*path.T, color=colour, linewidth=1.4, label=f"path of {name}", zorder=6)
+    plain_legend(ax, loc="upper left", fontsize="small")
+    return list(points.reshape(-1, len(names), 3))
+
+
+def extent(points: np.ndarray) -> float:
+    """Return the longest side of the box around points [m]; 1 if they are one."""
+    return float(np.ptp(points, axis=0).max(initial=0.0)) or 1.0
+
+
+def finish(ax: Any, title: str, points: np.ndarray) -> None:
+    """Give new axes their title, and a view from in front, or nearly along y of what is thin along it."""
+    x, y, z = np.ptp(points, axis=0)
+    in_plane = y < FLAT * min(x, z)
+    ax.view_init(**(IN_PLANE if in_plane else VIEW))
+    if in_plane:
+        ax.set_yticks([])
+        ax.set_ylabel("")
+    ax.set_title(title, y=0.96, parse_math=False)
+
+
+def _explain(ax: Any, values: np.ndarray, label: str) -> None:
+    """Say by a bar of colours which configuration is when."""
+    plt = pyplot()
+    colours = plt.get_cmap("viridis")(np.linspace(0.95, 0.0, 256))
+    bar = plt.matplotlib.colors.ListedColormap(colours)
+    norm = plt.Normalize(float(values[0]), float(values[-1]))
+    mappable = plt.cm.ScalarMappable(norm, bar)
+    ax.figure.colorbar(mappable, ax=ax, label=label, shrink=0.6, ticks=values if len(values) < 10 else None)

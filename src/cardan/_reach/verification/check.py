@@ -1,0 +1,153 @@
+"""How checks are written: a function that shows pairs that must be equal to a ledger, which keeps the worst."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cardan._reach.verification.finding import Finding, Numbers
+from cardan._reach.verification.samples import Samples
+from cardan._robot.joints import Joint
+from cardan._robot.joints.first_checks import cause_of, first_line
+
+ENTRIES = 3  # how many wrong entries are named
+
+
+class Skip(Exception):  # noqa: N818 -- no error
+    """Raised by a check that does not apply, with the reason."""
+
+
+class Ledger:
+    """Keeps the worst of what a check compares.
+
+    Attributes:
+        cause: the likely cause, which a check may set when `failed`.
+        note: what else is worth knowing.
+        now: the q and v being looked at, should the joint's code raise an error.
+    """
+
+    def __init__(self, name: str, identity: str, tolerance: float) -> None:
+        self.name, self.identity, self.tolerance = name, identity, tolerance
+        self.cause, self.note = "", ""
+        self.now: tuple[Sequence[float] | None, Sequence[float] | None] = (None, None)
+        self._ratio, self._error, self._limit = 0.0, 0.0, tolerance
+        self._q: Numbers | None = None
+        self._v: Numbers | None = None
+        self._entries: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether something seen so far is not as it must be."""
+        return self._ratio > 1.0
+
+    @property
+    def place(self) -> Numbers | None:
+        """The configuration where it is worst."""
+        return self._q
+
+    def see(
+        self,
+        got: Any,
+        expected: Any,
+        q: Sequence[float] | None = None,
+        v: Sequence[float] | None = None,
+        *,
+        label: str = "value",
+        slack: float = 0.0,
+    ) -> None:
+        """Compare two arrays; the tolerance is relative to one plus the largest expected entry, plus `slack`."""
+        a, b = np.asarray(got, dtype=float), np.asarray(expected, dtype=float)
+        if a.shape != b.shape:
+            self.fail(f"{label} has shape {a.shape}, expected {b.shape}", q, v)
+            return
+        with np.errstate(all="ignore"):
+            gap = np.abs(a - b)
+        gap = np.where(np.isfinite(gap), gap, np.inf)
+        limit = self.tolerance * (1.0 + float(np.abs(b[np.isfinite(b)]).max(initial=0.0))) + slack
+        error = float(gap.max(initial=0.0))
+        if error / limit > self._ratio or self._q is None:
+            self._keep(error / limit, error, limit, q, v)
+            self._entries = _worst(label, a, b, gap, limit)
+            if self.failed and not np.isfinite(a).all():
+                guard = "a division by zero or a root of zero; guard it with cardan.where on both sides"
+                self.cause = f"{guard}. If the joint ends there, say so by its `domain`, or verify it within limits=..."
+
+    def fail(self, reason: str, q: Sequence[float] | None = None, v: Sequence[float] | None = None) -> None:
+        """Note that something is wrong that is no matter of size."""
+        if not np.isinf(self._ratio):
+            self._keep(np.inf, np.inf, self.tolerance, q, v)
+            self._entries = (reason,)
+
+    def _keep(self, ratio: float, error: float, limit: float, q: Any, v: Any) -> None:
+        self._ratio, self._error, self._limit = ratio, error, limit
+        self._q, self._v = (None if x is None else tuple(map(float, x)) for x in (q, v))
+
+    def finding(self) -> Finding:
+        """Return the outcome."""
+        if not self.failed:
+            return Finding(self.name, self.identity, "passed", self._error, self._limit, note=self.note)
+        place = (self._error, self._limit, self._q, self._v)
+        return Finding(self.name, self.identity, "failed", *place, self._entries, self.cause, self.note)
+
+
+def _worst(label: str, a: np.ndarray, b: np.ndarray, gap: np.ndarray, limit: float) -> tuple[str, ...]:
+    wrong = [k for k in np.argsort(-gap, axis=None, kind="stable")[:ENTRIES] if gap.flat[k] > limit]
+    places = [", ".join(map(str, np.unravel_index(k, a.shape))) for k in wrong]
+    names = [f"{label}[{place}]" if place else label for place in places]
+    pairs = [[f"{0.0 if abs(x.flat[k]) <= limit else x.flat[k]:.6g}" for x in (a, b)] for k in wrong]
+    return tuple(f"{n} is {x}, expected {y}" for n, (x, y) in zip(names, pairs, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One identity and the function that examines it.
+
+    Attributes:
+        name: of the check.
+        identity: what must hold, as a formula.
+        tolerance: [-], relative to one plus the largest entry.
+        examine: shows the ledger what must be equal; may raise `Skip`.
+        essential: nothing else is examined if this fails.
+
+    Examples:
+        >>> check = cardan.verification.CHECKS[0]
+        >>> check.skipped("it was asked for").status
+        'skipped'
+    """
+
+    name: str
+    identity: str
+    tolerance: float
+    examine: Callable[[Joint, Samples, Ledger], None]
+    essential: bool = False
+
+    def __call__(self, joint: Joint, samples: Samples) -> Finding:
+        """Return what the check finds; whatever the joint's code raises is a finding."""
+        ledger = Ledger(self.name, self.identity, self.tolerance)
+        try:
+            with np.errstate(all="ignore"):
+                self.examine(joint, samples, ledger)
+        except Skip as reason:
+            return Finding(self.name, self.identity, "skipped", tolerance=self.tolerance, note=str(reason))
+        except Exception as error:  # the joint's code may raise anything
+            ledger.fail(f"it raises {type(error).__name__}: {first_line(error)}", *ledger.now)
+            ledger.cause = cause_of(error)
+        return ledger.finding()
+
+    def skipped(self, reason: str) -> Finding:
+        """Return the finding of a check that was not made.
+
+        Args:
+            reason: in words.
+        """
+        return Finding(self.name, self.identity, "skipped", tolerance=self.tolerance, note=reason)
+
+
+def check(
+    name: str, identity: str, tolerance: float = 1e-9, *, essential: bool = False
+) -> Callable[[Callable[[Joint, Samples, Ledger], None]], Check]:
+    """Make a `Check` of a function."""
+    return lambda examine: Check(name, identity, tolerance, examine, essential)

@@ -1,0 +1,175 @@
+"""The laws of dynamics in a small robot: a body, the joint, a second body, a hinge, a third body; two kinds of base."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.spatial import SE3, Inertia, Motion, exp_se3
+from cardan._dynamics import functions
+from cardan._reach.verification import motion
+from cardan._reach.verification.check import Ledger, check
+from cardan._reach.verification.differences import derivative
+from cardan._reach.verification.samples import Samples
+from cardan._robot.description import Mechanism
+from cardan._robot.joints import Joint, Limits, Mimic, Revolute
+from cardan._robot.model import Model
+
+TARGET = "numpy"  # the reference; native code is compared with it elsewhere
+BASES = ("fixed", "floating")
+STATES = 4
+
+rnea, aba = functions.inverse_dynamics.on(TARGET), functions.forward_dynamics.on(TARGET)
+crba, coriolis = functions.mass_matrix.on(TARGET), functions.coriolis_matrix.on(TARGET)
+kinetic, potential = functions.kinetic_energy.on(TARGET), functions.potential_energy.on(TARGET)
+move = functions.integrate.on(TARGET)
+derivatives = functions.inverse_dynamics_derivatives.on(TARGET)
+
+
+@lru_cache(maxsize=4)
+def robot(joint: Joint, base: str, bounds: Limits) -> Model:
+    """Return a robot in which the joint moves bodies of asymmetric inertias, within bounds."""
+    m = Mechanism(f"{type(joint).__name__} on a {base} base")
+    for k, name in enumerate(("trunk", "link", "tool")):
+        m.add_body(name, _inertia(k))
+    if base == "fixed":
+        m.add_joint("ground", Revolute((0.6, 0.0, 0.8)), "world", "trunk", _pose(0), _pose(1))
+    if isinstance(joint, Mimic):
+        m.add_body("lead", _inertia(3))
+        m.add_joint(joint.primary, joint.joint, "trunk", "lead", _pose(2), _pose(3))
+    if isinstance(joint, Mimic):
+        m.add_joint("joint", joint, "trunk", "link", _pose(4), _pose(5))
+    else:
+        m.add_joint("joint", joint, "trunk", "link", _pose(4), _pose(5), limits=bounds)
+    m.add_joint("hinge", Revolute((0.0, 0.6, 0.8)), "link", "tool", _pose(6), _pose(7))
+    return m.model(base=base)
+
+
+def _pose(k: int) -> SE3:
+    rng = np.random.default_rng([k, 7])
+    return exp_se3(Motion(0.3 * rng.normal(size=3), rng.normal(size=3)))
+
+
+def _inertia(k: int) -> Inertia:
+    """Return an inertia that a real density could have, of three different principal moments about tilted axes."""
+    rng = np.random.default_rng([k, 8])
+    second = 0.02 * rng.uniform(0.2, 1.0, size=3)
+    axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    moments = axes @ np.diag(second.sum() - second) @ axes.T
+    return Inertia(float(rng.uniform(0.5, 2.0)), 0.2 * rng.normal(size=3), 0.5 * (moments + moments.T))
+
+
+Case = tuple[Model, np.ndarray, np.ndarray, np.ndarray]
+
+
+def cases(joint: Joint, samples: Samples) -> Iterator[Case]:
+    """Yield, for each kind of base, the robot with a batch of states."""
+    for base in BASES:
+        model = robot(joint, base, samples.bounds)
+        rng = np.random.default_rng([samples.seed, 3])
+        q = model.random_configuration((STATES,), seed=samples.seed)
+        yield model, q, rng.normal(size=(STATES, model.nv)), rng.normal(size=(STATES, model.nv))
+
+
+def _see(ledger: Ledger, got: Any, expected: Any, case: Case, label: str, slack: float = 0.0) -> None:
+    """Compare batches state by state."""
+    model, q, v, _ = case
+    for k in range(STATES):
+        where = f"{label} ({model.name.split(' on ')[1]})"
+        ledger.see(got[k], expected[k], q[k], v[k], label=where, slack=slack)
+
+
+def _blame(joint: Joint, samples: Samples) -> str:
+    """Return who is to blame: the joint, if its kinematics are wrong, or cardan."""
+    wrong = [c.name for c in (motion.subspace, motion.bias) if c(joint, samples).failed]
+    if wrong:
+        return f"see {' and '.join(wrong)}"
+    return "not in the joint, whose kinematics hold: a defect of cardan; please report it, with this joint"
+
+
+@check("kinetic energy", "T = v^T M v / 2")
+def kinetic_energy(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Compare the bodies' energies with the mass matrix."""
+    for case in cases(joint, samples):
+        model, q, v, _ = case
+        half = 0.5 * np.einsum("bi,bij,bj->b", v, crba(model, q), v)
+        _see(ledger, kinetic(model, q, v), half, case, "T")
+
+
+@check("mass matrix", "M e_j = RNEA(q, 0, e_j) - RNEA(q, 0, 0),  M symmetric and positive", 1e-9)
+def mass_matrix(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Build M column by column."""
+    for case in cases(joint, samples):
+        model, q, v, _ = case
+        M, zero = crba(model, q), np.zeros_like(v)
+        rest = rnea(model, q, zero, zero)
+        columns = [rnea(model, q, zero, zero + e) - rest for e in np.eye(model.nv)]
+        _see(ledger, M, np.stack(columns, axis=-1), case, "M")
+        smallest = np.linalg.eigvalsh(M)[:, 0]
+        _see(ledger, np.minimum(smallest, 0.0), np.zeros(STATES), case, "least eigenvalue of M")
+        if (smallest < 1e-12).any():
+            ledger.fail(f"the least eigenvalue of M is {smallest.min():.3g}", q[smallest.argmin()])
+            ledger.cause = "columns of S depend on one another"
+
+
+@check("forward after inverse dynamics", "ABA(q, v, RNEA(q, v, a)) = a", 1e-8)
+def forward_inverse(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Go and come back."""
+    for case in cases(joint, samples):
+        model, q, v, a = case
+        tau = rnea(model, q, v, a)
+        _see(ledger, aba(model, q, v, tau), a, case, "a", slack=1e-11 * float(np.abs(tau).max()))
+
+
+@check("passivity", "dM/dt - 2 C is skew-symmetric", 1e-8)
+def passivity(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Differentiate the mass matrix along the motion."""
+    for case in cases(joint, samples):
+        model, q, v, _ = case
+        rate, slack = derivative(lambda t, c=case: crba(c[0], move(c[0], c[1], t * c[2])), 0.02)
+        N = rate - 2.0 * coriolis(model, q, v)
+        size = 1e-8 * float(np.abs(rate).max())
+        _see(ledger, N, -np.swapaxes(N, -1, -2), case, "N", slack=10.0 * slack + size)
+    if ledger.failed:
+        ledger.cause = _blame(joint, samples)
+
+
+@check("power balance", "tau . v = d(T + U)/dt", 1e-8)
+def power(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Differentiate the energy along the motion."""
+    for case in cases(joint, samples):
+        model, q, v, a = case
+
+        def energy(t: float, case: Case = case) -> np.ndarray:
+            model, q, v, a = case
+            moved, faster = move(model, q, t * v), v + t * a
+            return kinetic(model, moved, faster) + potential(model, moved)
+
+        rate, slack = derivative(energy, 0.02)
+        done = np.einsum("bi,bi->b", rnea(model, q, v, a), v)
+        _see(ledger, done, rate, case, "tau . v", slack=10.0 * slack)
+    if ledger.failed:
+        ledger.cause = _blame(joint, samples)
+
+
+@check("derivatives", "d RNEA/dq, by the recursion, = differences along integrate(q, t e_j)", 1e-7)
+def dynamics_derivatives(joint: Joint, samples: Samples, ledger: Ledger) -> None:
+    """Differentiate the inverse dynamics along a direction of the tangent."""
+    for case in cases(joint, samples):
+        model, q, v, a = case
+        direction = np.random.default_rng([samples.seed, 4]).normal(size=v.shape)
+        found = derivatives(model, q, v, a)
+        dq, dv = (np.einsum("bij,bj->bi", matrix, direction) for matrix in (found.dq, found.dv))
+        for got, shift, label in ((dq, (1.0, 0.0), "dtau/dq d"), (dv, (0.0, 1.0), "dtau/dv d")):
+            rate, slack = derivative(
+                lambda t, c=case, s=shift, d=direction: rnea(
+                    c[0], move(c[0], c[1], s[0] * t * d), c[2] + s[1] * t * d, c[3]
+                ),
+                0.02,
+            )
+            _see(ledger, got, rate, case, label, slack=10.0 * slack + 1e-8 * float(np.abs(rate).max()))
+    if ledger.failed:
+        ledger.cause = _blame(joint, samples)

@@ -1,0 +1,242 @@
+"""What is drawn of a robot, in layers that can be hidden: shapes, frames, centres of mass, inertias, closing joints.
+
+A layer is one node of viser's scene, and everything in it an instance for each world: what moves is sent as one array
+of positions and one of quaternions for each thing drawn, however many worlds there are.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import DescriptionWarning, ParameterError
+from cardan._algebra.spatial import Inertia, Vector3
+from cardan._dynamics.functions import center_of_mass
+from cardan._reach.pictures.scene import PALETTE
+from cardan._reach.viewer.link_boxes import link_boxes
+from cardan._reach.viewer.placement import Placement, quaternion_wxyz
+from cardan._reach.viewer.triangles import PLAIN, Surface, add_spheres, surface_of, unit_sphere
+from cardan._robot.geometry.shapes import Mesh, Plane, Shape
+from cardan._robot.model import Model
+
+MASS_COLOUR, INERTIA_COLOUR, CLOSURE_COLOUR = (225, 60, 60), (80, 130, 225), (230, 40, 160)
+DIFFUSE = 0.35
+"""Opacity of ellipsoids of inertia, which lie inside the robot."""
+
+
+class Layer(ABC):
+    """Something that is drawn of a robot, and can be hidden."""
+
+    def __init__(self, scene: Any, path: str, visible: bool) -> None:
+        self.path, self.node = path, scene.add_frame(path, show_axes=False, visible=visible)
+
+    @abstractmethod
+    def draw(self, q: np.ndarray, at: Placement) -> None:
+        """Send what there is to see at configurations q, shape (worlds, nq)."""
+
+
+def moved(handle: Any, positions: np.ndarray, wxyz: np.ndarray) -> None:
+    """Send where the instances of a thing are."""
+    handle.batched_positions = np.ascontiguousarray(positions, np.float32)
+    handle.batched_wxyzs = np.ascontiguousarray(wxyz, np.float32)
+
+
+# --- shapes -------------------------------------------------------------------------------------------------------
+
+
+class Shapes(Layer):
+    """Shapes of one role."""
+
+    def __init__(
+        self, scene: Any, path: str, visible: bool, shapes: Sequence[tuple[str, Surface]], at: Placement
+    ) -> None:
+        super().__init__(scene, path, visible)
+        places = ((body, at.rows[body], surface) for body, surface in shapes)
+        self.bodies = [body for body, _ in shapes]
+        self.things = [
+            (row, _instances(scene, f"{path}/{k} {body.replace('/', ' ')}", surface, at, row))
+            for k, (body, row, surface) in enumerate(places)
+        ]
+
+    def on_click(self, picked: Callable[[str, int], Any]) -> None:
+        """Call a function with the body, and the world, of a shape that is clicked."""
+
+        def noted(body: str) -> Callable[[Any], Any]:
+            async def note(event: Any) -> None:
+                picked(body, event.instance_index or 0)
+
+            return note
+
+        for body, (_, handle) in zip(self.bodies, self.things, strict=True):
+            handle.on_click(noted(body))
+
+    def draw(self, q: np.ndarray, at: Placement) -> None:
+        """Move every shape to where its body is."""
+        for row, handle in self.things:
+            moved(handle, at.positions[:, row], at.wxyz[:, row])
+
+
+def _instances(scene: Any, path: str, surface: Surface, at: Placement, row: int) -> Any:
+    """Add a surface to the scene, in every world."""
+    where = {"batched_wxyzs": at.wxyz[:, row], "batched_positions": at.positions[:, row], "lod": "off"}
+    if surface.glb:
+        return scene.add_batched_glb(path, surface.glb, **where)
+    *rgb, opacity = surface.rgba
+    colour = tuple(round(255 * c) for c in rgb)
+    look = {"batched_colors": colour, "opacity": None if opacity >= 1.0 else opacity, "side": "double"}
+    faces = surface.faces.astype(np.uint32)
+    return scene.add_batched_meshes_simple(path, surface.vertices, faces, flat_shading=surface.flat, **look, **where)
+
+
+def surfaces(model: Model, role: str) -> list[tuple[str, Surface]]:
+    """Return what can be drawn of the shapes of a role, with the bodies they are on.
+
+    A body without visual shapes is seen by its collision shapes. Others are made up: a box for a link whose meshes are
+    missing, and for every link of a model without any shapes.
+    """
+    shapes = [shape for shape in model.shapes if shape.role == role]
+    if role == "visual":
+        seen = {shape.body for shape in shapes}
+        others = (s for s in model.shapes if s.role == "collision" and s.body not in seen and not _is_the_grid(s))
+        shapes += [replace(shape, role="visual") for shape in others]
+    own = {body: tuple(PALETTE[k % len(PALETTE)]) for k, body in enumerate(model.body_names)}
+    found = [(s.body, surface) for s in shapes if (surface := _readable(s, own.get(s.body, PLAIN))) is not None]
+    if role != "visual":
+        return found
+    drawn = {body for body, _ in found}
+    bare = [shape.body for shape in shapes] if model.shapes else list(model.body_names)
+    boxed = [body for body in dict.fromkeys(bare) if body not in drawn and body in model.body_names]
+    return found + [(box.body, surface_of(box, own[box.body])) for box in link_boxes(model, boxed)]
+
+
+def _is_the_grid(shape: Shape) -> bool:
+    """Return whether a shape is the ground that the page's grid stands for."""
+    up = shape.pose.rotation @ Vector3(0.0, 0.0, 1.0)
+    return isinstance(shape.geometry, Plane) and tuple(up) == (0.0, 0.0, 1.0) and shape.pose.translation[2] == 0.0
+
+
+def _readable(shape: Shape, rgb: tuple[float, ...]) -> Surface | None:
+    """Return what is drawn for a shape; None, and a warning, if it is a mesh that cannot be read."""
+    try:
+        return surface_of(shape, rgb)
+    except ParameterError as error:
+        if not isinstance(shape.geometry, Mesh):
+            raise
+        instead = "a box is drawn instead" if shape.role == "visual" else "it is not drawn"
+        warnings.warn(f"link {shape.body!r}: {error} Of this link, {instead}.", DescriptionWarning, stacklevel=2)
+        return None
+
+
+def bounds(model: Model, shapes: Iterable[tuple[str, Surface]], at: Placement) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least and largest coordinates of what is drawn in the first world, planes aside [m]."""
+    endless = {shape.body for shape in model.shapes if isinstance(shape.geometry, Plane)}
+    corners = [at.positions[0]]
+    for body, surface in shapes:
+        if body not in endless:
+            low, high = surface.vertices.min(axis=0), surface.vertices.max(axis=0)
+            box = np.stack(np.meshgrid(*zip(low, high, strict=True)), axis=-1).reshape(-1, 3)
+            corners.append(at.points([body] * len(box), box)[0])
+    every = np.concatenate(corners)
+    return every.min(axis=0), every.max(axis=0)
+
+
+# --- what is not seen of a real robot -----------------------------------------------------------------------------
+
+
+class Axes(Layer):
+    """The axes of all bodies and frames: x red, y green, z blue."""
+
+    def __init__(self, scene: Any, path: str, visible: bool, size: float, at: Placement) -> None:
+        super().__init__(scene, path, visible)
+        length = {"axes_length": 0.1 * size, "axes_radius": 0.004 * size}
+        self.handle = scene.add_batched_axes(f"{path}/axes", _rows(at.wxyz), _rows(at.positions), **length)
+
+    def draw(self, q: np.ndarray, at: Placement) -> None:
+        """Move the axes."""
+        moved(self.handle, _rows(at.positions), _rows(at.wxyz))
+
+
+def _rows(array: np.ndarray) -> np.ndarray:
+    return array.reshape(-1, array.shape[-1])
+
+
+class MassCentre(Layer):
+    """The centre of mass of the whole robot."""
+
+    def __init__(self, scene: Any, path: str, visible: bool, size: float, model: Model, offsets: np.ndarray) -> None:
+        super().__init__(scene, path, visible)
+        self.model, self.offsets = model, offsets
+        self.handle = add_spheres(scene, f"{path}/point", 0.02 * size, offsets, MASS_COLOUR)
+
+    def draw(self, q: np.ndarray, at: Placement) -> None:
+        """Move the point."""
+        self.handle.batched_positions = np.asarray(center_of_mass(self.model, q) + self.offsets, np.float32)
+
+
+class Inertias(Layer):
+    """For each body the ellipsoid of uniform density that has its mass and inertia."""
+
+    def __init__(self, scene: Any, path: str, visible: bool, model: Model, at: Placement) -> None:
+        super().__init__(scene, path, visible)
+        heavy = [(b.name, b.inertia) for b in model.bodies if b.inertia is not None and b.inertia.mass > 0.0]
+        self.names = [name for name, _ in heavy]
+        self.centres = np.array([tuple(inertia.com) for _, inertia in heavy], dtype=float).reshape(-1, 3)
+        found = [equivalent_ellipsoid(inertia) for _, inertia in heavy]
+        self.turns = np.array([quaternion_wxyz(R) for _, R in found]).reshape(-1, 4)
+        radii = np.tile(np.array([radii for radii, _ in found]).reshape(-1, 3), (len(at.positions), 1))
+        look = {"batched_scales": radii, "batched_colors": INERTIA_COLOUR, "opacity": DIFFUSE, "lod": "off"}
+        self.handle = scene.add_batched_meshes_simple(f"{path}/solids", *unit_sphere(), *self._where(at)[::-1], **look)
+
+    def _where(self, at: Placement) -> tuple[np.ndarray, np.ndarray]:
+        return _rows(at.points(self.names, self.centres)), _rows(at.turns(self.names, self.turns))
+
+    def draw(self, q: np.ndarray, at: Placement) -> None:
+        """Move the ellipsoids."""
+        moved(self.handle, *self._where(at))
+
+
+def equivalent_ellipsoid(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ellipsoid of uniform density with a mass and inertia: its semi-axes, shape (3,) [m], and their axes.
+
+    With the principal moments A, B, C, the semi-axes are a = sqrt(5/2 (B + C - A) / m) and so on. A moment that breaks
+    the triangle inequality gives an ellipsoid that is flat.
+
+    Args:
+        inertia: of a body with mass.
+
+    Returns:
+        The semi-axes, and the rotation matrix, shape (3, 3), whose columns are their directions in the body.
+    """
+    about = np.array(inertia.inertia_at_com.matrix().rows(), dtype=float)
+    moments, axes = np.linalg.eigh(about)
+    squares = 2.5 * (moments.sum() - 2.0 * moments) / float(inertia.mass)
+    axes[:, 2] *= np.sign(np.linalg.det(axes))
+    return np.sqrt(np.maximum(squares, 0.0)), axes
+
+
+class Closures(Layer):
+    """A line between the two halves of every joint that closes a loop: of no length where a hinge is closed."""
+
+    def __init__(self, scene: Any, path: str, visible: bool, size: float, model: Model, at: Placement) -> None:
+        super().__init__(scene, path, visible)
+        ends = [(c.parent, c.parent_pose, c.child, c.child_pose) for c in model.closures]
+        self.names = [name for parent, _, child, _ in ends for name in (parent, child)]
+        poses = [X for _, X_parent, _, X_child in ends for X in (X_parent, X_child)]
+        self.local = np.array([tuple(X.translation) for X in poses], dtype=float).reshape(-1, 3)
+        segments = self._segments(at)
+        self.line = scene.add_line_segments(f"{path}/lines", segments, CLOSURE_COLOUR, thickness=0.01 * size)
+        self.balls = add_spheres(scene, f"{path}/halves", 0.012 * size, segments.reshape(-1, 3), CLOSURE_COLOUR)
+
+    def _segments(self, at: Placement) -> np.ndarray:
+        return at.points(self.names, self.local).reshape(-1, 2, 3)
+
+    def draw(self, q: np.ndarray, at: Placement) -> None:
+        """Move both ends."""
+        segments = self._segments(at)
+        self.line.points = segments.astype(np.float32)
+        self.balls.batched_positions = _rows(segments).astype(np.float32)

@@ -1,0 +1,119 @@
+"""viser's server with the one thread that changes what it shows, and the room that robots take in its scene."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from cardan._algebra.errors import ParameterError
+from cardan._compiler.runtime.extras import package
+from cardan._compiler.runtime.log import log
+from cardan._reach.viewer.mailbox import Mailbox
+
+FIRST_PORT = 8080
+GROUND = {
+    "cell_size": 0.25,
+    "section_size": 1.0,
+    "cell_color": (214, 218, 224),
+    "section_color": (176, 182, 192),
+    "plane_color": (226, 230, 236),
+    "plane_opacity": 1.0,
+    "shadow_opacity": 0.3,
+    "fade_distance": 15.0,
+}
+"""A grid [m] fainter than robots' edges, on a tint that white robots stand out from."""
+
+
+class ServedScene:
+    """What robots are shown on.
+
+    Args:
+        host: the address the page is served at.
+        port: its port; None for the first free one from `FIRST_PORT` on.
+        title: what is written above the controls.
+
+    Attributes:
+        server: viser's server.
+        mailbox: of the thread that changes what is shown.
+    """
+
+    def __init__(self, host: str, port: int | None, title: str) -> None:
+        viser, _ = (package(name, "the viewer", "view") for name in ("viser", "trimesh"))
+        found = _free_port(host, port)
+        with _silent():
+            self.server: Any = viser.ViserServer(host=host, port=found, label=title, verbose=False)
+        self.server.request_share_url = _not_shared  # which any page may ask for, its button shown or not
+        self.server.gui.configure_theme(show_share_button=False, show_logo=False)
+        self.server.scene.add_grid("/ground", infinite_grid=True, **GROUND)
+        self.mailbox = Mailbox(self.server.atomic)
+        self._edge: float | None = None
+
+    def next_to(self, low: float, high: float) -> float:
+        """Return where along y a robot stands that reaches from low to high about its origin [m], and keep it."""
+        at = 0.0 if self._edge is None else self._edge + 0.2 * (high - low) - low
+        self._edge = at + high
+        return at
+
+    def by_browser(self, action: Callable[..., Any], *context: Any, always: bool = False) -> Callable[[Any], Any]:
+        """Return what viser calls for a widget: the action with the value a browser gave, in the scene's thread.
+
+        Args:
+            action: called with the context and the value.
+            context: what comes before it.
+            always: for buttons, whose clicks all count.
+        """
+        kind = object()
+
+        async def note(event: Any) -> None:
+            if event.client_id is not None:  # else it was set from here
+                value = event.target.value
+                self.mailbox.post(object() if always else kind, lambda: action(*context, value))
+
+        return note
+
+    def close(self) -> None:
+        """End the thread and the server."""
+        self.mailbox.close()
+        with _silent():
+            self.server.stop()
+
+
+def _not_shared(*_: Any, **__: Any) -> None:
+    """Open no tunnel to a server of viser's makers, through which the world could come in."""
+    log().warning("a page asked for a public address of the viewer; there is none")
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Let viser print no banner: the address is the viewer's `url`."""
+    import rich  # pyright: ignore[reportMissingImports] -- viser's
+
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        yield
+    finally:
+        console.quiet = before
+
+
+def _free_port(host: str, port: int | None) -> int:
+    """Return the port asked for, if it is free, or that from which on a free one is looked for."""
+    if port is not None and (isinstance(port, bool) or not isinstance(port, int) or not 0 <= port < 65536):
+        raise ParameterError("port of the viewer", got=port, expected="a whole number from 0 to 65535")
+    if not isinstance(host, str) or not host.strip():  # to viser, None and "" are everybody
+        hint = "The default, 127.0.0.1, is this machine; '0.0.0.0' lets everybody in."
+        raise ParameterError("host of the viewer", got=host, expected="an address, as a text", hint=hint)
+    for wanted in (0, port):  # first whether there is such an address at all
+        try:
+            family, kind, _, _, address = socket.getaddrinfo(host, wanted or 0, type=socket.SOCK_STREAM)[0]
+            with socket.socket(family, kind) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(address)
+        except OSError as error:
+            what, got = ("port", port) if wanted else ("host", host)
+            hint = "Leave it out for the first that is free." if wanted else "The default, 127.0.0.1, is this machine."
+            expected = f"one that can be served at ({error.strerror or error})"
+            raise ParameterError(f"{what} of the viewer", got=got, expected=expected, hint=hint) from None
+    return FIRST_PORT if port is None else port

@@ -1,0 +1,21 @@
+"""The description a model is made from."""
+
+from cardan._robot.description.mechanism import Mechanism
+from cardan._robot.geometry.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    Mesh,
+    Plane,
+    Shape,
+    Sphere,
+    inertia_of_shapes,
+)
+
+__all__ = [
+    "Box", "Capsule", "Cylinder", "Ellipsoid", "HeightField", "Mechanism", "Mesh", "Plane", "Shape", "Sphere",
+    "inertia_of_shapes",
+]  # fmt: skip
+__dir__ = __all__.copy

@@ -1,0 +1,349 @@
+"""Editing: each operation makes a new mechanism of an old one, and says what became of names, bodies and frames.
+
+All of them are rearrangements of the same immutable records (`Body`, `Connection`, `Frame`); what else a mechanism
+holds goes where its bodies and joints go (`Annotations`). The mechanism that is edited stays as it is.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
+
+from cardan._algebra.errors import MechanismError, ParameterError, UnknownNameError, check_known, check_new
+from cardan._algebra.spatial import SE3, Inertia
+from cardan._robot.joints import Fixed, Joint, Limits, Mimic
+from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame
+from cardan._robot.model.layout import resolve_mimics
+from cardan._robot.model.locking import WITHOUT_MOTION
+from cardan._robot.model.locking import locked as locked_joints
+
+
+class Parts(NamedTuple):
+    """What a mechanism is made of."""
+
+    bodies: tuple[Body, ...]
+    joints: tuple[Connection, ...]
+    frames: tuple[Frame, ...]
+    annotations: Annotations
+
+
+def names(parts: Parts) -> Iterator[str]:
+    """Yield the names of everything that has one."""
+    yield from (x.name for x in (*parts.bodies, *parts.joints, *parts.frames))
+    yield from (name for _, name in parts.annotations.named())
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an edit did. Prints as one line for each change.
+
+    Attributes:
+        renamed: new names by old ones, of everything that has one.
+        moved: for what rides on another body now: that body and the pose of the old body's frame in it.
+        became_frames: bodies that are frames now.
+        changed_joints: joints that are of another kind now.
+        removed: names of bodies, joints, frames, actuators and groups that are gone.
+        added: names of those that came.
+        replaced: what has other values now, such as "drive of elbow" and "shapes".
+    """
+
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    moved: Mapping[str, tuple[str, SE3]] = field(default_factory=dict)
+    became_frames: tuple[str, ...] = ()
+    changed_joints: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [f"renamed: {old} -> {new}" for old, new in self.renamed.items()]
+        lines += [f"moved: what was on {name} is on {onto}, at {_place(X)}" for name, (onto, X) in self.moved.items()]
+        lines += [f"now a frame: {name}" for name in self.became_frames]
+        lines += [f"changed: joint {name}" for name in self.changed_joints]
+        lines += [f"removed: {name}" for name in self.removed]
+        lines += [f"added: {name}" for name in self.added]
+        lines += [f"replaced: {what}" for what in self.replaced]
+        return "\n".join(lines) or "nothing changed"
+
+
+def _place(X: SE3) -> str:
+    turned = "" if X.rotation == SE3.identity().rotation else ", turned"
+    return f"({', '.join(f'{e:.6g}' for e in X.translation)}) m{turned}"
+
+
+# --- names ---
+
+
+def renamed(parts: Parts, rename: Callable[[str], str]) -> tuple[Parts, Report]:
+    """Return the parts with every name but the world's replaced."""
+
+    def new(name: str) -> str:
+        return name if name == WORLD else rename(name)
+
+    def joint(kind: Joint) -> Joint:
+        return replace(kind, primary=rename(kind.primary)) if isinstance(kind, Mimic) else kind
+
+    result = Parts(
+        tuple(replace(b, name=new(b.name)) for b in parts.bodies),
+        tuple(
+            replace(c, name=rename(c.name), joint=joint(c.joint), parent=new(c.parent), child=new(c.child))
+            for c in parts.joints
+        ),
+        tuple(replace(f, name=new(f.name), body=new(f.body)) for f in parts.frames),
+        parts.annotations.renamed(new),
+    )
+    return result, Report(renamed={name: new(name) for name in names(parts) if new(name) != name})
+
+
+# --- two mechanisms ---
+
+
+def joined(a: Parts, b: Parts, where: str) -> Parts:
+    """Return the parts of two mechanisms, those of the first one first.
+
+    Raises:
+        DuplicateNameError: if both use a name.
+    """
+    for kind, mine, theirs in (
+        ("body or frame", (*a.bodies, *a.frames), (*b.bodies, *b.frames)),
+        ("joint", a.joints, b.joints),
+    ):
+        taken = {x.name for x in mine}
+        for x in theirs:
+            check_new(kind, x.name, taken, f"{where} (give prefix=...)")
+    annotations = a.annotations.joined(b.annotations, where)
+    return Parts(a.bodies + b.bodies, a.joints + b.joints, a.frames + b.frames, annotations)
+
+
+# --- joints ---
+
+
+def locked(parts: Parts, configurations: Mapping[str, Any]) -> tuple[Parts, Report]:
+    """Return the parts with joints fixed at given configurations, and those that mimic them with them."""
+    joints = locked_joints(parts.joints, configurations)
+    changed = tuple(new.name for new, old in zip(joints, parts.joints, strict=True) if new is not old)
+    return _annotated(parts._replace(joints=joints), Report(changed_joints=changed), still=changed)
+
+
+def _annotated(parts: Parts, report: Report, **gone: Collection[str]) -> tuple[Parts, Report]:
+    """Return the parts with what is left of their annotations, and the report with what of them went."""
+    left = parts.annotations.without(**gone)
+    kept = set(left.named())
+    removed = (entry[1] for entry in parts.annotations.named() if entry not in kept)
+    return parts._replace(annotations=left), replace(report, removed=(*report.removed, *removed))
+
+
+def with_joint(
+    parts: Parts, name: str, joint: Joint, limits: Limits | None, properties: Mapping[str, Any]
+) -> tuple[Parts, Report]:
+    """Return the parts with another kind of joint in a place.
+
+    Raises:
+        ParameterError: if limits or passive properties would be lost because the degrees of freedom differ.
+    """
+    check_known("joint", name, [c.name for c in parts.joints])
+    old = next(c for c in parts.joints if c.name == name)
+    given = {key: value for key, value in {"limits": limits, **properties}.items() if value is not None}
+    if not isinstance(joint, Joint):
+        raise ParameterError(f"joint {name!r}", got=joint, expected="a joint, such as cardan.joints.Revolute()")
+    if joint.nv != old.joint.nv:
+        bare = replace(old, **WITHOUT_MOTION)
+        lost = [key for key in WITHOUT_MOTION if getattr(old, key) != getattr(bare, key) and key not in given]
+        if lost:
+            got = f"{type(joint).__name__} with nv = {joint.nv} for {type(old.joint).__name__} with nv = {old.joint.nv}"
+            raise ParameterError(f"joint {name!r}", got=got, expected=f"new values for its {', '.join(lost)}")
+        old = bare
+        given = {**WITHOUT_MOTION, **given}
+    new = replace(old, joint=joint, **given) if joint.nv == old.joint.nv else _rebuilt(old, joint, given)
+    joints = tuple(new if c.name == name else c for c in parts.joints)
+    resolve_mimics(joints)  # raises where a mimic can no longer copy it
+    same = type(old.joint.manifold) is type(joint.manifold) and old.joint.manifold == joint.manifold
+    still = () if same else (name,)
+    return _annotated(parts._replace(joints=joints), Report(changed_joints=(name,)), still=still)
+
+
+def _rebuilt(old: Connection, joint: Joint, given: Mapping[str, Any]) -> Connection:
+    sides = (old.parent, old.child, old.parent_pose, old.child_pose)
+    kept = {**WITHOUT_MOTION, "compliance": old.compliance, **given, "limits": given.get("limits") or Limits()}
+    return Connection(old.name, joint, *sides, **kept)
+
+
+def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts, Report]:
+    """Return the parts with drives at the joints whose names match a pattern; of several, the last one counts.
+
+    Actuators that said the drives there were go with them.
+
+    Joints that do not move and those that copy others have no drive of their own: a pattern passes over them.
+
+    Raises:
+        UnknownNameError: for a pattern that matches no joint that can have a drive.
+    """
+    driven = [c.name for c in parts.joints if c.joint.nv and not isinstance(c.joint, Mimic)]
+    chosen: dict[str, Drive | None] = {}
+    for pattern, drive in drives.items():
+        matching = fnmatch.filter(driven, pattern)
+        if not matching:
+            raise UnknownNameError("joint", pattern, driven, where="drives")
+        chosen |= dict.fromkeys(matching, drive)
+    joints = tuple(replace(c, drive=chosen[c.name]) if c.name in chosen else c for c in parts.joints)
+    others = {c.name: c.drive for c, new in zip(parts.joints, joints, strict=True) if c.drive != new.drive}
+    left = parts.annotations.without_drives({name: drive for name, drive in others.items() if drive})
+    removed = tuple(a.name for a in parts.annotations.actuators if a not in left.actuators)
+    report = Report(removed=removed, replaced=tuple(f"drive of {name}" for name in others))
+    return parts._replace(joints=joints, annotations=left), report
+
+
+def with_annotations(parts: Parts, annotations: Annotations) -> tuple[Parts, Report]:
+    """Return the parts with other annotations."""
+    pairs = ((f.name, getattr(parts.annotations, f.name), getattr(annotations, f.name)) for f in fields(annotations))
+    replaced = tuple(name.replace("_", " ") for name, old, new in pairs if old != new)
+    return parts._replace(annotations=annotations), Report(replaced=replaced)
+
+
+# --- leaving out ---
+
+
+def without(parts: Parts, names: Collection[str]) -> tuple[Parts, Report]:
+    """Return the parts without some bodies, joints or frames, and without what hangs on removed bodies alone.
+
+    With a body go its joints, frames and shapes; the bodies those joints led to stay.
+
+    Raises:
+        UnknownNameError: for a name that does not exist.
+        MechanismError: if a joint that stays copies one that goes.
+    """
+    known = {x.name for x in (*parts.bodies, *parts.joints, *parts.frames)}
+    for name in names:
+        check_known("body, joint or frame", name, known)
+    bodies = {b.name for b in parts.bodies if b.name in names}
+    joints = {c.name for c in parts.joints if c.name in names or c.parent in bodies or c.child in bodies}
+    frames = {f.name for f in parts.frames if f.name in names or f.body in bodies}
+    for c in parts.joints:
+        if isinstance(c.joint, Mimic) and c.name not in joints and c.joint.primary in joints:
+            raise MechanismError(
+                f"joint {c.name!r} copies {c.joint.primary!r}, which would be removed; remove or lock it, too."
+            )
+    kept = Parts(
+        tuple(b for b in parts.bodies if b.name not in bodies),
+        tuple(c for c in parts.joints if c.name not in joints),
+        tuple(f for f in parts.frames if f.name not in frames),
+        parts.annotations,
+    )
+    gone = [x.name for x in (*parts.bodies, *parts.joints, *parts.frames) if x.name in bodies | joints | frames]
+    return _annotated(kept, Report(removed=tuple(gone)), bodies=bodies, joints=joints)
+
+
+def extracted(parts: Parts, bodies: Iterable[str]) -> tuple[Parts, Report]:
+    """Return the parts that are some bodies, with the joints between them and what is fixed on them."""
+    kept = set(bodies)
+    known = [b.name for b in parts.bodies]
+    for name in kept - {WORLD}:
+        check_known("body", name, known)
+    outside = [b for b in known if b not in kept]
+    if WORLD not in kept:
+        outside += [c.name for c in parts.joints if WORLD in (c.parent, c.child)]
+        outside += [f.name for f in parts.frames if f.body == WORLD]
+    smaller, report = without(parts, outside)
+    return (smaller, report) if WORLD in kept else _annotated(smaller, report, bodies={WORLD})
+
+
+def without_massless_leaves(parts: Parts) -> tuple[Parts, Report]:
+    """Return the parts without bodies at the ends of the tree that have no inertia, again and again.
+
+    One that is fixed on its neighbour becomes a frame there. One that moves is removed with its joint and frames, as
+    its motion is that of nothing; but it stays where a joint feels it: if its own is copied by another, or copies one
+    that has to move its armature, damping, friction, drive or spring, or exerts efforts of its own.
+    """
+    reports = []
+    while leaf := next((b.name for b in parts.bodies if _is_idle_leaf(parts, b)), None):
+        (c,) = _joints_of(parts, leaf)
+        parts, report = _onto(parts, c, leaf) if isinstance(c.joint, Fixed) else without(parts, {leaf})
+        reports.append(report)
+    return parts, _together(reports)
+
+
+def _is_idle_leaf(parts: Parts, body: Body) -> bool:
+    """Return whether a body has no inertia and hangs on one joint that nothing else feels."""
+    joints = _joints_of(parts, body.name)
+    if _has_inertia(body) or len(joints) != 1:
+        return False
+    (c,) = joints
+    copied = any(isinstance(d.joint, Mimic) and d.joint.primary == c.name for d in parts.joints)
+    felt = (c.armature, c.damping, c.friction, c.drive_stiffness, c.drive_damping, c.spring_stiffness)
+    drives = isinstance(c.joint, Mimic) and (c.joint.has_efforts or any(any(values or ()) for values in felt))
+    return not copied and not drives
+
+
+def with_fixed_merged(parts: Parts, keep: Collection[str] = ()) -> tuple[Parts, Report]:
+    """Return the parts with bodies that are fixed on one another made one body; the others become frames of it.
+
+    Bodies fixed on the world stay: the world has no inertia to add theirs to. So do those on a joint that gives way.
+    """
+    names = {b.name for b in parts.bodies}
+    for name in keep:
+        check_known("body", name, names, "keep")
+    reports = []
+    while c := next((c for c in parts.joints if _is_mergeable(c, keep)), None):
+        parts, report = _onto(parts, c, c.parent if c.child in keep else c.child)
+        reports.append(report)
+    return parts, _together(reports)
+
+
+def _is_mergeable(c: Connection, keep: Collection[str]) -> bool:
+    inner = WORLD not in (c.parent, c.child)
+    rigid = isinstance(c.joint, Fixed) and not any(c.compliance or ())
+    return rigid and inner and not (c.parent in keep and c.child in keep)
+
+
+def _onto(parts: Parts, c: Connection, name: str) -> tuple[Parts, Report]:
+    """Return the parts with a body made a frame of the one it is fixed on by joint c, which takes over its inertia."""
+    X = c.parent_pose @ c.child_pose.inverse()  # X_parent_child
+    other, X = (c.parent, X) if name == c.child else (c.child, X.inverse())
+    body = next(b for b in parts.bodies if b.name == name)
+
+    def heavier(b: Body) -> Body:
+        if b.name != other or body.inertia is None:
+            return b
+        return replace(b, inertia=(b.inertia or Inertia.zero()) + X @ body.inertia)
+
+    def carried(d: Connection) -> Connection:
+        if d.parent == name:
+            d = replace(d, parent=other, parent_pose=X @ d.parent_pose)
+        return replace(d, child=other, child_pose=X @ d.child_pose) if d.child == name else d
+
+    frames = [replace(f, body=other, pose=X @ f.pose) if f.body == name else f for f in parts.frames]
+    result = Parts(
+        tuple(heavier(b) for b in parts.bodies if b.name != name),
+        tuple(carried(d) for d in parts.joints if d is not c),
+        (*frames, Frame(name, other, X)),
+        parts.annotations.moved(name, other, X),
+    )
+    report = Report(moved={name: (other, X)}, became_frames=(name,), removed=(c.name,))
+    return _annotated(result, report, joints={c.name})
+
+
+def _has_inertia(body: Body) -> bool:
+    return body.inertia is not None and any(e != 0.0 for e in body.inertia.parameters())
+
+
+def _joints_of(parts: Parts, body: str) -> list[Connection]:
+    return [c for c in parts.joints if body in (c.parent, c.child)]
+
+
+def _together(reports: Sequence[Report]) -> Report:
+    """Return one report of edits that followed one another."""
+    moved: dict[str, tuple[str, SE3]] = {}
+    for report in reports:
+        for name, (onto, X) in report.moved.items():
+            moved = {n: (onto, X @ Y) if o == name else (o, Y) for n, (o, Y) in moved.items()}
+            moved[name] = (onto, X)
+    removed = tuple(n for r in reports for n in r.removed)
+    return Report(
+        renamed={k: v for r in reports for k, v in r.renamed.items()},
+        moved={n: place for n, place in moved.items() if place[0] not in removed},
+        became_frames=tuple(n for r in reports for n in r.became_frames if n not in removed),
+        changed_joints=tuple(n for r in reports for n in r.changed_joints),
+        removed=removed,
+    )

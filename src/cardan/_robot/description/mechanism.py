@@ -1,0 +1,879 @@
+"""The description of a mechanism: bodies, joints between them, frames and shapes on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.errors import (
+    DuplicateNameError,
+    MechanismError,
+    ParameterError,
+    UnknownNameError,
+    check_known,
+    check_new,
+)
+from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3
+from cardan._algebra.words import Explained, ExplainedType
+from cardan._robot.description import editing
+from cardan._robot.description.paths import Graph, Visit
+from cardan._robot.description.rooting import base_name, rooted
+from cardan._robot.description.serial_chain import Place
+from cardan._robot.description.text import graphviz_text, tree_text
+from cardan._robot.geometry.shapes import Shape
+from cardan._robot.joints import Fixed, FreeFlyer, Joint, Limits
+from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame, Model
+from cardan._robot.model.annotations import check_coordinates, check_gears, kinds_of
+from cardan._robot.model.model import render
+from cardan._robot.records import EARTH_GRAVITY, Actuator, Configuration, Group, Spring, checked_gravity
+
+_makers: list[Callable[..., Any]] = []
+
+
+def register_world(maker: Callable[..., Any]) -> None:
+    """Make worlds by a function of a mechanism, a base and the options of `Mechanism.world`."""
+    _makers[:] = [maker]
+
+
+FrameKind = Literal["operational", "sensor"]
+
+
+class Edited(NamedTuple):
+    """The result of an edit.
+
+    Attributes:
+        mechanism: the new mechanism.
+        report: what became of names, bodies and frames.
+    """
+
+    mechanism: Mechanism
+    report: editing.Report
+
+
+class Mechanism(Explained, metaclass=ExplainedType):
+    """Bodies connected by joints; `model()` makes a `Model` of it. A body named `"world"` always exists.
+
+    Errors are raised by the call that causes them. Bodies must be added before the joints and frames that name them.
+    Mechanisms of equal parts are equal; `copy()` gives one to go on from.
+
+    Args:
+        name: name of the robot.
+        gravity: [m/s^2], in world axes, of the models made of it unless they are given another.
+
+    Examples:
+        >>> m = cardan.Mechanism("swing")
+        >>> body = m.add_body("link", cardan.Inertia(mass=2.0, com=(0.0, 0.0, -0.3)))
+        >>> joint = m.add_joint("hinge", cardan.joints.Revolute(axis=(0.0, 1.0, 0.0)), "world", "link")
+        >>> frame = m.add_frame("tip", "link", cardan.SE3(translation=(0.0, 0.0, -0.6)))
+        >>> m.model()
+        <Model 'swing': 1 bodies, nq=1, nv=1>
+
+    Peers: RigidBodyDynamics.jl `Mechanism`, roboticstoolbox `DHRobot`.
+    """
+
+    def __init__(self, name: str = "mechanism", gravity: Sequence[float] = EARTH_GRAVITY) -> None:
+        self.name = name
+        self.gravity = gravity
+        self._bodies: dict[str, Body] = {}
+        self._joints: dict[str, Connection] = {}
+        self._frames: dict[str, Frame] = {}
+        self._shapes: list[Shape] = []
+        self._actuators: dict[str, Actuator] = {}
+        self._groups: dict[str, Group] = {}
+        self._configurations: dict[str, Configuration] = {}
+        self._disabled_contacts: dict[tuple[str, str], None] = {}
+
+    @property
+    def gravity(self) -> Vector3:
+        """Acceleration of gravity in world axes [m/s^2], of the models made of it unless they are given another."""
+        return self._gravity
+
+    @gravity.setter
+    def gravity(self, gravity: Sequence[float]) -> None:
+        self._gravity = checked_gravity(gravity)
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The bodies, in the order they were added."""
+        return tuple(self._bodies.values())
+
+    @property
+    def joints(self) -> tuple[Connection, ...]:
+        """The joints, in the order they were added."""
+        return tuple(self._joints.values())
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The frames, in the order they were added."""
+        return tuple(self._frames.values())
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """Visual and collision shapes, in the order they were added."""
+        return tuple(self._shapes)
+
+    @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """What drives the joints, in the order they were added."""
+        return tuple(self._actuators.values())
+
+    @property
+    def groups(self) -> Mapping[str, Group]:
+        """Groups of bodies and joints by name."""
+        return MappingProxyType(self._groups)
+
+    @property
+    def named_configurations(self) -> Mapping[str, Mapping[str, tuple[float, ...]]]:
+        """Coordinates [rad, m] by joint, by the name of the configuration; joints that are left out are neutral."""
+        return MappingProxyType({c.name: c.coordinates for c in self._configurations.values()})
+
+    @property
+    def disabled_contacts(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of bodies whose shapes do not touch."""
+        return tuple(self._disabled_contacts)
+
+    @property
+    def annotations(self) -> Annotations:
+        """All that is beside bodies, joints and frames, as one record, which models carry."""
+        more = (self.shapes, self.actuators, tuple(self._groups.values()), tuple(self._configurations.values()))
+        return Annotations(*more, self.disabled_contacts)
+
+    def add_body(self, name: str, inertia: Inertia | None = None) -> Body:
+        """Add a rigid body and return its record.
+
+        Args:
+            name: new name.
+            inertia: about the centre of mass, in body axes; None for a body without inertia.
+
+        Returns:
+            The body's record.
+
+        Raises:
+            DuplicateNameError, ParameterError: for a name in use; for an empty name or a wrong inertia.
+        """
+        body = Body(name, inertia)
+        self._check_new("body", name)
+        self._bodies[name] = body
+        return body
+
+    def discard_body(self, name: str) -> None:
+        """Take back a body that nothing is connected to yet.
+
+        Args:
+            name: of the body.
+
+        Raises:
+            UnknownNameError, MechanismError: if there is no such body; if joints, frames or shapes are on it.
+
+        Examples:
+            >>> spare = m.add_body("spare")
+            >>> m.discard_body("spare")
+        """
+        check_known("body", name, self._bodies, f"mechanism {self.name!r}")
+        used = [c.name for c in self.joints if name in (c.parent, c.child)]
+        used += [f.name for f in self.frames if f.body == name]
+        if used or any(s.body == name for s in self._shapes):
+            raise MechanismError(f"body {name!r} is in use ({', '.join(used) or 'by a shape'}); remove(...) edits.")
+        del self._bodies[name]
+
+    def add_joint(
+        self,
+        name: str,
+        joint: Joint,
+        parent: str,
+        child: str,
+        parent_pose: Any = None,
+        child_pose: Any = None,
+        limits: Limits | None = None,
+        damping: Sequence[float] | None = None,
+        friction: Sequence[float] | None = None,
+        armature: Sequence[float] | None = None,
+        drive: Drive | None = None,
+        compliance: Sequence[float] | None = None,
+        spring: Spring | None = None,
+    ) -> Connection:
+        """Add a joint: X_parent_child = parent_pose @ joint.transform(q) @ child_pose.inverse().
+
+        Args:
+            name: new name.
+            joint: what kind of joint, such as `Revolute(axis=[0, 1, 0])`.
+            parent: name of a body, or `"world"`.
+            child: name of a body.
+            parent_pose: the joint's parent frame in the parent body; identity by default.
+            child_pose: the joint's child frame in the child body; identity by default.
+            limits: position, velocity and effort limits, nv numbers each.
+            damping: viscous friction [N m s/rad, N s/m], nv numbers.
+            friction: dry friction [N m, N], nv numbers.
+            armature: inertia of the drive, felt at the joint [kg m^2, kg], nv numbers.
+            drive: gains of a drive that follows targets.
+            compliance: how far the joint gives way [m/N, rad/(N m)], six numbers, for solvers that can.
+            spring: pulls towards a place of rest.
+
+        Returns:
+            The joint's record.
+
+        Raises:
+            DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown body, a wrong value.
+        """
+        optional = {"parent_pose": parent_pose, "child_pose": child_pose, "limits": limits}
+        given: dict[str, Any] = {key: value for key, value in optional.items() if value is not None}
+        given |= {"damping": damping, "friction": friction, "armature": armature}
+        record = Connection(name, joint, parent, child, drive=drive, compliance=compliance, spring=spring, **given)
+        check_new("joint", name, self._joints, f"mechanism {self.name!r}")
+        for body in (parent, child):
+            self._check_body(body, f"joint {name!r}")
+        if parent == child:
+            raise MechanismError(f"joint {name!r} connects body {parent!r} with itself.")
+        self._joints[name] = record
+        return record
+
+    def add_frame(self, name: str, body: str, pose: Any = None, kind: FrameKind = "operational") -> Frame:
+        """Add a frame fixed on a body (or the world), at `pose` = X_body_frame, and return its record.
+
+        Args:
+            name: new name.
+            body: the body, or `"world"`.
+            pose: X_body_frame; identity by default.
+            kind: `"operational"` (a tool, a contact) or `"sensor"`.
+
+        Returns:
+            The frame's record.
+        """
+        frame = Frame(name, body, SE3.identity() if pose is None else pose, kind)
+        self._check_new("frame", name)
+        self._check_body(body, f"frame {name!r}")
+        self._frames[name] = frame
+        return frame
+
+    def add_shape(self, shape: Shape) -> Shape:
+        """Add a visual or collision shape; shapes take no part in the dynamics.
+
+        Args:
+            shape: with the name of its body.
+
+        Returns:
+            The shape.
+
+        Raises:
+            UnknownNameError, DuplicateNameError: for a body that does not exist, a name in use.
+
+        Examples:
+            >>> from cardan.description import Shape, Sphere
+            >>> m.add_shape(Shape("link", "visual", Sphere(0.1), name="ball")).name
+            'ball'
+        """
+        if not isinstance(shape, Shape):
+            raise ParameterError("shape", got=shape, expected="a cardan.description.Shape")
+        self._check_body(shape.body, "shape")
+        self._shapes.append(shape)
+        return shape
+
+    def add_actuator(self, actuator: Actuator) -> Actuator:
+        """Add what drives joints; models carry it, the dynamics takes no notice of it.
+
+        Args:
+            actuator: with the names of its joints.
+
+        Returns:
+            The actuator.
+
+        Raises:
+            UnknownNameError, DuplicateNameError: for a joint that does not exist, a name in use.
+
+        Examples:
+            >>> m.add_actuator(cardan.Actuator("motor", "hinge")).name
+            'motor'
+        """
+        if not isinstance(actuator, Actuator):
+            raise ParameterError("actuator", got=actuator, expected="a cardan.Actuator")
+        check_new("actuator", actuator.name, self._actuators, f"mechanism {self.name!r}")
+        for name in actuator.joints:
+            check_known("joint", name, self._joints, f"actuator {actuator.name!r}")
+        check_gears(actuator, {name: self._joints[name].joint for name in actuator.joints})
+        self._actuators[actuator.name] = actuator
+        return actuator
+
+    def add_group(self, group: Group) -> Group:
+        """Add a group of bodies and joints.
+
+        Args:
+            group: with the names of its bodies and joints.
+
+        Returns:
+            The group.
+
+        Raises:
+            UnknownNameError, DuplicateNameError: for a body or joint that does not exist, a name in use.
+
+        Examples:
+            >>> m.add_group(cardan.Group("all", joints=("hinge",))).joints
+            ('hinge',)
+        """
+        if not isinstance(group, Group):
+            raise ParameterError("group", got=group, expected="a cardan.Group")
+        check_new("group", group.name, self._groups, f"mechanism {self.name!r}")
+        for name in group.joints:
+            check_known("joint", name, self._joints, f"group {group.name!r}")
+        for name in group.bodies:
+            self._check_body(name, f"group {group.name!r}")
+        self._groups[group.name] = group
+        return group
+
+    def add_configuration(self, name: str, coordinates: Mapping[str, Any]) -> None:
+        """Name a configuration, such as `"home"`; `"initial"` is where worlds and viewers begin.
+
+        Args:
+            name: new name.
+            coordinates: nq numbers (or a number where nq = 1) by joint; joints that are left out are neutral. Those of
+                joints that close loops count for models in which they do not (`model(closing=...)`).
+
+        Raises:
+            DuplicateNameError, UnknownNameError, ShapeError, ParameterError: for a name in use; a joint that does not
+                exist or mimics another; another number of coordinates; one that is not finite.
+
+        Examples:
+            >>> m.add_configuration("home", {"hinge": 0.5})
+            >>> m.model().named_configurations["home"].tolist()
+            [0.5]
+        """
+        configuration = Configuration(name, coordinates)
+        check_new("configuration", name, self._configurations, f"mechanism {self.name!r}")
+        check_coordinates(configuration, kinds_of(self._joints.values()))
+        self._configurations[name] = configuration
+
+    def disable_contact(self, one: str, other: str) -> None:
+        """Let the shapes of two bodies pass through one another.
+
+        Args:
+            one: name of a body.
+            other: name of another.
+
+        Examples:
+            >>> m.disable_contact("link", "world")
+            >>> m.disabled_contacts
+            (('link', 'world'),)
+        """
+        for body in (one, other):
+            self._check_body(body, "disabled contact")
+        self._disabled_contacts[one, other] = None
+
+    def model(
+        self,
+        root: str = WORLD,
+        base: str | Joint = "fixed",
+        gravity: Sequence[float] | None = None,
+        *,
+        closing: Sequence[str] = (),
+    ) -> Model:
+        """Return a tree of this mechanism, hanging on the world.
+
+        The root is attached to the world by a base joint named `"root"`, or `"root_<body>"` where the robot has a
+        joint of that name. So is, with `root="world"`, every connected
+        part that does not hang on the world by its own joints, at its first body that is no joint's child; further
+        parts by `"root_<body>"`. Joints the root asks to run the other way are reversed, with the same names,
+        coordinates, velocities and limits. A joint closes a loop if the joints before it, the base joint first,
+        already connect its bodies; it becomes one of `Model.closures`.
+
+        Args:
+            root: a body or frame, which the base joint moves; or `"world"`.
+            base: `"fixed"`, `"floating"` (a `FreeFlyer`), or any joint.
+            gravity: [m/s^2], in world axes; by default that of the mechanism.
+            closing: names of joints that shall close the loops they are part of.
+
+        Raises:
+            UnknownNameError: if there is no such root or joint.
+            MechanismError: if there is no body; if a base other than fixed is asked for and every body already hangs
+                on the world; if a joint of `closing` closes no loop.
+
+        Examples:
+            >>> mechanism.model().nv, mechanism.model(base="floating").nv
+            (7, 13)
+        """
+        if not self._bodies:
+            raise MechanismError(f"mechanism {self.name!r} has no body; add one with add_body.")
+        for name in closing:
+            check_known("joint", name, self._joints, "closing")
+        joint = base_joint(base)
+        bases = [] if root == WORLD else [self._base(root, joint)]
+        tree, closures = rooted(tuple(self._bodies), self.joints, bases, joint, closing)
+        if len(tree) + len(closures) == len(self._joints) and not isinstance(joint, Fixed):
+            raise MechanismError(
+                f"base={base!r}: every body of {self.name!r} already hangs on the world by its joints."
+            )
+        chosen = self.gravity if gravity is None else gravity
+        return Model(self.name, self.bodies, tree, self.frames, chosen, closures, annotations=self.annotations)
+
+    def world(self, base: str | Joint = "fixed", **options: Any) -> Any:
+        """Return the world that holds this mechanism alone, ready for a solver.
+
+        Args:
+            base: as for `model`.
+            options: `ground`, True or a `Material`: a half space below z = 0; `gravity`, by default that of the
+                mechanism; `pose`, where it is put: without it what floats stands on the ground; `self_collision` and
+                `disabled`, which of its own shapes may touch one another, as for `WorldBuilder.add`: none by default;
+                `movable_bases`, `closing` and `keep_overlapping`, as for `WorldBuilder.finalize`.
+
+        Raises:
+            MechanismError: as for `model`.
+
+        Examples:
+            >>> mechanism.world(ground=True).state(worlds=4).q.shape
+            (4, 7)
+        """
+        return _makers[0](self, base, **options)
+
+    # --- another mechanism of this one; nothing here changes it ---
+
+    def prefixed(self, prefix: str) -> Edited:
+        """Return the mechanism with a prefix before every name but the world's, those of configurations too.
+
+        Args:
+            prefix: such as `"left/"`.
+
+        Returns:
+            The mechanism, and a report.
+
+        Examples:
+            >>> m.prefixed("left/").mechanism.joints[0].name
+            'left/hinge'
+        """
+        return self._edited(editing.renamed(self._parts(), lambda name: prefix + name))
+
+    def renamed(self, names: Mapping[str, str]) -> Edited:
+        """Return the mechanism with other names for some bodies, joints, frames, actuators, groups, configurations.
+
+        Args:
+            names: new names by old ones.
+
+        Returns:
+            The mechanism, and a report.
+
+        Raises:
+            UnknownNameError, DuplicateNameError: for a name that does not exist; for one in use.
+
+        Examples:
+            >>> m.renamed({"hinge": "knee"}).mechanism.joints[0].name
+            'knee'
+        """
+        known = dict.fromkeys(editing.names(self._parts()))
+        for name in names:
+            check_known("body, joint or frame", name, known)
+        return self._edited(editing.renamed(self._parts(), lambda name: names.get(name, name)))
+
+    def append(self, other: Mechanism, *, prefix: str = "") -> Edited:
+        """Return both mechanisms side by side in one world, under the gravity of this one.
+
+        Configurations of one name become one, of all joints.
+
+        Args:
+            other: comes after this one.
+            prefix: goes before the other one's names.
+
+        Raises:
+            DuplicateNameError: if a name is used in both.
+
+        Examples:
+            >>> both = mechanism.append(mechanism, prefix="second/").mechanism
+            >>> both.model().nv
+            14
+
+        Peers: Pinocchio `appendModel`, RigidBodyDynamics.jl `attach`.
+        """
+        more, report = editing.renamed(other._parts(), lambda name: prefix + name)
+        report = replace(report, added=tuple(editing.names(more)))
+        return self._edited((editing.joined(self._parts(), more, f"mechanism {self.name!r}"), report))
+
+    def merge(
+        self,
+        other: Mechanism,
+        name: str,
+        joint: Joint,
+        parent: str,
+        child: str,
+        parent_pose: Any = None,
+        child_pose: Any = None,
+        *,
+        prefix: str = "",
+        **properties: Any,
+    ) -> Edited:
+        """Return both mechanisms as one, with a joint between.
+
+        Args:
+            other: comes after this one.
+            name: of the new joint.
+            joint: what kind of joint.
+            parent: a body or frame of this mechanism, or `"world"`.
+            child: a body or frame of the other one, as it is called there.
+            parent_pose: the joint's parent frame on `parent`; identity by default.
+            child_pose: the joint's child frame on `child`; identity by default.
+            prefix: goes before the other one's names.
+            properties: limits, damping, friction, armature, drive, compliance, spring, as for `add_joint`.
+
+        Raises:
+            DuplicateNameError, UnknownNameError, ParameterError: for a name in both, an unknown one, a wrong value.
+
+        Examples:
+            >>> gripper = cardan.Mechanism("gripper")
+            >>> body = gripper.add_body("hand", cardan.Inertia(0.3))
+            >>> held = mechanism.merge(gripper, "wrist", cardan.joints.Fixed(), "tool", "hand").mechanism
+            >>> held.model().nv
+            7
+        """
+        both, report = self.append(other, prefix=prefix)
+        sides = (self._side(parent, parent_pose), other._side(child, child_pose))
+        (a, X_a), (b, X_b) = sides
+        both.add_joint(name, joint, a, b if b == WORLD else prefix + b, X_a, X_b, **properties)
+        return Edited(both, replace(report, added=(*report.added, name)))
+
+    def lock(self, configurations: Mapping[str, Any]) -> Edited:
+        """Return the mechanism with joints fixed at given configurations, and with them those that mimic them.
+
+        Args:
+            configurations: for each joint to lock, its own nq coordinates (a number where nq = 1).
+
+        Examples:
+            >>> mechanism.lock({"joint3": 0.0}).mechanism.model().nv
+            6
+        """
+        return self._edited(editing.locked(self._parts(), configurations))
+
+    def replace_joint(self, name: str, joint: Joint, limits: Limits | None = None, **properties: Any) -> Edited:
+        """Return the mechanism with another kind of joint between the same frames.
+
+        Args:
+            name: of the joint.
+            joint: the new kind.
+            limits: new limits; by default the old ones, if nv is the same.
+            properties: new damping, friction, armature, drive, spring; likewise.
+
+        Configurations lose its coordinates, and actuators on it go, if it has other coordinates than before.
+
+        Raises:
+            ParameterError: if limits, damping, friction, armature, drive or spring would be lost because nv differs.
+            MechanismError: if a mimic joint cannot copy the new one.
+
+        Examples:
+            >>> free = m.replace_joint("hinge", cardan.joints.Spherical()).mechanism
+            >>> free.model().nv
+            3
+        """
+        return self._edited(editing.with_joint(self._parts(), name, joint, limits, properties))
+
+    def with_drives(self, drives: Mapping[str, Drive | None]) -> Edited:
+        """Return the mechanism with drives at some joints: `with_drives({"*": Drive(400.0, 40.0), "finger*": None})`.
+
+        Args:
+            drives: by the joint's name or a pattern as file names have them; of several that match, the last counts.
+                A pattern passes over joints that do not move and those that copy others.
+
+        Raises:
+            UnknownNameError: for a pattern that matches no joint that can have a drive.
+            ParameterError: for gains that do not fit.
+
+        Examples:
+            >>> driven = mechanism.with_drives({"*": cardan.Drive(400.0, 40.0)}).mechanism
+            >>> driven.model().passive("drive_stiffness")[0]
+            400.0
+        """
+        return self._edited(editing.with_drives(self._parts(), drives))
+
+    def with_annotations(self, annotations: Annotations) -> Edited:
+        """Return the mechanism with other shapes, actuators, groups, configurations and disabled contacts.
+
+        Args:
+            annotations: as `mechanism.annotations` has them.
+
+        Returns:
+            The mechanism, and a report.
+
+        Raises:
+            UnknownNameError, ShapeError, DuplicateNameError: for a body or joint that does not exist; for numbers that
+                do not fit a joint; for a name that is used twice.
+
+        Examples:
+            >>> mechanism.with_annotations(mechanism.annotations).mechanism == mechanism
+            True
+        """
+        annotations.check(self._bodies, kinds_of(self.joints))
+        return self._edited(editing.with_annotations(self._parts(), annotations))
+
+    def remove(self, *names: str) -> Edited:
+        """Return the mechanism without some bodies, joints or frames; with a body go its joints, frames and shapes.
+
+        With a joint go the actuators on it; configurations and groups lose it.
+
+        Args:
+            names: of bodies, joints and frames.
+
+        Returns:
+            The mechanism, and a report.
+
+        Examples:
+            >>> m.remove("tip").mechanism.frames
+            ()
+        """
+        return self._edited(editing.without(self._parts(), names))
+
+    def extract(self, *bodies: str) -> Edited:
+        """Return some bodies with the joints between them; `"world"` may be one.
+
+        Args:
+            bodies: their names.
+
+        Returns:
+            The mechanism, and a report.
+
+        Examples:
+            >>> [body.name for body in m.extract("link").mechanism.bodies]
+            ['link']
+        """
+        return self._edited(editing.extracted(self._parts(), bodies))
+
+    def without_massless_leaves(self) -> Edited:
+        """Return the mechanism without ends that have no inertia.
+
+        Those fixed on their neighbour become frames of it; those that move are removed, with their frames.
+
+        Examples:
+            >>> len(mechanism.without_massless_leaves().mechanism.bodies) <= len(mechanism.bodies)
+            True
+        """
+        return self._edited(editing.without_massless_leaves(self._parts()))
+
+    def merge_fixed(self, keep: Sequence[str] = ()) -> Edited:
+        """Return the mechanism with bodies that are fixed on one another made one; the others become frames of it.
+
+        Args:
+            keep: bodies that stay bodies. Those fixed on the world stay, too, and those on joints with compliance.
+
+        Examples:
+            >>> len(mechanism.merge_fixed().mechanism.bodies) <= len(mechanism.bodies)
+            True
+        """
+        return self._edited(editing.with_fixed_merged(self._parts(), keep))
+
+    def _parts(self) -> editing.Parts:
+        return editing.Parts(self.bodies, self.joints, self.frames, self.annotations)
+
+    def _edited(self, result: tuple[editing.Parts, editing.Report]) -> Edited:
+        parts, report = result
+        return Edited(self._made_of(parts), report)
+
+    def _made_of(self, parts: editing.Parts) -> Mechanism:
+        """Return a mechanism of other parts, with the name and gravity of this one."""
+        twin, more = Mechanism(self.name, self.gravity), parts.annotations
+        twin._hold("body", twin._bodies, parts.bodies)
+        twin._hold("joint", twin._joints, parts.joints)
+        twin._hold("frame", twin._frames, parts.frames)
+        twin._hold("actuator", twin._actuators, more.actuators)
+        twin._hold("group", twin._groups, more.groups)
+        twin._hold("configuration", twin._configurations, more.configurations)
+        twin._shapes, twin._disabled_contacts = list(more.shapes), dict.fromkeys(more.disabled_contacts)
+        return twin
+
+    def _hold(self, kind: str, table: dict[str, Any], records: Iterable[Any]) -> None:
+        """Take records into a table by name; raise where one is used twice."""
+        for record in records:
+            if kind in ("body", "frame"):
+                self._check_new(kind, record.name)
+            check_new(kind, record.name, table, f"mechanism {self.name!r}")
+            table[record.name] = record
+
+    def _side(self, name: str, pose: Any) -> tuple[str, Any]:
+        """Return the body of a body or frame, and a pose on it moved to there."""
+        if name not in self._frames:
+            self._check_body(name, f"mechanism {self.name!r}")
+            return name, pose
+        frame = self._frames[name]
+        return frame.body, frame.pose if pose is None else frame.pose @ SE3.of(pose)
+
+    # --- seen without a root ---
+
+    def at(self, body: str = WORLD) -> Place:
+        """Return a body as a place to build on: `m.at("world").add("upper", Revolute()).add("fore", Revolute())`.
+
+        Args:
+            body: its name, or `"world"`.
+
+        Returns:
+            The place.
+
+        Examples:
+            >>> chain = cardan.Mechanism("chain")
+            >>> place = chain.at("world").add("upper", cardan.joints.Revolute((0.0, 1.0, 0.0)))
+            >>> chain.model().nv
+            1
+        """
+        self._check_body(body, f"mechanism {self.name!r}")
+        return Place(self, body)
+
+    def transform(self, q: Mapping[str, Any], child: str, parent: str) -> np.ndarray:
+        """Return X_parent_child of any two connected bodies or frames, shape (..., 4, 4).
+
+        Args:
+            q: coordinates by joint, shapes (..., nq) (or (...) where nq = 1); joints left out are neutral.
+            child: whose pose.
+            parent: seen from where.
+
+        Returns:
+            Homogeneous matrices [m], shape (..., 4, 4).
+
+        Raises:
+            UnknownNameError, MechanismError: for an unknown name; if the two are not connected.
+
+        Examples:
+            >>> m.transform({"hinge": 0.0}, "tip", "world")[:3, 3].round(3).tolist()
+            [0.0, 0.0, -0.6]
+        """
+        graph = self._graph(q)
+        return _stacked(graph.transform(q, child, parent).homogeneous())
+
+    def rest_transform(self, child: str, parent: str) -> np.ndarray:
+        """Return `transform` with all joints neutral.
+
+        Args:
+            child: whose pose.
+            parent: seen from where.
+
+        Returns:
+            A homogeneous matrix [m], shape (4, 4).
+
+        Examples:
+            >>> m.rest_transform("tip", "link").shape
+            (4, 4)
+        """
+        return self.transform({}, child, parent)
+
+    def motion_subspace(self, q: Mapping[str, Any], child: str, parent: str) -> dict[str, np.ndarray]:
+        """Return S of the child relative to the parent, in the child's frame, for each joint between: (..., 6, nv).
+
+        For two bodies with one joint between it is that joint's, in either order: S_ab = -X_ab S_ba.
+
+        Args:
+            q: coordinates by joint, as for `transform`.
+            child: whose motion.
+            parent: seen from where.
+
+        Returns:
+            By the joint's name, shape (..., 6, nv), rows [m/s, rad/s] for each velocity of one.
+
+        Examples:
+            >>> m.motion_subspace({"hinge": 0.0}, "link", "world")["hinge"].shape
+            (6, 1)
+        """
+        graph = self._graph(q)
+        found = graph.motion_subspace(q, child, parent)
+        return {name: _stacked(MotionSubspace(columns).rows()) for name, columns in found.items()}
+
+    def traversal(self, base: str = WORLD) -> list[Visit]:
+        """Return all bodies connected with a base, each after the one it is reached from: (body, parent, joint).
+
+        Args:
+            base: name of a body, or `"world"`.
+
+        Returns:
+            A body, the one it is reached from, and the joint between, for each.
+
+        Examples:
+            >>> [visit[0] for visit in m.traversal()]
+            ['world', 'link']
+        """
+        return self._graph({}).traversal(base)
+
+    def path(self, child: str, parent: str) -> tuple[str, ...]:
+        """Return the names of the joints from the parent to the child.
+
+        Args:
+            child: name of a body or frame.
+            parent: name of another.
+
+        Examples:
+            >>> m.path("tip", "world")
+            ('hinge',)
+        """
+        return tuple(c.name for c in self._graph({}).path(child, parent))
+
+    def graphviz(self) -> str:
+        """Return the mechanism as a graph in Graphviz's DOT language.
+
+        Examples:
+            >>> mechanism.graphviz().splitlines()[0]
+            'digraph "arm7" {'
+        """
+        return graphviz_text(self.name, self.bodies, self.joints, self.frames)
+
+    def _graph(self, q: Mapping[str, Any]) -> Graph:
+        graph = Graph(tuple(self._bodies), self.joints, self.frames)
+        graph.check_configuration(q)
+        return graph
+
+    def __str__(self) -> str:
+        return tree_text(self.name, self.bodies, self.joints, self.frames)
+
+    def _repr_html_(self) -> str | None:
+        return render(self)
+
+    def copy(self) -> Mechanism:
+        """Return a mechanism that can be changed without changing this one.
+
+        Examples:
+            >>> m.copy() == m
+            True
+        """
+        return self._made_of(self._parts())
+
+    __copy__ = copy
+
+    def __eq__(self, other: object) -> bool:
+        """Whether name, gravity and all that was added are equal, each in the same order."""
+        if not isinstance(other, Mechanism):
+            return NotImplemented
+        return (self.name, self.gravity, self._parts()) == (other.name, other.gravity, other._parts())
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] -- it can change
+
+    def _base(self, root: str, joint: Joint) -> Connection:
+        """Return the base joint of a body or frame."""
+        if root in self._bodies:
+            return Connection(base_name(root, self._joints), joint, WORLD, root)
+        if root not in self._frames:
+            raise UnknownNameError("root", root, (WORLD, *self._bodies, *self._frames))
+        frame = self._frames[root]
+        if frame.body == WORLD:
+            raise MechanismError(f"root={root!r} is a frame of the world, which cannot move.")
+        name = base_name(frame.body, self._joints)
+        return Connection(name, joint, WORLD, frame.body, child_pose=frame.pose)
+
+    def _check_new(self, kind: str, name: str) -> None:
+        if name == WORLD or name in self._bodies or name in self._frames:
+            raise DuplicateNameError(kind, name, f"mechanism {self.name!r} (bodies and frames share their names)")
+
+    def _check_body(self, body: str, where: str) -> None:
+        if body != WORLD and body not in self._bodies:
+            raise UnknownNameError("body", body, [WORLD, *self._bodies], where=where)
+
+    def __repr__(self) -> str:
+        counts = f"{len(self._bodies)} bodies, {len(self._joints)} joints, {len(self._frames)} frames"
+        more = {"actuators": self._actuators, "groups": self._groups, "configurations": self._configurations}
+        return f"<Mechanism {self.name!r}: {counts}{''.join(f', {len(e)} {what}' for what, e in more.items() if e)}>"
+
+
+def base_joint(base: Any) -> Joint:
+    """Return the joint a word for a base stands for."""
+    if isinstance(base, Joint):
+        return base
+    if base in ("fixed", "floating"):
+        return Fixed() if base == "fixed" else FreeFlyer()
+    raise ParameterError("base", got=base, expected="'fixed', 'floating' or a joint")
+
+
+def _stacked(rows: Any) -> np.ndarray:
+    """Return rows of scalars, numbers or batches, as an array with the batch first."""
+    entries = [[np.asarray(e, dtype=float) for e in row] for row in rows]
+    batch = np.broadcast_shapes(*(e.shape for row in entries for e in row))
+    full = [[np.broadcast_to(e, batch) for e in row] for row in entries]
+    return np.moveaxis(np.array(full).reshape(len(full), -1, *batch), (0, 1), (-2, -1))

@@ -1,0 +1,145 @@
+"""Rooting: from an undirected mechanism to a tree that hangs on the world, any body or frame of it as the root.
+
+The spanning tree is the same for every root: joints are taken in document order, and one whose two bodies are already
+connected by those before it closes a loop. (Mimic joints, and what they copy, are taken first: they need coordinates.)
+Then every joint is directed away from the world; where that is against its description, it is reversed
+(`joints/catalogue/reversed.py`), which changes neither its coordinates, velocities and limits nor who mimics whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from cardan._algebra.errors import MechanismError, check_new
+from cardan._robot.joints import Joint, Mimic
+from cardan._robot.model import WORLD, Connection
+
+
+class Rooted(NamedTuple):
+    """A mechanism's joints, directed.
+
+    Attributes:
+        tree: base joints first, then those of the spanning tree in document order, each from parent to child.
+        closures: joints that close loops, as they are described.
+    """
+
+    tree: tuple[Connection, ...]
+    closures: tuple[Connection, ...]
+
+
+class Forest:
+    """Which bodies are connected: disjoint sets.
+
+    Source: Tarjan, Efficiency of a good but not linear set union algorithm (1975).
+    """
+
+    def __init__(self, bodies: Iterable[str]) -> None:
+        self.above = {body: body for body in bodies}
+
+    def find(self, body: str) -> str:
+        """Return the body that stands for the connected part."""
+        while self.above[body] != body:
+            self.above[body] = body = self.above[self.above[body]]
+        return body
+
+    def join(self, a: str, b: str) -> bool:
+        """Connect two bodies; return whether they were apart."""
+        a, b = self.find(a), self.find(b)
+        self.above[a] = b
+        return a != b
+
+
+def rooted(
+    bodies: Sequence[str],
+    joints: Sequence[Connection],
+    bases: Sequence[Connection],
+    base: Joint,
+    closing: Sequence[str],
+) -> Rooted:
+    """Return the joints directed away from the world.
+
+    Args:
+        bodies: names of the bodies, in document order.
+        joints: the joints, in document order.
+        bases: base joints that are given: from the world to a root that was asked for.
+        base: joint by which every other part that does not hang on the world is attached to it.
+        closing: names of joints that must close a loop.
+
+    Raises:
+        MechanismError: if a joint of `closing`, or a mimic, cannot be what it must be.
+    """
+    forest = Forest((WORLD, *bodies))
+    for c in bases:
+        forest.join(WORLD, c.child)
+    chosen = _spanning(forest, joints, closing)
+    tree = [c for c in joints if c.name in chosen]
+    closures = tuple(c for c in joints if c.name not in chosen)
+    more = _attached(forest, bodies, tree, base, {c.name for c in (*joints, *bases)}, first=not bases)
+    return Rooted(_directed((*bases, *more, *tree)), closures)
+
+
+def _spanning(forest: Forest, joints: Sequence[Connection], closing: Sequence[str]) -> set[str]:
+    """Return the names of the joints of the spanning tree."""
+    copied = {c.joint.primary for c in joints if isinstance(c.joint, Mimic)}
+    first = [c for c in joints if isinstance(c.joint, Mimic) or c.name in copied]
+    early = {c.name for c in first}
+    rest = [c for c in joints if c.name not in early and c.name not in closing]
+    chosen = {c.name for c in (*first, *rest) if c.name not in closing and forest.join(c.parent, c.child)}
+    for c in first:
+        if c.name not in chosen:
+            kind = "mimics another" if isinstance(c.joint, Mimic) else "is copied by a mimic joint"
+            raise MechanismError(
+                f"joint {c.name!r} {kind} and needs coordinates, but it closes a loop; "
+                "let another joint of the loop close it: model(closing=[...])."
+            )
+    for c in joints:
+        if c.name in closing and forest.find(c.parent) != forest.find(c.child):
+            raise MechanismError(f"joint {c.name!r} closes no loop: without it {c.child!r} is not connected.")
+    return chosen
+
+
+def _attached(
+    forest: Forest, bodies: Sequence[str], tree: Sequence[Connection], base: Joint, taken: set[str], *, first: bool
+) -> list[Connection]:
+    """Return a base joint for each part that does not hang on the world, at its first body that is no one's child."""
+    children = {c.child for c in tree}
+    parts: dict[str, list[str]] = {}
+    for body in bodies:
+        parts.setdefault(forest.find(body), []).append(body)
+    found = []
+    for part, members in parts.items():
+        if part == forest.find(WORLD):
+            continue
+        anchor = next((b for b in members if b not in children), members[0])
+        found.append(Connection(base_name(anchor, taken, plain=first and not found), base, WORLD, anchor))
+    return found
+
+
+def base_name(body: str, taken: Collection[str], *, plain: bool = True) -> str:
+    """Return the name of a body's base joint: `root`, or `root_<body>` where a joint of the robot is named so.
+
+    Raises:
+        DuplicateNameError: if that is taken, too.
+    """
+    name = "root" if plain and "root" not in taken else f"root_{body}"
+    check_new("joint", name, taken, "the mechanism (this name is the base joint's)")
+    return name
+
+
+def _directed(joints: Sequence[Connection]) -> tuple[Connection, ...]:
+    """Return the joints of a tree, each from the side of the world outwards."""
+    at: dict[str, list[Connection]] = {}
+    for c in joints:
+        for body in (c.parent, c.child):
+            at.setdefault(body, []).append(c)
+    directed: dict[str, Connection] = {}
+    front = [WORLD]
+    while front:
+        body = front.pop()
+        for c in at.get(body, []):
+            if c.name in directed:
+                continue
+            directed[c.name] = c if c.parent == body else c.reversed()
+            front.append(directed[c.name].child)
+    return tuple(directed[c.name] for c in joints)

@@ -1,0 +1,112 @@
+"""Volume integrals of a closed triangle mesh: its volume, centre and moments, as the inertia at density 1.
+
+By the divergence theorem the body is a signed sum of tetrahedra from one point p to the triangles. With the edges
+a, b, c from p to a triangle's corners, d = a . (b x c) and s = a + b + c:
+
+    volume  d / 6        first moments  d s / 24        second moments  d (a a^T + b b^T + c c^T + s s^T) / 120
+
+Source: Mirtich, Fast and accurate computation of polyhedral mass properties (1996); Eberly, Polyhedral mass properties
+(revisited) (2002); the tetrahedron's moments: Tonon (2004).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import ParameterError
+from cardan._algebra.spatial import Inertia, Symmetric3, Vector3
+from cardan._compiler.runtime import reading
+from cardan._compiler.runtime.extras import package
+
+MeshReader = Callable[[str, str], tuple[np.ndarray, np.ndarray]]
+"""Points [in the file's units] and triangles of a mesh, of its uri and the path of its file."""
+_READERS: dict[str, MeshReader] = {}
+
+
+def register_mesh_reader(endings: Iterable[str], reader: MeshReader) -> None:
+    """Read the meshes of files with these endings, such as `".usd"`, by a reader, and not by trimesh."""
+    _READERS.update(dict.fromkeys(endings, reader))
+
+
+def reader_of(path: str | None) -> MeshReader | None:
+    """Return the reader that is registered for a file; None if trimesh reads it."""
+    return _READERS.get(Path(path or "").suffix.lower())
+
+
+def mesh_integrals(uri: str, path: str | None, scale: Sequence[float]) -> Inertia:
+    """Return the inertia at density 1 of what a mesh file encloses, in the mesh's frame: its mass is the volume [m^3].
+
+    Raises:
+        MissingExtraError: without the extra `mesh`.
+        ParameterError: if there is no such file, it cannot be read, or its surface is not closed.
+    """
+    surface = surface_of_file(uri, path)
+    if not (surface.is_watertight and surface.is_winding_consistent):
+        raise ParameterError(
+            f"mesh {uri!r}",
+            got=f"{len(surface.faces)} triangles that leave the inside open",
+            expected="a closed surface, whose triangles all face outwards",
+            hint="Repair it, or give the body its inertia.",
+        )
+    return integrals_of_triangles(np.asarray(surface.triangles, dtype=float) * np.asarray(scale), f"mesh {uri!r}")
+
+
+def integrals_of_triangles(triangles: np.ndarray, what: str = "mesh") -> Inertia:
+    """Return the inertia at density 1 of what triangles enclose; shape (n, 3, 3): triangle, corner, coordinate [m].
+
+    Triangles that all face inwards, as after mirroring, count as if they faced outwards.
+    """
+    p = triangles.reshape(-1, 3).mean(axis=0)
+    corners = triangles - p
+    d = np.einsum("ni,ni->n", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
+    s = corners.sum(axis=1)
+    volume = d.sum() / 6.0
+    first = d @ s / 24.0
+    second = (np.einsum("n,nki,nkj->ij", d, corners, corners) + np.einsum("n,ni,nj->ij", d, s, s)) / 120.0
+    outwards = np.sign(volume)
+    if not np.isfinite(volume) or abs(volume) <= 1e-12 * np.abs(d).sum():
+        raise ParameterError(what, got=f"a volume of {abs(volume):g} m^3", expected="a surface that encloses a volume")
+    about = np.trace(second) * np.eye(3) - second
+    rows, columns = np.triu_indices(3)
+    at_mean = Inertia.from_origin(
+        float(outwards * volume),
+        Vector3(*(float(outwards * e) for e in first)),
+        Symmetric3(float(outwards * e) for e in about[rows, columns]),
+    )
+    mean = Vector3(*(float(e) for e in p))
+    return Inertia(at_mean.mass, mean + at_mean.com, at_mean.inertia_at_com)
+
+
+def surface_of_file(uri: str, path: str | None) -> Any:
+    """Return the triangles of a file in metres, by trimesh: its `vertices` and `faces`.
+
+    A function that is traced meanwhile is traced again for the next model: the file may be another by then.
+    """
+    reading.note()
+    trimesh = package("trimesh", "reading a mesh", "mesh")
+    if path is None or not Path(path).is_file():
+        hint = "The option package_dirs of cardan.load says where package:// leads."
+        raise ParameterError(f"mesh {uri!r}", got=path, expected="the path of a file that exists", hint=hint)
+    if reader := reader_of(path):
+        points, triangles = reader(uri, path)
+        return trimesh.Trimesh(points, triangles)
+    try:
+        scene = trimesh.load_scene(path)
+        surface: Any = scene.to_mesh()
+    except Exception as error:  # what a reader of a dozen formats raises on faulty files is not known
+        raise ParameterError(f"mesh {uri!r}", got=f"{path}: {error}", expected="a mesh file trimesh can read") from None
+    if len(getattr(surface, "faces", ())) == 0:
+        raise ParameterError(f"mesh {uri!r}", got=f"{path}: no triangle", expected="a mesh file with a surface")
+    surface.apply_scale(metres(scene.units))
+    surface.merge_vertices(merge_tex=True, merge_norm=True)  # a seam of the picture on it is none of the surface
+    return surface
+
+
+def metres(unit: Any) -> float:
+    """Return the length of a file's unit [m], as trimesh names it: COLLADA files say theirs, `"0.001 * meters"`."""
+    number, _, name = str(unit).partition(" * ")
+    return float(number) if name == "meters" else 1.0

@@ -1,0 +1,550 @@
+"""Shapes on bodies: what a robot looks like and what it collides with. They take no part in the dynamics.
+
+Every geometry knows its volume and its inertia as a homogeneous solid, so that `Shape.inertia(density)` and
+`inertia_of_shapes` give bodies theirs.
+
+Source: the moments of box, sphere, cylinder and ellipsoid stand in every table (Goldstein, Poole and Safko, Classical
+Mechanics, chapter 5); the capsule is a cylinder and two hemispheres, whose moments move by the parallel-axis theorem.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+
+from cardan._algebra.checked_numbers import positive
+from cardan._algebra.errors import ParameterError
+from cardan._algebra.scalar import is_finite
+from cardan._algebra.spatial import SE3, Inertia, Matrix3, checked_pose
+from cardan._robot.geometry.height_surface import surface_of_heights
+from cardan._robot.geometry.mesh import integrals_of_triangles, mesh_integrals
+from cardan._robot.records import Material
+
+
+class _Centred:
+    """A solid whose centre of mass is its frame's origin and whose axes are principal ones."""
+
+    __slots__ = ()
+
+    @property
+    def volume(self) -> float:
+        """The volume [m^3]."""
+        raise NotImplementedError
+
+    def unit_moments(self) -> tuple[float, float, float]:
+        """Return the principal moments for a mass of 1 kg [m^2]."""
+        raise NotImplementedError
+
+    def inertia(self, density: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the geometry's own frame."""
+        return self.inertia_of_mass(density_checked(density) * self.volume)
+
+    def inertia_of_mass(self, mass: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `mass` [kg], in the geometry's own frame."""
+        return Inertia(mass, (0.0, 0.0, 0.0), Matrix3.diagonal(*(mass * moment for moment in self.unit_moments())))
+
+
+def density_checked(density: Any) -> float:
+    """Return a density that is a finite number >= 0 [kg/m^3], or raise `ParameterError`."""
+    if not is_finite(density) or density < 0.0:
+        raise ParameterError("density", got=density, expected="a finite number >= 0 [kg/m^3]")
+    return float(density)
+
+
+def _not_negative(what: str, value: float) -> float:
+    if not is_finite(value) or value < 0.0:
+        raise ParameterError(what, got=value, expected="a finite number >= 0 [m]")
+    return float(value)
+
+
+def _bits(what: str, value: Any) -> int:
+    bits = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else -1
+    if not 0 <= bits <= ALL_BITS:
+        raise ParameterError(what, got=value, expected="a whole number of 32 bits, 0 to 0xffffffff")
+    return bits
+
+
+@dataclass(frozen=True, slots=True)
+class Box(_Centred):
+    """A box centred on its frame; `size` = full side lengths along x, y, z [m].
+
+    Attributes:
+        size: full side lengths [m], three numbers.
+
+    Examples:
+        >>> round(cardan.description.Box((0.1, 0.2, 0.3)).inertia(1000.0).mass, 12)
+        6.0
+    """
+
+    size: Sequence[float]
+
+    def __post_init__(self) -> None:
+        if len(self.size) != 3:
+            raise ParameterError("size of a box", got=tuple(self.size), expected="three lengths [m]")
+        object.__setattr__(self, "size", tuple(_not_negative("size of a box", s) for s in self.size))
+
+    @property
+    def volume(self) -> float:
+        """V = x y z [m^3]."""
+        return math.prod(self.size)
+
+    def unit_moments(self) -> tuple[float, float, float]:
+        """Return (y^2 + z^2, z^2 + x^2, x^2 + y^2) / 12 [m^2]."""
+        x, y, z = self.size
+        return (y * y + z * z) / 12.0, (x * x + z * z) / 12.0, (x * x + y * y) / 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sphere(_Centred):
+    """A sphere centred on its frame; radius [m].
+
+    Attributes:
+        radius: [m].
+
+    Examples:
+        >>> cardan.description.Sphere(0.1).inertia_of_mass(2.0).mass
+        2.0
+    """
+
+    radius: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "radius", _not_negative("radius of a sphere", self.radius))
+
+    @property
+    def volume(self) -> float:
+        """V = 4/3 pi r^3 [m^3]."""
+        return 4.0 / 3.0 * math.pi * self.radius * self.radius * self.radius
+
+    def unit_moments(self) -> tuple[float, float, float]:
+        """Return 2/5 r^2 three times [m^2]."""
+        moment = 0.4 * self.radius * self.radius
+        return moment, moment, moment
+
+
+@dataclass(frozen=True, slots=True)
+class Ellipsoid(_Centred):
+    """An ellipsoid centred on its frame; `radii` = semi-axes along x, y, z [m].
+
+    Attributes:
+        radii: semi-axes [m], three numbers.
+
+    Examples:
+        >>> round(cardan.description.Ellipsoid((0.1, 0.2, 0.3)).volume, 6)
+        0.025133
+    """
+
+    radii: Sequence[float]
+
+    def __post_init__(self) -> None:
+        if len(self.radii) != 3:
+            raise ParameterError("radii of an ellipsoid", got=tuple(self.radii), expected="three semi-axes [m]")
+        object.__setattr__(self, "radii", tuple(_not_negative("radii of an ellipsoid", r) for r in self.radii))
+
+    @property
+    def volume(self) -> float:
+        """V = 4/3 pi a b c [m^3]."""
+        return 4.0 / 3.0 * math.pi * math.prod(self.radii)
+
+    def unit_moments(self) -> tuple[float, float, float]:
+        """Return (b^2 + c^2, c^2 + a^2, a^2 + b^2) / 5 [m^2]."""
+        a, b, c = self.radii
+        return (b * b + c * c) / 5.0, (a * a + c * c) / 5.0, (a * a + b * b) / 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cylinder(_Centred):
+    """A cylinder centred on its frame, its axis along z; radius and full length [m].
+
+    Attributes:
+        radius: [m].
+        length: [m].
+
+    Examples:
+        >>> round(cardan.description.Cylinder(0.1, 0.5).volume, 6)
+        0.015708
+    """
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        for name in ("radius", "length"):
+            object.__setattr__(self, name, _not_negative(f"{name} of a cylinder", getattr(self, name)))
+
+    @property
+    def volume(self) -> float:
+        """V = pi r^2 l [m^3]."""
+        return math.pi * self.radius * self.radius * self.length
+
+    def unit_moments(self) -> tuple[float, float, float]:
+        """Return (3 r^2 + l^2) / 12 across, twice, and r^2 / 2 about the axis [m^2]."""
+        rr = self.radius * self.radius
+        across = (3.0 * rr + self.length * self.length) / 12.0
+        return across, across, 0.5 * rr
+
+
+@dataclass(frozen=True, slots=True)
+class Capsule(_Centred):
+    """A cylinder along z with hemispheres at its ends; radius and length of the cylinder [m].
+
+    Attributes:
+        radius: [m].
+        length: of the cylinder between the hemispheres [m].
+
+    Examples:
+        >>> round(cardan.description.Capsule(0.1, 0.5).volume, 6)
+        0.019897
+    """
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        for name in ("radius", "length"):
+            object.__setattr__(self, name, _not_negative(f"{name} of a capsule", getattr(self, name)))
+
+    @property
+    def volume(self) -> float:
+        """V = pi r^2 (l + 4/3 r) [m^3]."""
+        return math.pi * self.radius * self.radius * (self.length + 4.0 / 3.0 * self.radius)
+
+    def unit_moments(self) -> tuple[float, float, float]:
+        """Return those of the cylinder and of the two hemispheres, weighted by their volumes [m^2].
+
+        A hemisphere's centre of mass is 3/8 r above its base, so that both together have, across the axis,
+        2/5 r^2 + l^2/4 + 3/8 r l.
+        """
+        r, length = self.radius, self.length
+        whole = length + 4.0 / 3.0 * r
+        ends = (4.0 / 3.0 * r) / whole if whole > 0.0 else 0.0
+        middle = 1.0 - ends
+        across = middle * (3.0 * r * r + length * length) / 12.0
+        across += ends * (0.4 * r * r + 0.25 * length * length + 0.375 * r * length)
+        return across, across, (0.5 * middle + 0.4 * ends) * r * r
+
+
+@dataclass(frozen=True, slots=True)
+class Mesh:
+    """A mesh file.
+
+    Args:
+        uri: as the description names it.
+        path: the file it was resolved to; None if it was not found.
+        scale: factors along x, y, z [-].
+
+    Throughout:
+        density: [kg/m^3].
+        mass: [kg].
+
+    Examples:
+        >>> cardan.description.Mesh("link.stl", scale=(0.001, 0.001, 0.001)).path
+    """
+
+    uri: str
+    path: str | None = None
+    scale: Sequence[float] = (1.0, 1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        if len(self.scale) != 3 or not all(map(is_finite, self.scale)):
+            raise ParameterError("scale of a mesh", got=tuple(self.scale), expected="three finite numbers")
+        object.__setattr__(self, "scale", tuple(float(s) for s in self.scale))
+
+    @property
+    def volume(self) -> float:
+        """The enclosed volume [m^3], of the file at `path`, scaled; errors as for `inertia`."""
+        return mesh_integrals(self.uri, self.path, self.scale).mass
+
+    def inertia(self, density: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the mesh's own frame.
+
+        The file is read every time: keep the answer.
+
+        Raises:
+            MissingExtraError: without the extra `mesh`.
+            ParameterError: if there is no such file, it cannot be read, or its surface is not closed.
+
+        Examples:
+            >>> solid = cardan.description.Mesh("link.stl").inertia(1000.0)  # doctest: +SKIP
+        """
+        rho = density_checked(density)
+        return Inertia.from_parameters([rho * e for e in mesh_integrals(self.uri, self.path, self.scale).parameters()])
+
+    def inertia_of_mass(self, mass: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `mass` [kg], in the mesh's own frame; errors as `inertia`.
+
+        Examples:
+            >>> solid = cardan.description.Mesh("link.stl").inertia_of_mass(2.0)  # doctest: +SKIP
+        """
+        unit = mesh_integrals(self.uri, self.path, self.scale)
+        return Inertia.from_parameters([mass / unit.mass * e for e in unit.parameters()])
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """A half space, for collision: solid where z < 0 in its frame.
+
+    Throughout:
+        density: 0 [kg/m^3].
+        mass: 0 [kg].
+
+    Examples:
+        >>> ground = cardan.description.Plane()
+        >>> ground.inertia(0.0).mass, ground.inertia_of_mass(0.0).mass
+        (0.0, 0.0)
+    """
+
+    @property
+    def volume(self) -> float:
+        """Infinite [m^3]."""
+        return math.inf
+
+    def inertia(self, density: float) -> Inertia:
+        """Raise `ParameterError` unless the density is 0: there is no finite mass.
+
+        Returns:
+            That of nothing.
+        """
+        return self.inertia_of_mass(math.inf if density_checked(density) > 0.0 else 0.0)
+
+    def inertia_of_mass(self, mass: float) -> Inertia:
+        """Raise `ParameterError` unless the mass is 0.
+
+        Returns:
+            That of nothing.
+
+        Raises:
+            ParameterError: for another mass.
+        """
+        if mass != 0.0:
+            raise ParameterError("mass of a half space", got=mass, expected="0: it has no finite extent")
+        return Inertia.zero()
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class HeightField:
+    """Terrain: heights over a rectangle in the x-y plane of its frame, solid down to a level base.
+
+    Between the heights the surface is two triangles a cell, which share the diagonal from the cell's corner of least x
+    and y. The frame's origin is the middle of the rectangle; heights are measured from its z = 0.
+
+    Args:
+        heights: [m], at least 2 rows of at least 2, evenly spread: `heights[i][j]` is at y = (i / (rows - 1) - 1/2)
+            `size[1]` and x = (j / (columns - 1) - 1/2) `size[0]`. They are copied.
+        size: full side lengths along x and y [m], both > 0.
+        thickness: of the matter below the lowest height [m], > 0.
+
+    Throughout:
+        density: [kg/m^3].
+        mass: [kg].
+
+    Examples:
+        >>> ramp = cardan.description.HeightField([[0.0, 1.0], [0.0, 1.0]], size=(2.0, 3.0), thickness=0.5)
+        >>> ramp
+        HeightField(2 x 2 heights, 0 to 1 m, size=(2.0, 3.0), thickness=0.5)
+        >>> round(ramp.volume, 12)
+        6.0
+    """
+
+    heights: Sequence[Sequence[float]]
+    size: Sequence[float]
+    thickness: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "heights", _rows(self.heights))
+        if len(self.size) != 2:
+            raise ParameterError("size of a height field", got=tuple(self.size), expected="two lengths, x and y [m]")
+        object.__setattr__(self, "size", tuple(positive("size of a height field", s, "m") for s in self.size))
+        object.__setattr__(self, "thickness", positive("thickness of a height field", self.thickness, "m"))
+
+    def __repr__(self) -> str:
+        rows, columns = len(self.heights), len(self.heights[0])
+        low, high = self.lowest, self.lowest + self.relief
+        head = f"HeightField({rows} x {columns} heights, {low:g} to {high:g} m"
+        return f"{head}, size={self.size!r}, thickness={self.thickness!r})"
+
+    @property
+    def lowest(self) -> float:
+        """The lowest height [m]; the base is `thickness` below."""
+        return min(map(min, self.heights))
+
+    @property
+    def relief(self) -> float:
+        """How far the highest height is above the lowest [m]."""
+        return max(map(max, self.heights)) - self.lowest
+
+    def surface(self) -> tuple[Any, Any]:
+        """Return the closed surface: vertices [m], shape (n, 3), and triangles of them, shape (m, 3), facing outwards.
+
+        Examples:
+            >>> field = cardan.description.HeightField([[0.0, 0.1], [0.0, 0.1]], size=(1.0, 1.0), thickness=0.1)
+            >>> vertices, triangles = field.surface()
+            >>> vertices.shape, triangles.shape
+            ((8, 3), (12, 3))
+        """
+        return surface_of_heights(self.heights, self.size, self.lowest - self.thickness)
+
+    @property
+    def volume(self) -> float:
+        """The volume [m^3] between the surface and the base."""
+        return self._at_density_1().mass
+
+    def inertia(self, density: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the field's own frame.
+
+        Examples:
+            >>> ramp = cardan.description.HeightField([[0.0, 1.0], [0.0, 1.0]], size=(2.0, 3.0), thickness=0.5)
+            >>> round(ramp.inertia(1000.0).mass, 9)
+            6000.0
+        """
+        rho = density_checked(density)
+        return Inertia.from_parameters([rho * e for e in self._at_density_1().parameters()])
+
+    def inertia_of_mass(self, mass: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `mass` [kg], in the field's own frame.
+
+        Examples:
+            >>> ramp = cardan.description.HeightField([[0.0, 1.0], [0.0, 1.0]], size=(2.0, 3.0), thickness=0.5)
+            >>> round(ramp.inertia_of_mass(2.0).com.x, 9)
+            0.166666667
+        """
+        unit = self._at_density_1()
+        return Inertia.from_parameters([mass / unit.mass * e for e in unit.parameters()])
+
+    def _at_density_1(self) -> Inertia:
+        vertices, triangles = self.surface()
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large for a number is refused there
+            return integrals_of_triangles(vertices[triangles], "height field")
+
+
+def _rows(heights: Any) -> tuple[tuple[float, ...], ...]:
+    """Return heights as tuples of floats, or raise `ParameterError`."""
+    what, expected = "heights of a height field", "at least 2 rows of as many numbers each, at least 2 [m]"
+    try:
+        array = np.asarray(heights)
+    except ValueError:
+        raise ParameterError(what, got="rows that are not of one length", expected=expected) from None
+    if array.ndim != 2 or min(array.shape) < 2 or array.dtype.kind not in "fiu":
+        raise ParameterError(what, got=f"{array.dtype} of shape {array.shape}", expected=expected)
+    with np.errstate(over="ignore", invalid="ignore"):
+        array = array.astype(float)
+        relief = np.ptp(array)
+    if not np.isfinite(relief):
+        where = tuple(map(int, np.argwhere(~np.isfinite(array))[0])) if not np.isfinite(array).all() else None
+        got = f"a difference of {relief}" if where is None else f"{array[where]} in row {where[0]}, column {where[1]}"
+        raise ParameterError(what, got=got, expected="finite numbers, of finite differences [m]")
+    return tuple(map(tuple, array.tolist()))
+
+
+Geometry = Box | Sphere | Ellipsoid | Cylinder | Capsule | Mesh | Plane | HeightField
+ALL_BITS = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A shape fixed on a body.
+
+    Args:
+        body: name of the body.
+        role: `"visual"` or `"collision"`.
+        geometry: what it is.
+        pose: X_body_shape.
+        name: its own name; may be empty.
+        rgba: colour, four numbers in [0, 1], or None.
+        material: name of the material it looks like; may be empty.
+        texture: file name of the texture; may be empty.
+        surface: what contact feels; by default that of `Material()`.
+        group: what it is, as bits of 32.
+        mask: groups it may touch: two shapes may touch if each one's group has a bit of the other's mask.
+        margin: how far around it contact is felt [m].
+        density: of its matter [kg/m^3], where the description says it; the body's inertia is what counts.
+
+    Examples:
+        >>> from cardan.description import Shape, Sphere
+        >>> ball = Shape("link", "collision", Sphere(0.1), pose=cardan.SE3(translation=(0.0, 0.0, 0.1)))
+        >>> ball.may_touch(ball), round(ball.inertia(1000.0).mass, 3)
+        (True, 4.189)
+    """
+
+    body: str
+    role: Literal["visual", "collision"]
+    geometry: Geometry
+    pose: SE3 = field(default_factory=SE3.identity)
+    name: str = ""
+    rgba: Sequence[float] | None = None
+    material: str = ""
+    texture: str = ""
+    surface: Material | None = None
+    group: int = 1
+    mask: int = ALL_BITS
+    margin: float = 0.0
+    density: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.role not in ("visual", "collision"):
+            raise ParameterError("role of a shape", got=self.role, expected="'visual' or 'collision'")
+        object.__setattr__(self, "pose", checked_pose(f"pose of a shape of {self.body!r}", self.pose))
+        if self.rgba is not None:
+            rgba = tuple(float(c) for c in self.rgba)
+            if len(rgba) != 4 or not all(0.0 <= c <= 1.0 for c in rgba):
+                raise ParameterError("colour of a shape", got=rgba, expected="four numbers in [0, 1]")
+            object.__setattr__(self, "rgba", rgba)
+        if self.surface is not None and not isinstance(self.surface, Material):
+            hint = "The name of a look is `material`."
+            expected = "a cardan.Material or None"
+            raise ParameterError(f"surface of a shape of {self.body!r}", got=self.surface, expected=expected, hint=hint)
+        object.__setattr__(self, "margin", _not_negative(f"margin of a shape of {self.body!r}", self.margin))
+        if self.density is not None:
+            object.__setattr__(self, "density", density_checked(self.density))
+        for key in ("group", "mask"):
+            object.__setattr__(self, key, _bits(f"{key} of a shape of {self.body!r}", getattr(self, key)))
+
+    def may_touch(self, other: Shape) -> bool:
+        """Return whether each one's group is in the other's mask.
+
+        Args:
+            other: a shape of another body.
+        """
+        return bool(self.group & other.mask) and bool(other.group & self.mask)
+
+    def inertia(self, density: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in body axes.
+
+        Args:
+            density: [kg/m^3].
+        """
+        return self.pose @ self.geometry.inertia(density)
+
+
+def inertia_of_shapes(shapes: Iterable[Shape], density: float) -> Inertia:
+    """Return the inertia of homogeneous solids on one body, in body axes.
+
+    Of a body with both, only the collision shapes count, not the visual ones, which show the same matter again. Where
+    shapes overlap, the matter counts twice.
+
+    Args:
+        shapes: shapes of one body.
+        density: [kg/m^3].
+
+    Raises:
+        ParameterError: if there is no shape, or they are on several bodies; for a mesh also what `Mesh.inertia` raises.
+
+    Examples:
+        >>> from cardan.description import Shape, Sphere, inertia_of_shapes
+        >>> round(inertia_of_shapes([Shape("link", "visual", Sphere(0.1))], 1000.0).mass, 3)
+        4.189
+    """
+    shapes = list(shapes)
+    bodies = sorted({shape.body for shape in shapes})
+    if len(bodies) != 1:
+        raise ParameterError("shapes to have an inertia", got=bodies or "none", expected="shapes of one body")
+    solid = [shape for shape in shapes if shape.role == "collision"] or shapes
+    total = Inertia.zero()
+    for shape in solid:
+        total = total + shape.inertia(density)
+    return total

@@ -1,0 +1,66 @@
+"""How far shapes reach along a direction d: h(d) = max over the shape of d . x, its support function.
+
+It tells the gap to a plane of every shape, meshes too: a mesh reaches as far as the farthest of its vertices.
+
+Source: Ericson, Real-Time Collision Detection (2005), section 9.5.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cardan._robot.geometry.mesh import surface_of_file
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Mesh, Sphere
+
+KEPT = 256
+"""Meshes whose vertices are kept: about those of eight robots."""
+
+
+def reach(geometry: Geometry, direction: np.ndarray) -> np.ndarray:
+    """Return how far a shape reaches along directions from its origin [m], shape (...).
+
+    Args:
+        geometry: the shape, of a type in `SUPPORT`: half spaces have no end.
+        direction: unit vectors in the shape's frame, shape (..., 3).
+
+    Raises:
+        MissingExtraError, ParameterError: for a mesh that cannot be read.
+    """
+    return SUPPORT[type(geometry)](geometry, np.asarray(direction, dtype=float))
+
+
+def _across(d: np.ndarray) -> np.ndarray:
+    return np.hypot(d[..., 0], d[..., 1])
+
+
+def _of_vertices(vertices: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """Return how far the farthest of points reaches, one direction after the other: there may be a million points."""
+    rows = d.reshape(-1, 3)
+    return np.array([(vertices @ row).max() for row in rows]).reshape(d.shape[:-1])
+
+
+def _of_mesh(mesh: Mesh, d: np.ndarray) -> np.ndarray:
+    stamp = Path(mesh.path).stat().st_mtime_ns if mesh.path is not None and Path(mesh.path).is_file() else 0
+    return _of_vertices(_vertices(mesh.uri, mesh.path, stamp) * np.array(mesh.scale), d)
+
+
+@lru_cache(KEPT)
+def _vertices(uri: str, path: str | None, stamp: int) -> np.ndarray:
+    """Return the vertices of a file as it was at a time, shape (n, 3) [m]."""
+    return np.array(surface_of_file(uri, path).vertices, dtype=float)
+
+
+SUPPORT: dict[type, Callable[[Any, np.ndarray], np.ndarray]] = {
+    Box: lambda g, d: 0.5 * np.abs(d) @ np.array(g.size, dtype=float),
+    Sphere: lambda g, d: np.full(d.shape[:-1], float(g.radius)),
+    Ellipsoid: lambda g, d: np.linalg.norm(d * np.array(g.radii, dtype=float), axis=-1),
+    Cylinder: lambda g, d: g.radius * _across(d) + 0.5 * g.length * np.abs(d[..., 2]),
+    Capsule: lambda g, d: g.radius + 0.5 * g.length * np.abs(d[..., 2]),
+    Mesh: _of_mesh,
+    HeightField: lambda g, d: _of_vertices(np.asarray(g.surface()[0], dtype=float), d),
+}

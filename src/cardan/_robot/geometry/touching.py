@@ -1,0 +1,45 @@
+"""What may touch what, as bits: from one rule to another, exactly.
+
+Here two shapes may touch if each one's group has a bit of the other's mask; MuJoCo's geoms if either one's `contype`
+has a bit of the other's `conaffinity`, and so SDF's by category and bitmask. Where both rules say the same of the same
+bits, the bits stay. Else each class of shapes (those of the same bits) has a bit of its own, and its mask those of the
+classes it may touch: then one of two asks what both ask.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cardan._robot.geometry.shapes import ALL_BITS
+
+MAX_CLASSES = 32
+Bits = tuple[int, int]
+EVERYTHING: Bits = (1, ALL_BITS)
+"""Group and mask of a shape of which nothing is said."""
+
+
+def either_way(a: Bits, b: Bits) -> bool:
+    """Return whether geoms of such (contype, conaffinity) may touch in MuJoCo; (category, bitmask) in SDF."""
+    return bool(a[0] & b[1]) or bool(b[0] & a[1])
+
+
+def both_ways(a: Bits, b: Bits) -> bool:
+    """Return whether shapes of such (group, mask) may touch here."""
+    return bool(a[0] & b[1]) and bool(b[0] & a[1])
+
+
+def groups_and_masks(classes: Sequence[Bits], may_touch: Callable[[Bits, Bits], bool]) -> dict[Bits, Bits]:
+    """Return bits for each class under which both rules say what `may_touch` says.
+
+    Args:
+        classes: the bits there are, each once; at most `MAX_CLASSES`, unless both rules agree already.
+        may_touch: the rule by which they are meant.
+    """
+    if all(either_way(a, b) == both_ways(a, b) for a in classes for b in classes):
+        return {bits: bits for bits in classes}
+    return one_bit_each(classes, may_touch)
+
+
+def one_bit_each(classes: Sequence[Bits], may_touch: Callable[[Bits, Bits], bool]) -> dict[Bits, Bits]:
+    """Return a bit of its own for each class, and the bits of those it may touch."""
+    return {a: (1 << k, sum(1 << j for j, b in enumerate(classes) if may_touch(a, b))) for k, a in enumerate(classes)}

@@ -1,0 +1,96 @@
+"""The cable joint: a piece of cable or rod that stretches along its axis and bends in any direction."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from cardan._algebra.errors import ParameterError
+from cardan._algebra.manifolds import Euclidean
+from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3, unit_vector
+from cardan._algebra.spatial.rotations import (
+    matrix_from_rotation_vector,
+    quaternion_xyzw_from_matrix,
+    right_jacobian,
+    rotation_vector_from_quaternion_xyzw,
+    rotation_vector_near,
+)
+from cardan._robot.joints.coordinate_functions import finite_numbers
+from cardan._robot.joints.joint import Axis, Joint, Scalars
+
+
+@dataclass(frozen=True, slots=True)
+class Cable(Joint):
+    """Stretches along an axis and bends, without twist. q: stretch [m], two components of the bend [rad]; v: the rates.
+
+    p = axis q0,  R = exp([b]),  b = across1 q1 + across2 q2: the rotation vector of the bend, normal to the axis.
+    Singular where |b| = 2 pi, 4 pi, ... Newton's cable joint is an elastic energy between two free bodies, and its two
+    coordinates carry no state; this is that energy on the motions without shear and twist, where it is
+
+        E = (stretch_stiffness q0^2 + bend_stiffness (q1^2 + q2^2)) / 2,
+
+    with the resistance of viscous dampers beside the springs. They are the joint's own `efforts`, which the dynamics
+    feels only where they are added to tau: `passive_forces` and the steps of a simulation have them.
+
+    Source: Newton's cable joint (newton-physics, articulations); Bergou et al., Discrete elastic rods (2008).
+
+    Args:
+        axis: tangent of the cable at rest, in the parent (and child) frame; normalised.
+        stretch_stiffness: [N/m].
+        bend_stiffness: [N m/rad].
+        stretch_damping: [N s/m].
+        bend_damping: [N m s/rad].
+
+    Examples:
+        >>> cardan.joints.Cable(stretch_stiffness=1e4).efforts([0.01, 0.0, 0.0], [0.0, 0.0, 0.0])
+        (-100.0, -0.0, -0.0)
+    """
+
+    axis: Axis = Vector3(0.0, 0.0, 1.0)
+    stretch_stiffness: float = 1e5
+    bend_stiffness: float = 0.0
+    stretch_damping: float = 0.0
+    bend_damping: float = 0.0
+    manifold = Euclidean(3, reach=(0.5, math.pi, math.pi))
+    _names_of_q = ("stretch", "bend1", "bend2")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axis", unit_vector(self.axis, "axis of a cable joint"))
+        for name in ("stretch_stiffness", "bend_stiffness", "stretch_damping", "bend_damping"):
+            (value,) = finite_numbers([getattr(self, name)], f"{name} of a cable joint")
+            if value < 0.0:
+                raise ParameterError(f"{name} of a cable joint", got=value, expected="0 or more")
+            object.__setattr__(self, name, value)
+
+    @property
+    def across(self) -> tuple[Vector3, Vector3]:
+        """The two unit vectors about which it bends; with the axis they are right-handed, x and y for the axis z."""
+        x, y, z = self.axis
+        away = Vector3(1.0, 0.0, 0.0) if abs(x) <= 0.75 else Vector3(0.0, 0.0, 1.0)
+        second = unit_vector(Vector3(x, y, z).cross(away), "bend of a cable joint")
+        return second.cross(self.axis), second
+
+    def transform(self, q: Scalars) -> SE3:
+        first, second = self.across
+        return SE3(matrix_from_rotation_vector(first * q[1] + second * q[2]), self.axis * q[0])
+
+    def motion_subspace(self, q: Scalars) -> list[Motion]:
+        first, second = self.across
+        bend = first * q[1] + second * q[2]
+        J, none = right_jacobian(bend), Vector3.zero()
+        stretch = matrix_from_rotation_vector(bend).transpose_apply(self.axis)
+        return [Motion(stretch, none), Motion(none, J @ first), Motion(none, J @ second)]
+
+    def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        """Return the efforts [N, N m, N m] of the springs and dampers on the joint: -(stiffness q + damping v)."""
+        stretch, bend = (self.stretch_stiffness, self.stretch_damping), (self.bend_stiffness, self.bend_damping)
+        return tuple(-(k * x + d * rate) for (k, d), x, rate in zip((stretch, bend, bend), q, v, strict=True))
+
+    def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
+        """Return the stretch, and the bend without twist nearest to the rotation, at most pi or nearest to `near`."""
+        x, y, z, w = quaternion_xyzw_from_matrix(X_pc.rotation)
+        swing = Vector3(x, y, z) - self.axis * self.axis.dot((x, y, z))
+        bend = rotation_vector_from_quaternion_xyzw((*swing, w))
+        if near is not None:
+            bend = rotation_vector_near(bend, self.across[0] * near[1] + self.across[1] * near[2])
+        return self.axis.dot(X_pc.translation), *(e.dot(bend) for e in self.across)

@@ -1,0 +1,153 @@
+"""The mimic joint: a joint driven by the coordinates of another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from cardan._algebra.errors import ParameterError
+from cardan._algebra.manifolds import Euclidean, Manifold, UnitComplex
+from cardan._algebra.scalar import is_finite
+from cardan._algebra.spatial import SE3, Motion, Scalar
+from cardan._robot.joints.catalogue.unbounded_revolute import UnboundedRevolute
+from cardan._robot.joints.domain import is_bounded
+from cardan._robot.joints.joint import Joint, Scalars
+from cardan._robot.joints.limits import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Mimic(Joint):
+    """A joint that copies a primary joint: q_inner = multiplier q_primary + offset, v_inner = multiplier v_primary.
+
+    In a model it has no coordinates of its own; every method here takes the *primary's* q and v, and the motion
+    subspace is with respect to the primary's velocity. For coordinates on the unit circle the map acts on the angle;
+    it then jumps at +-pi unless the multiplier is an integer.
+
+    Args:
+        joint: what kind of joint this is; its coordinates are numbers, or a point on the unit circle.
+        primary: name of the joint it copies, which must have the same kind of coordinates.
+        multiplier: factor [-].
+        offset: added angle [rad] or length [m].
+
+    Throughout:
+        q: of the primary, as many as it has [rad, m].
+
+    Examples:
+        >>> finger = cardan.joints.Mimic(cardan.joints.Prismatic((0.0, 1.0, 0.0)), "left_finger", multiplier=-1.0)
+        >>> finger.transform([0.02]).translation, finger.inner_configuration([0.02])
+        ((-0.0, -0.02, -0.0), (-0.02,))
+    """
+
+    joint: Joint
+    primary: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.joint, Joint) or not isinstance(self.joint.manifold, (Euclidean, UnitComplex)):
+            expected = "a joint whose coordinates are numbers or a point on the unit circle"
+            raise ParameterError("inner joint of a mimic", got=self.joint, expected=expected)
+        if isinstance(self.joint, Mimic) or self.joint.nv == 0:
+            raise ParameterError("inner joint of a mimic", got=self.joint, expected="a movable joint, not a mimic")
+        if not isinstance(self.primary, str) or not self.primary:
+            raise ParameterError("primary of a mimic", got=self.primary, expected="the name of a joint")
+        for name in ("multiplier", "offset"):
+            value = getattr(self, name)
+            if not is_finite(value):
+                raise ParameterError(f"{name} of a mimic", got=value, expected="a finite number")
+            object.__setattr__(self, name, float(value))
+
+    @property
+    def manifold(self) -> Manifold:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """That of the inner joint, and of the primary."""
+        return self.joint.manifold
+
+    @property
+    def domain(self) -> Limits:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Where the primary may be so that the inner joint is in its domain."""
+        if not is_bounded(self.joint) or self.multiplier == 0.0:
+            return Limits()
+        own = self.joint.domain.resolved(self.joint.nv)
+        ends = [[(e - self.offset) / self.multiplier for e in side] for side in (own.lower or (), own.upper or ())]
+        return Limits(*(ends if self.multiplier > 0.0 else reversed(ends)))
+
+    def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
+        """Return the inner joint's configuration at the primary's."""
+        if isinstance(self.joint.manifold, UnitComplex):
+            angle = self.joint.manifold.angle(q)
+            return self.joint.manifold.from_angle(angle * self.multiplier + self.offset)
+        return tuple(e * self.multiplier + self.offset for e in q)
+
+    def transform(self, q: Scalars) -> SE3:
+        return self.joint.transform(self.inner_configuration(q))
+
+    def motion_subspace(self, q: Scalars) -> list[Motion]:
+        return [s * self.multiplier for s in self.joint.motion_subspace(self.inner_configuration(q))]
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        return self.joint.bias(self.inner_configuration(q), tuple(e * self.multiplier for e in v))
+
+    def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        """Return those of the inner joint, as the primary feels them: their power is the same."""
+        inner = self.joint.efforts(self.inner_configuration(q), tuple(e * self.multiplier for e in v))
+        return tuple(e * self.multiplier for e in inner)
+
+    @property
+    def has_efforts(self) -> bool:
+        return self.joint.has_efforts
+
+    def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
+        """Return the primary's configuration, by the inverse of the map.
+
+        Raises:
+            ParameterError: if the multiplier is 0.
+        """
+        if self.multiplier == 0.0:
+            raise ParameterError(
+                "multiplier of a mimic", got=0.0, expected="not 0, to find the primary's configuration"
+            )
+        inner = self.joint.nearest_configuration(X_pc, None if near is None else self.inner_configuration(near))
+        if isinstance(self.joint.manifold, UnitComplex):
+            angle = self.joint.manifold.angle(inner)
+            return self.joint.manifold.from_angle((angle - self.offset) / self.multiplier)
+        return tuple((e - self.offset) / self.multiplier for e in inner)
+
+    def of_mimic(self, primary: Mimic) -> Mimic:
+        """Return the same joint, copying directly what its primary, itself a mimic, copies.
+
+        Args:
+            primary: a joint that is a mimic itself.
+
+        Examples:
+            >>> second = cardan.joints.Mimic(cardan.joints.Prismatic((0.0, 1.0, 0.0)), "right_finger")
+            >>> second.of_mimic(finger).primary
+            'left_finger'
+        """
+        multiplier = self.multiplier * primary.multiplier
+        return Mimic(self.joint, primary.primary, multiplier, self.multiplier * primary.offset + self.offset)
+
+    def copying(self, primary: Joint) -> Mimic | None:
+        """Return the same joint reading the coordinates of a primary; None if these are of another kind.
+
+        (cos, sin) and (sin, cos) of an angle are one kind in two orders.
+
+        Args:
+            primary: the joint it copies.
+
+        Examples:
+            >>> type(finger.copying(cardan.joints.Prismatic((0.0, 1.0, 0.0)))).__name__
+            'Mimic'
+        """
+        own, other, inner = self.manifold, primary.manifold, self.joint
+        if type(own) is not type(other) or (own.nq, own.nv) != (other.nq, other.nv):
+            return None
+        if not isinstance(other, UnitComplex) or own == other:
+            return self
+        return replace(self, joint=replace(inner, order=other.order)) if type(inner) is UnboundedRevolute else None
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return self.joint.coordinate_names
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        return self.joint.velocity_names

@@ -1,0 +1,323 @@
+"""What a joint's transform alone determines: its motion subspace and its bias, by differentiation along the manifold.
+
+    S_j = vee(X^-1 dX(q + e_j)):  linear R^T dp/de_j,  angular vee(R^T dR/de_j),     dq/de_j = J(q) e_j
+    bias = (dS/dt) v:  linear R^T p'' - w x (S v)_linear,  angular w',       w = (S v)_angular, ' along dq/dt = J(q) v
+
+J is the manifold's map from velocities to dq/dt. Transform and subspace are traced once for a joint, differentiated as
+programs and freed of what is equal in disguise (`merge_identities`); then they run on scalars of any type. A transform
+that is a product of rotations and poses is differentiated factor by factor, too (`factors.py`), and of the two the one
+with fewer operations is kept.
+
+Source: Lynch and Park, Modern Robotics (2017), section 3.3; FACTS, section 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cardan._algebra.errors import JointError, TraceError
+from cardan._algebra.scalar import is_zero
+from cardan._algebra.spatial import Matrix3, Motion, Scalar, Vector3
+from cardan._algebra.spatial.composition import History, listening
+from cardan._algebra.spatial.rotations import right_jacobian
+from cardan._compiler.program import Array, Graph, Op, Program
+from cardan._compiler.program.autodiff import assemble, jacobian_vector_product, pushforward
+from cardan._compiler.program.exact import evaluated
+from cardan._compiler.program.replay import replay
+from cardan._compiler.program.value_numbering import merge_identities
+from cardan._robot.joints.derivation.factors import (
+    LEAVES,
+    Moving,
+    Part,
+    is_composed,
+    leaves,
+    moving_leaf,
+    put_together,
+    taken_apart,
+)
+from cardan._robot.joints.derivation.kept import kept
+from cardan._robot.joints.derivation.parameters import given, inputs, joint_program, opened, split
+
+if TYPE_CHECKING:
+    from cardan._robot.joints.joint import Joint
+
+Scalars = Sequence[Scalar]
+POSE = 12  # entries of a rotation matrix and a translation
+
+
+def derived_subspace(joint: Joint, q: Scalars) -> list[Motion]:
+    """Return the nv columns of S(q), from `joint.transform`."""
+    template, parameters = opened(joint)
+    return _motions(subspace_program(template), [*parameters, *q], POSE)
+
+
+def derived_bias(joint: Joint, q: Scalars, v: Scalars) -> Motion:
+    """Return (dS/dt) v, from `joint.transform` and `joint.motion_subspace`."""
+    template, parameters = opened(joint)
+    return _motions(bias_program(template), [*parameters, *q, *v], POSE)[-1]
+
+
+def _motions(program: Program, inputs: Scalars, skipped: int = 0) -> list[Motion]:
+    """Return what a program gives, in sixes, without the first few results."""
+    values = replay(program, inputs)
+    flat = [values[r] for r in program.results[skipped:]]
+    return [Motion.of(tuple(flat[k : k + 6])) for k in range(0, len(flat), 6)]
+
+
+@kept("transform")
+def subspace_program(template: Joint) -> Program:
+    """Return the program, of the scalars in the slots and q, of the pose, 12 numbers, and of S, column by column."""
+    return min((_subspace(template, form) for form in _forms(template)), key=lambda p: p.operations)
+
+
+@kept("transform", "motion_subspace")
+def bias_program(template: Joint) -> Program:
+    """Return the program of the pose, of S, column by column, and of (dS/dt) v."""
+    return min((_bias(template, form) for form in _forms(template)), key=lambda p: p.operations)
+
+
+# --- how the transform is written ---
+
+
+class Form(NamedTuple):
+    """A way to write a joint's pose.
+
+    Attributes:
+        program: of the entries of its factors, one after the other.
+        whole: how the pose is made of them.
+    """
+
+    program: Program
+    whole: Part
+
+
+@kept("transform")
+def _forms(template: Joint) -> list[Form]:
+    """Return the ways to write the transform: by its entries, and by its factors where these are rotations.
+
+    Rates of a product follow from those of its factors only if each is a rotation; of a product of two reflections,
+    which is a rotation, too, only the entries can be differentiated.
+    """
+    entries, factors = (_form(template, by_factors) for by_factors in (False, True))
+    return [entries, factors] if is_composed(factors.whole) and _has_rotations(factors) else [entries]
+
+
+def _form(template: Joint, by_factors: bool) -> Form:
+    parts: list[Part] = []
+
+    def entries(joint: Joint, q: Scalars) -> dict[str, list[Any]]:
+        with listening() as history:
+            part, found = taken_apart(joint.transform(q), history if by_factors else History())
+        parts.append(part)
+        return {"factors": found}
+
+    try:
+        return Form(joint_program("factors", template, entries, q=template.nq), parts[0])
+    except TraceError as error:
+        raise JointError(f"{type(template).__name__}: its pose cannot be differentiated: {error}") from error
+
+
+def _has_rotations(form: Form) -> bool:
+    """Return whether all matrices among the factors are proper rotations: numbers nearly, all else exactly."""
+    graph = Graph()
+    values = replay(form.program, graph.symbols(form.program.inputs))
+    entries = [values[r] for r in form.program.results]
+    matrices = (Matrix3(_own(part, entries)) for part in leaves(form.whole) if part.kind == "rotation")
+    residues = [e for R in matrices for e in _improper(R)]
+    known = [e for e in residues if isinstance(e, float)]
+    others = [e for e in residues if not isinstance(e, float)]
+    check = assemble("check", graph, form.program.inputs, [Array("residues", (len(others),))], others)
+    numbers = evaluated(check).numbers
+    return all(abs(e) < 1e-9 for e in known) and all(numbers[r] == 0.0 for r in check.results)
+
+
+def _improper(R: Matrix3) -> list[Any]:
+    """Return what vanishes for a proper rotation: z - x x y, and the products of the columns less those of axes."""
+    x, y, z = R.columns()
+    return [*(z - x.cross(y)), x.dot(x) - 1.0, y.dot(y) - 1.0, x.dot(y)]
+
+
+# --- differentiation of a form ---
+
+
+def _subspace(template: Joint, form: Form) -> Program:
+    graph = Graph()
+    symbols = graph.symbols(form.program.inputs)
+    joint, first, (q,) = given(template, symbols, template.nq)
+    entries, changes = _changes(form.program, joint, symbols, q, first)
+
+    def leaf(part: Part, rotation: Moving | None) -> Moving:
+        own = _own(part, entries)
+        return moving_leaf(part, own, rotation, [_rate(part, own, _own(part, along)) for along in changes])
+
+    X, columns, _ = put_together(form.whole, leaf)
+    outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6))]
+    results = [*X.rotation.entries(), *X.translation, *(e for V in columns for e in V.scalars())]
+    return merge_identities(assemble("subspace", graph, form.program.inputs, outputs, results))
+
+
+def _bias(template: Joint, form: Form) -> Program:
+    motion, places = _motion(template, form)
+    graph = Graph()
+    symbols = graph.symbols(motion.inputs)
+    joint, first, (q, v) = given(template, symbols, template.nq, template.nv)
+    values = replay(motion, symbols)
+    found = pushforward(motion, values, _along(joint, q, v, first))
+    entries, rates = split([values[r] for r in motion.results], len(form.program.results))
+    accelerations = [found[r].get(0, 0.0) for r in motion.results[len(entries) :]]
+
+    def leaf(part: Part, rotation: Moving | None) -> Moving:
+        at = places[id(part)]
+        rate, acceleration = Vector3(*rates[at : at + 3]), Vector3(*accelerations[at : at + 3])
+        return moving_leaf(part, _own(part, entries), rotation, [rate], [acceleration])
+
+    X, _, (total,) = put_together(form.whole, leaf)
+    S = [e for column in joint.motion_subspace(q) for e in column.scalars()]
+    outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("bias", (6,))]
+    results = [*X.rotation.entries(), *X.translation, *S, *total.scalars()]
+    return merge_identities(assemble("bias", graph, motion.inputs, outputs, results))
+
+
+def _motion(template: Joint, form: Form) -> tuple[Program, dict[int, int]]:
+    """Return the program, of q and v, of the factors' entries and of each leaf's rate, and where that of which is."""
+    arguments = (*form.program.inputs, Array("v", (template.nv,)))
+    graph = Graph()
+    symbols = graph.symbols(arguments)
+    joint, first, (q, v) = given(template, symbols, template.nq, template.nv)
+    entries, changes = _changes(form.program, joint, symbols, q, first)
+    rates: list[Any] = []
+    places: dict[int, int] = {}
+    for part in leaves(form.whole):
+        places[id(part)] = len(rates)
+        own, along = _own(part, entries), [_own(part, change) for change in changes]
+        if part.kind == "rotation":
+            rates.extend(_weighed([_rate(part, own, change) for change in along], v, 3))
+        else:
+            rates.extend(_rate(part, own, _weighed(along, v, len(own))))
+    outputs = [Array("factors", (len(entries),)), Array("rates", (len(rates),))]
+    return merge_identities(assemble("motion", graph, arguments, outputs, [*entries, *rates])), places
+
+
+def _changes(
+    program: Program, joint: Joint, symbols: Scalars, q: Scalars, first: int
+) -> tuple[list[Any], list[list[Any]]]:
+    """Return a program's results, and how they change along each direction of the tangent."""
+    values = replay(program, symbols)
+    rates = pushforward(program, values, directions(joint, q, first))
+    changes = [[rates[r].get(j, 0.0) for r in program.results] for j in range(joint.nv)]
+    return [values[r] for r in program.results], changes
+
+
+def _own(part: Part, entries: Sequence[Any]) -> Sequence[Any]:
+    """Return the entries of a leaf."""
+    return entries[part.start : part.start + LEAVES[part.kind]]
+
+
+def _rate(part: Part, entries: Scalars, rates: Scalars) -> Vector3:
+    """Return how a leaf moves: a rotation's angular velocity in its own frame, a pose's origin in the outer frame."""
+    if part.kind == "pose":
+        return Vector3(*rates)
+    if part.kind == "exponential":
+        return right_jacobian(Vector3(*entries)) @ Vector3(*rates)
+    x, y, z = Matrix3(entries).columns()
+    dx, dy, dz = Matrix3(rates).columns()
+    return Vector3(z.dot(dy), x.dot(dz), y.dot(dx))  # vee(R^T dR)
+
+
+# --- what all need ---
+
+
+def directions(joint: Joint, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
+    """Return the rates of q along each direction of the tangent, as seeds of inputs from `first` on."""
+    J = joint.manifold.velocity_to_configuration_derivative_jacobian(q)
+    return {first + i: {j: e for j, e in enumerate(row) if not is_zero(e)} for i, row in enumerate(J)}
+
+
+def _along(joint: Joint, q: Scalars, v: Scalars, first: int) -> dict[int, dict[int, Any]]:
+    """Return the rates of q that belong to v, as seeds of direction 0."""
+    qdot = joint.velocity_to_configuration_derivative(q, v)
+    return {first + i: {0: e} for i, e in enumerate(qdot) if not is_zero(e)}
+
+
+def _weighed(vectors: Sequence[Scalars], weights: Scalars, size: int) -> list[Any]:
+    """Return the sum of weight times vector, of so many entries even where there is nothing to sum."""
+    return [sum((x[i] * w for x, w in zip(vectors, weights, strict=True)), 0.0) for i in range(size)]
+
+
+# --- how the motion changes ---
+
+
+class JointRates(NamedTuple):
+    """How a joint's motion changes along its own tangent directions j, and with its velocities, in child coordinates.
+
+    Attributes:
+        subspace_by_q: d_j S, its nv columns, for each j.
+        velocity_by_q: d_j (S v).
+        acceleration_by_q: d_j (S a + bias).
+        bias_by_v: d bias / d v_j.
+    """
+
+    subspace_by_q: list[list[Motion]]
+    velocity_by_q: list[Motion]
+    acceleration_by_q: list[Motion]
+    bias_by_v: list[Motion]
+
+
+def joint_rates(joint: Joint, q: Scalars, v: Scalars, a: Scalars) -> JointRates | None:
+    """Return the derivatives of the joint's motion; None where S is constant, so that all of them vanish."""
+    template, parameters = opened(joint)
+    program = rates_program(template)
+    if all(i.op is Op.CONST and i.value == 0.0 for i in program.instructions):
+        return None
+    motions, nv = _motions(program, [*parameters, *q, *v, *a]), joint.nv
+    subspace = [motions[nv * j : nv * (j + 1)] for j in range(nv)]
+    velocity, acceleration, bias = (motions[nv * nv + k * nv : nv * nv + (k + 1) * nv] for k in range(3))
+    return JointRates(subspace, velocity, acceleration, bias)
+
+
+@kept("transform", "motion_subspace", "bias")
+def rates_program(template: Joint) -> Program:
+    """Return the program of the joint's rates, of q, v and a."""
+    nq, nv = template.nq, template.nv
+
+    def motion(joint: Joint, q: Scalars, v: Scalars) -> dict[str, list[Any]]:
+        return {"columns": [e for s in (*joint.motion_subspace(q), joint.bias(q, v)) for e in s.scalars()]}
+
+    program = joint_program("motion", template, motion, q=nq, v=nv)
+    graph = Graph()
+    arguments = inputs(template, q=nq, v=nv, a=nv)
+    symbols = graph.symbols(arguments)
+    joint, first, (q, v, a) = given(template, symbols, nq, nv, nv)
+    seeds = directions(joint, q, first) | {first + nq + j: {nv + j: 1.0} for j in range(nv)}
+    found = pushforward(program, replay(program, symbols), seeds)
+
+    def along(j: int) -> list[list[Any]]:
+        """Return the derivatives of the columns and of the bias along a direction."""
+        flat = [found[r].get(j, 0.0) for r in program.results]
+        return [flat[k : k + 6] for k in range(0, len(flat), 6)]
+
+    by_q, by_v = [along(j) for j in range(nv)], [along(nv + j) for j in range(nv)]
+    subspace = [e for dS in by_q for column in dS[:nv] for e in column]
+    velocity = [e for dS in by_q for e in _weighed(dS[:nv], v, 6)]
+    acceleration = [e for dS in by_q for e in _weighed(dS, [*a, 1.0], 6)]
+    bias = [e for dS in by_v for e in dS[nv]]
+    outputs = [Array("subspace", (nv, nv, 6)), *(Array(n, (nv, 6)) for n in ("velocity", "acceleration", "bias"))]
+    return merge_identities(assemble("rates", graph, arguments, outputs, [*subspace, *velocity, *acceleration, *bias]))
+
+
+def subspace_rate(joint: Joint, q: Scalars, v: Scalars) -> list[Motion]:
+    """Return the columns of dS/dt while q moves with velocity v, from `joint.motion_subspace`."""
+    template, parameters = opened(joint)
+    qdot = joint.velocity_to_configuration_derivative(q, v)
+    return _motions(_subspace_rate_program(template), [*parameters, *q, *qdot])
+
+
+@kept("transform", "motion_subspace")
+def _subspace_rate_program(template: Joint) -> Program:
+    """Return the program of dS/dt, of q and dq/dt."""
+
+    def columns(joint: Joint, q: Scalars) -> dict[str, list[Any]]:
+        return {"subspace": [e for column in joint.motion_subspace(q) for e in column.scalars()]}
+
+    return jacobian_vector_product(joint_program("subspace", template, columns, q=template.nq), ["q"])

@@ -1,0 +1,195 @@
+"""Joints whose parameters are symbols: taken apart into a joint with empty slots and the scalars that belong there.
+
+Programs derived from a joint are kept by the joint. One with symbols among its parameters belongs to one trace alone;
+the same joint with slots in their place stands for all of them, and its programs begin with what belongs there.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cardan._algebra.arrays import symbolic
+from cardan._algebra.by_fields import ByFields
+from cardan._algebra.content import attributes
+from cardan._algebra.errors import ParameterError
+from cardan._algebra.scalar import is_symbol
+from cardan._algebra.spatial import Scalar
+from cardan._compiler.program import Array, Program, trace
+
+if TYPE_CHECKING:
+    from cardan._robot.joints.joint import Joint
+
+Leaf = Callable[[Any], Any]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Slot(ByFields):
+    """Where the k-th symbol stood."""
+
+    k: int
+
+
+def opened(joint: Joint) -> tuple[Joint, tuple[Scalar, ...]]:
+    """Return the joint with slots in place of its symbols, and these; a joint of numbers is returned as it is."""
+    found: list[Scalar] = []
+
+    def open_leaf(leaf: Any) -> Any:
+        if not is_symbol(leaf):
+            return leaf
+        found.append(leaf)
+        return Slot(len(found) - 1)
+
+    template = _mapped(joint, open_leaf)
+    return (template, tuple(found)) if found else (joint, ())
+
+
+def filled(template: Joint, scalars: Sequence[Scalar]) -> Joint:
+    """Return the joint with scalars in its slots."""
+    return _mapped(template, lambda leaf: scalars[leaf.k] if type(leaf) is Slot else leaf)
+
+
+def slots(template: Joint) -> int:
+    """Return the number of slots."""
+    count = 0
+
+    def see(leaf: Any) -> Any:
+        nonlocal count
+        count += type(leaf) is Slot
+        return leaf
+
+    _mapped(template, see)
+    return count
+
+
+def inputs(template: Joint, **sizes: int) -> tuple[Array, ...]:
+    """Return the inputs of a joint's program: the scalars in its slots, if it has any, and vectors."""
+    count = slots(template)
+    own = (Array("parameters", (count,)),) if count else ()
+    return (*own, *(Array(name, (size,)) for name, size in sizes.items()))
+
+
+def given(template: Joint, symbols: Sequence[Scalar], *sizes: int) -> tuple[Joint, int, list[Any]]:
+    """Return the joint with its slots filled, how many symbols that took, and the vectors that follow."""
+    count = slots(template)
+    joint = filled(template, symbols[:count]) if count else template
+    return joint, count, split(symbols[count:], *sizes)[: len(sizes)]
+
+
+def split(numbers: Sequence[Any], *sizes: int) -> list[Any]:
+    """Return parts of these sizes, one after the other, and the rest."""
+    parts, start = [], 0
+    for size in sizes:
+        parts.append(numbers[start : start + size])
+        start += size
+    return [*parts, numbers[start:]]
+
+
+def joint_program(
+    name: str, template: Joint, results: Callable[..., Mapping[str, Sequence[Any] | np.ndarray]], **sizes: int
+) -> Program:
+    """Return the program of what a function of the joint, its slots filled, and vectors of some sizes returns."""
+
+    def of_symbols(*arrays: Any) -> dict[str, np.ndarray]:
+        joint, _, vectors = given(template, [e for array in arrays for e in array], *sizes.values())
+        return {key: symbolic(entries, (len(entries),)) for key, entries in results(joint, *vectors).items()}
+
+    return trace(name, of_symbols, inputs(template, **sizes))
+
+
+def parameter(joint: Joint, path: str) -> np.ndarray:
+    """Return a parameter made of numbers.
+
+    Args:
+        joint: whose.
+        path: its name, such as `"radii"`; dots lead into joints within joints, as `"joint.radii"` of a `Reversed`.
+
+    Raises:
+        ParameterError: if there is none, it is not made of numbers, or it is computed from others.
+    """
+    owner, value = joint, joint
+    for step in path.split("."):
+        owner, value = value, _step(joint, path, value, step)
+    if isinstance(owner, (tuple, list)) or _is_settable(owner, path.rpartition(".")[2]):
+        try:
+            return np.array(value, dtype=float)
+        except (TypeError, ValueError):
+            pass
+    expected = "a parameter the joint is made from that is a number or nested numbers"
+    raise ParameterError(f"parameter {path!r} of {type(joint).__name__}", got=value, expected=expected)
+
+
+def with_parameter(joint: Joint, path: str, array: Any) -> Joint:
+    """Return the joint with other scalars for a parameter, unchecked: the joint's own constructor does not run."""
+    head, _, rest = path.partition(".")
+    return _with(joint, head, rest, np.asarray(array, dtype=object))
+
+
+def _with(thing: Any, head: str, rest: str, array: np.ndarray) -> Any:
+    old = _get(thing, head)
+    if rest:
+        step, _, further = rest.partition(".")
+        new = _with(old, step, further, array)
+    else:
+        flat = iter(array.ravel().tolist())
+        new = next(flat) if array.ndim == 0 else _mapped(old, lambda _: next(flat))
+    if isinstance(thing, (tuple, list)):
+        return _sequence(thing, [new if str(k) == head else e for k, e in enumerate(thing)])
+    return replaced(thing, **{head: new})
+
+
+def _step(joint: Joint, path: str, thing: Any, step: str) -> Any:
+    try:
+        return _get(thing, step)
+    except (AttributeError, ValueError, IndexError):
+        names = ", ".join(map(repr, joint.parameters())) or "none"
+        expected = f"one of its parameters ({names}), or a path into one"
+        raise ParameterError(f"parameter of {type(joint).__name__}", got=path, expected=expected) from None
+
+
+def _get(thing: Any, step: str) -> Any:
+    return thing[int(step)] if isinstance(thing, (tuple, list)) else getattr(thing, step)
+
+
+def _is_settable(owner: Any, name: str) -> bool:
+    if dataclasses.is_dataclass(owner):
+        return any(f.name == name and f.init for f in dataclasses.fields(owner))
+    return name in attributes(owner)
+
+
+def _mapped(thing: Any, leaf: Leaf) -> Any:
+    """Return a joint or a part of one with its leaves replaced; parts without change are the same objects."""
+    if isinstance(thing, (tuple, list)):
+        parts = [_mapped(e, leaf) for e in thing]
+        same = all(a is b for a, b in zip(parts, thing, strict=True))
+        return thing if same else _sequence(thing, parts)
+    own = _own_parts(thing)
+    if own is None:
+        return leaf(thing)
+    new = {name: _mapped(value, leaf) for name, value in own.items()}
+    changed = {name: value for name, value in new.items() if value is not own[name]}
+    return replaced(thing, **changed) if changed else thing
+
+
+def _own_parts(thing: Any) -> dict[str, Any] | None:
+    """Return what a dataclass or a joint is made of; None for a leaf."""
+    if dataclasses.is_dataclass(thing) and not isinstance(thing, (type, Slot)):
+        return {f.name: getattr(thing, f.name) for f in dataclasses.fields(thing)}
+    is_joint = hasattr(thing, "motion_subspace") and not isinstance(thing, type)
+    return thing.parameters() if is_joint else None  # pyright: ignore[reportAttributeAccessIssue] -- a joint has them
+
+
+def _sequence(kind: Any, parts: list[Any]) -> Any:
+    return parts if isinstance(kind, list) else tuple.__new__(type(kind), parts)
+
+
+def replaced(record: Any, **changes: Any) -> Any:
+    """Return a copy of a record with other values in some fields, unchecked: its constructor does not run."""
+    twin = copy.copy(record)
+    for name, value in changes.items():
+        object.__setattr__(twin, name, value)
+    return twin

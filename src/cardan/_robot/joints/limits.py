@@ -1,0 +1,107 @@
+"""Limits of a joint: position, velocity and effort, each from below and from above."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cardan._algebra.by_fields import ByFields
+from cardan._algebra.errors import ParameterError
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Limits(ByFields):
+    """Bounds for each of the nv degrees of freedom of a joint; None means unlimited.
+
+    Positions are limited in the sense of the tangent: nv numbers, in the coordinates `Manifold.limit_coordinates`
+    (angles [rad] and lengths [m]; the rotation vector of an orientation).
+
+    Args:
+        lower: smallest positions [rad, m].
+        upper: largest positions [rad, m].
+        velocity: largest velocities [rad/s, m/s].
+        effort: largest efforts [N m, N].
+        velocity_lower: smallest velocities [rad/s, m/s]; `-velocity` if None.
+        effort_lower: smallest efforts [N m, N]; `-effort` if None.
+
+    Raises:
+        ParameterError: if a bound is NaN or a lower bound exceeds the upper one.
+
+    Examples:
+        >>> cardan.Limits(lower=[-1.0], upper=[2.0], effort=[30.0]).resolved(1).velocity
+        (inf,)
+    """
+
+    lower: Sequence[float] | None = None
+    upper: Sequence[float] | None = None
+    velocity: Sequence[float] | None = None
+    effort: Sequence[float] | None = None
+    velocity_lower: Sequence[float] | None = None
+    effort_lower: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _bounds(name, value))
+        for low, high in (("lower", "upper"), ("velocity_lower", "velocity"), ("effort_lower", "effort")):
+            _check_order(low, getattr(self, low), high, getattr(self, high))
+
+    def resolved(self, nv: int, joint: str = "joint") -> Limits:
+        """Return the same limits with nv numbers everywhere, infinite where there is no limit.
+
+        Args:
+            nv: number of degrees of freedom.
+            joint: whose, for messages.
+
+        Raises:
+            ParameterError: if a bound is given with another length than nv.
+        """
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if value is not None and len(value) != nv:
+                raise ParameterError(f"limits of {joint!r}: {name}", got=tuple(value), expected=f"{nv} numbers")
+        unlimited = (math.inf,) * nv
+        upper, velocity, effort = self.upper or unlimited, self.velocity or unlimited, self.effort or unlimited
+        return Limits(
+            lower=self.lower or _negated(unlimited),
+            upper=upper,
+            velocity=velocity,
+            effort=effort,
+            velocity_lower=self.velocity_lower or _negated(velocity),
+            effort_lower=self.effort_lower or _negated(effort),
+        )
+
+
+def _negated(values: Sequence[float]) -> tuple[float, ...]:
+    return tuple(-v for v in values)
+
+
+def _bounds(name: str, value: Any) -> tuple[float, ...]:
+    try:
+        bounds = tuple(float(v) for v in value)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"limit {name}", got=value, expected="a sequence of numbers, one for each dof") from None
+    if any(math.isnan(v) for v in bounds):
+        raise ParameterError(f"limit {name}", got=bounds, expected="numbers (infinite for no limit), not NaN")
+    return bounds
+
+
+def _check_order(low: str, lower: Any, high: str, upper: Any) -> None:
+    if lower is None or upper is None or len(lower) != len(upper):
+        return
+    if any(a > b for a, b in zip(lower, upper, strict=True)):
+        raise ParameterError(f"limits {low} and {high}", got=(lower, upper), expected=f"{low} <= {high}")
+
+
+def checked_limits(what: str, limits: Any) -> Limits:
+    """Return limits, those without any bound for None.
+
+    Raises:
+        ParameterError: for something else, such as a pair of numbers.
+    """
+    if limits is not None and not isinstance(limits, Limits):
+        raise ParameterError(what, got=limits, expected="a cardan.Limits(lower=[...], upper=[...])")
+    return limits or Limits()

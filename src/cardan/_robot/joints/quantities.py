@@ -1,0 +1,113 @@
+"""The quantities of one joint, by the names of `Joint`'s methods: what each is a function of, and its shape."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.errors import ShapeError
+
+Size = str  # of a vector, a name of the joint's own numbers; or what the argument is instead
+
+
+class Quantity(NamedTuple):
+    """A method of `Joint` that is a function of its state.
+
+    Attributes:
+        arguments: for each, the name of its size (`"nq"`, `"nv"`), or `"wrench"` or `"pose"`.
+        results: the shape of each result, in such names and numbers.
+    """
+
+    arguments: tuple[Size, ...]
+    results: tuple[tuple[Size, ...], ...]
+
+
+MARK = "takes_one_state"  # of functions that are wrapped already
+
+
+def _of(*arguments: Size, gives: str) -> Quantity:
+    return Quantity(arguments, tuple(tuple(shape.split()) for shape in gives.split(",")))
+
+
+QUANTITIES: dict[str, Quantity] = {
+    "transform": _of("nq", gives="4 4"),
+    "motion_subspace": _of("nq", gives="6 nv"),
+    "subspace": _of("nq", gives="6 nv"),
+    "motion_subspace_rate": _of("nq", "nv", gives="6 nv"),
+    "bias": _of("nq", "nv", gives="6"),
+    "twist": _of("nq", "nv", gives="6"),
+    "spatial_acceleration": _of("nq", "nv", "nv", gives="6"),
+    "torque": _of("nq", "wrench", gives="nv"),
+    "efforts": _of("nq", "nv", gives="nv"),
+    "constraint_wrench_subspace": _of("nq", gives="6 num_constraints"),
+    "nearest_configuration": _of("pose", gives="nq"),
+    "configuration_from_transform": _of("pose", gives="nq"),
+    "velocity_to_configuration_derivative": _of("nq", "nv", gives="nq"),
+    "velocity_to_configuration_derivative_jacobian": _of("nq", gives="nq nv"),
+    "configuration_derivative_to_velocity": _of("nq", "nq", gives="nv"),
+    "configuration_derivative_to_velocity_jacobian": _of("nq", gives="nv nq"),
+    "configuration_derivative_to_velocity_adjoint": _of("nq", "nv", gives="nq"),
+    "integrate": _of("nq", "nv", gives="nq"),
+    "difference": _of("nq", "nq", gives="nv"),
+    "local_coordinates": _of("nq", "nq", "nv", gives="nv, nv"),
+    "global_coordinates": _of("nq", "nv", gives="nq"),
+    "normalize": _of("nq", gives="nq"),
+    "principal_value": _of("nq", gives="nq"),
+}
+
+
+def refuse_batches(kind: type) -> None:
+    """Let every quantity that a class of joints defines take one state, as a tuple, list or array, and no batch."""
+    for name, quantity in QUANTITIES.items():
+        own = kind.__dict__.get(name)
+        vectors = all(size in ("nq", "nv") for size in quantity.arguments[:1])
+        if inspect.isfunction(own) and vectors and not hasattr(own, MARK):
+            type.__setattr__(kind, name, _of_one_state(own, name, quantity.arguments))
+
+
+def _of_one_state(method: Callable[..., Any], quantity: str, sizes: tuple[Size, ...]) -> Callable[..., Any]:
+    parameters = tuple(inspect.signature(method).parameters)[1:]
+    named = dict(zip(parameters, sizes, strict=False))
+
+    def of_one_state(self: Any, *args: Any, **kwargs: Any) -> Any:
+        where = f"{type(self).__name__}.{quantity}"
+        given = zip(args, named.items(), strict=False)
+        checked = [_one_state(self, where, name, value, size) for value, (name, size) in given]
+        for name in kwargs.keys() & named:
+            kwargs[name] = _one_state(self, where, name, kwargs[name], named[name])
+        return method(self, *checked, *args[len(checked) :], **kwargs)
+
+    setattr(of_one_state, MARK, True)
+    return functools.update_wrapper(of_one_state, method)
+
+
+def _one_state(joint: Any, where: str, name: str, value: Any, size: Size) -> Any:
+    """Return a vector of one state, scalars of any type (each may be a batch); an array of numbers as their tuple.
+
+    Raises:
+        ShapeError: for a batch in one array or in nested lists, or for another number of scalars.
+    """
+    if size not in ("nq", "nv") or not isinstance(value, (np.ndarray, list, tuple, Real)):
+        return value
+    shape = _shape(value)
+    count = getattr(joint, size)
+    if shape != (count,):
+        method = where.partition(".")[2]
+        hint = f"Of a batch, shape (..., {count}): cardan.evaluate_joint(joint, {method!r}, ...)."
+        raise ShapeError(where, name, got=shape, expected=f"({count},), one state", hint=hint if len(shape) > 1 else "")
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iubf":
+        return tuple(value if value.dtype.kind == "f" and value.itemsize < 8 else value.astype(float).tolist())
+    return value
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    """Return a shape: of a sequence (n,), whatever scalars it holds, more where these are lists."""
+    if not isinstance(value, (list, tuple)):
+        return np.shape(value)
+    nested = next((e for e in value if type(e) in (list, tuple)), None)
+    return (len(value),) if nested is None else (len(value), len(nested))

@@ -1,0 +1,252 @@
+"""What a joint is, found from what it does: a hinge, slide or screw, whoever wrote it.
+
+With one coordinate, dq/dt = v and a constant S = [v; u], |u| = 1 (or u = 0, |v| = 1),
+
+    X(q) = X(0) exp(S q) = before J(q) after,       J a `Revolute`, `Helical` or `Prismatic` about u
+
+    R(q) = R0 (u u^T + (1 - u u^T) cos q + [u] sin q)
+    p(q) = p0 + R0 (u x v + (u.v) u q - u x v cos q + (v - (u.v) u) sin q)
+
+The transform is traced once and its program computed in the ring of functions sum c q^m e^(i a q), which are linearly
+independent: the joint is such a one if, and only if, the coefficients are these. Nothing is sampled, and the class is
+not asked.
+
+Source: Lynch and Park, Modern Robotics (2017), proposition 3.25.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.manifolds import Euclidean
+from cardan._algebra.spatial import SE3, Matrix3, Motion, Vector3
+from cardan._compiler.program import Array, Op, trace
+from cardan._robot.joints.catalogue.helical import Helical
+from cardan._robot.joints.catalogue.prismatic import Prismatic
+from cardan._robot.joints.catalogue.reversed import Reversed
+from cardan._robot.joints.catalogue.revolute import Revolute
+from cardan._robot.joints.derivation.kept import kept
+from cardan._robot.joints.joint import Joint
+
+ROUNDING = 1e-14
+"""How far coefficients may be off, relative to the largest: what a few dozen roundings leave."""
+
+UNIT = 1e-15
+"""How far the length of an axis may be from 1 that somebody normalised."""
+
+LARGEST = 400
+"""Products of more terms than this are no hinge's."""
+
+Term = tuple[int, float]
+
+
+class Hinge(NamedTuple):
+    """A joint as one about an axis: X(q) = before @ joint.transform(q) @ after.
+
+    Attributes:
+        joint: a `Revolute`, `Helical` or `Prismatic` with the same coordinate.
+        before: where its frames are in the parent frame.
+        after: the child frame in the joint's own.
+    """
+
+    joint: Revolute | Helical | Prismatic
+    before: SE3
+    after: SE3
+
+
+class Harmonic:
+    """A function of q: the sum of coefficients times q^m e^(i a q), by (m, a)."""
+
+    __slots__ = ("terms",)
+
+    def __init__(self, terms: dict[Term, complex]) -> None:
+        self.terms = {key: c for key, c in terms.items() if c != 0.0}
+
+    def __add__(self, other: Harmonic) -> Harmonic:
+        return Harmonic({key: self.of(*key) + other.of(*key) for key in {**self.terms, **other.terms}})
+
+    def __mul__(self, other: Harmonic) -> Harmonic:
+        if len(self.terms) * len(other.terms) > LARGEST:
+            raise ValueError
+        product: dict[Term, complex] = {}
+        for (m, a), c in self.terms.items():
+            for (n, b), d in other.terms.items():
+                product[m + n, a + b] = product.get((m + n, a + b), 0.0) + c * d
+        return Harmonic(product)
+
+    def of(self, power: int, frequency: float) -> complex:
+        """Return a coefficient."""
+        return self.terms.get((power, frequency), 0.0)
+
+    def size(self) -> float:
+        """Return the largest coefficient; NaN if one is."""
+        return float(np.max(np.abs(list(self.terms.values())), initial=0.0))
+
+    def change(self) -> Harmonic:
+        """Return it without its constant: far from the origin, motion is not to be lost beside that."""
+        return Harmonic({key: c for key, c in self.terms.items() if key != (0, 0.0)})
+
+    def slope(self) -> float:
+        """Return the derivative at q = 0."""
+        return sum((1j * a if m == 0 else float(m == 1)) * c for (m, a), c in self.terms.items()).real + 0.0
+
+    def constant(self) -> float:
+        """Return the number it is.
+
+        Raises:
+            ValueError: if it changes with q.
+        """
+        if any(power or abs(c) > ROUNDING * self.size() for (power, _), c in self.change().terms.items()):
+            raise ValueError  # powers of q: however small, far away they outgrow the rest
+        return self.of(0, 0.0).real
+
+    def phase(self) -> tuple[Harmonic, Harmonic]:
+        """Return e^(i x) and e^(-i x) of a linear function x = a q + b."""
+        if self.terms.keys() - {(0, 0.0), (1, 0.0)}:
+            raise ValueError
+        a, b = self.of(1, 0.0).real, self.of(0, 0.0).real
+        forth = complex(math.cos(b), math.sin(b))
+        return Harmonic({(0, a): forth}), Harmonic({(0, -a): forth.conjugate()})
+
+
+def _number(value: complex) -> Harmonic:
+    return Harmonic({(0, 0.0): value})
+
+
+def _sine(x: Harmonic) -> Harmonic:
+    forth, back = x.phase()
+    return forth * _number(-0.5j) + back * _number(0.5j)
+
+
+def _cosine(x: Harmonic) -> Harmonic:
+    forth, back = x.phase()
+    return forth * _number(0.5) + back * _number(0.5)
+
+
+RULES: dict[Op, Any] = {
+    Op.ADD: lambda a, b: a + b,
+    Op.SUB: lambda a, b: a + _number(-1.0) * b,
+    Op.MUL: lambda a, b: a * b,
+    Op.NEG: lambda a: _number(-1.0) * a,
+    Op.DIV: lambda a, b: a * _number(1.0 / b.constant()),
+    Op.SQRT: lambda a: _number(math.sqrt(a.constant())),
+    Op.SIN: _sine,
+    Op.COS: _cosine,
+}
+"""What the ring has: whatever else a program does, such as choosing, is no hinge's."""
+
+
+def hinge_of(joint: Joint) -> Hinge | None:
+    """Return the hinge, slide or screw that a joint is; None for any other.
+
+    One whose own `motion_subspace` or `bias` does not belong to its transform is none, nor one that exerts efforts.
+    """
+    if type(joint) in (Revolute, Prismatic, Helical):  # by definition
+        return Hinge(joint, SE3.identity(), SE3.identity())  # pyright: ignore[reportArgumentType]
+    if joint.nv != 1 or type(joint.manifold) is not Euclidean or joint.has_efforts:
+        return None
+    if type(joint) is not Reversed:
+        return _found(joint)
+    inner = hinge_of(joint.joint)  # X^-1 = after^-1 J^-1 before^-1
+    return inner and Hinge(replace(inner.joint, axis=-inner.joint.axis), inner.after.inverse(), inner.before.inverse())
+
+
+@kept("transform", "motion_subspace")
+def _found(joint: Joint) -> Hinge | None:
+    try:
+        pose = _evaluated("transform", lambda q: pose_entries(joint.transform(q)))
+        start = joint.transform((0.0,))
+        S = _twist(pose, start)
+        return _hinge(S, start) if _is_screw(pose, S, start) and _has_own(joint, S) else None
+    except Exception:  # the joint's code may raise anything; those who need it will say so
+        return None
+
+
+def pose_entries(X: SE3) -> list[Any]:
+    """Return the twelve entries of a pose, rotation first."""
+    return [*X.rotation.entries(), *X.translation]
+
+
+def _evaluated(name: str, function: Callable[[list[Any]], list[Any]]) -> list[Harmonic]:
+    """Return what a function of q is made of.
+
+    Raises:
+        KeyError, ValueError: if it does what the ring does not have.
+    """
+    program = trace(name, lambda q: {"entries": np.array(function(list(q)), dtype=object)}, [Array("q", (1,))])
+    values: list[Any] = []
+    for op, args, number in program.instructions:
+        if op in (Op.INPUT, Op.CONST):
+            values.append(Harmonic({(1, 0.0): 1.0}) if op is Op.INPUT else _number(number))
+        else:
+            values.append(RULES[op](*(values[a] for a in args)))
+    return [values[r] for r in program.results]
+
+
+def _twist(pose: Sequence[Harmonic], start: SE3) -> Motion:
+    """Return S, from the rates at q = 0; parts that are rounding errors are 0."""
+    rates = [f.slope() for f in pose]
+    W = start.rotation.T @ Matrix3(rates[:9])
+    v, u = start.rotation.transpose_apply(Vector3(*rates[9:])), Vector3(W[2, 1], W[0, 2], W[1, 0])
+    return Motion(_cleaned(v, max(f.change().size() for f in pose[9:])), _cleaned(u, 1.0))
+
+
+def _cleaned(x: Vector3, size: float) -> Vector3:
+    return Vector3(*(e if abs(e) > ROUNDING * size else 0.0 for e in x))
+
+
+def _is_screw(pose: Sequence[Harmonic], S: Motion, start: SE3) -> bool:
+    """Return whether the pose is X(0) exp(S q), S a unit twist."""
+    if any(power > 1 for f in pose for power, _ in f.terms):
+        return False  # however small: rounding leaves none, and far away it outgrows the others
+    v, u = S
+    length = math.hypot(*(u if any(u) else v))
+    along, across = u * u.dot(v), u.cross(v)
+    R0, once = start.rotation, Matrix3.identity() if any(u) else Matrix3.zero()
+    constant = [*(R0 @ (u.outer(u) + Matrix3.identity() - once)).entries(), *(start.translation + R0 @ across)]
+    linear = [*Matrix3.zero().entries(), *(R0 @ (along if any(u) else v))]
+    cosine = [*(R0 @ (once - u.outer(u))).entries(), *(R0 @ -across)]
+    sine = [*(R0 @ u.skew()).entries(), *(R0 @ (v - along if any(u) else Vector3.zero()))]
+    expected = [
+        Harmonic({(0, 0.0): c, (1, 0.0): k, (0, 1.0): 0.5 * a - 0.5j * b, (0, -1.0): 0.5 * a + 0.5j * b})
+        for c, k, a, b in zip(constant, linear, cosine, sine, strict=True)
+    ]
+    gaps = [f + _number(-1.0) * g for f, g in zip(pose, expected, strict=True)]
+    turning, place = max(g.size() for g in gaps[:9]), max(g.size() for g in gaps[9:])
+    moving = max(g.change().size() for g in gaps[9:])
+    far, travel = (max(f.size() for f in part) for part in (pose[9:], [f.change() for f in pose[9:]]))
+    is_exact = turning <= ROUNDING and place <= ROUNDING * far and moving <= ROUNDING * travel
+    return abs(length - 1.0) <= UNIT and is_exact
+
+
+def _has_own(joint: Any, S: Motion) -> bool:
+    """Return whether the joint's own S and bias, where it has any, are S and 0."""
+    if getattr(joint.motion_subspace, "__func__", None) is not Joint.motion_subspace:
+        columns = _evaluated("motion_subspace", lambda q: [e for s in joint.motion_subspace(q) for e in s.scalars()])
+        gaps = [(f + _number(-e)).size() for f, e in zip(columns, S.scalars(), strict=True)]
+        if not max(gaps) <= ROUNDING * max(map(abs, S.scalars())):
+            return False
+    if getattr(joint.bias, "__func__", None) is Joint.bias:
+        return True
+    inputs = [Array("q", (1,)), Array("v", (1,))]
+    bias = trace("bias", lambda q, v: {"b": np.array(joint.bias(list(q), list(v)).scalars(), dtype=object)}, inputs)
+    return all(i.op is Op.CONST and i.value == 0.0 for i in bias.instructions)
+
+
+def _hinge(S: Motion, start: SE3) -> Hinge:
+    """Return X(0) exp(S q) as a joint about an axis through the point u x v, or along v."""
+    v, u = S
+    if not any(u):
+        return Hinge(Prismatic(v), start, SE3.identity())
+    pitch, point = u.dot(v), _cleaned(u.cross(v), math.hypot(*v))
+    joint = Revolute(u) if abs(pitch) <= ROUNDING * math.hypot(*v) else Helical(u, pitch)
+    return (
+        Hinge(joint, start @ SE3(translation=point), SE3(translation=-point))
+        if any(point)
+        else Hinge(joint, start, SE3.identity())
+    )

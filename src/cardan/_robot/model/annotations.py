@@ -1,0 +1,228 @@
+"""What a description says beside bodies, joints and frames: it travels with them, and the dynamics never reads it.
+
+Shapes, actuators, groups, named configurations and pairs that do not touch are one record, so that every edit and every
+model carries all of them: what becomes of them follows from what becomes of the bodies and joints they name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from cardan._algebra.by_fields import ByFields
+from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError, check_known, check_new
+from cardan._algebra.spatial import SE3
+from cardan._robot.joints import Joint, Mimic
+from cardan._robot.records import WORLD, Actuator, Configuration, Connection, Drive, Group
+
+if TYPE_CHECKING:
+    from cardan._robot.geometry.shapes import Shape
+
+Renaming = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Annotations(ByFields):
+    """Shapes, actuators, groups, named configurations and disabled contacts of bodies and joints.
+
+    Attributes:
+        shapes: visual and collision shapes.
+        actuators: what drives the joints.
+        groups: of bodies and joints.
+        configurations: coordinates by joint.
+        disabled_contacts: pairs of bodies whose shapes do not touch.
+    """
+
+    shapes: tuple[Shape, ...] = ()
+    actuators: tuple[Actuator, ...] = ()
+    groups: tuple[Group, ...] = ()
+    configurations: tuple[Configuration, ...] = ()
+    disabled_contacts: tuple[tuple[str, str], ...] = ()
+
+    def named(self) -> Iterator[tuple[str, str]]:
+        """Yield the kind and name of everything that has one of its own."""
+        lists = {"actuator": self.actuators, "group": self.groups, "configuration": self.configurations}
+        yield from ((kind, record.name) for kind, records in lists.items() for record in records)
+
+    def check(self, bodies: Collection[str], joints: Mapping[str, Joint]) -> None:
+        """Raise unless all bodies and joints that are named here exist, and names are unique.
+
+        Args:
+            bodies: names of the bodies, without the world.
+            joints: the joints by name.
+
+        Raises:
+            DuplicateNameError, UnknownNameError, ShapeError: for a name that is used twice, or does not exist; for
+                coordinates or gears that do not fit.
+        """
+        seen: dict[str, set[str]] = {}
+        for kind, name in self.named():
+            check_new(kind, name, seen.setdefault(kind, set()), "the annotations")
+            seen[kind].add(name)
+        self._check_names(bodies, joints)
+        for actuator in self.actuators:
+            check_gears(actuator, joints)
+        for configuration in self.configurations:
+            check_coordinates(configuration, joints)
+
+    def _check_names(self, bodies: Collection[str], joints: Collection[str]) -> None:
+        known = {WORLD, *bodies}
+        for where, names in (
+            *((f"shape {s.name!r}", (s.body,)) for s in self.shapes),
+            *((f"group {g.name!r}", g.bodies) for g in self.groups),
+            *(("disabled contacts", pair) for pair in self.disabled_contacts),
+        ):
+            for name in names:
+                check_known("body", name, known, where)
+        for where, names in (
+            *((f"actuator {a.name!r}", a.joints) for a in self.actuators),
+            *((f"group {g.name!r}", g.joints) for g in self.groups),
+        ):
+            for name in names:
+                check_known("joint", name, joints, where)
+
+    # --- what becomes of them ---
+
+    def renamed(self, new: Renaming) -> Annotations:
+        """Return them with every name but the world's replaced."""
+        moved = lambda names: tuple(map(new, names))  # noqa: E731
+        return Annotations(
+            tuple(replace(s, body=new(s.body)) for s in self.shapes),
+            tuple(replace(a, name=new(a.name), joints=moved(a.joints)) for a in self.actuators),
+            tuple(
+                Group(new(g.name), moved(g.bodies), moved(g.joints), new(g.tip) if g.tip else "") for g in self.groups
+            ),
+            tuple(
+                Configuration(new(c.name), {new(j): own for j, own in c.coordinates.items()})
+                for c in self.configurations
+            ),
+            tuple((new(a), new(b)) for a, b in self.disabled_contacts),
+        )
+
+    def joined(self, other: Annotations, where: str) -> Annotations:
+        """Return both; a configuration of one name is one of all joints that it has in either.
+
+        Raises:
+            DuplicateNameError: for an actuator or group of one name in both.
+        """
+        for kind, mine, theirs in (("actuator", self.actuators, other.actuators), ("group", self.groups, other.groups)):
+            taken = {record.name for record in mine}
+            for record in theirs:
+                check_new(kind, record.name, taken, f"{where} (give prefix=...)")
+        coordinates: dict[str, dict[str, Any]] = {}
+        for c in (*self.configurations, *other.configurations):
+            coordinates.setdefault(c.name, {}).update(c.coordinates)
+        return Annotations(
+            self.shapes + other.shapes,
+            self.actuators + other.actuators,
+            self.groups + other.groups,
+            tuple(Configuration(name, own) for name, own in coordinates.items()),
+            tuple(dict.fromkeys(self.disabled_contacts + other.disabled_contacts)),
+        )
+
+    def without(
+        self, bodies: Collection[str] = (), joints: Collection[str] = (), still: Collection[str] = ()
+    ) -> Annotations:
+        """Return what is left of them without some bodies and joints.
+
+        With a body go its shapes and pairs, with a joint the actuators on it and its coordinates; a group that loses
+        all it holds goes, too.
+
+        Args:
+            bodies: that go.
+            joints: that go.
+            still: joints that stay, but have other coordinates than before, or none.
+        """
+        unmoved = {*joints, *still}
+        left = [_smaller(group, bodies, joints) for group in self.groups]
+        groups = [new for new, old in zip(left, self.groups, strict=True) if _holds(new) or not _holds(old)]
+        tips = {group.name for group in groups}
+        return Annotations(
+            tuple(s for s in self.shapes if s.body not in bodies),
+            tuple(a for a in self.actuators if unmoved.isdisjoint(a.joints)),
+            tuple(g if g.tip in tips or not g.tip else replace(g, tip="") for g in groups),
+            tuple(
+                Configuration(c.name, {j: own for j, own in c.coordinates.items() if j not in unmoved})
+                for c in self.configurations
+            ),
+            tuple(pair for pair in self.disabled_contacts if pair[0] not in bodies and pair[1] not in bodies),
+        )
+
+    def widened(self, joint: str, nv: int, more: int) -> Annotations:
+        """Return them for a joint with more coordinates behind its own nv: 0 in configurations, not driven."""
+
+        def geared(actuator: Actuator) -> Actuator:
+            rows: Any = zip(actuator.joints, actuator.gear, strict=True)  # pyright: ignore[reportArgumentType]
+            gear = [row if name != joint else row * (nv if len(row) == 1 else 1) + (0.0,) * more for name, row in rows]
+            return replace(actuator, gear=gear)
+
+        def stretched(c: Configuration) -> Configuration:
+            return Configuration(c.name, {**c.coordinates, joint: (*c.coordinates[joint], *[0.0] * more)})
+
+        return replace(
+            self,
+            actuators=tuple(geared(a) if joint in a.joints else a for a in self.actuators),
+            configurations=tuple(stretched(c) if joint in c.coordinates else c for c in self.configurations),
+        )
+
+    def without_drives(self, drives: Mapping[str, Drive]) -> Annotations:
+        """Return them without the actuators that are exactly some joints' drives, given by joint."""
+        stale = {a.name for a in self.actuators if a.joints[0] in drives and a.drive() == drives[a.joints[0]]}
+        return replace(self, actuators=tuple(a for a in self.actuators if a.name not in stale))
+
+    def moved(self, body: str, onto: str, X: SE3) -> Annotations:
+        """Return them with what is on a body on another one, where the body's frame is at X."""
+        there = lambda name: onto if name == body else name  # noqa: E731
+        pairs = dict.fromkeys((there(a), there(b)) for a, b in self.disabled_contacts)
+        return replace(
+            self,
+            shapes=tuple(replace(s, body=onto, pose=X @ s.pose) if s.body == body else s for s in self.shapes),
+            groups=tuple(replace(g, bodies=tuple(dict.fromkeys(map(there, g.bodies)))) for g in self.groups),
+            disabled_contacts=tuple(pair for pair in pairs if pair[0] != pair[1]),
+        )
+
+
+def check_gears(actuator: Actuator, joints: Mapping[str, Joint]) -> None:
+    """Raise `ShapeError` unless an actuator's gears fit its joints: one number, or nv."""
+    for name, gear in zip(actuator.joints, actuator.gear, strict=True):  # pyright: ignore[reportArgumentType]
+        nv = joints[name].nv
+        if nv == 0 or len(gear) not in (1, nv):
+            expected = f"1 or {nv}" if nv else "a joint that moves"
+            raise ShapeError(
+                f"actuator {actuator.name!r}", f"gear of joint {name!r}", got=(len(gear),), expected=expected
+            )
+
+
+def check_coordinates(configuration: Configuration, joints: Mapping[str, Joint]) -> None:
+    """Raise unless a configuration's coordinates are those of joints that have some.
+
+    Raises:
+        UnknownNameError: for a joint that does not exist, or mimics another.
+        ShapeError: for another number of coordinates.
+        ParameterError: for a quaternion, or the like, of length 0.
+    """
+    where = f"configuration {configuration.name!r}"
+    for name, own in configuration.coordinates.items():
+        if name not in joints or isinstance(joints[name], Mimic):
+            known = [n for n, joint in joints.items() if not isinstance(joint, Mimic)]
+            raise UnknownNameError("joint with coordinates", name, known, where=where)
+        nq = joints[name].nq
+        if len(own) != nq:
+            raise ShapeError(where, name, got=(len(own),), expected=f"({nq},)", hint=repr(joints[name]))
+        if not all(any(own[start:stop]) for start, stop in joints[name].manifold.unit_parts()):
+            raise ParameterError(f"{where}: {name!r}", got=own, expected="a direction of a length that is not 0")
+
+
+def kinds_of(connections: Iterable[Connection]) -> dict[str, Joint]:
+    """Return joints by name."""
+    return {c.name: c.joint for c in connections}
+
+
+def _smaller(group: Group, bodies: Collection[str], joints: Collection[str]) -> Group:
+    kept = tuple(b for b in group.bodies if b not in bodies), tuple(j for j in group.joints if j not in joints)
+    return replace(group, bodies=kept[0], joints=kept[1])
+
+
+def _holds(group: Group) -> bool:
+    return bool(group.bodies or group.joints)

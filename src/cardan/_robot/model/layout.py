@@ -1,0 +1,195 @@
+"""From the description to the tree: who hangs on whom, which coordinates are whose, what rides on what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cardan._algebra.errors import MechanismError, UnknownNameError, check_known, check_new
+from cardan._algebra.scalar import is_zero
+from cardan._algebra.spatial import SE3, Inertia, Scalar, snapped
+from cardan._robot.joints import Joint, Mimic
+from cardan._robot.model.node import Attachment, Node
+from cardan._robot.records import WORLD, Body, Connection, Frame
+
+Slices = dict[str, tuple[slice, slice]]
+
+
+def check_unique(bodies: Sequence[Body], frames: Sequence[Frame], connections: Sequence[Connection]) -> None:
+    """Raise `DuplicateNameError` where a name is used twice; bodies and frames share one set of names."""
+    seen: set[str] = {WORLD}
+    for kind, name in [("body", b.name) for b in bodies] + [("frame", f.name) for f in frames]:
+        check_new(kind, name, seen, "model")
+        seen.add(name)
+    joints: set[str] = set()
+    for connection in connections:
+        check_new("joint", connection.name, joints, "model")
+        joints.add(connection.name)
+
+
+def check_closures(bodies: Sequence[Body], closures: Sequence[Connection]) -> None:
+    """Raise unless the closing joints connect bodies that exist and have no inertia of their own."""
+    names = {WORLD, *(b.name for b in bodies)}
+    for c in closures:
+        for body in (c.parent, c.child):
+            check_known("body", body, names, f"joint {c.name!r}")
+        drive = (*c.drive_stiffness, *c.drive_damping)
+        for what, values in (("an armature", c.armature), ("a drive", drive), ("a spring", c.spring_stiffness)):
+            if any(values or ()):
+                raise MechanismError(
+                    f"joint {c.name!r} has {what} but closes a loop, where it has no coordinate to count for; "
+                    "let another joint of the loop close it: model(closing=[...])."
+                )
+
+
+def ordered_tree(bodies: Sequence[Body], connections: Sequence[Connection]) -> list[Connection]:
+    """Return the connections from the world outwards, depth first, siblings in document order.
+
+    Raises:
+        MechanismError: if the bodies do not form a forest on the world.
+    """
+    names = [b.name for b in bodies]
+    children: dict[str, list[Connection]] = {name: [] for name in (WORLD, *names)}
+    parent_joint: dict[str, str] = {}
+    for c in connections:
+        for body in (c.parent, c.child):
+            if body not in children:
+                raise UnknownNameError("body", body, [WORLD, *names], where=f"joint {c.name!r}")
+        if c.child == WORLD:
+            raise MechanismError(f"joint {c.name!r}: the world cannot be a child; swap parent and child.")
+        if c.child in parent_joint:
+            other = parent_joint[c.child]
+            raise MechanismError(f"body {c.child!r} has two parents, through joints {other!r} and {c.name!r}.")
+        parent_joint[c.child] = c.name
+        children[c.parent].append(c)
+    order, stack = [], list(reversed(children[WORLD]))
+    while stack:
+        connection = stack.pop()
+        order.append(connection)
+        stack.extend(reversed(children[connection.child]))
+    if len(order) < len(names):
+        reached = {c.child for c in order}
+        lost = [n for n in names if n not in reached]
+        raise MechanismError(f"bodies {lost[:6]} are not connected to the world, or lie on a loop.")
+    return order
+
+
+def coordinate_slices(connections: Sequence[Connection]) -> Slices:
+    """Return each joint's slices of q and v, in document order; a mimic's are empty."""
+    slices: Slices = {}
+    iq = iv = 0
+    for c in connections:
+        nq, nv = (0, 0) if isinstance(c.joint, Mimic) else (c.joint.nq, c.joint.nv)
+        slices[c.name] = slice(iq, iq + nq), slice(iv, iv + nv)
+        iq, iv = iq + nq, iv + nv
+    return slices
+
+
+def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Mimic]:
+    """Return each mimic joint with a primary that is not itself a mimic.
+
+    Raises:
+        MechanismError: if a primary is unknown, fixed, of another kind of coordinates, or mimics form a circle.
+    """
+    by_name = {c.name: c.joint for c in connections}
+    resolved: dict[str, Mimic] = {}
+    for start in by_name:
+        chain: dict[str, Mimic] = {}  # not resolved yet, each the primary of the one before
+        name = start
+        while name not in resolved and isinstance(joint := by_name[name], Mimic):
+            if name in chain:
+                raise MechanismError(f"mimic joint {name!r} copies itself, through {sorted(chain)[:6]}.")
+            chain[name] = joint
+            check_known("joint", joint.primary, by_name, f"mimic joint {name!r}")
+            name = joint.primary
+        for name, joint in reversed(chain.items()):
+            primary = resolved.get(joint.primary)
+            resolved[name] = _checked_copy(name, joint if primary is None else joint.of_mimic(primary), by_name)
+    return {name: resolved[name] for name in by_name if name in resolved}
+
+
+def _checked_copy(name: str, joint: Mimic, by_name: dict[str, Joint]) -> Mimic:
+    """Return a mimic of a joint that is none, as it reads its coordinates."""
+    primary = by_name[joint.primary]
+    found = joint.copying(primary)
+    if found is None:
+        raise MechanismError(
+            f"mimic joint {name!r} ({type(joint.joint).__name__}, {joint.manifold!r}) cannot copy {joint.primary!r} "
+            f"({type(primary).__name__}, {primary.manifold!r}): both need the same kind of coordinates."
+        )
+    return found
+
+
+def place(
+    bodies: Sequence[Body],
+    frames: Sequence[Frame],
+    order: Sequence[Connection],
+    slices: Slices,
+    mimics: dict[str, Mimic],
+) -> tuple[tuple[Node, ...], dict[str, Attachment]]:
+    """Return the nodes, and where every body and frame rides."""
+    attachments = {WORLD: Attachment(-1, SE3.identity())}
+    skeleton: list[tuple[Connection, int, SE3]] = []
+    for c in order:
+        base = attachments[c.parent]
+        at_joint, to_child = base.pose @ c.parent_pose, c.child_pose.inverse()
+        if c.joint.nv == 0:
+            pose = at_joint @ c.joint.transform(()) @ to_child
+            attachments[c.child] = Attachment(base.node, snapped(pose))
+        else:
+            attachments[c.child] = Attachment(len(skeleton), snapped(to_child))
+            skeleton.append((c, base.node, snapped(at_joint)))
+    for frame in frames:
+        check_known("body", frame.body, attachments, f"frame {frame.name!r}")
+        base = attachments[frame.body]
+        attachments[frame.name] = Attachment(base.node, snapped(base.pose @ frame.pose))
+    inertias = [Inertia.zero() for _ in skeleton]
+    for body in bodies:
+        at = attachments[body.name]
+        if body.inertia is not None and at.node >= 0:
+            inertias[at.node] = inertias[at.node] + at.pose @ body.inertia
+    nodes = tuple(_node(i, *s, inertias[i], slices, mimics.get(s[0].name)) for i, s in enumerate(skeleton))
+    return nodes, attachments
+
+
+def _node(
+    index: int, c: Connection, parent: int, placement: SE3, inertia: Inertia, slices: Slices, mimic: Mimic | None
+) -> Node:
+    joint = mimic or c.joint
+    iq, iv = slices[mimic.primary if mimic else c.name]
+    k = mimic.multiplier if mimic else 1.0
+    return Node(
+        index=index,
+        name=c.name,
+        joint=joint,
+        parent=parent,
+        placement=placement,
+        inertia=inertia,
+        q=tuple(range(iq.start, iq.stop)),
+        v=tuple(range(iv.start, iv.stop)),
+        armature=tuple(k * k * e for e in c.armature or ()),
+        damping=tuple(k * k * e for e in c.damping or ()),
+        friction=tuple(abs(k) * e for e in c.friction or ()),
+        drive_stiffness=tuple(k * k * e for e in c.drive_stiffness),
+        drive_damping=tuple(k * k * e for e in c.drive_damping),
+        spring_stiffness=tuple(k * k * e for e in c.spring_stiffness),
+        spring_rest=tuple(_rest_of_primary(mimic, e) for e in c.spring_rest) if mimic else tuple(c.spring_rest),
+    )
+
+
+def _rest_of_primary(mimic: Mimic, rest: Scalar) -> Scalar:
+    """Return where the primary is when the mimic is at its rest; one that does not move with it has no stiffness."""
+    return (rest - mimic.offset) / mimic.multiplier if mimic.multiplier else 0.0
+
+
+def rest_along_v(nodes: Sequence[Node], nv: int) -> tuple[Scalar, ...]:
+    """Return where all springs of each degree of freedom together do not pull; each one's own rest if it is alone."""
+    rest: list[Scalar] = [0.0] * nv
+    total: list[Scalar] = [0.0] * nv
+    for node in nodes:
+        for j, stiffness, own in zip(node.v, node.spring_stiffness, node.spring_rest, strict=True):
+            if is_zero(total[j]):
+                rest[j] = own if not is_zero(stiffness) or is_zero(rest[j]) else rest[j]
+            elif not is_zero(stiffness):
+                rest[j] = (total[j] * rest[j] + stiffness * own) / (total[j] + stiffness)
+            total[j] = total[j] + stiffness
+    return tuple(rest)

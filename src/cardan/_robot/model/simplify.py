@@ -1,0 +1,260 @@
+"""A model that moves alike with fewer numbers: for what depends on joint coordinates alone.
+
+Joint efforts, accelerations and the mass matrix do not depend on which frame a body is described in, nor on how inertia
+is shared out between the two sides of a joint where no motion can tell. These freedoms serve to make numbers 0 or +-1,
+which then vanish from the traced program:
+
+- **joints** are what they do: whoever wrote a hinge, slide or screw (`joints/recognise.py`), it counts as one;
+- **frames** of nodes turn about and slide along their own joint axis (which leaves the joint as it is), so that
+  placements have few numbers that are neither 0 nor 1;
+- **inertia** that a joint's motion neither moves nor sees goes to the parent: behind a revolute joint about u the mass,
+  the first moment along u and one moment across it (J - k (1 - u u^T) about the joint); behind a prismatic joint the
+  whole rotational inertia. What remains on the bodies are the base parameters. (What goes there and comes back in
+  other coordinates leaves rounding errors of its own size, so that of a body that is too thin stays: `THINNEST`.)
+
+Nodes' frames and inertias lose their physical meaning; bodies and frames stay where they are (`Model.attachments`).
+Nodes with constants that are inputs (`Model.with_inputs`) stay as they are.
+
+Source: Gautier and Khalil, Direct calculation of minimum set of inertial parameters of serial robots (1990); Khalil and
+Kleinfinger, Minimum operations and minimum parameters of the dynamic models of tree structure robots (1987).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from numbers import Real
+from typing import Any, cast
+
+from cardan._algebra.by_identity import ByIdentity
+from cardan._algebra.content import apart
+from cardan._algebra.scalar import atan2
+from cardan._algebra.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, snapped
+from cardan._algebra.spatial.rotations import rotation_about_axis
+from cardan._robot.joints import Helical, Joint, Prismatic, Revolute, UnboundedRevolute
+from cardan._robot.joints.derivation.parameters import opened, replaced
+from cardan._robot.joints.recognise import hinge_of
+from cardan._robot.model.model import Model
+from cardan._robot.model.node import Attachment, Node
+
+TURNING = (Revolute, UnboundedRevolute)
+ABOUT_AN_AXIS = (*TURNING, Helical, Prismatic)  # exactly these: a class derived from them may do something else
+RESIDUE = 1e-15
+"""Below it, what rounding leaves of 0 and 1, as for `snapped`."""
+Placed = tuple[Any, SE3, SE3]
+"""A joint, the pose before it and the pose after it."""
+THINNEST = 1e-3
+"""How small the inertia that is felt may be, relative to the moment that goes away and comes back in it.
+
+Rounding errors are of the moment's size: so no more than three digits are lost. Bodies of robots are thicker by far.
+"""
+
+
+def simplified_tree(model: Model) -> Model:
+    """Return a model with the same joint-space dynamics and sparser nodes; names and coordinates are the same."""
+    twin = _twins.get(model)
+    if twin is None:
+        nodes, moves = _reframed(model.nodes)
+        places = {name: _moved(at, moves) for name, at in model.attachments.items()}
+        alone = [apart()]  # equal to no other: what is made of its nodes is of no use to the model itself
+        twin = _twins.setdefault(model, replaced(model, nodes=_regrouped(nodes), attachments=places, _content=alone))
+    return twin
+
+
+_twins: ByIdentity[Model, Model] = ByIdentity()
+
+
+def costly_numbers(model: Model) -> int:
+    """Return how many numbers of the nodes' placements and inertias are neither 0 nor +-1, and so cost operations."""
+    return sum(e not in (0.0, 1.0, -1.0) for node in model.nodes for e in _numbers(node) if isinstance(e, Real))
+
+
+def _numbers(node: Node) -> tuple[Any, ...]:
+    return *node.placement.rotation.entries(), *node.placement.translation, *node.inertia.parameters()
+
+
+def _is_symbolic(node: Node) -> bool:
+    """Return whether a node holds constants that are only known when the program runs, so that it stays as it is."""
+    return not all(isinstance(e, Real) for e in _numbers(node)) or bool(opened(node.joint)[1])
+
+
+def _moved(at: Attachment, moves: Sequence[SE3]) -> Attachment:
+    return at if at.node < 0 else Attachment(at.node, snapped(moves[at.node].inverse() @ at.pose))
+
+
+# --- frames ---
+
+
+def _reframed(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
+    """Return the nodes with frames turned about and slid along their joint axes where that makes numbers vanish.
+
+    With them goes, for each node, X from its new frame to its old one.
+    """
+    changed: list[Node] = []
+    moves: list[SE3] = []
+    below: dict[int, list[Node]] = {}
+    for node in nodes:
+        below.setdefault(node.parent, []).append(node)
+    for node in nodes:
+        children = below.get(node.index, [])
+        above = moves[node.parent] if node.parent >= 0 else SE3.identity()
+        placement = above.inverse() @ node.placement
+        if any(map(_is_symbolic, (node, *children))):
+            moves.append(SE3.identity())
+            changed.append(replace(node, placement=placement))
+            continue
+        joint, before, after = _aligned(_recognised(node.joint))
+        placement = placement @ before
+        beyond = [after @ child.placement for child in children]
+        choices = _moves(joint, placement)
+        move = min(choices, key=lambda X: _cost(placement @ X, [X.inverse() @ b for b in beyond]))
+        moves.append(after.inverse() @ move)
+        inertia = moves[-1].inverse() @ node.inertia
+        inertia = _cleared(inertia, inertia)
+        changed.append(replace(node, joint=joint, placement=snapped(placement @ move), inertia=inertia))
+    return changed, moves
+
+
+def _recognised(joint: Joint) -> Placed:
+    """Return a joint as what it does, and where its frames are: X = before @ joint.transform(q) @ after."""
+    hinge = None if type(joint) is UnboundedRevolute else hinge_of(joint)
+    return hinge or (joint, SE3.identity(), SE3.identity())
+
+
+def _aligned(placed: Placed) -> Placed:
+    """Return a joint about an axis as one about a coordinate axis."""
+    joint, before, after = placed
+    if type(joint) not in ABOUT_AN_AXIS or max(abs(e) for e in joint.axis) == 1.0:
+        return placed
+    k = max(range(3), key=lambda i: abs(joint.axis[i]))
+    unit = Vector3(*(math.copysign(1.0, joint.axis[k]) if i == k else 0.0 for i in range(3)))
+    normal = unit.cross(joint.axis)
+    sine = math.sqrt(normal.dot(normal))
+    if sine == 0.0:  # it is the coordinate axis, but for a last digit or numbers whose squares vanish
+        return replace(joint, axis=unit), before, after
+    X = SE3(rotation_about_axis(normal * (1.0 / sine), atan2(sine, unit.dot(joint.axis))))
+    return replace(joint, axis=unit), before @ X, X.inverse() @ after
+
+
+def _cost(placement: SE3, below: Iterable[SE3]) -> float:
+    """Return how many numbers of the placements cost operations; those behind the joint may still be mended."""
+    return _weight(placement) + 0.9 * sum(_weight(X) for X in below)
+
+
+def _weight(X: SE3) -> float:
+    """Return what the numbers cost that `snapped` leaves, without the pose: it is asked of dozens of them a joint."""
+    smallest = RESIDUE * max(map(abs, X.translation))
+    turning = sum(abs(e - round(e)) > RESIDUE for e in X.rotation.entries())
+    return 2.0 * turning + sum(abs(e) > smallest for e in X.translation)
+
+
+def _moves(joint: Any, placement: SE3) -> list[SE3]:
+    """Return displacements that commute with the joint's motion: the identity first."""
+    if type(joint) not in (*TURNING, Helical):
+        return [SE3.identity()]
+    axis = joint.axis
+    turns = [Matrix3.identity(), *(rotation_about_axis(axis, angle) for angle in _angles(axis, placement.rotation))]
+    return [SE3(R, axis * s) for s in (0.0, *_slides(axis, placement)) for R in turns]
+
+
+def _angles(axis: Vector3, R: Matrix3) -> list[float]:
+    """Return the angles about the axis at which some entry of the turned rotation is 0."""
+    k = next(i for i in range(3) if axis[i] != 0.0)
+    a, b, sign = (k + 1) % 3, (k + 2) % 3, axis[k]
+    angles = []
+    for row in R.rows():
+        if math.hypot(row[a], row[b]) > 1e-9:
+            angle = sign * atan2(row[b], row[a])
+            angles += [angle, angle + math.pi / 2, angle + math.pi, angle - math.pi / 2]
+    return angles
+
+
+def _slides(axis: Vector3, placement: SE3) -> list[float]:
+    """Return the displacements along the axis at which some entry of the translation is 0."""
+    along, p = placement.rotation @ axis, placement.translation
+    return [-p[i] / along[i] for i in range(3) if abs(along[i]) > 0.7 and p[i] != 0.0]  # none far away
+
+
+# --- inertia ---
+
+
+def _regrouped(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """Return the nodes with all inertia that may go to the parent gone there."""
+    inertias, felt = [node.inertia for node in nodes], _felt(nodes)
+    for node in reversed(nodes):
+        part = None if _is_symbolic(node) else _unseen(node, inertias[node.index])
+        if part is None or THINNEST * max(map(abs, part.inertia_at_origin)) > felt[node.index]:
+            continue
+        inertias[node.index] = _without(inertias[node.index], part)
+        if node.parent >= 0:
+            inertias[node.parent] = inertias[node.parent] + node.placement @ part
+    return tuple(replace(node, inertia=inertias[node.index]) for node in nodes)
+
+
+def _unseen(node: Node, inertia: Inertia) -> Inertia | None:
+    """Return the part of a node's inertia that its joint neither moves nor changes; None where there is none."""
+    (mass, h, J), joint = inertia, cast("Any", node.joint)
+    if type(joint) is Prismatic:
+        return Inertia.from_origin(0.0, Vector3.zero(), J)
+    if type(joint) not in TURNING:
+        return None
+    u = joint.axis
+    across = Symmetric3.isotropic(1.0) + Symmetric3.of(u.outer(u)) * -1.0
+    k = next((i for i in (3, 0, 5) if across[i] == 1.0), None)
+    moment = 0.0 if k is None else J[k]
+    return Inertia.from_origin(mass, u * u.dot(h), across * moment)
+
+
+def _felt(nodes: Sequence[Node]) -> list[float]:
+    """Return, for each node, the least rotational inertia any joint before it may feel of it, wherever it turns.
+
+    That is what the body of that joint has about its axis, and the least moments of all bodies from the node on.
+    """
+    least = [_least(node.inertia.inertia_at_com) if not _is_symbolic(node) else 0.0 for node in nodes]
+    for node in reversed(nodes):
+        if node.parent >= 0:
+            least[node.parent] += least[node.index]
+    before: list[float] = []  # the least of the joints before a node
+    for node in nodes:
+        p = node.parent
+        before.append(min(before[p], _own(nodes[p])) if p >= 0 else math.inf)
+    return [a + b for a, b in zip(before, least, strict=True)]
+
+
+def _own(node: Node) -> float:
+    """Return the least rotational inertia a joint feels of its own body and drive."""
+    if type(node.joint) is Prismatic:
+        return math.inf
+    if _is_symbolic(node):
+        return 0.0
+    J, joint = node.inertia.inertia_at_origin, cast("Any", node.joint)
+    if type(joint) not in TURNING:
+        return _least(J)
+    u = joint.axis
+    return max(u.dot(J @ u), 0.0) + sum(e for e in node.armature if isinstance(e, Real))
+
+
+def _least(J: Symmetric3) -> float:
+    """Return a lower bound of the principal moments, equal to the least for rods and half of it for discs.
+
+    From det J = abc and bc <= ((b + c) / 2)^2 <= (tr J / 2)^2, for moments a <= b <= c.
+    """
+    x, y, z = J.matrix().rows()
+    determinant, trace = x.dot(y.cross(z)), x[0] + y[1] + z[2]
+    return max(4.0 * determinant / trace**2, 0.0) if trace > 0.0 else 0.0
+
+
+def _without(inertia: Inertia, part: Inertia) -> Inertia:
+    """Return the difference; what cancels is exactly 0."""
+    rest = [a - b for a, b in zip(inertia.parameters(), part.parameters(), strict=True)]
+    return _cleared(Inertia.from_parameters(rest), inertia)
+
+
+def _cleared(inertia: Inertia, size: Inertia) -> Inertia:
+    """Return an inertia whose rounding errors are 0, relative to the largest number of each kind in another."""
+    (m, h, J), largest = inertia, [max(map(abs, part)) for part in ((size.mass,), *size[1:])]
+    kept = [
+        [e if abs(e) > 1e-15 * most else 0.0 for e in part] for part, most in zip(((m,), h, J), largest, strict=True)
+    ]
+    return Inertia.from_parameters([e for part in kept for e in part])

@@ -1,0 +1,61 @@
+"""The layout table: what `print(model)` shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from cardan._algebra.errors import visible
+from cardan._robot.joints import Joint, Mimic
+
+if TYPE_CHECKING:
+    from cardan._robot.model.model import Model
+    from cardan._robot.records import Connection
+
+HEADER = ("joint", "type", "parent -> child", "q", "v", "position limits")
+
+
+def layout_table(model: Model) -> str:
+    """Return the joints of a model with their slices of q and v and their limits, as text."""
+    lines = aligned([HEADER, *(_row(model, connection) for connection in model.connections)])
+    sizes = f"{len(model.bodies)} bodies, {model.mass:.6g} kg, nq = {model.nq}, nv = {model.nv}"
+    closing = [closing_text(c, type(c.joint).__name__) for c in model.closures]
+    given = [f"given at every call: {name} {each.shape}" for name, each in model.inputs.items()]
+    return "\n".join([f"{visible(model.name)}: {sizes}", lines[0], "-" * len(lines[0]), *lines[1:], *closing, *given])
+
+
+def closing_text(c: Connection, kind: str) -> str:
+    """Return a joint that closes a loop as a line."""
+    return f"closing: {visible(c.parent)} <-[{visible(c.name)}: {kind}]-> {visible(c.child)}"
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of text as lines with aligned columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def kind_of(joint: Joint) -> str:
+    """Return what kind of joint it is, and what a mimic copies."""
+    if isinstance(joint, Mimic):
+        return f"{type(joint.joint).__name__} = {joint.multiplier:g} {visible(joint.primary)} + {joint.offset:g}"
+    return type(joint).__name__
+
+
+def _row(model: Model, c: Any) -> tuple[str, ...]:
+    iq, iv = model.slices[c.name]
+    between = f"{visible(c.parent)} -> {visible(c.child)}"
+    return visible(c.name), kind_of(c.joint), between, _slice(iq), _slice(iv), _limits(c.limits)
+
+
+def _slice(s: slice) -> str:
+    if s.stop == s.start:
+        return "-"
+    return str(s.start) if s.stop == s.start + 1 else f"{s.start}:{s.stop}"
+
+
+def _limits(limits: Any) -> str:
+    pairs = zip(limits.lower, limits.upper, strict=True)
+    shown = ["free" if math.isinf(a) and math.isinf(b) else f"[{a:.4g}, {b:.4g}]" for a, b in pairs]
+    return shown[0] if len(set(shown)) == 1 else ", ".join(shown)

@@ -1,0 +1,89 @@
+"""A humanoid: pelvis, torso and head, two arms of seven joints, two legs of six."""
+
+from __future__ import annotations
+
+from cardan._algebra.checked_numbers import positive
+from cardan._robot.description import Mechanism
+from cardan._robot.joints import Fixed, Limits, Revolute
+from cardan._robot.shipped.solids import add_box, add_rod, add_sphere, at
+
+_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+# part, axis, offset from the part before (y counts to the left), mass, length of the rod downwards, radius, effort,
+# position limits of the left side [rad]; about x and z they are mirrored on the right
+_ARM = (
+    ("shoulder_pitch", "y", (0.0, 0.18, 0.38), 1.2, 0.06, 0.045, 80.0, (-2.8, 1.0)),
+    ("shoulder_roll", "x", (0.0, 0.05, 0.0), 1.0, 0.08, 0.045, 80.0, (-0.3, 2.2)),
+    ("upper_arm", "z", (0.0, 0.0, -0.06), 1.4, 0.20, 0.040, 60.0, (-1.5, 1.5)),
+    ("forearm", "y", (0.0, 0.0, -0.22), 1.0, 0.12, 0.035, 60.0, (-2.4, 0.0)),
+    ("wrist_yaw", "z", (0.0, 0.0, -0.12), 0.6, 0.08, 0.030, 20.0, (-1.5, 1.5)),
+    ("wrist_pitch", "y", (0.0, 0.0, -0.10), 0.3, 0.04, 0.028, 15.0, (-0.9, 0.9)),
+    ("wrist_roll", "x", (0.0, 0.0, -0.02), 0.3, 0.04, 0.028, 15.0, (-0.6, 0.6)),
+)
+_LEG = (
+    ("hip_yaw", "z", (0.0, 0.10, -0.06), 1.6, 0.08, 0.055, 120.0, (-0.6, 0.8)),
+    ("hip_roll", "x", (0.0, 0.0, -0.06), 1.6, 0.08, 0.055, 150.0, (-0.4, 0.9)),
+    ("thigh", "y", (0.0, 0.0, -0.02), 4.5, 0.38, 0.060, 200.0, (-2.0, 0.6)),
+    ("shank", "y", (0.0, 0.0, -0.38), 3.0, 0.38, 0.045, 200.0, (0.0, 2.4)),
+    ("ankle", "y", (0.0, 0.0, -0.38), 0.5, 0.04, 0.035, 90.0, (-0.9, 0.7)),
+    ("ankle_roll", "x", (0.0, 0.0, 0.0), 0.4, 0.04, 0.035, 60.0, (-0.4, 0.4)),
+)
+
+
+def humanoid(height: float = 1.6) -> Mechanism:
+    """Return a humanoid with 30 joints, standing straight with hanging arms at q = 0; x is forward, y left.
+
+    Args:
+        height: about, [m]; lengths scale with it, masses with its cube.
+
+    Raises:
+        ParameterError: unless it is positive.
+
+    Examples:
+        >>> cardan.robots.humanoid().model(base="floating").nv
+        36
+    """
+    s = positive("height of a humanoid", height) / 1.6
+    m = Mechanism("humanoid")
+    add_box(m, "pelvis", 7.0 * s**3, (0.18 * s, 0.28 * s, 0.14 * s))
+    add_box(m, "waist", 2.0 * s**3, (0.14 * s, 0.18 * s, 0.08 * s), centre=(0.0, 0.0, 0.04 * s))
+    add_box(m, "torso", 12.0 * s**3, (0.20 * s, 0.32 * s, 0.40 * s), centre=(0.0, 0.0, 0.20 * s))
+    add_rod(m, "neck", 0.8 * s**3, 0.06 * s, 0.04 * s, centre=(0.0, 0.0, 0.03 * s))
+    add_sphere(m, "head", 3.5 * s**3, 0.11 * s, centre=(0.0, 0.0, 0.11 * s))
+    _hinge(m, "waist", "z", "pelvis", (0.0, 0.0, 0.08 * s), (-1.2, 1.2), 150.0)
+    _hinge(m, "torso", "y", "waist", (0.0, 0.0, 0.06 * s), (-0.9, 0.9), 150.0)
+    _hinge(m, "neck", "z", "torso", (0.0, 0.0, 0.42 * s), (-1.2, 1.2), 15.0)
+    _hinge(m, "head", "y", "neck", (0.0, 0.0, 0.06 * s), (-0.7, 0.7), 15.0)
+    for side, left in (("left", 1.0), ("right", -1.0)):
+        hand = _limb(m, side, left, "torso", _ARM, s)
+        add_box(m, f"{side}_hand", 0.4 * s**3, (0.03 * s, 0.08 * s, 0.10 * s), centre=(0.0, 0.0, -0.05 * s))
+        m.add_joint(f"{side}_hand_mount", Fixed(), hand, f"{side}_hand", parent_pose=at(0, 0, -0.04 * s))
+        foot = _limb(m, side, left, "pelvis", _LEG, s)
+        add_box(
+            m,
+            f"{side}_foot",
+            0.8 * s**3,
+            (0.22 * s, 0.10 * s, 0.04 * s),
+            centre=(0.03 * s, 0.0, -0.02 * s),
+            touches=True,
+        )
+        m.add_joint(f"{side}_foot_mount", Fixed(), foot, f"{side}_foot", parent_pose=at(0, 0, -0.05 * s))
+    return m
+
+
+def _limb(m: Mechanism, side: str, left: float, parent: str, parts: tuple, s: float) -> str:
+    """Add the parts of a limb, mirrored for the right side, and return the last one's name."""
+    for part, axis, (x, y, z), mass, length, radius, effort, (lower, upper) in parts:
+        name = f"{side}_{part}"
+        add_rod(m, name, mass * s**3, length * s, radius * s, centre=(0.0, 0.0, -length * s / 2))
+        reach = (lower, upper) if left > 0.0 or axis == "y" else (0.0 - upper, 0.0 - lower)
+        _hinge(m, name, axis, parent, (x * s, left * y * s, z * s), reach, effort)
+        parent = name
+    return parent
+
+
+def _hinge(m: Mechanism, child: str, axis: str, parent: str, place: tuple, reach: tuple, effort: float) -> None:
+    limits = Limits(lower=[reach[0]], upper=[reach[1]], velocity=[12.0], effort=[effort])
+    m.add_joint(
+        f"{child}_joint", Revolute(_AXES[axis]), parent, child, parent_pose=at(*place), limits=limits, damping=[0.2]
+    )

@@ -1,6 +1,0 @@
-"""Where two shapes touch, or nearly: one page a pair, over scalars of any type."""
-
-from cardan.algorithms.collision.candidate import FAR, Candidate
-from cardan.algorithms.collision.table import PAIRS, Two, check_page, points, points_of
-
-__all__ = ["FAR", "PAIRS", "Candidate", "Two", "check_page", "points", "points_of"]

@@ -1,0 +1,10 @@
+"""Two descriptions of robots compared: what differs, where first, and what most likely caused it."""
+
+from typing import TYPE_CHECKING
+
+from cardan._algebra.lazy import shown
+
+if TYPE_CHECKING:
+    from cardan._reach.comparison import *
+
+__getattr__, __dir__ = shown(__name__, "cardan._reach.comparison")

@@ -1,7 +1,0 @@
-"""Two descriptions of robots compared: what differs, where first, and what most likely caused it."""
-
-from cardan.comparison.compare import compare
-from cardan.comparison.result import Comparison, Difference
-
-__all__ = ["Comparison", "Difference", "compare"]
-__dir__ = __all__.copy

@@ -1,0 +1,10 @@
+"""Functions of a robot over more states than memory holds: in chunks, on many processes or machines."""
+
+from typing import TYPE_CHECKING
+
+from cardan._algebra.lazy import shown
+
+if TYPE_CHECKING:
+    from cardan._reach.distributed import *
+
+__getattr__, __dir__ = shown(__name__, "cardan._reach.distributed")

@@ -1,6 +1,0 @@
-"""Functions of a robot over more states than memory holds: in chunks, on many processes or machines."""
-
-from cardan.distributed.mapping import map
-
-__all__ = ["map"]
-__dir__ = __all__.copy

@@ -1,9 +1,0 @@
-"""JSON of joints, mechanisms and models, exact to the last bit."""
-
-from cardan.formats.json.codec import to_json as write
-from cardan.formats.json.robot import read
-
-OPTIONS: frozenset[str] = frozenset()
-"""The options of `load` that mean something here."""
-
-__all__ = ["OPTIONS", "read", "write"]

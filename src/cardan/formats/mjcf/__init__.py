@@ -1,9 +1,0 @@
-"""MJCF, the format of MuJoCo, read and written through the package `mujoco`."""
-
-from cardan.formats.mjcf.reader import read
-from cardan.formats.mjcf.writer import to_mjcf as write
-
-OPTIONS: frozenset[str] = frozenset()
-"""The options of `load` that mean something here alone."""
-
-__all__ = ["OPTIONS", "read", "write"]

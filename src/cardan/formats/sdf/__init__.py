@@ -1,9 +1,0 @@
-"""SDF, the format of Gazebo, read and written."""
-
-from cardan.formats.sdf.reader import read
-from cardan.formats.sdf.writer import to_sdf as write
-
-OPTIONS = frozenset({"continuous", "model"})
-"""The options of `load` that mean something here."""
-
-__all__ = ["OPTIONS", "read", "write"]

@@ -1,9 +1,0 @@
-"""SRDF: what a robot's maker says of groups, configurations and contacts, read beside its description."""
-
-from cardan.formats.srdf.contacts import disabled_contacts
-from cardan.formats.srdf.reader import add_to, read
-
-OPTIONS: frozenset[str] = frozenset()
-"""It is no robot by itself."""
-
-__all__ = ["OPTIONS", "add_to", "disabled_contacts", "read"]

@@ -1,9 +1,0 @@
-"""URDF, read and written."""
-
-from cardan.formats.urdf.reader import read
-from cardan.formats.urdf.writer import to_urdf as write
-
-OPTIONS = frozenset({"continuous", "xacro_args"})
-"""The options of `load` that mean something here."""
-
-__all__ = ["OPTIONS", "read", "write"]

@@ -1,0 +1,10 @@
+"""Functions of a robot as source code for other machines: one file of C, or a library with its headers and CMake."""
+
+from typing import TYPE_CHECKING
+
+from cardan._algebra.lazy import shown
+
+if TYPE_CHECKING:
+    from cardan._reach.generation import *
+
+__getattr__, __dir__ = shown(__name__, "cardan._reach.generation")

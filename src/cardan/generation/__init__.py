@@ -1,8 +1,0 @@
-"""Functions of a robot as source code for other machines: one file of C, or a library with its headers and CMake."""
-
-from cardan.generation.library import Generated, generate
-from cardan.generation.solver_step import step_of
-from cardan.generation.user_file import function_in
-
-__all__ = ["Generated", "function_in", "generate", "step_of"]
-__dir__ = __all__.copy

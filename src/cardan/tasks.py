@@ -1,0 +1,10 @@
+"""What a robot is asked to reach, and the configurations and velocities that do: inverse kinematics."""
+
+from typing import TYPE_CHECKING
+
+from cardan._algebra.lazy import shown
+
+if TYPE_CHECKING:
+    from cardan._motion.tasks import *
+
+__getattr__, __dir__ = shown(__name__, "cardan._motion.tasks")

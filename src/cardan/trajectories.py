@@ -1,0 +1,10 @@
+"""Motions in time: splines on the manifold, time laws, timing along paths, straight lines of poses."""
+
+from typing import TYPE_CHECKING
+
+from cardan._algebra.lazy import shown
+
+if TYPE_CHECKING:
+    from cardan._motion.trajectories import *
+
+__getattr__, __dir__ = shown(__name__, "cardan._motion.trajectories")

@@ -1,8 +1,0 @@
-"""Robots seen in a browser, moved and dragged there (extra `view`)."""
-
-from cardan.viewer.playback import Playback
-from cardan.viewer.shown_robot import ShownRobot
-from cardan.viewer.viewer import Viewer, show
-
-__all__ = ["Playback", "ShownRobot", "Viewer", "show"]
-__dir__ = __all__.copy
