@@ -5,12 +5,10 @@ This is the only place that knows both sides: a lower wing names no module of an
 
 from cardan._algebra.lazy import later
 from cardan._motion.simulation.solvers import register_solver
-from cardan._robot.description.mechanism import Mechanism, register_world
-from cardan._robot.geometry.mesh import register_mesh_reader
-from cardan._robot.model.model import Model, register_renderer
+from cardan._robot.registered import register_mesh_reader, register_renderer, register_world
 
 register_world(later("cardan._motion.simulation.builder:world_of"))
 register_solver("cardan._reach.interop.mujoco_solver:MuJoCo")
-register_renderer(Model, later("cardan._reach.pictures.html:model_html"))
-register_renderer(Mechanism, later("cardan._reach.pictures.html:mechanism_html"))
+register_renderer("Model", later("cardan._reach.pictures.html:model_html"))
+register_renderer("Mechanism", later("cardan._reach.pictures.html:mechanism_html"))
 register_mesh_reader((".usd", ".usda", ".usdc", ".usdz"), later("cardan._reach.formats.usd.meshes:surface_of_usd"))

@@ -21,12 +21,11 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+import cardan
 from accuracy_answers import cardan_values, exact_values, nudged_values
 from accuracy_pin import pin_values
 from accuracy_robots import KINDS, Robot, case_joints
 from extended import DIGITS
-
-import cardan
 
 EXPLAINED = 1e-13  # above that, an error is compared with what one more rounding of all data does
 GROUPS = {

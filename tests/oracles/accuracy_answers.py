@@ -4,9 +4,9 @@ from functools import cache
 
 import mpmath as mp
 import numpy as np
-from extended import DIGITS, JointOracle, Oracle, exact
 
 import cardan
+from extended import DIGITS, JointOracle, Oracle, exact
 
 
 def exact_values(robot):

@@ -3,9 +3,9 @@
 import math
 
 import numpy as np
-from compare_conventions import Drake, IDynTree, MuJoCo, Newton
 
 from cardan import joints as J
+from compare_conventions import Drake, IDynTree, MuJoCo, Newton
 from mechanisms import random_mechanism
 
 ROLL, PITCH, YAW = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)

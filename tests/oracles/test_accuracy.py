@@ -3,14 +3,14 @@
 import mpmath as mp
 import numpy as np
 import pytest
+
+import cardan
 from accuracy import measured
 from accuracy_answers import joint_motion
 from accuracy_robots import Robot, case_joints
-from extended import DIGITS, JointOracle, Oracle, exact
-
-import cardan
 from cardan.joints import Joint, Revolute, Universal
 from cardan.spatial import Motion
+from extended import DIGITS, JointOracle, Oracle, exact
 
 pytestmark = pytest.mark.full
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from compare_convention_joints import TREES, tree
 
 import cardan
 from cardan import conventions
+from compare_convention_joints import TREES, tree
 from mechanisms import random_state
 
 pytestmark = pytest.mark.full

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_mujoco_spec import EXPRESSIBLE, ring
 
 import cardan
 from cardan import joints as J
@@ -15,6 +14,7 @@ from cardan._robot.records import Drive, Material
 from cardan.errors import ParameterError, UnknownNameError, UnsupportedError
 from cardan.interop import to_mjspec
 from mechanisms import random_inertia, random_pose
+from test_mujoco_spec import EXPRESSIBLE, ring
 
 mujoco = pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)
 pytestmark = pytest.mark.usefixtures("quick_target")

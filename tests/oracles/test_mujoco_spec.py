@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_closed_loops import CASES as LOOPED
 
 import cardan
 import linkages
@@ -21,6 +20,7 @@ from cardan.interop import to_mjspec
 from mechanisms import random_inertia, random_mechanism, random_pose
 from representatives import represented
 from robots_data import short, urdf_files
+from test_closed_loops import CASES as LOOPED
 
 mujoco = pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)
 

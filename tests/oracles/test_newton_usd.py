@@ -11,10 +11,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from compare_newton_usd import differences, newtons, ours
 
 from cardan._reach.formats.load import describe
 from cardan._reach.formats.reading import Options
+from compare_newton_usd import differences, newtons, ours
 
 pytest.importorskip("pxr", reason="the extra usd is not installed")
 SPEC = find_spec("newton")

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from test_mujoco_spec import There, close, tree
 
 import cardan
 from cardan import Inertia, Mechanism, Spring
@@ -14,6 +13,7 @@ from cardan.description import Shape, Sphere
 from cardan.errors import UnsupportedError
 from cardan.interop import to_mjspec
 from mechanisms import random_mechanism
+from test_mujoco_spec import There, close, tree
 
 mujoco = pytest.importorskip("mujoco", reason="needs the `mujoco` extra", exc_type=ImportError)
 

@@ -2,7 +2,7 @@
 
 A package of a wing lists its names in `__all__`, imports them under `TYPE_CHECKING` for type checkers and editors, and
 says here which module each comes from. The public modules (`cardan.joints`, ...) show such a package: `shown`.
-`tests/test_public_names.py` holds all of these together.
+`tests/project/test_public_names.py` holds all of these together.
 """
 
 from __future__ import annotations
@@ -43,22 +43,24 @@ def shown(public: str, home: str, modules: str = "") -> tuple[Callable[[str], An
 
     Args:
         public: the module's name, `__name__`.
-        home: the package, or module, that holds what it shows. Its `__all__` is shown, and nothing else.
+        home: the package, or module, that holds what it shows: its `__all__`.
         modules: names of modules within the public one.
     """
     module = sys.modules[public]
     module.__dict__.setdefault("__path__", [])  # so that paths of earlier versions are asked for: cardan._moved
 
     def fetch(name: str) -> Any:
-        names = importlib.import_module(home).__all__
+        shown_there = importlib.import_module(home)
         if name == "__all__":
+            names = shown_there.__all__
             value = [*names, *(name for name in modules.split() if name not in names)]
         elif name in modules.split():
             value = importlib.import_module(f"{public}.{name}")
-        elif name in names or (name.startswith("_") and name in vars(sys.modules[home])):  # private: pickles name those
-            value = getattr(sys.modules[home], name)
         else:
-            raise UnknownAttributeError(public, name)
+            try:
+                value = getattr(shown_there, name)  # what is not in `__all__`, too: pickles name it
+            except AttributeError:
+                raise UnknownAttributeError(public, name) from None
         setattr(module, name, value)
         return value
 

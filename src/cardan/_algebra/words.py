@@ -2,8 +2,8 @@
 
 Where one function, class or method here is the answer, its docstring says so in a line `Peers:`, and is found by it.
 Joints say it in the `[elsewhere]` of their catalogue. What takes more than a name to say stands in `words.toml`;
-`tests/test_first_guesses.py` holds that what it names exists. Nothing is looked up before a message is read: a name
-that is merely probed, as by `hasattr`, costs nothing.
+`tests/algebra/test_first_guesses.py` holds that what it names exists. Nothing is looked up before a message is read: a
+name that is merely probed, as by `hasattr`, costs nothing.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.runtime.extras import package
-from cardan._robot.geometry.mesh import metres, reader_of, surface_of_file
+from cardan._robot.geometry.mesh import metres, surface_of_file
 from cardan._robot.geometry.shapes import (
     Box,
     Capsule,
@@ -27,6 +27,7 @@ from cardan._robot.geometry.shapes import (
     Shape,
     Sphere,
 )
+from cardan._robot.registered import mesh_reader
 
 PLANE_SIDE = 10.0
 """Of the part of a half space that is drawn [m]."""
@@ -158,7 +159,7 @@ def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray, rgb: tuple[float, ...]) ->
     has_look = any(part.visual.defined for part in parts)
     keeps = shape.rgba is None and shape.role == "visual" and has_look
     glb = bytes(trimesh().Scene(parts).export(file_type="glb")) if keeps else b""
-    flat = str(mesh.path).lower().endswith(".stl") or reader_of(mesh.path) is not None
+    flat = str(mesh.path).lower().endswith(".stl") or mesh_reader(mesh.path) is not None
     return Surface(np.asarray(whole.vertices, float), np.asarray(whole.faces), _colour(shape, rgb), flat, glb)
 
 
@@ -168,7 +169,7 @@ def parts_of_file(uri: str, path: str | None) -> list[Any]:
     Raises:
         ParameterError: if there is no such file, it cannot be read, or holds no triangle.
     """
-    if path is None or not Path(path).is_file() or reader_of(path):
+    if path is None or not Path(path).is_file() or mesh_reader(path):
         return [surface_of_file(uri, path)]
     try:
         scene = trimesh().load_scene(path, process=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
@@ -28,16 +28,8 @@ from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame, Model
 from cardan._robot.model.annotations import check_coordinates, check_gears, kinds_of
-from cardan._robot.model.model import render
 from cardan._robot.records import EARTH_GRAVITY, Actuator, Configuration, Group, Spring, checked_gravity
-
-_makers: list[Callable[..., Any]] = []
-
-
-def register_world(maker: Callable[..., Any]) -> None:
-    """Make worlds by a function of a mechanism, a base and the options of `Mechanism.world`."""
-    _makers[:] = [maker]
-
+from cardan._robot.registered import make_world, render
 
 FrameKind = Literal["operational", "sensor"]
 
@@ -424,7 +416,7 @@ class Mechanism(Explained, metaclass=ExplainedType):
             >>> mechanism.world(ground=True).state(worlds=4).q.shape
             (4, 7)
         """
-        return _makers[0](self, base, **options)
+        return make_world(self, base, **options)
 
     # --- another mechanism of this one; nothing here changes it ---
 

@@ -11,7 +11,7 @@ Source: Mirtich, Fast and accurate computation of polyhedral mass properties (19
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +21,7 @@ from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import Inertia, Symmetric3, Vector3
 from cardan._compiler.runtime import reading
 from cardan._compiler.runtime.extras import package
-
-MeshReader = Callable[[str, str], tuple[np.ndarray, np.ndarray]]
-"""Points [in the file's units] and triangles of a mesh, of its uri and the path of its file."""
-_READERS: dict[str, MeshReader] = {}
-
-
-def register_mesh_reader(endings: Iterable[str], reader: MeshReader) -> None:
-    """Read the meshes of files with these endings, such as `".usd"`, by a reader, and not by trimesh."""
-    _READERS.update(dict.fromkeys(endings, reader))
-
-
-def reader_of(path: str | None) -> MeshReader | None:
-    """Return the reader that is registered for a file; None if trimesh reads it."""
-    return _READERS.get(Path(path or "").suffix.lower())
+from cardan._robot.registered import mesh_reader
 
 
 def mesh_integrals(uri: str, path: str | None, scale: Sequence[float]) -> Inertia:
@@ -91,7 +78,7 @@ def surface_of_file(uri: str, path: str | None) -> Any:
     if path is None or not Path(path).is_file():
         hint = "The option package_dirs of cardan.load says where package:// leads."
         raise ParameterError(f"mesh {uri!r}", got=path, expected="the path of a file that exists", hint=hint)
-    if reader := reader_of(path):
+    if reader := mesh_reader(path):
         points, triangles = reader(uri, path)
         return trimesh.Trimesh(points, triangles)
     try:

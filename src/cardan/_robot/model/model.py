@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from types import MappingProxyType
@@ -26,23 +26,12 @@ from cardan._robot.model.node import Attachment, Node
 from cardan._robot.model.start import start_configuration
 from cardan._robot.model.table import layout_table
 from cardan._robot.records import EARTH_GRAVITY, WORLD, Actuator, Body, Connection, Frame, Group, checked_gravity
+from cardan._robot.registered import render
 
 if TYPE_CHECKING:
     from cardan._robot.geometry.shapes import Shape
 
 _NOTHING = Annotations()
-_renderers: dict[type, Callable[[Any], str]] = {}
-
-
-def register_renderer(kind: type, renderer: Callable[[Any], str]) -> None:
-    """Show a class of robots in notebooks by a function, which returns HTML; it must not raise."""
-    _renderers[kind] = renderer
-
-
-def render(robot: Any) -> str | None:
-    """Return a model or mechanism as HTML; None if no renderer is registered: a notebook then shows its text."""
-    renderer = _renderers.get(type(robot))
-    return renderer and renderer(robot)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)

@@ -11,7 +11,7 @@ import pytest
 
 import cardan
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 REFERENCE = sorted((ROOT / "docs" / "api").glob("*.md"))
 
 

@@ -9,7 +9,7 @@ import cardan
 from cross import SUPPORT, compiled, lines_of, needed, numbers
 from representatives import represented
 
-EXAMPLES = Path(__file__).parents[1] / "examples" / "controllers"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "controllers"
 CYCLES, EVERY, DT = 1000, 100, 0.001
 TARGET = np.array([0.4, -0.3, 0.5, 1.2, -0.2, 0.6, 0.1])
 

@@ -421,7 +421,7 @@ def test_a_branch_does_not_see_the_others():
 def example(name, picture):
     """What an example's `main` returns, and what is in it."""
     pytest.importorskip("matplotlib").use("agg")
-    written = runpy.run_path(str(Path(__file__).parents[1] / "examples" / f"{name}.py"))
+    written = runpy.run_path(str(Path(__file__).parents[2] / "examples" / f"{name}.py"))
     found = written["main"](str(picture))
     assert picture.stat().st_size > 1000
     return found, written

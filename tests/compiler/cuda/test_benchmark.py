@@ -9,7 +9,7 @@ from nvrtc import needs_nvrtc
 
 import cardan
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parents[3]))
 benchmark = pytest.importorskip("benchmarks.cuda")
 
 

@@ -156,7 +156,7 @@ def test_the_command(tmp_path, capsys):
     assert main(["compare", str(a), str(tmp_path / "none.json")]) == 1
 
 
-PAGE = Path(__file__).parents[1] / "docs" / "compare.md"
+PAGE = Path(__file__).parents[2] / "docs" / "compare.md"
 SHOWN = ("inertia about the origin", "frame turned", "joint reversed", "limits in degrees", "mass moved on")
 
 

@@ -680,7 +680,7 @@ def test_mutants_are_read_or_refused_with_a_place(tmp_path: Path) -> None:
     layer.ImportFromString(text)
     layer.Export(str(tmp_path / "robot.usdc"))
     UsdUtils.CreateNewUsdzPackage(str(tmp_path / "robot.usdc"), str(tmp_path / "robot.usdz"))
-    script = Path(__file__).parent / "usd_mutants.py"
+    script = Path(__file__).parents[1] / "usd_mutants.py"
     done = subprocess.run([sys.executable, str(script), str(tmp_path), "150"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 

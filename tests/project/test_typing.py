@@ -16,7 +16,7 @@ import pytest
 import cardan
 import test_docs
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 UNTYPED = {"mujoco.md", "coming-from/mujoco.md", "coming-from/pinocchio.md"}  # packages that name nothing to a checker
 PAGES = [ROOT / "README.md", *(ROOT / "docs" / page for page in test_docs.PAGES if page not in UNTYPED)]
 BLOCK = re.compile(r"^```python([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)

@@ -12,7 +12,7 @@ from cardan._robot.joints import CATALOGUE, Composite, Ellipsoid, Mimic, Univers
 from cardan.spatial import SE3, Motion, exp_se3, log_se3
 from duals import duals, tangent
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 IMAGES = DOCS / "images" / "joints"
 sys.path.insert(0, str(DOCS))
 

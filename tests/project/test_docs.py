@@ -18,7 +18,7 @@ import pytest
 from cardan._reach.cli.main import COMMANDS, main
 from representatives import represented
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {
     "getting-started.md": ("matplotlib",),
     "faq.md": (),

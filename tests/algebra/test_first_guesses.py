@@ -289,7 +289,7 @@ def test_probing_for_a_name_imports_nothing():
     subprocess.run([sys.executable, "-c", PROBED], check=True)
 
 
-PAGES = sorted((Path(__file__).parents[1] / "docs" / "coming-from").glob("*.md"))
+PAGES = sorted((Path(__file__).parents[2] / "docs" / "coming-from").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -316,7 +316,7 @@ def resolved(path):
 @pytest.mark.parametrize(("page", "module"), [("pinocchio", "pinocchio"), ("mujoco", "mujoco")])
 def test_what_the_pages_say_of_others_is_theirs(page, module):
     theirs = pytest.importorskip(module)
-    table = (Path(__file__).parents[1] / "docs" / "coming-from" / f"{page}.md").read_text(encoding="utf-8")
+    table = (Path(__file__).parents[2] / "docs" / "coming-from" / f"{page}.md").read_text(encoding="utf-8")
     left = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     words = {word for cell in left for word in re.findall(r"`(\w+)[`(]", cell)}
     holders = [theirs, getattr(theirs, "Model", None), getattr(theirs, "MjModel", None)]

@@ -5,7 +5,7 @@ import io
 import re
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "cuda.md"
+PAGE = Path(__file__).parents[3] / "docs" / "cuda.md"
 
 
 def test_the_page_runs(device):

@@ -177,7 +177,7 @@ def test_a_file_of_cardan_that_changed_makes_all_anew(package, tmp_path):
     place = tmp_path / "source" / "cardan"
     shutil.copytree(package, place)
     aged(place)
-    page, text = place / "algorithms/energy.py", "* -model.mass"
+    page, text = place / "_dynamics/algorithms/energy.py", "* -model.mass"
     assert text in page.read_text()
     first, second = (run(tmp_path, TOLD + HEIGHT, place.parent) for _ in range(2))
     assert (second[0], second[1]) == (first[0], "0 False")
@@ -196,7 +196,7 @@ def test_files_as_young_as_the_process_are_not_trusted(package, tmp_path):
     place = tmp_path / "source" / "cardan"
     shutil.copytree(package, place)
     future = time.time() + 100.0
-    os.utime(place / "algorithms/energy.py", (future, future))
+    os.utime(place / "_dynamics/algorithms/energy.py", (future, future))
     for _ in range(2):
         assert run(tmp_path, TOLD + HEIGHT, place.parent)[1].startswith("1 ")
 

@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("gymnasium")
 pytest.importorskip("matplotlib")
 
-FILE = Path(__file__).parents[1] / "examples" / "learn_swing_up.py"
+FILE = Path(__file__).parents[2] / "examples" / "learn_swing_up.py"
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ def test_models_that_are_dropped_leave_nothing():
     assert stress.memory_of_models(150) < 6.0
 
 
-@pytest.mark.full  # tests/test_llvm.py starts some, too
+@pytest.mark.full  # tests/compiler/test_llvm.py starts some, too
 def test_processes_at_once():
     assert stress.empty_cache(4)[0]
 
@@ -44,7 +44,7 @@ def test_damage_is_seen_and_mended(every):
     assert stress.damaged(every)[0]
 
 
-@pytest.mark.full  # tests/test_llvm.py has such places
+@pytest.mark.full  # tests/compiler/test_llvm.py has such places
 def test_unsafe_places():
     assert all(stress.unsafe_places().values())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-README = Path(__file__).parents[1] / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 
 
 def test_code_blocks_run(capsys):

@@ -453,7 +453,7 @@ def test_the_command_line_trusts_if_it_is_told(tmp_path, capsys, monkeypatch):
 
 # --- the documentation ----------------------------------------------------------------------------------------------
 
-DOCUMENTATION = Path(__file__).parents[1] / "docs" / "serialisation.md"
+DOCUMENTATION = Path(__file__).parents[2] / "docs" / "serialisation.md"
 
 
 def test_the_documentation_runs_and_its_example_is_what_is_written(tmp_path, monkeypatch):

@@ -122,7 +122,7 @@ def test_differences_reach_twelve_digits():
 
 
 def test_the_documentation_shows_these_messages():
-    page = (Path(__file__).parent.parent / "docs" / "verification.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "verification.md").read_text()
     for joint, name, words in FAULTS:
         row = next(line for line in page.splitlines() if line.startswith(f"| `{named(joint)}` | {name} |"))
         assert words.replace("`", "") in row.replace("`", "") or words in "lower <= limit_coordinates(q) <= upper"

@@ -23,7 +23,7 @@ from mechanisms import random_model, random_state
 from representatives import represented
 
 ARM7 = cardan.robots.urdf_path("arm7")
-EXAMPLES = Path(__file__).parents[1] / "examples" / "controllers"
+EXAMPLES = Path(__file__).parents[2] / "examples" / "controllers"
 HAS_MUJOCO = importlib.util.find_spec("mujoco") is not None
 OF_MUJOCO = "use cardan.solvers.Featherstone" if HAS_MUJOCO else "needs the extra 'mujoco'"
 CONTROLLERS = ("computed_torque", "gravity_compensation", "operational_space")

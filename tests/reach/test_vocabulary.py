@@ -13,7 +13,7 @@ from cardan._reach.formats.xml import parse
 from cardan.errors import DescriptionError
 from cardan.formats import check, load
 
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
 
 import build_formats as build  # noqa: E402

@@ -314,7 +314,7 @@ def test_random_expressions(seed, count, record_property):
 
 # --- the same on every machine ---
 
-HASHES = Path(__file__).parents[1] / "benchmarks" / "program_hashes.py"
+HASHES = Path(__file__).parents[2] / "benchmarks" / "program_hashes.py"
 
 
 @pytest.mark.parametrize(
