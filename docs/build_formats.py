@@ -30,14 +30,14 @@ a path `a/b` is `b` where it is in `a`. What is said of faulty files: [faults](f
 JSON = """## JSON
 
 Everything `cardan.save` writes is read, and nothing else: a key that is not known is an error
-([serialisation](serialisation.md); `src/cardan/formats/json/robot.schema.json` is the table).
+([serialisation](serialisation.md); `src/cardan/_reach/formats/json/robot.schema.json` is the table).
 """
 
 
 def vocabularies() -> Iterator[Vocabulary]:
     """Yield the tables of all rooms that have one, in the order of `FORMATS`."""
     for form in dict.fromkeys(FORMATS.values()):
-        name = f"cardan.formats.{form.room}.schema"
+        name = f"cardan._reach.formats.{form.room}.schema"
         if find_spec(name) is not None:
             schema = importlib.import_module(name)
             yield getattr(schema, "VOCABULARY", None) or Vocabulary(form.name, schema.ELEMENTS)

@@ -8,7 +8,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 WINGS = {
@@ -46,20 +46,16 @@ def todays(name: str) -> str | None:
 
 
 class _Finder(MetaPathFinder, Loader):
-    """Finds modules under their earlier names, where there is no public module of that name."""
+    """Finds modules under their earlier names: each shows the names of the module of today."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if not fullname.startswith("cardan.") or todays(fullname) is None:
-            return None
-        parent = fullname.rpartition(".")[0]
-        is_moved = sys.modules[parent].__name__ != parent  # its folder must not be imported a second time
-        is_there = not is_moved and PathFinder.find_spec(fullname, path) is not None
-        return None if is_there else ModuleSpec(fullname, self)
+        return ModuleSpec(fullname, self, is_package=True) if todays(fullname) else None
 
     def exec_module(self, module: ModuleType) -> None:
-        sys.modules[module.__name__] = importlib.import_module(todays(module.__name__) or "")
+        found = importlib.import_module(todays(module.__name__) or "")
+        module.__dict__["__getattr__"] = lambda name: getattr(found, name)
 
 
-sys.meta_path.insert(0, _Finder())
+sys.meta_path.append(_Finder())

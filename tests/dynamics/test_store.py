@@ -183,8 +183,8 @@ def test_a_file_of_cardan_that_changed_makes_all_anew(package, tmp_path):
     assert (second[0], second[1]) == (first[0], "0 False")
     page.write_text(page.read_text().replace(text, "* +model.mass"))
     os.utime(page, (time.time() - 50.0,) * 2)
-    (place / "viewer/viewer.py").write_text("")
-    aged(place / "viewer")
+    (place / "_reach/viewer/viewer.py").write_text("")
+    aged(place / "_reach")
     changed, again = (run(tmp_path, TOLD + HEIGHT, place.parent) for _ in range(2))
     assert float(changed[0]) == -float(first[0])
     assert again == [changed[0], "0 False"]

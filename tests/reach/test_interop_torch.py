@@ -320,7 +320,7 @@ def test_a_quaternion_of_zeros_is_refused():
 
 def test_without_torch_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    for name in [n for n in sys.modules if n.startswith("cardan.interop.torch")]:
+    for name in [n for n in sys.modules if n.startswith(("cardan.interop.torch", "cardan._reach.interop.torch"))]:
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(MissingExtraError, match=r'pip install "cardan\[torch\]"'):
         import cardan.interop.torch  # noqa: F401

@@ -51,10 +51,7 @@ def shown(public: str, home: str, modules: str = "") -> tuple[Callable[[str], An
 
     def fetch(name: str) -> Any:
         shown_there = importlib.import_module(home)
-        if name == "__all__":
-            names = shown_there.__all__
-            value = [*names, *(name for name in modules.split() if name not in names)]
-        elif name in modules.split():
+        if name in modules.split():
             value = importlib.import_module(f"{public}.{name}")
         else:
             try:
