@@ -11,6 +11,7 @@ import pytest
 import cardan
 from cardan import conventions
 from cardan import joints as J
+from closeness import close
 from mechanisms import central_difference, random_mechanism, random_state, times
 
 OPTIONS = {
@@ -61,10 +62,6 @@ def case(request):
     there = conventions.to(peer, model, **options)
     q, v, a = random_state(model, 4)
     return model, there, q, v, a
-
-
-def close(x, y, tolerance=1e-12):
-    np.testing.assert_allclose(x, y, rtol=0, atol=tolerance * max(1.0, np.abs(y).max(initial=0.0)))
 
 
 def there_of(case):

@@ -5,6 +5,7 @@ import pytest
 
 import cardan
 from cardan.errors import MechanismError, ParameterError, UnknownNameError
+from closeness import close
 from mechanisms import central_difference, random_inertia, random_model, random_pose, random_state
 
 SEEDS = pytest.mark.parametrize("seed", [7, *(pytest.param(k, marks=pytest.mark.full) for k in (0, 1, 2))])
@@ -17,10 +18,6 @@ def trees(seed, **options):
     return random_model(seed, joints=plain[seed % parts :: parts], **options)
 
 
-def close(a, b, tolerance=1e-11):
-    np.testing.assert_allclose(a, b, atol=tolerance * max(np.abs(b).max(), 1e-300))
-
-
 @pytest.mark.usefixtures("quick_target")
 @SEEDS
 def test_the_recursions_agree_with_differentiating_the_program(seed):
@@ -31,8 +28,8 @@ def test_the_recursions_agree_with_differentiating_the_program(seed):
     by = cardan.inverse_dynamics_derivatives(model, q, v, a, forces)
     for wrt, found in zip(("q", "v", "a"), by, strict=True):
         plain = cardan.derivative(cardan.inverse_dynamics, wrt, mode="forward").on("numpy")(model, q, v, a, forces)
-        close(found, plain)
-    close(by.da, cardan.mass_matrix(model, q))
+        close(found, plain, model=model, equation=f"dID/d{wrt}")
+    close(by.da, cardan.mass_matrix(model, q), model=model, equation="dID/da = M")
 
 
 @pytest.mark.usefixtures("quick_target")
@@ -57,10 +54,10 @@ def test_forward_dynamics(seed):
     forces = np.random.default_rng(seed).normal(size=(model.nbodies, 6))
     by = cardan.forward_dynamics_derivatives(model, q, v, tau, forces)
     M = cardan.mass_matrix(model, q)
-    close(M @ by.dtau, np.eye(model.nv), 1e-15 * np.linalg.cond(M) + 1e-12)
+    close(M @ by.dtau, np.eye(model.nv), 1e-15 * np.linalg.cond(M) + 1e-12, model=model, equation="M dFD/dtau = 1")
     for wrt, found in zip(("q", "v"), by[:2], strict=True):
         plain = cardan.derivative(cardan.forward_dynamics, wrt, mode="forward").on("numpy")(model, q, v, tau, forces)
-        close(M @ found, M @ plain, 1e-15 * np.linalg.cond(M) + 1e-11)
+        close(M @ found, M @ plain, 1e-15 * np.linalg.cond(M) + 1e-11, model=model, equation=f"M dFD/d{wrt}")
 
 
 def limbed(*, base="floating", roots=1):
@@ -95,7 +92,7 @@ def test_forward_dynamics_of_limbs_of_every_length(options):
     a = cardan.forward_dynamics(model, q, v, tau, forces)
     M, felt = cardan.mass_matrix(model, q), cardan.inverse_dynamics_derivatives(model, q, v, a, forces)
     for found, other in zip(by[:2], felt[:2], strict=True):
-        close(M @ found, -other, 1e-13 * np.linalg.cond(M))
+        close(M @ found, -other, 1e-13 * np.linalg.cond(M), model=model, equation="dFD = -M^-1 dID")
     close(by.dtau, np.linalg.inv(M))
 
 

@@ -11,6 +11,7 @@ import pytest
 import cardan
 from cardan._dynamics.functions.derivatives import CONFIGURATION
 from cardan.errors import ParameterError, ShapeError, UnknownNameError
+from closeness import close
 from mechanisms import central_difference, random_model, random_state
 
 ARM = cardan.robots.arm7().model()
@@ -30,10 +31,6 @@ def kite():
 
 
 KITE = kite()
-
-
-def close(a, b, tolerance=1e-11):
-    np.testing.assert_allclose(a, b, atol=tolerance * max(np.abs(b).max(), 1.0))
 
 
 class Next(NamedTuple):

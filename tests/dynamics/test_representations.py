@@ -7,6 +7,7 @@ import pytest
 
 import cardan
 from cardan import joints as J
+from closeness import close
 from mechanisms import central_difference, random_mechanism, random_model, random_pose, random_state, times
 
 KINDS = ("body", "inertial", "mixed")
@@ -31,10 +32,6 @@ def case(model, request):
     q, v, a = random_state(model, 5)
     r = cardan.representation(model, request.param)
     return model, r, q, v, a, r.velocity(q, v), r.acceleration(q, v, a)
-
-
-def close(x, y, tolerance=1e-11):
-    np.testing.assert_allclose(x, y, rtol=0, atol=tolerance * max(1.0, np.abs(y).max(initial=0.0)))
 
 
 def moved(model, q, v, s):

@@ -17,6 +17,7 @@ from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mes
 from cardan._robot.records import Drive, Material
 from cardan.errors import DescriptionWarning, DuplicateNameError, MissingExtraError, UnsupportedError
 from cardan.interop import to_mjspec
+from closeness import close
 from mechanisms import random_inertia, random_mechanism, random_pose
 from representatives import represented
 from robots_data import short, urdf_files
@@ -116,10 +117,6 @@ def check_dynamics(model, states=3, tolerance=1e-12):
         ids = [there.mj.body(body).id for body in model.body_names]
         close(data.xpos[ids], poses[k][:, :3, 3], tolerance)
         close(data.xmat[ids].reshape(-1, 3, 3), poses[k][:, :3, :3], tolerance)
-
-
-def close(x, y, tolerance):
-    np.testing.assert_allclose(x, y, rtol=0, atol=tolerance * max(1.0, np.abs(y).max(initial=0.0)))
 
 
 @pytest.mark.parametrize("robot", ["arm7", "cart_pole", "double_pendulum", "humanoid", "quadruped"])

@@ -11,15 +11,12 @@ FILES = {file.name: file for file in urdf_files()}
 if not FILES:
     pytest.skip("needs the `oracles` extra: example-robot-data", allow_module_level=True)
 
+from closeness import close  # noqa: E402
 from compare_pin import load_pair, random_states  # noqa: E402
 
 pytestmark = pytest.mark.full
 
 ROBOTS = ["ur5_robot.urdf", "anymal.urdf", "g1_29dof_rev_1_0.urdf", "talos_reduced.urdf", "romeo_small.urdf"]
-
-
-def close(ours, theirs, tolerance):
-    assert np.abs(ours - theirs).max() < tolerance * np.abs(theirs).max()
 
 
 @pytest.mark.parametrize("floating", [False, True], ids=["fixed", "floating"])
@@ -33,10 +30,10 @@ def test_derivatives_of_the_dynamics(name, floating):
     dq, dv, da = (np.array(x) for x in pin.computeRNEADerivatives(pair.theirs, pair.data, pq, pv, pa))
     da = np.triu(da) + np.triu(da, 1).T
     for ours, theirs in zip(by, (dq, dv, da), strict=True):
-        close(ours, pair.matrix(theirs), 1e-11)
+        close(ours, pair.matrix(theirs), 1e-11, model=pair.ours, equation="dID")
     tau = pin.rnea(pair.theirs, pair.data, pq, pv, pa)
     forward = cardan.forward_dynamics_derivatives(pair.ours, q, v, pair.vector(tau))
     dq, dv, dtau = (np.array(x) for x in pin.computeABADerivatives(pair.theirs, pair.data, pq, pv, tau))
     M = cardan.mass_matrix(pair.ours, q)
     for ours, theirs in zip(forward, (dq, dv, dtau), strict=True):
-        close(M @ ours, M @ pair.matrix(theirs), 1e-9)
+        close(M @ ours, M @ pair.matrix(theirs), 1e-9, model=pair.ours, equation="M dFD")
