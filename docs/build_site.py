@@ -49,7 +49,16 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     known = {file.src_uri for file in files}
     parts = FENCE.split(markdown)
     parts[::2] = [relinked(part, source, uri, known) for part in parts[::2]]
+    parts[1::2] = [titled(part) for part in parts[1::2]]
     return "".join(parts)
+
+
+def titled(block: str) -> str:
+    """Return a block of code that names its file with that name as its title.
+
+    The site's Markdown knows the option `title` alone: for a block with another option it shows the fence as text.
+    """
+    return re.sub(r"\A```(\w+) file=(\S+)", r'```\1 title="\2"', block)
 
 
 def relinked(text: str, source: str, uri: str, known: set[str]) -> str:

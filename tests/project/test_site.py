@@ -1,5 +1,6 @@
 """The site: every public name has one place in the reference, links are true, a browser asks no other host."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -33,6 +34,21 @@ def test_nothing_in_a_sentence_is_taken_for_html(page):
     text = re.sub(r"^```.*?^```|<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     prose = re.sub(r"(`+).*?\1", "", text, flags=re.DOTALL)
     assert re.findall(r"<(?!img )[a-zA-Z/][^>\n]*>", prose) == []
+
+
+def test_a_block_with_the_name_of_its_file_is_a_block_on_the_site(monkeypatch):
+    pytest.importorskip("mkdocs", reason="needs the extra `docs`")
+    pytest.importorskip("pymdownx", reason="needs the extra `docs`")
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    titled = importlib.import_module("build_site").titled
+    block = titled("```python file=laws.py\nx = 1\n```")
+    assert block.startswith('```python title="laws.py"\n')
+    page = importlib.import_module("markdown").markdown(
+        block, extensions=["pymdownx.superfences", "pymdownx.highlight"]
+    )
+    assert "file=" not in page
+    assert "laws.py</span><pre>" in page
+    assert titled("```python\nx = 1\n```") == "```python\nx = 1\n```"
 
 
 class Asked(HTMLParser):
