@@ -16,7 +16,7 @@ from cardan.spatial.rotations import matrix_from_zyx, zyx_from_matrix
 class SphericalZYX(Joint):
     """Any rotation, R = Rz(q0) Ry(q1) Rx(q2). q: yaw, pitch, roll [rad], v: their rates.
 
-    Singular where the pitch is +-pi/2: there S has rank 2.
+    Singular if the pitch is +-pi/2: there S has rank 2.
 
     Examples:
         >>> cardan.joints.SphericalZYX().nq
