@@ -1,7 +1,7 @@
 """Builds the page of planted faults: `python docs/build_faults.py` writes docs/faults.md.
 
-The tests of each reader plant faults in files that are right, a row of a table each; the page shows what is said of
-them. Its test makes it again: it cannot say anything else.
+The tests of each reader plant faults in correct files, a row of a table each; the page shows the message of each
+fault. The page's test makes it again, so the page cannot differ from the code.
 """
 
 from __future__ import annotations
@@ -22,24 +22,28 @@ from cardan.formats import check, check_urdf
 PAGE = Path(__file__).parent / "faults.md"
 TESTS = Path(__file__).parents[1] / "tests"
 LONGEST = 220
-"""Letters of a message that are shown: some list all names there are."""
+"""Letters of a message that the page shows: some messages list all known names."""
 EXTRAS = {"MJCF": "mujoco", "USD": "usd-core", "xacro": "xacro", "URDF": "xacro"}
-"""What reads a format beside cardan: some of the messages are its."""
+"""The package that reads a format for cardan: some of the messages are its own."""
 HEAD = """<!-- made by docs/build_faults.py from the tests; change these instead -->
-# What is said of faulty files
+# Messages about faulty files
 
-One fault is planted in a file that is right, and `cardan check` is asked: each row is a test. All faults of a file are told at once, each with its file
-(left out here), line or path, and an exit status says that there are some; `cardan.load` raises `DescriptionError` with the same. What is not used, or possible
-and probably not meant, is a warning ([formats](formats.md)) and not shown here. Long messages are cut in the middle.
+After this page you know the message that cardan gives for each kind of fault in a robot file. Each row is a test: it
+plants one fault in a correct file and runs `cardan check`.
+
+`cardan check` reports all faults of a file at once, each with its file (left out here), line or path. Its exit status
+says whether there are any. `cardan.load` raises `DescriptionError` with the same messages. If something is not used, or
+possible but probably unintended, the message is a warning ([formats](formats.md)) and not shown here. Long messages are
+cut in the middle.
 """
 
 
 class Planted(NamedTuple):
-    """A fault in a file: what to call it, words or a pattern that must be said of it, and what is."""
+    """A fault in a file: its name, words or a pattern that its message must have, and the check of the file."""
 
     name: str
-    said: str
-    told: Callable[[], list[Fault]]
+    expected: str
+    check: Callable[[], list[Fault]]
 
 
 # --- the tables of the tests ---
@@ -53,32 +57,32 @@ def table(module: str, name: str = "FAULTS") -> Any:
 
 
 def _urdf() -> Iterator[Planted]:
-    for name, (content, _, said) in table("test_urdf_faults").items():
-        yield Planted(name, said, partial(check_urdf, content))
+    for name, (content, _, expected) in table("test_urdf_faults").items():
+        yield Planted(name, expected, partial(check_urdf, content))
 
 
 def _named(module: str, faults: str = "FAULTS") -> Iterator[Planted]:
-    for name, (content, said) in table(module, faults).items():
-        yield Planted(name, said, partial(check, content))
+    for name, (content, expected) in table(module, faults).items():
+        yield Planted(name, expected, partial(check, content))
 
 
 def _srdf() -> Iterator[Planted]:
     robot, around = table("test_srdf", "urdf")(), table("test_srdf", "srdf")
-    for name, (inside, said) in table("test_srdf").items():
-        yield Planted(name, said, partial(check, robot, srdf=around(inside)))
+    for name, (inside, expected) in table("test_srdf").items():
+        yield Planted(name, expected, partial(check, robot, srdf=around(inside)))
 
 
 def _json() -> Iterator[Planted]:
     good = table("test_json_files", "GOOD")
-    for old, new, _, said in table("test_json_files"):
+    for old, new, _, expected in table("test_json_files"):
         name = f"{_code(old, 40)} becomes {_code(new, 60)}"
-        yield Planted(name, said, partial(check, good.replace(old, new, 1)))
+        yield Planted(name, expected, partial(check, good.replace(old, new, 1)))
 
 
 def _mjcf() -> Iterator[Planted]:
     around = table("test_mjcf", "mjcf")
-    for parts, _, said in table("test_mjcf"):
-        yield Planted(_code(" ".join(filter(None, parts)), 90), said, partial(check, around(*parts)))
+    for parts, _, expected in table("test_mjcf"):
+        yield Planted(_code(" ".join(filter(None, parts)), 90), expected, partial(check, around(*parts)))
 
 
 TABLES: dict[str, Callable[[], Iterator[Planted]]] = {
@@ -90,7 +94,7 @@ TABLES: dict[str, Callable[[], Iterator[Planted]]] = {
     "xacro": lambda: _named("test_xacro"),
     "JSON": _json,
 }
-"""What is planted in files of each format."""
+"""The planted faults of each format."""
 
 # --- the page ---
 
@@ -101,24 +105,24 @@ def page() -> str:
 
 
 def section(name: str) -> str:
-    """Return what is said of a format's files."""
+    """Return the section of a format: its planted faults with their messages."""
     planted = list(TABLES[name]())
     rows = [f"| {_cell(fault.name)} | {_shown(_errors(fault)[0])} |" for fault in planted]
-    head = [f"## {name}", "", made_with(name), "", "| planted fault | told |", "|---|---|"]
+    head = [f"## {name}", "", made_with(name), "", "| planted fault | message |", "|---|---|"]
     return "\n".join([*head, *rows, ""])
 
 
 def made_with(name: str) -> str:
-    """Return whose words stand in the section of a format: others' change from version to version."""
+    """Return the packages whose messages stand in a format's section: they change from version to version."""
     python = f"Python {'.'.join(platform.python_version_tuple()[:2])}"
     extra = EXTRAS.get(name)
     return f"With {extra} {version(extra)} and {python}." if extra else f"With {python}."
 
 
 def _errors(planted: Planted) -> list[Fault]:
-    """Return the errors that say what must be said."""
-    errors = [fault for fault in planted.told() if fault.severity == "error"]
-    return [e for e in errors if planted.said in str(e) or re.search(planted.said, str(e))]
+    """Return the errors with the expected words."""
+    errors = [fault for fault in planted.check() if fault.severity == "error"]
+    return [e for e in errors if planted.expected in str(e) or re.search(planted.expected, str(e))]
 
 
 def _shown(fault: Fault) -> str:

@@ -1,6 +1,6 @@
-"""Builds the page of what is read of each format: `python docs/build_formats.py` writes docs/formats.md.
+"""Builds the page of the elements that cardan reads of each format: `python docs/build_formats.py` writes docs/formats.md.
 
-The tables are those by which the readers judge a file (`schema.py` of each room), so they cannot say anything else.
+The readers judge a file by the same tables (`schema.py` of each reader), so the page cannot differ from them.
 """
 
 from __future__ import annotations
@@ -17,12 +17,18 @@ from cardan._reach.formats.vocabulary import Verdict, Vocabulary
 PAGE = Path(__file__).parent / "formats.md"
 TAG = re.compile(r"<[^<>]+>")  # in a sentence: to a page of Markdown it would be HTML
 HEAD = """<!-- made by docs/build_formats.py; change the schema.py of the reader instead -->
-# What is read of each format
+# What cardan reads of each format
 
-By `cardan.load(path)`, by the file's ending, or where that says nothing (`.xml`, text) by how it begins. **Read** is what has an effect;
-a **remark** is told by `cardan check` with file and line, and has none; what is **refused** is an error, for a robot without it would be another one. What
-is in no table is a remark, with the nearest name that is known. A name stands under the element it is in: attributes plain, elements `<so>`;
-a path `a/b` is `b` where it is in `a`. What is said of faulty files: [faults](faults.md).
+After this page you know whether an element of your file has an effect. `cardan.load(path)` chooses the reader by the
+file's ending. If the ending does not decide (`.xml`, text), the beginning of the content does.
+
+- **Read**: the element has an effect.
+- **Remark**: the element has no effect. `cardan check` reports it with file and line.
+- **Refused**: the element is an error, because without it the robot would be another one.
+
+A name that is in no table gives a remark, with the nearest known name. Each table lists a name under the element that
+contains it: attributes plain, elements `<so>`. A path `a/b` is an element `b` inside `a`. [Faults](faults.md) shows the
+messages about faulty files.
 
 | format | endings | written | read by |
 |---|---|---|---|
@@ -35,7 +41,7 @@ Everything `cardan.save` writes is read, and nothing else: a key that is not kno
 
 
 def vocabularies() -> Iterator[Vocabulary]:
-    """Yield the tables of all rooms that have one, in the order of `FORMATS`."""
+    """Yield the tables of all readers that have one, in the order of `FORMATS`."""
     for form in dict.fromkeys(FORMATS.values()):
         name = f"cardan._reach.formats.{form.room}.schema"
         if find_spec(name) is not None:
@@ -59,9 +65,9 @@ def _formats() -> Iterator[str]:
 
 def _section(vocabulary: Vocabulary) -> str:
     rows = [_row(key, known) for key, known in vocabulary.table.items()]
-    foreign = [f"`<{tag}>` {_worded(why)}." for tag, why in vocabulary.foreign.items()]
+    foreign = [f"- `<{tag}>` {_worded(why)}." for tag, why in vocabulary.foreign.items()]
     table = ["| element | read | remark | refused |", "|---|---|---|---|", *rows]
-    also = ["", "Met in such files and belonging elsewhere: " + " ".join(foreign)] if foreign else []
+    also = ["", "These elements do not belong to the format, but occur in its files:", "", *foreign] if foreign else []
     return "\n".join([f"## {vocabulary.name}", "", *table, *also, ""])
 
 

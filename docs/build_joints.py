@@ -1,7 +1,7 @@
 """Builds the catalogue page: `python docs/build_joints.py` writes docs/joints.md, `--pictures` the pictures as well.
 
-Sizes, names, parameters and operations come from the code, sentences from the docstrings. What the code does not say
-stands beside each joint, in `src/cardan/joints/catalogue/JOINT.toml` (`Entry` tells what may be in it).
+Sizes, names, parameters and operations come from the code, sentences from the docstrings. All other facts stand in a
+file beside each joint's class, `JOINT.toml` (`Entry` lists its keys).
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ from cardan.manifolds import Euclidean  # noqa: E402
 PAGE, IMAGES = HERE / "joints.md", HERE / "images" / "joints"
 PEERS = ("Pinocchio", "RigidBodyDynamics.jl", "iDynTree", "MuJoCo", "Newton", "Drake", "OpenSim", "URDF", "SDF")
 Meanings = dict[str, tuple[str, str]]
-"""Unit and meaning by the name of the coordinate or velocity; a meaning that is empty goes on from the one before."""
+"""Unit and meaning by the name of the coordinate or velocity; an empty meaning continues the one before."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What the page says of a joint type that the code does not; the keys of its file.
+    """The facts about a joint type that the code does not hold; the keys of its file.
 
     Attributes:
         formulas: R, p, S and c, in Python, of q, v and the joint's parameters.
-        picture: the attributes of `Picture` that are not as usual.
-        singular: where S loses rank, in a few words; then more, after a full stop.
-        q: "unit: meaning, frame" by the names of the coordinates it is true of.
-        v: the same of the velocities; not needed where they are the rates of the coordinates.
-        elsewhere: the name of this joint by library, and what is different there.
+        picture: the attributes of `Picture` that differ from their defaults.
+        singular: where S loses rank, in a few words; details follow after a full stop.
+        q: "unit: meaning, frame" by the names of the coordinates.
+        v: the same for the velocities; not needed if they are the rates of the coordinates.
+        elsewhere: the name of this joint by library, and the differences there.
     """
 
     formulas: str
@@ -58,7 +58,7 @@ class Entry:
         return cls(**tomllib.loads(file.read_text(encoding="utf-8")))
 
     def meanings(self, joint: Joint) -> tuple[Meanings, Meanings]:
-        """Return what the coordinates and the velocities are."""
+        """Return the meanings of the coordinates and of the velocities."""
         q = spread(self.q)
         if self.v or not isinstance(joint.manifold, Euclidean):
             return q, spread(self.v)
@@ -69,10 +69,10 @@ class Entry:
         }
 
 
-def spread(said: dict[str, str]) -> Meanings:
-    """Return what is said of several names as what is said of each."""
+def spread(meanings: dict[str, str]) -> Meanings:
+    """Return the meaning of each name, from meanings that several names share."""
     found = {}
-    for names, text in said.items():
+    for names, text in meanings.items():
         unit, _, meaning = text.partition(": ")
         for k, name in enumerate(names.split()):
             found[name] = (unit, "" if k else meaning)
@@ -98,21 +98,35 @@ HEADER = """
 
 ![The types](images/joints/catalogue.png)
 
-Every joint type that ships: what it does, its coordinates, its formulas, and what other libraries call it. This page is made by
-`python docs/build_joints.py` from the code, its docstrings and the file beside each joint's class; `cardan joints` prints the list,
-`cardan joints verify NAME` tries one out. A joint of your own: [ten minutes](new-joint.md).
+After this page you can choose a joint type, read its coordinates and formulas, and find its name in other libraries.
+`cardan joints` prints the list, and `cardan joints verify NAME` checks a type. You can write your own joint in
+[ten minutes](new-joint.md). `python docs/build_joints.py` makes this page from the code, its docstrings and the file
+beside each joint's class.
 
-**On arrays.** Methods take one state, in a tuple, a list or an array of shape (nq,); S is a matrix: `np.array(joint.subspace(q))` has the shape (6, nv). A batch is
-`cardan.evaluate_joint(joint, "transform", Q)`, with Q of shape (..., nq), for every method that is a function of the state: `motion_subspace`, `bias`, `twist`, `integrate`,
-`local_coordinates` and so on. All joints of a model at once: `cardan.joint_quantities(model, q, v)`. Where a joint is not defined everywhere, its `domain` says so.
+**On arrays.**
 
-In the pictures the parent's frame is grey; the child is the blue plate with its frame (x red, y green, z blue), fainter where it was before.
+- Methods take one state: a tuple, a list or an array of shape (nq,).
+- S is a matrix: `np.array(joint.subspace(q))` has the shape (6, nv).
+- `cardan.evaluate_joint(joint, "transform", Q)` takes a batch, with Q of shape (..., nq). It evaluates every method that is
+  a function of the state, such as `motion_subspace`, `bias`, `twist`, `integrate` or `local_coordinates`.
+- `cardan.joint_quantities(model, q, v)` evaluates all joints of a model at once.
+- If a joint is not defined everywhere, its `domain` says so.
 
-**The formulas** are Python, and the tests evaluate them at random configurations. R and p are the pose X_pc of the child in the parent;
-the columns of S are the child's twist relative to the parent at v = (1, 0, ...), (0, 1, ...) and so on, in child axes at the child's
-origin; c = (dS/dt) v is the bias. `col(a, b)` is the twist with the linear part a and the angular part b, `Rot(u, t)` the rotation
-about u by t, `skew(u) @ x` is u × x, `I` and `zero` are of three rows; `Ad(X)` maps twists by a pose, `ad(a) @ b` is a × b of
-twists, and parameters go by their names.
+In the pictures the parent's frame is grey. The child is the blue plate with its frame (x red, y green, z blue). Earlier
+positions are fainter.
+
+**The formulas** are Python, and the tests evaluate them at random configurations.
+
+- R and p are the pose X_pc of the child in the parent.
+- The columns of S are the child's twist relative to the parent at v = (1, 0, ...), (0, 1, ...) and so on. They are in child
+  axes at the child's origin.
+- c = (dS/dt) v is the bias.
+- `col(a, b)` is the twist with the linear part a and the angular part b.
+- `Rot(u, t)` is the rotation about u by t, and `skew(u) @ x` is u × x.
+- `I` and `zero` have three rows.
+- `Ad(X)` maps twists by a pose, and `ad(a) @ b` is a × b of twists.
+- Parameters have their own names.
+
 The body's acceleration is that of its parent, in child axes, + S dv/dt + c + (body's twist) × S v.
 
 *Operations* are those of X, S and c together, for the example of `cardan joints`. Position limits are along v.
@@ -120,13 +134,18 @@ The body's acceleration is that of its parent, in child axes, + S dv/dt + c + (b
 FOOTER = """
 ## Sources of the other libraries' names
 
-Pinocchio 4.1.0, MuJoCo 4.0, iDynTree 15.1 and Newton 1.8 as they were measured ([agreement](agreement.md)), RigidBodyDynamics.jl 2.5
-by its code; Drake by the headers of [multibody/tree](https://github.com/RobotLocomotion/drake/tree/master/multibody/tree)
-(`screw_joint.h`, `ball_rpy_joint.h`, `quaternion_floating_joint.h`, `planar_joint.h`, `universal_joint.h`, `curvilinear_joint.h`); OpenSim
-by those of [SimbodyEngine](https://github.com/opensim-org/opensim-core/tree/main/OpenSim/Simulation/SimbodyEngine) and
-[Simbody](https://github.com/simbody/simbody) (`BallJoint.h`, `FreeJoint.h`, `EllipsoidJoint.h`, `MobilizedBody_Ellipsoid.h`,
-`MobilizedBody_Screw.h`); SDF by [joint.sdf](https://github.com/gazebosim/sdformat/blob/main/sdf/1.11/joint.sdf). A library
-that is not named has no such joint that we know of.
+- Pinocchio 4.1.0, MuJoCo 4.0, iDynTree 15.1 and Newton 1.8: measured ([agreement](agreement.md)).
+- RigidBodyDynamics.jl 2.5: its code.
+- Drake: the headers of [multibody/tree](https://github.com/RobotLocomotion/drake/tree/master/multibody/tree)
+  (`screw_joint.h`, `ball_rpy_joint.h`, `quaternion_floating_joint.h`, `planar_joint.h`, `universal_joint.h`,
+  `curvilinear_joint.h`).
+- OpenSim: the headers of
+  [SimbodyEngine](https://github.com/opensim-org/opensim-core/tree/main/OpenSim/Simulation/SimbodyEngine) and
+  [Simbody](https://github.com/simbody/simbody) (`BallJoint.h`, `FreeJoint.h`, `EllipsoidJoint.h`,
+  `MobilizedBody_Ellipsoid.h`, `MobilizedBody_Screw.h`).
+- SDF: [joint.sdf](https://github.com/gazebosim/sdformat/blob/main/sdf/1.11/joint.sdf).
+
+If a table does not name a library, we know of no such joint in it.
 """
 
 
@@ -152,12 +171,12 @@ def brief(text: str) -> str:
 
 
 def layout(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the joint's own coordinates and velocities; a mimic has none."""
+    """Return the names of the joint's own coordinates and velocities; a mimic has no names."""
     return ((), ()) if isinstance(joint, Mimic) else (joint.coordinate_names, joint.velocity_names)
 
 
 def section(joint: Joint, entry: Entry) -> str:
-    """Return what there is to know about one type."""
+    """Return the section of one type."""
     name = type(joint).__name__
     prose, sources, parameters = docstring(type(joint))
     picture = f'<img src="images/joints/{name.lower()}.png" alt="{name}" width="300">'
@@ -169,16 +188,16 @@ def section(joint: Joint, entry: Entry) -> str:
 
 
 def elsewhere(names: dict[str, str]) -> str:
-    """Return the table of what other libraries call a joint."""
+    """Return the table of a joint's names in other libraries."""
     if not names:
-        return "Elsewhere: none that we know of."
+        return "We know of no library with this joint."
     rows = [f"| {peer} | {names[peer]} |" for peer in PEERS if peer in names]
     absent = ", ".join(peer for peer in PEERS if peer not in names)
     return "\n".join(["| elsewhere | |", "|---|---|", *rows, *([f"| {absent} | - |"] if absent else [])])
 
 
 def coordinates(joint: Joint, entry: Entry) -> list[str]:
-    """Return the table of coordinates and velocities, with units and frames; none for a joint without."""
+    """Return the table of coordinates and velocities, with units and frames; nothing for a joint without them."""
     rows = []
     for array, names, meanings in zip("qv", layout(joint), entry.meanings(joint), strict=True):
         for k, name in enumerate(names):
@@ -197,7 +216,7 @@ def facts(joint: Joint, entry: Entry) -> str:
 
 
 def reversal(joint: Joint) -> str:
-    """Return what the joint is when seen from its child."""
+    """Return the joint as seen from its child."""
     back = reverse(joint)
     if back == joint:
         return "itself"
@@ -213,7 +232,7 @@ def reversal(joint: Joint) -> str:
 def docstring(kind: type) -> tuple[str, str, list[tuple[str, str]]]:
     """Return a class's description, its sources, and its parameters with their descriptions."""
     text = inspect.cleandoc(kind.__doc__ or "")
-    text = re.sub(r"\n*(?:Examples|Throughout):\n(?:    .*\n?)+", "", text)  # they are run where they stand
+    text = re.sub(r"\n*(?:Examples|Throughout):\n(?:    .*\n?)+", "", text)  # the tests run them in the docstrings
     text, _, args = text.partition("\nArgs:\n")
     body, _, source = text.partition("\nSource: ")
     found = re.findall(r"^    (\w+): (.*(?:\n {8,}.*)*)", args, re.MULTILINE)
@@ -245,7 +264,7 @@ def draw_catalogue(names: Sequence[str]) -> None:
 
 
 def main(words: list[str]) -> None:
-    """Write the page, and the pictures if they are asked for."""
+    """Write the page, and with `--pictures` the pictures."""
     PAGE.write_text(page(), encoding="utf-8")
     if "--pictures" in words:
         pictures = {type(joint).__name__: Picture.of(joint, entry.picture) for joint, entry in entries()}

@@ -473,7 +473,8 @@ def table():
     for joint, _, _ in FAULTS:
         found = cardan.verify_joint(joint).failures[0]
         words = "; ".join([*found.entries[:1], *([found.cause] if found.cause else [])])
-        rows.append(f"| `{type(joint).__name__}` | {found.name} | {found.error:.2g} | {words} |")
+        message = "`" + words.replace("`", "") + "`"  # as code: `<` and `[a][b]` are no Markdown
+        rows.append(f"| `{type(joint).__name__}` | {found.name} | {found.error:.2g} | {message} |")
     return "\n".join(rows)
 
 

@@ -21,7 +21,7 @@ def _of(read: str = "", **others: str) -> dict[str, str]:
 
 WHY = {
     "looks": "remark: it is about how things are shown",
-    "softness": "remark: how soft or how fast a constraint is belongs to MuJoCo's solver; it is not kept",
+    "softness": "remark: softness and speed of a constraint belong to MuJoCo's solver and are not kept",
     "own": "remark: numbers of the file's author's own are not kept",
     "solver": "remark: it is about how MuJoCo computes; it is not kept",
     "sizes": "remark: it is about MuJoCo's memory",
@@ -35,14 +35,14 @@ WHY = {
     "delay": "remark: delays of controls are not kept",
     "state": "remark: a named configuration holds positions alone",
     "light": "remark: lights move nothing",
-    "optics": "remark: of a camera its pose is kept, as a frame",
+    "optics": "remark: only the pose of a camera is kept, as a frame",
     "gravcomp": "remark: the compensation of gravity is not kept; without it the body has its weight",
     "mocap": "remark: a body moved by motion capture is read as fixed in the world",
-    "area": "remark: of sites their poses are kept, as frames",
-    "outside": "remark: bodies that stand outside of <worldbody> are none to MuJoCo",
+    "area": "remark: only the poses of sites are kept, as frames",
+    "outside": "remark: MuJoCo ignores bodies outside of <worldbody>",
     "pair": "remark: pairs of geoms with contact parameters of their own are not kept",
     "model": "refused: other models are not attached; compile the whole in MuJoCo, save that, and read it",
-    "composite": "refused: there are none since MuJoCo 4; save the file with an earlier version, which expands them",
+    "composite": "refused: MuJoCo 4 has no composites; save the file with an earlier version, which expands them",
 }
 """Why things are not read."""
 

@@ -8,7 +8,7 @@ _BASE = "remark: load(base=...) chooses how a robot hangs on the world"
 ELEMENTS: dict[str, dict[str, str]] = {
     "robot": {
         "name": "read",
-        "version": "remark: there is one",
+        "version": "remark: SRDF has one version",
         "<group>": "read",
         "<group_state>": "read",
         "<end_effector>": "read",

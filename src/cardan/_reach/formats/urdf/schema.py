@@ -11,7 +11,7 @@ VERSIONS = ("1", "1.0", "1.1", "1.2")
 
 _SOFT = "remark: soft limits are a controller's"
 _RATES = "remark: acceleration, deceleration and jerk are not limited"
-_OF_A_MECHANISM = verdicts("<role> <offset>", "remark: what is between motor and joint is a ratio alone")
+_OF_A_MECHANISM = verdicts("<role> <offset>", "remark: a transmission between motor and joint is a ratio alone")
 _CLOSURE = "remark: the robot is read without it; write it as <loop>"
 ELEMENTS: dict[str, dict[str, str]] = {
     "robot": {
@@ -43,9 +43,9 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "texture": verdicts("filename"),
     "joint": {
         **verdicts("name type <origin> <parent> <child> <axis> <limit> <dynamics> <mimic>"),
-        "independent": "remark: which coordinates are free is found, not stated",
+        "independent": "remark: cardan finds the free coordinates itself",
         "<safety_controller>": _SOFT,
-        "<calibration>": "remark: where a joint's reference switch is does not move it",
+        "<calibration>": "remark: the place of a reference switch does not move a joint",
     },
     "loop": verdicts("name type <predecessor> <successor> <axis> <limit> <dynamics>"),
     "predecessor": verdicts("link <origin>"),
@@ -73,12 +73,15 @@ ELEMENTS: dict[str, dict[str, str]] = {
     },
     "ros2_control/joint": {
         **verdicts("name <command_interface>"),
-        "<state_interface>": "remark: what is measured is not read",
+        "<state_interface>": "remark: measured quantities are not read",
         "<param>": "remark: it is the driver's",
-        "<limits>": "remark: those of the joint count",
+        "<limits>": "remark: the joint's own limits count",
     },
     "command_interface": verdicts("name <param>"),
     "param": verdicts("name"),
 }
-FOREIGN = {"pose": "is SDF's: write <origin xyz=... rpy=.../>", "inertia_matrix": "is no element of URDF: <inertia>"}
+FOREIGN = {
+    "pose": "is SDF's: write <origin xyz=... rpy=.../>",
+    "inertia_matrix": "is no element of URDF: write <inertia>",
+}
 VOCABULARY = Vocabulary("URDF", ELEMENTS, FOREIGN)

@@ -17,9 +17,9 @@ from cardan._reach.formats.usd.scene import GEOMETRIES, JOINTS, Scene
 from cardan._reach.formats.vocabulary import verdicts
 
 _SOLVER = "remark: a parameter of a solver"
-_STATE = "remark: a velocity; a description holds none"
-_CONTACT = "remark: a parameter of contact cardan's materials do not have"
-_COUNTER = "remark: a number a program wrote down for itself"
+_STATE = "remark: a velocity; a description holds no velocities"
+_CONTACT = "remark: a parameter of contact that cardan's materials do not have"
+_COUNTER = "remark: a number that a program wrote for its own use"
 _SOFT = "remark: bodies are rigid, and their shapes solid"
 _BREAK = "remark: joints of cardan do not break"
 
@@ -37,7 +37,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "<PointInstancer>": "remark: its instances are not written out",
         **verdicts("<TetMesh> <BasisCurves> <Points>", _SOFT),
         "<MjcActuator>": "remark: actuators of MuJoCo are read from MJCF, not from USD",
-        "<NewtonActuator>": "remark: what Newton computes efforts by is no property of the robot",
+        "<NewtonActuator>": "remark: Newton's law for efforts is not a property of the robot",
     },
     "metadata": {
         **_read("metersPerUnit kilogramsPerUnit upAxis defaultPrim active instanceable"),
@@ -81,13 +81,13 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "PhysicsFilteredPairsAPI": _read("filteredPairs", "physics:"),
     "PhysicsDriveAPI": {
         **_read("type stiffness damping maxForce targetPosition", "drive:*:physics:"),
-        "drive:*:physics:targetVelocity": "remark: drives of cardan are told a velocity when they are used",
+        "drive:*:physics:targetVelocity": "remark: a drive of cardan gets its target velocity in use",
     },
     "PhysicsLimitAPI": _read("low high", "limit:*:physics:"),
     "PhysicsJointStateAPI": {
         "state:*:physics:position": "read",
         "state:*:physics:velocity": _STATE,
-        "state:*:physics:appliedForce": "remark: an effort; a description holds none",
+        "state:*:physics:appliedForce": "remark: an effort; a description holds no efforts",
     },
     "PhysxJointAPI": {
         **_read("armature maxJointVelocity", "physxJoint:"),

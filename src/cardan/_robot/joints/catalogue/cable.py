@@ -23,14 +23,14 @@ from cardan._robot.joints.joint import Axis, Joint, Scalars
 class Cable(Joint):
     """Stretches along an axis and bends, without twist. q: stretch [m], two components of the bend [rad]; v: the rates.
 
-    p = axis q0,  R = exp([b]),  b = across1 q1 + across2 q2: the rotation vector of the bend, normal to the axis.
-    Singular where |b| = 2 pi, 4 pi, ... Newton's cable joint is an elastic energy between two free bodies, and its two
-    coordinates carry no state; this is that energy on the motions without shear and twist, where it is
+    p = axis q0, R = exp([b]), and b = across1 q1 + across2 q2 is the rotation vector of the bend, normal to the axis.
+    Singular if |b| = 2 pi, 4 pi, ... Newton's cable joint is an elastic energy between two free bodies, and its two
+    coordinates hold no state. This joint has that energy on the motions without shear and twist:
 
         E = (stretch_stiffness q0^2 + bend_stiffness (q1^2 + q2^2)) / 2,
 
-    with the resistance of viscous dampers beside the springs. They are the joint's own `efforts`, which the dynamics
-    feels only where they are added to tau: `passive_forces` and the steps of a simulation have them.
+    with viscous dampers beside the springs. Springs and dampers are the joint's own `efforts`. `passive_forces` and the
+    steps of a simulation include them; other functions of dynamics do so only if the caller adds them to tau.
 
     Source: Newton's cable joint (newton-physics, articulations); Bergou et al., Discrete elastic rods (2008).
 

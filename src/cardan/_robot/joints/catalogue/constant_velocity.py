@@ -20,10 +20,11 @@ from cardan._robot.joints.serial import Links, chain_bias, chain_subspace, chain
 class ConstantVelocity(Joint):
     """Bends about two axes, twice each, without twist. q: two angles of either cross [rad], v: their rates.
 
-    R = R1(q0) R2(2 q1) R1(q0),  p = length m,  m = R1(q0) R2(q1) a3,  a3 = axis1 x axis2: Universal(axis1, axis2), the
-    middle shaft m, Universal(axis2, axis1) with the same angles. The middle shaft bisects the angle of the input shaft
-    a3 (parent) and the output shaft R a3, so R turns about an axis normal to a3: Rot(a3, t) R Rot(a3, -t) is again
-    such a bend, for all t, and an output shaft turns by the same t as the input. Singular at q1 = +-pi/2, a bend by pi.
+    R = R1(q0) R2(2 q1) R1(q0), p = length m, m = R1(q0) R2(q1) a3 and a3 = axis1 x axis2. This is Universal(axis1,
+    axis2), the middle shaft m, then Universal(axis2, axis1) with the same angles. The middle shaft bisects the angle
+    between the input shaft a3 (parent) and the output shaft R a3. So R turns about an axis normal to a3, and Rot(a3, t)
+    R Rot(a3, -t) is again such a bend, for all t. The output shaft therefore turns by the same t as the input. Singular
+    at q1 = +-pi/2, a bend by pi.
 
     Source: Hunt, Constant-velocity shaft couplings: a general theory (1973); Universal Joints and Driveshafts,
     Seherr-Thoss, Schmelz and Aucktor (2006), section 1.2.

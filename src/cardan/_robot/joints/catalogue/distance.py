@@ -19,9 +19,10 @@ class Distance(FloatingJoint):
     """Any motion, with bounds on the distance of the two origins. q, v: those of the free flyer.
 
     q: position of the child in the parent frame [m], then unit quaternion (x, y, z, w). v: twist of the child in child
-    axes at its origin. Without a stiffness the bounds are a unilateral constraint, `constraint(q)`, for a solver to
-    honour: like every limit they change neither the transform nor v. With one the rope or rod gives way: beyond a bound
-    it pulls back, along the line between the origins, and never further than to the bound; these are its `efforts`.
+    axes at its origin. Without a stiffness the bounds are a unilateral constraint, `constraint(q)`, which a solver must
+    enforce. Like every limit they change neither the transform nor v. With a stiffness the rope or rod gives way:
+    beyond a bound it pulls back along the line between the origins, and never further than to the bound. These forces
+    are its `efforts`.
 
     Throughout:
         q: coordinates of the free flyer, seven numbers [m, -].
@@ -30,9 +31,9 @@ class Distance(FloatingJoint):
 
     Args:
         minimum: smallest distance of the origins [m].
-        maximum: largest distance [m]; None for none. Equal bounds are a rod between two ball joints.
-        stiffness: with which it pulls back [N/m]; None for bounds that do not give way.
-        damping: against the rate of the distance, beyond a bound of some stiffness [N s/m].
+        maximum: largest distance [m]; None for no bound. Equal bounds are a rod between two ball joints.
+        stiffness: stiffness of the bounds [N/m]; None for bounds that do not give way.
+        damping: damping of the distance's rate beyond a bound with a stiffness [N s/m].
 
     Examples:
         >>> rope = cardan.joints.Distance(0.1, 0.5)

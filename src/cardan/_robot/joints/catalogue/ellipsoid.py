@@ -17,8 +17,8 @@ from cardan._robot.joints.joint import Joint, Scalars
 class Ellipsoid(Joint):
     """The child's origin moves on an ellipsoid of the parent. q: three angles about x, y, z [rad], v: their rates.
 
-    R = Rx(q0) Ry(q1) Rz(q2), p = A n with A = diag(radii) and n = R e_z: the point of the ellipsoid whose direction on
-    the unit sphere is the child's z axis. That axis is the surface normal only for a sphere. At q = 0 the child is
+    R = Rx(q0) Ry(q1) Rz(q2) and p = A n, with A = diag(radii) and n = R e_z. So p is the image, under A, of the child's
+    z axis on the unit sphere. That axis is the surface normal only for a sphere. At q = 0 the child is
     at (0, 0, radius_z), so the neutral transform is not the identity. Singular at q1 = +-pi/2, where S has rank 2.
 
     Source: Seth, Sherman, Eastman and Delp, Minimal formulation of joint motion for biomechanisms (2010).

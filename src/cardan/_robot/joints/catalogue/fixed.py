@@ -11,7 +11,7 @@ from cardan._robot.joints.joint import ConstantSubspaceJoint, Scalars
 
 @dataclass(frozen=True, slots=True)
 class Fixed(ConstantSubspaceJoint):
-    """No motion between parent and child. q: none, v: none.
+    """No motion between parent and child. It has no q and no v.
 
     Examples:
         >>> cardan.joints.Fixed().nv

@@ -18,12 +18,12 @@ from cardan._robot.joints.limits import Limits
 class Mimic(Joint):
     """A joint that copies a primary joint: q_inner = multiplier q_primary + offset, v_inner = multiplier v_primary.
 
-    In a model it has no coordinates of its own; every method here takes the *primary's* q and v, and the motion
-    subspace is with respect to the primary's velocity. For coordinates on the unit circle the map acts on the angle;
-    it then jumps at +-pi unless the multiplier is an integer.
+    In a model it has no coordinates of its own. Every method here takes the *primary's* q and v, and the motion
+    subspace is with respect to the primary's velocity. For coordinates on the unit circle the map acts on the angle,
+    and jumps at +-pi unless the multiplier is an integer.
 
     Args:
-        joint: what kind of joint this is; its coordinates are numbers, or a point on the unit circle.
+        joint: the inner joint; its coordinates are numbers, or a point on the unit circle.
         primary: name of the joint it copies, which must have the same kind of coordinates.
         multiplier: factor [-].
         offset: added angle [rad] or length [m].

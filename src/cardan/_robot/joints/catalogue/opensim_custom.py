@@ -24,14 +24,15 @@ class OpenSimCustom(Joint):
     R = R1(f1(q)) R2(f2(q)) R3(f3(q)), each axis carried along by the rotations before it;
     p = axis4 f4(q) + axis5 f5(q) + axis6 f6(q), in the parent frame.
 
-    Singular where the functions' derivatives, or the axes as they lie then, are dependent: with three rotations, where
-    the second has carried the third axis onto the first.
+    Singular if the functions' derivatives, or the turned axes, are dependent. With three rotations this happens if the
+    second carries the third axis onto the first.
 
     Source: Seth, Sherman, Eastman and Delp, Minimal formulation of joint motion for biomechanisms (2010), section 2.
 
     Args:
         coordinates: names of the coordinates, one to six.
-        rotations: f1, f2, f3 [rad]: `Constant`, `Linear`, `Polynomial`, `NaturalSpline`, or your `CoordinateFunction`.
+        rotations: f1, f2, f3 [rad]. Each is a `Constant`, `Linear`, `Polynomial`, `NaturalSpline` or your
+            `CoordinateFunction`.
         translations: f4, f5, f6 [m].
         rotation_axes: three axes; normalised.
         translation_axes: three axes; normalised.

@@ -28,13 +28,13 @@ class Reversed(Joint):
 
         S = -Ad(X_joint) S_joint        bias = -Ad(X_joint) bias_joint
 
-    (The rate of Ad adds v_J x v_J = 0 to the bias.) Where S depends on q, they are derived from X instead if that takes
-    fewer operations. `reverse(joint)` gives a simpler form where there is one.
+    (The rate of Ad adds v_J x v_J = 0 to the bias.) If S depends on q, S and bias are derived from X instead if that
+    takes fewer operations. `reverse(joint)` gives a simpler form if there is one.
 
     Source: Featherstone (2008), section 4.4; FACTS, section 4.
 
     Args:
-        joint: the joint as it was.
+        joint: the joint that is reversed.
 
     Examples:
         >>> cardan.joints.Reversed(cardan.joints.Ellipsoid(radii=(0.5, 0.7, 1.1))).nv

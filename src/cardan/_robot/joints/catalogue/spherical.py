@@ -16,7 +16,7 @@ _SPACE = UnitQuaternion()
 class Spherical(ConstantSubspaceJoint):
     """Any rotation. q: unit quaternion (x, y, z, w), v: angular velocity of the child in child axes [rad/s].
 
-    A quaternion of another norm is projected onto the unit ones.
+    A quaternion of another norm is projected onto the unit quaternions.
 
     Examples:
         >>> cardan.joints.Spherical().neutral()

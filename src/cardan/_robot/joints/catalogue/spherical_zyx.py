@@ -16,7 +16,7 @@ from cardan._robot.joints.joint import Joint, Scalars
 class SphericalZYX(Joint):
     """Any rotation, R = Rz(q0) Ry(q1) Rx(q2). q: yaw, pitch, roll [rad], v: their rates.
 
-    Singular where the pitch is +-pi/2: there S has rank 2.
+    Singular if the pitch is +-pi/2: there S has rank 2.
 
     Examples:
         >>> cardan.joints.SphericalZYX().nq

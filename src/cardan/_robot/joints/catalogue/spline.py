@@ -19,11 +19,12 @@ from cardan._robot.joints.joint import Joint, Scalars
 class Spline(Joint):
     """Motion along a curve in SE(3). q: the curve's parameter [the unit of `span`], v: its rate.
 
-    The cumulative cubic B-spline X = T_0 exp(w_1(q) V_1) ... exp(w_n(q) V_n), V_k = log(T_{k-1}^-1 T_k), with uniform
-    knots and natural ends: as if the first and last screw V went on for one more frame, so that the curve starts in
-    T_0, ends in T_n, and has no second derivative there. Outside the span it goes on along those screws at constant
-    speed; it is twice continuously differentiable everywhere. The frames between are approached, not reached. Frames
-    at equal steps along one screw give that screw. Singular only where frames turn back, so that the curve halts.
+    The curve is the cumulative cubic B-spline X = T_0 exp(w_1(q) V_1) ... exp(w_n(q) V_n), V_k = log(T_{k-1}^-1 T_k),
+    with uniform knots and natural ends. The first and last screw V are continued by one more frame, so the curve starts
+    in T_0, ends in T_n, and has no second derivative there. Outside the span the curve continues along those screws at
+    constant speed. It is twice continuously differentiable everywhere. It approaches the frames between and does not
+    reach them. Frames at equal steps along one screw give that screw. Singular only if frames turn back, so that the
+    curve halts.
 
     Source: Lee and Terzopoulos, Spline joints for multibody dynamics (2008); the cumulative form after Kim, Kim and
     Shin, A general construction scheme for unit quaternion curves (1995), section 4.

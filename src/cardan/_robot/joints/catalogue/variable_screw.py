@@ -21,8 +21,8 @@ TURNS = 8
 class VariableScrew(Joint):
     """Rotation about an axis with a translation whose pitch depends on the angle. q: angle [rad], v: its rate [rad/s].
 
-    pitch(q) = h_0 + h_1 q + h_2 q^2 + ..., and the translation is its integral from 0 to q. Where the pitch vanishes
-    the joint only turns; it is singular nowhere.
+    pitch(q) = h_0 + h_1 q + h_2 q^2 + ..., and the translation is its integral from 0 to q. If the pitch vanishes, the
+    joint only turns. It is never singular.
 
     Throughout:
         angle: [rad].
