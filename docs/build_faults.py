@@ -51,8 +51,9 @@ class Planted(NamedTuple):
 
 def table(module: str, name: str = "FAULTS") -> Any:
     """Return a table of a test's module."""
-    if str(TESTS) not in sys.path:
-        sys.path.insert(0, str(TESTS))
+    for folder in (TESTS, TESTS / "reach"):
+        if str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
     return getattr(importlib.import_module(module), name)
 
 

@@ -48,7 +48,7 @@ def test_the_core_works_without(folder, tmp_path):
 def test_the_tests_of_the_core_pass_without_the_wing_of_all_that_is_optional(tmp_path):
     environment = copied(tmp_path, "_reach")
     subprocess.run([sys.executable, "-c", CORE.format(reads=False)], env=environment, check=True)
-    files = ["algebra/test_spatial.py", "robot/test_reversed.py", "dynamics/test_laws.py", "motion/test_contact.py"]
+    files = ["algebra/test_spatial.py", "robot/test_inputs.py", "dynamics/test_laws.py", "motion/test_contact.py"]
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-o", "pythonpath="]
     run = subprocess.run(
         [*command, *(str(TESTS / file) for file in files)],
