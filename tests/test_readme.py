@@ -1,6 +1,7 @@
-"""The README's code blocks run as they stand, one after the other."""
+"""The README's code blocks run as they stand, one after the other; its plot says what the page of figures says."""
 
 import re
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -19,3 +20,11 @@ def test_code_blocks_run(capsys):
     assert names["tau"].shape == (4096, 7)
     np.testing.assert_allclose(names["back"], names["a"], atol=1e-9)
     assert "5.886*sin(q0)" in capsys.readouterr().out
+
+
+def test_the_plot_of_speed_is_that_of_the_page():
+    """`python docs/build_speed.py` makes it anew."""
+    plot = runpy.run_path(str(README.parent / "docs" / "build_speed.py"))
+    assert plot["PICTURE"].read_text(encoding="utf-8") == plot["drawn"](
+        plot["measured"](plot["PAGE"].read_text("utf-8"))
+    )
