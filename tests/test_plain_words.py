@@ -214,6 +214,18 @@ def test_a_page_is_in_plain_words(name):
     assert not found, found
 
 
+GUIDES = [name for name in rewritten() if not name.startswith(("README", "docs/api/", "docs/decisions/"))]
+
+
+@pytest.mark.parametrize("name", GUIDES)
+def test_a_page_begins_with_what_its_reader_can_do(name):
+    found = [block for block in blocks((ROOT / name).read_text(encoding="utf-8")) if block.kind == "text"]
+    begins = next(block.text for block in found if plain(block.text).strip())  # a picture may come before
+    assert begins.startswith("After this page you"), (
+        f"{name}: the first paragraph says what the reader can do: {begins}"
+    )
+
+
 @pytest.mark.parametrize("entry", NOT_YET)
 def test_the_list_of_pages_to_rewrite_shrinks(entry):
     listed = [name for name in pages() if name.startswith(entry)]
@@ -232,11 +244,11 @@ def test_the_list_of_pages_to_rewrite_shrinks(entry):
         ("Fine.\n\n```\nnone\n```\n\nThe user is told.", "is told"),
     ],
 )
-def test_what_breaks_a_rule_is_found(text, rule):
+def test_a_broken_rule_is_found(text, rule):
     assert any(rule in finding.rule for finding in findings(text))
 
 
-def test_what_is_no_prose_is_not_counted():
+def test_only_prose_counts():
     long = "none " * 50
     code = f"```\n{long}\n```\n\n    {long}\n\n`none none`"
     text = f"Short.\n\n{code}\n\n| {'a | ' * 80}\n\n<!-- {long} -->\nNone of it counts.\n"
