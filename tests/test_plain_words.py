@@ -59,7 +59,7 @@ NOT_YET = (
 
 BANNED = {
     r"\bnone\b(?! of\b)": 'say "no", "invalid", "missing" or "NaN", not "none"',
-    r"^Of\b": 'the subject comes first, not "Of ..."',
+    r"^(?-i:Of)\b": 'the subject comes first, not "Of ..."',
     r"\b(am|is|are|be|was|were|been) told\b": 'say who detects or reports, not "is told"',
     r"\bas (\w+ ){1,3}ha(s|ve) it\b": 'say "X defines it so", not "as X has it"',
     r"[,;] else\b": '"otherwise", not "else"',
@@ -73,7 +73,9 @@ BANNED = {
     r"\bnobody (else )?has\b|\bno other library\b|\bright at every step\b": 'a boast: "in one library" is what is true',
     r"^(?!.*\b4\.7\b).*\b71 times\b": "name both sides: 4.7 times a call, 71 times in batches",
 }  # fmt: skip
-"""Patterns that no sentence may have, and what to write instead."""
+"""Patterns that no sentence may have, in letters of any case, and what to write instead."""
+
+ANY = re.compile("|".join(f"(?i:{pattern})" for pattern in BANNED))
 
 SHORTENED = re.compile(r"\b(e\.g|i\.e|cf|et al|vs|fig|eq|no|p|pp|op)\.$", re.IGNORECASE)
 MARKER = re.compile(r"^\s*([-*+]|\d+\.)\s+")
@@ -156,20 +158,16 @@ def length(sentence: str) -> int:
     return sum(any(letter.isalnum() for letter in word) for word in sentence.split())
 
 
-def nine_in_ten(lengths: list[int]) -> int:
-    """Return the length that nine in ten of some sentences keep to."""
-    return sorted(lengths)[max(0, -(-9 * len(lengths) // 10) - 1)] if lengths else 0
-
-
 def findings(text: str) -> Iterator[Finding]:
     """Yield what breaks a rule in a page."""
     for number, line in lines_of_prose(text):
         if len(line) > MARGIN and not line.lstrip().startswith("|") and " " in line.strip()[:MARGIN]:
             yield Finding(number, line, f"{len(line)} columns: wrap prose at {MARGIN}")
-    long = []
+    long, counted = [], []
     for block in blocks(text):
         for sentence in sentences(block.text):
             words = length(sentence)
+            counted.append(words)
             if words > LONGEST:
                 yield Finding(block.line, sentence, f"{words} words: at most {LONGEST}")
             elif words > MOST:
@@ -177,17 +175,25 @@ def findings(text: str) -> Iterator[Finding]:
             flat = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", sentence)
             if block.kind == "text" and flat.count(",") > COMMAS:
                 yield Finding(block.line, sentence, f"{flat.count(',')} commas: more than four things are a list")
-            for pattern, rule in BANNED.items():
-                if re.search(pattern, sentence, 0 if pattern.startswith("^Of") else re.IGNORECASE):
-                    yield Finding(block.line, sentence, rule)
-    if nine_in_ten(lengths(text)) > MOST:
+            if ANY.search(sentence):
+                yield from (Finding(block.line, sentence, rule) for rule in broken(sentence))
+    if nine_in_ten(counted) > MOST:
         yield from long
 
 
-def lengths(text: str) -> list[int]:
-    """Return the lengths of a page's sentences, without those of one word or two, such as cells that hold a number."""
-    found = [length(sentence) for block in blocks(text) for sentence in sentences(block.text)]
-    return [words for words in found if words > 2]
+def broken(sentence: str) -> Iterator[str]:
+    """Yield the rules of `BANNED` that a sentence breaks."""
+    yield from (rule for pattern, rule in BANNED.items() if re.search(f"(?i:{pattern})", sentence))
+
+
+def nine_in_ten(lengths: list[int]) -> int:
+    """Return the length that nine in ten of a page's sentences keep to.
+
+    Args:
+        lengths: of the sentences; those of a word or two, such as cells that hold a number, do not count.
+    """
+    counted = sorted(words for words in lengths if words > 2)
+    return counted[max(0, -(-9 * len(counted) // 10) - 1)] if counted else 0
 
 
 def pages() -> list[str]:
@@ -261,8 +267,9 @@ def test_only_prose_counts():
 if __name__ == "__main__":
     named = [Path(page).resolve().relative_to(ROOT).as_posix() for page in sys.argv[1:]] or rewritten()
     for name in named:
-        counted = sorted(lengths((ROOT / name).read_text(encoding="utf-8"))) or [0]
-        middle, tenth, most = counted[len(counted) // 2], nine_in_ten(counted), counted[-1]
+        prose = blocks((ROOT / name).read_text(encoding="utf-8"))
+        counted = sorted(length(sentence) for block in prose for sentence in sentences(block.text))
         print(report(name), end="\n" * bool(report(name)))
-        print(f"{name}: {len(counted)} sentences, words: half {middle}, nine in ten {tenth}, most {most}")
+        tenth, most = nine_in_ten(counted), max(counted, default=0)
+        print(f"{name}: {len(counted)} sentences and cells; words: nine in ten at most {tenth}, the longest {most}")
     sys.exit(any(report(name) for name in named))
