@@ -60,7 +60,8 @@ NOT_YET = (
 BANNED = {
     r"\bnone\b(?! of\b)": 'say "no", "invalid", "missing" or "NaN", not "none"',
     r"^(?-i:Of)\b": 'the subject comes first, not "Of ..."',
-    r"\b(am|is|are|be|was|were|been) told\b": 'say who detects or reports, not "is told"',
+    r"\b(am|is|are|be|was|were|been) (told|heard|asked)\b": 'say who detects, reports or gives, not "is told"',
+    r"\b(upon|for want of|in truth|as ever)\b": "the everyday word: on, without, really, as always",
     r"\bas (\w+ ){1,3}ha(s|ve) it\b": 'say "X defines it so", not "as X has it"',
     r"[,;] else\b": '"otherwise", not "else"',
     r"\bso (do|does|did|is|are|was|were|has|have)\b": "subject before verb, not \"so is ...\"",
