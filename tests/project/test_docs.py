@@ -21,6 +21,7 @@ from representatives import represented
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {
     "getting-started.md": ("matplotlib",),
+    "tour.md": ("sympy",),
     "faq.md": (),
     "control-loop.md": (),
     "rl.md": (),
@@ -48,6 +49,7 @@ PAGES = {
     "usd.md": ("pxr",),
     "torch.md": ("torch",),
     "viewer.md": ("viser", "trimesh"),
+    "coming-from/index.md": (),
     "coming-from/pinocchio.md": ("pinocchio",),
     "coming-from/mujoco.md": ("mujoco",),
     "coming-from/newton.md": (),
@@ -55,8 +57,9 @@ PAGES = {
     "coming-from/drake.md": (),
     "coming-from/idyntree.md": (),
 }
+CODE = re.compile(r"^```.*?^```|`[^`]+`", re.DOTALL | re.MULTILINE)
 COMMAND = re.compile(r"(?:^|`|\$ )cardan ([a-z]+ [^`\n#]*?[a-z_]\.[a-z]+[^`\n#]*)", re.MULTILINE)
-"""A command with a file that has a name, in a text or a block."""
+"""A command with a file that has a name, in code; prose may begin with the library's name, too."""
 
 BLOCK = re.compile(r"^```(python|console)([^\n]*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -66,7 +69,8 @@ def test_commands_in_the_pages_are_taken(capsys):
     subparsers = parser.add_subparsers()
     for command in COMMANDS:
         importlib.import_module(f"cardan.cli.{command}").fill(subparsers.add_parser(command))
-    found = [c for page in sorted(DOCS.rglob("*.md")) for c in COMMAND.findall(page.read_text(encoding="utf-8"))]
+    code = [part for page in sorted(DOCS.rglob("*.md")) for part in CODE.findall(page.read_text(encoding="utf-8"))]
+    found = [command for part in code for command in COMMAND.findall(part)]
     assert len(found) > 10
     for command in found:
         try:
