@@ -21,7 +21,8 @@ CORE = """
 import numpy as np
 import cardan
 
-robot = cardan.load(cardan.robots.urdf_path("quadruped")) if {reads} else cardan.robots.quadruped().model(base="floating")
+robot = cardan.robots.quadruped().model(base="floating")
+robot = cardan.load(cardan.robots.urdf_path("quadruped")) if {reads} else robot
 q, v = robot.random_configuration(seed=0), np.zeros(robot.nv)
 tau = cardan.inverse_dynamics(robot, q, v, v)
 assert np.allclose(cardan.forward_dynamics(robot, q, v, tau), 0.0, atol=1e-9)
