@@ -195,8 +195,8 @@ class JointSpace:
     ) -> None:
         self.moment, self.dt = moment, dt
         model = moment.model
-        self.A = mass_matrix(model, moment.q)
-        self.b = [t - h for t, h in zip(tau, bias_forces(model, moment.q, moment.v), strict=True)]
+        self.A = mass_matrix.kernel(model, moment.q)
+        self.b = [t - h for t, h in zip(tau, bias_forces.kernel(model, moment.q, moment.v), strict=True)]
         for j, w in enumerate(() if armature is None else armature):
             self.A[j][j] = self.A[j][j] + w
         for i, force in forces:
