@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 
+import cardan
 from cardan import joints, load_mechanism
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.coordinates import model_converter as paths
