@@ -11,12 +11,10 @@ Examples:
     >>> v = a = tau = np.full(arm.nv, 0.1)  # rad/s, rad/s^2, N m, shape (7,)
 """
 
-from typing import TYPE_CHECKING, Any
-
 from cardan import _moved, _wiring
 from cardan._algebra.arrays import determinant, each, interp, inverse, norm, repeat, solve
 from cardan._algebra.errors import CardanError, DescriptionError
-from cardan._algebra.lazy import fetcher
+from cardan._algebra.lazy import imported_later
 from cardan._algebra.scalar import (
     absolute,
     acos,
@@ -117,7 +115,9 @@ from cardan._robot.model import Drive, Material, Model
 from cardan._robot.records import Actuator, Group, Spring
 from cardan._version import __version__
 
-if TYPE_CHECKING:
+with imported_later(
+    globals(), modules="cli comparison coordinates description formats gym interop simulation verification viewer"
+):
     from cardan import (
         distributed,
         errors,
@@ -207,21 +207,4 @@ __all__ = [  # noqa: RUF022 -- by subject
     "__version__",
 ]  # fmt: skip
 
-__getattr__ = fetcher(
-    __name__,
-    {
-        "._dynamics.coordinates": "conventions converter representation",
-        "._motion.simulation": "Control State World WorldBuilder",
-        "._motion.tasks": "inverse_kinematics solve_ik",
-        "._reach.comparison": "compare",
-        "._reach.formats": "check_urdf from_json load load_mechanism read_urdf register_joint save to_json to_urdf",
-        "._reach.generation": "generate",
-        "._reach.pictures": "plot plot_trajectory",
-        "._reach.verification": "Certificate verify_joint",
-        "._reach.viewer": "Viewer show",
-        "._robot.description": "Mechanism",
-    },
-    modules="cli comparison coordinates description distributed errors formats generation gym identification interop "
-    "joints manifolds pictures robots scalar simulation solvers spatial tasks trajectories verification viewer",
-)
 __dir__ = __all__.copy
