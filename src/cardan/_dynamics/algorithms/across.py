@@ -20,13 +20,18 @@ Values = TypeVar("Values")  # lists of spatial objects here; arrays from the com
 
 
 class JointQuantities(NamedTuple, Generic[Values]):
-    """What the joints do, each in its own frames, in the order of `Model.joint_names`.
+    """What the joints do, in the order of `model.joint_names`, fixed and mimic joints among them.
+
+    Motions are relative to the parent, in the child frame. Where a joint's frames are on its bodies say `parent_pose`
+    and `child_pose` of `model.connection(name)`.
 
     Attributes:
-        transform: pose of the child frame in the parent frame.
-        motion_subspace: S, in the child frame; columns that a joint has not are 0.
-        twist: of the child relative to the parent, in the child frame.
-        bias: (dS/dt) v, in the child frame.
+        transform: X_J [m], shape (..., joints, 4, 4): the pose of the child frame in the parent frame of the joint.
+        motion_subspace: S [m/s, rad/s for each velocity of one], shape (..., joints, 6, n), n the velocities of the
+            joint that has most. Columns that a joint has not are 0; a mimic's are by the velocities of the joint that
+            it copies.
+        twist: S v [m/s, rad/s], shape (..., joints, 6).
+        bias: (dS/dt) v [m/s^2, rad/s^2], shape (..., joints, 6).
     """
 
     transform: Values
@@ -40,15 +45,6 @@ def joint_quantities(model: Model, q: ArrayLike, v: ArrayLike) -> JointQuantitie
     """Return transform, motion subspace, twist and bias of all joints, each in its own frames.
 
     Of one joint alone: `cardan.evaluate_joint`. U and D of the joints: `cardan.articulated_inertias`.
-
-    Returns:
-        `JointQuantities(transform, motion_subspace, twist, bias)`, in the order of `model.joint_names`, fixed and mimic
-        joints among them: X_J [m], the pose of the child frame in the parent frame of the joint, (..., joints, 4, 4); S
-        (..., joints, 6, n) [m/s, rad/s for each velocity of one], n the velocities of the joint that has most, columns
-        that a joint has not being 0; the twist S v [m/s, rad/s] and the bias (dS/dt) v [m/s^2, rad/s^2], shape
-        (..., joints, 6). Motions are relative to the parent, in the child frame. Where a joint's frames are on its
-        bodies say `parent_pose` and `child_pose` of `model.connection(name)`. A mimic's columns are by the velocities
-        of the joint that it copies.
 
     Examples:
         >>> X, S, twist, bias = cardan.joint_quantities(arm, q, v)

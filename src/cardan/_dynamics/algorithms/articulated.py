@@ -27,12 +27,14 @@ Values = TypeVar("Values")  # spatial objects and rows of scalars here; arrays f
 
 
 class ArticulatedInertias(NamedTuple, Generic[Values]):
-    """What the inward recursion of forward dynamics leaves at the links.
+    """What the inward recursion of forward dynamics leaves at the links; columns are along v.
 
     Attributes:
-        inertia: I^A of every moving link, 6x6 [kg, kg m, kg m^2], in the child frame of its joint.
-        U: I^A S, 6 x nv: each joint's columns at its velocities, in its child frame.
-        D: S^T U + armature, nv x nv, a block for each joint on the diagonal.
+        inertia: I^A [kg, kg m, kg m^2], shape (..., nlinks, 6, 6), in the order of `model.link_names`, each in the
+            child frame of its joint.
+        U: I^A S, shape (..., 6, nv): each joint's columns at its velocities, in its child frame.
+        D: S^T U + armature, shape (..., nv, nv), with a block on its diagonal for each joint. Its inverse is the
+            acceleration by an effort of one while the links nearer to the root stand still.
     """
 
     inertia: Values
@@ -46,12 +48,6 @@ def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias:
 
     I^A is what a link resists a push with while the joints beyond it move freely. These are the quantities of the
     articulated-body algorithm, `forward_dynamics`, by name.
-
-    Returns:
-        `ArticulatedInertias(inertia, U, D)`: I^A [kg, kg m, kg m^2], shape (..., nlinks, 6, 6), in the order of
-        `model.link_names`, each in the child frame of its joint; U, (..., 6, nv), and D, (..., nv, nv), with columns
-        along v. D has a block on its diagonal for each joint; its inverse is the acceleration by an effort of one while
-        the links nearer to the root stand still.
 
     Raises:
         MechanismError: if joints move together (mimic joints, closed loops), or one moves nothing that has inertia.

@@ -23,11 +23,14 @@ Matrix = TypeVar("Matrix")  # rows of scalars here; arrays from the compiled fun
 
 
 class DifferenceDerivatives(NamedTuple, Generic[Matrix]):
-    """Derivatives of the difference of two configurations, each nv x nv.
+    """Derivatives of the difference of two configurations, each of shape (..., nv, nv) [-].
+
+    Where two orientations are a half turn apart the difference jumps from one way round to the other: there the
+    derivatives are those of the way that `difference` takes, and finite.
 
     Attributes:
         dq0: by the first, along the tangent: q0 moves to integrate(q0, e_j).
-        dq1: by the second.
+        dq1: by the second, along the tangent there.
     """
 
     dq0: Matrix
@@ -37,11 +40,6 @@ class DifferenceDerivatives(NamedTuple, Generic[Matrix]):
 @public(result=DifferenceDerivatives[Reals])
 def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> DifferenceDerivatives[Rows]:
     """Return the derivatives of `difference` by q0 and q1.
-
-    Returns:
-        `DifferenceDerivatives(dq0, dq1)`, each of shape (..., nv, nv) [-], along the tangents at q0 and q1. Where two
-        orientations are a half turn apart the difference jumps from one way round to the other: there the derivatives
-        are those of the way that `difference` takes, and finite.
 
     Examples:
         >>> by = cardan.difference_derivatives(arm, arm.neutral(), q)

@@ -37,12 +37,15 @@ Wrenches = TypeVar("Wrenches")
 
 
 class ConstrainedDynamics(NamedTuple, Generic[Coordinates, Wrenches]):
-    """Accelerations of a mechanism with loops.
+    """Accelerations of a mechanism with loops, and what holds them.
 
     Attributes:
-        accelerations: nv scalars.
-        wrenches: of each closing joint, in the order of `Model.closures`, on its child, in its child frame.
-        residual: K a + k of these accelerations, rows as those of `loop_jacobian`: 0 but for rounding if all is well.
+        accelerations: a [rad/s^2, m/s^2], shape (..., nv).
+        wrenches: [force; moment] [N, N m] of the closing joints on their children, in their child frames, shape
+            (..., closures, 6), in the order of `model.closure_names`.
+        residual: K a + k [m/s^2, rad/s^2], stabilization included, shape (..., nc), rows as those of `loop_jacobian`.
+            It is rounding (1e-12 of the largest acceleration, 1e-4 in float32) unless the masses are too far apart, or
+            constraints clash: then the accelerations are not to be used.
     """
 
     accelerations: Coordinates
@@ -51,12 +54,12 @@ class ConstrainedDynamics(NamedTuple, Generic[Coordinates, Wrenches]):
 
 
 class ConstrainedEfforts(NamedTuple, Generic[Coordinates, Wrenches]):
-    """Efforts that make a motion of a mechanism with loops.
+    """Efforts that make a motion of a mechanism with loops: M a + h = efforts + K^T l + unbalanced.
 
     Attributes:
-        efforts: nv scalars, 0 where nothing is actuated.
-        wrenches: of each closing joint, on its child, in its child frame.
-        unbalanced: nv scalars, efforts that are missing: 0 if the actuated coordinates can make the motion.
+        efforts: [N m, N], shape (..., nv), 0 where there is no drive.
+        wrenches: of the closing joints, shape (..., closures, 6), as for `constrained_forward_dynamics`.
+        unbalanced: efforts that are missing [N m, N], shape (..., nv): 0 wherever these drives can make the motion.
     """
 
     efforts: Coordinates
@@ -89,12 +92,6 @@ def constrained_forward_dynamics(
         stabilization: rate w [1/s] at which gaps that rounding or integration made decay: K a + k = -2 w K v - w^2 r
             (Baumgarte, critically damped). None by default. A value between 1 and 0.2 / step does; the larger, the more
             it disturbs the motion while there is a gap.
-
-    Returns:
-        `ConstrainedDynamics(accelerations, wrenches, residual)`, shapes (..., nv), (..., closures, 6) and (..., nc):
-        wrenches [force; moment] [N, N m] of the closing joints on their children, in their child frames; residual
-        K a + k [m/s^2, rad/s^2], stabilization included, which is rounding (1e-12 of the largest acceleration, 1e-4 in
-        float32) unless the masses are too far apart, or constraints clash: then the accelerations are not to be used.
 
     Raises:
         MechanismError: if the model has no loops.
@@ -139,11 +136,6 @@ def constrained_inverse_dynamics(
         actuated: tuple of names of joints of the tree that have a drive; all by default. With more drives than
             freedoms, the efforts with the smallest sum of squares are returned, those of turning joints divided by a
             length of the bodies' size.
-
-    Returns:
-        `ConstrainedEfforts(efforts, wrenches, unbalanced)`, shapes (..., nv), (..., closures, 6), (..., nv): efforts
-        [N m, N] are 0 where there is no drive; wrenches as for `constrained_forward_dynamics`. M a + h = efforts + K^T
-        l + unbalanced, and unbalanced is 0 wherever these drives can make the motion.
 
     Raises:
         UnknownNameError, MechanismError: for a joint of `actuated` that does not exist, or closes a loop; if the model

@@ -45,12 +45,12 @@ Matrix = TypeVar("Matrix")  # rows of scalars here; arrays from the compiled fun
 
 
 class InverseDynamicsDerivatives(NamedTuple, Generic[Matrix]):
-    """Derivatives of the efforts tau, each nv x nv: row i, column j is d tau_i / d x_j.
+    """Derivatives of the efforts tau [N m, N, each by the argument's unit]: row i, column j is d tau_i / d x_j.
 
     Attributes:
-        dq: by the configuration, along the tangent: q moves to integrate(q, e_j).
-        dv: by the velocity.
-        da: by the acceleration: the mass matrix.
+        dq: by the configuration, along the tangent: q moves to integrate(q, e_j). Shape (..., nv, nv).
+        dv: by the velocity, shape (..., nv, nv).
+        da: by the acceleration, shape (..., nv, nv): the mass matrix.
     """
 
     dq: Matrix
@@ -118,10 +118,6 @@ def inverse_dynamics_derivatives(
 
     Args:
         external_forces: wrenches on the bodies [N, N m], as for `inverse_dynamics`; constant in the bodies' own frames.
-
-    Returns:
-        `InverseDynamicsDerivatives(dq, dv, da)`, each of shape (..., nv, nv) [N m, N, each by the argument's unit]; da
-        is the mass matrix.
 
     Examples:
         >>> by = cardan.inverse_dynamics_derivatives(arm, q, v, a)

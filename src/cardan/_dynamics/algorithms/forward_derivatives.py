@@ -50,12 +50,12 @@ NOTHING = Force.zero()
 
 
 class ForwardDynamicsDerivatives(NamedTuple, Generic[Matrix]):
-    """Derivatives of the accelerations a, each nv x nv.
+    """Derivatives of the accelerations [rad/s^2, m/s^2, each by the argument's unit]: row i is d a_i.
 
     Attributes:
-        dq: by the configuration, along the tangent.
-        dv: by the velocity.
-        dtau: by the efforts: the inverse of the mass matrix.
+        dq: by the configuration, along the tangent: q moves to integrate(q, e_j). Shape (..., nv, nv).
+        dv: by the velocity, shape (..., nv, nv).
+        dtau: by the efforts, shape (..., nv, nv): the inverse of the mass matrix.
     """
 
     dq: Matrix
@@ -142,10 +142,6 @@ def forward_dynamics_derivatives(
 
     Args:
         external_forces: wrenches on the bodies [N, N m], as for `forward_dynamics`; constant in the bodies' own frames.
-
-    Returns:
-        `ForwardDynamicsDerivatives(dq, dv, dtau)`, each of shape (..., nv, nv) [rad/s^2, m/s^2, each by the argument's
-        unit]; dtau is the inverse of the mass matrix.
 
     Raises:
         MechanismError: if the model has closed loops; `derivative(constrained_forward_dynamics, ...)` is for them.

@@ -41,11 +41,11 @@ Rows = TypeVar("Rows")
 
 
 class MaximalState(NamedTuple, Generic[Rows]):
-    """Poses and twists of the links, in the order of `Model.link_names`.
+    """Poses and twists of the links, in the order of `model.link_names`.
 
     Attributes:
-        poses: of each in the world: position [m], then quaternion (x, y, z, w).
-        twists: of each [linear; angular] [m/s, rad/s], at its origin in its own axes.
+        poses: position in the world [m] and quaternion (x, y, z, w) with w >= 0, shape (..., nlinks, 7).
+        twists: [linear; angular] [m/s, rad/s], shape (..., nlinks, 6), at the link's origin in its own axes.
     """
 
     poses: Rows
@@ -56,9 +56,11 @@ class GeneralisedState(NamedTuple, Generic[Rows]):
     """Coordinates of a mechanism whose links have given poses and twists.
 
     Attributes:
-        q: configuration.
-        v: velocity.
-        residual: for each link what of its pose its joint does not allow [m, rad], along the joint's child axes.
+        q: configurations [rad, m], shape (..., nq).
+        v: velocities [rad/s, m/s], shape (..., nv).
+        residual: for each link what of its pose its joint does not allow, position [m] and rotation vector [rad] along
+            the joint's child axes, shape (..., nlinks, 6). A mimic joint's is what its primary's coordinates do not
+            explain.
     """
 
     q: Rows
@@ -69,11 +71,6 @@ class GeneralisedState(NamedTuple, Generic[Rows]):
 @public(result=MaximalState[Reals])
 def eval_fk(model: Model, q: ArrayLike, v: ArrayLike) -> MaximalState[list[list[Scalar]]]:
     """Return the poses and twists of the moving links.
-
-    Returns:
-        `MaximalState(poses, twists)`, shapes (..., nlinks, 7) and (..., nlinks, 6), in the order of `model.link_names`:
-        position in the world [m] and quaternion (x, y, z, w) with w >= 0; twist [linear; angular] [m/s, rad/s] at the
-        link's origin in its own axes.
 
     Examples:
         >>> poses, twists = cardan.eval_fk(arm, q, v)
@@ -105,11 +102,6 @@ def eval_ik(
             without a closed form of their inverse are searched from there, which is quicker and finds the right branch.
         residual: False to leave it out, for poses that are known to lie in their joints: then the result is the pair
             (q, v), in a third to a half of the time.
-
-    Returns:
-        `GeneralisedState(q, v, residual)`, shapes (..., nq), (..., nv), (..., nlinks, 6): for each link what of its
-        pose its joint does not allow, position [m] and rotation vector [rad] along the joint's child axes. A mimic
-        joint's is what its primary's coordinates do not explain.
 
     Examples:
         >>> poses, twists = cardan.eval_fk(arm, q, v)

@@ -37,6 +37,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, overload
 
@@ -106,7 +107,7 @@ def public(page: Callable[..., Any] | None = None, /, *, result: Any = None, **d
         function.kernel = page
         if page.__doc__:  # python -OO takes docstrings away
             of_module = sys.modules[page.__module__].__doc__ or ""
-            function.__doc__ = documented(page.__doc__, function.interface.parameters.parameters, of_module)
+            function.__doc__ = documented(page.__doc__, function.interface.parameters.parameters, of_module, result)
         PUBLIC[function.name] = function
         return function
 
@@ -118,15 +119,20 @@ def _shown(result: Any) -> str:
     return f"{result.__origin__.__name__}[{', '.join('Reals' for _ in result.__args__)}]"
 
 
-def documented(docstring: str, parameters: Sequence[str] | Mapping[str, Any], of_module: str = "") -> str:
+def documented(
+    docstring: str, parameters: Sequence[str] | Mapping[str, Any], of_module: str = "", result: Any = None
+) -> str:
     """Return the whole documentation of a public function: its own docstring with what is said once for all.
 
     Args:
         docstring: what is its own.
         parameters: the names of its arguments, in their order.
         of_module: the docstring of its page: where its source is, unless the function names one.
+        result: the named tuple that is returned, which says itself what is in it.
     """
     found = _sections(docstring)
+    if result is not None:
+        found["Returns"] = _of_fields(result.__origin__)
     own, shared = _entries(found.get("Args", "")), _entries(_SHARED["Throughout"])
     described = dict.fromkeys(own.get(name, shared.get(name, "")) for name in parameters)
     found["Args"] = "".join(f"\n{entry}" for entry in described)
@@ -135,6 +141,13 @@ def documented(docstring: str, parameters: Sequence[str] | Mapping[str, Any], of
         found["Source"] = _sections(of_module).get("Source", "")
     parts = [f"{title}:{found[title]}" for title in _ORDER if found.get(title)]
     return "\n\n".join([found[""], *parts])
+
+
+def _of_fields(kind: Any) -> str:
+    """Return what a function returns that returns this kind of named tuple."""
+    said = _sections(kind.__doc__ or "Attributes:")
+    named = f"`{kind.__name__}({', '.join(kind._fields)})`.\n{said['']}\n{said['Attributes']}"
+    return "\n" + textwrap.indent(named, "    ")
 
 
 def _sections(docstring: str) -> dict[str, str]:
@@ -152,6 +165,6 @@ def _entries(section: str) -> dict[str, str]:
 
 
 _ORDER = ("Args", "Returns", "Raises", "Examples", "Peers", "Source")
-_TITLE = re.compile(r"^(Args|Throughout|Returns|Raises|Examples|Peers|Source|Cost|Notation):", re.MULTILINE)
+_TITLE = re.compile(r"^(Args|Throughout|Attributes|Returns|Raises|Examples|Peers|Source|Cost|Notation):", re.MULTILINE)
 _ENTRY = re.compile(r"\n(?=    \w)")
 _SHARED = _sections(__doc__ or "Throughout:\nRaises:")

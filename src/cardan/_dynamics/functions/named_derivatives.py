@@ -18,11 +18,12 @@ Matrix = TypeVar("Matrix")
 
 
 class IntegrateDerivatives(NamedTuple, Generic[Matrix]):
-    """Derivatives of the configuration reached, along the tangent there, each nv x nv.
+    """Derivatives of the configuration reached, along the tangent there, each of shape (..., nv, nv) [-].
 
     Attributes:
         dq: by the configuration to begin with, along the tangent: q moves to integrate(q, e_j).
-        dv: by the velocity.
+        dv: by the velocity. Where an orientation turns by a multiple of 2 pi it is singular: then turning further about
+            another axis changes nothing.
     """
 
     dq: Matrix
@@ -30,11 +31,11 @@ class IntegrateDerivatives(NamedTuple, Generic[Matrix]):
 
 
 class FrameVelocityDerivatives(NamedTuple, Generic[Matrix]):
-    """Derivatives of a frame's twist, each 6 x nv.
+    """Derivatives of a frame's twist, of its components [m/s, rad/s]: what the axes turn is in them.
 
     Attributes:
-        dq: by the configuration, along the tangent.
-        dv: by the velocity: the Jacobian.
+        dq: by the configuration, along the tangent, shape (..., 6, nv), or (..., n, 6, nv) of n frames.
+        dv: by the velocity: `jacobian`, which is that of a pose along the tangent, too.
     """
 
     dq: Matrix
@@ -42,12 +43,12 @@ class FrameVelocityDerivatives(NamedTuple, Generic[Matrix]):
 
 
 class FrameAccelerationDerivatives(NamedTuple, Generic[Matrix]):
-    """Derivatives of a frame's acceleration, each 6 x nv.
+    """Derivatives of a frame's acceleration, of its components [m/s^2, rad/s^2].
 
     Attributes:
-        dq: by the configuration, along the tangent.
+        dq: by the configuration, along the tangent, shape (..., 6, nv), or (..., n, 6, nv) of n frames.
         dv: by the velocity.
-        da: by the acceleration: the Jacobian.
+        da: by the acceleration: `jacobian`.
     """
 
     dq: Matrix
@@ -69,10 +70,6 @@ def integrate_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> Integrate
 
     Args:
         v: velocities [rad/s, m/s], held constant for one second, shape (..., nv).
-
-    Returns:
-        `IntegrateDerivatives(dq, dv)`, each of shape (..., nv, nv) [-]. Where an orientation turns by a multiple of
-        2 pi, dv is singular: then turning further about another axis changes nothing.
 
     Examples:
         >>> by = cardan.integrate_derivatives(arm, q, 0.01 * v)
@@ -155,10 +152,6 @@ def frame_velocity_derivatives(
 ) -> FrameVelocityDerivatives[Reals]:
     """Return the derivatives of `frame_velocity` by q and v.
 
-    Returns:
-        `FrameVelocityDerivatives(dq, dv)`, each of shape (..., 6, nv), or (..., n, 6, nv), of the components [m/s,
-        rad/s], so that what the axes turn is in it. dv is `jacobian`, which is that of a pose along the tangent, too.
-
     Raises:
         UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
 
@@ -188,10 +181,6 @@ def frame_acceleration_derivatives(
     relative_to: str = "world",
 ) -> FrameAccelerationDerivatives[Reals]:
     """Return the derivatives of `frame_acceleration` by q, v and a.
-
-    Returns:
-        `FrameAccelerationDerivatives(dq, dv, da)`, each of shape (..., 6, nv), or (..., n, 6, nv), of the components
-        [m/s^2, rad/s^2]. da is `jacobian`.
 
     Raises:
         UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
