@@ -53,7 +53,7 @@ def wrench_at(
         configuration.
 
     Raises:
-        UnknownNameError, ParameterError: for a frame or reference that does not exist, or is fixed on the world.
+        ParameterError: for a frame that is fixed on the world, which does not move.
 
     Examples:
         >>> push = cardan.wrench_at(arm, q, "tool", (0.0, 0.0, -10.0))

@@ -16,13 +16,7 @@ from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Force, Inertia, Scalar, Vector3
 from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.linear import Rows
-from cardan._dynamics.algorithms.tree import (
-    Vector,
-    outward,
-    relative_kinematics,
-    twists,
-    world_poses,
-)
+from cardan._dynamics.algorithms.tree import Vector, outward, relative_kinematics, twists, world_poses
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 

@@ -38,9 +38,6 @@ def jacobian(
         J, shape (..., 6, nv), or (..., n, 6, nv): three linear rows [m/s], then three angular ones [rad/s], for each
         velocity of one [rad/s, m/s].
 
-    Raises:
-        UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
-
     Examples:
         >>> cardan.jacobian(arm, q, "tool").shape
         (6, 7)
@@ -71,9 +68,6 @@ def jacobian_derivative(
 
     Returns:
         dJ/dt, shape (..., 6, nv), or (..., n, 6, nv), rows as those of `jacobian`, by the second.
-
-    Raises:
-        UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
 
     Examples:
         >>> cardan.jacobian_derivative(arm, q, v, "tool").shape

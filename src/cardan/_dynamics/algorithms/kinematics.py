@@ -133,9 +133,6 @@ def body_velocities(
     Returns:
         Twists [m/s, rad/s], shape (..., nbodies, 6), in the order of `model.body_names`.
 
-    Raises:
-        UnknownNameError: for a reference that does not exist.
-
     Examples:
         >>> cardan.body_velocities(arm, q, v).shape == (arm.nbodies, 6)
         True
@@ -160,9 +157,6 @@ def body_accelerations(
     Returns:
         Accelerations [m/s^2, rad/s^2], shape (..., nbodies, 6), in the order of `model.body_names`.
 
-    Raises:
-        UnknownNameError: for a reference that does not exist.
-
     Examples:
         >>> cardan.body_accelerations(arm, q, v, a).shape == (arm.nbodies, 6)
         True
@@ -178,9 +172,6 @@ def frame_transform(model: Model, q: ArrayLike, frame: Frames, *, relative_to: s
 
     Returns:
         Homogeneous matrices [m], shape (..., 4, 4), or (..., n, 4, 4).
-
-    Raises:
-        UnknownNameError, ParameterError: for a frame that does not exist, or none.
 
     Examples:
         >>> position = cardan.frame_transform(arm, q, "tool")[:3, 3]
@@ -213,9 +204,6 @@ def frame_velocity(
     Returns:
         Twists [m/s, rad/s], shape (..., 6), or (..., n, 6).
 
-    Raises:
-        UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
-
     Examples:
         >>> J = cardan.jacobian(arm, q, "tool")
         >>> bool(np.allclose(cardan.frame_velocity(arm, q, v, "tool"), J @ v))
@@ -247,9 +235,6 @@ def frame_acceleration(
 
     Returns:
         Accelerations [m/s^2, rad/s^2], shape (..., 6), or (..., n, 6).
-
-    Raises:
-        UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
 
     Examples:
         >>> J, rate = cardan.jacobian(arm, q, "tool"), cardan.jacobian_derivative(arm, q, v, "tool")

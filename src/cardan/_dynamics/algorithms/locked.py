@@ -42,9 +42,6 @@ def locked_inertia(model: Model, q: ArrayLike, *, at: Point = CENTER, expressed_
         times them is the momentum. At the centre of mass the blocks are the mass times the identity, and the rotational
         inertia. Every body counts, those fixed on the world, too.
 
-    Raises:
-        UnknownNameError: for a frame that does not exist.
-
     Examples:
         >>> inertia = cardan.locked_inertia(arm, q)
         >>> bool(np.allclose(inertia[:3, :3], arm.mass * np.eye(3))), bool(np.allclose(inertia[:3, 3:], 0.0))
@@ -72,7 +69,6 @@ def average_velocity(
 
     Raises:
         MechanismError: for a robot without mass, or one that together has no inertia about some axis.
-        UnknownNameError: for a frame that does not exist.
 
     Examples:
         >>> V = cardan.average_velocity(arm, q, v)

@@ -22,10 +22,7 @@ from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3
-from cardan._algebra.spatial.rotations import (
-    matrix_from_quaternion_xyzw,
-    quaternion_xyzw_from_matrix,
-)
+from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, quaternion_xyzw_from_matrix
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import coordinates
 from cardan._dynamics.algorithms.rows import offset
@@ -80,7 +77,8 @@ def eval_fk(model: Model, q: ArrayLike, v: ArrayLike) -> MaximalState[list[list[
     Peers: Newton `eval_fk` (whose twists are those of the centres of mass, in world axes).
     """
     kinematics = Kinematics(model, q, v)
-    poses = [pose_scalars(kinematics.pose(link)) for link in model.link_names]
+    X = (kinematics.pose(link) for link in model.link_names)
+    poses = [[*pose.translation, *quaternion_xyzw_from_matrix(pose.rotation)] for pose in X]
     return MaximalState(poses, [list(kinematics.twist(link).scalars()) for link in model.link_names])
 
 
@@ -141,8 +139,8 @@ def node_states(model: Model, poses: Sequence[Vector], twists: Sequence[Vector])
     V: list[Motion] = [Motion.zero()] * len(model.nodes)
     for link, x, twist in zip(model.link_names, poses, twists, strict=True):
         at = model.attachment(link)
-        to_node = at.pose.inverse()
-        X[at.node], V[at.node] = pose_of(x) @ to_node, at.pose @ Motion.of(tuple(twist))
+        pose = SE3(matrix_from_quaternion_xyzw(tuple(x[3:])), Vector3(*x[:3]))
+        X[at.node], V[at.node] = pose @ at.pose.inverse(), at.pose @ Motion.of(tuple(twist))
     return X, V
 
 
@@ -156,16 +154,6 @@ def relative_twist(node: Node, X: Sequence[SE3], V: Sequence[Motion]) -> Motion:
     if node.parent < 0:
         return V[node.index]
     return V[node.index] - across(node, X).inverse_act(node.placement.inverse_act(V[node.parent]))
-
-
-def pose_of(scalars: Vector) -> SE3:
-    """Return the pose of a position and a quaternion (x, y, z, w) of any length but 0."""
-    return SE3(matrix_from_quaternion_xyzw(tuple(scalars[3:])), Vector3(*scalars[:3]))
-
-
-def pose_scalars(X: SE3) -> list[Scalar]:
-    """Return the position and the quaternion (x, y, z, w) of a pose."""
-    return [*X.translation, *quaternion_xyzw_from_matrix(X.rotation)]
 
 
 def _set(values: list[Scalar], indices: Sequence[int], own: Sequence[Scalar]) -> None:

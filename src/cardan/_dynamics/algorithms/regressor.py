@@ -12,7 +12,7 @@ chapters 9 and 12.
 
 from __future__ import annotations
 
-from cardan._algebra.spatial import Force, Inertia, Motion, Scalar
+from cardan._algebra.spatial import Inertia, Motion, Scalar
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Rows, add_block, transposed, zeros
 from cardan._dynamics.algorithms.tree import outward, relative_kinematics, twists, weightless
@@ -41,7 +41,8 @@ def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
         at = model.attachments[body]
         if at.node < 0:
             continue
-        wrenches = body_regressor(at.pose.inverse_act(V[at.node]), at.pose.inverse_act(A[at.node]))
+        own, rate = at.pose.inverse_act(V[at.node]), at.pose.inverse_act(A[at.node])
+        wrenches = [inertia @ rate + own.cross(inertia @ own) for inertia in unit_inertias()]
         forces, index = [at.pose @ f for f in wrenches], at.node
         while index >= 0:
             node = model.nodes[index]
@@ -49,11 +50,6 @@ def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
             add_block(Y, node.v, columns, transposed([S[index].T @ force for force in forces]))
             forces, index = [X[index] @ f for f in forces], node.parent
     return Y
-
-
-def body_regressor(V: Motion, A: Motion) -> list[Force]:
-    """Return the ten wrenches I A + V x* I V of a body with one unit inertial parameter each."""
-    return [inertia @ A + V.cross(inertia @ V) for inertia in unit_inertias()]
 
 
 def unit_inertias() -> list[Inertia]:

@@ -29,6 +29,7 @@ Throughout:
     packed: whether to return the entries at `packed_indices` of this function and the model alone, shape (..., n) each.
 
 Raises:
+    UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
     ShapeError, DTypeError: for an array that does not fit.
 """
 
@@ -136,7 +137,9 @@ def documented(
     own, shared = _entries(found.get("Args", "")), _entries(_SHARED["Throughout"])
     described = dict.fromkeys(own.get(name, shared.get(name, "")) for name in parameters)
     found["Args"] = "".join(f"\n{entry}" for entry in described)
-    found["Raises"] = found.get("Raises", "") + _SHARED["Raises"]
+    of_frame, of_array = _SHARED["Raises"].removeprefix("\n").split("\n")
+    raised = [of_frame, of_array] if {"frame", "at"} & {*parameters} else [of_array]
+    found["Raises"] = "\n".join([found.get("Raises", ""), *raised])
     if "Source" not in found:
         found["Source"] = _sections(of_module).get("Source", "")
     parts = [f"{title}:{found[title]}" for title in _ORDER if found.get(title)]

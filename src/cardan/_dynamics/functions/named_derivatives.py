@@ -152,9 +152,6 @@ def frame_velocity_derivatives(
 ) -> FrameVelocityDerivatives[Reals]:
     """Return the derivatives of `frame_velocity` by q and v.
 
-    Raises:
-        UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
-
     Examples:
         >>> by = cardan.frame_velocity_derivatives(arm, q, v, "tool", expressed_in="frame")
         >>> bool(np.allclose(by.dv, cardan.jacobian(arm, q, "tool", expressed_in="frame")))
@@ -181,9 +178,6 @@ def frame_acceleration_derivatives(
     relative_to: str = "world",
 ) -> FrameAccelerationDerivatives[Reals]:
     """Return the derivatives of `frame_acceleration` by q, v and a.
-
-    Raises:
-        UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
 
     Examples:
         >>> by = cardan.frame_acceleration_derivatives(arm, q, v, a, "tool")
