@@ -16,7 +16,6 @@ import numpy as np
 
 import cardan
 from benchmarks.robots import robot
-from cardan._dynamics import algorithms
 from cardan._dynamics.algorithms import stepping
 from cardan._motion.maximal_steps import Efforts, semi_implicit_start, variational_step, xpbd_step
 
@@ -54,8 +53,8 @@ def generalised(name: str) -> Any:
         def rate(q: Any, v: Any) -> Any:
             still = [0.0] * model.nv
             if model.closures:
-                return algorithms.constrained_forward_dynamics(model, q, v, still).accelerations
-            return algorithms.forward_dynamics(model, q, v, still)
+                return cardan.constrained_forward_dynamics.kernel(model, q, v, still).accelerations
+            return cardan.forward_dynamics.kernel(model, q, v, still)
 
         moved = stepping.EXPLICIT[name](model, q, v, rate, STEP)
         return {"q": moved.q, "v": moved.v}

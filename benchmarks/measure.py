@@ -16,7 +16,7 @@ from benchmarks.robots import STATES, Robot
 from benchmarks.spread import ratios
 from benchmarks.timing import CALLS, FIGURES, SECONDS, Calls, Subject, reason
 from cardan import num_threads
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 from cardan._reach.cli.timing import LARGEST_RESULT, random_arrays
 
 FEW = 256

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import cardan
 from benchmarks.robots import Robot
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 
 
 class Quantity(NamedTuple):

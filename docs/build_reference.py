@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 import griffe
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
+import cardan  # noqa: F401 -- all public functions
+from cardan._dynamics.call.public import PUBLIC
 
 CODE_OR_BRACKETS = re.compile(r"(`[^`]*`)|\](\s?)\[")
 
 
 class Reference(griffe.Extension):
-    """Two things that reading the source alone does not tell."""
+    """Three things that reading the source alone does not tell."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Escape the second of neighbouring brackets: `twists [linear; angular] [m/s]` is no link called 'linear; angular'."""
+        if isinstance(obj, griffe.Function) and any(str(d.value).startswith("public") for d in obj.decorators):
+            complete(obj)
         if obj.docstring is not None:
             obj.docstring.value = CODE_OR_BRACKETS.sub(lambda m: m[1] or rf"]{m[2]}\[", obj.docstring.value)
 
@@ -26,6 +35,13 @@ class Reference(griffe.Extension):
                 if thing is not None:
                     module.del_member(name)
                     module.set_member(name, griffe.Alias(name, thing, parent=module))
+
+
+def complete(function: griffe.Function) -> None:
+    """Show a public function as `help` does: with what all share, and the type of what users get."""
+    shown = PUBLIC[function.name]
+    function.docstring = griffe.Docstring(inspect.getdoc(shown) or "", parent=function, parser="google")
+    function.returns = inspect.signature(shown).return_annotation
 
 
 def modules(room: griffe.Module) -> list[griffe.Module]:

@@ -7,8 +7,8 @@ import sys
 
 import numpy as np
 
+import cardan
 from cardan import joints, load_mechanism
-from cardan._dynamics import algorithms as alg
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.coordinates import model_converter as paths
 from cardan.joints import CATALOGUE
@@ -51,9 +51,9 @@ def described(model, q, v, a):
         "body poses": [k.pose(f).homogeneous() for f in frames],
         "body twists": [k.twist(f).scalars() for f in frames],
         "body accelerations": [k.acceleration(f).scalars() for f in frames],
-        "kinetic energy": alg.kinetic_energy(model, q, v),
-        "potential energy": alg.potential_energy(model, q),
-        "centre of mass": alg.center_of_mass(model, q),
+        "kinetic energy": cardan.kinetic_energy.kernel(model, q, v),
+        "potential energy": cardan.potential_energy.kernel(model, q),
+        "centre of mass": cardan.center_of_mass.kernel(model, q),
     }
 
 
@@ -66,17 +66,17 @@ def relative(a, b):
 def compare(a, b, seed):
     """Return the worst relative difference of each quantity between two models of a mechanism."""
     q, v, tau, _ = state(a, seed)
-    M = np.array(alg.mass_matrix(a, q), dtype=float)
-    acc = alg.forward_dynamics(a, q, v, tau)
+    M = np.array(cardan.mass_matrix.kernel(a, q), dtype=float)
+    acc = cardan.forward_dynamics.kernel(a, q, v, tau)
     q_b, v_b = paths.converted_configuration(a, b, q), paths.converted_velocity(a, b, q, v)
     acc_b, tau_b = paths.converted_acceleration(a, b, q, v, acc), paths.converted_effort(a, b, q, tau)
-    M_b = np.array(alg.mass_matrix(b, q_b), dtype=float)
+    M_b = np.array(cardan.mass_matrix.kernel(b, q_b), dtype=float)
     G = np.array([paths.converted_velocity(a, b, q, e) for e in np.eye(a.nv).tolist()], dtype=float).T
     ours, theirs = described(a, q, v, acc), described(b, q_b, v_b, acc_b)
     errors = {name: relative(ours[name], theirs[name]) for name in ours}
     errors["mass matrix congruence"] = relative(M, G.T @ M_b @ G)
-    errors["accelerations (ABA)"] = relative(acc_b, alg.forward_dynamics(b, q_b, v_b, tau_b))
-    errors["efforts, from RNEA"] = relative(tau_b, alg.inverse_dynamics(b, q_b, v_b, acc_b))
+    errors["accelerations (ABA)"] = relative(acc_b, cardan.forward_dynamics.kernel(b, q_b, v_b, tau_b))
+    errors["efforts, from RNEA"] = relative(tau_b, cardan.inverse_dynamics.kernel(b, q_b, v_b, acc_b))
     back = paths.converted_configuration(b, a, q_b)
     errors["round trip of q"] = relative(np.zeros(a.nv), a.manifold.difference(q, back))
     backs = [

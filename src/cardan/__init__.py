@@ -11,12 +11,10 @@ Examples:
     >>> v = a = tau = np.full(arm.nv, 0.1)  # rad/s, rad/s^2, N m, shape (7,)
 """
 
-from typing import TYPE_CHECKING, Any
-
 from cardan import _moved, _wiring
 from cardan._algebra.arrays import determinant, each, interp, inverse, norm, repeat, solve
 from cardan._algebra.errors import CardanError, DescriptionError
-from cardan._algebra.lazy import fetcher
+from cardan._algebra.lazy import imported_later
 from cardan._algebra.scalar import (
     absolute,
     acos,
@@ -47,84 +45,79 @@ from cardan._algebra.scalar import (
 from cardan._algebra.spatial import SE3, Force, Inertia, Motion, pose_error
 from cardan._compiler.runtime.memory import clear_memory
 from cardan._compiler.runtime.threads import num_threads, set_num_threads
-from cardan._dynamics.functions import (
-    Function,
-    articulated_inertias,
-    assemble,
-    average_velocity,
-    bias_forces,
-    body_accelerations,
-    body_velocities,
+from cardan._dynamics.algorithms.aba import forward_dynamics
+from cardan._dynamics.algorithms.across import joint_quantities
+from cardan._dynamics.algorithms.applied import wrench_at
+from cardan._dynamics.algorithms.articulated import articulated_inertias
+from cardan._dynamics.algorithms.centroidal import (
     center_of_mass,
     center_of_mass_jacobian,
     center_of_mass_velocity,
     centroidal_momentum,
     centroidal_momentum_matrix,
     centroidal_momentum_rate,
+)
+from cardan._dynamics.algorithms.configuration import (
     configuration_derivative_to_velocity,
-    constrained_forward_dynamics,
-    constrained_inverse_dynamics,
-    coriolis_matrix,
-    derivative,
     difference,
     difference_derivatives,
     distance,
-    eval_fk,
-    eval_ik,
-    evaluate_joint,
-    forward_dynamics,
-    forward_dynamics_derivatives,
+    integrate,
+    interpolate,
+    is_same_configuration,
+    limit_coordinates,
+    normalize,
+    principal_value,
+    velocity_to_configuration_derivative,
+)
+from cardan._dynamics.algorithms.constrained import constrained_forward_dynamics, constrained_inverse_dynamics
+from cardan._dynamics.algorithms.coriolis import coriolis_matrix
+from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.derivatives import inverse_dynamics_derivatives
+from cardan._dynamics.algorithms.energy import kinetic_energy, potential_energy
+from cardan._dynamics.algorithms.forward_derivatives import forward_dynamics_derivatives
+from cardan._dynamics.algorithms.jacobians import jacobian, jacobian_derivative
+from cardan._dynamics.algorithms.kinematics import (
+    body_accelerations,
+    body_velocities,
     forward_kinematics,
     frame_acceleration,
-    frame_acceleration_derivatives,
     frame_transform,
     frame_velocity,
-    frame_velocity_derivatives,
-    function,
+)
+from cardan._dynamics.algorithms.locked import average_velocity, locked_inertia
+from cardan._dynamics.algorithms.loops import loop_bias, loop_jacobian, loop_residual
+from cardan._dynamics.algorithms.mass_inverse import mass_matrix_inverse
+from cardan._dynamics.algorithms.maximal import eval_fk, eval_ik
+from cardan._dynamics.algorithms.passive import passive_forces
+from cardan._dynamics.algorithms.regressor import kinetic_energy_regressor, potential_energy_regressor, torque_regressor
+from cardan._dynamics.algorithms.rnea import bias_forces, gravity_forces, inverse_dynamics
+from cardan._dynamics.algorithms.transmitted import joint_wrenches
+from cardan._dynamics.call.function import Function, function
+from cardan._dynamics.functions.assembly import assemble, loop_rank, mobility, project_velocity
+from cardan._dynamics.functions.derivatives import (
+    derivative,
     gradient,
-    gravity_forces,
     hessian,
-    integrate,
+    jacobian_vector_product,
+    vector_jacobian_product,
+)
+from cardan._dynamics.functions.named_derivatives import (
+    frame_acceleration_derivatives,
+    frame_velocity_derivatives,
     integrate_derivatives,
     integrate_transport,
-    interpolate,
-    inverse_dynamics,
-    inverse_dynamics_derivatives,
-    is_same_configuration,
-    jacobian,
-    jacobian_derivative,
-    jacobian_vector_product,
-    joint_quantities,
-    joint_wrenches,
-    kinetic_energy,
-    kinetic_energy_regressor,
-    limit_coordinates,
-    locked_inertia,
-    loop_bias,
-    loop_jacobian,
-    loop_rank,
-    loop_residual,
-    mass_matrix,
-    mass_matrix_inverse,
-    mobility,
-    normalize,
-    packed_indices,
-    passive_forces,
-    potential_energy,
-    potential_energy_regressor,
-    principal_value,
-    project_velocity,
-    torque_regressor,
-    vector_jacobian_product,
-    velocity_to_configuration_derivative,
-    wrench_at,
 )
+from cardan._dynamics.functions.one_joint import evaluate_joint
+from cardan._dynamics.functions.packing import packed_indices
 from cardan._robot.joints import Joint, Limits
 from cardan._robot.model import Drive, Material, Model
 from cardan._robot.records import Actuator, Group, Spring
 from cardan._version import __version__
 
-if TYPE_CHECKING:
+with imported_later(
+    globals(), modules="cli comparison coordinates description formats gym interop simulation verification viewer"
+):
     from cardan import (
         distributed,
         errors,
@@ -214,21 +207,4 @@ __all__ = [  # noqa: RUF022 -- by subject
     "__version__",
 ]  # fmt: skip
 
-__getattr__ = fetcher(
-    __name__,
-    {
-        "._dynamics.coordinates": "conventions converter representation",
-        "._motion.simulation": "Control State World WorldBuilder",
-        "._motion.tasks": "inverse_kinematics solve_ik",
-        "._reach.comparison": "compare",
-        "._reach.formats": "check_urdf from_json load load_mechanism read_urdf register_joint save to_json to_urdf",
-        "._reach.generation": "generate",
-        "._reach.pictures": "plot plot_trajectory",
-        "._reach.verification": "Certificate verify_joint",
-        "._reach.viewer": "Viewer show",
-        "._robot.description": "Mechanism",
-    },
-    modules="cli comparison coordinates description distributed errors formats generation gym identification interop "
-    "joints manifolds pictures robots scalar simulation solvers spatial tasks trajectories verification viewer",
-)
 __dir__ = __all__.copy

@@ -32,6 +32,8 @@ MOVED |= {
 _CALL = "arguments compiled conversion environment explain function kinds plain references repeated results signature "
 _CALL += "sites store traced"
 MOVED |= {f"cardan.functions.{name}": f"cardan._dynamics.call.{name}" for name in _CALL.split()}
+_GROUPS = "all_joints configuration dynamics inertias kinematics loops maximal momentum regressors"
+MOVED |= {f"cardan.functions.{name}": "cardan" for name in _GROUPS.split()}  # each function now stands in its own page
 
 
 def todays(name: str) -> str | None:
@@ -55,7 +57,12 @@ class _Finder(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         found = importlib.import_module(todays(module.__name__) or "")
-        module.__dict__["__getattr__"] = lambda name: getattr(found, name)
+        public = importlib.import_module("cardan")  # what has left a module for its page is there
+
+        def fetch(name: str) -> object:
+            return getattr(found if hasattr(found, name) else public, name)
+
+        module.__dict__["__getattr__"] = fetch
 
 
 sys.meta_path.append(_Finder())

@@ -8,7 +8,6 @@ import pytest
 
 import cardan
 import linkages
-from cardan._dynamics import algorithms
 from cardan.errors import AssemblyError, DTypeError, MechanismError, ParameterError, UnknownNameError
 from cardan.joints import (
     CATALOGUE,
@@ -270,9 +269,9 @@ def dense_accelerations(model, q, v, tau, digits=50):
     """Gauss's principle in many digits: of all a with K a = -k the nearest to the free one."""
     with mp.workdps(digits):
         q, v, tau = ([mp.mpf(float(e)) for e in x] for x in (q, v, tau))
-        inverse = mp.matrix(algorithms.mass_matrix(model, q)) ** -1
-        K, k = mp.matrix(algorithms.loop_jacobian(model, q)), mp.matrix(algorithms.loop_bias(model, q, v))
-        free = inverse * mp.matrix([t - b for t, b in zip(tau, algorithms.bias_forces(model, q, v), strict=True)])
+        inverse = mp.matrix(cardan.mass_matrix.kernel(model, q)) ** -1
+        K, k = mp.matrix(cardan.loop_jacobian.kernel(model, q)), mp.matrix(cardan.loop_bias.kernel(model, q, v))
+        free = inverse * mp.matrix([t - b for t, b in zip(tau, cardan.bias_forces.kernel(model, q, v), strict=True)])
         G, b = K * inverse * K.T, -(K * free + k)
         felt = [G[i, i] for i in range(G.rows) if G[i, i] > mp.mpf(10) ** -25]
         solve = (G + mp.mpf(10) ** -14 * min(felt) * mp.eye(G.rows)) ** -1
@@ -879,7 +878,7 @@ def test_symbols_and_floats_go_through():
     model = four_bar().model()
     q, v, tau = (e.tolist() for e in closed_state(model))
     compiled = cardan.constrained_forward_dynamics(model, q, v, tau)
-    plain = algorithms.constrained_forward_dynamics(model, q, v, tau)
+    plain = cardan.constrained_forward_dynamics.kernel(model, q, v, tau)
     np.testing.assert_allclose(plain.accelerations, compiled.accelerations, atol=1e-10)
 
     @cardan.function

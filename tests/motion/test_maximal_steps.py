@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._dynamics import algorithms
 from cardan._dynamics.algorithms import stepping
 from cardan._motion.maximal_steps import Efforts, semi_implicit_start, variational_step, xpbd_step
 from cardan.errors import UnsupportedError
@@ -51,8 +50,8 @@ def step_of(method, h, **options):
 def rk4(model, q, v, tau, h: float):
     def rate(q, v):
         if model.closures:
-            return algorithms.constrained_forward_dynamics(model, q, v, tau).accelerations
-        return algorithms.forward_dynamics(model, q, v, tau)
+            return cardan.constrained_forward_dynamics.kernel(model, q, v, tau).accelerations
+        return cardan.forward_dynamics.kernel(model, q, v, tau)
 
     return stepping.rk4(model, q, v, rate, h)
 
@@ -208,7 +207,7 @@ def rk4_of_springs(model, q, v, h: float):
     joint = model.nodes[0].joint
 
     def rate(q, v):
-        return algorithms.forward_dynamics(model, q, v, joint.efforts(q, v))
+        return cardan.forward_dynamics.kernel(model, q, v, joint.efforts(q, v))
 
     return stepping.rk4(model, q, v, rate, h)
 

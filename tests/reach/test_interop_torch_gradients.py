@@ -12,9 +12,7 @@ from cardan.interop.torch import wrap  # noqa: E402 -- needs torch
 
 pytestmark = pytest.mark.usefixtures("quick_target")
 PUBLIC = {
-    name: function
-    for name in cardan._dynamics.functions.__all__
-    if isinstance(function := getattr(cardan._dynamics.functions, name), cardan.Function)
+    name: function for name in sorted(cardan.__all__) if isinstance(function := getattr(cardan, name), cardan.Function)
 }
 LOOPED = {name for name in PUBLIC if name.startswith(("loop_", "constrained_"))}
 FLAT = {"principal_value", "limit_coordinates"}

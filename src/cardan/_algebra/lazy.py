@@ -7,9 +7,12 @@ says here which module each comes from. The public modules (`cardan.joints`, ...
 
 from __future__ import annotations
 
+import builtins
+import contextlib
 import importlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 from cardan._algebra.words import UnknownAttributeError
@@ -36,6 +39,37 @@ def fetcher(package: str, homes: Mapping[str, str], modules: str = "") -> Callab
         return value
 
     return fetch
+
+
+@contextlib.contextmanager
+def imported_later(namespace: dict[str, Any], modules: str = "") -> Iterator[None]:
+    """Within it, a package's `from x import y` imports nothing yet: y is fetched when it is first used.
+
+    Type checkers and editors read ordinary imports, so that the names are written once.
+
+    Args:
+        namespace: the package's `globals()`, which gets a `__getattr__`.
+        modules: names of modules of the package that are attributes themselves.
+    """
+    homes: dict[str, str] = {}
+    imported, package = builtins.__import__, namespace["__name__"]
+
+    def note(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
+        if globals is not namespace:  # another thread imports at the same time
+            return imported(name, globals, locals, fromlist, level)
+        homes[name] = " ".join(fromlist)
+        return SimpleNamespace(**dict.fromkeys(fromlist))
+
+    builtins.__import__ = note
+    try:
+        yield
+    finally:
+        builtins.__import__ = imported
+    modules = f"{modules} {homes.pop(package, '')}"
+    fetch = fetcher(package, homes, modules)
+    for name in " ".join([*homes.values(), modules]).split():
+        namespace.pop(name, None)  # now `__getattr__` is asked for it
+    namespace["__getattr__"] = fetch
 
 
 def shown(public: str, home: str, modules: str = "") -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -27,9 +27,11 @@ from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, MotionSubspace, Scalar
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.linear import Factor, Rows, SingularError, combined
+from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.rnea import bias_forces, node_forces
 from cardan._dynamics.algorithms.spin import body_motions
 from cardan._dynamics.algorithms.tree import Relative, Vector, of_parent, relative_kinematics
+from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model, Node
 
 
@@ -53,20 +55,28 @@ class Accelerations(NamedTuple):
     dA: list[Motion]
 
 
+@public(returns=("nv",), simplified=True)
 def forward_dynamics(
-    model: Model, q: Vector, v: Vector, tau: Vector, external_forces: Sequence[Force] | None = None
+    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external_forces: ArrayLike | None = None
 ) -> list[Scalar]:
-    """Return the accelerations that the joint efforts tau produce.
+    """Return the accelerations a = M^-1 (tau - C v - g + J^T f) that the efforts tau produce.
 
-    Args:
-        model: the robot.
-        q: configuration.
-        v: velocity.
-        tau: joint efforts.
-        external_forces: wrench on each body, in the body's own frame at its origin.
+    Returns:
+        Accelerations [rad/s^2, m/s^2], shape (..., nv).
+
+    Raises:
+        MechanismError: if the model has closed loops (`constrained_forward_dynamics`).
+
+    Examples:
+        >>> tau = cardan.inverse_dynamics(arm, q, v, a)
+        >>> bool(np.allclose(cardan.forward_dynamics(arm, q, v, tau), a))
+        True
+
+    Peers: Pinocchio `aba`, MuJoCo `mj_forward`, RigidBodyDynamics.jl `dynamics`, roboticstoolbox `accel`.
     """
+    without_loops(model, "forward_dynamics")
     if model.has_mimics:
-        bias = bias_forces(model, q, v, external_forces)
+        bias = bias_forces.kernel(model, q, v, external_forces)
         return mass_factor(model, q).solve([t - b for t, b in zip(tau, bias, strict=True)])
     relative = relative_kinematics(model, q)
     motions = body_motions(model, relative, q, v)
@@ -153,7 +163,7 @@ def _singular(node: Node) -> MechanismError:
 
 def mass_factor(model: Model, q: Vector) -> Factor:
     """Return the mass matrix, factored."""
-    return factored(model, mass_matrix(model, q))
+    return factored(model, mass_matrix.kernel(model, q))
 
 
 def factored(model: Model, M: Rows) -> Factor:

@@ -12,6 +12,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from cardan._algebra.spatial import SE3, Motion, MotionSubspace
 from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model, Node
 from cardan._robot.records import Connection
 
@@ -19,13 +20,18 @@ Values = TypeVar("Values")  # lists of spatial objects here; arrays from the com
 
 
 class JointQuantities(NamedTuple, Generic[Values]):
-    """What the joints do, each in its own frames, in the order of `Model.joint_names`.
+    """What the joints do, in the order of `model.joint_names`, fixed and mimic joints among them.
+
+    Motions are relative to the parent, in the child frame. Where a joint's frames are on its bodies say `parent_pose`
+    and `child_pose` of `model.connection(name)`.
 
     Attributes:
-        transform: pose of the child frame in the parent frame.
-        motion_subspace: S, in the child frame; columns that a joint has not are 0.
-        twist: of the child relative to the parent, in the child frame.
-        bias: (dS/dt) v, in the child frame.
+        transform: X_J [m], shape (..., joints, 4, 4): the pose of the child frame in the parent frame of the joint.
+        motion_subspace: S [m/s, rad/s for each velocity of one], shape (..., joints, 6, n), n the velocities of the
+            joint that has most. Columns that a joint has not are 0; a mimic's are by the velocities of the joint that
+            it copies.
+        twist: S v [m/s, rad/s], shape (..., joints, 6).
+        bias: (dS/dt) v [m/s^2, rad/s^2], shape (..., joints, 6).
     """
 
     transform: Values
@@ -34,8 +40,21 @@ class JointQuantities(NamedTuple, Generic[Values]):
     bias: Values
 
 
-def joint_quantities(model: Model, q: Vector, v: Vector) -> JointQuantities[list]:
-    """Return X_J, S, v_J and c of every joint, fixed and mimic ones among them."""
+@public(result=JointQuantities[Reals])
+def joint_quantities(model: Model, q: ArrayLike, v: ArrayLike) -> JointQuantities[list]:
+    """Return transform, motion subspace, twist and bias of all joints, each in its own frames.
+
+    Of one joint alone: `cardan.evaluate_joint`. U and D of the joints: `cardan.articulated_inertias`.
+
+    Examples:
+        >>> X, S, twist, bias = cardan.joint_quantities(arm, q, v)
+        >>> k = arm.joint_names.index("joint3")
+        >>> bool(np.allclose(twist[k], S[k] @ v[arm.v_slice("joint3")])), X[k].shape
+        (True, (4, 4))
+
+    Peers: Pinocchio's data.joints after `forwardKinematics` (M, S, v, c), RigidBodyDynamics.jl `joint_transform`
+    `motion_subspace` `joint_twist` `bias_acceleration` of each joint.
+    """
     nodes = {node.name: node for node in model.nodes}
     width = max((len(node.v) for node in model.nodes), default=0)
     rows = [_across(c, nodes.get(c.name), q, v) for c in model.connections]

@@ -19,28 +19,55 @@ from collections.abc import Sequence
 
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Force, Scalar, Vector3
-from cardan._dynamics.algorithms.kinematics import Kinematics, Reference
+from cardan._dynamics.algorithms.kinematics import FrameName, Kinematics, Reference
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics, world_poses
+from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 from cardan._robot.records import WORLD
 
 
+@public(shapes={"force": (3,), "torque": (3,), "point": (3,)}, returns=("nbodies", 6))
 def wrench_at(
-    model: Model, q: Vector, frame: str, wrench: Force, point: Vector | None = None, expressed_in: str = "world"
+    model: Model,
+    q: ArrayLike,
+    frame: str,
+    force: ArrayLike,
+    torque: ArrayLike | None = None,
+    *,
+    point: ArrayLike | None = None,
+    expressed_in: FrameName = "world",
 ) -> list[Force]:
-    """Return the wrench on each body, in its own frame, of one that is applied at a frame.
+    """Return the `external_forces` of a force and a torque applied at a frame: as the dynamics take them.
 
     Args:
-        model: the robot.
-        q: configuration.
-        frame: the body or frame it is applied at.
-        wrench: force and torque, along the axes of `expressed_in`.
-        point: where the force is applied, in the frame; its origin by default.
-        expressed_in: `"frame"`, `"world"` or the name of a frame.
+        frame: name of the body or frame it is applied at (`model.frame_names`).
+        force: force [N], shape (..., 3).
+        torque: torque beside that of the force [N m], shape (..., 3); none by default.
+        point: where the force is applied, in the frame [m], shape (..., 3); its origin by default.
+        expressed_in: whose axes force and torque are along: `"frame"` (the one asked for), `"world"`, or a body or
+            frame by name.
+
+    Returns:
+        Wrenches on the bodies [N, N m], shape (..., nbodies, 6), each in its body's own frame: 0 but for the one that
+        carries the frame. Those of several forces add up. Not constant while the robot moves: make it anew at each
+        configuration.
+
+    Raises:
+        ParameterError: for a frame that is fixed on the world, which does not move.
+
+    Examples:
+        >>> push = cardan.wrench_at(arm, q, "tool", (0.0, 0.0, -10.0))
+        >>> J = cardan.jacobian(arm, q, "tool")
+        >>> felt = cardan.inverse_dynamics(arm, q, v, a) - cardan.inverse_dynamics(arm, q, v, a, push)
+        >>> bool(np.allclose(felt, J[:3].T @ (0.0, 0.0, -10.0)))
+        True
+
+    Peers: MuJoCo `mj_applyFT` (which gives efforts), Drake `AddInForcesOnBody`.
     """
     body, X_bf = _carrier(model, frame)
     (axes, _) = Reference.of(frame, expressed_in, "frame")
     turn = Kinematics(model, q).in_reference(axes, Reference(axes, frame))  # R_fe; nothing where e is f
+    wrench = Force(tuple(force), (0.0, 0.0, 0.0) if torque is None else tuple(torque))
     applied = X_bf @ (SE3(None, point) @ (turn @ wrench))
     return [applied if name == body else Force.zero() for name in model.body_names]
 

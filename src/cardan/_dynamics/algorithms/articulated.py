@@ -18,19 +18,23 @@ from cardan._algebra.errors import MechanismError
 from cardan._algebra.spatial import ForceSubspace
 from cardan._dynamics.algorithms import aba
 from cardan._dynamics.algorithms.linear import add_block, zeros
-from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
+from cardan._dynamics.algorithms.loops import without_loops
+from cardan._dynamics.algorithms.tree import relative_kinematics
+from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model
 
 Values = TypeVar("Values")  # spatial objects and rows of scalars here; arrays from the compiled function
 
 
 class ArticulatedInertias(NamedTuple, Generic[Values]):
-    """What the inward recursion of forward dynamics leaves at the links.
+    """What the inward recursion of forward dynamics leaves at the links; columns are along v.
 
     Attributes:
-        inertia: I^A of every moving link, 6x6 [kg, kg m, kg m^2], in the child frame of its joint.
-        U: I^A S, 6 x nv: each joint's columns at its velocities, in its child frame.
-        D: S^T U + armature, nv x nv, a block for each joint on the diagonal.
+        inertia: I^A [kg, kg m, kg m^2], shape (..., nlinks, 6, 6), in the order of `model.link_names`, each in the
+            child frame of its joint.
+        U: I^A S, shape (..., 6, nv): each joint's columns at its velocities, in its child frame.
+        D: S^T U + armature, shape (..., nv, nv), with a block on its diagonal for each joint. Its inverse is the
+            acceleration by an effort of one while the links nearer to the root stand still.
     """
 
     inertia: Values
@@ -38,16 +42,26 @@ class ArticulatedInertias(NamedTuple, Generic[Values]):
     D: Values
 
 
-def articulated_inertias(model: Model, q: Vector) -> ArticulatedInertias:
-    """Return I^A, U and D, links in document order.
+@public(result=ArticulatedInertias[Reals])
+def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias:
+    """Return the articulated-body inertias I^A of the links, and U = I^A S and D = S^T U + armature of their joints.
 
-    Args:
-        model: the robot.
-        q: configuration.
+    I^A is what a link resists a push with while the joints beyond it move freely. These are the quantities of the
+    articulated-body algorithm, `forward_dynamics`, by name.
 
     Raises:
-        MechanismError: for a mimic joint, whose link does not give way by itself.
+        MechanismError: if joints move together (mimic joints, closed loops), or one moves nothing that has inertia.
+
+    Examples:
+        >>> inertia, U, D = cardan.articulated_inertias(arm, q)
+        >>> S = np.array(arm.joint("joint7").subspace(q[6:7]))
+        >>> inertia.shape, bool(np.allclose(inertia[6] @ S, U[:, 6:7]))
+        ((7, 6, 6), True)
+
+    Peers: Pinocchio's data.Yaba (less U D^-1 U^T), U and Dinv of its joints' data after `aba`; Drake's articulated body
+    inertia cache.
     """
+    without_loops(model, "articulated_inertias")
     if model.has_mimics:
         names = [node.name for node in model.nodes if type(node.joint).__name__ == "Mimic"]
         raise MechanismError(

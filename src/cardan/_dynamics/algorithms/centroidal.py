@@ -16,13 +16,8 @@ from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Force, Inertia, Scalar, Vector3
 from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.linear import Rows
-from cardan._dynamics.algorithms.tree import (
-    Vector,
-    outward,
-    relative_kinematics,
-    twists,
-    world_poses,
-)
+from cardan._dynamics.algorithms.tree import Vector, outward, relative_kinematics, twists, world_poses
+from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 
 
@@ -35,15 +30,40 @@ def total_inertia(model: Model, X: Sequence[SE3], composite: Sequence[Inertia]) 
     return total
 
 
-def center_of_mass(model: Model, q: Vector) -> Vector3:
-    """Return the centre of mass of all bodies in the world [m]."""
+@public(returns=(3,))
+def center_of_mass(model: Model, q: ArrayLike) -> Vector3:
+    """Return the centre of mass of all bodies.
+
+    Returns:
+        Position in the world [m], shape (..., 3).
+
+    Examples:
+        >>> cardan.center_of_mass(arm, q).shape
+        (3,)
+
+    Peers: Pinocchio `centerOfMass`, MuJoCo's data.subtree_com, Drake `CalcCenterOfMassPositionInWorld`,
+    iDynTree `getCenterOfMassPosition`.
+    """
     relative = relative_kinematics(model, q)
     return total_inertia(model, relative.X, composite_inertias(model, relative)).com
 
 
-def center_of_mass_velocity(model: Model, q: Vector, v: Vector) -> Vector3:
-    """Return the velocity of the centre of mass [m/s]."""
-    return centroidal_momentum(model, q, v).linear * inverse_mass(model)
+@public(returns=(3,))
+def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> Vector3:
+    """Return the velocity of the centre of mass.
+
+    Returns:
+        Velocity in world axes [m/s], shape (..., 3).
+
+    Examples:
+        >>> moved = cardan.center_of_mass_jacobian(arm, q) @ v
+        >>> bool(np.allclose(cardan.center_of_mass_velocity(arm, q, v), moved))
+        True
+
+    Peers: MuJoCo `mj_subtreeVel`, Drake `CalcCenterOfMassTranslationalVelocityInWorld`,
+    iDynTree `getCenterOfMassVelocity`.
+    """
+    return centroidal_momentum.kernel(model, q, v).linear * inverse_mass(model)
 
 
 def inverse_mass(model: Model) -> Scalar:
@@ -70,30 +90,78 @@ def _momentum_columns(model: Model, q: Vector) -> tuple[list[Force], Vector3]:
     return columns, total_inertia(model, relative.X, composite).com
 
 
-def center_of_mass_jacobian(model: Model, q: Vector) -> Rows:
-    """Return J (3 x nv): the centre of mass moves with J v."""
+@public(returns=(3, "nv"))
+def center_of_mass_jacobian(model: Model, q: ArrayLike) -> Rows:
+    """Return the Jacobian J of the centre of mass: it moves with J v.
+
+    Returns:
+        J in world axes [m/s for each rad/s or m/s], shape (..., 3, nv).
+
+    Examples:
+        >>> cardan.center_of_mass_jacobian(arm, q).shape
+        (3, 7)
+
+    Peers: Pinocchio `jacobianCenterOfMass`, MuJoCo `mj_jacSubtreeCom`,
+    Drake `CalcJacobianCenterOfMassTranslationalVelocity`, iDynTree `getCenterOfMassJacobian`.
+    """
     columns, inverse = _momentum_columns(model, q)[0], inverse_mass(model)
     return [[column.linear[k] * inverse for column in columns] for k in range(3)]
 
 
-def centroidal_momentum_matrix(model: Model, q: Vector) -> Rows:
-    """Return A (6 x nv): the centroidal momentum is A v."""
+@public(returns=(6, "nv"))
+def centroidal_momentum_matrix(model: Model, q: ArrayLike) -> Rows:
+    """Return the matrix A: the centroidal momentum is A v.
+
+    Returns:
+        A in world axes, shape (..., 6, nv): three linear rows [N s], then three angular ones [N m s].
+
+    Examples:
+        >>> A = cardan.centroidal_momentum_matrix(arm, q)
+        >>> bool(np.allclose(A @ v, cardan.centroidal_momentum(arm, q, v)))
+        True
+
+    Peers: Pinocchio `ccrba` `computeCentroidalMap`, iDynTree `getCentroidalTotalMomentumJacobian`.
+    """
     columns, com = _momentum_columns(model, q)
     about = SE3(translation=-com)
     centred = [(about @ column).scalars() for column in columns]
     return [[column[k] for column in centred] for k in range(6)]
 
 
-def centroidal_momentum(model: Model, q: Vector, v: Vector) -> Force:
-    """Return [linear momentum; angular momentum about the centre of mass], world axes."""
+@public(returns=(6,))
+def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Force:
+    """Return the momentum of all bodies about their common centre of mass.
+
+    Returns:
+        [linear; angular about the centre of mass] in world axes [N s, N m s], shape (..., 6).
+
+    Examples:
+        >>> h = cardan.centroidal_momentum(arm, q, v)
+        >>> bool(np.allclose(h[:3], arm.mass * cardan.center_of_mass_velocity(arm, q, v)))
+        True
+
+    Peers: Pinocchio `computeCentroidalMomentum`, Drake `CalcSpatialMomentumInWorldAboutPoint` (angular first),
+    iDynTree `getCentroidalTotalMomentum`.
+    """
     relative = relative_kinematics(model, q)
     V = twists(model, relative, v)
     momenta = [node.inertia @ V[node.index] for node in model.nodes]
     return _about_com(model, relative.X, composite_inertias(model, relative), momenta)
 
 
-def centroidal_momentum_rate(model: Model, q: Vector, v: Vector, a: Vector) -> Force:
-    """Return the time derivative of the centroidal momentum: the sum of the wrenches on the robot, gravity included."""
+@public(returns=(6,))
+def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Force:
+    """Return the time derivative of the centroidal momentum: the sum of all external wrenches.
+
+    Returns:
+        [linear; angular about the centre of mass] in world axes [N, N m], shape (..., 6).
+
+    Examples:
+        >>> cardan.centroidal_momentum_rate(arm, q, v, a).shape
+        (6,)
+
+    Peers: Pinocchio `computeCentroidalMomentumTimeVariation`.
+    """
     motion = outward(model, q, v, a)
     composite = composite_inertias(model, motion.relative)
     return _about_com(model, motion.relative.X, composite, motion.body_forces(model))

@@ -55,7 +55,7 @@ class Closed:
 
     def __init__(self, model: Model, q: Vector, M: Rows | None = None) -> None:
         self.model, self.relative = model, relative_kinematics(model, q)
-        self.M = mass_matrix(model, q) if M is None else M
+        self.M = mass_matrix.kernel(model, q) if M is None else M
         self.mass = factored(model, self.M)
         self.loops = loops(model, self.relative)
         self.moving = [loop for loop in self.loops if loop.T and loop.moves]

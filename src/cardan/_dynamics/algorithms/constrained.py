@@ -18,14 +18,17 @@ Cost: that of `closed`; for inverse dynamics, its solution for each actuated coo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic, NamedTuple, TypeVar
+from numbers import Real
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds.manifold import identity_rows
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.closed import Closed
+from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.proximal import SHARING, proximal, regularization
 from cardan._dynamics.algorithms.rnea import bias_forces, inverse_dynamics
-from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model
 
 # scalars and wrenches here; arrays from the compiled functions
@@ -34,12 +37,15 @@ Wrenches = TypeVar("Wrenches")
 
 
 class ConstrainedDynamics(NamedTuple, Generic[Coordinates, Wrenches]):
-    """Accelerations of a mechanism with loops.
+    """Accelerations of a mechanism with loops, and what holds them.
 
     Attributes:
-        accelerations: nv scalars.
-        wrenches: of each closing joint, in the order of `Model.closures`, on its child, in its child frame.
-        residual: K a + k of these accelerations, rows as those of `loop_jacobian`: 0 but for rounding if all is well.
+        accelerations: a [rad/s^2, m/s^2], shape (..., nv).
+        wrenches: [force; moment] [N, N m] of the closing joints on their children, in their child frames, shape
+            (..., closures, 6), in the order of `model.closure_names`.
+        residual: K a + k [m/s^2, rad/s^2], stabilization included, shape (..., nc), rows as those of `loop_jacobian`.
+            It is rounding (1e-12 of the largest acceleration, 1e-4 in float32) unless the masses are too far apart, or
+            constraints clash: then the accelerations are not to be used.
     """
 
     accelerations: Coordinates
@@ -48,12 +54,12 @@ class ConstrainedDynamics(NamedTuple, Generic[Coordinates, Wrenches]):
 
 
 class ConstrainedEfforts(NamedTuple, Generic[Coordinates, Wrenches]):
-    """Efforts that make a motion of a mechanism with loops.
+    """Efforts that make a motion of a mechanism with loops: M a + h = efforts + K^T l + unbalanced.
 
     Attributes:
-        efforts: nv scalars, 0 where nothing is actuated.
-        wrenches: of each closing joint, on its child, in its child frame.
-        unbalanced: nv scalars, efforts that are missing: 0 if the actuated coordinates can make the motion.
+        efforts: [N m, N], shape (..., nv), 0 where there is no drive.
+        wrenches: of the closing joints, shape (..., closures, 6), as for `constrained_forward_dynamics`.
+        unbalanced: efforts that are missing [N m, N], shape (..., nv): 0 wherever these drives can make the motion.
     """
 
     efforts: Coordinates
@@ -61,53 +67,91 @@ class ConstrainedEfforts(NamedTuple, Generic[Coordinates, Wrenches]):
     unbalanced: Coordinates
 
 
+@public(result=ConstrainedDynamics[Reals, Reals], options=("stabilization",), simplified=True)
 def constrained_forward_dynamics(
     model: Model,
-    q: Vector,
-    v: Vector,
-    tau: Vector,
-    external_forces: Sequence[Force] | None = None,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    external_forces: ArrayLike | None = None,
+    *,
     stabilization: float = 0.0,
 ) -> ConstrainedDynamics[list[Scalar], list[Force]]:
-    """Return the accelerations that the efforts tau produce, and the wrenches of the closing joints.
+    """Return the accelerations that the efforts tau produce while the loops stay closed, and what holds them.
+
+    M a + h = tau + K^T l and K a + k = 0. Constraints may depend on one another (planar loops, Bennett's, a rod too
+    many) and bodies may be light (to 1e-8 of the heaviest in float64, 1e-4 in float32): accelerations are right, and of
+    all wrenches that hold the loops the smallest ones are returned.
+
+    Derivatives by q (`cardan.derivative`) hold along motions that keep the rank of K. If a loop moves in spite of more
+    constraints than it has freedoms (Bennett's), that is along motions that keep it closed.
 
     Args:
-        model: the robot.
-        q: configuration.
-        v: velocity.
-        tau: joint efforts.
-        external_forces: wrench on each body, in the body's own frame at its origin.
-        stabilization: w [1/s]; K a + k = -2 w K v - w^2 r makes the gap r decay as exp(-w t).
+        q: configurations [rad, m], shape (..., nq), with the loops closed (`assemble`).
+        v: velocities [rad/s, m/s], shape (..., nv), that keep them closed (`project_velocity`).
+        stabilization: rate w [1/s] at which gaps that rounding or integration made decay: K a + k = -2 w K v - w^2 r
+            (Baumgarte, critically damped). None by default. A value between 1 and 0.2 / step does; the larger, the more
+            it disturbs the motion while there is a gap.
+
+    Raises:
+        MechanismError: if the model has no loops.
+        ParameterError: for a rate that is no number >= 0.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q, rest = cardan.assemble(linkage), np.zeros(linkage.nv)
+        >>> found = cardan.constrained_forward_dynamics(linkage, q, rest, rest)
+        >>> bool(np.abs(cardan.loop_jacobian(linkage, q) @ found.accelerations).max() < 1e-9)
+        True
+
+    Peers: Pinocchio `constraintDynamics`.
     """
+    with_loops(model, "constrained_forward_dynamics")
+    rate = _checked_rate(stabilization)
     closed = Closed(model, q)
-    bias = bias_forces(model, q, v, external_forces)
-    k = closed.bias(q, v, 2.0 * stabilization, stabilization * stabilization)
+    bias = bias_forces.kernel(model, q, v, external_forces)
+    k = closed.bias(q, v, 2.0 * rate, rate * rate)
     multipliers, inwards = closed.close(closed.mass.inwards([t - b for t, b in zip(tau, bias, strict=True)]), k)
     a = closed.accelerations(inwards)
     return ConstrainedDynamics(a, closed.wrenches(multipliers), closed.residual(a, k))
 
 
+@public(result=ConstrainedEfforts[Reals, Reals], simplified=True)
 def constrained_inverse_dynamics(
     model: Model,
-    q: Vector,
-    v: Vector,
-    a: Vector,
-    external_forces: Sequence[Force] | None = None,
-    actuated: Sequence[int] | None = None,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    external_forces: ArrayLike | None = None,
+    *,
+    actuated: Sequence[str] | None = None,
 ) -> ConstrainedEfforts[list[Scalar], list[Force]]:
-    """Return the efforts that produce the accelerations a, which the loops allow.
+    """Return the efforts of the actuated joints that produce the accelerations a of closed loops.
 
     Args:
-        model: the robot.
-        q: configuration.
-        v: velocity.
-        a: acceleration, K a + k = 0.
-        external_forces: wrench on each body, in the body's own frame at its origin.
-        actuated: the coordinates that have efforts; all by default.
+        q: configurations [rad, m], shape (..., nq), with the loops closed.
+        v: velocities [rad/s, m/s], shape (..., nv), with K v = 0.
+        a: accelerations [rad/s^2, m/s^2], shape (..., nv), with K a + k = 0, such as those of
+            `constrained_forward_dynamics`.
+        actuated: tuple of names of joints of the tree that have a drive; all by default. With more drives than
+            freedoms, the efforts with the smallest sum of squares are returned, those of turning joints divided by a
+            length of the bodies' size.
+
+    Raises:
+        UnknownNameError, MechanismError: for a joint of `actuated` that does not exist, or closes a loop; if the model
+            has no loops.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q, rest = cardan.assemble(linkage), np.zeros(linkage.nv)
+        >>> held = cardan.constrained_inverse_dynamics(linkage, q, rest, rest)
+        >>> bool(np.allclose(held.unbalanced, 0.0))
+        True
     """
+    with_loops(model, "constrained_inverse_dynamics")
+    chosen = range(model.nv) if actuated is None else joint_coordinates(model, actuated)
     closed = Closed(model, q)
-    tree = inverse_dynamics(model, q, v, a, external_forces)
-    chosen = range(model.nv) if actuated is None else actuated
+    tree = inverse_dynamics.kernel(model, q, v, a, external_forces)
     units = identity_rows(model.nv)
     columns = {i: closed.response(units[i]) for i in chosen}
     L = [[columns[max(i, j)][min(i, j)] for j in chosen] for i in chosen]
@@ -121,3 +165,9 @@ def constrained_inverse_dynamics(
     multipliers = [-e for e in closed.close(closed.mass.inwards(lacking)).multipliers]
     unbalanced = [e - carried for e, carried in zip(lacking, closed.efforts(multipliers), strict=True)]
     return ConstrainedEfforts(efforts, closed.wrenches(multipliers), unbalanced)
+
+
+def _checked_rate(rate: Any) -> float:
+    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0.0 <= float(rate) < float("inf"):
+        raise ParameterError("stabilization", got=rate, expected="a finite rate >= 0 [1/s]")
+    return float(rate)

@@ -20,12 +20,26 @@ from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.jacobians import subspace_rates
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Rows, add_block, zeros
-from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 
 
-def coriolis_matrix(model: Model, q: Vector, v: Vector) -> Rows:
-    """Return C (nv x nv) with C v + g = bias and dM/dt - 2 C skew-symmetric."""
+@public(returns=("nv", "nv"))
+def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
+    """Return a Coriolis matrix C: C v + g is the bias and dM/dt - 2 C is skew-symmetric.
+
+    Both hold for joints of every kind. (C is not unique; only C v is.)
+
+    Returns:
+        C, shape (..., nv, nv) [N m s/rad, N s/m].
+
+    Examples:
+        >>> h = cardan.coriolis_matrix(arm, q, v) @ v + cardan.gravity_forces(arm, q)
+        >>> bool(np.allclose(h, cardan.bias_forces(arm, q, v)))
+        True
+
+    Peers: Pinocchio `computeCoriolisMatrix`, roboticstoolbox `coriolis`.
+    """
     kinematics = Kinematics(model, q, v)
     X, S, _ = kinematics.relative
     inertia = composite_inertias(model, kinematics.relative)

@@ -12,8 +12,10 @@ Cost: O(n d), d the depth of the tree.
 from __future__ import annotations
 
 from cardan._algebra.spatial import Inertia
+from cardan._dynamics.algorithms.entries import mass_matrix_entries
 from cardan._dynamics.algorithms.linear import Rows, add_block, mirrored, transposed, zeros
-from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics
+from cardan._dynamics.algorithms.tree import Relative, relative_kinematics
+from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 
 
@@ -26,8 +28,21 @@ def composite_inertias(model: Model, relative: Relative) -> list[Inertia]:
     return composite
 
 
-def mass_matrix(model: Model, q: Vector) -> Rows:
-    """Return M (nv x nv), symmetric: kinetic energy is v^T M v / 2."""
+@public(returns=("nv", "nv"), simplified=True)
+def mass_matrix(model: Model, q: ArrayLike, *, packed: bool = False) -> Rows:
+    """Return the joint-space mass matrix M: the kinetic energy is v^T M v / 2.
+
+    Returns:
+        M [kg m^2, kg m, kg], shape (..., nv, nv), symmetric; armature is on its diagonal.
+
+    Examples:
+        >>> M = cardan.mass_matrix(arm, q)
+        >>> bool(np.isclose(v @ M @ v / 2, cardan.kinetic_energy(arm, q, v)))
+        True
+
+    Peers: Pinocchio `crba`, MuJoCo `mj_fullM`, Drake `CalcMassMatrix`, iDynTree `getFreeFloatingMassMatrix`, Newton
+    `eval_mass_matrix`, RigidBodyDynamics.jl `mass_matrix`, roboticstoolbox `inertia`.
+    """
     relative = relative_kinematics(model, q)
     composite = composite_inertias(model, relative)
     M = zeros(model.nv, model.nv)
@@ -43,4 +58,4 @@ def mass_matrix(model: Model, q: Vector) -> Rows:
             block = [relative.S[j.index].T @ f for f in F]  # H_ij = F^T S_j
             add_block(M, i.v, j.v, block)
             add_block(M, j.v, i.v, transposed(block))
-    return M
+    return mass_matrix_entries(model).of(M) if packed else M

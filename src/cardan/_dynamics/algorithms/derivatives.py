@@ -33,9 +33,11 @@ from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from cardan._algebra.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
+from cardan._dynamics.algorithms.entries import inverse_dynamics_derivatives_entries, packed_matrices
 from cardan._dynamics.algorithms.linear import Rows, add_block, dot, mirrored, transposed, zeros
 from cardan._dynamics.algorithms.rnea import node_forces
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics, weightless
+from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.joints.derivation.derived import JointRates, joint_rates
 from cardan._robot.model import Model, Node
 
@@ -43,12 +45,12 @@ Matrix = TypeVar("Matrix")  # rows of scalars here; arrays from the compiled fun
 
 
 class InverseDynamicsDerivatives(NamedTuple, Generic[Matrix]):
-    """Derivatives of the efforts tau, each nv x nv: row i, column j is d tau_i / d x_j.
+    """Derivatives of the efforts tau [N m, N, each by the argument's unit]: row i, column j is d tau_i / d x_j.
 
     Attributes:
-        dq: by the configuration, along the tangent: q moves to integrate(q, e_j).
-        dv: by the velocity.
-        da: by the acceleration: the mass matrix.
+        dq: by the configuration, along the tangent: q moves to integrate(q, e_j). Shape (..., nv, nv).
+        dv: by the velocity, shape (..., nv, nv).
+        da: by the acceleration, shape (..., nv, nv): the mass matrix.
     """
 
     dq: Matrix
@@ -102,10 +104,28 @@ class _Moved(NamedTuple):
     a: Motion
 
 
+@public(result=InverseDynamicsDerivatives[Reals], simplified=True)
 def inverse_dynamics_derivatives(
-    model: Model, q: Vector, v: Vector, a: Vector, external_forces: Sequence[Force] | None = None
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    external_forces: ArrayLike | None = None,
+    *,
+    packed: bool = False,
 ) -> InverseDynamicsDerivatives[Rows]:
-    """Return the derivatives of the efforts by q (tangent), v and a; arguments as for `inverse_dynamics`."""
+    """Return the derivatives of `inverse_dynamics` by q, v and a.
+
+    Args:
+        external_forces: wrenches on the bodies [N, N m], as for `inverse_dynamics`; constant in the bodies' own frames.
+
+    Examples:
+        >>> by = cardan.inverse_dynamics_derivatives(arm, q, v, a)
+        >>> bool(np.allclose(by.da, cardan.mass_matrix(arm, q)))
+        True
+
+    Peers: Pinocchio `computeRNEADerivatives`, MuJoCo `mjd_inverseFD` (by differences).
+    """
     joints, composites = outwards_in_one_frame(model, q, v, a, external_forces)
     for node in reversed(model.nodes):
         if node.parent >= 0:
@@ -116,11 +136,11 @@ def inverse_dynamics_derivatives(
         _blocks_before(model, node, joints, composites[node.index], found)
         for k, rotor in zip(node.v, node.armature, strict=True):
             found.da[k][k] = found.da[k][k] + rotor
-    return found
+    return packed_matrices(found, inverse_dynamics_derivatives_entries(model)) if packed else found
 
 
 def outwards_in_one_frame(
-    model: Model, q: Vector, v: Vector, a: Vector, external_forces: Sequence[Force] | None = None
+    model: Model, q: Vector, v: Vector, a: Vector, external_forces: ArrayLike | None = None
 ) -> tuple[list[JointMotion], list[Composite]]:
     """Return every node's joint and its own body."""
     relative = relative_kinematics(model, q)

@@ -10,12 +10,24 @@ from __future__ import annotations
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.centroidal import center_of_mass
-from cardan._dynamics.algorithms.tree import Vector, relative_kinematics, twists
+from cardan._dynamics.algorithms.tree import relative_kinematics, twists
+from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 
 
-def kinetic_energy(model: Model, q: Vector, v: Vector) -> Scalar:
-    """Return the kinetic energy [J], that of the drives' rotors (armature) included."""
+@public(returns=())
+def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Scalar:
+    """Return the kinetic energy v^T M v / 2, armature included.
+
+    Returns:
+        Energies [J], shape (...): of one state a number.
+
+    Examples:
+        >>> bool(cardan.kinetic_energy(arm, q, v) > 0.0)
+        True
+
+    Peers: Pinocchio `computeKineticEnergy`, MuJoCo `mj_energyVel`, Drake `CalcKineticEnergy`.
+    """
     V = twists(model, relative_kinematics(model, q), v)
     total: Scalar = 0.0
     for node in model.nodes:
@@ -25,8 +37,21 @@ def kinetic_energy(model: Model, q: Vector, v: Vector) -> Scalar:
     return total * 0.5
 
 
-def potential_energy(model: Model, q: Vector) -> Scalar:
-    """Return the potential energy in gravity [J], zero for a mass at the world's origin."""
+@public(returns=())
+def potential_energy(model: Model, q: ArrayLike) -> Scalar:
+    """Return the potential energy in gravity, zero for a mass at the world's origin; that of springs is not in it.
+
+    Returns:
+        Energies [J], shape (...): of one state a number.
+
+    Examples:
+        >>> slope = cardan.gradient(cardan.potential_energy, "q")(arm, q)
+        >>> bool(np.allclose(slope, cardan.gravity_forces(arm, q)))
+        True
+
+    Peers: Pinocchio `computePotentialEnergy`, MuJoCo `mj_energyPos`, Drake `CalcPotentialEnergy`,
+    RigidBodyDynamics.jl `gravitational_potential_energy`.
+    """
     if is_zero(model.mass):
         return 0.0
-    return center_of_mass(model, q).dot(model.gravity) * -model.mass
+    return center_of_mass.kernel(model, q).dot(model.gravity) * -model.mass

@@ -9,14 +9,15 @@ Source: Featherstone (2008), section 6.4 (branch-induced sparsity).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from cardan._algebra.spatial import Scalar
-from cardan._dynamics.algorithms.derivatives import InverseDynamicsDerivatives
-from cardan._dynamics.algorithms.forward_derivatives import ForwardDynamicsDerivatives
 from cardan._dynamics.algorithms.linear import Rows
 from cardan._dynamics.algorithms.tree import supports
 from cardan._robot.model import Model
+
+Matrices = TypeVar("Matrices", bound=tuple)
 
 
 class Entries(NamedTuple):
@@ -45,16 +46,21 @@ def mass_matrix_inverse_entries(model: Model) -> Entries:
     return _lower(_of_trees(model))
 
 
-def inverse_dynamics_derivatives_entries(model: Model) -> InverseDynamicsDerivatives[Entries]:
+def inverse_dynamics_derivatives_entries(model: Model) -> tuple[Entries, Entries, Entries]:
     """Return the places of each derivative of the efforts: along branches."""
     full = _of_branches(model)
-    return InverseDynamicsDerivatives(_places(full), _places(full), _lower(full))
+    return _places(full), _places(full), _lower(full)
 
 
-def forward_dynamics_derivatives_entries(model: Model) -> ForwardDynamicsDerivatives[Entries]:
+def forward_dynamics_derivatives_entries(model: Model) -> tuple[Entries, Entries, Entries]:
     """Return the places of each derivative of the accelerations: tree by tree."""
     full = _of_trees(model)
-    return ForwardDynamicsDerivatives(_places(full), _places(full), _lower(full))
+    return _places(full), _places(full), _lower(full)
+
+
+def packed_matrices(matrices: Matrices, places: Sequence[Entries]) -> Matrices:
+    """Return a named tuple of matrices with the entries of each at its places."""
+    return type(matrices)(*(own.of(matrix) for own, matrix in zip(places, matrices, strict=True)))
 
 
 def _of_branches(model: Model) -> list[set[int]]:

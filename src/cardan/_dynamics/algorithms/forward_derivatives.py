@@ -37,22 +37,25 @@ from cardan._dynamics.algorithms.derivatives import (
     inverse_dynamics_derivatives,
     outwards_in_one_frame,
 )
+from cardan._dynamics.algorithms.entries import forward_dynamics_derivatives_entries, packed_matrices
 from cardan._dynamics.algorithms.limbs import UNTOLD, Cause, Limbs, Told, moves_all_ways
 from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, transposed, zeros
+from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector, poses_in_one_frame, relative_kinematics
+from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model, Node
 
 NOTHING = Force.zero()
 
 
 class ForwardDynamicsDerivatives(NamedTuple, Generic[Matrix]):
-    """Derivatives of the accelerations a, each nv x nv.
+    """Derivatives of the accelerations [rad/s^2, m/s^2, each by the argument's unit]: row i is d a_i.
 
     Attributes:
-        dq: by the configuration, along the tangent.
-        dv: by the velocity.
-        dtau: by the efforts: the inverse of the mass matrix.
+        dq: by the configuration, along the tangent: q moves to integrate(q, e_j). Shape (..., nv, nv).
+        dv: by the velocity, shape (..., nv, nv).
+        dtau: by the efforts, shape (..., nv, nv): the inverse of the mass matrix.
     """
 
     dq: Matrix
@@ -125,10 +128,39 @@ def one_by_one(columns: Sequence[Force], D: Factor) -> list[Force]:
     return U
 
 
+@public(result=ForwardDynamicsDerivatives[Reals], simplified=True)
 def forward_dynamics_derivatives(
-    model: Model, q: Vector, v: Vector, tau: Vector, external_forces: Sequence[Force] | None = None
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    external_forces: ArrayLike | None = None,
+    *,
+    packed: bool = False,
 ) -> ForwardDynamicsDerivatives[Rows]:
-    """Return the derivatives of the accelerations by q (tangent), v and tau; arguments as for `forward_dynamics`."""
+    """Return the derivatives of `forward_dynamics` by q, v and tau.
+
+    Args:
+        external_forces: wrenches on the bodies [N, N m], as for `forward_dynamics`; constant in the bodies' own frames.
+
+    Raises:
+        MechanismError: if the model has closed loops; `derivative(constrained_forward_dynamics, ...)` is for them.
+
+    Examples:
+        >>> by = cardan.forward_dynamics_derivatives(arm, q, v, tau)
+        >>> by.dq.shape, by.dv.shape, by.dtau.shape
+        ((7, 7), (7, 7), (7, 7))
+
+    Peers: Pinocchio `computeABADerivatives`, MuJoCo `mjd_transitionFD` (by differences, of a step).
+    """
+    without_loops(model, "forward_dynamics_derivatives")
+    found = _derivatives(model, q, v, tau, external_forces)
+    return packed_matrices(found, forward_dynamics_derivatives_entries(model)) if packed else found
+
+
+def _derivatives(
+    model: Model, q: Vector, v: Vector, tau: Vector, external_forces: ArrayLike | None
+) -> ForwardDynamicsDerivatives[Rows]:
     if model.has_mimics:  # two joints with one velocity: there is no recursion
         return _by_inverse(model, q, v, tau, external_forces)
     joints, bodies = outwards_in_one_frame(model, q, v, [0.0] * model.nv, external_forces)
@@ -183,16 +215,16 @@ def _answer(
 
 
 def _by_inverse(
-    model: Model, q: Vector, v: Vector, tau: Vector, external_forces: Sequence[Force] | None = None
+    model: Model, q: Vector, v: Vector, tau: Vector, external_forces: ArrayLike | None = None
 ) -> ForwardDynamicsDerivatives[Rows]:
     """Return the derivatives of the accelerations: -M^-1 times those of the efforts, at the accelerations tau makes.
 
     Source: Carpentier and Mansard, Analytical derivatives of rigid body dynamics algorithms (2018), section IV.
     """
     factor = mass_factor(model, q)
-    bias = bias_forces(model, q, v, external_forces)
+    bias = bias_forces.kernel(model, q, v, external_forces)
     a = factor.solve([t - b for t, b in zip(tau, bias, strict=True)])
-    by = inverse_dynamics_derivatives(model, q, v, a, external_forces)
+    by = inverse_dynamics_derivatives.kernel(model, q, v, a, external_forces)
     return ForwardDynamicsDerivatives(_solved(factor, by.dq), _solved(factor, by.dv), factor.inverse())
 
 

@@ -167,7 +167,8 @@ def implicit_dynamics(
     forces, model = list(forces), moment.model
     shallow = max((depth(model, node.index) for node in model.nodes), default=0) <= SHALLOW
     if not is_tree(model) or (shallow and not impedances):
-        return _in_joint_space(moment, tau, armature, forces, impedances, dt)
+        a = JointSpace(moment, tau, armature, forces, impedances, dt).solve()
+        return Accelerations(a, moment.changes(a))
     p = list(moment.p)
     for i, force in forces:
         p[i] = p[i] - force
@@ -195,8 +196,8 @@ class JointSpace:
     ) -> None:
         self.moment, self.dt = moment, dt
         model = moment.model
-        self.A = mass_matrix(model, moment.q)
-        self.b = [t - h for t, h in zip(tau, bias_forces(model, moment.q, moment.v), strict=True)]
+        self.A = mass_matrix.kernel(model, moment.q)
+        self.b = [t - h for t, h in zip(tau, bias_forces.kernel(model, moment.q, moment.v), strict=True)]
         for j, w in enumerate(() if armature is None else armature):
             self.A[j][j] = self.A[j][j] + w
         for i, force in forces:
@@ -229,15 +230,3 @@ def add_impedance(A: Rows, columns: dict[int, Motion], Z: ArticulatedInertia) ->
             if i <= j:
                 A[j][i] = A[j][i] + felt.dot(other)
                 A[i][j] = A[j][i]
-
-
-def _in_joint_space(
-    moment: Moment,
-    tau: Vector,
-    armature: Vector | None,
-    forces: NodeForces,
-    impedances: NodeImpedances,
-    dt: float | None,
-) -> Accelerations:
-    a = JointSpace(moment, tau, armature, forces, impedances, dt).solve()
-    return Accelerations(a, moment.changes(a))

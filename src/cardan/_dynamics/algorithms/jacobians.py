@@ -15,37 +15,83 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cardan._algebra.spatial import SE3, Motion, MotionSubspace
-from cardan._dynamics.algorithms.kinematics import Kinematics, Reference
+from cardan._dynamics.algorithms.kinematics import FrameName, Frames, Kinematics, Reference, each_frame
 from cardan._dynamics.algorithms.linear import Rows
 from cardan._dynamics.algorithms.tree import Vector, supports
+from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model, Node
 
 
+@public(returns=(6, "nv"))
 def jacobian(
-    model: Model, q: Vector, frame: str, at: str = "frame", expressed_in: str = "world", relative_to: str = "world"
-) -> Rows:
-    """Return J (6 x nv): the twist of a frame relative to another is J v."""
+    model: Model,
+    q: ArrayLike,
+    frame: Frames,
+    *,
+    at: FrameName = "frame",
+    expressed_in: FrameName = "world",
+    relative_to: str = "world",
+) -> Rows | list[Rows]:
+    """Return the Jacobian J of a body or frame: its twist is J v.
+
+    Returns:
+        J, shape (..., 6, nv), or (..., n, 6, nv): three linear rows [m/s], then three angular ones [rad/s], for each
+        velocity of one [rad/s, m/s].
+
+    Examples:
+        >>> cardan.jacobian(arm, q, "tool").shape
+        (6, 7)
+        >>> cardan.jacobian(arm, q, ("upper_arm_roll", "tool"), at="frame", expressed_in="frame").shape
+        (2, 6, 7)
+
+    Peers: Pinocchio `computeFrameJacobian` `getFrameJacobian` `computeJointJacobian`, MuJoCo `mj_jac` `mj_jacBody`
+    `mj_jacSite`, Drake `CalcJacobianSpatialVelocity` (angular first), iDynTree `getFrameFreeFloatingJacobian`
+    `getRelativeJacobian`, RigidBodyDynamics.jl `geometric_jacobian` (angular first), Newton `eval_jacobian`,
+    roboticstoolbox `jacob0` `jacobe`.
+    """
     kinematics = Kinematics(model, q)
-    columns = [Motion.zero()] * model.nv
+    return each_frame(model, frame, lambda name: _jacobian(kinematics, name, at, expressed_in, relative_to))
+
+
+@public(returns=(6, "nv"))
+def jacobian_derivative(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: Frames,
+    *,
+    at: FrameName = "frame",
+    expressed_in: FrameName = "world",
+    relative_to: str = "world",
+) -> Rows | list[Rows]:
+    """Return dJ/dt while q moves with velocity v: the frame's acceleration is J a + dJ/dt v.
+
+    Returns:
+        dJ/dt, shape (..., 6, nv), or (..., n, 6, nv), rows as those of `jacobian`, by the second.
+
+    Examples:
+        >>> cardan.jacobian_derivative(arm, q, v, "tool").shape
+        (6, 7)
+
+    Peers: Pinocchio `frameJacobianTimeVariation` `getFrameJacobianTimeVariation`, MuJoCo `mj_jacDot`.
+    """
+    kinematics = Kinematics(model, q, v)
+    return each_frame(model, frame, lambda name: _rate(kinematics, q, v, name, at, expressed_in, relative_to))
+
+
+def _jacobian(kinematics: Kinematics, frame: str, at: str, expressed_in: str, relative_to: str) -> Rows:
+    columns = [Motion.zero()] * kinematics.model.nv
     for node, X_rk, sign in _supporting(kinematics, frame, Reference.of(frame, at, expressed_in), relative_to):
         _accumulate(columns, node, (X_rk @ s for s in kinematics.relative.S[node.index]), sign)
     return MotionSubspace(columns).rows()
 
 
-def jacobian_derivative(
-    model: Model,
-    q: Vector,
-    v: Vector,
-    frame: str,
-    at: str = "frame",
-    expressed_in: str = "world",
-    relative_to: str = "world",
+def _rate(
+    kinematics: Kinematics, q: Vector, v: Vector, frame: str, at: str, expressed_in: str, relative_to: str
 ) -> Rows:
-    """Return dJ/dt (6 x nv) while q moves with velocity v."""
-    kinematics = Kinematics(model, q, v)
     reference = Reference.of(frame, at, expressed_in)
     W = kinematics.reference_twist(reference)
-    columns = [Motion.zero()] * model.nv
+    columns = [Motion.zero()] * kinematics.model.nv
     for node, X_rk, sign in _supporting(kinematics, frame, reference, relative_to):
         rates = subspace_rates(kinematics, node, q, v)
         S = kinematics.relative.S[node.index]

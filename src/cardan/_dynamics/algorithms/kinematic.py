@@ -25,7 +25,7 @@ from cardan._dynamics.algorithms.drives import Servo
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics, twists
 from cardan._robot.joints import Limits
 from cardan._robot.joints.derivation.parameters import replaced
-from cardan._robot.model import Connection, Model, Node
+from cardan._robot.model import Model, Node
 
 HEAVY = 1e10
 """W [kg, kg m^2] for each kilogram of all bodies, and one kilogram more."""
@@ -103,15 +103,11 @@ class Told:
 def _heavy(model: Model, chosen: Sequence[Node]) -> Model:
     """Return the model with a rotor W at some joints, and no other forces along them."""
     names, W = {node.name for node in chosen}, HEAVY * (1.0 + model.mass)
-    nodes = tuple(_heavy_node(node, W) if node.name in names else node for node in model.nodes)
-    connections = tuple(_unlimited(c) if c.name in names else c for c in model.connections)
-    return replaced(model, nodes=nodes, connections=connections, _content=[apart()])
-
-
-def _heavy_node(node: Node, W: Scalar) -> Node:
-    still = (0.0,) * len(node.v)
-    return replaced(node, **dict.fromkeys(NO_FORCES, still), armature=(W,) * len(node.v))
-
-
-def _unlimited(c: Connection) -> Connection:
-    return replaced(c, limits=Limits().resolved(c.joint.nv, c.name))
+    nodes, connections = list(model.nodes), list(model.connections)
+    for node in chosen:
+        still = (0.0,) * len(node.v)
+        nodes[node.index] = replaced(node, **dict.fromkeys(NO_FORCES, still), armature=(W,) * len(node.v))
+    for k, c in enumerate(connections):
+        if c.name in names:
+            connections[k] = replaced(c, limits=Limits().resolved(c.joint.nv, c.name))
+    return replaced(model, nodes=tuple(nodes), connections=tuple(connections), _content=[apart()])

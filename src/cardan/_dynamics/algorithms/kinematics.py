@@ -11,13 +11,19 @@ origin's position, taken twice. Relative to a frame g it is X_rf V_f - X_rg V_g 
 
     dV_r/dt = X_rf A_f - X_rg A_g - W_r x V_r
 
-Source: Featherstone (2008), section 2.10; Traversaro and Saccon, Multibody dynamics notation (2019).
+Source: Featherstone (2008), section 2.8 for poses, sections 2.10 and 2.11 and equation 5.7 for motions; Traversaro and
+Saccon, Multibody dynamics notation (2019).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.tree import (
     Vector,
@@ -27,8 +33,17 @@ from cardan._dynamics.algorithms.tree import (
     velocity_products,
     world_poses,
 )
+from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 from cardan._robot.records import WORLD
+
+Frames = str | int | Sequence[str] | Sequence[int] | NDArray[np.integer[Any]]
+"""A body or frame by name (`Model.frame_names`) or index there, or several: then a leading axis counts them."""
+
+FrameName = Literal["frame", "world"] | str
+"""Where a motion is taken, or along whose axes: the frame asked for, the world, or a body or frame by name."""
+
+OfFrame = TypeVar("OfFrame")
 
 
 class Reference(NamedTuple):
@@ -90,56 +105,148 @@ class Kinematics:
         return SE3(X_wr.rotation.T @ X_wf.rotation, offset)
 
 
-def forward_kinematics(model: Model, q: Vector) -> list[SE3]:
-    """Return the pose of every body in the world."""
+@public(returns=("nbodies", 4, 4))
+def forward_kinematics(model: Model, q: ArrayLike) -> list[SE3]:
+    """Return the poses of all bodies in the world.
+
+    Returns:
+        Homogeneous matrices X, shape (..., nbodies, 4, 4) [m], in the order of `model.body_names`: coordinates in the
+        world = X coordinates in the body.
+
+    Examples:
+        >>> X = cardan.forward_kinematics(arm, q)
+        >>> X[arm.body_names.index("upper_arm_roll")].shape
+        (4, 4)
+
+    Peers: Pinocchio `forwardKinematics` `framesForwardKinematics`, MuJoCo `mj_kinematics`.
+    """
     kinematics = Kinematics(model, q)
     return [kinematics.pose(body) for body in model.body_names]
 
 
-def body_velocities(model: Model, q: Vector, v: Vector, at: str = "frame", expressed_in: str = "world") -> list[Motion]:
-    """Return the twist of every body."""
+@public(returns=("nbodies", 6))
+def body_velocities(
+    model: Model, q: ArrayLike, v: ArrayLike, *, at: FrameName = "frame", expressed_in: FrameName = "world"
+) -> list[Motion]:
+    """Return the twists [linear; angular] of all bodies; by default at each body's origin, in world axes.
+
+    Returns:
+        Twists [m/s, rad/s], shape (..., nbodies, 6), in the order of `model.body_names`.
+
+    Examples:
+        >>> cardan.body_velocities(arm, q, v).shape == (arm.nbodies, 6)
+        True
+
+    Peers: Drake `EvalBodySpatialVelocityInWorld`; MuJoCo's data.cvel, at another point and angular first.
+    """
     return [_velocity(k, b, at, expressed_in) for k in [Kinematics(model, q, v)] for b in model.body_names]
 
 
+@public(returns=("nbodies", 6))
 def body_accelerations(
-    model: Model, q: Vector, v: Vector, a: Vector, at: str = "frame", expressed_in: str = "world"
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    *,
+    at: FrameName = "frame",
+    expressed_in: FrameName = "world",
 ) -> list[Motion]:
-    """Return the acceleration of every body."""
+    """Return the time derivatives of the components of `body_velocities`; without gravity.
+
+    Returns:
+        Accelerations [m/s^2, rad/s^2], shape (..., nbodies, 6), in the order of `model.body_names`.
+
+    Examples:
+        >>> cardan.body_accelerations(arm, q, v, a).shape == (arm.nbodies, 6)
+        True
+
+    Peers: Drake `EvalBodySpatialAccelerationInWorld`.
+    """
     return [_acceleration(k, b, at, expressed_in) for k in [Kinematics(model, q, v, a)] for b in model.body_names]
 
 
-def frame_transform(model: Model, q: Vector, frame: str, relative_to: str = "world") -> SE3:
-    """Return the pose of one frame in another."""
+@public(returns=(4, 4))
+def frame_transform(model: Model, q: ArrayLike, frame: Frames, *, relative_to: str = "world") -> SE3 | list[SE3]:
+    """Return the pose X of a body or frame: coordinates in `relative_to` = X coordinates in `frame`.
+
+    Returns:
+        Homogeneous matrices [m], shape (..., 4, 4), or (..., n, 4, 4).
+
+    Examples:
+        >>> position = cardan.frame_transform(arm, q, "tool")[:3, 3]
+        >>> cardan.frame_transform(arm, q, "tool", relative_to="upper_arm_roll").shape
+        (4, 4)
+
+    Peers: Pinocchio `updateFramePlacement` `updateFramePlacements`, Drake `CalcRelativeTransform`, iDynTree
+    `getWorldTransform` `getRelativeTransform`, RigidBodyDynamics.jl `transform_to_root`; MuJoCo's data.xpos and
+    data.xmat, roboticstoolbox `fkine`.
+    """
     kinematics = Kinematics(model, q)
-    pose = kinematics.pose(frame)
-    return pose if relative_to == "world" else kinematics.pose(relative_to).inverse() @ pose
+    if relative_to == "world":
+        return each_frame(model, frame, kinematics.pose)
+    return each_frame(model, frame, lambda name: kinematics.pose(relative_to).inverse() @ kinematics.pose(name))
 
 
+@public(returns=(6,))
 def frame_velocity(
     model: Model,
-    q: Vector,
-    v: Vector,
-    frame: str,
-    at: str = "frame",
-    expressed_in: str = "world",
+    q: ArrayLike,
+    v: ArrayLike,
+    frame: Frames,
+    *,
+    at: FrameName = "frame",
+    expressed_in: FrameName = "world",
     relative_to: str = "world",
-) -> Motion:
-    """Return the twist of a frame relative to another."""
-    return _velocity(Kinematics(model, q, v), frame, at, expressed_in, relative_to)
+) -> Motion | list[Motion]:
+    """Return the twist [linear; angular] of a body or frame.
+
+    Returns:
+        Twists [m/s, rad/s], shape (..., 6), or (..., n, 6).
+
+    Examples:
+        >>> J = cardan.jacobian(arm, q, "tool")
+        >>> bool(np.allclose(cardan.frame_velocity(arm, q, v, "tool"), J @ v))
+        True
+
+    Peers: Pinocchio `getFrameVelocity`, MuJoCo `mj_objectVelocity` (angular first), Drake `CalcSpatialVelocity`
+    (angular first), iDynTree `getFrameVel`, RigidBodyDynamics.jl `twist_wrt_world` `relative_twist`.
+    """
+    kinematics = Kinematics(model, q, v)
+    return each_frame(model, frame, lambda name: _velocity(kinematics, name, at, expressed_in, relative_to))
 
 
+@public(returns=(6,))
 def frame_acceleration(
     model: Model,
-    q: Vector,
-    v: Vector,
-    a: Vector,
-    frame: str,
-    at: str = "frame",
-    expressed_in: str = "world",
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    frame: Frames,
+    *,
+    at: FrameName = "frame",
+    expressed_in: FrameName = "world",
     relative_to: str = "world",
-) -> Motion:
-    """Return the time derivative of the components of `frame_velocity`."""
-    return _acceleration(Kinematics(model, q, v, a), frame, at, expressed_in, relative_to)
+) -> Motion | list[Motion]:
+    """Return the time derivative of the components of `frame_velocity`; without gravity.
+
+    At the frame in world axes the linear part is the acceleration of the frame's origin; at the frame in its own axes
+    the whole is the spatial acceleration.
+
+    Returns:
+        Accelerations [m/s^2, rad/s^2], shape (..., 6), or (..., n, 6).
+
+    Examples:
+        >>> J, rate = cardan.jacobian(arm, q, "tool"), cardan.jacobian_derivative(arm, q, v, "tool")
+        >>> bool(np.allclose(cardan.frame_acceleration(arm, q, v, a, "tool"), J @ a + rate @ v))
+        True
+
+    Peers: Pinocchio `getFrameClassicalAcceleration` `getFrameAcceleration` (the linear rows, and the spatial
+    acceleration at the frame in its own axes), MuJoCo `mj_objectAcceleration` (angular first, gravity in it),
+    Drake `CalcSpatialAcceleration` (angular first), iDynTree `getFrameAcc`.
+    """
+    kinematics = Kinematics(model, q, v, a)
+    return each_frame(model, frame, lambda name: _acceleration(kinematics, name, at, expressed_in, relative_to))
 
 
 def _velocity(kinematics: Kinematics, frame: str, at: str, expressed_in: str, relative_to: str = "world") -> Motion:
@@ -162,3 +269,21 @@ def _acceleration(kinematics: Kinematics, frame: str, at: str, expressed_in: str
     if relative_to != WORLD:
         A_r = A_r - kinematics.in_reference(relative_to, reference) @ kinematics.acceleration(relative_to)
     return A_r - kinematics.reference_twist(reference).cross(_twist(kinematics, frame, reference, relative_to))
+
+
+def each_frame(model: Model, frame: Any, of: Callable[[str], OfFrame]) -> OfFrame | list[OfFrame]:
+    """Return what is asked of one frame, or of each of several."""
+    if isinstance(frame, str | int | np.integer):
+        return of(_name(model, frame))
+    if not isinstance(frame, tuple) or not frame:
+        raise ParameterError("frame", got=frame, expected="a name, or at least one in a sequence of names or indices")
+    return [of(_name(model, one)) for one in frame]
+
+
+def _name(model: Model, frame: Any) -> Any:
+    """Return a frame's name, given that or its index in `Model.frame_names`."""
+    if isinstance(frame, bool) or not isinstance(frame, int | np.integer):
+        return frame  # whether there is such a name is seen where it is looked up
+    if not 0 <= frame < len(model.frame_names):
+        raise ParameterError("index of a frame", got=int(frame), expected=f"0 to {len(model.frame_names) - 1}")
+    return model.frame_names[frame]

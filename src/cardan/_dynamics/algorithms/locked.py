@@ -12,6 +12,8 @@ Cost: O(n).
 
 from __future__ import annotations
 
+from typing import Literal
+
 from cardan._algebra.errors import MechanismError
 from cardan._algebra.spatial import SE3, Inertia, Motion
 from cardan._dynamics.algorithms.centroidal import centroidal_momentum, inverse_mass, total_inertia
@@ -19,28 +21,64 @@ from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Factor, SingularError
 from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 
 CENTER = "center_of_mass"
+Point = Literal["center_of_mass", "world"] | str
+"""Where something of the whole robot is taken: its centre of mass, or the origin of a body or frame by name."""
 
 
-def locked_inertia(model: Model, q: Vector, at: str = CENTER, expressed_in: str = "world") -> Inertia:
-    """Return the inertia of all bodies as one, in the reference.
+@public(returns=(6, 6))
+def locked_inertia(model: Model, q: ArrayLike, *, at: Point = CENTER, expressed_in: str = "world") -> Inertia:
+    """Return the inertia of the whole robot as one rigid body, its joints locked.
 
     Args:
-        model: the robot.
-        q: configuration.
-        at: name of the frame whose origin it is about, or `"center_of_mass"`.
-        expressed_in: name of the frame whose axes it is along.
+        at: the point it is about: `"center_of_mass"`, or the origin of `"world"` or of a body or frame by name.
+        expressed_in: whose axes it is along: `"world"`, or a body or frame by name.
+
+    Returns:
+        Spatial inertias, shape (..., 6, 6), [linear; angular] [kg, kg m, kg m^2]: a twist at that point in these axes
+        times them is the momentum. At the centre of mass the blocks are the mass times the identity, and the rotational
+        inertia. Every body counts, those fixed on the world, too.
+
+    Examples:
+        >>> inertia = cardan.locked_inertia(arm, q)
+        >>> bool(np.allclose(inertia[:3, :3], arm.mass * np.eye(3))), bool(np.allclose(inertia[:3, 3:], 0.0))
+        (True, True)
+
+    Peers: iDynTree `getCentroidalRobotLockedInertia`, and `getRobotLockedInertia` with the base as `at` and
+    `expressed_in`; Pinocchio's data.Ig after `ccrba`; Drake `CalcSpatialInertia`.
     """
     robot = _Locked(model, q)
     return robot.inertia(robot.reference(at, expressed_in))
 
 
-def average_velocity(model: Model, q: Vector, v: Vector, at: str = CENTER, expressed_in: str = "world") -> Motion:
-    """Return the twist of the locked robot that has the momentum of the moving one, in the reference."""
+@public(returns=(6,))
+def average_velocity(
+    model: Model, q: ArrayLike, v: ArrayLike, *, at: Point = CENTER, expressed_in: str = "world"
+) -> Motion:
+    """Return the twist with which the robot, its joints locked, has the momentum that it has: `locked_inertia` ^-1 h.
+
+    Args:
+        at: as for `locked_inertia`.
+        expressed_in: as for `locked_inertia`.
+
+    Returns:
+        Twists [linear; angular] [m/s, rad/s], shape (..., 6). At the centre of mass the linear part is its velocity.
+
+    Raises:
+        MechanismError: for a robot without mass, or one that together has no inertia about some axis.
+
+    Examples:
+        >>> V = cardan.average_velocity(arm, q, v)
+        >>> bool(np.allclose(cardan.locked_inertia(arm, q) @ V, cardan.centroidal_momentum(arm, q, v)))
+        True
+
+    Peers: iDynTree `getCentroidalAverageVelocity`, and `getAverageVelocity` with the base as `at` and `expressed_in`.
+    """
     robot = _Locked(model, q)
-    X_wc, h, scale = robot.reference(CENTER, "world"), centroidal_momentum(model, q, v), inverse_mass(model)
+    X_wc, h, scale = robot.reference(CENTER, "world"), centroidal_momentum.kernel(model, q, v), inverse_mass(model)
     J_c = robot.inertia(X_wc).inertia_at_origin.matrix()
     try:
         V_c = Motion(h.linear * scale, tuple(Factor([list(row) for row in J_c.rows()]).solve(list(h.angular))))

@@ -20,13 +20,15 @@ Cost: about 100 operations a joint of the loop.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from cardan._algebra.errors import DTypeError, MechanismError
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Force, Motion, Scalar
 from cardan._dynamics.algorithms.linear import Rows, combined, coordinates
 from cardan._dynamics.algorithms.rows import joint_rows
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, supports
+from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Connection, Model, Node
 
 
@@ -111,19 +113,108 @@ def loops(model: Model, relative: Relative) -> list[Loop]:
     return [Loop(model, relative, closure) for closure in model.closures]
 
 
-def loop_residual(model: Model, q: Vector) -> list[Scalar]:
-    """Return r of all closing joints: how far they are from closed."""
+@public
+def loop_residual(model: Model, q: ArrayLike) -> list[Scalar]:
+    """Return how far the closing joints are from closed.
+
+    Args:
+        model: a robot with closed loops.
+
+    Returns:
+        Gaps [m, rad], shape (..., nc), in the order of `model.closure_names`; 0 where the loops are closed.
+
+    Raises:
+        MechanismError: if the model has no loops, or a closing joint's configuration is found by a search.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> bool(np.abs(cardan.loop_residual(linkage, cardan.assemble(linkage))).max() < 1e-12)
+        True
+
+    Peers: MuJoCo's data.efc_pos of an equality.
+    """
+    with_loops(model, "loop_residual")
     return [e for loop in loops(model, relative_kinematics(model, q)) for e in loop.residual]
 
 
-def loop_jacobian(model: Model, q: Vector) -> Rows:
-    """Return K (nc x nv) of all closing joints."""
+@public
+def loop_jacobian(model: Model, q: ArrayLike) -> Rows:
+    """Return K: velocities that keep the loops closed have K v = 0.
+
+    It is the derivative of `loop_residual` where the loops are closed.
+
+    Args:
+        model: a robot with closed loops.
+
+    Returns:
+        K, shape (..., nc, nv), rows [m/s, rad/s] for each velocity of one.
+
+    Raises:
+        MechanismError: if the model has no loops.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> cardan.loop_jacobian(linkage, linkage.neutral()).shape[1] == linkage.nv
+        True
+
+    Peers: Pinocchio `getConstraintsJacobian`; MuJoCo's data.efc_J of an equality.
+    """
+    with_loops(model, "loop_jacobian")
     return [row for loop in loops(model, relative_kinematics(model, q)) for row in loop.K]
 
 
-def loop_bias(model: Model, q: Vector, v: Vector) -> list[Scalar]:
-    """Return k of all closing joints."""
+@public
+def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
+    """Return k: accelerations that keep the loops closed have K a + k = 0.
+
+    Args:
+        model: a robot with closed loops.
+
+    Returns:
+        k [m/s^2, rad/s^2], shape (..., nc).
+
+    Raises:
+        MechanismError: if the model has no loops.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q, rest = cardan.assemble(linkage), np.zeros(linkage.nv)
+        >>> bool(np.allclose(cardan.loop_bias(linkage, q, rest), 0.0))
+        True
+    """
+    with_loops(model, "loop_bias")
     return [e for loop in loops(model, relative_kinematics(model, q)) for e in loop.bias(q, v)]
+
+
+def with_loops(model: Model, where: str) -> Model:
+    """Return a model that has loops, or raise `MechanismError`."""
+    if not any(c.joint.num_constraints for c in model.closures):
+        raise MechanismError(f"{where}: model {model.name!r} has no joint that closes a loop.")
+    return model
+
+
+def without_loops(model: Model, where: str) -> Model:
+    """Return a model that has no loops, or raise `MechanismError`."""
+    closing = [c.name for c in model.closures if c.joint.num_constraints]
+    if closing:
+        names = ", ".join(map(repr, closing[:4])) + (", ..." if len(closing) > 4 else "")
+        raise MechanismError(
+            f"{where}: model {model.name!r} has closed loops (joints {names}), which its tree knows nothing of; use "
+            "cardan.constrained_forward_dynamics, or model.spanning_tree() if the loops shall be left open."
+        )
+    return model
+
+
+def joint_coordinates(model: Model, names: Any) -> list[int]:
+    """Return the velocity coordinates of joints of the tree."""
+    if isinstance(names, str):
+        raise DTypeError("loops", "joint names", got=f"the text {names!r}", expected=f"a tuple: ({names!r},)")
+    for name in names:
+        if name in model.closure_names:
+            hint = "closes a loop and has no coordinates; choose another closing joint, model(closing=[...])"
+            raise MechanismError(f"joint {name!r} {hint}.")
+    own = {i for name in names for i in range(model.nv)[model.v_slice(name)]}
+    return sorted(own)
 
 
 def _sides(model: Model, closure: Connection) -> tuple[Side, Side]:

@@ -12,10 +12,12 @@ from __future__ import annotations
 from cardan._algebra.spatial import Force, Motion, Vector3
 from cardan._dynamics.algorithms.aba import mass_factor
 from cardan._dynamics.algorithms.derivatives import outwards_in_one_frame
+from cardan._dynamics.algorithms.entries import mass_matrix_inverse_entries
 from cardan._dynamics.algorithms.forward_derivatives import articulated
 from cardan._dynamics.algorithms.limbs import Limbs, Told, moves_all_ways
 from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, zeros
 from cardan._dynamics.algorithms.tree import Vector, of_parent, poses_in_one_frame, relative_kinematics
+from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 
 DEEP = 16
@@ -25,8 +27,25 @@ A column of M^-1 costs O(d) by these, with a large factor, and up to O(d^2) by t
 """
 
 
-def mass_matrix_inverse(model: Model, q: Vector) -> Rows:
-    """Return M^-1 (nv x nv)."""
+@public(returns=("nv", "nv"), simplified=True)
+def mass_matrix_inverse(model: Model, q: ArrayLike, *, packed: bool = False) -> Rows:
+    """Return the inverse of the mass matrix.
+
+    Returns:
+        M^-1, shape (..., nv, nv) [1/(kg m^2), 1/kg], symmetric.
+
+    Examples:
+        >>> identity = cardan.mass_matrix_inverse(arm, q) @ cardan.mass_matrix(arm, q)
+        >>> bool(np.allclose(identity, np.eye(7)))
+        True
+
+    Peers: Pinocchio `computeMinverse`.
+    """
+    inverse = _inverse(model, q)
+    return mass_matrix_inverse_entries(model).of(inverse) if packed else inverse
+
+
+def _inverse(model: Model, q: Vector) -> Rows:
     if model.has_mimics:
         return mass_factor(model, q).inverse()
     if _deepest(model) > DEEP:

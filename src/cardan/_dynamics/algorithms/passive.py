@@ -12,11 +12,29 @@ from collections.abc import Sequence
 from cardan._algebra.scalar import is_zero, sign
 from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model, Node
 
 
-def passive_forces(model: Model, q: Vector, v: Vector) -> list[Scalar]:
-    """Return the efforts the drives spend against the joints' own resistance."""
+@public(returns=("nv",))
+def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
+    """Return damping v + friction sign(v) + stiffness (x - rest): what joints resist, and take from the drives.
+
+    x are the coordinates of `limit_coordinates`. What joints exert by themselves (`Joint.efforts`), as a cable does, is
+    subtracted. `inverse_dynamics(...) + passive_forces(model, q, v)` is what the drives must give.
+
+    Returns:
+        Efforts [N m, N], shape (..., nv).
+
+    Examples:
+        >>> pendulum = cardan.robots.double_pendulum().model()
+        >>> cardan.passive_forces(pendulum, [0.1, 0.2], [0.0, 0.0]).shape
+        (2,)
+
+    Peers: MuJoCo `mj_passive` (of the opposite sign: what the joints do).
+
+    Source: Coulomb's and viscous friction, as URDF's <dynamics> has them; springs as MuJoCo's.
+    """
     damping, friction = model.passive("damping"), model.passive("friction")
     dry = [0.0 if is_zero(f) else f * sign(rate) for f, rate in zip(friction, v, strict=True)]
     total = [d * rate + f for d, rate, f in zip(damping, v, dry, strict=True)]

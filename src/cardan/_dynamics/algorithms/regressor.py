@@ -12,22 +12,37 @@ chapters 9 and 12.
 
 from __future__ import annotations
 
-from cardan._algebra.spatial import Force, Inertia, Motion, Scalar
+from cardan._algebra.spatial import Inertia, Motion, Scalar
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Rows, add_block, transposed, zeros
-from cardan._dynamics.algorithms.tree import Vector, outward, relative_kinematics, twists, weightless
+from cardan._dynamics.algorithms.tree import outward, relative_kinematics, twists, weightless
+from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 
 
-def torque_regressor(model: Model, q: Vector, v: Vector, a: Vector) -> Rows:
-    """Return Y (nv x 10 nbodies)."""
+@public
+def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Rows:
+    """Return Y: tau = Y p with p = `model.inertial_parameters()`, ten numbers a body.
+
+    Returns:
+        Y, shape (..., nv, 10 nbodies) [N m, N, each by the parameter's unit]. Armature is not among the parameters: Y p
+        is the inverse dynamics of the robot without it.
+
+    Examples:
+        >>> Y = cardan.torque_regressor(arm, q, v, a)
+        >>> bool(np.allclose(Y @ arm.inertial_parameters(), cardan.inverse_dynamics(arm, q, v, a)))
+        True
+
+    Peers: Pinocchio `computeJointTorqueRegressor`, iDynTree `inverseDynamicsInertialParametersRegressor`.
+    """
     (X, S, _), V, _, A = outward(model, q, v, a, weightless(model))
     Y = zeros(model.nv, 10 * len(model.bodies))
     for b, body in enumerate(model.body_names):
         at = model.attachments[body]
         if at.node < 0:
             continue
-        wrenches = body_regressor(at.pose.inverse_act(V[at.node]), at.pose.inverse_act(A[at.node]))
+        own, rate = at.pose.inverse_act(V[at.node]), at.pose.inverse_act(A[at.node])
+        wrenches = [inertia @ rate + own.cross(inertia @ own) for inertia in unit_inertias()]
         forces, index = [at.pose @ f for f in wrenches], at.node
         while index >= 0:
             node = model.nodes[index]
@@ -37,18 +52,27 @@ def torque_regressor(model: Model, q: Vector, v: Vector, a: Vector) -> Rows:
     return Y
 
 
-def body_regressor(V: Motion, A: Motion) -> list[Force]:
-    """Return the ten wrenches I A + V x* I V of a body with one unit inertial parameter each."""
-    return [inertia @ A + V.cross(inertia @ V) for inertia in unit_inertias()]
-
-
 def unit_inertias() -> list[Inertia]:
     """Return the ten inertias with one parameter that is 1, in the order of `Inertia.parameters`."""
     return [Inertia.from_parameters([float(i == k) for i in range(10)]) for k in range(10)]
 
 
-def kinetic_energy_regressor(model: Model, q: Vector, v: Vector) -> list[Scalar]:
-    """Return y_T (10 nbodies): V . I V / 2 of each body with one unit parameter."""
+@public
+def kinetic_energy_regressor(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
+    """Return y: the kinetic energy is y . p with p = `model.inertial_parameters()`, ten numbers a body.
+
+    Returns:
+        y, shape (..., 10 nbodies), so that y . p is in [J]. Armature is not among the parameters.
+
+    Examples:
+        >>> y = cardan.kinetic_energy_regressor(arm, q, v)  # shape (90,)
+        >>> bool(np.isclose(y @ arm.inertial_parameters(), cardan.kinetic_energy(arm, q, v)))
+        True
+
+    Peers: Pinocchio `computeKineticEnergyRegressor`.
+
+    Source: Gautier and Khalil, On the identification of the inertial parameters of robots (1988).
+    """
     V = twists(model, relative_kinematics(model, q), v)
     row: list[Scalar] = []
     for body in model.body_names:
@@ -58,8 +82,22 @@ def kinetic_energy_regressor(model: Model, q: Vector, v: Vector) -> list[Scalar]
     return row
 
 
-def potential_energy_regressor(model: Model, q: Vector) -> list[Scalar]:
-    """Return y_U (10 nbodies): - g . (m p + R h) of each body with one unit parameter, R and p its pose."""
+@public
+def potential_energy_regressor(model: Model, q: ArrayLike) -> list[Scalar]:
+    """Return y: the potential energy in gravity is y . p with p = `model.inertial_parameters()`, ten numbers a body.
+
+    Returns:
+        y, shape (..., 10 nbodies), so that y . p is in [J].
+
+    Examples:
+        >>> y = cardan.potential_energy_regressor(arm, q)  # shape (90,)
+        >>> bool(np.isclose(y @ arm.inertial_parameters(), cardan.potential_energy(arm, q)))
+        True
+
+    Peers: Pinocchio `computePotentialEnergyRegressor`.
+
+    Source: Gautier and Khalil, On the identification of the inertial parameters of robots (1988).
+    """
     row: list[Scalar] = []
     for X in map(Kinematics(model, q).pose, model.body_names):
         down = X.rotation.transpose_apply(model.gravity)

@@ -9,25 +9,32 @@ Cost: O(n).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.spin import body_motions
-from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
+from cardan._dynamics.algorithms.tree import relative_kinematics
+from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 
 
+@public(returns=("nv",), simplified=True)
 def inverse_dynamics(
-    model: Model, q: Vector, v: Vector, a: Vector, external_forces: Sequence[Force] | None = None
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external_forces: ArrayLike | None = None
 ) -> list[Scalar]:
-    """Return the joint efforts that produce the accelerations a.
+    """Return the joint efforts tau = M a + C v + g - J^T f that produce the accelerations a.
 
-    Args:
-        model: the robot.
-        q: configuration.
-        v: velocity.
-        a: acceleration.
-        external_forces: wrench on each body, in the body's own frame at its origin.
+    Returns:
+        Efforts [N m, N], shape (..., nv). Armature is included, joint damping and friction are not (`passive_forces`).
+        Of a model with closed loops, those of its spanning tree, the loops left open (`constrained_inverse_dynamics`).
+
+    Examples:
+        >>> cardan.inverse_dynamics(arm, q, v, a).shape
+        (7,)
+        >>> batch = arm.random_configuration((4096,), seed=0)
+        >>> cardan.inverse_dynamics(arm, batch, v, a).shape
+        (4096, 7)
+
+    Peers: Pinocchio `rnea`, MuJoCo `mj_inverse` `mj_rne`, Drake `CalcInverseDynamics`, iDynTree `inverseDynamics`,
+    Newton `eval_inverse_dynamics_force`, RigidBodyDynamics.jl `inverse_dynamics`, roboticstoolbox `rne`.
     """
     X, S, _ = relative = relative_kinematics(model, q)
     motions = body_motions(model, relative, q, v, a)
@@ -44,20 +51,47 @@ def inverse_dynamics(
     return tau
 
 
-def node_forces(model: Model, external_forces: Sequence[Force] | None) -> list[tuple[int, Force]]:
+def node_forces(model: Model, external_forces: ArrayLike | None) -> list[tuple[int, Force]]:
     """Return the external wrenches on movable bodies, in their nodes' frames."""
     if external_forces is None:
         return []
     places = [model.attachments[body] for body in model.body_names]
-    return [(at.node, at.pose @ f) for at, f in zip(places, external_forces, strict=True) if at.node >= 0]
+    wrenches = [Force.of(row) for row in external_forces]
+    return [(at.node, at.pose @ f) for at, f in zip(places, wrenches, strict=True) if at.node >= 0]
 
 
-def bias_forces(model: Model, q: Vector, v: Vector, external_forces: Sequence[Force] | None = None) -> list[Scalar]:
-    """Return C v + g - J^T f_ext: the efforts at zero acceleration."""
-    return inverse_dynamics(model, q, v, [0.0] * model.nv, external_forces)
+@public(returns=("nv",), simplified=True)
+def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external_forces: ArrayLike | None = None) -> list[Scalar]:
+    """Return C v + g - J^T f: the efforts at zero acceleration, gravity among them.
+
+    Returns:
+        Efforts [N m, N], shape (..., nv).
+
+    Examples:
+        >>> still = cardan.bias_forces(arm, q, np.zeros(7))
+        >>> bool(np.allclose(still, cardan.gravity_forces(arm, q)))
+        True
+
+    Peers: Pinocchio `nle` `nonLinearEffects`, Drake `CalcBiasTerm` (without gravity), iDynTree `generalizedBiasForces`,
+    RigidBodyDynamics.jl `dynamics_bias`; MuJoCo's data.qfrc_bias.
+    """
+    return inverse_dynamics.kernel(model, q, v, [0.0] * model.nv, external_forces)
 
 
-def gravity_forces(model: Model, q: Vector) -> list[Scalar]:
-    """Return g: the efforts that hold the robot still against gravity."""
+@public(returns=("nv",), simplified=True)
+def gravity_forces(model: Model, q: ArrayLike) -> list[Scalar]:
+    """Return g: the efforts that hold the robot still against gravity, the gradient of `potential_energy`.
+
+    Returns:
+        Efforts [N m, N], shape (..., nv).
+
+    Examples:
+        >>> weightless = arm.with_gravity((0.0, 0.0, 0.0))
+        >>> cardan.gravity_forces(weightless, q).tolist()
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+
+    Peers: Pinocchio `computeGeneralizedGravity`, iDynTree `generalizedGravityForces`, Drake
+    `CalcGravityGeneralizedForces` (of the opposite sign: what gravity does), roboticstoolbox `gravload`.
+    """
     still = [0.0] * model.nv
-    return inverse_dynamics(model, q, still, still)
+    return inverse_dynamics.kernel(model, q, still, still)

@@ -22,8 +22,9 @@ import numpy as np
 
 from cardan._algebra.spatial import SE3, Force, Representation, in_body, represented
 from cardan._algebra.spatial.representations import checked_representation
-from cardan._dynamics import algorithms, functions
-from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._dynamics.algorithms.centroidal import center_of_mass, centroidal_momentum, centroidal_momentum_matrix
+from cardan._dynamics.algorithms.jacobians import jacobian, jacobian_derivative
+from cardan._dynamics.algorithms.kinematics import Frames, Kinematics, frame_acceleration, frame_velocity
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.coordinates.change import Rows, difference, transposed
@@ -31,7 +32,6 @@ from cardan._dynamics.coordinates.chart import HERE, STILL, Chart, free_velocity
 from cardan._dynamics.coordinates.compiled_methods import compiled
 from cardan._dynamics.coordinates.other_coordinates import OtherCoordinates, rows_of
 from cardan._dynamics.coordinates.recognised import is_free
-from cardan._dynamics.functions.vocabulary import Frames
 from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD, Connection, Model
 
@@ -109,7 +109,7 @@ class BaseRepresentation(OtherCoordinates):
             representation: that of the frame's twist; by default the same.
         """
         q, v = self._state(q, v)
-        return functions.frame_velocity(self.model, q, v, frame, **self._reference(representation))
+        return frame_velocity(self.model, q, v, frame, **self._reference(representation))
 
     @compiled()
     def frame_acceleration(
@@ -118,12 +118,12 @@ class BaseRepresentation(OtherCoordinates):
         """Return the time derivative of `frame_velocity`'s components, shape (..., 6), from q, v' and dv'/dt."""
         q, v = self._state(q, v)
         a = self._a_here(q, v, a)
-        return functions.frame_acceleration(self.model, q, v, a, frame, **self._reference(representation))
+        return frame_acceleration(self.model, q, v, a, frame, **self._reference(representation))
 
     @compiled()
     def frame_jacobian(self, q: Any, frame: Frames, representation: Representation | None = None) -> Any:
         """Return J', shape (..., 6, nv): the frame's twist is J' v'."""
-        J = functions.jacobian(self.model, q, frame, **self._reference(representation))
+        J = jacobian(self.model, q, frame, **self._reference(representation))
         return _by_rows(lambda J: J @ self._change(q).inverse, J)
 
     @compiled()
@@ -133,8 +133,8 @@ class BaseRepresentation(OtherCoordinates):
         """Return dJ'/dt, shape (..., 6, nv), from q and v': the frame's acceleration is J' dv'/dt + dJ'/dt v'."""
         q, v = self._state(q, v)
         reference, change = self._reference(representation), self._change(q, v)
-        J = functions.jacobian(self.model, q, frame, **reference)
-        rate = functions.jacobian_derivative(self.model, q, v, frame, **reference)
+        J = jacobian(self.model, q, frame, **reference)
+        rate = jacobian_derivative(self.model, q, v, frame, **reference)
         return _by_rows(lambda J, rate: map(difference, rate, J @ change.K) @ change.inverse, J, rate)
 
     @compiled()
@@ -144,12 +144,12 @@ class BaseRepresentation(OtherCoordinates):
         Written as a wrench on the first base is: in base axes about its origin, in world axes about the world's, or in
         world axes about the base's. Without a floating base, the world's axes and origin.
         """
-        return self._about_base(q, algorithms.centroidal_momentum(self.model, *self._state(q, v)))
+        return self._about_base(q, centroidal_momentum.kernel(self.model, *self._state(q, v)))
 
     @compiled()
     def momentum_matrix(self, q: Any) -> Any:
         """Return A', shape (..., 6, nv): `momentum` is A' v'."""
-        A = algorithms.centroidal_momentum_matrix(self.model, q)
+        A = centroidal_momentum_matrix.kernel(self.model, q)
         forces = [self._about_base(q, Force.of(column)).scalars() for column in zip(*A, strict=True)]
         rows: Rows = transposed(forces) if forces else [[] for _ in range(6)]
         return rows @ self._change(q).inverse
@@ -169,7 +169,7 @@ class BaseRepresentation(OtherCoordinates):
         return q, self._change(q).inverse @ v
 
     def _about_base(self, q: Vector, centroidal: Force) -> Force:
-        at_origin = SE3(translation=algorithms.center_of_mass(self.model, q)) @ centroidal
+        at_origin = SE3(translation=center_of_mass.kernel(self.model, q)) @ centroidal
         X = SE3.identity()
         for base in self._bases[:1]:
             X = base.parent_pose @ base.joint.transform(q[self.model.q_slice(base.name)])

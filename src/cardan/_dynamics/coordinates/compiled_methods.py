@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from cardan._algebra.errors import MechanismError, ShapeError
 from cardan._dynamics.call.arguments import is_symbolic, numeric_array
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 from cardan._robot.model import Model
 
 Method = TypeVar("Method", bound=Callable[..., Any])

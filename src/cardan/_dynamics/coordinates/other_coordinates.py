@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 from cardan._algebra.errors import MechanismError
 from cardan._algebra.manifolds.manifold import identity_rows
 from cardan._algebra.spatial import Scalar
-from cardan._dynamics import algorithms
+from cardan._dynamics.algorithms.coriolis import coriolis_matrix
+from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.coordinates.change import Blocks, Change, difference
 from cardan._dynamics.coordinates.chart import Chart
@@ -204,7 +206,7 @@ class OtherCoordinates(Compiled):
             MechanismError: if there are followers: M does not know what M' is.
         """
         self._refuse_followers("mass_matrix")
-        M = algorithms.mass_matrix(simplified_tree(self.model), q) if M is None else M
+        M = mass_matrix.kernel(simplified_tree(self.model), q) if M is None else M
         return self._change(q).inverse.congruent(M)
 
     @compiled(q=("nq'",), M=("nv'", "nv'"))
@@ -220,8 +222,8 @@ class OtherCoordinates(Compiled):
             MechanismError: if there are followers.
         """
         self._refuse_followers("coriolis_matrix")
-        change, M = self._change(q, v), algorithms.mass_matrix(self.model, q)
-        C = algorithms.coriolis_matrix(self.model, q, v)
+        change, M = self._change(q, v), mass_matrix.kernel(self.model, q)
+        C = coriolis_matrix.kernel(self.model, q, v)
         return change.inverse.congruent(map(difference, C, M @ change.K))
 
     @compiled()
@@ -234,7 +236,7 @@ class OtherCoordinates(Compiled):
         self._refuse_followers("bias_forces")
         change = self._change(q, v)
         still = change.inverse @ [-e for e in change.rate @ v]
-        tau = algorithms.inverse_dynamics(simplified_tree(self.model), q, v, still)
+        tau = inverse_dynamics.kernel(simplified_tree(self.model), q, v, still)
         return self._effort_axes(q) @ (change.inverse.T @ tau)
 
     @compiled(J=("rows", "nv"))

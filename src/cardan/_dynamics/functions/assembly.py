@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import AssemblyError, ParameterError
+from cardan._dynamics.algorithms.configuration import integrate
+from cardan._dynamics.algorithms.loops import joint_coordinates, loop_jacobian, loop_residual, with_loops
 from cardan._dynamics.call.arguments import checked_batch
-from cardan._dynamics.functions.configuration import integrate
 from cardan._dynamics.functions.derivatives import derivative
-from cardan._dynamics.functions.loops import joint_coordinates, loop_jacobian, loop_residual, with_loops
 from cardan._robot.model import Model
 
 STARTS = 32

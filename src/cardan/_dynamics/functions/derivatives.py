@@ -1,4 +1,4 @@
-"""Derivatives: of the dynamics by their own recursions, and of any compiled function by differentiating its program.
+"""Derivatives of any compiled function, by differentiating its program.
 
 A derivative by a configuration (q, q0, q1) is along the tangent: nv columns, column j the rate of change as the
 configuration moves to integrate(q, e_j). Constants that are inputs of the model count as arguments; one by a pose X has
@@ -15,112 +15,17 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from numpy.typing import ArrayLike
-
 from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError, check_known
 from cardan._algebra.manifolds import Euclidean
 from cardan._compiler.program import Program, autodiff
 from cardan._compiler.program.autodiff import MODES, Mode, Tangent
 from cardan._compiler.runtime.collector import collection_paused
-from cardan._dynamics.algorithms import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from cardan._dynamics.call.arguments import Shape, core_shape
-from cardan._dynamics.call.function import Function, function, made_into
+from cardan._dynamics.call.function import Function, made_into
 from cardan._dynamics.call.results import RESULT, Form
 from cardan._dynamics.call.signature import Options, Signature
 from cardan._dynamics.call.traced import OfProgram, Source, Traced
-from cardan._dynamics.functions.dynamics import without_loops, wrenches
-from cardan._dynamics.functions.vocabulary import Reals, algorithms
 from cardan._robot.model import Model
-
-
-@function(simplified=True)
-def inverse_dynamics_derivatives(
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    a: ArrayLike,
-    external_forces: ArrayLike | None = None,
-    *,
-    packed: bool = False,
-) -> InverseDynamicsDerivatives[Reals]:
-    """Return the derivatives of `inverse_dynamics` by q, v and a.
-
-    Args:
-        model: the robot.
-        q: configurations [rad, m], shape (..., nq).
-        v: velocities [rad/s, m/s], shape (..., nv).
-        a: accelerations [rad/s^2, m/s^2], shape (..., nv).
-        external_forces: wrenches on the bodies [N, N m], as for `inverse_dynamics`; constant in the bodies' own frames.
-        packed: whether to return the entries at `packed_indices(inverse_dynamics_derivatives, model)` alone, each of
-            shape (..., n).
-
-    Returns:
-        `InverseDynamicsDerivatives(dq, dv, da)`, each of shape (..., nv, nv) [N m, N, each by the argument's unit]; da
-        is the mass matrix.
-
-    Raises:
-        ShapeError, DTypeError: for an array that does not fit.
-
-    Examples:
-        >>> by = cardan.inverse_dynamics_derivatives(arm, q, v, a)
-        >>> bool(np.allclose(by.da, cardan.mass_matrix(arm, q)))
-        True
-
-    Peers: Pinocchio `computeRNEADerivatives`, MuJoCo `mjd_inverseFD` (by differences).
-
-    Source: after Singh, Russo and Wensing (2022); see `algorithms/derivatives.py`.
-    """
-    by = algorithms.inverse_dynamics_derivatives(model, q, v, a, wrenches(external_forces))
-    if not packed:
-        return by
-    places = algorithms.inverse_dynamics_derivatives_entries(model)
-    return InverseDynamicsDerivatives(*(e.of(matrix) for e, matrix in zip(places, by, strict=True)))
-
-
-@function(simplified=True)
-def forward_dynamics_derivatives(
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    external_forces: ArrayLike | None = None,
-    *,
-    packed: bool = False,
-) -> ForwardDynamicsDerivatives[Reals]:
-    """Return the derivatives of `forward_dynamics` by q, v and tau.
-
-    Args:
-        model: the robot.
-        q: configurations [rad, m], shape (..., nq).
-        v: velocities [rad/s, m/s], shape (..., nv).
-        tau: joint efforts [N m, N], shape (..., nv).
-        external_forces: wrenches on the bodies [N, N m], as for `forward_dynamics`; constant in the bodies' own frames.
-        packed: whether to return the entries at `packed_indices(forward_dynamics_derivatives, model)` alone, each of
-            shape (..., n).
-
-    Returns:
-        `ForwardDynamicsDerivatives(dq, dv, dtau)`, each of shape (..., nv, nv) [rad/s^2, m/s^2, each by the argument's
-        unit]; dtau is the inverse of the mass matrix.
-
-    Raises:
-        MechanismError: if the model has closed loops; `derivative(constrained_forward_dynamics, ...)` is for them.
-        ShapeError, DTypeError: for an array that does not fit.
-
-    Examples:
-        >>> by = cardan.forward_dynamics_derivatives(arm, q, v, tau)
-        >>> by.dq.shape, by.dv.shape, by.dtau.shape
-        ((7, 7), (7, 7), (7, 7))
-
-    Peers: Pinocchio `computeABADerivatives`, MuJoCo `mjd_transitionFD` (by differences, of a step).
-
-    Source: articulated bodies, Featherstone (2008), and their derivatives; see `algorithms/forward_derivatives.py`.
-    """
-    model = without_loops(model, "forward_dynamics_derivatives")
-    by = algorithms.forward_dynamics_derivatives(model, q, v, tau, wrenches(external_forces))
-    if not packed:
-        return by
-    places = algorithms.forward_dynamics_derivatives_entries(model)
-    return ForwardDynamicsDerivatives(*(e.of(matrix) for e, matrix in zip(places, by, strict=True)))
 
 
 def derivative(

@@ -5,27 +5,25 @@ from __future__ import annotations
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cardan._algebra.errors import ParameterError, ShapeError
-from cardan._dynamics.algorithms import DifferenceDerivatives
+from cardan._dynamics.algorithms.configuration import integrate
+from cardan._dynamics.algorithms.kinematics import FrameName, Frames, frame_acceleration, frame_velocity
 from cardan._dynamics.call.arguments import broadcast, is_symbolic, numeric_array
-from cardan._dynamics.call.function import function
-from cardan._dynamics.functions.configuration import integrate
+from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._dynamics.functions.derivatives import derivative
-from cardan._dynamics.functions.kinematics import frame_acceleration, frame_velocity
-from cardan._dynamics.functions.vocabulary import Frames, Reals, Reference, algorithms
 from cardan._robot.model import Model
 
 Matrix = TypeVar("Matrix")
 
 
 class IntegrateDerivatives(NamedTuple, Generic[Matrix]):
-    """Derivatives of the configuration reached, along the tangent there, each nv x nv.
+    """Derivatives of the configuration reached, along the tangent there, each of shape (..., nv, nv) [-].
 
     Attributes:
         dq: by the configuration to begin with, along the tangent: q moves to integrate(q, e_j).
-        dv: by the velocity.
+        dv: by the velocity. Where an orientation turns by a multiple of 2 pi it is singular: then turning further about
+            another axis changes nothing.
     """
 
     dq: Matrix
@@ -33,11 +31,11 @@ class IntegrateDerivatives(NamedTuple, Generic[Matrix]):
 
 
 class FrameVelocityDerivatives(NamedTuple, Generic[Matrix]):
-    """Derivatives of a frame's twist, each 6 x nv.
+    """Derivatives of a frame's twist, of its components [m/s, rad/s]: what the axes turn is in them.
 
     Attributes:
-        dq: by the configuration, along the tangent.
-        dv: by the velocity: the Jacobian.
+        dq: by the configuration, along the tangent, shape (..., 6, nv), or (..., n, 6, nv) of n frames.
+        dv: by the velocity: `jacobian`, which is that of a pose along the tangent, too.
     """
 
     dq: Matrix
@@ -45,12 +43,12 @@ class FrameVelocityDerivatives(NamedTuple, Generic[Matrix]):
 
 
 class FrameAccelerationDerivatives(NamedTuple, Generic[Matrix]):
-    """Derivatives of a frame's acceleration, each 6 x nv.
+    """Derivatives of a frame's acceleration, of its components [m/s^2, rad/s^2].
 
     Attributes:
-        dq: by the configuration, along the tangent.
+        dq: by the configuration, along the tangent, shape (..., 6, nv), or (..., n, 6, nv) of n frames.
         dv: by the velocity.
-        da: by the acceleration: the Jacobian.
+        da: by the acceleration: `jacobian`.
     """
 
     dq: Matrix
@@ -63,7 +61,7 @@ _of_velocity = derivative(frame_velocity, ("q", "v"))
 _of_acceleration = derivative(frame_acceleration, ("q", "v", "a"))
 
 
-@function
+@public(result=IntegrateDerivatives[Reals])
 def integrate_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> IntegrateDerivatives[Reals]:
     """Return the derivatives of `integrate` by q and v.
 
@@ -71,16 +69,7 @@ def integrate_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> Integrate
     integrate(r, dv e). With v * dt for v, the derivative by v is dv * dt.
 
     Args:
-        model: the robot.
-        q: configurations [rad, m], shape (..., nq).
         v: velocities [rad/s, m/s], held constant for one second, shape (..., nv).
-
-    Returns:
-        `IntegrateDerivatives(dq, dv)`, each of shape (..., nv, nv) [-]. Where an orientation turns by a multiple of
-        2 pi, dv is singular: then turning further about another axis changes nothing.
-
-    Raises:
-        ShapeError, DTypeError: for an array that does not fit.
 
     Examples:
         >>> by = cardan.integrate_derivatives(arm, q, 0.01 * v)
@@ -93,36 +82,6 @@ def integrate_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> Integrate
     """
     by = _of_integrate(model, q, v)
     return IntegrateDerivatives(by.dq, by.dv)
-
-
-@function
-def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> DifferenceDerivatives[Reals]:
-    """Return the derivatives of `difference` by q0 and q1.
-
-    Args:
-        model: the robot.
-        q0: configurations to begin with [rad, m], shape (..., nq).
-        q1: configurations to end with [rad, m], shape (..., nq).
-
-    Returns:
-        `DifferenceDerivatives(dq0, dq1)`, each of shape (..., nv, nv) [-], along the tangents at q0 and q1. Where two
-        orientations are a half turn apart the difference jumps from one way round to the other: there the derivatives
-        are those of the way that `difference` takes, and finite.
-
-    Raises:
-        ShapeError, DTypeError: for an array that does not fit.
-
-    Examples:
-        >>> by = cardan.difference_derivatives(arm, arm.neutral(), q)
-        >>> gradient = by.dq1.T @ cardan.difference(arm, arm.neutral(), q)  # of half the squared distance
-        >>> bool(np.allclose(gradient, q))
-        True
-
-    Peers: Pinocchio `dDifference` (ARG0 is dq0, ARG1 is dq1).
-
-    Source: Sola, Deray and Atchuthan (2018), equations 80 and 81.
-    """
-    return algorithms.difference_derivatives(model, q0, q1)
 
 
 def integrate_transport(
@@ -180,35 +139,18 @@ def _columns(model: Model, J: Any) -> Any:
     return J
 
 
-@function
+@public(result=FrameVelocityDerivatives[Reals])
 def frame_velocity_derivatives(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
     frame: Frames,
     *,
-    at: Reference = "frame",
-    expressed_in: Reference = "world",
+    at: FrameName = "frame",
+    expressed_in: FrameName = "world",
     relative_to: str = "world",
 ) -> FrameVelocityDerivatives[Reals]:
     """Return the derivatives of `frame_velocity` by q and v.
-
-    Args:
-        model: the robot.
-        q: configurations [rad, m], shape (..., nq).
-        v: velocities [rad/s, m/s], shape (..., nv).
-        frame: name of a body or frame (`model.frame_names`) or its index there, or n of them.
-        at: as for `frame_velocity`.
-        expressed_in: as for `frame_velocity`.
-        relative_to: as for `frame_velocity`.
-
-    Returns:
-        `FrameVelocityDerivatives(dq, dv)`, each of shape (..., 6, nv), or (..., n, 6, nv), of the components [m/s,
-        rad/s], so that what the axes turn is in it. dv is `jacobian`, which is that of a pose along the tangent, too.
-
-    Raises:
-        UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
-        ShapeError, DTypeError: for an array that does not fit.
 
     Examples:
         >>> by = cardan.frame_velocity_derivatives(arm, q, v, "tool", expressed_in="frame")
@@ -223,7 +165,7 @@ def frame_velocity_derivatives(
     return FrameVelocityDerivatives(by.dq, by.dv)
 
 
-@function
+@public(result=FrameAccelerationDerivatives[Reals])
 def frame_acceleration_derivatives(
     model: Model,
     q: ArrayLike,
@@ -231,29 +173,11 @@ def frame_acceleration_derivatives(
     a: ArrayLike,
     frame: Frames,
     *,
-    at: Reference = "frame",
-    expressed_in: Reference = "world",
+    at: FrameName = "frame",
+    expressed_in: FrameName = "world",
     relative_to: str = "world",
 ) -> FrameAccelerationDerivatives[Reals]:
     """Return the derivatives of `frame_acceleration` by q, v and a.
-
-    Args:
-        model: the robot.
-        q: configurations [rad, m], shape (..., nq).
-        v: velocities [rad/s, m/s], shape (..., nv).
-        a: accelerations [rad/s^2, m/s^2], shape (..., nv).
-        frame: name of a body or frame (`model.frame_names`) or its index there, or n of them.
-        at: as for `frame_velocity`.
-        expressed_in: as for `frame_velocity`.
-        relative_to: as for `frame_velocity`.
-
-    Returns:
-        `FrameAccelerationDerivatives(dq, dv, da)`, each of shape (..., 6, nv), or (..., n, 6, nv), of the components
-        [m/s^2, rad/s^2]. da is `jacobian`.
-
-    Raises:
-        UnknownNameError, ParameterError: for a frame or reference that does not exist, or no frame.
-        ShapeError, DTypeError: for an array that does not fit.
 
     Examples:
         >>> by = cardan.frame_acceleration_derivatives(arm, q, v, a, "tool")

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
+from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.derivatives import InverseDynamicsDerivatives, inverse_dynamics_derivatives
 from cardan._dynamics.algorithms.entries import (
     Entries,
     forward_dynamics_derivatives_entries,
@@ -14,16 +16,16 @@ from cardan._dynamics.algorithms.entries import (
     mass_matrix_entries,
     mass_matrix_inverse_entries,
 )
+from cardan._dynamics.algorithms.forward_derivatives import ForwardDynamicsDerivatives, forward_dynamics_derivatives
+from cardan._dynamics.algorithms.mass_inverse import mass_matrix_inverse
 from cardan._dynamics.call.function import Function
-from cardan._dynamics.functions.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
-from cardan._dynamics.functions.dynamics import mass_matrix, mass_matrix_inverse
 from cardan._robot.model import Model
 
 ENTRIES = {
-    mass_matrix.made_from: mass_matrix_entries,
-    mass_matrix_inverse.made_from: mass_matrix_inverse_entries,
-    inverse_dynamics_derivatives.made_from: inverse_dynamics_derivatives_entries,
-    forward_dynamics_derivatives.made_from: forward_dynamics_derivatives_entries,
+    mass_matrix.made_from: (mass_matrix_entries, None),
+    mass_matrix_inverse.made_from: (mass_matrix_inverse_entries, None),
+    inverse_dynamics_derivatives.made_from: (inverse_dynamics_derivatives_entries, InverseDynamicsDerivatives),
+    forward_dynamics_derivatives.made_from: (forward_dynamics_derivatives_entries, ForwardDynamicsDerivatives),
 }
 
 
@@ -50,13 +52,12 @@ def packed_indices(of: Function[Any, Any], model: Model) -> Any:
         >>> cardan.packed_indices(cardan.inverse_dynamics_derivatives, arm).dq.rows.shape
         (49,)
     """
-    entries = ENTRIES.get(of.made_from) if isinstance(of, Function) else None
-    if entries is None:
-        raise ParameterError(
-            "function with packed results", got=of, expected=", ".join(s.signature.name for s in ENTRIES)
-        )
+    if not isinstance(of, Function) or of.made_from not in ENTRIES:
+        expected = ", ".join(source.signature.name for source in ENTRIES)
+        raise ParameterError("function with packed results", got=of, expected=expected)
+    entries, named = ENTRIES[of.made_from]
     found = entries(model)
-    return _arrays(found) if isinstance(found, Entries) else type(found)(*map(_arrays, found))
+    return _arrays(found) if named is None else named(*map(_arrays, found))
 
 
 def _arrays(entries: Entries) -> Entries:

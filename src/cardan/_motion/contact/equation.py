@@ -110,7 +110,7 @@ class JointEquation(Equation):
     def __init__(self, moment: Moment, contacts: Sequence[Contact], dt: float) -> None:
         super().__init__(moment, contacts, dt)
         model, q, v = moment.model, moment.q, moment.v
-        self.M, self.h = mass_matrix(model, q), bias_forces(model, q, v)
+        self.M, self.h = mass_matrix.kernel(model, q), bias_forces.kernel(model, q, v)
         self.J = [contact.columns() for contact in contacts]
         self.groups = _by_nodes(contacts)
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
-from cardan._dynamics.functions import integrate
+from cardan._dynamics.algorithms.configuration import integrate
 from cardan._motion.identification.terms import PARTS, TERMS, Term, Terms, check_tree, checked_terms, names, regressor
 from cardan._robot.model import Model
 

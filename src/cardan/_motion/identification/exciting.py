@@ -17,7 +17,8 @@ import numpy as np
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ExcessiveEffortError, MechanismError
 from cardan._algebra.manifolds.manifold import finite_range
-from cardan._dynamics.functions import integrate, inverse_dynamics
+from cardan._dynamics.algorithms.configuration import integrate
+from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._motion.identification.combinations import BaseParameters, checked_base, natural_units
 from cardan._motion.identification.terms import Terms, checked_terms, regressor
 from cardan._motion.trajectories.allowed import bounds

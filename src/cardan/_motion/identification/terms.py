@@ -16,9 +16,10 @@ from typing import Any, Literal
 import numpy as np
 
 from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError, UnsupportedError
+from cardan._dynamics.algorithms.regressor import torque_regressor
+from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._dynamics.call.arguments import check_finite, checked_batch
 from cardan._dynamics.call.signature import check_model
-from cardan._dynamics.functions import inverse_dynamics, torque_regressor
 from cardan._robot.model import Model
 
 Term = Literal["viscous", "coulomb", "offset", "armature"]

@@ -369,7 +369,7 @@ class System:
 
 def response(model: Model, q: Vector, W: Vector | None = None) -> Callable[[Vector], list[Scalar]]:
     """Return what impulses along v change velocities by, loops closed, with W added to the joints' inertias."""
-    M = mass_matrix(model, q)
+    M = mass_matrix.kernel(model, q)
     return inverse(model, q, M if W is None else with_diagonal(M, W))
 
 

@@ -192,7 +192,7 @@ class Touched:
         sweeps: int,
     ) -> None:
         self.system, self.start, self.moment, self.W, self.sweeps = system, start, moment, W, sweeps
-        self.touching = Touching(moment, pairs, with_diagonal(mass_matrix(moment.model, moment.q), W), h)
+        self.touching = Touching(moment, pairs, with_diagonal(mass_matrix.kernel(moment.model, moment.q), W), h)
         self.pushed = self.touching.by_positions(v, sweeps)
         self.meetings = [Meeting.of(touch.contact, start) for touch in self.touching.touches]
 
@@ -235,7 +235,7 @@ def fallen(system: System, start: Sequence[Placed], moment: Moment, loads: Effor
 def estimated(moment: Moment, loads: Efforts, h: float, pairs: Sequence[Pair], sweeps: int) -> list[Scalar]:
     """Return the velocity after a step, about: that of joint space, with contacts by positions."""
     model, q, v = moment.model, moment.q, moment.v
-    A = with_diagonal(mass_matrix(model, q), loads.W)
-    b = [tau - bias for tau, bias in zip(loads.tau, bias_forces(model, q, v), strict=True)]
+    A = with_diagonal(mass_matrix.kernel(model, q), loads.W)
+    b = [tau - bias for tau, bias in zip(loads.tau, bias_forces.kernel(model, q, v), strict=True)]
     after = [old + h * a for old, a in zip(v, closed_solution(moment, A, b, h), strict=True)]
     return Touching(moment, pairs, A, h).by_positions(after, sweeps).v

@@ -178,7 +178,7 @@ class Cushions:
         self, system: System, start: Sequence[Placed], moment: Moment, pairs: Sequence[Pair], h: float
     ) -> None:
         self.system, self.start, self.moment, self.h = system, start, moment, h
-        touches = Touching(moment, pairs, mass_matrix(moment.model, moment.q), h).touches
+        touches = Touching(moment, pairs, mass_matrix.kernel(moment.model, moment.q), h).touches
         among = Counter(touch.contact.nodes for touch in touches)
         self.each = [Cushion.of(touch, start, h, among[touch.contact.nodes]) for touch in touches]
         self.gaps = [touch.contact.gap for touch in touches]

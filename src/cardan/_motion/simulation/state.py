@@ -19,9 +19,9 @@ from cardan._algebra.errors import DescriptionError, Fault, ParameterError, Shap
 from cardan._algebra.words import Explained, ExplainedType
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.health import BEYOND
+from cardan._dynamics.algorithms.maximal import eval_fk, eval_ik
 from cardan._dynamics.call.arguments import check_configuration, numeric_array
 from cardan._dynamics.coordinates import conventions
-from cardan._dynamics.functions import eval_fk, eval_ik
 from cardan._motion.simulation.arrays import checked_dtype, filled
 from cardan._motion.simulation.clock import MOST, Clock
 from cardan._motion.simulation.constants import Constants

@@ -10,8 +10,10 @@ import numpy as np
 
 from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, UnknownNameError
 from cardan._algebra.words import Explained
+from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.jacobians import jacobian
+from cardan._dynamics.algorithms.kinematics import frame_velocity
 from cardan._dynamics.call.arguments import check_configuration, check_finite, numeric_array
-from cardan._dynamics.functions import frame_velocity, jacobian, mass_matrix
 from cardan._motion.simulation.arrays import chosen_rows
 from cardan._motion.simulation.articulation import Articulation
 from cardan._motion.simulation.constants import check_range, is_limit

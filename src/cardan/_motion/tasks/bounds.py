@@ -18,8 +18,8 @@ from cardan._algebra.scalar import is_zero, logical_and, logical_or, maximum, mi
 from cardan._algebra.spatial import Scalar
 from cardan._compiler.program import Array
 from cardan._compiler.program.expr import Expr, Graph
+from cardan._dynamics.algorithms.configuration import limit_coordinates
 from cardan._dynamics.algorithms.linear import Rows
-from cardan._dynamics.functions.configuration import limit_coordinates
 from cardan._dynamics.functions.derivatives import derivative
 from cardan._motion.tasks.task import Task
 from cardan._robot.model import Model

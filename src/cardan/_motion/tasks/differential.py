@@ -18,9 +18,9 @@ import numpy as np
 
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.spatial import Scalar
+from cardan._dynamics.algorithms.configuration import limit_coordinates
 from cardan._dynamics.algorithms.linear import Rows, dot
 from cardan._dynamics.call.function import Function
-from cardan._dynamics.functions.configuration import limit_coordinates
 from cardan._dynamics.functions.derivatives import derivative
 from cardan._motion.tasks.stack import Stack, stacked_errors, stacked_jacobian, targets_shape
 from cardan._motion.tasks.task import Structure

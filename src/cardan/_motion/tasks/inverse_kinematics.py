@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3
-from cardan._dynamics.functions.configuration import integrate
+from cardan._dynamics.algorithms.configuration import integrate
 from cardan._motion.tasks.frames import FramePose
 from cardan._motion.tasks.levenberg_marquardt import descent
 from cardan._motion.tasks.result import InverseKinematics

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from cardan._algebra.manifolds.manifold import identity_rows
 from cardan._algebra.spatial import Vector3
-from cardan._dynamics import algorithms
+from cardan._dynamics.algorithms.centroidal import center_of_mass, center_of_mass_jacobian
+from cardan._dynamics.algorithms.loops import loop_residual, with_loops
 from cardan._dynamics.call.arguments import check_configuration
-from cardan._dynamics.functions.loops import with_loops
 from cardan._motion.tasks.task import PlaceTask, Task
 from cardan._robot.model import Model
 
@@ -43,10 +43,10 @@ class CenterOfMass(PlaceTask):
     target: ArrayLike | None = None
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
-        return list(algorithms.center_of_mass(model, q) - Vector3.of(target))
+        return list(center_of_mass.kernel(model, q) - Vector3.of(target))
 
     def jacobian(self, model: Model, q: Any, target: Any) -> Any:
-        return algorithms.center_of_mass_jacobian(model, q)
+        return center_of_mass_jacobian.kernel(model, q)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,4 +137,4 @@ class ClosedLoops(Task):
     """
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
-        return algorithms.loop_residual(with_loops(model, "ClosedLoops"), q)
+        return loop_residual.kernel(with_loops(model, "ClosedLoops"), q)

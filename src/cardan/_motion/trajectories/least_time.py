@@ -23,8 +23,10 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import MechanismError, ParameterError, PathError, UnsupportedError
+from cardan._dynamics.algorithms.configuration import difference
+from cardan._dynamics.algorithms.passive import passive_forces
+from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._dynamics.call.signature import check_model
-from cardan._dynamics.functions import difference, inverse_dynamics, passive_forces
 from cardan._motion.trajectories.allowed import Bounds, bounds, check_limited, dof_name
 from cardan._motion.trajectories.local import checked_configurations
 from cardan._motion.trajectories.piecewise import PiecewisePolynomial

@@ -15,9 +15,10 @@ import numpy as np
 
 from cardan._algebra.errors import ShapeError
 from cardan._algebra.manifolds.manifold import matrix_vector
+from cardan._dynamics.algorithms.configuration import configuration_derivative_to_velocity, integrate
 from cardan._dynamics.call.arguments import check_configuration, check_finite, numeric_array
+from cardan._dynamics.call.function import function
 from cardan._dynamics.call.signature import check_model
-from cardan._dynamics.functions import configuration_derivative_to_velocity, function, integrate
 from cardan._dynamics.functions.derivatives import jacobian_vector_product
 from cardan._motion.trajectories.trajectory import Sample
 from cardan._robot.model import Model

@@ -15,7 +15,7 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import ParameterError
-from cardan._dynamics.functions import difference, normalize
+from cardan._dynamics.algorithms.configuration import difference, normalize
 from cardan._motion.trajectories.allowed import bounds, check_limited, smallest
 from cardan._motion.trajectories.local import checked_configurations, moved
 from cardan._motion.trajectories.piecewise import checked_start

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._dynamics.algorithms.configuration import difference, integrate, normalize
 from cardan._dynamics.call.arguments import check_finite, numeric_array
-from cardan._dynamics.functions import difference, integrate, normalize
 from cardan._motion.trajectories.local import checked_configurations, local_rates, moved
 from cardan._motion.trajectories.piecewise import PiecewisePolynomial
 from cardan._motion.trajectories.trajectory import Sample, Trajectory

@@ -17,7 +17,7 @@ from cardan._algebra.checked_numbers import whole
 from cardan._compiler.runtime.threads import num_threads
 from cardan._compiler.targets.llvm.machine import host_features
 from cardan._compiler.targets.llvm.peak import peak_operations
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 from cardan._reach.cli.options import (
     add_functions,
     add_json,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 from cardan._reach.cli.options import add_functions, add_robot, frame_option, function_named, load_robot, say
 from cardan._robot.model import Model
 

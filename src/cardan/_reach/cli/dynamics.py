@@ -9,7 +9,9 @@ import numpy as np
 
 from cardan._algebra.spatial import SE3
 from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
-from cardan._dynamics.functions import frame_transform, inverse_dynamics, kinetic_energy, potential_energy
+from cardan._dynamics.algorithms.energy import kinetic_energy, potential_energy
+from cardan._dynamics.algorithms.kinematics import frame_transform
+from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._reach.cli.options import add_overwrite, add_robot, check_output, load_robot, say
 from cardan._reach.cli.trajectory import Trajectory, read_trajectory, write_results
 from cardan._robot.model import Model

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cardan._algebra.errors import DuplicateNameError, ParameterError
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 from cardan._reach.cli.options import add_robot, frame_option, function_named, load_robot, say
 from cardan._reach.cli.simulate import DT, add_drives, add_ground, add_solver, solver_of
 from cardan._reach.generation import Generated, function_in, generate, step_of

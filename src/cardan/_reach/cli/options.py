@@ -12,14 +12,14 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError, UnknownNameError, visible
 from cardan._algebra.words import answers
-from cardan._dynamics import functions
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
+from cardan._dynamics.call.public import PUBLIC
 from cardan._reach.formats import load, read_robot
 from cardan._reach.formats.load import FORMATS
 from cardan._robot.model import WORLD, Model
 from cardan._robot.model.table import aligned
 
-FUNCTIONS = {name: f for name, f in vars(functions).items() if isinstance(f, Function)}
+FUNCTIONS = {name: PUBLIC[name] for name in sorted(PUBLIC)}
 """The compiled functions by name."""
 
 # --- robots -------------------------------------------------------------------------------------------------------

@@ -15,13 +15,10 @@ import numpy as np
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.runtime.staging import write_whole
-from cardan._dynamics.functions import (
-    assemble,
-    center_of_mass_velocity,
-    kinetic_energy,
-    limit_coordinates,
-    potential_energy,
-)
+from cardan._dynamics.algorithms.centroidal import center_of_mass_velocity
+from cardan._dynamics.algorithms.configuration import limit_coordinates
+from cardan._dynamics.algorithms.energy import kinetic_energy, potential_energy
+from cardan._dynamics.functions.assembly import assemble
 from cardan._motion.contact import LAWS
 from cardan._motion.simulation import Control, State, World, solvers
 from cardan._motion.simulation.driven import driven

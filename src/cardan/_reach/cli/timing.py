@@ -9,7 +9,7 @@ import numpy as np
 
 from cardan._compiler.program import Array
 from cardan._compiler.runtime.threads import num_threads
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 from cardan._reach.verification.speed import shortest
 from cardan._robot.model import Model
 

@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import MissingExtraError
-from cardan._dynamics.functions import (
-    forward_dynamics,
-    inverse_dynamics,
-    kinetic_energy,
-    mass_matrix,
-    potential_energy,
-)
+from cardan._dynamics.algorithms.aba import forward_dynamics
+from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.energy import kinetic_energy, potential_energy
+from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._reach.cli.options import table
 from cardan._reach.cli.plots import pyplot_module, save_figure
 from cardan._reach.formats import load

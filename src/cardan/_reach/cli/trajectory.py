@@ -13,7 +13,7 @@ import numpy as np
 
 from cardan._algebra.errors import CardanError
 from cardan._compiler.runtime.staging import write_whole
-from cardan._dynamics.functions import normalize
+from cardan._dynamics.algorithms.configuration import normalize
 from cardan._reach.formats.report import NUMBER
 from cardan._reach.formats.source import open_regular
 from cardan._robot.model import Model

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from cardan._algebra.errors import CardanError, MechanismError
+from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.kinematics import forward_kinematics
+from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.coordinates import converter
-from cardan._dynamics.functions import bias_forces, forward_kinematics, mass_matrix
 from cardan._reach.comparison.motion import inverse
 from cardan._reach.comparison.view import View
 from cardan._robot.description import Mechanism

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import FunctionReferenceError, ParameterError
+from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import Form
-from cardan._dynamics.functions import Function
 from cardan._reach.distributed.columns import Column
 from cardan._reach.distributed.outputs import Files, Table
 from cardan._reach.distributed.schedule import Chunk

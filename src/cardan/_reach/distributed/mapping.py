@@ -14,7 +14,7 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError, UnknownNameError
 from cardan._compiler.runtime.extras import package
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 from cardan._reach.distributed.engines import ENGINES
 from cardan._reach.distributed.job import Job, run
 from cardan._reach.distributed.outputs import writer

@@ -15,8 +15,8 @@ from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._compiler.targets import default_target
 from cardan._dynamics.call.arguments import Batch, broadcast, check_core, common_dtype
 from cardan._dynamics.call.compiled import Compiled
+from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.signature import check_model
-from cardan._dynamics.functions import Function
 from cardan._reach.distributed.columns import Column, InMemory, columns_of
 from cardan._reach.distributed.job import Job
 from cardan._reach.distributed.outputs import Files, Table

@@ -15,7 +15,7 @@ from cardan._compiler.runtime.staging import write_whole
 from cardan._compiler.targets.c import HEADERS, RESERVED, CFunction, c_function, c_header, c_source, check_name
 from cardan._compiler.targets.cmake import RESERVED_TARGETS, cmake_config, cmake_lists
 from cardan._compiler.targets.cpp_header import CppFunction, Joint, Sizes, cpp_header
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 from cardan._motion.simulation.solvers.solver import Solver
 from cardan._reach.generation.solver_step import step_of
 from cardan._reach.generation.user_file import line_in

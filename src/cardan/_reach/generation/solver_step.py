@@ -6,7 +6,7 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from cardan._algebra.arrays import repeat
-from cardan._dynamics.functions import Function, function
+from cardan._dynamics.call.function import Function, function
 from cardan._motion.simulation.solvers.solver import ARRAYS, CompiledSolver, Solver, checked_steps
 from cardan._robot.model import Model
 

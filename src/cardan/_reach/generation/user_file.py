@@ -13,7 +13,7 @@ from typing import Any
 from zlib import crc32
 
 from cardan._algebra.errors import ParameterError, UnknownNameError
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 
 
 def function_in(file: str | Path, name: str) -> Function[..., Any]:

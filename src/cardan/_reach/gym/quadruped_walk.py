@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cardan._dynamics.functions import frame_transform
+from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._motion.simulation import Control, State
 from cardan._motion.simulation.driven import driven
 from cardan._motion.simulation.solvers import Featherstone

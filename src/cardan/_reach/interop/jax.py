@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from cardan._algebra.errors import DTypeError, ParameterError, UnknownNameError
 from cardan._compiler.runtime import extras
 from cardan._dynamics.call.arguments import broadcast, check_core
+from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.signature import check_model, token
-from cardan._dynamics.functions import Function
 from cardan._robot.model import Model
 
 if TYPE_CHECKING:

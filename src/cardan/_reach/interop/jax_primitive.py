@@ -23,10 +23,10 @@ from cardan._compiler.targets.cuda.driver import driver
 from cardan._compiler.targets.llvm.image import LOCK
 from cardan._compiler.targets.llvm.target import MANY, few_states
 from cardan._compiler.targets.llvm.xla import Handler, words_of
+from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.plain import extra_names, pulled, pushed
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options
-from cardan._dynamics.functions import Function
 from cardan._reach.interop.jax import package
 from cardan._robot.model import Model
 

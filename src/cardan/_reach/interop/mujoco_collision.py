@@ -16,7 +16,7 @@ from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._algebra.scalar import is_finite
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.call.arguments import numeric_array
-from cardan._dynamics.functions import Function, function
+from cardan._dynamics.call.function import Function, function
 from cardan._reach.interop.mujoco_joints import placed
 from cardan._reach.interop.mujoco_package import mujoco
 from cardan._reach.interop.mujoco_shapes import Solid, check_ends, ends_of, set_geometry

@@ -13,7 +13,7 @@ from cardan._algebra.errors import UnknownNameError, UnsupportedError
 from cardan._algebra.manifolds import SE2, UnitComplex
 from cardan._compiler.runtime.threads import num_threads
 from cardan._dynamics.algorithms.health import BEYOND
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.kinematics import wrench_efforts
 from cardan._motion.simulation.solvers.solver import SHARED, YES, Solver, asked_of, checked_steps, left_out

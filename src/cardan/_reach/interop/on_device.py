@@ -19,7 +19,7 @@ from cardan._compiler.targets.buffers import Buffer, overlap, row_stride
 from cardan._compiler.targets.cuda.runner import DOUBLE, SINGLE, CudaProgram
 from cardan._dynamics.call.arguments import broadcast, check_core
 from cardan._dynamics.call.compiled import Bound, Compiled
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 from cardan._robot.model import Model
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cardan._algebra.errors import ParameterError
+from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.signature import check_model
-from cardan._dynamics.functions import Function
 from cardan._reach.interop.torch_operator import torch
 from cardan._reach.interop.torch_wrapped import Wrapped
 from cardan._robot.model import Model

@@ -20,10 +20,10 @@ import numpy as np
 
 from cardan._algebra.errors import TargetError
 from cardan._dynamics.call.compiled import Compiled, bound
+from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.plain import extra_names, pulled, pushed
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options
-from cardan._dynamics.functions import Function
 from cardan._robot.model import Model
 
 Way = Literal["pushed", "pulled"]

@@ -12,9 +12,9 @@ from weakref import WeakValueDictionary
 
 from cardan._algebra.errors import DTypeError, ParameterError, UnknownNameError
 from cardan._compiler.targets import default_target
+from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options, check_model, is_number, token
-from cardan._dynamics.functions import Function
 from cardan._reach.interop.torch_cuda import called_bound as called_bound
 from cardan._reach.interop.torch_operator import evaluate, evaluate_plainly, is_plain, torch
 from cardan._reach.interop.torch_programs import Program, program_of

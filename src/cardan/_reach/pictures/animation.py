@@ -16,7 +16,7 @@ from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import MissingExtraError, ParameterError, ShapeError
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.staging import write_whole
-from cardan._dynamics.functions import interpolate
+from cardan._dynamics.algorithms.configuration import interpolate
 from cardan._reach.pictures.asked import checked_frames, checked_model, checked_motion, checked_roles, checked_rows
 from cardan._reach.pictures.axes import axes_in_space, draw_frame, frame_everything, pyplot
 from cardan._reach.pictures.robot_plot import draw_facets, draw_lines, extent, finish

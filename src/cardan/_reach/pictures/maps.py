@@ -17,7 +17,10 @@ import numpy as np
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import AssemblyError, ParameterError, UnsupportedError
 from cardan._algebra.manifolds.manifold import finite_range
-from cardan._dynamics.functions import assemble, frame_transform, jacobian, limit_coordinates
+from cardan._dynamics.algorithms.configuration import limit_coordinates
+from cardan._dynamics.algorithms.jacobians import jacobian
+from cardan._dynamics.algorithms.kinematics import frame_transform
+from cardan._dynamics.functions.assembly import assemble
 from cardan._reach.pictures.asked import checked_joints, checked_model, checked_motion
 from cardan._reach.pictures.axes import axes_in_space, frame_everything, pyplot
 from cardan._reach.pictures.freedoms import Freedom, freedoms

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
-from cardan._dynamics.functions import limit_coordinates
+from cardan._dynamics.algorithms.configuration import limit_coordinates
 from cardan._reach.pictures.asked import checked_frames, checked_joints, checked_model, checked_motion, checked_rows
 from cardan._reach.pictures.axes import AXES, plain_legend, pyplot
 from cardan._reach.pictures.freedoms import Freedom, freedoms

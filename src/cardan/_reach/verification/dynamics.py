@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.spatial import SE3, Inertia, Motion, exp_se3
-from cardan._dynamics import functions
+from cardan._dynamics.algorithms import crba as composite
+from cardan._dynamics.algorithms import energy
+from cardan._dynamics.algorithms.aba import forward_dynamics
+from cardan._dynamics.algorithms.configuration import integrate
+from cardan._dynamics.algorithms.coriolis import coriolis_matrix
+from cardan._dynamics.algorithms.derivatives import inverse_dynamics_derivatives
+from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._reach.verification import motion
 from cardan._reach.verification.check import Ledger, check
 from cardan._reach.verification.differences import derivative
@@ -22,11 +28,11 @@ TARGET = "numpy"  # the reference; native code is compared with it elsewhere
 BASES = ("fixed", "floating")
 STATES = 4
 
-rnea, aba = functions.inverse_dynamics.on(TARGET), functions.forward_dynamics.on(TARGET)
-crba, coriolis = functions.mass_matrix.on(TARGET), functions.coriolis_matrix.on(TARGET)
-kinetic, potential = functions.kinetic_energy.on(TARGET), functions.potential_energy.on(TARGET)
-move = functions.integrate.on(TARGET)
-derivatives = functions.inverse_dynamics_derivatives.on(TARGET)
+rnea, aba = inverse_dynamics.on(TARGET), forward_dynamics.on(TARGET)
+crba, coriolis = composite.mass_matrix.on(TARGET), coriolis_matrix.on(TARGET)
+kinetic, potential = energy.kinetic_energy.on(TARGET), energy.potential_energy.on(TARGET)
+move = integrate.on(TARGET)
+derivatives = inverse_dynamics_derivatives.on(TARGET)
 
 
 @lru_cache(maxsize=4)

@@ -8,7 +8,8 @@ import numpy as np
 
 from cardan._compiler.program import Array, Program, trace
 from cardan._compiler.targets import compile_program, default_target
-from cardan._dynamics import functions
+from cardan._dynamics.algorithms.rnea import inverse_dynamics
+from cardan._dynamics.functions.one_joint import evaluate_joint
 from cardan._reach.verification.check import Ledger, Skip, check
 from cardan._reach.verification.dynamics import cases
 from cardan._reach.verification.samples import Samples
@@ -37,7 +38,7 @@ QUANTITIES = ("transform", "motion_subspace", "bias")
 
 
 def _evaluated(joint: Joint, name: str, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return functions.evaluate_joint(joint, name, *((q, v) if name == "bias" else (q,)))
+    return evaluate_joint(joint, name, *((q, v) if name == "bias" else (q,)))
 
 
 @check("batches", "a batch gives what its states give one by one", 1e-13)
@@ -72,6 +73,6 @@ def native(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     for k in range(64):
         ledger.see(got[k], expected[k], q[k], v[k], label="[R, p, S, bias]")
     for model, q, v, a in cases(joint, samples):
-        mine, reference = (functions.inverse_dynamics.on(t)(model, q, v, a) for t in (default_target(), "numpy"))
+        mine, reference = (inverse_dynamics.on(t)(model, q, v, a) for t in (default_target(), "numpy"))
         for k in range(len(q)):
             ledger.see(mine[k], reference[k], q[k], v[k], label="tau")

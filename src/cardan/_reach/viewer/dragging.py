@@ -14,8 +14,8 @@ import numpy as np
 
 from cardan._algebra.errors import UnknownNameError
 from cardan._algebra.spatial import SE3
+from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.coordinates.model_converter import owners
-from cardan._dynamics.functions import frame_transform
 from cardan._reach.viewer.placement import Placement, pose_matrix, quaternion_wxyz
 from cardan._reach.viewer.reaching import reached
 from cardan._robot.records import WORLD, Connection

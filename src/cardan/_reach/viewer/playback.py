@@ -14,8 +14,8 @@ from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._algebra.scalar import is_finite
 from cardan._compiler.runtime.staging import write_whole
+from cardan._dynamics.algorithms.configuration import interpolate
 from cardan._dynamics.call.arguments import numeric_array
-from cardan._dynamics.functions import interpolate
 from cardan._reach.viewer.mailbox import RATE
 from cardan._reach.viewer.served_scene import ServedScene
 from cardan._reach.viewer.shown_robot import ShownRobot, checked_rows

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.coordinates.model_converter import owners
-from cardan._dynamics.functions import frame_transform
 from cardan._motion.tasks import FramePose, inverse_kinematics
 from cardan._robot.model import Model
 from cardan._robot.records import WORLD

@@ -16,7 +16,7 @@ import numpy as np
 
 from cardan._algebra.errors import DescriptionWarning, ParameterError
 from cardan._algebra.spatial import Inertia, Vector3
-from cardan._dynamics.functions import center_of_mass
+from cardan._dynamics.algorithms.centroidal import center_of_mass
 from cardan._reach.pictures.scene import PALETTE
 from cardan._reach.viewer.link_boxes import link_boxes
 from cardan._reach.viewer.placement import Placement, quaternion_wxyz

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from cardan._algebra.errors import AssemblyError, ShapeError, UnknownNameError
 from cardan._dynamics.call.arguments import check_configuration, check_finite, numeric_array
-from cardan._dynamics.functions import assemble
+from cardan._dynamics.functions.assembly import assemble
 from cardan._motion.simulation import State
 from cardan._reach.viewer import scene_layers
 from cardan._reach.viewer.dragging import Dragging

@@ -17,7 +17,7 @@ from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
 from cardan._dynamics.algorithms.implicit import Moment, implicit_dynamics
 from cardan._dynamics.algorithms.kinematic import Told
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.point import WORLD as FIXED
 from cardan._motion.contact.point import Contact

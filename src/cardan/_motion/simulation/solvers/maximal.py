@@ -12,7 +12,7 @@ from cardan._algebra.errors import UnsupportedError
 from cardan._dynamics.algorithms.drives import Servo
 from cardan._dynamics.algorithms.kinematic import Told
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 from cardan._motion.contact.touching import Pair
 from cardan._motion.maximal_steps import (
     Body,

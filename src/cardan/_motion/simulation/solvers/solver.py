@@ -13,7 +13,7 @@ import numpy as np
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._dynamics.call.compiled import Bound
-from cardan._dynamics.functions import Function
+from cardan._dynamics.call.function import Function
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.state import FOUND, State
 from cardan._motion.simulation.world import World

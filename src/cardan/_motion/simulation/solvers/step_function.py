@@ -13,7 +13,7 @@ from cardan._dynamics.algorithms.drives import Servo
 from cardan._dynamics.algorithms.health import compared, is_sound, kept
 from cardan._dynamics.algorithms.kinematic import Told
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._dynamics.functions import Function, function
+from cardan._dynamics.call.function import Function, function
 from cardan._motion.contact.touching import Pair
 from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.solvers.solver import ARRAYS
