@@ -1,24 +1,25 @@
-"""How a tree gives way, limb by limb: the accelerations that answer to forces, efforts and motions imposed.
+"""How a tree gives way, limb by limb: the accelerations that respond to forces, efforts and imposed motions.
 
-Of each coordinate k, as if it had a joint of its own, two things are known (`Told`): 1 / D_k, D_k what it feels of the
-articulated body I^A behind it along S_k, and Gamma_k = I^A S_k / D_k. A force p and efforts e go inwards, from a joint
-J to the root, and accelerations outwards from it:
+Take the coordinates k one by one, each as if it had a joint of its own (`Coordinate`): D_k is the inertia along S_k of
+the articulated body I^A behind it, and Gamma_k = I^A S_k / D_k. A disturbance acts at joint J: a force p and efforts e,
+and behind J an acceleration c and a turn psi (`forward_derivatives`). Forces go inwards to the root and accelerations
+outwards:
 
     (1)  u_k = e_k - S_k . p - sum L_sk u_s,                                       p += sum Gamma_s u_s
     (2)  a_k = u_k / D_k - Gamma_k . (A + c) - gamma_k . psi - sum L_ks a_s,   A += c + sum S_s a_s
 
-with c and psi, an acceleration and a turn (`forward_derivatives`), behind J alone, and L_ks = Gamma_k . S_s, those of
-M = L^T D L. The sums are over the s between k and the body whose p and A are meant: a few entries of L cost less than
-the six numbers of p or A, many cost more. So the tree is cut into limbs. One off the way from J to the root sees of all
-others but the acceleration A of the body it hangs on,
+with L_ks = Gamma_k . S_s, the entries of M = L^T D L. The sums are over the s between k and the body whose p and A are
+meant: a few entries of L cost less than the six numbers of p or A, many cost more. So the tree is cut into limbs. From
+a coordinate off the way from J to the root, the rest of the tree is the acceleration A of the body its limb hangs on:
 
     (3)  a_k = -K_k . A - G_k . psi,    K_k = Gamma_k - sum L_ks K_s,   G_k = gamma_k - sum L_ks G_s
 
-with psi if that body is behind J; and by reciprocity that body feels p = K_j of a unit effort at j in the limb.
+with psi if that body is behind J. By reciprocity that body feels p = K_j of a unit effort at j in the limb.
+docs/derivatives.md derives this, with a figure.
 
 Source: Featherstone (2008), table 7.1 and section 6.5, for the two ways, by bodies and by L; their mixture and (3) are
-made here.
-Cost: an answer takes six multiply-adds a coordinate off the way, nine behind J, up to about 20 on it.
+derived in docs/derivatives.md.
+Cost: a response takes six multiply-adds a coordinate off the way, nine behind J, up to about 20 on it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ LARGEST = 10
 
 
 class Limb(NamedTuple):
-    """Joints between which accelerations are told by L.
+    """Joints between which accelerations are coordinates by L.
 
     Attributes:
         handle: number of the limb at whose last body it hangs; -1 for the world.
@@ -83,7 +84,7 @@ def moves_all_ways(node: Node, S: Sequence[Motion]) -> bool:
     return columns == [[float(i == k) for i in range(6)] for k in range(6)] and all(map(is_zero, node.armature))
 
 
-class Told(NamedTuple):
+class Coordinate(NamedTuple):
     """What is known of a coordinate, in one frame for a tree; gamma is what it feels of a turn, over D."""
 
     S: Motion
@@ -92,11 +93,11 @@ class Told(NamedTuple):
     gamma: Vector3
 
 
-UNTOLD = Told(Motion.zero(), 0.0, Force.zero(), Vector3.zero())
+UNKNOWN = Coordinate(Motion.zero(), 0.0, Force.zero(), Vector3.zero())
 
 
-class Cause(NamedTuple):
-    """What the joints answer to.
+class Disturbance(NamedTuple):
+    """What the joints respond to.
 
     Attributes:
         J: node of the joint.
@@ -115,10 +116,10 @@ class Cause(NamedTuple):
     psi: Vector3 = Vector3.zero()
 
 
-NOWHERE = Cause(-1, Force.zero())
+UNDISTURBED = Disturbance(-1, Force.zero())
 
 
-def less(x: Scalar, a: Iterable[Scalar], b: Iterable[Scalar]) -> Scalar:
+def minus_dot(x: Scalar, a: Iterable[Scalar], b: Iterable[Scalar]) -> Scalar:
     """Return x - a . b, term by term: each is a multiply-add."""
     for p, q in zip(a, b, strict=True):
         x = x - p * q
@@ -130,12 +131,12 @@ class Limbs:
 
     Args:
         model: the robot.
-        told: what is known of each coordinate.
+        coordinates: what is known of each coordinate.
         L: where it is known, too.
     """
 
-    def __init__(self, model: Model, told: Sequence[Told], L: Rows | None = None) -> None:
-        self.model, self.told, self.limbs = model, told, limbs_of(model)
+    def __init__(self, model: Model, coordinates: Sequence[Coordinate], L: Rows | None = None) -> None:
+        self.model, self.coordinates, self.limbs = model, coordinates, limbs_of(model)
         self.at = {node.index: i for i, limb in enumerate(self.limbs) for node in limb.nodes}
         self.way = [supports(model, node.index) for node in model.nodes]
         self.behind: list[set[int]] = [set() for _ in model.nodes]
@@ -152,8 +153,8 @@ class Limbs:
         own = [i for i in reversed(self.way[node.index]) if self.at[i] == self.at[node.index]]
         before = [s for i in own for s in self.model.nodes[i].v]
         for k in node.v:
-            _, _, K, G = self.told[k]
-            self.L[k] = {s: L[k][s] if L else self.told[s].S.dot(K) for s in before[: before.index(k)]}
+            _, _, K, G = self.coordinates[k]
+            self.L[k] = {s: L[k][s] if L else self.coordinates[s].S.dot(K) for s in before[: before.index(k)]}
             for s, L_ks in self.L[k].items():
                 self.L_T[s][k] = L_ks
                 K, G = K - self.K[s] * L_ks, G - self.G[s] * L_ks  # (3)
@@ -166,19 +167,19 @@ class Limbs:
             rest = self._inwards(node, p[node.index], tau, u)
             if node.parent >= 0:
                 p[node.parent] = p[node.parent] + rest
-        return self._outwards(u, NOWHERE)
+        return self._outwards(u, UNDISTURBED)
 
-    def answer(self, cause: Cause) -> list[Scalar]:
-        """Return the accelerations that answer to a cause."""
-        p, u = cause.p, dict[int, Scalar]()
-        e = [cause.e.get(k, 0.0) for k in range(self.model.nv)]
-        for i in self.way[cause.J]:
+    def response(self, disturbance: Disturbance) -> list[Scalar]:
+        """Return the accelerations that respond to a disturbance."""
+        p, u = disturbance.p, dict[int, Scalar]()
+        e = [disturbance.e.get(k, 0.0) for k in range(self.model.nv)]
+        for i in self.way[disturbance.J]:
             p = self._inwards(self.model.nodes[i], p, e, u)
-            p = p + cause.before if i == cause.J else p
-        return self._outwards(u, cause)
+            p = p + disturbance.before if i == disturbance.J else p
+        return self._outwards(u, disturbance)
 
     def unit(self, J: int, j: int) -> list[Scalar]:
-        """Return the accelerations that answer to a unit effort at coordinate j of joint J: a column of M^-1."""
+        """Return the accelerations that respond to a unit effort at coordinate j of joint J: a column of M^-1."""
         u: dict[int, Scalar] = {j: 1.0}
         for k in reversed(self.L[j]):
             u[k] = self._less_entries(0.0, k, u)
@@ -186,52 +187,58 @@ class Limbs:
         for i in self.way[J]:
             if self.at[i] != self.at[J]:
                 p = self._inwards(self.model.nodes[i], p, e, u)
-        return self._outwards(u, NOWHERE)
+        return self._outwards(u, UNDISTURBED)
 
     def _less_entries(self, x: Scalar, k: int, u: Mapping[int, Scalar]) -> Scalar:
         """Return x - sum L_sk u_s."""
         behind = [s for s in self.L_T[k] if s in u]
-        return less(x, [self.L_T[k][s] for s in behind], [u[s] for s in behind])
+        return minus_dot(x, [self.L_T[k][s] for s in behind], [u[s] for s in behind])
 
     def _inwards(self, node: Node, p: Force, e: Vector, u: dict[int, Scalar]) -> Force:
         """Add u of a joint, (1), and return p as its parent feels it: by L in limbs on the world, else by p."""
         by_entries = self.limbs[self.at[node.index]].handle < 0
         for k in reversed(node.v):
-            u[k] = less(e[k], self.told[k].S.scalars(), p.scalars())
+            u[k] = minus_dot(e[k], self.coordinates[k].S.scalars(), p.scalars())
             if by_entries:
                 u[k] = self._less_entries(u[k], k, u)
             else:
-                p = p + self.told[k].Gamma * u[k]
+                p = p + self.coordinates[k].Gamma * u[k]
         return p
 
-    def _outwards(self, u: Mapping[int, Scalar], cause: Cause) -> list[Scalar]:
+    def _outwards(self, u: Mapping[int, Scalar], disturbance: Disturbance) -> list[Scalar]:
         """Return the accelerations."""
         a: list[Scalar] = [0.0] * self.model.nv
         ends: list[Motion] = []
-        behind = self.behind[cause.J] if cause.J >= 0 else set[int]()
+        behind = self.behind[disturbance.J] if disturbance.J >= 0 else set[int]()
         for limb in self.limbs:
             A = ends[limb.handle] if limb.handle >= 0 else Motion.zero()
             if any(k in u for k in limb.v):
-                A = self._along(limb, A, u, cause, behind, a)
+                A = self._along(limb, A, u, disturbance, behind, a)
             else:
-                psi = cause.psi if limb.nodes[0].index in behind else Vector3.zero()
+                psi = disturbance.psi if limb.nodes[0].index in behind else Vector3.zero()
                 for k in limb.v:
-                    a[k] = less(0.0, (*self.K[k].scalars(), *self.G[k]), (*A.scalars(), *psi))  # (3)
+                    a[k] = minus_dot(0.0, (*self.K[k].scalars(), *self.G[k]), (*A.scalars(), *psi))  # (3)
             for k in limb.v:
-                A = A + self.told[k].S * a[k]
+                A = A + self.coordinates[k].S * a[k]
             ends.append(A)
         return a
 
     def _along(
-        self, limb: Limb, A: Motion, u: Mapping[int, Scalar], cause: Cause, behind: set[int], a: list[Scalar]
+        self,
+        limb: Limb,
+        A: Motion,
+        u: Mapping[int, Scalar],
+        disturbance: Disturbance,
+        behind: set[int],
+        a: list[Scalar],
     ) -> Motion:
         """Find the accelerations of a limb on the way, (2), and return its last body's but for its own joints'."""
-        beyond = A + cause.c
+        beyond = A + disturbance.c
         for node in limb.nodes:
-            felt, psi = (beyond, cause.psi) if node.index in behind else (A, Vector3.zero())
+            imposed, psi = (beyond, disturbance.psi) if node.index in behind else (A, Vector3.zero())
             for k in node.v:
-                _, D_inverse, Gamma, gamma = self.told[k]
-                own = less(u.get(k, 0.0) * D_inverse, Gamma.scalars(), felt.scalars())
-                own = less(own, gamma, psi)
-                a[k] = less(own, self.L[k].values(), [a[s] for s in self.L[k]])
-        return beyond if any(node.index == cause.J for node in limb.nodes) else A
+                _, D_inverse, Gamma, gamma = self.coordinates[k]
+                own = minus_dot(u.get(k, 0.0) * D_inverse, Gamma.scalars(), imposed.scalars())
+                own = minus_dot(own, gamma, psi)
+                a[k] = minus_dot(own, self.L[k].values(), [a[s] for s in self.L[k]])
+        return beyond if any(node.index == disturbance.J for node in limb.nodes) else A

@@ -1,6 +1,6 @@
-"""The inverse of the mass matrix: column by column what answers to a unit effort, by what there is less of.
+"""The inverse of the mass matrix: column by column the response to a unit effort, by what there is less of.
 
-Of floating bases and of deep trees, `limbs` answer; what they must know follows from the factors M = L^T D L, or in
+For floating bases and deep trees, `limbs` respond; what they must know follows from the factors M = L^T D L, or in
 deep trees from articulated bodies. Of others, the factors themselves are inverted.
 
 Source: Featherstone (2008), section 6.5 for the factors, table 7.1 for articulated bodies.
@@ -14,7 +14,7 @@ from cardan._dynamics.algorithms.aba import mass_factor
 from cardan._dynamics.algorithms.derivatives import outwards_in_one_frame
 from cardan._dynamics.algorithms.entries import mass_matrix_inverse_entries
 from cardan._dynamics.algorithms.forward_derivatives import articulated
-from cardan._dynamics.algorithms.limbs import Limbs, Told, moves_all_ways
+from cardan._dynamics.algorithms.limbs import Coordinate, Limbs, moves_all_ways
 from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, zeros
 from cardan._dynamics.algorithms.tree import Vector, of_parent, poses_in_one_frame, relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, public
@@ -55,7 +55,7 @@ def _inverse(model: Model, q: Vector) -> Rows:
 
 
 def _columns(model: Model, limbs: Limbs) -> Rows:
-    """Return M^-1, column by column: what answers to a unit effort."""
+    """Return M^-1, column by column: the response to a unit effort."""
     columns = zeros(model.nv, model.nv)
     for node in model.nodes:
         for k in node.v:
@@ -72,15 +72,15 @@ def _floats(model: Model, q: Vector) -> bool:
 def _of_factor(model: Model, q: Vector, factor: Factor) -> Limbs:
     """Return the limbs of trees whose first six coordinates are the acceleration of the base, so that L holds Gamma."""
     relative = relative_kinematics(model, q)
-    told = [Told(Motion.zero(), 0.0, Force.zero(), Vector3.zero())] * model.nv
+    coordinates = [Coordinate(Motion.zero(), 0.0, Force.zero(), Vector3.zero())] * model.nv
     X = poses_in_one_frame(model, relative)
     base: list[tuple[int, ...]] = []
     for node in model.nodes:
         base.append(of_parent(base, node.parent, node.v))
         for k, s in zip(node.v, relative.S[node.index], strict=True):
             Gamma = Force.of([factor.L[k][i] if i < k else 0.0 for i in base[-1]])
-            told[k] = Told(X[node.index] @ s, factor.inverse_diagonal[k], Gamma, Vector3.zero())
-    return Limbs(model, told, factor.L)
+            coordinates[k] = Coordinate(X[node.index] @ s, factor.inverse_diagonal[k], Gamma, Vector3.zero())
+    return Limbs(model, coordinates, factor.L)
 
 
 def _of_bodies(model: Model, q: Vector) -> Limbs:

@@ -6,8 +6,15 @@
     U    = [wd] + [w]^2
     f    = m a + U h,    n = J wd + w x J w + h x a
 
-This is the motion of `tree.outward` and its forces I A + V x* I V, with a the acceleration of the origin instead of the
-spatial one, a - w x v. No velocity of an origin is needed but across a joint, and the products of w are made once.
+These are the forces I A + V x* I V of `rnea`, with the acceleration a of the origin in place of the spatial one:
+A = [a - w x v; wd], V = [v; w], I = (m, h, J). Written out,
+
+    f = m (a - w x v) + wd x h + w x (m v + w x h) = m a + wd x h + w x (w x h) = m a + U h
+    n = h x (a - w x v) + J wd + w x (J w + h x v) + v x (m v + w x h)
+      = J wd + w x J w + h x a - [h x (w x v) + w x (v x h) + v x (h x w)]
+
+and the bracket is 0 by Jacobi's identity. No velocity of an origin is needed but across a joint, and the products of w
+are made once.
 
 Source: Luh, Walker and Paul (1980) for the recursion; Khalil and Kleinfinger, Minimum operations and minimum parameters
 of the dynamic models of tree structure robots (1987), for U.
