@@ -16,7 +16,8 @@ inverse dynamics at a = 0, p = I A0 + V x* I V - f_ext (`spin`), what is left ha
     (5)  p^a = p + U D^-1 u        (6)  dA' = X^-1 dA_parent, dA_world = 0        (7)  with dA in place of A
 
 because I^a c moves from every solve into the one outward pass that inverse dynamics makes anyway. The results are the
-same; the definition takes 1.12 (Talos) to 1.20 (7 hinges) times the operations. `tests/dynamics/test_textbook.py` compares the two.
+same; the definition takes 1.12 (Talos) to 1.20 (7 hinges) times the operations. `tests/dynamics/test_textbook.py`
+compares the two.
 
 A mimic joint ties two velocities together, so the tree's recursion does not apply: then M a = tau - bias is solved.
 
