@@ -6,8 +6,8 @@ Differentiate tau = ID(q, v, FD(q, v, tau)). That defines them (`by_inverse_dyna
 
 `forward_dynamics_derivatives` is the rewrite through articulated bodies, with fewer operations for trees: the
 definition takes 1.42 times those for Talos, 1.20 for a quadruped, and 0.96 for 7 hinges. In the letters of
-`derivatives`, all in the frame of a tree's first node: as coordinate j of joint J moves, or moves faster, what is behind
-J accelerates by c and turns by psi more than its joints say, and f^C_J moves along:
+`derivatives`, all in the frame of a tree's first node: as coordinate j of joint J moves, or moves faster, what is
+behind J accelerates by c and turns by psi more than its joints say, and f^C_J moves along:
 
     by q_j:   c = Psi_ddot_j,     psi = the angular part of Psi_dot_j,   -(d_j S_m) . f^C_J more effort on row m of J,
               and S_j x* f^C_J more force on what is before J
