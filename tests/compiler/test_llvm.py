@@ -493,7 +493,7 @@ def test_many_processes_on_an_empty_cache(place):
     outputs = [process.communicate() for process in running]
     assert {out for out, _ in outputs} == {outputs[0][0]}
     assert all(err == b"" for _, err in outputs)
-    assert len(list(place.glob("*.entry"))) == 3  # the outline, its machine code, and the door
+    assert len(list(place.glob("*.entry"))) == 3  # the outline, its machine code, and the fast path
     assert not list(place.glob(".staged-*"))
 
 

@@ -106,7 +106,7 @@ class Runner(ABC):
         self.write(arrays, [flat[:, place] for place in places], batch, dtype, threads)
         return flat
 
-    def door(
+    def fast_path(
         self,
         name: str,
         slow: Callable[..., Any],

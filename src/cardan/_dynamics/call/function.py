@@ -110,7 +110,7 @@ class Function(Generic[P, R]):
         self.target, self.threads = target, threads
         self.checked = os.environ.get("CARDAN_CHECK", "0") != "0" if checked is None else checked
         self._sites = CallSites(self.interface)
-        self._doors = self._sites.models.values
+        self._fast_paths = self._sites.models.values
         self._cache: ByIdentity[Model, dict[Any, Compiled]] = ByIdentity()
         self._shared: WeakValueDictionary[Any, Compiled] = WeakValueDictionary()  # by the model's content
         self._repeated: dict[Any, Function[P, R]] = {}
@@ -145,12 +145,12 @@ class Function(Generic[P, R]):
             UnknownNameError: for a frame, body or joint that does not exist.
             TraceError: if the function's own code cannot be traced.
         """
-        doors = self._doors.get(id(model))
-        if doors is None:
+        fast_paths = self._fast_paths.get(id(model))
+        if fast_paths is None:
             return self._call(model, args, kwargs)
-        if not kwargs and (door := doors.get(len(args))) is not None:  # arrays alone, all by position
-            return door(*args)
-        return self._sites.call(doors, model, args, kwargs, self._call)
+        if not kwargs and (fast_path := fast_paths.get(len(args))) is not None:  # arrays alone, all by position
+            return fast_path(*args)
+        return self._sites.call(fast_paths, model, args, kwargs, self._call)
 
     def _call(self, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Evaluate, whatever the arguments are."""

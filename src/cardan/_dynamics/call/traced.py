@@ -1,6 +1,6 @@
 """From a function to a program: the stage before compilation, which can be held, printed, differentiated and pickled.
 
-    Signature -> Traced -> (passes) -> Compiled(target) -> door
+    Signature -> Traced -> (passes) -> Compiled(target) -> fast path
 
 A `Source` makes a `Traced` for one model and one choice of arrays and options: from a kernel, by running it on symbols,
 or from another function's program, by differentiating it (`derivatives.py`).

@@ -21,8 +21,8 @@ from cardan._compiler.program.program import Program, places_of
 from cardan._compiler.runtime import processor
 from cardan._compiler.runtime.log import log
 from cardan._compiler.runtime.threads import split, work_of
-from cardan._compiler.targets.llvm.door import Door, serves
-from cardan._compiler.targets.llvm.door_layout import KINDS
+from cardan._compiler.targets.llvm.fast_path import FastPath, serves
+from cardan._compiler.targets.llvm.fast_path_layout import KINDS
 from cardan._compiler.targets.llvm.image import LOCK, Image, load
 from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.store import is_kept, kept
@@ -58,7 +58,7 @@ class Kind(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Tells kinds apart, in the door too."""
+        """Tells kinds apart, in the fast path too."""
         return (0 if self.dtype.itemsize == 8 else 1) + 2 * self.few
 
     @property
@@ -96,7 +96,7 @@ class NativeProgram(Runner):
         self.work = work_of(outline.operations, self.total)
         self._loaded: dict[Kind, Loaded] = {}
         self.patience = np.full(KINDS, PATIENCE, dtype=np.int64)
-        self._doors: WeakSet[Door] = WeakSet()
+        self._fast_paths: WeakSet[FastPath] = WeakSet()
 
     def times(self, count: int) -> NativeProgram:
         """Return the program run so many times as often, which shares its machine code; see `Runner`."""
@@ -121,11 +121,11 @@ class NativeProgram(Runner):
             self.patience[kind.number] -= rows
             if self.patience[kind.number] > 0:
                 return other
-        with LOCK:  # of several threads one compiles, and no door appears meanwhile
+        with LOCK:  # of several threads one compiles, and no fast path appears meanwhile
             if kind not in self._loaded:
                 self._loaded[kind] = self._load(kind)
-                for door in self._doors:
-                    self._open(door)
+                for fast_path in self._fast_paths:
+                    self._open(fast_path)
         return self._loaded[kind]
 
     def _load(self, kind: Kind) -> Loaded:
@@ -151,7 +151,7 @@ class NativeProgram(Runner):
         passes = self.outline.passes
         split(batch, self.work, code.image.width, threads, lambda a, b: code(arrays, results, a, b, passes))
 
-    def door(
+    def fast_path(
         self,
         name: str,
         slow: Callable[..., Any],
@@ -162,13 +162,13 @@ class NativeProgram(Runner):
         finish: Callable[..., Any] | None = None,
         threads: int | None = None,
     ) -> Callable[..., Any] | None:
-        """Return a function that reads the arrays itself; see `Runner` and `door`."""
+        """Return a function that reads the arrays itself; see `Runner` and `fast_path`."""
         arrays, outputs = [a.shape for a in self.outline.inputs], self.outputs
         results = [(self.total,)] if packed else [a.shape for a in outputs]
         if not serves(arrays, results, len(outputs)):
             return None
         beside = [(0, place.start, self.total) for place in places_of(outputs)]
-        door = Door(
+        fast_path = FastPath(
             name,
             arrays,
             results,
@@ -184,9 +184,9 @@ class NativeProgram(Runner):
             passes=self.outline.passes,
         )
         with LOCK:
-            self._doors.add(door)
-            self._open(door)
-        return door.function
+            self._fast_paths.add(fast_path)
+            self._open(fast_path)
+        return fast_path.function
 
     def describe(self) -> list[str]:
         """Return the width, the functions and bytes of the machine code, and where it came from."""
@@ -201,9 +201,9 @@ class NativeProgram(Runner):
             )
         return lines
 
-    def _open(self, door: Door) -> None:
+    def _open(self, fast_path: FastPath) -> None:
         for kind, code in self._loaded.items():
-            door.open(kind.number, code)
+            fast_path.open(kind.number, code)
 
 
 def few_states(dtype: np.dtype) -> int:

@@ -1,8 +1,8 @@
-"""A class of objects that Python calls as it calls a function: straight into the door that each of them holds.
+"""A class of objects that Python calls as it calls a function: straight into the fast path that each of them holds.
 
 An object of a class with a `__call__` is called by way of a tuple of its arguments, and of a dictionary of the named
-ones: 35 ns, and 100 with `out=`, which is as long as the door takes. A class with a vectorcall (PEP 590) is called with
-the arguments as they lie on Python's stack. Such a class can be made by `PyType_FromSpecWithBases` alone.
+ones: 35 ns, and 100 with `out=`, which is as long as the fast path takes. A class with a vectorcall (PEP 590) is
+called with the arguments as they lie on Python's stack. Such a class can be made by `PyType_FromSpecWithBases` alone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from cardan._compiler.targets.llvm import door_layout as layout
+from cardan._compiler.targets.llvm import fast_path_layout as layout
 from cardan._compiler.targets.llvm.image import LOCK, Image, load
 from cardan._compiler.targets.llvm.store import kept
 from cardan._compiler.targets.llvm.writer import Code
@@ -49,7 +49,7 @@ _WITHOUT_FLAGS = 2**63 - 1  # the highest bit of the number of arguments is a fl
 
 
 def held_by(kind: type, slot: str) -> Callable[[Callable[..., Any]], Any]:
-    """Return what makes objects of a subclass that hold a door in a slot, and are called as that door is.
+    """Return what makes objects of a subclass that hold a fast path in a slot, and are called as that fast path is.
 
     Args:
         kind: the class; all it has is in slots.
@@ -65,9 +65,9 @@ def _maker(kind: type, slot: str) -> Callable[[Callable[..., Any]], Any]:
     place = kind.__basicsize__
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))  # never freed: some objects outlive all modules
 
-    def made(door: Callable[..., Any]) -> Any:
+    def made(fast_path: Callable[..., Any]) -> Any:
         held = subclass.__new__(subclass)
-        setattr(held, slot, door)
+        setattr(held, slot, fast_path)
         ctypes.c_void_p.from_address(id(held) + place).value = code.address
         return held
 
@@ -97,8 +97,8 @@ def _offset(kind: type, slot: str) -> int:
 
 
 def _code(offset: int) -> Any:
-    """Return the machine code that hands a call on to the door in a slot."""
-    source = f"door in a slot {offset, layout.METHOD, layout.SELF}"
+    """Return the machine code that hands a call on to the fast path in a slot."""
+    source = f"fast path in a slot {offset, layout.METHOD, layout.SELF}"
     return load(kept(source, lambda: _compiled(offset))[0], "call")
 
 
@@ -111,14 +111,14 @@ def _compiled(offset: int) -> Image:
 def call_text(offset: int) -> str:
     """Return the module: the function `call(callable, args, nargs, kwnames)`, as Python calls such objects."""
     w = Code()
-    door = w.load("ptr", w.at("%callable", offset), 8)
-    w.unless(w.emit(f"icmp ne ptr {door}, null"), "gone")
-    method, bound_to = (w.load("ptr", w.at(door, place), 8) for place in (layout.METHOD, layout.SELF))
+    fast_path = w.load("ptr", w.at("%callable", offset), 8)
+    w.unless(w.emit(f"icmp ne ptr {fast_path}, null"), "gone")
+    method, bound_to = (w.load("ptr", w.at(fast_path, place), 8) for place in (layout.METHOD, layout.SELF))
     code = w.load("ptr", w.at(method, 8), 8)  # behind its name
     count = w.whole("and", "%nargs", _WITHOUT_FLAGS)
     answer = w.emit(f"tail call ptr {code}(ptr {bound_to}, ptr %args, i64 {count}, ptr %kwnames)")
     w.line(f"ret ptr {answer}")
-    w.label("gone")  # the collector took the door: Python raises SystemError
+    w.label("gone")  # the collector took the fast path: Python raises SystemError
     w.line("ret ptr null")
     head = "define ptr @call(ptr %callable, ptr %args, i64 %nargs, ptr %kwnames) nounwind {"
     return "\n".join([head, "start:", *w.lines, "}"])

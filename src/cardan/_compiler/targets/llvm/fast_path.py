@@ -1,11 +1,11 @@
-"""The door: a function for Python, in machine code, that reads NumPy arrays itself and calls a compiled program.
+"""The fast path: a function for Python, in machine code, that reads NumPy arrays itself and calls a compiled program.
 
 Reading and checking four arrays through NumPy's Python face takes microseconds; a small robot's dynamics take a tenth
 of one. So the common case is decided here: arrays of exactly the expected type, dtype and core shape, contiguous, with
 equal leading dimensions, numbers for one state, and `out=` at most. Everything else goes to a Python callable, which
 converts or explains.
 
-One door serves all programs; what it must know of each is in its context, an array of 64-bit words. The layout of
+One fast path serves all programs; what it must know of each is in its context, an array of 64-bit words. The layout of
 NumPy's and Python's own objects is looked up at import (`is_supported`), not assumed.
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 from cardan._compiler.runtime.log import log
 from cardan._compiler.runtime.memory import ALIGNED, LEAST, empty
 from cardan._compiler.runtime.threads import COUNT, PART, WORTHWHILE
-from cardan._compiler.targets.llvm import door_layout as layout
+from cardan._compiler.targets.llvm import fast_path_layout as layout
 from cardan._compiler.targets.llvm.image import LOCK, Image, load
 from cardan._compiler.targets.llvm.store import kept
 from cardan._compiler.targets.runner import Gathered
@@ -55,7 +55,7 @@ def _read(address: int, kind: Any) -> int:
 
 @functools.cache
 def is_supported() -> bool:
-    """Return whether calls may go through the door; if not, say why, once."""
+    """Return whether calls may go through the fast path; if not, say why, once."""
     reason = closed_because()
     if reason is not None:
         log().warning("calls go through Python, which takes tens of microseconds more: %s", reason)
@@ -63,7 +63,7 @@ def is_supported() -> bool:
 
 
 def closed_because() -> str | None:
-    """Return why this Python and NumPy are not those the door is made for; None if they are."""
+    """Return why this Python and NumPy are not those the fast path is made for; None if they are."""
     if sys.implementation.name != "cpython":
         return f"{sys.implementation.name} is not CPython"
     if "free-threading" in sys.version:
@@ -75,7 +75,7 @@ def closed_because() -> str | None:
 
 
 def _layout() -> Iterator[tuple[str, Any, Any]]:
-    """Yield what the door reads from memory: what it is, what is so, and what is found there."""
+    """Yield what the fast path reads from memory: what it is, what is so, and what is found there."""
     sample, names, swapped = np.zeros((7, 3, 5))[2:], ("one", "two", "three"), np.dtype(np.float64).newbyteorder()
     turned = sample.T  # held: what is read below must be alive
     array, dims = id(sample), _read(id(sample) + layout.DIMS, ctypes.c_void_p)
@@ -101,26 +101,28 @@ def _layout() -> Iterator[tuple[str, Any, Any]]:
 
 
 def _machine_code() -> Any:
-    """Return the door's machine code; the same one for good, as every door runs in it."""
+    """Return the fast path's machine code; the same one for good, as every fast path runs in it."""
     with LOCK:
         return _loaded_code()
 
 
 @functools.cache
 def _loaded_code() -> Any:
-    return load(kept(f"door {layout.WHERE}", _compiled)[0], "door")  # the source itself is in the name of what is kept
+    return load(
+        kept(f"fast path {layout.WHERE}", _compiled)[0], "fast_path"
+    )  # the source itself is in the name of what is kept
 
 
 def _compiled() -> Image:
-    from cardan._compiler.targets.llvm.door_text import door_text
+    from cardan._compiler.targets.llvm.fast_path_text import fast_path_text
     from cardan._compiler.targets.llvm.machine import compile_image
 
-    return compile_image(door_text(), "door")
+    return compile_image(fast_path_text(), "fast_path")
 
 
 @functools.cache
 def _addresses() -> dict[str, int]:
-    """Return the addresses of what the door calls."""
+    """Return the addresses of what the fast path calls."""
     api = ctypes.pythonapi
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
@@ -162,8 +164,8 @@ def _new_method(name: str) -> _Method:
     return record
 
 
-class Door:
-    """The door to one program.
+class FastPath:
+    """The fast path to one program.
 
     Args:
         name: of the function Python sees.
@@ -172,7 +174,7 @@ class Door:
         places: of each output of the program the result it is in, the entry where it begins there, and how many
             entries rows are apart.
         work: of a state; see `work_of`.
-        slow: takes the arguments the door does not; gets them as they came.
+        slow: takes the arguments the fast path does not; gets them as they came.
         threads: over how many a large batch is split, which is left to `slow`; None for what `num_threads` says.
         gathered: the kind of tuple the results are returned in, or their names in a dictionary.
         finish: takes the results, and says what is returned; neither for a single one.
@@ -234,7 +236,7 @@ class Door:
 
 
 def _spec(shape: tuple[int, ...], maker: int = 0, name: int = 0) -> list[int]:
-    """Return what a door knows of an array.
+    """Return what a fast path knows of an array.
 
     Where a row is a multiple of half a line of the cache, rows lie on lines, and writing them takes up to half the time
     if the first one does; of others, which lie across lines anyway, only very large ones are not new memory.
@@ -259,6 +261,6 @@ def _lent(core: int, shape: tuple[int, ...], first: np.ndarray) -> np.ndarray:
 
 
 def serves(arrays: Sequence[tuple[int, ...]], results: Sequence[tuple[int, ...]], outputs: int) -> bool:
-    """Return whether a door can be made for these core shapes, and so many outputs."""
+    """Return whether a fast path can be made for these core shapes, and so many outputs."""
     fits = all(len(shape) <= layout.MAX_CORE for shape in (*arrays, *results))
     return is_supported() and fits and 1 <= len(arrays) <= layout.MAX_ARRAYS and 1 <= outputs <= layout.MAX_OUTPUTS

@@ -1,19 +1,19 @@
-"""The door's machine code: the checks that let a call through, the call, and what is returned; see `door`."""
+"""The fast path's machine code: the checks that let a call through, the call, and what is returned; see `fast_path`."""
 
 from __future__ import annotations
 
-from cardan._compiler.targets.llvm import door_layout as at
+from cardan._compiler.targets.llvm import fast_path_layout as at
 from cardan._compiler.targets.llvm.writer import Reader
 
 
-def door_text() -> str:
-    """Return the module: the function `door(self, args, nargs, kwnames)`, as Python calls its built-in functions."""
-    head = "define ptr @door(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {"
-    return "\n".join([head, "start:", *_Door().lines, "}"])
+def fast_path_text() -> str:
+    """Return the module: `fast_path(self, args, nargs, kwnames)`, as Python calls its built-in functions."""
+    head = "define ptr @fast_path(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {"
+    return "\n".join([head, "start:", *_FastPath().lines, "}"])
 
 
-class _Door(Reader):
-    """Writes the door. What does not fit goes to the label `slow`, before anything has been changed."""
+class _FastPath(Reader):
+    """Writes the fast path. What does not fit goes to the label `slow`, before anything has been changed."""
 
     def __init__(self) -> None:
         super().__init__(at.WORD)
