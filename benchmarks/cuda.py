@@ -26,12 +26,12 @@ from typing import Any
 import numpy as np
 
 import cardan
+from benchmarks.occupancy import LIMITS, occupancy
 from cardan._compiler.targets import Outline
 from cardan._compiler.targets.buffers import Buffer
 from cardan._compiler.targets.cuda import compiler
+from cardan._compiler.targets.cuda.compiler import Kernel, kernel_of
 from cardan._compiler.targets.cuda.driver import Driver, driver
-from cardan._compiler.targets.cuda.kernels import Kernel, kernel_of
-from cardan._compiler.targets.cuda.occupancy import LIMITS, occupancy
 from cardan._compiler.targets.cuda.runner import CudaProgram
 from cardan.errors import CardanError
 from cardan.interop.cuda import DeviceArray, to_device

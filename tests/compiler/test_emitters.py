@@ -246,7 +246,7 @@ def test_an_emitter_that_does_not_exist(by, monkeypatch):
     program = traced(lambda x: [x[0] + 1.0], 1)
     with pytest.raises(cardan.errors.TargetError, match="CARDAN_EMITTER is 'gcc', expected one of"):
         by("gcc", program, [np.ones((1, 1))])
-    monkeypatch.setattr("cardan._compiler.targets.llvm.direct.choice.host_features", lambda: ("old", "+sse2"))
+    monkeypatch.setattr("cardan._compiler.targets.llvm.compiler.host_features", lambda: ("old", "+sse2"))
     with pytest.raises(cardan.errors.TargetError, match="no table for this processor"):
         by("direct", traced(lambda x: [x[0] + 3.0], 1), [np.ones((1, 1))])
 

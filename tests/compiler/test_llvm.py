@@ -294,7 +294,7 @@ def test_a_long_compilation_is_announced_to_the_logger_before_it_begins(caplog, 
 
 
 def test_a_long_compilation_shows_on_a_terminal_and_leaves_nothing_there(monkeypatch, caplog):
-    from cardan._compiler.runtime.progress import announced
+    from cardan._compiler.runtime.log import announced
 
     class Terminal(io.StringIO):
         def isatty(self):

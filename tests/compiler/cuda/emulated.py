@@ -13,9 +13,8 @@ from types import SimpleNamespace
 import numpy as np
 from host_cuda import HostKernel
 
-from cardan._compiler.targets.cuda.compiler import Cubin, Resources
+from cardan._compiler.targets.cuda.compiler import Cubin, Kernel, Resources, written
 from cardan._compiler.targets.cuda.driver import Driver, use
-from cardan._compiler.targets.cuda.kernels import Kernel, written
 
 GUARD = 256  # bytes before and behind what is allocated
 MARK = 0xA5

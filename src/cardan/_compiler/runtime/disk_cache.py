@@ -14,7 +14,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -231,3 +231,17 @@ def clear() -> int:
             file.unlink()
             removed += 1
     return removed
+
+
+def revision_of(files: Iterable[str | Path]) -> str:
+    """Return a digest of the Python source among some files, as it is on disk now.
+
+    By content: times and sizes agree between revisions often enough (files from archives have one time for all), and
+    reading thirty files takes half a millisecond.
+    """
+    found = hashlib.sha256()
+    for file in sorted(map(str, files)):
+        if file.endswith(".py"):
+            with open(file, "rb", buffering=0) as stream:
+                found.update(stream.read())
+    return found.hexdigest()

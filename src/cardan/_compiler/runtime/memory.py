@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import gc
 import math
 import os
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -154,3 +156,18 @@ def clear_memory() -> None:
         >>> cardan.clear_memory()
     """
     _RESULTS.clear()
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Pause the collector of cycles.
+
+    A trace, or a plan of machine code, makes a hundred thousand tuples that live on, and no cycles.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

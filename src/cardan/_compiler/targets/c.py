@@ -18,10 +18,8 @@ from typing import NamedTuple
 
 from cardan._algebra.errors import ParameterError, visible
 from cardan._compiler.program.ops import SPEC, Op
-from cardan._compiler.program.program import Array, Program
-from cardan._compiler.program.work import work_by_kind
+from cardan._compiler.program.program import Array, Program, work_by_kind
 from cardan._compiler.targets.c_family import Dialect, Parts, entries_of, finite, in_c, inputs_at, rounded
-from cardan._compiler.targets.c_stack import frames
 
 PART = 300  # operations, or results: gcc -O2 takes 5 s for 30 000 operations in such parts, 30 s in one function
 _NOINLINE = """#if defined(__GNUC__)
@@ -71,6 +69,14 @@ stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wc
 """
 HEADERS = frozenset(_HEADERS.split())
 """Headers of C's own, which one of the same name would hide."""
+
+
+FRAME = 256  # bytes of a call at most for registers that are kept, an address to return to, alignment: x86-64 takes 80
+ARGUMENT = 16  # bytes of a pointer handed over on the stack, which who is called may put there once more
+COUNTERS = 16  # bytes of those of a loop, and of the loop in it that copies a row
+DEPTH = 3  # calls: over a batch, of one state, of a part
+EXTRA = {Op.SIGN: 2} | dict.fromkeys((Op.MIN, Op.MAX, Op.SELECT, Op.AND, Op.OR), 1)
+"""Values an operation needs besides its own: those of the branches of a conditional expression."""
 
 
 class Code(NamedTuple):
@@ -159,7 +165,7 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
     one, many = _prototypes(program, name, real, given)
     lines = [*parts, f"{one}\n{{", *body, "}\n", f"{many}\n{{", *_batch_body(program, name, given), "}", ""]
     size = 4 if single else 8
-    stack = frames(writer.parts, size, min(len(program.results), PART)) + (0 if gives_workspace else places * size)
+    stack = _frames(writer.parts, size, min(len(program.results), PART)) + (0 if gives_workspace else places * size)
     function = CFunction(name, program, real, "\n".join(lines), "", places, gives_workspace, stack)
     return function._replace(declaration=_declaration(function, one, many))
 
@@ -303,3 +309,31 @@ def _number(value: float, single: bool) -> str:
         return finite(value, "f" if single else "")
     text = "NAN" if math.isnan(value) else "INFINITY" if value > 0.0 else "-INFINITY"
     return f"({text})" if math.copysign(1.0, value) < 0.0 else text
+
+
+def _frames(parts: Parts, size: int, results: int) -> int:
+    """Return the bytes at most of all frames from the function over a batch down to a part, without the array w.
+
+    A compiler may give a place on the stack to every value that a part computes, and to all that it reads, but to no
+    more: each is written once. gcc without optimisation takes a half to four fifths of that, with `-O2` a tenth to two
+    thirds.
+
+    Args:
+        parts: of the program.
+        size: of a number, in bytes.
+        results: how many are written by one function.
+    """
+    program = parts.program
+    own = max(_values(parts, set(part)) for part in parts.parts)
+    carried = sum(len(region.carried) for region in program.regions)
+    values = own + results if parts.is_whole else max(own, results) + carried + len(parts.entries)
+    arguments = len(program.inputs) + len(program.outputs) + 2  # the workspace, and how many states
+    return size * values + COUNTERS * len(program.regions) + DEPTH * (FRAME + ARGUMENT * arguments)
+
+
+def _values(parts: Parts, part: set[int]) -> int:
+    """Return how many values a part computes or reads."""
+    instructions = parts.instructions
+    read = {a for k in part for a in instructions[k].args} - part
+    computed = sum(1 + EXTRA.get(instructions[k].op, 0) for k in part)
+    return computed + sum(instructions[a].op is not Op.CONST for a in read)

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 
 from cardan._compiler.program.ops import Op
 from cardan._compiler.targets.c_family import finite, rounded
+from cardan._compiler.targets.libm import FUNCTIONS
 from cardan._compiler.targets.libm.arithmetic import Arithmetic, Bits, Real, Reduced
 from cardan._compiler.targets.libm.far import FAST_RANGE, LOWEST, reduction, two_over_pi
-from cardan._compiler.targets.libm.functions import FUNCTIONS
 from cardan._compiler.targets.libm.trig import sincos, tan
 
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/"}

@@ -6,7 +6,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -71,6 +71,19 @@ Gathered = type[tuple[Any, ...]] | tuple[str, ...] | None
 Arrays = Sequence[np.ndarray]
 
 
+class PythonCall(NamedTuple):
+    """How Python calls a program by its fast path."""
+
+    name: str  # of the function
+    slow: Callable[..., Any]  # gets the arguments, as they came, that the fast path cannot serve
+    # (argument, start, stop) of entries that must not all be 0, such as a quaternion; `slow` says so of the first state
+    parts: Sequence[tuple[int, int, int]] = ()
+    packed: bool = False  # whether outputs are returned side by side, as one array of shape (batch..., total)
+    gathered: Gathered = None  # what several outputs are returned in
+    finish: Callable[..., Any] | None = None  # makes of several outputs what is returned
+    threads: int | None = None  # that `slow` splits a large batch over; None for what `set_num_threads` set
+
+
 class Runner(ABC):
     """A program on arrays.
 
@@ -106,29 +119,8 @@ class Runner(ABC):
         self.write(arrays, [flat[:, place] for place in places], batch, dtype, threads)
         return flat
 
-    def fast_path(
-        self,
-        name: str,
-        slow: Callable[..., Any],
-        parts: Sequence[tuple[int, int, int]] = (),
-        *,
-        packed: bool = False,
-        gathered: Gathered = None,
-        finish: Callable[..., Any] | None = None,
-        threads: int | None = None,
-    ) -> Callable[..., Any] | None:
-        """Return a function for Python that takes the arrays as they come, with the least in between; None if none.
-
-        Args:
-            name: of that function.
-            slow: gets the arguments, as they came, that the function cannot serve itself.
-            parts: (argument, start, stop) of entries that must not all be 0, such as a quaternion; where those of the
-                first state are, `slow` says so.
-            packed: whether the outputs are returned side by side, as one array of shape (batch..., total).
-            gathered: what several outputs are returned in.
-            finish: what else is called with several outputs, and says what is returned; neither for a single one.
-            threads: over how many a large batch is split, which `slow` does; None for the setting of `set_num_threads`.
-        """
+    def fast_path(self, call: PythonCall) -> Callable[..., Any] | None:
+        """Return a function for Python that takes the arrays as they come, with the least in between; None if none."""
         return None
 
     def describe(self) -> list[str]:

@@ -21,6 +21,7 @@ from cardan._compiler.program.repeated import times
 from cardan._compiler.runtime.memory import empty
 from cardan._compiler.targets import Outline, Runner
 from cardan._compiler.targets.llvm.fast_path_type import held_by
+from cardan._compiler.targets.runner import PythonCall
 from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, pieces
 from cardan._dynamics.call.conversion import SecondTry
 from cardan._dynamics.call.kinds import module_of
@@ -100,10 +101,10 @@ class Compiled:
         Its results come as the form says, or packed, side by side in one array (batch..., total).
         """
         if packed or self.is_single:
-            return self.run.fast_path(name, slow, parts, packed=packed, threads=threads)
+            return self.run.fast_path(PythonCall(name, slow, parts, packed, threads=threads))
         gathered = self.form.gathered
         finish = None if gathered else lambda *results: self.form.rebuilt(results)
-        return self.run.fast_path(name, slow, parts, gathered=gathered, finish=finish, threads=threads)
+        return self.run.fast_path(PythonCall(name, slow, parts, False, gathered, finish, threads))
 
     def shapes(self, packed: bool) -> list[tuple[int, ...]]:
         """Return the core shapes of the results, or of the one array where they are side by side."""

@@ -27,7 +27,7 @@ from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import FunctionReferenceError, ResultError
 from cardan._compiler.program import Array, Program, trace
 from cardan._compiler.program.replay import replay, straight
-from cardan._compiler.runtime.collector import collection_paused
+from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call import references
 from cardan._dynamics.call.arguments import Shape, core_shape
 from cardan._dynamics.call.environment import standing_for, stands_for

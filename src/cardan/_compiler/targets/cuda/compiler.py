@@ -1,4 +1,6 @@
-"""Kernels compiled by NVRTC, which needs neither a device nor its driver, and kept on disk.
+"""From a program to a kernel compiled by NVRTC, which needs neither a device nor its driver, and kept on disk.
+
+Where the kernel was made before, the program itself is not needed.
 
 NVRTC is called through `cuda.bindings`, not through `cuda.core.Program`: of the two it is the one that is loaded in a
 third of the time, takes options as they are, and asks for no device.
@@ -11,12 +13,17 @@ import hashlib
 import json
 import re
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from cardan._algebra.errors import TargetError
+from cardan._compiler.program.program import Program
 from cardan._compiler.runtime import disk_cache
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.log import log
+from cardan._compiler.targets.cuda.staging import Launch
+from cardan._compiler.targets.runner import Outline
 
 OPTIONS = ("--fmad=false", "-default-device", "--ptxas-options=-v")
 """Products and sums are joined where the text says so; what a kernel takes is in the log."""
@@ -45,22 +52,6 @@ class Resources(NamedTuple):
     shared: int
 
 
-class Launch(NamedTuple):
-    """How a kernel is launched.
-
-    Attributes:
-        name: of the kernel.
-        threads: of a block.
-        states: that a block computes.
-        shared: bytes of shared memory a block is given beyond those the kernel declares.
-    """
-
-    name: str
-    threads: int
-    states: int
-    shared: int
-
-
 class Cubin(NamedTuple):
     """A compiled kernel.
 
@@ -73,6 +64,13 @@ class Cubin(NamedTuple):
     image: bytes
     resources: Resources
     seconds: float = 0.0
+
+
+class Kernel(NamedTuple):
+    """A compiled kernel and how it is launched."""
+
+    launch: Launch
+    cubin: Cubin
 
 
 @functools.cache
@@ -195,3 +193,56 @@ def resources_of(said: str) -> Resources:
 
 def _largest(pattern: re.Pattern[str], text: str) -> int:
     return max(map(int, pattern.findall(text)), default=0)
+
+
+def kernel_of(outline: Outline, program: Callable[[], Program], single: bool, architecture: str) -> Kernel:
+    """Return the kernel of a program: found on disk, or written and compiled now.
+
+    Args:
+        outline: of the program.
+        program: gives it; called only if the kernel was not made before.
+        single: whether in float32.
+        architecture: of the device.
+
+    Raises:
+        MissingExtraError, TargetError: as `compiled`.
+    """
+    name = _kernel_key(outline, single, architecture)
+    found = _kept_kernel(name)
+    if found is None:
+        code = written(program(), single)
+        found = Kernel(code.launch, compiled(code.source, code.launch.name, architecture))
+        if _revision() == _REVISION:  # else the modules that wrote the text may be newer than the name says
+            names = {"launch": found.launch, "cubin": key_of(code.source, architecture)}
+            disk_cache.save(name, json.dumps(names).encode())
+    return found
+
+
+def written(program: Program, single: bool) -> Any:
+    """Return the text of a program's kernel, with how it is launched."""
+    from cardan._compiler.targets.cuda.text import cuda_code
+
+    return cuda_code(program, single=single)
+
+
+def _kept_kernel(name: str) -> Kernel | None:
+    data = disk_cache.load(name)
+    if data is None:
+        return None
+    said = json.loads(data)
+    cubin = kept(said["cubin"])
+    return Kernel(Launch(*said["launch"]), cubin) if cubin else None
+
+
+def _kernel_key(outline: Outline, single: bool, architecture: str) -> str:
+    said = ("kernel", outline.digest, outline.name, single, architecture, OPTIONS, version())
+    return hashlib.sha256(repr((said, _REVISION)).encode()).hexdigest()
+
+
+def _revision() -> str:
+    """Return a digest of what writes kernels, as it is on disk now: the targets, and what they ask of programs."""
+    targets = Path(__file__).parents[1]
+    return disk_cache.revision_of((*targets.rglob("*.py"), *(targets.parent / "program").glob("*.py")))
+
+
+_REVISION = _revision()

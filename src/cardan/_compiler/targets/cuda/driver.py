@@ -21,7 +21,7 @@ from cardan._algebra.errors import DeviceMemoryError, TargetError
 from cardan._compiler.program.program import Program
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.targets.cuda import compiler
-from cardan._compiler.targets.cuda.kernels import Kernel, kernel_of
+from cardan._compiler.targets.cuda.compiler import Kernel, kernel_of
 from cardan._compiler.targets.runner import Outline
 
 LEGACY = 1

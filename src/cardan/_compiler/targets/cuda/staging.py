@@ -13,6 +13,22 @@ PASSES = "passes"  # what the parameter is called that says how often a program 
 COLUMNS = 32  # that are staged at a time: 128 bytes of a row, what one access of a warp brings
 
 
+class Launch(NamedTuple):
+    """How a kernel is launched.
+
+    Attributes:
+        name: of the kernel.
+        threads: of a block.
+        states: that a block computes.
+        shared: bytes of shared memory a block is given beyond those the kernel declares.
+    """
+
+    name: str
+    threads: int
+    states: int
+    shared: int
+
+
 class Chunk(NamedTuple):
     """Columns of an output that are written together.
 

@@ -19,11 +19,10 @@ from cardan._compiler.program.program import Array, Program, rows_of
 from cardan._compiler.program.repeated import whole
 from cardan._compiler.targets.c_arithmetic import PREFIX, analysis, number
 from cardan._compiler.targets.c_family import Dialect, in_c
-from cardan._compiler.targets.cuda.compiler import Launch
 from cardan._compiler.targets.cuda.solo_text import APART, INLINE, SoloText
-from cardan._compiler.targets.cuda.staging import PASSES, STAGING, WARP, WARPS
+from cardan._compiler.targets.cuda.staging import PASSES, STAGING, WARP, WARPS, Launch
 from cardan._compiler.targets.cuda.team_text import SHARES, STRIDE, TeamText
-from cardan._compiler.targets.libm.functions import FUNCTIONS
+from cardan._compiler.targets.libm import FUNCTIONS
 
 SOLO = 390  # registers' worth of values that wait in the order of the program, up to which the compiler hardly spills
 SHARE = 220  # likewise, a warp of a team

@@ -20,31 +20,22 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.lazy import later
 from cardan._compiler.runtime.log import log
 from cardan._compiler.runtime.memory import ALIGNED, LEAST, empty
 from cardan._compiler.runtime.threads import COUNT, PART, WORTHWHILE
 from cardan._compiler.targets.llvm import fast_path_layout as layout
-from cardan._compiler.targets.llvm.image import LOCK, Image, load
-from cardan._compiler.targets.llvm.store import kept
-from cardan._compiler.targets.runner import Gathered
+from cardan._compiler.targets.llvm.fast_path_layout import PyMethodDef
+from cardan._compiler.targets.llvm.image import once, workspace
+from cardan._compiler.targets.llvm.store import image_of, load
+from cardan._compiler.targets.runner import PythonCall
 
 RELEASE = 50_000  # work from which the interpreter's lock is released (about 3 us)
 _NEW_ARRAY, _AS_SCALAR = 93, 76  # in NumPy's table of C functions, fixed since 1.0
 
-
-class _Method(ctypes.Structure):
-    """Python's own record of a built-in function."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
-
-
 _DTYPES = {8: np.dtype(np.float64), 4: np.dtype(np.float32)}
 _FASTCALL_KEYWORDS = 0x80 | 0x02
+_TEXT = "cardan._compiler.targets.llvm.fast_path_text"
 _OUT = sys.intern("out")
 _NUMBERS = (float, np.float64, int, np.int64, np.float32)  # not their subclasses: truth values are no numbers
 
@@ -100,24 +91,11 @@ def _layout() -> Iterator[tuple[str, Any, Any]]:
     yield "items of a tuple", id(names[0]), _read(id(names) + layout.ITEMS, ctypes.c_void_p)
 
 
+@once
 def _machine_code() -> Any:
-    """Return the fast path's machine code; the same one for good, as every fast path runs in it."""
-    with LOCK:
-        return _loaded_code()
-
-
-@functools.cache
-def _loaded_code() -> Any:
-    return load(
-        kept(f"fast path {layout.WHERE}", _compiled)[0], "fast_path"
-    )  # the source itself is in the name of what is kept
-
-
-def _compiled() -> Image:
-    from cardan._compiler.targets.llvm.fast_path_text import fast_path_text
-    from cardan._compiler.targets.llvm.machine import compile_image
-
-    return compile_image(fast_path_text(), "fast_path")
+    """Return the machine code in which every fast path runs."""
+    source = f"fast path {layout.WHERE}"  # what writes it is in the name of what is kept, too
+    return load(image_of(source, later(f"{_TEXT}:fast_path_text"), "fast_path"), "fast_path")
 
 
 @functools.cache
@@ -150,15 +128,10 @@ def _addresses() -> dict[str, int]:
     return found
 
 
-def _method(name: str) -> _Method:
+@once
+def _method(name: str) -> Any:
     """Return what Python's function objects of a name refer to."""
-    with LOCK:  # two threads in a bare functools.cache make two
-        return _new_method(name)
-
-
-@functools.cache
-def _new_method(name: str) -> _Method:
-    record = _Method(name.encode(), _machine_code().address, _FASTCALL_KEYWORDS, None)
+    record = PyMethodDef(name.encode(), _machine_code().address, _FASTCALL_KEYWORDS, None)
     # never freed: Python reads it while it frees functions, and some outlive all modules (those of daemon threads)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(record))
     return record
@@ -168,17 +141,12 @@ class FastPath:
     """The fast path to one program.
 
     Args:
-        name: of the function Python sees.
+        call: what Python sees of it.
         arrays: core shapes of the arguments.
         results: core shapes of the arrays that are made.
         places: of each output of the program the result it is in, the entry where it begins there, and how many
             entries rows are apart.
         work: of a state; see `work_of`.
-        slow: takes the arguments the fast path does not; gets them as they came.
-        threads: over how many a large batch is split, which is left to `slow`; None for what `num_threads` says.
-        gathered: the kind of tuple the results are returned in, or their names in a dictionary.
-        finish: takes the results, and says what is returned; neither for a single one.
-        parts: (argument, start, stop) of entries not all 0 in the first state; where they are, `slow` is called.
         few: up to how many states of float64, and of float32, have code of their own.
         patience: of each kind of code that is not there, how many states code of the other kind serves for now.
         passes: how often the program is run on its own results, if it is repeated; see `Outline`.
@@ -186,24 +154,20 @@ class FastPath:
 
     def __init__(
         self,
-        name: str,
+        call: PythonCall,
         arrays: Sequence[tuple[int, ...]],
         results: Sequence[tuple[int, ...]],
         places: Sequence[tuple[int, int, int]],
         *,
         work: int,
-        slow: Callable[..., Any],
-        threads: int | None = None,
-        gathered: Gathered = None,
-        finish: Callable[..., Any] | None = None,
-        parts: Sequence[tuple[int, int, int]] = (),
         few: Sequence[int],
         patience: np.ndarray,
-        passes: int = 0,
+        passes: int,
     ) -> None:
+        slow, parts, gathered, finish = call.slow, call.parts, call.gathered, call.finish
         lead = next((k for k, shape in enumerate(arrays) if shape), 0)
         makers = [functools.partial(_lent, len(arrays[lead]), shape) for shape in results]
-        counter = COUNT if threads is None else ctypes.c_int64(threads)
+        counter = COUNT if call.threads is None else ctypes.c_int64(call.threads)
         words = {**_addresses(), "count": len(arrays), "results": len(results), "outputs": len(places)}
         words |= {"parts": len(parts), "lead": lead, "slow": id(slow), "passes": passes}
         words["threads"] = ctypes.addressof(counter)
@@ -220,7 +184,7 @@ class FastPath:
         self._kept: list[Any] = [self, slow, gathered, finish, makers, counter, patience, _machine_code(), _OUT]
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-        self.function: Callable[..., Any] = make(ctypes.addressof(_method(name)), self.context, self._kept)
+        self.function: Callable[..., Any] = make(ctypes.addressof(_method(call.name)), self.context, self._kept)
 
     def open(self, which: int, code: Any) -> None:
         """Let states in to machine code that is ready; `which` is its number (`Kind.number`)."""
@@ -228,9 +192,9 @@ class FastPath:
             return
         self._kept.append(code)
         if code.heap:
-            space = np.empty(code.heap + 64, dtype=np.uint8)
+            space, start = workspace(code.heap)
             self._kept.append(space)
-            self.context[layout.WORD["spare0"] + which] = space.__array_interface__["data"][0] + 63 & ~63
+            self.context[layout.WORD["spare0"] + which] = start
             self.context[layout.WORD["heap0"] + which] = code.heap
         self.context[layout.WORD["evaluate0"] + which] = code.address  # last: from here on it is used
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+from ctypes import c_char_p, c_int, c_ssize_t, c_uint, c_void_p
+from typing import Any
+
 MAX_ARRAYS, MAX_OUTPUTS, MAX_CORE, MAX_DIMS = 16, 64, 6, 32
 NUMBERS = 5  # types of numbers the fast path reads: Python's float and int, NumPy's commonest
 KINDS = 4  # of machine code: for float64, for float32, then for a few states of each
@@ -32,3 +36,15 @@ TYPE_NUMBERS = {8: 12, 4: 11}
 
 WHERE = (MAX_ARRAYS, MAX_OUTPUTS, MAX_CORE, MAX_DIMS, FIELDS, ITEMS, DATA, BYTE_ORDER, NUMBER)
 """What the fast path's text depends on, beside its own source."""
+
+
+def _structure(**fields: Any) -> Any:
+    """Return a class of C structures."""
+    return type("Structure", (ctypes.Structure,), {"_fields_": tuple(fields.items())})
+
+
+# Python's own records: of a built-in function, of a member of objects, of a slot of a class, of a class
+PyMethodDef = _structure(name=c_char_p, function=c_void_p, flags=c_int, doc=c_char_p)
+PyMemberDef = _structure(name=c_char_p, type=c_int, offset=c_ssize_t, flags=c_int, doc=c_char_p)
+PyType_Slot = _structure(number=c_int, value=c_void_p)
+PyType_Spec = _structure(name=c_char_p, basicsize=c_int, itemsize=c_int, flags=c_uint, slots=c_void_p)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cardan._compiler.targets.llvm import fast_path_layout as at
-from cardan._compiler.targets.llvm.writer import Reader
+from cardan._compiler.targets.llvm.writer import Code, Reader
 
 
 def fast_path_text() -> str:
@@ -384,3 +384,19 @@ class _FastPath(Reader):
         """Give up the arrays that were made."""
         drop = lambda k: self.do("decref", f"ptr {self.result(k)}")  # noqa: E731
         self.loop_if_any("0", self.load("i64", "%made", 8), 1, drop)
+
+
+def call_text(offset: int) -> str:
+    """Return the module: the function `call(callable, args, nargs, kwnames)`, as Python calls such objects."""
+    w = Code()
+    fast_path = w.load("ptr", w.at("%callable", offset), 8)
+    w.unless(w.emit(f"icmp ne ptr {fast_path}, null"), "gone")
+    method, bound_to = (w.load("ptr", w.at(fast_path, place), 8) for place in (at.METHOD, at.SELF))
+    code = w.load("ptr", w.at(method, 8), 8)  # behind its name
+    count = w.whole("and", "%nargs", 2**63 - 1)  # the highest bit is a flag
+    answer = w.emit(f"tail call ptr {code}(ptr {bound_to}, ptr %args, i64 {count}, ptr %kwnames)")
+    w.line(f"ret ptr {answer}")
+    w.label("gone")  # the collector took the fast path: Python raises SystemError
+    w.line("ret ptr null")
+    head = "define ptr @call(ptr %callable, ptr %args, i64 %nargs, ptr %kwnames) nounwind {"
+    return "\n".join([head, "start:", *w.lines, "}"])

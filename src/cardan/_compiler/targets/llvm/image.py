@@ -2,7 +2,7 @@
 
 The image is position independent and refers to nothing outside, so loading it is: memory, a copy, and the right to
 execute instead of to write. Where object files have another format than ELF (macOS, Windows), LLVM's linker loads the
-object file instead; `load` is the one place that knows.
+object file instead; `store.load` is the one place that knows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ import os
 import struct
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from cardan._algebra.errors import TargetError
 
@@ -22,6 +25,18 @@ LOCK = threading.RLock()  # one thread at a time compiles and loads: LLVM's stat
 
 if hasattr(os, "register_at_fork"):  # a child must not inherit a lock held by a thread it does not have
     os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
+
+
+def once(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that makes each thing once, in one thread: two in a bare `functools.cache` make two."""
+    cached = functools.cache(make)
+
+    def made(*args: Any) -> Any:
+        with LOCK:
+            return cached(*args)
+
+    return made
+
 
 _HEAD = struct.Struct("<qqqqq")
 OBJECT = -1
@@ -79,13 +94,10 @@ def _protect() -> Any:
     return protect
 
 
-def load(image: Image, function: str) -> Any:
-    """Return an image in memory, with the `address` of its function, whose name is given."""
-    if image.entry != OBJECT:
-        return Code(image)
-    from cardan._compiler.targets.llvm.machine import Engine  # needs LLVM
-
-    return Engine(image.code, function)
+def workspace(size: int) -> tuple[np.ndarray, int]:
+    """Return memory of so many bytes, and the first address in it that is a multiple of 64."""
+    space = np.empty(size + 64, dtype=np.uint8)
+    return space, space.__array_interface__["data"][0] + 63 & ~63
 
 
 def has_flat_images() -> bool:

@@ -9,7 +9,7 @@ import copy
 import ctypes
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import chain
 from typing import Any, NamedTuple
 from weakref import WeakSet
@@ -23,10 +23,10 @@ from cardan._compiler.runtime.log import log
 from cardan._compiler.runtime.threads import split, work_of
 from cardan._compiler.targets.llvm.fast_path import FastPath, serves
 from cardan._compiler.targets.llvm.fast_path_layout import KINDS
-from cardan._compiler.targets.llvm.image import LOCK, Image, load
+from cardan._compiler.targets.llvm.image import LOCK, Image, workspace
 from cardan._compiler.targets.llvm.lanes import Lanes
-from cardan._compiler.targets.llvm.store import is_kept, kept
-from cardan._compiler.targets.runner import Arrays, Gathered, Outline, Runner
+from cardan._compiler.targets.llvm.store import is_kept, kept, load
+from cardan._compiler.targets.runner import Arrays, Outline, PythonCall, Runner
 
 FEW = 16  # bytes of the vectors that a few states fill
 MANY = 2**10  # states: more than a few
@@ -81,9 +81,9 @@ class Loaded:
         places = (ctypes.c_int64 * (2 * len(results)))(*chain.from_iterable(_place(r, start) for r in results))
         if not self.heap:
             return self.entry(table, places, stop - start, None, passes)
-        space = np.empty(self.heap + 64, dtype=np.uint8)  # one for each caller: threads share nothing
-        aligned = _address(space, 0) + 63 & ~63
-        return self.entry(table, places, stop - start, aligned, passes)
+        _space, first = workspace(self.heap)  # one for each caller: threads share nothing
+        self.entry(table, places, stop - start, first, passes)
+        return None
 
 
 class NativeProgram(Runner):
@@ -151,42 +151,27 @@ class NativeProgram(Runner):
         passes = self.outline.passes
         split(batch, self.work, code.image.width, threads, lambda a, b: code(arrays, results, a, b, passes))
 
-    def fast_path(
-        self,
-        name: str,
-        slow: Callable[..., Any],
-        parts: Sequence[tuple[int, int, int]] = (),
-        *,
-        packed: bool = False,
-        gathered: Gathered = None,
-        finish: Callable[..., Any] | None = None,
-        threads: int | None = None,
-    ) -> Callable[..., Any] | None:
+    def fast_path(self, call: PythonCall) -> Callable[..., Any] | None:
         """Return a function that reads the arrays itself; see `Runner` and `fast_path`."""
         arrays, outputs = [a.shape for a in self.outline.inputs], self.outputs
-        results = [(self.total,)] if packed else [a.shape for a in outputs]
+        results = [(self.total,)] if call.packed else [a.shape for a in outputs]
         if not serves(arrays, results, len(outputs)):
             return None
         beside = [(0, place.start, self.total) for place in places_of(outputs)]
-        fast_path = FastPath(
-            name,
+        made = FastPath(
+            call,
             arrays,
             results,
-            beside if packed else [(k, 0, a.size) for k, a in enumerate(outputs)],
+            beside if call.packed else [(k, 0, a.size) for k, a in enumerate(outputs)],
             work=self.work,
-            slow=slow,
-            threads=threads,
-            gathered=gathered,
-            finish=finish,
-            parts=parts,
             few=[few_states(np.dtype(f"f{size}")) for size in (8, 4)],
             patience=self.patience,
             passes=self.outline.passes,
         )
         with LOCK:
-            self._fast_paths.add(fast_path)
-            self._open(fast_path)
-        return fast_path.function
+            self._fast_paths.add(made)
+            self._open(made)
+        return made.function
 
     def describe(self) -> list[str]:
         """Return the width, the functions and bytes of the machine code, and where it came from."""

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import TargetError
+from cardan._algebra.lazy import later
 from cardan._compiler.targets.llvm import xla_layout as at
-from cardan._compiler.targets.llvm.image import LOCK, Image, load
-from cardan._compiler.targets.llvm.store import kept
+from cardan._compiler.targets.llvm.image import LOCK, Image, workspace
+from cardan._compiler.targets.llvm.store import image_of, load
 
 
 class Handler:
@@ -57,9 +58,9 @@ class Handler:
         }
         self.context = np.array([words.get(name, 0) for name in at.FIELDS] + sizes, dtype=np.int64)
         heap = words.get("heap", 0)
-        self._space = np.empty(heap + 64, dtype=np.uint8)
+        self._space, start = workspace(heap)
         if heap:
-            self.context[at.WORD["spare"]] = self._space.__array_interface__["data"][0] + 63 & ~63
+            self.context[at.WORD["spare"]] = start
         self._keep = keep
         with LOCK:
             self._code = load(_for_context(self.context.__array_interface__["data"][0], device), "handler")
@@ -108,11 +109,5 @@ def _for_context(address: int, device: bool) -> Image:
 @functools.cache
 def _image(device: bool) -> Image:
     kind = "of a device" if device else f"{at.WORTHWHILE} {at.GRAIN}"  # the source itself is in the name, too
-    return kept(f"handler for XLA {kind}", functools.partial(_compiled, device))[0]
-
-
-def _compiled(device: bool) -> Image:
-    from cardan._compiler.targets.llvm.machine import compile_image
-    from cardan._compiler.targets.llvm.xla_text import handler_text
-
-    return compile_image(handler_text(device=device), "handler")
+    text = functools.partial(later("cardan._compiler.targets.llvm.xla_text:handler_text"), device=device)
+    return image_of(f"handler for XLA {kind}", text, "handler")
