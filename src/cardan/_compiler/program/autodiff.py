@@ -282,16 +282,11 @@ Rows = Callable[[list[Any]], Sequence[Sequence[Any]]]
 
 
 class Tangent(NamedTuple):
-    """The directions along which an input moves.
+    """The directions along which an input moves."""
 
-    Attributes:
-        name: of the input.
-        shape: of a direction.
-        rows: from the input's entries x, dx_i/dt_j: how each moves along each direction; None where they are the same.
-    """
-
-    name: str
-    shape: tuple[int, ...]
+    name: str  # of the input
+    shape: tuple[int, ...]  # of a direction
+    # from the input's entries x, dx_i/dt_j: how each moves along each direction; None where they are the same
     rows: Rows | None = None
 
     @property

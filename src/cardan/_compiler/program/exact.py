@@ -47,15 +47,10 @@ SCALE, MOST = 2**90 * 10**20, 2**176  # multiples of 1 / SCALE below 10^6 are nu
 
 
 class Evaluation(NamedTuple):
-    """A program's values: equal ones are equal functions of the inputs.
+    """A program's values: equal ones are equal functions of the inputs."""
 
-    Attributes:
-        values: of each instruction.
-        numbers: of each instruction that is the same number for all inputs; None for others.
-    """
-
-    values: list[Value]
-    numbers: list[float | None]
+    values: list[Value]  # of each instruction
+    numbers: list[float | None]  # of each instruction that is the same number for all inputs; None for others
 
 
 def evaluated(program: Program) -> Evaluation:

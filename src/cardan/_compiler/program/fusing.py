@@ -32,15 +32,10 @@ _SUMS: dict[Op, tuple[Fused, Fused]] = {Op.ADD: (Fused.FMA, Fused.FMA), Op.SUB: 
 
 
 class Joined(NamedTuple):
-    """The instructions of a program with products joined to sums; each keeps its number.
+    """The instructions of a program with products joined to sums; each keeps its number."""
 
-    Attributes:
-        ops: the operation of each; a product that joined a sum is a CONST that nothing uses.
-        args: the operands of each.
-    """
-
-    ops: list[Op | Fused]
-    args: list[tuple[int, ...]]
+    ops: list[Op | Fused]  # the operation of each; a product that joined a sum is a CONST that nothing uses
+    args: list[tuple[int, ...]]  # the operands of each
 
 
 def joined_products(program: Program) -> Joined:

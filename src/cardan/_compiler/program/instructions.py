@@ -14,17 +14,12 @@ from cardan._compiler.program.ops import LEAVES, Op
 
 
 class Instruction(NamedTuple):
-    """One operation.
+    """One operation."""
 
-    Attributes:
-        op: which.
-        args: numbers of the earlier instructions it acts on.
-        value: the number of a CONST; the position of an INPUT in the flattened inputs; what tells a CARRIED or PICKED
-            from others; the pass of a KEPT, from 0; else 0.
-    """
-
-    op: Op
-    args: tuple[int, ...] = ()
+    op: Op  # which
+    args: tuple[int, ...] = ()  # numbers of the earlier instructions it acts on
+    # the number of a CONST; the position of an INPUT in the flattened inputs; what tells a CARRIED or PICKED from
+    # others; the pass of a KEPT, from 0; else 0
     value: float = 0.0
 
 

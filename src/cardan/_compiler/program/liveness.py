@@ -82,19 +82,12 @@ def _carried_within(program: Program, region: Region) -> list[int]:
 
 
 class Tables(NamedTuple):
-    """Where the tables of a region are among the places where values wait.
+    """Where the tables of a region are among the places where values wait."""
 
-    Attributes:
-        rows: what is in them.
-        picked: place of the row of the pass that runs; those of all passes follow, one after the other.
-        kept: place of the first row that is kept.
-        end: the first place behind.
-    """
-
-    rows: Rows
-    picked: int
-    kept: int
-    end: int
+    rows: Rows  # what is in them
+    picked: int  # place of the row of the pass that runs; those of all passes follow, one after the other
+    kept: int  # place of the first row that is kept
+    end: int  # the first place behind
 
 
 def tables_of(program: Program, top: int) -> list[Tables]:

@@ -67,21 +67,13 @@ class Op(Enum):
 
 
 class Spec(NamedTuple):
-    """What an operation is.
+    """What an operation is."""
 
-    Attributes:
-        operands: their types; a PICKED has as many of its own as its region has passes.
-        result: its type.
-        evaluate: the operation on scalars of any type.
-        numpy: the operation on arrays of numbers: its definition.
-        c: the operation in C, with {0}, {1}, {2} for the operands and {f} for the suffix of functions of floats.
-    """
-
-    operands: tuple[Kind, ...]
-    result: Kind
-    evaluate: Callable[..., Any]
-    numpy: Callable[..., Any]
-    c: str
+    operands: tuple[Kind, ...]  # their types; a PICKED has as many of its own as its region has passes
+    result: Kind  # its type
+    evaluate: Callable[..., Any]  # the operation on scalars of any type
+    numpy: Callable[..., Any]  # the operation on arrays of numbers: its definition
+    c: str  # the operation in C, with {0}, {1}, {2} for the operands and {f} for the suffix of functions of floats
 
 
 _R, _B = Kind.REAL, Kind.BOOL

@@ -46,17 +46,12 @@ class Region(NamedTuple):
 
     What is carried to an input goes on being there, so only a region that is in no other may do that. A PICKED belongs
     to the innermost region around it, a KEPT to the outermost of those around its operand and not around itself.
-
-    Attributes:
-        start: number of its first instruction.
-        stop: number of the first one behind it.
-        passes: how often it is run.
-        carried: pairs (k, after) of instructions: from the second pass on, k has the value `after` had one pass before.
     """
 
-    start: int
-    stop: int
-    passes: int
+    start: int  # number of its first instruction
+    stop: int  # number of the first one behind it
+    passes: int  # how often it is run
+    # pairs (k, after) of instructions: from the second pass on, k has the value `after` had one pass before
     carried: tuple[tuple[int, int], ...]
 
     @property
@@ -66,37 +61,25 @@ class Region(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """What a region takes from a table and puts in one: a row for each of its passes.
+    """What a region takes from a table and puts in one: a row for each of its passes."""
 
-    Attributes:
-        picked: the PICKED instructions of the region, whose operands are the columns of the first table.
-        kept: the instructions of which KEPT ones want the value in each pass: the columns of the second.
-    """
-
-    picked: tuple[int, ...]
-    kept: tuple[int, ...]
+    picked: tuple[int, ...]  # the PICKED instructions of the region, whose operands are the columns of the first table
+    kept: tuple[int, ...]  # the instructions of which KEPT ones want the value in each pass: the columns of the second
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program(ByFields):
-    """A program.
+    """A program."""
 
-    Attributes:
-        name: of the function it computes.
-        inputs: the arguments; their entries, row by row, one argument after the other, are the flattened inputs.
-        instructions: in order of evaluation; any sequence of them becomes one in columns.
-        outputs: the results; their entries, likewise flattened, are ...
-        results: ... the instructions with these numbers.
-        regions: what is run several times, in order; either apart or the later one within the earlier one.
-        history: what tracing and the passes did: a name and a number of operations each. (Not part of what it is.)
-    """
-
-    name: str
+    name: str  # of the function it computes
+    # the arguments; their entries, row by row, one argument after the other, are the flattened inputs
     inputs: tuple[Array, ...]
-    instructions: Instructions
-    outputs: tuple[Array, ...]
-    results: tuple[int, ...]
+    instructions: Instructions  # in order of evaluation; any sequence of them becomes one in columns
+    outputs: tuple[Array, ...]  # the results; their entries, likewise flattened, are ...
+    results: tuple[int, ...]  # ... the instructions with these numbers
+    # what is run several times, in order; either apart or the later one within the earlier one
     regions: tuple[Region, ...] = ()
+    # what tracing and the passes did: a name and a number of operations each. (Not part of what it is.)
     history: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:

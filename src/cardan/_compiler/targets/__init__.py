@@ -50,17 +50,12 @@ def _cuda(outline: Outline, program: Source) -> Runner:
 
 
 class Target(NamedTuple):
-    """A target: its emitter and its loader, each None if it has none.
+    """A target: its emitter and its loader, each None if it has none."""
 
-    Attributes:
-        text: the emitter.
-        load: the loader.
-        keeps: whether that keeps what it made of a program, and then does without; to others a trace that was kept is
-            of no use.
-    """
-
-    text: Callable[[Program], str] | None
-    load: Callable[[Outline, Source], Runner] | None
+    text: Callable[[Program], str] | None  # the emitter
+    load: Callable[[Outline, Source], Runner] | None  # the loader
+    # whether that keeps what it made of a program, and then does without; to others a trace that was kept is of no
+    # use
     keeps: bool = False
 
 

@@ -11,25 +11,16 @@ import numpy as np
 
 
 class Buffer(NamedTuple):
-    """Rows of entries in the memory of a device, one for each state.
+    """Rows of entries in the memory of a device, one for each state."""
 
-    Attributes:
-        address: of the first entry of the first row.
-        rows: how many, for who computes them; one may serve all states (stride 0).
-        entries: of a row, one after the other.
-        stride: entries from the beginning of a row to that of the next: 0 where all states share one; may be negative.
-        dtype: float64 or float32.
-        device: its number.
-        owner: what keeps the memory from being freed.
-    """
-
-    address: int
-    rows: int
-    entries: int
+    address: int  # of the first entry of the first row
+    rows: int  # how many, for who computes them; one may serve all states (stride 0)
+    entries: int  # of a row, one after the other
+    # entries from the beginning of a row to that of the next: 0 where all states share one; may be negative
     stride: int
-    dtype: np.dtype
-    device: int
-    owner: Any = None
+    dtype: np.dtype  # float64 or float32
+    device: int  # its number
+    owner: Any = None  # what keeps the memory from being freed
 
     @property
     def span(self) -> tuple[int, int]:

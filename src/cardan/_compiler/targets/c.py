@@ -87,27 +87,16 @@ class Code(NamedTuple):
 
 
 class CFunction(NamedTuple):
-    """A program as a function of C, to be written into files.
+    """A program as a function of C, to be written into files."""
 
-    Attributes:
-        name: of the function.
-        program: what it computes, its inputs and results named as in C.
-        real: the type of its numbers.
-        definition: the text that belongs into a source.
-        declaration: that of a header.
-        workspace: how many numbers wait in the array w.
-        gives_workspace: whether the caller gives w, as the last argument.
-        stack: bytes it takes at most, w in it unless the caller gives it, without what functions of libm take.
-    """
-
-    name: str
-    program: Program
-    real: str
-    definition: str
-    declaration: str
-    workspace: int
-    gives_workspace: bool
-    stack: int
+    name: str  # of the function
+    program: Program  # what it computes, its inputs and results named as in C
+    real: str  # the type of its numbers
+    definition: str  # the text that belongs into a source
+    declaration: str  # that of a header
+    workspace: int  # how many numbers wait in the array w
+    gives_workspace: bool  # whether the caller gives w, as the last argument
+    stack: int  # bytes it takes at most, w in it unless the caller gives it, without what functions of libm take
 
     @property
     def work(self) -> str:

@@ -20,24 +20,15 @@ from cardan._compiler.program.repeated import whole
 
 
 class Dialect(NamedTuple):
-    """What differs from language to language.
+    """What differs from language to language."""
 
-    Attributes:
-        real: the type of a number.
-        part: operations in a function, about.
-        number: how a constant is written.
-        expression: how an operation on operands is written.
-        pair: the function that gives sine and cosine at once; none if empty.
-        tables: the array in which the tables of regions lie; w, if they lie with all else.
-        passes: what says how often the program is run as a whole; where it is empty, the number itself stands there.
-    """
-
-    real: str
-    part: int
-    number: Callable[[float], str]
-    expression: Callable[[Enum, Sequence[str]], str]
-    pair: str = ""
-    tables: str = "w"
+    real: str  # the type of a number
+    part: int  # operations in a function, about
+    number: Callable[[float], str]  # how a constant is written
+    expression: Callable[[Enum, Sequence[str]], str]  # how an operation on operands is written
+    pair: str = ""  # the function that gives sine and cosine at once; none if empty
+    tables: str = "w"  # the array in which the tables of regions lie; w, if they lie with all else
+    # what says how often the program is run as a whole; where it is empty, the number itself stands there
     passes: str = ""
 
     def how_often(self, program: Program, region: Region) -> int | str:

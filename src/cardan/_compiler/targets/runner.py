@@ -19,24 +19,16 @@ from cardan._compiler.runtime.memory import empty
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Outline(ByFields):
-    """All of a program but its instructions: what a target needs to run code it made of the program before.
+    """All of a program but its instructions: what a target needs to run code it made of the program before."""
 
-    Attributes:
-        name: of the function it computes.
-        inputs: the arguments.
-        outputs: the results.
-        operations: how many are done for a state.
-        digest: of what the program computes, in hexadecimal: equal for equal programs, on every machine. How often a
-            program is run as a whole is left out, as one machine code serves all counts.
-        passes: how often it is run as a whole, on its own results; 0 if it is not repeated.
-    """
-
-    name: str
-    inputs: tuple[Array, ...]
-    outputs: tuple[Array, ...]
-    operations: int
+    name: str  # of the function it computes
+    inputs: tuple[Array, ...]  # the arguments
+    outputs: tuple[Array, ...]  # the results
+    operations: int  # how many are done for a state
+    # of what the program computes, in hexadecimal: equal for equal programs, on every machine. How often a program is
+    # run as a whole is left out, as one machine code serves all counts.
     digest: str
-    passes: int = 0
+    passes: int = 0  # how often it is run as a whole, on its own results; 0 if it is not repeated
 
     @staticmethod
     def of(program: Program) -> Outline:
@@ -85,13 +77,9 @@ class PythonCall(NamedTuple):
 
 
 class Runner(ABC):
-    """A program on arrays.
+    """A program on arrays."""
 
-    Attributes:
-        outputs: the program's.
-    """
-
-    outputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]  # the program's
 
     @abstractmethod
     def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:

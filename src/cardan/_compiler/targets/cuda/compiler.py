@@ -35,35 +35,21 @@ _REGISTERS = re.compile(r"Used (\d+) registers")
 
 
 class Resources(NamedTuple):
-    """What a kernel takes of a device.
+    """What a kernel takes of a device."""
 
-    Attributes:
-        registers: of a thread, of 4 bytes.
-        spill_stores: bytes of instructions that put registers into memory, as there were too few; all functions.
-        spill_loads: bytes of those that take them back.
-        stack: bytes of a thread's own memory: arrays, and what is spilled.
-        shared: bytes of shared memory the kernel declares; what it is given at the launch is not counted.
-    """
-
-    registers: int
-    spill_stores: int
-    spill_loads: int
-    stack: int
-    shared: int
+    registers: int  # of a thread, of 4 bytes
+    spill_stores: int  # bytes of instructions that put registers into memory, as there were too few; all functions
+    spill_loads: int  # bytes of those that take them back
+    stack: int  # bytes of a thread's own memory: arrays, and what is spilled
+    shared: int  # bytes of shared memory the kernel declares; what it is given at the launch is not counted
 
 
 class Cubin(NamedTuple):
-    """A compiled kernel.
+    """A compiled kernel."""
 
-    Attributes:
-        image: what a driver loads.
-        resources: what it takes.
-        seconds: it was compiled in; 0 if it was found on disk.
-    """
-
-    image: bytes
-    resources: Resources
-    seconds: float = 0.0
+    image: bytes  # what a driver loads
+    resources: Resources  # what it takes
+    seconds: float = 0.0  # it was compiled in; 0 if it was found on disk
 
 
 class Kernel(NamedTuple):

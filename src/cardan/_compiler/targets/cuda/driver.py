@@ -33,23 +33,14 @@ _SINCE = 12000  # version of CUDA from which on a launch takes the handle of a k
 
 
 class Device(NamedTuple):
-    """A device.
+    """A device."""
 
-    Attributes:
-        number: by which it is known in this process.
-        name: its model.
-        capability: its compute capability, major and minor.
-        shared: bytes of shared memory that a block may have.
-        registers: that a block may have.
-        processors: how many multiprocessors there are.
-    """
-
-    number: int
-    name: str
-    capability: tuple[int, int]
-    shared: int
-    registers: int
-    processors: int
+    number: int  # by which it is known in this process
+    name: str  # its model
+    capability: tuple[int, int]  # its compute capability, major and minor
+    shared: int  # bytes of shared memory that a block may have
+    registers: int  # that a block may have
+    processors: int  # how many multiprocessors there are
 
     @property
     def architecture(self) -> str:
@@ -67,35 +58,21 @@ def compiled_for(outline: Outline, program: Callable[[], Program], single: bool,
 
 
 class Loaded(NamedTuple):
-    """A kernel on a device.
+    """A kernel on a device."""
 
-    Attributes:
-        handle: of the function.
-        kernel: what it was loaded from.
-        device: its number.
-    """
-
-    handle: Any
-    kernel: Kernel
-    device: int
+    handle: Any  # of the function
+    kernel: Kernel  # what it was loaded from
+    device: int  # its number
 
 
 class Everywhere(NamedTuple):
-    """A kernel on all devices.
+    """A kernel on all devices."""
 
-    Attributes:
-        kernel: what was loaded.
-        handle: of it, for any device.
-        launch: the address of the driver's function that launches it.
-        library: what it is in, which is to be kept.
-        passes: how often the program is run on its own results; see `Outline`.
-    """
-
-    kernel: Kernel
-    handle: Any
-    launch: int
-    library: Any
-    passes: int
+    kernel: Kernel  # what was loaded
+    handle: Any  # of it, for any device
+    launch: int  # the address of the driver's function that launches it
+    library: Any  # what it is in, which is to be kept
+    passes: int  # how often the program is run on its own results; see `Outline`
 
     @property
     def words(self) -> dict[str, int]:

@@ -14,35 +14,21 @@ COLUMNS = 32  # that are staged at a time: 128 bytes of a row, what one access o
 
 
 class Launch(NamedTuple):
-    """How a kernel is launched.
+    """How a kernel is launched."""
 
-    Attributes:
-        name: of the kernel.
-        threads: of a block.
-        states: that a block computes.
-        shared: bytes of shared memory a block is given beyond those the kernel declares.
-    """
-
-    name: str
-    threads: int
-    states: int
-    shared: int
+    name: str  # of the kernel
+    threads: int  # of a block
+    states: int  # that a block computes
+    shared: int  # bytes of shared memory a block is given beyond those the kernel declares
 
 
 class Chunk(NamedTuple):
-    """Columns of an output that are written together.
+    """Columns of an output that are written together."""
 
-    Attributes:
-        array: the output.
-        first: the first column.
-        columns: how many.
-        position: of the first one among the results of the program.
-    """
-
-    array: Array
-    first: int
-    columns: int
-    position: int
+    array: Array  # the output
+    first: int  # the first column
+    columns: int  # how many
+    position: int  # of the first one among the results of the program
 
     def results(self, program: Program) -> tuple[int, ...]:
         """Return the instructions whose values they are."""

@@ -44,23 +44,14 @@ OBJECT = -1
 
 
 class Image(NamedTuple):
-    """Machine code of one function.
+    """Machine code of one function."""
 
-    Attributes:
-        code: the bytes; those of an object file, if `entry` is `OBJECT`.
-        entry: where in them the function begins.
-        width: states it computes at a time.
-        workspace: bytes it works in; they begin at a multiple of 64.
-        heap: as many of them must be given to it; 0 where it takes them from the stack.
-        functions: of how many it is made.
-    """
-
-    code: bytes
-    entry: int
-    width: int = 1
-    workspace: int = 0
-    heap: int = 0
-    functions: int = 1
+    code: bytes  # the bytes; those of an object file, if `entry` is `OBJECT`
+    entry: int  # where in them the function begins
+    width: int = 1  # states it computes at a time
+    workspace: int = 0  # bytes it works in; they begin at a multiple of 64
+    heap: int = 0  # as many of them must be given to it; 0 where it takes them from the stack
+    functions: int = 1  # of how many it is made
 
     def to_bytes(self) -> bytes:
         """Return the image as it is kept."""

@@ -46,15 +46,10 @@ def _place(result: np.ndarray, row: int) -> tuple[int, int]:
 
 
 class Kind(NamedTuple):
-    """What machine code of a program is for.
+    """What machine code of a program is for."""
 
-    Attributes:
-        dtype: of the states.
-        few: whether it computes a few of them, or many at a time.
-    """
-
-    dtype: np.dtype
-    few: bool
+    dtype: np.dtype  # of the states
+    few: bool  # whether it computes a few of them, or many at a time
 
     @property
     def number(self) -> int:

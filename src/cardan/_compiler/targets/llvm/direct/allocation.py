@@ -23,15 +23,11 @@ NOWHERE = -1
 
 
 class Form(NamedTuple):
-    """What a step wants of its operands.
+    """What a step wants of its operands."""
 
-    Attributes:
-        memory: positions of which one may be in memory; if that is either of two, they may change places.
-        tied: positions of which one is overwritten by the result; none, if the result goes anywhere.
-    """
-
+    # positions of which one may be in memory; if that is either of two, they may change places
     memory: tuple[int, ...] = ()
-    tied: tuple[int, ...] = ()
+    tied: tuple[int, ...] = ()  # positions of which one is overwritten by the result; none, if the result goes anywhere
 
 
 Placed = tuple[str, int, Sequence[int]]
@@ -42,34 +38,22 @@ A place is a number: first the registers, then the constants, then the slots of 
 
 
 class Machine(NamedTuple):
-    """What a processor has.
+    """What a processor has."""
 
-    Attributes:
-        registers: how many.
-        forms: of each step it has.
-        text: writes a straight line as a function of the workspace: the lines, from its name, the machine, the lanes
-            and the line on registers.
-        ahead: how far steps are done before those in front of them, which wait; more wait in registers then.
-    """
-
-    registers: int
-    forms: Mapping[str, Form]
+    registers: int  # how many
+    forms: Mapping[str, Form]  # of each step it has
+    # writes a straight line as a function of the workspace: the lines, from its name, the machine, the lanes and the
+    # line on registers
     text: Callable[[str, Machine, Lanes, Allocation], list[str]]
-    ahead: int = 0
+    ahead: int = 0  # how far steps are done before those in front of them, which wait; more wait in registers then
 
 
 class Allocation(NamedTuple):
-    """A straight line on registers.
+    """A straight line on registers."""
 
-    Attributes:
-        placed: the steps, and what is moved between them.
-        constants: as many places behind the registers.
-        slots: of the workspace, that are used, with values that waited.
-    """
-
-    placed: list[Placed]
-    constants: list[object]
-    slots: int
+    placed: list[Placed]  # the steps, and what is moved between them
+    constants: list[object]  # as many places behind the registers
+    slots: int  # of the workspace, that are used, with values that waited
 
 
 class _Allocator:

@@ -50,17 +50,11 @@ class Bits(Enum):
 
 
 class Steps(NamedTuple):
-    """A straight line as steps.
+    """A straight line as steps."""
 
-    Attributes:
-        steps: in order.
-        constants: the values that are known.
-        values: how many values there are: those of the program, and more in between.
-    """
-
-    steps: list[Step]
-    constants: dict[int, float | Bits]
-    values: int
+    steps: list[Step]  # in order
+    constants: dict[int, float | Bits]  # the values that are known
+    values: int  # how many values there are: those of the program, and more in between
 
 
 class _Lowering:
