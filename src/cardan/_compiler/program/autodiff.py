@@ -99,10 +99,7 @@ def _choice(op: Op, args: Sequence[int], values: Sequence[Any]) -> _Choice | Non
 def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
     """Return the derivatives of each instruction along the directions.
 
-    Args:
-        program: what to differentiate.
-        values: of its instructions, from `replay`.
-        seeds: the derivatives of the flattened inputs, by their position.
+    `values` are those of the instructions (`replay`), `seeds` the derivatives of the flattened inputs by position.
     """
     found: list[Derivatives] = []
     guards: list[Guards] = []
@@ -166,10 +163,8 @@ def _within(guard: Guard, slope: Any, conditions: Mapping[int, Condition]) -> An
 def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
     """Return the derivatives of the results by each input, at the place of its instruction.
 
-    Args:
-        program: what to differentiate.
-        values: of its instructions, from `replay`.
-        seeds: by number of an instruction, the derivatives by it that are there to begin with: 1 for a result.
+    `values` are those of the instructions (`replay`). By number of an instruction, `seeds` holds the derivatives by it
+    that are there to begin with: 1 for a result.
     """
     active, instructions = _active(program), list(program.instructions)
     found: list[Guarded] = [{(): dict(seeds[k])} if seeds.get(k) else {} for k in range(len(instructions))]
@@ -443,15 +438,12 @@ def symmetric_jacobian(program: Program, wrt: Sequence[Tangent]) -> Program:
 def jacobian_vector_product(
     program: Program, wrt: Sequence[Tangent | str], directions: Sequence[str] | None = None
 ) -> Program:
-    """Return the program of the results' rate of change while inputs move.
+    """Return the program of the results' rate of change while inputs move: for each output y an output `y_dot`.
 
     Args:
         program: y = f(x, ...).
         wrt: the directions of each input that moves, or its name.
-        directions: names of the inputs that say along which; `x_dot` for each x by default.
-
-    Returns:
-        A program with these inputs more, and for each output y an output `y_dot`.
+        directions: names of the inputs that say along which, which it has besides; `x_dot` for each x by default.
 
     Raises:
         UnknownNameError: if there is no such input.
@@ -470,15 +462,12 @@ def jacobian_vector_product(
 def vector_jacobian_product(
     program: Program, wrt: Sequence[Tangent | str], weights: Sequence[str] | None = None
 ) -> Program:
-    """Return the program of the gradient, along the directions of inputs, of the results weighed and summed.
+    """Return the program of the gradient of the weighted sum of the results: for each x in `wrt` an output `x_bar`.
 
     Args:
         program: y = f(x, ...).
         wrt: the directions of each input, or its name.
-        weights: names of the inputs that weigh the outputs; `y_bar` for each y by default.
-
-    Returns:
-        A program with these inputs more, and for each x in `wrt` an output `x_bar`.
+        weights: names of the inputs that weigh the outputs, which it has besides; `y_bar` for each y by default.
 
     Raises:
         UnknownNameError: if there is no such input.
@@ -519,10 +508,7 @@ def _tangent(program: Program, wrt: Tangent | str) -> Tangent:
 def rate_along(function: Callable[[list[Any]], Sequence[Any]], x: Sequence[Any], x_dot: Sequence[Any]) -> list[Any]:
     """Return the time derivatives of what a function of scalars returns, while x moves at x_dot.
 
-    Args:
-        function: takes as many scalars as x has and returns scalars.
-        x: numbers, or symbols of one trace.
-        x_dot: likewise.
+    Both may be numbers, or symbols of one trace; so may what the function holds.
     """
     graph = next((e.graph for e in (*x, *x_dot) if type(e) is Expr), None) or Graph()
     start, regions = len(graph.instructions), graph.regions

@@ -31,11 +31,9 @@ _LEAVES = tuple(CODES[op] for op in LEAVES)
 class Instructions(Sequence[Instruction]):
     """The instructions of a program, in columns: some 20 bytes each, where an object takes 170.
 
-    One is made when it is asked for, which takes half a microsecond. What wanders through a long program makes a list
-    of them, or of one column (`ops`, `args`, `values`), and lets it go with its work. Equal are those of the same bits.
-
-    Args:
-        instructions: in order of evaluation; tuples of an operation, its operands and its value will do.
+    One is made when it is asked for, which takes half a microsecond. Code that walks a long program makes a list of
+    them, or of one column (`ops`, `args`, `values`), and lets it go with its work. Equal are those of the same bits.
+    They are made of tuples of an operation, its operands and its value, in order of evaluation.
     """
 
     __slots__ = ("_codes", "_ends", "_operands", "_values")

@@ -11,14 +11,10 @@ from cardan._compiler.program.replay import straight
 
 
 def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Program:
-    """Return the program that runs a program several times; the results are those of the last pass.
+    """Return the program that runs a program several times, once at least; the results are those of the last pass.
 
     The instructions stay as they are, so that the passes do what as many calls of the program do, to the last bit.
-
-    Args:
-        program: what is run.
-        count: how often, at least once.
-        carried: names of inputs, and of the outputs of the same size that take their place in the next pass.
+    `carried` names inputs, and the outputs of the same size that take their place in the next pass.
     """
     pairs = _pairs(program, carried)
     inside = program.regions

@@ -25,10 +25,7 @@ Step = tuple[Callable[..., Any] | None, tuple[int, ...], tuple[int, ...]]
 class Walk:
     """A program as what runs it looks at, made once: at each call that would take as long as the numbers.
 
-    Args:
-        program: what to run.
-        functions: by which operations are computed.
-        freed: for each instruction those whose values are not needed behind it.
+    `functions` compute the operations; `freed` has for each instruction those whose values nothing needs behind it.
     """
 
     def __init__(self, program: Program, functions: Functions, freed: Iterable[tuple[int, ...]] = repeat(())) -> None:
@@ -99,12 +96,7 @@ _EVALUATE: Functions = {op: None if op in LEAVES else spec.evaluate for op, spec
 
 
 def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
-    """Return the value of each instruction, in regions that of the last pass.
-
-    Args:
-        program: what to run.
-        inputs: a scalar for each flattened input.
-    """
+    """Return the value of each instruction, in regions that of the last pass, from a scalar for each input's entry."""
     return Walk(program, _EVALUATE).run(inputs)
 
 

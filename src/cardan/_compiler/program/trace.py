@@ -24,13 +24,12 @@ def trace(
 
     Args:
         name: of the program.
-        function: takes one array of symbols (dtype object) for each input, returns its results by name: arrays whose
-            entries are symbols or numbers.
+        function: takes an array of symbols (dtype object) for each input, returns arrays of symbols or numbers by name.
         inputs: names and shapes of the arguments.
         regions: whether `cardan.repeat` makes regions; else it writes the passes out.
 
     Raises:
-        TraceError: if the function branches on a symbol or returns something that is no scalar.
+        TraceError: if the function branches on a symbol or returns something that is not a scalar.
     """
     graph = Graph(regions=regions)
     try:
@@ -49,15 +48,7 @@ def trace(
 
 
 def assemble(name: str, graph: Graph, inputs: Sequence[Array], outputs: Sequence[Array], results: Any) -> Program:
-    """Return the program of what a graph holds.
-
-    Args:
-        name: of the program.
-        graph: the operations.
-        inputs: names and shapes.
-        outputs: names and shapes.
-        results: their flattened entries, symbols of the graph or numbers.
-    """
+    """Return the program of a graph; results are the outputs' flattened entries, symbols of the graph or numbers."""
     return _program(name, graph, inputs, outputs, [graph.result(entry) for entry in results])
 
 

@@ -13,13 +13,12 @@ from cardan._algebra.errors import ParameterError
 def default_threads() -> int:
     """Return how many threads to use where nothing was set: CARDAN_NUM_THREADS, or fewer than there are cores.
 
-    OMP_NUM_THREADS is heeded, too, as what starts several processes at once sets it for each of them, so that they do
-    not crowd each other out: joblib (loky), Dask's nannies, Ray's workers, torchrun, and schedulers of clusters. Those
-    of single libraries (OPENBLAS_NUM_THREADS, MKL_NUM_THREADS, ...) are about these libraries alone.
+    OMP_NUM_THREADS counts, too: what starts several processes at once sets it for each of them, so that they do not
+    crowd each other out: joblib (loky), Dask's nannies, Ray's workers, torchrun, and schedulers of clusters. An invalid
+    one is ignored. Variables of single libraries (OPENBLAS_NUM_THREADS, ...) are about these libraries alone.
 
     Raises:
-        ParameterError: if CARDAN_NUM_THREADS is no number of threads. (OMP_NUM_THREADS is not ours to judge: what is
-            no number there is not heeded.)
+        ParameterError: if CARDAN_NUM_THREADS is not a number of threads.
     """
     ours = os.environ.get("CARDAN_NUM_THREADS", "").strip()
     if ours:
@@ -44,10 +43,9 @@ def available_cores() -> int:
 
 
 def group_limit(root: Path = Path("/")) -> float:
-    """Return to how many cores' time Linux' control groups (containers, services) hold this process; inf if to none.
+    """Return how many cores' time Linux' control groups (containers, services) allow this process; inf without a limit.
 
-    Args:
-        root: the folder that has `proc` and `sys`.
+    `root` is the folder that has `proc` and `sys`.
     """
     return min((_quota(file) for file in _limit_files(root)), default=inf)
 

@@ -22,11 +22,9 @@ def log() -> Any:
 
 @contextmanager
 def announced(what: str, seconds: float) -> Iterator[None]:
-    """Say what is done meanwhile, if it is expected to take long.
+    """Say what is done meanwhile ("compiling mass_matrix"), if it is expected to take long.
 
-    Args:
-        what: in a few words, such as "compiling mass_matrix".
-        seconds: it will take, roughly; the share that is done is judged by it.
+    The share that is done is judged by the seconds that it is expected to take.
     """
     terminal: Any = sys.stderr if sys.stderr is not None and sys.stderr.isatty() else None
     if seconds < LONG:

@@ -34,12 +34,8 @@ KEPT, MOST = 8, 512 * 2**20  # blocks that wait to be lent again, and bytes of t
 class Blocks:
     """Blocks of memory that are lent, and taken back.
 
-    Every step is one that no thread can interrupt (a `deque` puts and takes atomically), as a block may come back at
-    any moment, between any two lines of whoever is borrowing one.
-
-    Args:
-        kept: blocks that wait, at most.
-        most: bytes of them, at most; what is beyond is freed, the oldest first.
+    At most `kept` of them wait, and at most `most` bytes; the oldest are freed first. Every step is one that no thread
+    can interrupt (a `deque` puts and takes atomically), as a block may come back at any moment, between any two lines.
     """
 
     def __init__(self, kept: int = KEPT, most: int = MOST) -> None:
@@ -52,7 +48,7 @@ class Blocks:
         return sum(block.nbytes for block in list(self._waiting))
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """Return an array of any content, in a block that is lent for it."""
+        """Return a new array of any content: of memory used before, if it is large."""
         size = math.prod(shape) * dtype.itemsize
         return np.asarray(_Loan(self, self._block(size), size)).view(dtype).reshape(shape)
 
@@ -133,12 +129,7 @@ _LENDS = _COUNTS and os.environ.get("CARDAN_MEMORY_POOL", "").strip() != "0"
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return a new array of any content: of memory used before, if it is large.
-
-    Args:
-        shape: of the array.
-        dtype: of its entries.
-    """
+    """Return a new array of any content: of memory used before, if it is large."""
     size = math.prod(shape) * dtype.itemsize
     if size < ALIGNED or not _LENDS:
         return np.empty(shape, dtype)

@@ -32,12 +32,7 @@ _chosen: list[int] = []
 
 
 def work_of(operations: int, numbers: int) -> int:
-    """Return the work of a state: its operations and the bytes of its results.
-
-    Args:
-        operations: how many are done.
-        numbers: how many are written.
-    """
+    """Return the work of a state: the operations that are done, and the bytes of the numbers that are written."""
     return operations + NUMBER * numbers
 
 
@@ -179,7 +174,7 @@ def split(rows: int, work: int, step: int, threads: int | None, run: Callable[[i
         rows: number of states.
         work: of a state; see `work_of`.
         step: parts are multiples of this many rows.
-        threads: at most, the caller's among them; None for `num_threads()`, which few states need not know.
+        threads: at most, the caller's among them; None for `num_threads()`, which is not called for few states.
         run: releases the interpreter while it computes.
     """
     if rows * work < WORTHWHILE:

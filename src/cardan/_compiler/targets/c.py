@@ -115,32 +115,22 @@ class CFunction(NamedTuple):
 
 
 def c_code(program: Program, name: str, *, single: bool = False, comment: str = "") -> Code:
-    """Return a program as C99.
-
-    Args:
-        program: what to compute.
-        name: of the function; its files are meant to be `name.c` and `name.h`.
-        single: whether to compute in float instead of double.
-        comment: lines for the head of both files.
+    """Return a program as C99, in files that are meant to be `name.c` and `name.h`, with a comment at their heads.
 
     Raises:
-        ParameterError: if the name is no C identifier.
+        ParameterError: if the name is not a C identifier.
     """
     function = c_function(program, name, single=single)
     return Code(c_source(function, name, comment), c_header([function], name, comment))
 
 
 def c_function(program: Program, name: str, *, single: bool = False, gives_workspace: bool = False) -> CFunction:
-    """Return a program as a function of C, and one that runs it over a batch.
+    """Return a program as a function of C, in float if it is `single`, and one that runs it over a batch.
 
-    Args:
-        program: what to compute.
-        name: of the function.
-        single: whether to compute in float instead of double.
-        gives_workspace: whether the array w is the caller's, so that it need not be on the stack.
+    The array w is the caller's if the function `gives_workspace`, and need not be on the stack then.
 
     Raises:
-        ParameterError: if the name is no C identifier.
+        ParameterError: if the name is not a C identifier.
     """
     check_name(name)
     program = _renamed(program, name)
@@ -175,14 +165,7 @@ def c_source(function: CFunction, header: str, comment: str = "") -> str:
 
 
 def c_header(functions: Sequence[CFunction], name: str, comment: str = "", *, constants: str = "") -> str:
-    """Return the header of functions, `name.h`.
-
-    Args:
-        functions: what it declares.
-        name: of the header.
-        comment: lines for its head.
-        constants: text before the functions.
-    """
+    """Return the header of functions, `name.h`, with a comment at its head and constants before the functions."""
     guard = f"{name.upper()}_H"
     top = f"{banner(comment)}#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n\n{_EXTERN}\n{constants}"
     return "\n".join([top, *(f.declaration for f in functions), f"{_EXTERN_END}\n#endif\n"])
@@ -305,12 +288,7 @@ def _frames(parts: Parts, size: int, results: int) -> int:
 
     A compiler may give a place on the stack to every value that a part computes, and to all that it reads, but to no
     more: each is written once. gcc without optimisation takes a half to four fifths of that, with `-O2` a tenth to two
-    thirds.
-
-    Args:
-        parts: of the program.
-        size: of a number, in bytes.
-        results: how many are written by one function.
+    thirds. Numbers have `size` bytes; one function writes so many `results`.
     """
     program = parts.program
     own = max(_values(parts, set(part)) for part in parts.parts)

@@ -100,10 +100,7 @@ PREFIX = "cardan_"
 def analysis(ops: Iterable[Op], inline: str, apart: str) -> list[str]:
     """Return the definitions that a program with these operations needs.
 
-    Args:
-        ops: which occur.
-        inline: what stands before the definition of a short function.
-        apart: likewise, of one that is rarely called, or long.
+    `inline` stands before the definition of a short function, `apart` before that of one rarely called, or long.
     """
     ops = set(ops)
     angular = ops & {Op.SIN, Op.COS, Op.TAN}

@@ -69,8 +69,7 @@ class Parts:
     def wait(self, results: Mapping[int, int]) -> None:
         """Give what more than one part needs its place in w; each is used again.
 
-        Args:
-            results: for each instruction whose value is a result, the part after which it is read last.
+        For each instruction whose value is a result, `results` has the part after which it is read last.
         """
         last = last_readers(self.program, self.home, self.spans, self.heads, self.args)
         for r, p in results.items():

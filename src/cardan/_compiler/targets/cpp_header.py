@@ -90,13 +90,7 @@ class Sizes(NamedTuple):
 
 
 def cpp_header(functions: Sequence[CppFunction], name: str, sizes: Sizes, comment: str = "") -> str:
-    """Return a C++17 header, `name.hpp`, beside `name.h`, with a namespace of that name.
-
-    Args:
-        functions: what it declares; all of one type of numbers.
-        name: of both headers, and of the namespace.
-        sizes: the robot's.
-        comment: lines for its head.
+    """Return a C++17 header, `name.hpp`, beside `name.h`, with a namespace of that name, for one type of real numbers.
 
     Raises:
         ParameterError: for a name that means something in C++.

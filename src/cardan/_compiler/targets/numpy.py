@@ -22,15 +22,10 @@ _NUMPY: Functions = {op: None if op in LEAVES else spec.numpy for op, spec in SP
 
 
 def evaluate(program: Program | Walk, columns: Sequence[Any], dtype: np.dtype) -> list[Any]:
-    """Evaluate a program on columns of numbers.
+    """Return one array or scalar for each flattened output of a program, or of its `walk_of`.
 
-    Args:
-        program: what to compute, or its `walk_of`.
-        columns: one array (or scalar) of `dtype` for each flattened input, all of broadcastable shapes.
-        dtype: float64 or float32; the whole computation runs in it.
-
-    Returns:
-        One array or scalar for each flattened output.
+    There is one array (or scalar) of `dtype` for each flattened input, all of broadcastable shapes. The whole
+    computation runs in that dtype, float64 or float32.
     """
     walk = program if isinstance(program, Walk) else walk_of(program)
     shape = np.broadcast_shapes(*map(np.shape, columns)) if walk.tables else ()

@@ -103,15 +103,10 @@ def architecture_for(major: int, minor: int) -> str:
 
 
 def compiled(source: str, name: str, architecture: str) -> Cubin:
-    """Return a kernel compiled, or found on disk.
-
-    Args:
-        source: its text.
-        name: of the kernel.
-        architecture: of the device, such as `"sm_90"`.
+    """Return a kernel compiled for an architecture, such as `"sm_90"`, or found on disk.
 
     Raises:
-        MissingExtraError, TargetError: without NVRTC, and with what it says where it cannot compile the text.
+        MissingExtraError, TargetError: without NVRTC, and with its own words if it cannot compile the text.
     """
     key = key_of(source, architecture)
     found = kept(key)
@@ -182,13 +177,7 @@ def _largest(pattern: re.Pattern[str], text: str) -> int:
 
 
 def kernel_of(outline: Outline, program: Callable[[], Program], single: bool, architecture: str) -> Kernel:
-    """Return the kernel of a program: found on disk, or written and compiled now.
-
-    Args:
-        outline: of the program.
-        program: gives it; called only if the kernel was not made before.
-        single: whether in float32.
-        architecture: of the device.
+    """Return the kernel of a program: found on disk, or written and compiled now; only then `program()` is called.
 
     Raises:
         MissingExtraError, TargetError: as `compiled`.

@@ -166,25 +166,13 @@ class Driver:
     def load(self, outline: Outline, program: Callable[[], Program], single: bool, number: int) -> Loaded:
         """Return a program's kernel on a device.
 
-        Args:
-            outline: of the program.
-            program: gives it, if it is needed.
-            single: whether in float32.
-            number: of the device.
-
         Raises:
             TargetError: if it cannot be compiled, or takes more than the device has.
         """
         return self.loaded(outline.name, self._build(outline, program, single, self.device(number)), number)
 
     def loaded(self, name: str, kernel: Kernel, number: int) -> Loaded:
-        """Return a kernel on a device; errors as `load`.
-
-        Args:
-            name: of what it computes, for messages.
-            kernel: made for the device's architecture.
-            number: of the device.
-        """
+        """Return a kernel of the device's architecture on that device; the name is for messages, errors as `load`."""
         check_fits(name, kernel, self.device(number))
         doing = f"loading {name}"
         with self.on(number):
@@ -196,12 +184,7 @@ class Driver:
         return Loaded(handle, kernel, number)
 
     def on_all(self, outline: Outline, program: Callable[[], Program], single: bool) -> Everywhere:
-        """Return a program's kernel on all devices at once, for who calls the driver itself.
-
-        Args:
-            outline: of the program.
-            program: gives it, if it is needed.
-            single: whether in float32.
+        """Return a program's kernel on all devices at once, for callers that launch it themselves.
 
         Raises:
             TargetError: if the devices are of several architectures; else as `load`.
@@ -223,13 +206,9 @@ class Driver:
         return Everywhere(kernel, handle, int(address), library, outline.passes)
 
     def launch(self, loaded: Loaded, count: int, arguments: Sequence[int], stream: int) -> None:
-        """Run a kernel on states, without waiting for it.
+        """Run a kernel on so many states, without waiting for it, on a stream of its device.
 
-        Args:
-            loaded: the kernel.
-            count: number of states.
-            arguments: what follows the count: addresses and strides, and passes, which only repeated programs take.
-            stream: the handle of the stream, on the kernel's device.
+        What follows the count are addresses and strides, and the passes, which only repeated programs take.
 
         Raises:
             TargetError: if there are more states than a grid of blocks has, or the device refuses.
@@ -251,13 +230,7 @@ class Driver:
     # --- memory ---
 
     def allocate(self, size: int, number: int, stream: int, owner: Any = None) -> Allocation:
-        """Return memory of a device, freed in the order of a stream when nothing holds it any more.
-
-        Args:
-            size: bytes.
-            number: of the device.
-            stream: handle of the stream.
-            owner: of the stream, which is held as long as the memory.
+        """Return bytes of a device, freed in the order of a stream when nothing holds them; it keeps the stream's owner.
 
         Raises:
             DeviceMemoryError: if there is not enough.
@@ -305,7 +278,7 @@ class Driver:
         """Return the number of the device whose memory an address is in.
 
         Raises:
-            TargetError: if it is in none's.
+            TargetError: if no device has it.
         """
         what = self.api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
         return int(self._value(self.api.cuPointerGetAttribute(what, address), "asking whose memory an address is"))
@@ -423,12 +396,7 @@ _INSTALL = f"install the driver of the device; without one, {_ELSEWHERE}"
 
 
 def check_driver(version: int, nvrtc: tuple[int, int]) -> None:
-    """Raise `TargetError` if a driver cannot load what NVRTC makes.
-
-    Args:
-        version: of CUDA, as the driver says it: 1000 times the major one, 10 times the minor one.
-        nvrtc: the version of NVRTC.
-    """
+    """Raise `TargetError` if a driver cannot load what NVRTC makes; 12040 is version 12.4 of a driver."""
     if version // 1000 < nvrtc[0]:
         raise TargetError(
             f"the driver is of CUDA {version // 1000}.{version % 1000 // 10}, kernels compiled by NVRTC "

@@ -33,11 +33,7 @@ class CudaProgram(Runner):
     def launch(self, arrays: Sequence[Buffer], results: Sequence[Buffer], count: int, stream: int) -> None:
         """Compute the outputs, on the device where the results are, after what is on a stream; without waiting.
 
-        Args:
-            arrays: the inputs, in order.
-            results: where to write the outputs: apart from the inputs and from each other.
-            count: number of states; nothing is done for none.
-            stream: its handle.
+        The results are apart from the inputs and from each other.
 
         Raises:
             MissingExtraError, TargetError, DeviceMemoryError: for the first launch; as `Driver.load`.

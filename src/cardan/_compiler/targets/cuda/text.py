@@ -49,15 +49,11 @@ class CudaCode(NamedTuple):
 
 
 def cuda_code(program: Program, *, single: bool) -> CudaCode:
-    """Return a program as a kernel.
+    """Return a program as a kernel, in float if it is `single`.
 
     Its parameters are the number of states, then for each input and output where its first row begins, and how many
     entries further each next row does: 0 for an input that all states share. At the end, of a program that is repeated,
     how often.
-
-    Args:
-        program: what to compute.
-        single: whether in float instead of double.
     """
     program = _renamed(program)
     name = f"cardan_{re.sub(r'[^A-Za-z0-9_]', '_', program.name)}"
@@ -78,13 +74,7 @@ def cuda_code(program: Program, *, single: bool) -> CudaCode:
 
 
 def team_size(program: Program, registers: int, least: int) -> int:
-    """Return how many threads share a state: 1 where its values find room in the registers of one.
-
-    Args:
-        program: what to compute.
-        registers: that its values take at most, in its order.
-        least: threads of a team.
-    """
+    """Return how many threads share a state, `least` or more: 1 where its values find room in the registers of one."""
     if program.operations > TEAM or registers <= SOLO or any(picked or kept for picked, kept in rows_of(program)):
         return 1
     return next((n for n in (2, 4) if n >= least and registers <= n * SHARE), 8)

@@ -47,10 +47,10 @@ def compile_program(program: Program, dtype: np.dtype, lanes: Lanes | None = Non
 
 
 def chosen(lanes: Lanes) -> Machine | None:
-    """Return the table that is used for vectors of such lanes; None, where LLVM writes all.
+    """Return the table for vectors of such lanes; None if LLVM writes all.
 
     Raises:
-        TargetError: if CARDAN_EMITTER is none of `EMITTERS`, or asks for a table that does not exist.
+        TargetError: if CARDAN_EMITTER is none of `EMITTERS`, or names a table that does not exist.
     """
     wanted = os.environ.get("CARDAN_EMITTER") or ""
     if wanted and wanted not in EMITTERS:

@@ -211,11 +211,7 @@ def _spec(shape: tuple[int, ...], maker: int = 0, name: int = 0) -> list[int]:
 
 
 def _rows(work: int) -> dict[str, int]:
-    """Return up to how many states a call takes on one thread, and on several, and from how many it releases the lock.
-
-    Args:
-        work: of a state.
-    """
+    """Return the most states of a call on one thread, and on several, and from how many it releases the lock."""
     return {"alone": max(PART // work, 1), "shared": max((WORTHWHILE - 1) // work, 1), "release": RELEASE // work}
 
 

@@ -27,9 +27,7 @@ _TEXT = "cardan._compiler.targets.llvm.fast_path_text:call_text"
 def held_by(kind: type, slot: str) -> Callable[[Callable[..., Any]], Any]:
     """Return what makes objects of a subclass that hold a fast path in a slot, and are called as that fast path is.
 
-    Args:
-        kind: the class; all it has is in slots.
-        slot: one of them.
+    All that the class has is in slots.
     """
     subclass, code = _subclass(kind), _code(_offset(kind, slot))
     place = kind.__basicsize__

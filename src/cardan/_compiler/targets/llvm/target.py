@@ -103,10 +103,7 @@ class NativeProgram(Runner):
     def code(self, dtype: np.dtype, rows: int, *, for_good: bool = False) -> Loaded:
         """Return the machine code for so many states of a dtype, or for a while what there is of the other kind.
 
-        Args:
-            dtype: of the states.
-            rows: how many.
-            for_good: whether who asks will not ask again, so that code of the other kind is not what is wanted.
+        Never that of the other kind if it is `for_good`: whoever asks will not ask again.
         """
         kind = Kind(dtype, rows <= few_states(dtype))
         if kind in self._loaded:

@@ -113,8 +113,7 @@ class Code:
 class Reader(Code):
     """Writes how structures are read, and a context: an array of 64-bit words, and of functions, that have names.
 
-    Args:
-        words: the place of each in the context.
+    `words` has the place of each in the context.
     """
 
     context = "%context"
@@ -150,10 +149,7 @@ class Reader(Code):
     def workspace(self, size: str, spare: str, without: str) -> list[str]:
         """Write where to work, what to free, what to keep; one is kept, a thread that comes meanwhile makes its own.
 
-        Args:
-            size: bytes; 0 for none.
-            spare: pointer to the one that is kept.
-            without: the label to go on at where there is no memory.
+        The one that is kept is at `spare`; where there is no memory for so many bytes, go on at the label `without`.
         """
         three = ("ptr", "ptr", "ptr")
 

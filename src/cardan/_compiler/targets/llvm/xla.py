@@ -23,7 +23,7 @@ from cardan._compiler.targets.llvm.store import image_of, load
 
 
 class Handler:
-    """The handler of one program.
+    """The handler of one program, for core shapes of its arguments and results.
 
     Args:
         words: of its context, those of what it calls; see `words_of`.
@@ -31,10 +31,7 @@ class Handler:
         inputs: core shapes of its arguments.
         outputs: core shapes of its results.
         device: whether it launches a kernel.
-        keep: what must live as long as it does.
-
-    Attributes:
-        address: of the function. Whoever may call it must keep the handler alive.
+        keep: what must live as long as it does; whoever may call its `address` must keep the handler alive.
     """
 
     def __init__(
@@ -68,13 +65,7 @@ class Handler:
 
 
 def words_of(code: Any, work: int, passes: int) -> dict[str, int]:
-    """Return the words that say how to call a program in machine code.
-
-    Args:
-        code: the program's.
-        work: of a state; see `runtime/threads.py`.
-        passes: how often it is run on its own results; see `Outline`.
-    """
+    """Return the words that say how to call a program's machine code; see `work_of` for work, `Outline` for passes."""
     return {
         "evaluate": code.address,
         "passes": passes,

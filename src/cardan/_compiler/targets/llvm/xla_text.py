@@ -28,8 +28,7 @@ _DEVICE_FAILURES = {
 def handler_text(*, device: bool) -> str:
     """Return the module: the function `handler(frame)`, as XLA calls those that are registered with it.
 
-    Args:
-        device: whether it launches a kernel.
+    It launches a kernel on a `device`, and calls a program in machine code otherwise.
     """
     failures = _DEVICE_FAILURES if device else _FAILURES
     texts = [

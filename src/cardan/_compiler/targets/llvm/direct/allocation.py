@@ -103,10 +103,8 @@ class _Allocator:
     def run(self, steps: Sequence[Step], kept: Mapping[int, Sequence[int]], following: Sequence[Sequence[int]]) -> None:
         """Place steps: of each the operands, then the result. What dies leaves its register in between.
 
-        Args:
-            steps: the line.
-            kept: where others look for values.
-            following: of each step, when its operands are used next, and when its result is first.
+        `kept` says where others look for values; `following` has of each step when its operands are used next, and when
+        its result is first.
         """
         register, until, holds, forms = self.register, self.until, self.holds, self.machine.forms
         for t, (code, value, args) in enumerate(steps):

@@ -135,16 +135,10 @@ class _Lowering:
 def lowered(
     joined: Joined, numbers: Sequence[float], block: Sequence[int], has: Container[str], ahead: int = 0
 ) -> Steps:
-    """Return a block of instructions as steps.
+    """Return a block of instructions as steps that the processor `has`.
 
-    A negative comes right behind what it is of: tracing writes those of results at the end.
-
-    Args:
-        joined: the instructions of a program.
-        numbers: their values: those of constants.
-        block: which of them.
-        has: the steps the processor has.
-        ahead: how far steps may be done before those in front of them, which wait; see `spread`.
+    A negative comes right behind what it is of: tracing writes those of results at the end. `numbers` has the values of
+    constants; steps may be done so far `ahead` of those in front of them, which wait; see `spread`.
     """
     (ops, args), plain = joined, {op: code for op, code in STEPS.items() if code in has}
     low, here = _Lowering(len(ops)), set(block)
@@ -172,13 +166,7 @@ def lowered(
 
 
 def never_negative(joined: Joined, numbers: Sequence[float], block: Sequence[int]) -> set[int]:
-    """Return values that are 0 or more, not -0, or NaN, whatever comes in; none where nothing asks for them.
-
-    Args:
-        joined: the instructions of a program.
-        numbers: their values: those of constants.
-        block: which of them.
-    """
+    """Return values that are 0 or more, not -0, or NaN, whatever comes in; no values if nothing asks for them."""
     (ops, args), found = joined, set[int]()
     if not any(ops[k] is Op.MAX for k in block):
         return found
