@@ -221,7 +221,6 @@ def _merged(found: Guarded, conditions: Mapping[int, Condition]) -> Guarded:
 
 
 def _around(guard: Guard, found: Guarded) -> Guard | None:
-    """Return the guard into which this one merges."""
     for n in range(len(guard)):
         if guard[:n] in found:
             return guard[:n]
@@ -241,7 +240,6 @@ def _resolved(found: Guarded, conditions: Mapping[int, Condition]) -> Derivative
 
 
 def _active(program: Program) -> list[bool]:
-    """Return which instructions depend on an input."""
     active: list[bool] = []
     for op, args, _ in program.instructions:
         active.append(op is Op.INPUT or any(active[a] for a in args))
@@ -253,7 +251,6 @@ def _is_zero(value: Any) -> bool:
 
 
 def _combined(terms: Sequence[tuple[Any, Derivatives]]) -> Derivatives:
-    """Return the sum of slope times derivatives."""
     total: Derivatives = {}
     for slope, derivatives in terms:
         if not _is_zero(slope):
@@ -277,8 +274,6 @@ Rows = Callable[[list[Any]], Sequence[Sequence[Any]]]
 
 
 class Tangent(NamedTuple):
-    """The directions along which an input moves."""
-
     name: str  # of the input
     shape: tuple[int, ...]  # of a direction
     # from the input's entries x, dx_i/dt_j: how each moves along each direction; None where they are the same
@@ -286,7 +281,6 @@ class Tangent(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of directions."""
         return math.prod(self.shape)
 
 
@@ -336,7 +330,6 @@ class _Open:
         return total
 
     def program_of(self, name: str, outputs: Sequence[Array], results: Sequence[Any]) -> Program:
-        """Return the program of results."""
         return assemble(name, self.graph, self.inputs, outputs, results)
 
 

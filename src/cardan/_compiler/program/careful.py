@@ -85,5 +85,4 @@ def _size(u: Any) -> Any:
 
 
 def _with_sign_of(y: Any, x: Any) -> Any:
-    """Return x, or -x where y is negative."""
     return scalar.where(y < 0.0, -x, x)

@@ -54,7 +54,6 @@ class Evaluation(NamedTuple):
 
 
 def evaluated(program: Program) -> Evaluation:
-    """Return the values of a program's instructions, and which of them are numbers."""
     point = _Point()
     point.read_axes(i.value for i in program.instructions if i.op is Op.CONST)
     for instruction in program.instructions:
@@ -131,7 +130,6 @@ def _if_short(v: Value) -> Value | None:
 
 
 def _on_circle(angle: Value) -> tuple[int, int]:
-    """Return the cosine and sine drawn for an angle."""
     t = _hashed("angle", angle)
     scale = pow(1 + t * t, -1, PRIME)
     return (1 - t * t) * scale % PRIME, 2 * t * scale % PRIME
@@ -153,7 +151,6 @@ class _Point:
         self._numbers: dict[Value, float] = {}  # the other way round
 
     def add(self, instruction: Instruction) -> None:
-        """Evaluate the next instruction."""
         op, args, number = instruction
         if op is Op.CONST and math.isfinite(number):
             value: Value | None = self.constant(number)
@@ -181,7 +178,6 @@ class _Point:
         return self.constant(result) if math.isfinite(result) else None
 
     def constant(self, x: float) -> Value:
-        """Return a number."""
         size = abs(x)
         if size not in self._constants:
             self._know(size, _of_float(size))
@@ -265,7 +261,6 @@ class _Point:
     # angles
 
     def cos_sin(self, x: Value) -> tuple[int, int]:
-        """Return the cosine and sine of x."""
         c, s = 1, 0
         for angle, times in self._sum_of_angles(x).items():
             a, b = _on_circle(angle)

@@ -49,7 +49,6 @@ class Graph:
         self.folded = self.signs = self.shared = 0
 
     def add(self, op: Op, args: tuple[int, ...], value: float = 0.0) -> int:
-        """Return the number of the instruction, new or known."""
         if op in COMMUTATIVE and args[0] > args[1]:
             args = (args[1], args[0])
         key, count = (op, args, value), len(self.instructions)
@@ -61,11 +60,9 @@ class Graph:
         return index
 
     def input(self, position: int) -> Expr:
-        """Return the symbol of one entry of the flattened inputs."""
         return Expr(self, self.add(Op.INPUT, (), float(position)))
 
     def symbols(self, arrays: Sequence[Array]) -> list[Expr]:
-        """Return the symbols of all entries of the inputs, one input after the other."""
         return [self.input(k) for k in range(sum(array.size for array in arrays))]
 
     def constant(self, value: float) -> Expr:
@@ -150,7 +147,6 @@ class Graph:
         return Expr(self, index, choices[0].negative)
 
     def _kept(self, value: Expr, number: int) -> Expr:
-        """Return what a value was in a pass."""
         return Expr(self, self.add(Op.KEPT, (value.index,), float(number)), value.negative)
 
     def _changing(self, start: int) -> set[int]:

@@ -39,7 +39,6 @@ class Joined(NamedTuple):
 
 
 def joined_products(program: Program) -> Joined:
-    """Return the instructions of a program with products joined to the sums that take them."""
     ops: list[Op | Fused] = list(program.instructions.ops)
     args, alone, stretch = program.instructions.args, used_once(program), _stretch_numbers(program)
     for k, op in enumerate(program.instructions.ops):
@@ -53,7 +52,6 @@ def joined_products(program: Program) -> Joined:
 
 
 def _stretch_numbers(program: Program) -> list[int]:
-    """Return the number of each instruction's stretch."""
     found = [0] * len(program.instructions)
     for number, stretch in enumerate(stretches(program)):
         found[stretch.start : stretch.stop] = [number] * len(stretch)

@@ -14,8 +14,6 @@ from cardan._compiler.program.ops import LEAVES, Op
 
 
 class Instruction(NamedTuple):
-    """One operation."""
-
     op: Op  # which
     args: tuple[int, ...] = ()  # numbers of the earlier instructions it acts on
     # the number of a CONST; the position of an INPUT in the flattened inputs; what tells a CARRIED or PICKED from
@@ -71,12 +69,10 @@ class Instructions(Sequence[Instruction]):
 
     @property
     def ops(self) -> list[Op]:
-        """The operation of each, in a list made now."""
         return list(map(OPS.__getitem__, self._codes))
 
     @property
     def args(self) -> list[tuple[int, ...]]:
-        """The operands of each, in a list made now."""
         operands = tuple(self._operands)
         return [operands[start:end] for start, end in pairwise(self._ends)]
 
@@ -86,11 +82,9 @@ class Instructions(Sequence[Instruction]):
         return self._values.tolist()
 
     def places(self, op: Op) -> list[int]:
-        """Return the numbers of those of one operation."""
         return np.flatnonzero(np.frombuffer(self._codes, np.uint8) == CODES[op]).tolist()
 
     def count_of(self, op: Op) -> int:
-        """Return how many there are of one operation."""
         return self._codes.count(CODES[op])
 
     def operations(self, start: int = 0, stop: int | None = None) -> int:

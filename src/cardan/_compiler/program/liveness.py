@@ -13,7 +13,6 @@ Spans = Mapping[range, tuple[int, int]]
 
 
 def span(program: Program, spans: Spans, region: Region) -> tuple[int, int]:
-    """Return the first and the last block of a region."""
     own = stretches(program, region)
     return spans[own[0]][0], spans[own[-1]][1]
 

@@ -57,13 +57,11 @@ def of_libraries(error: Exception) -> TraceError | None:
 
 
 def _instruction(frame: FrameType | None) -> str:
-    """Return the name of the instruction a frame is at."""
     code = () if frame is None else dis.get_instructions(frame.f_code)
     return next((i.opname for i in code if frame is not None and i.offset == frame.f_lasti), "")
 
 
 def _through_scipy() -> bool:
-    """Return whether the value came here through scipy."""
     frame, user = sys._getframe(1), users_frame()
     while frame is not None and frame is not user and room(frame) != "scipy":
         frame = frame.f_back

@@ -20,8 +20,6 @@ from cardan._algebra import scalar
 
 
 class Kind(Enum):
-    """The type of a value."""
-
     REAL = "real"
     BOOL = "bool"
 
@@ -67,8 +65,6 @@ class Op(Enum):
 
 
 class Spec(NamedTuple):
-    """What an operation is."""
-
     operands: tuple[Kind, ...]  # their types; a PICKED has as many of its own as its region has passes
     result: Kind  # its type
     evaluate: Callable[..., Any]  # the operation on scalars of any type

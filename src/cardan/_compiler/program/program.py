@@ -34,7 +34,6 @@ class Array(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of entries."""
         return math.prod(self.shape)
 
     def __str__(self) -> str:
@@ -56,7 +55,6 @@ class Region(NamedTuple):
 
     @property
     def instructions(self) -> range:
-        """The numbers of its instructions."""
         return range(self.start, self.stop)
 
 
@@ -69,8 +67,6 @@ class Rows(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program(ByFields):
-    """A program."""
-
     name: str  # of the function it computes
     # the arguments; their entries, row by row, one argument after the other, are the flattened inputs
     inputs: tuple[Array, ...]
@@ -87,13 +83,11 @@ class Program(ByFields):
             object.__setattr__(self, "instructions", Instructions(self.instructions))
 
     def operation_counts(self) -> Counter[str]:
-        """Return how often each operation occurs, without inputs and constants."""
         counts = {op.value: self.instructions.count_of(op) for op in OPS if op not in LEAVES}
         return Counter({name: count for name, count in counts.items() if count})
 
     @property
     def operations(self) -> int:
-        """Number of operations written, without inputs and constants."""
         return self.instructions.operations()
 
     @property
@@ -154,7 +148,6 @@ def phases(program: Program, within: Region | None = None) -> list[Region | rang
 
 
 def stretches(program: Program, within: Region | None = None) -> list[range]:
-    """Return the stretches of a program, or of one region, between the bounds of all regions."""
     parts = phases(program, within)
     return [s for part in parts for s in ([part] if isinstance(part, range) else stretches(program, part))]
 
@@ -165,7 +158,6 @@ def passes(program: Program, stretch: range) -> int:
 
 
 def rows_of(program: Program) -> list[Rows]:
-    """Return the tables of each region."""
     picked: dict[Region | None, list[int]] = {}
     kept: dict[Region | None, dict[int, None]] = {}
     for k in program.instructions.places(Op.PICKED):
@@ -190,7 +182,6 @@ def places_of(arrays: Sequence[Array]) -> list[slice]:
 
 
 def places_by_name(arrays: Sequence[Array]) -> dict[str, slice]:
-    """Return the same, by the names of the arrays."""
     return dict(zip((a.name for a in arrays), places_of(arrays), strict=True))
 
 

@@ -31,7 +31,6 @@ _refused: set[str] = set()
 
 
 def directory() -> Path:
-    """Return the cache's directory: CARDAN_CACHE_DIR, or `cardan` in the user's cache directory."""
     chosen = os.environ.get("CARDAN_CACHE_DIR")
     if chosen:
         return Path(os.path.expanduser(chosen))
@@ -219,12 +218,10 @@ def entries() -> list[tuple[Path, os.stat_result]]:
 
 
 def size() -> int:
-    """Return the bytes the cache takes."""
     return sum(status.st_size for _, status in entries())
 
 
 def clear() -> int:
-    """Remove every entry and return how many there were."""
     removed = 0
     for file, _ in entries():
         with suppress(OSError):

@@ -44,7 +44,6 @@ class Blocks:
 
     @property
     def bytes(self) -> int:
-        """Size of all that wait."""
         return sum(block.nbytes for block in list(self._waiting))
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
@@ -68,7 +67,6 @@ class Blocks:
             self._free_more_than_allowed()  # others may have come back meanwhile
 
     def back(self, block: np.ndarray) -> None:
-        """Take back a block that nobody sees any more."""
         self._waiting.append(block)
         self._free_more_than_allowed()
 
@@ -80,7 +78,6 @@ class Blocks:
             return
 
     def clear(self) -> None:
-        """Free what waits."""
         self._waiting.clear()
 
 

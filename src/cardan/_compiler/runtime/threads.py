@@ -89,7 +89,6 @@ class _Pool:
         self.missing, self.tasks = deque(range(count)), SimpleQueue[Callable[[], object]]()
 
     def submit(self, task: Callable[[], object]) -> None:
-        """Let a thread do a task, which raises nothing."""
         if self.missing:
             threading.Thread(target=self._serve, name="cardan", daemon=True).start()
             with suppress(IndexError):  # two callers began the last one: that makes one more
@@ -129,7 +128,6 @@ class _Team:
         self.errors: list[BaseException] = []
 
     def work(self, take: Callable[[], tuple[int, int]]) -> None:
-        """Take parts, from one end, until there are none."""
         while True:
             try:
                 part = take()

@@ -32,7 +32,6 @@ class Buffer(NamedTuple):
 
 
 def overlap(a: Buffer, b: Buffer) -> bool:
-    """Return whether two buffers may share memory."""
     (start, stop), (first, last) = a.span, b.span
     return a.device == b.device and max(start, first) < min(stop, last)
 
@@ -62,7 +61,6 @@ def row_stride(shape: Sequence[int], strides: Sequence[int], core: Sequence[int]
 
 
 def _is_in_order(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Return whether entries lie one after the other."""
     expected = 1
     for n, stride in zip(reversed(shape), reversed(strides), strict=True):
         if n != 1 and stride != expected:

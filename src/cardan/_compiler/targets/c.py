@@ -80,8 +80,6 @@ EXTRA = {Op.SIGN: 2} | dict.fromkeys((Op.MIN, Op.MAX, Op.SELECT, Op.AND, Op.OR),
 
 
 class Code(NamedTuple):
-    """The text of the two files."""
-
     source: str
     header: str
 
@@ -160,7 +158,6 @@ def _declaration(function: CFunction, one: str, many: str) -> str:
 
 
 def c_source(function: CFunction, header: str, comment: str = "") -> str:
-    """Return the source of a function, which includes `header.h`."""
     return f'{banner(comment)}#include "{header}.h"\n\n#include <math.h>\n\n{function.definition}'
 
 
@@ -179,7 +176,6 @@ def banner(comment: str) -> str:
 
 
 def check_name(name: str) -> None:
-    """Raise ParameterError unless a function of C can have a name."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name in _NO_NAMES or _MACROS.fullmatch(name):
         expected = "letters, digits and _, not beginning with a digit, no keyword or function of C or C++"
         raise ParameterError("name of a C function", got=name, expected=expected)
@@ -201,7 +197,6 @@ def _renamed(program: Program, name: str) -> Program:
 
 
 def _prototypes(program: Program, name: str, real: str, workspace: int) -> tuple[str, str]:
-    """Return how the function of one state begins, and that over a batch."""
     arrays = [(f"const {real}", a) for a in program.inputs] + [(real, a) for a in program.outputs]
     own = [f"{real} w[{workspace}]"] * (workspace > 0)
     one = ", ".join([*(f"{kind} {a.name}[{max(a.size, 1)}]" for kind, a in arrays), *own])  # C has none of length 0
@@ -215,8 +210,6 @@ def _batch_body(program: Program, name: str, workspace: int) -> list[str]:
 
 
 class _Writer:
-    """Writes the operations of a program, in parts if there are many."""
-
     def __init__(self, program: Program, name: str, single: bool) -> None:
         self.program, self.name = program, name
         self.real, suffix = ("float", "f") if single else ("double", "")
@@ -227,7 +220,6 @@ class _Writer:
         self.places, self.all_entries = self.parts.places, frozenset(self.parts.entries)
 
     def written(self) -> tuple[list[str], list[str]]:
-        """Return the functions of the parts, and the body of the function that calls them."""
         program, parts = self.program, self.parts
         positions = (program.instructions[k].value for k in program.instructions.places(Op.INPUT))
         used = [*inputs_at(program, positions), *(a for a in program.outputs if a.size)]
@@ -271,7 +263,6 @@ class _Writer:
         return texts, calls
 
     def _inputs_in(self, values: Sequence[str]) -> list[str]:
-        """Return the entries of inputs among values, each once."""
         return [value for value in dict.fromkeys(values) if value in self.all_entries]
 
 

@@ -30,11 +30,9 @@ class CArithmetic(Arithmetic):
         return name
 
     def real(self, x: Real) -> str:
-        """Return an operand as C writes it."""
         return x if isinstance(x, str) else number(x)
 
     def whole(self, x: Bits) -> str:
-        """Return an operand as C writes it."""
         return x if isinstance(x, str) else f"{x % 2**64}ull"
 
     def binary(self, operation: str, a: Real, b: Real) -> str:

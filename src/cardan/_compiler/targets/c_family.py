@@ -32,7 +32,6 @@ class Dialect(NamedTuple):
     passes: str = ""
 
     def how_often(self, program: Program, region: Region) -> int | str:
-        """Return how often a region of a program is run, as it is written."""
         return self.passes if self.passes and region is whole(program) else region.passes
 
 
@@ -143,13 +142,11 @@ class Parts:
         return self.entries[int(value)] if op is Op.INPUT else self.value(args[0], -1)
 
     def inputs_of(self, p: int) -> list[Array]:
-        """Return the inputs that a part reads."""
         read = {a for k in self.parts[p] for a in self.args[k]} - self.heads.keys()
         leaves = (self.instructions[k] for k in read)
         return inputs_at(self.program, (i.value for i in leaves if i.op is Op.INPUT))
 
     def operations(self, p: int) -> list[str]:
-        """Return the lines that compute a part."""
         lines: list[str] = []
         pairs: set[int] = set()
         for k in self.parts[p]:
@@ -160,11 +157,9 @@ class Parts:
         return lines
 
     def place(self, k: int) -> str:
-        """Return where the value of an instruction waits for other parts."""
         return f"{self.dialect.tables if k in self.in_tables else 'w'}[{self.slots[k]}]"
 
     def value(self, k: int, p: int) -> str:
-        """Return how a part writes the value of an instruction."""
         op, _, value = self.instructions[k]
         if k in self.heads or op in (Op.PICKED, Op.KEPT):
             return self.place(k)
@@ -212,7 +207,6 @@ def operation_lines(
 
 
 def entries_of(arrays: Iterable[Array]) -> list[str]:
-    """Return the entries of arrays, one after the other, as C writes them."""
     return [f"{a.name}[{k}]" for a in arrays for k in range(a.size)]
 
 
@@ -224,14 +218,12 @@ def inputs_at(program: Program, positions: Iterable[float]) -> list[Array]:
 
 
 def _cut(own: list[int], size: int) -> list[list[int]]:
-    """Return operations in parts of about a size, one at least."""
     parts = max(1, round(len(own) / size))
     size = max(1, -(-len(own) // parts))
     return [own[i : i + size] for i in range(0, len(own), size)] or [[]]
 
 
 def in_c(op: Enum, operands: Sequence[str], suffix: str) -> str:
-    """Return an operation of a program as C99 writes it."""
     return SPEC[cast("Op", op)].c.format(*operands, f=suffix)
 
 

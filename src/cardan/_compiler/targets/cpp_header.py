@@ -67,23 +67,17 @@ struct joint {
 
 
 class Joint(NamedTuple):
-    """A joint: its name, and its coordinates in q and v."""
-
     name: str
     q: range
     v: range
 
 
 class CppFunction(NamedTuple):
-    """A function, by the name it has in the namespace."""
-
     name: str
     c: CFunction
 
 
 class Sizes(NamedTuple):
-    """What the header says of a robot."""
-
     nq: int
     nv: int
     joints: Sequence[Joint]
@@ -140,7 +134,6 @@ def _shape(array: Array) -> str:
 
 
 def _inputs(function: CFunction) -> list[str]:
-    """Return the inputs as parameters: a number by itself, arrays as views."""
     return [f"span<const real, {a.size}> {a.name}" if a.shape else f"real {a.name}" for a in function.program.inputs]
 
 
@@ -164,7 +157,6 @@ def _into(function: CppFunction) -> str:
 
 
 def _returning(function: CppFunction) -> str:
-    """Return the function that returns its results."""
     name, c = function
     arguments = [*map(_pointer, c.program.inputs), *(_pointer(a, "r_.") for a in c.program.outputs)]
     arguments += ["w.data()"] * c.gives_workspace

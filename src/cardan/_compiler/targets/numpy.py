@@ -65,14 +65,11 @@ def _freed(program: Program, operands: Sequence[tuple[int, ...]]) -> list[tuple[
 
 
 class NumpyProgram(Runner):
-    """A program as NumPy operations."""
-
     def __init__(self, program: Program) -> None:
         self.program, self.outputs = program, program.outputs
 
     @functools.cached_property
     def walk(self) -> Walk:
-        """The program as calls look at it."""
         return walk_of(self.program)
 
     def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
@@ -87,14 +84,11 @@ class NumpyProgram(Runner):
                     column[...] = next(values)
 
     def times(self, count: int) -> NumpyProgram:
-        """Return the program run so many times as often; see `Runner`."""
         return NumpyProgram(times(self.program, count))
 
     def describe(self) -> list[str]:
-        """Return what is run: one NumPy operation after the other."""
         return [f"numpy: {self.program.operations} array operations on up to {CHUNK} states at a time"]
 
 
 def compile_numpy(program: Program) -> NumpyProgram:
-    """Return the program as a function on arrays."""
     return NumpyProgram(program)

@@ -32,7 +32,6 @@ class Outline(ByFields):
 
     @staticmethod
     def of(program: Program) -> Outline:
-        """Return the outline of a program."""
         first = whole(program)
         passes = first.passes if first else 0
         return Outline(program.name, program.inputs, program.outputs, program.work, _digest(program), passes)
@@ -64,8 +63,6 @@ Arrays = Sequence[np.ndarray]
 
 
 class PythonCall(NamedTuple):
-    """How Python calls a program by its fast path."""
-
     name: str  # of the function
     slow: Callable[..., Any]  # gets the arguments, as they came, that the fast path cannot serve
     # (argument, start, stop) of entries that must not all be 0, such as a quaternion; `slow` says so of the first state

@@ -35,8 +35,6 @@ _REGISTERS = re.compile(r"Used (\d+) registers")
 
 
 class Resources(NamedTuple):
-    """What a kernel takes of a device."""
-
     registers: int  # of a thread, of 4 bytes
     spill_stores: int  # bytes of instructions that put registers into memory, as there were too few; all functions
     spill_loads: int  # bytes of those that take them back
@@ -45,16 +43,12 @@ class Resources(NamedTuple):
 
 
 class Cubin(NamedTuple):
-    """A compiled kernel."""
-
     image: bytes  # what a driver loads
     resources: Resources  # what it takes
     seconds: float = 0.0  # it was compiled in; 0 if it was found on disk
 
 
 class Kernel(NamedTuple):
-    """A compiled kernel and how it is launched."""
-
     launch: Launch
     cubin: Cubin
 
@@ -122,7 +116,6 @@ def key_of(source: str, architecture: str) -> str:
 
 
 def kept(key: str) -> Cubin | None:
-    """Return what is kept under a name of `key_of`; None if there is nothing."""
     data = disk_cache.load(key)
     if data is None:
         return None
@@ -163,7 +156,6 @@ def _refusal(name: str, architecture: str, status: Any, said: str) -> str:
 
 
 def resources_of(said: str) -> Resources:
-    """Return what a kernel takes, from what the assembler said of it and the functions it calls."""
     frames = [tuple(map(int, numbers)) for numbers in _FRAME.findall(said)]
     own = max((stack for stack, _, _ in frames), default=0)
     stores, loads = (sum(frame[k] for frame in frames) for k in (1, 2))
@@ -194,7 +186,6 @@ def kernel_of(outline: Outline, program: Callable[[], Program], single: bool, ar
 
 
 def written(program: Program, single: bool) -> Any:
-    """Return the text of a program's kernel, with how it is launched."""
     from cardan._compiler.targets.cuda.text import cuda_code
 
     return cuda_code(program, single=single)

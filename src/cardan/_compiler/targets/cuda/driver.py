@@ -33,8 +33,6 @@ _SINCE = 12000  # version of CUDA from which on a launch takes the handle of a k
 
 
 class Device(NamedTuple):
-    """A device."""
-
     number: int  # by which it is known in this process
     name: str  # its model
     capability: tuple[int, int]  # its compute capability, major and minor
@@ -44,7 +42,6 @@ class Device(NamedTuple):
 
     @property
     def architecture(self) -> str:
-        """What is compiled for it; errors as `compiler.architecture_for`."""
         return compiler.architecture_for(*self.capability)
 
 
@@ -53,21 +50,16 @@ Build = Callable[[Outline, Callable[[], Program], bool, Device], Kernel]
 
 
 def compiled_for(outline: Outline, program: Callable[[], Program], single: bool, device: Device) -> Kernel:
-    """Return the kernel of a program, compiled by NVRTC; see `kernel_of`."""
     return kernel_of(outline, program, single, device.architecture)
 
 
 class Loaded(NamedTuple):
-    """A kernel on a device."""
-
     handle: Any  # of the function
     kernel: Kernel  # what it was loaded from
     device: int  # its number
 
 
 class Everywhere(NamedTuple):
-    """A kernel on all devices."""
-
     kernel: Kernel  # what was loaded
     handle: Any  # of it, for any device
     launch: int  # the address of the driver's function that launches it
@@ -230,7 +222,7 @@ class Driver:
     # --- memory ---
 
     def allocate(self, size: int, number: int, stream: int, owner: Any = None) -> Allocation:
-        """Return bytes of a device, freed in the order of a stream when nothing holds them; it keeps the stream's owner.
+        """Return bytes of a device, freed in the order of a stream when nothing holds them; it keeps its owner.
 
         Raises:
             DeviceMemoryError: if there is not enough.
@@ -254,13 +246,11 @@ class Driver:
         self.synchronise(number, stream)
 
     def copy_out(self, array: np.ndarray, address: int, number: int, stream: int) -> None:
-        """Copy from a device into an array, when what is on the stream is done."""
         with self.on(number):
             self._expect(self.api.cuMemcpyDtoHAsync(array.ctypes.data, address, array.nbytes, stream)[0], "copying")
         self.synchronise(number, stream)
 
     def synchronise(self, number: int, stream: int) -> None:
-        """Wait for all that is on a stream."""
         with self.on(number):
             self._expect(self.api.cuStreamSynchronize(stream)[0], "waiting for a stream")
 
@@ -290,7 +280,6 @@ class Driver:
         return answer[1]
 
     def _expect(self, status: Any, doing: str) -> None:
-        """Raise unless a status is success."""
         code = int(status)
         if code == 0:
             return
@@ -332,7 +321,6 @@ class Allocation:
 
 
 def check_fits(name: str, kernel: Kernel, device: Device) -> None:
-    """Raise `TargetError` if a kernel takes more than a device has."""
     launch, resources = kernel
     taken = launch.shared + resources.resources.shared
     if taken > device.shared:

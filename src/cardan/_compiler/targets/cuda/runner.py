@@ -52,7 +52,6 @@ class CudaProgram(Runner):
         return other
 
     def kernel(self, device: int, single: bool) -> Loaded:
-        """Return the kernel on a device."""
         key = driver(), device, single
         if key not in self._loaded:
             with self._lock:
@@ -71,7 +70,6 @@ class CudaProgram(Runner):
         raise DTypeError(self.outline.name, name, got="in the memory of the processor", expected=TAKES, hint=hint)
 
     def describe(self) -> list[str]:
-        """Return what each kernel that was loaded takes."""
         lines = []
         for (_, device, single), loaded in self._loaded.items():
             launch, cubin = loaded.kernel

@@ -14,8 +14,6 @@ COLUMNS = 32  # that are staged at a time: 128 bytes of a row, what one access o
 
 
 class Launch(NamedTuple):
-    """How a kernel is launched."""
-
     name: str  # of the kernel
     threads: int  # of a block
     states: int  # that a block computes
@@ -31,7 +29,6 @@ class Chunk(NamedTuple):
     position: int  # of the first one among the results of the program
 
     def results(self, program: Program) -> tuple[int, ...]:
-        """Return the instructions whose values they are."""
         return program.results[self.position : self.position + self.columns]
 
 
@@ -64,7 +61,6 @@ def loads(array: Array, width: int) -> list[str]:
 
 
 def stores(chunk: Chunk, values: Sequence[str], width: int) -> list[str]:
-    """Return the lines that write a chunk."""
     lines = [f"    stage[lane * {width} + {n}] = {value};" for n, value in enumerate(values)]
     target = f"{chunk.array.name} + {chunk.first}"
     return [*lines, f"    store<{chunk.columns}, {width}>({target}, {chunk.array.name}_stride, ahead, lane, stage);"]

@@ -74,11 +74,9 @@ class TeamText:
         return self.last if k in self.heads and k in self.program.results else start
 
     def at(self, place: int) -> str:
-        """Return a place, of the state of a thread."""
         return f"w[{place * STRIDE} + lane]"
 
     def lines(self) -> Iterator[str]:
-        """Return the functions, one for each warp."""
         for warp in range(self.warps):
             yield f"static __device__ __noinline__ void {self.name}_warp{warp}({self._taken()})\n{{"
             yield "    const int lane = threadIdx.x % 32;"
@@ -117,7 +115,6 @@ class TeamText:
         yield "    }"
 
     def _first(self, head: int) -> str:
-        """Return what is carried to a place first."""
         if self.joined.ops[head] is Op.INPUT:
             return self.at(int(self.numbers[head]))
         return self._placed(self.joined.args[head][0])
@@ -134,7 +131,6 @@ class TeamText:
         return ", ".join(["real *w", "const int ahead", *outputs, *[f"const long long {PASSES}"] * self.is_repeated])
 
     def passed(self) -> str:
-        """Return the arguments of the functions."""
         outputs = [f"{a.name}_rows + first * {a.name}_stride, {a.name}_stride" for a in self.program.outputs]
         return ", ".join(["w", "ahead", *outputs, *[PASSES] * self.is_repeated])
 
@@ -149,7 +145,6 @@ class TeamText:
         return lines
 
     def _step(self, step: int, warp: int) -> list[str]:
-        """Return the lines of a warp in a step."""
         names: dict[int, str] = {}
         lines: list[str] = []
         pairs: set[int] = set()
@@ -183,7 +178,6 @@ class TeamText:
         return lines
 
     def entry(self) -> Iterator[str]:
-        """Return the body of the kernel."""
         yield "    extern __shared__ real w[];"
         yield f"    const int warp = threadIdx.x / {WARP}, lane = threadIdx.x % {WARP};"
         yield f"    const long long first = (long long)blockIdx.x * {WARP};"

@@ -41,7 +41,6 @@ class Team(NamedTuple):
 
 
 def team_of(program: Program, joined: Joined, warps: int) -> Team:
-    """Return a program dealt to warps, stretch by stretch."""
     steps: list[list[list[int]]] = []
     spans: dict[range, tuple[int, int]] = {}
     home: dict[int, tuple[int, int]] = {}

@@ -76,7 +76,6 @@ def _is_odd(w: Arithmetic, quadrant: str) -> str:
 
 
 def sincos(w: Arithmetic, x: str, far: bool = False) -> tuple[str, str]:
-    """Write sine and cosine."""
     sign = w.sign_bit(x)
     r, _, quadrant = _reduced(w, x, two=False, far=far)
     z = w.mul(r, r)

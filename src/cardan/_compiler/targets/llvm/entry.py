@@ -55,7 +55,6 @@ def constant_results(plan: Plan) -> list[Sequence[Run]]:
 
 
 def workspace(lanes: Lanes) -> str:
-    """Return the type of a pointer to the workspace of one tile."""
     return f"ptr noalias align {lanes.bytes}"
 
 
@@ -78,8 +77,6 @@ def constant_function(number: int, runs: Sequence[Run], lanes: Lanes) -> str:
 
 
 class _Entry:
-    """Writes the entry function."""
-
     def __init__(self, plan: Plan, lanes: Lanes) -> None:
         self.program, self.plan, self.lanes, self.w = plan.program, plan, lanes, Writer(lanes)
         self.workspace = "%ws"
@@ -130,7 +127,6 @@ class _Entry:
         self.w.loop(0, count, 1, one)
 
     def mask(self, count: int) -> str:
-        """Return the mask of the first `count` lanes."""
         flags = ", ".join(f"i1 {str(k < count).lower()}" for k in range(self.lanes.width))
         return f"{self.lanes.mask} <{flags}>"
 
@@ -139,7 +135,6 @@ class _Entry:
         return self.w.at(self.slot(slot + k), first, self.lanes.vector)
 
     def read(self, base: str, columns: int, rows: Sequence[str], slot: int) -> None:
-        """Turn W rows of an array into one workspace vector for each column."""
         w, v, align = self.w, self.w.v, self.lanes.bytes // self.lanes.width
         pointers = self.row_pointers(base, columns, rows)
 
@@ -158,7 +153,6 @@ class _Entry:
         self.groups(columns, self.lanes.width, group)
 
     def write(self, base: str, pitch: int | str, columns: int, rows: Sequence[str], slot: int) -> None:
-        """Turn one workspace vector for each column into W rows of an array."""
         w, v, align = self.w, self.w.v, self.lanes.bytes // self.lanes.width
         pointers = self.row_pointers(base, pitch, rows)
 
@@ -301,7 +295,6 @@ def _run_region(e: _Entry, tiles: str, region: Region) -> None:
 
 
 def _prepare(e: _Entry) -> None:
-    """Put the results that are constant in their slots."""
     for k in range(len(constant_results(e.plan))):
         e.w.line(f"call void @constants{k}(ptr {e.workspace})")
 
@@ -322,7 +315,6 @@ def _read_tile(e: _Entry, bases: Sequence[str], rows: Sequence[str]) -> None:
 
 
 def _outputs(e: _Entry) -> list[Output]:
-    """Read the table of the outputs: of each, where it begins, and how far apart rows are."""
     w, outputs = e.w, []
     for k, (array, place) in enumerate(zip(e.program.outputs, places_of(e.program.outputs), strict=True)):
         base = w.load("ptr", w.at("%outputs", 2 * k, "ptr"), 8)

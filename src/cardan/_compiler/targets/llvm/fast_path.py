@@ -93,14 +93,12 @@ def _layout() -> Iterator[tuple[str, Any, Any]]:
 
 @once
 def _machine_code() -> Any:
-    """Return the machine code in which every fast path runs."""
     source = f"fast path {layout.WHERE}"  # what writes it is in the name of what is kept, too
     return load(image_of(source, later(f"{_TEXT}:fast_path_text"), "fast_path"), "fast_path")
 
 
 @functools.cache
 def _addresses() -> dict[str, int]:
-    """Return the addresses of what the fast path calls."""
     api = ctypes.pythonapi
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
@@ -216,7 +214,6 @@ def _rows(work: int) -> dict[str, int]:
 
 
 def _lent(core: int, shape: tuple[int, ...], first: np.ndarray) -> np.ndarray:
-    """Return a large result for an argument with so many core dimensions."""
     return empty(first.shape[: first.ndim - core] + shape, _DTYPES[first.itemsize])
 
 

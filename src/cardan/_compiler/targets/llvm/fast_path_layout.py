@@ -39,7 +39,6 @@ WHERE = (MAX_ARRAYS, MAX_OUTPUTS, MAX_CORE, MAX_DIMS, FIELDS, ITEMS, DATA, BYTE_
 
 
 def _structure(**fields: Any) -> Any:
-    """Return a class of C structures."""
     return type("Structure", (ctypes.Structure,), {"_fields_": tuple(fields.items())})
 
 

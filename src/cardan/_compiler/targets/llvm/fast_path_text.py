@@ -55,32 +55,25 @@ class _FastPath(Reader):
         return self.whole("add nuw nsw", self.kind, at.WORD[f"{name}0"])
 
     def dimensions(self, array: str) -> str:
-        """Write the number of an array's dimensions."""
         return self.emit(f"sext i32 {self.field(array, at.ND, 'i32')} to i64")
 
     def row(self, table: str, k: int | str, words: int) -> str:
-        """Write the pointer to the k-th row of a table."""
         return self.at(table, self.whole("mul nuw nsw", k, words), "i64")
 
     def spec(self, k: int | str) -> str:
-        """Write the pointer to what is known of argument k."""
         return self.row(self.arguments, k, at.SPEC_WORDS)
 
     def result(self, k: str) -> str:
-        """Write the k-th result."""
         return self.word("%results", k, "ptr")
 
     def bytes_of(self, spec: str) -> str:
-        """Write the bytes that all rows of an array take."""
         row = self.whole("mul", self.word(spec, 1), self.itemsize)
         return self.whole("mul", row, self.rows)
 
     def same(self, a: str, b: str) -> str:
-        """Write whether two pointers are equal."""
         return self.emit(f"icmp eq ptr {a}, {b}")
 
     def must(self, condition: str) -> None:
-        """Go on only where a condition holds."""
         self.unless(condition, "slow")
 
     def precision(self, descr: str) -> str:
@@ -150,7 +143,6 @@ class _FastPath(Reader):
         self.must(self.emit(f"icmp ne ptr {self.code}, null"))
 
     def equal(self, a: str, b: str, count: str) -> None:
-        """So many numbers must be equal."""
         one = lambda k: self.must(self.whole("icmp eq", self.word(a, k), self.word(b, k)))  # noqa: E731
         self.loop_if_any("0", count, 1, one)
 
@@ -260,7 +252,6 @@ class _FastPath(Reader):
         self.store("i64", self.whole("add nuw nsw", k, 1), "%made", 8)
 
     def new_array(self, spec: str) -> str:
-        """Write a new array, or null."""
         size = self.whole("add nuw nsw", self.batch, self.word(spec, 0))
 
         def dimension(k: str) -> None:
@@ -289,7 +280,6 @@ class _FastPath(Reader):
     # --- the call ---
 
     def evaluate(self) -> None:
-        """Write the call of the program, in a workspace."""
         size = self.word(self.context, self.of_kind("heap"))
         spare = self.at(self.context, self.of_kind("spare"), "i64")
         heap, to_free, to_keep = self.workspace(size, spare, "give_up")
@@ -344,7 +334,6 @@ class _FastPath(Reader):
         self.line("ret ptr null")
 
     def as_scalar(self, k: str) -> None:
-        """A result without dimensions becomes a number."""
         size = self.whole("add nsw", self.batch, self.word(self.row(self.results, k, at.SPEC_WORDS), 0))
 
         def number() -> None:
@@ -355,7 +344,6 @@ class _FastPath(Reader):
         self.branch(self.whole("icmp eq", size, 0), number)
 
     def gather(self) -> None:
-        """Return the results in their tuple."""
         made = self.call("new_object", f"ptr {self.gathered}, i64 {self.result_count}")
         self.unless(self.emit(f"icmp ne ptr {made}, null"), "raise")
         if at.ITEMS > at.SIZE + 8:  # from Python 3.14 on a tuple keeps its hash: -1 as long as it is not known
@@ -365,7 +353,6 @@ class _FastPath(Reader):
         self.line(f"ret ptr {made}")
 
     def name(self) -> None:
-        """Return the results in a dictionary, by name."""
         self.line(f"%dictionary = call ptr {self.known('new_dict', 'ptr')}()")
         self.unless(self.emit("icmp ne ptr %dictionary, null"), "raise")
 
@@ -381,7 +368,6 @@ class _FastPath(Reader):
         self.line("ret ptr %dictionary")
 
     def drop_results(self) -> None:
-        """Give up the arrays that were made."""
         drop = lambda k: self.do("decref", f"ptr {self.result(k)}")  # noqa: E731
         self.loop_if_any("0", self.load("i64", "%made", 8), 1, drop)
 

@@ -66,6 +66,5 @@ def _offset(kind: type, slot: str) -> int:
 
 
 def _code(offset: int) -> Any:
-    """Return the machine code that hands a call on to the fast path in a slot."""
     source = f"fast path in a slot {offset, layout.METHOD, layout.SELF}"
     return load(image_of(source, lambda: later(_TEXT)(offset), "call"), "call")

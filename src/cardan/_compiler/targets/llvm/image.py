@@ -54,7 +54,6 @@ class Image(NamedTuple):
     functions: int = 1  # of how many it is made
 
     def to_bytes(self) -> bytes:
-        """Return the image as it is kept."""
         return _HEAD.pack(self.entry, self.width, self.workspace, self.heap, self.functions) + self.code
 
     @staticmethod
@@ -92,5 +91,4 @@ def workspace(size: int) -> tuple[np.ndarray, int]:
 
 
 def has_flat_images() -> bool:
-    """Return whether this system's object files can be made into images."""
     return sys.platform.startswith("linux")

@@ -29,7 +29,6 @@ def machine_name() -> tuple[str, ...]:
 
 
 def has_multiply_add() -> bool:
-    """Return whether this processor multiplies and adds as one instruction, as LLVM knows it."""
     machine = llvm.get_default_triple().split("-")[0]
     return machine not in ("x86_64", "i386", "i686") or "+fma" in host_features()[1].split(",")
 
@@ -50,7 +49,6 @@ def _target_machine() -> Any:
 
 
 def compile_object(text: str) -> bytes:
-    """Return the machine code of a module."""
     with LOCK:
         module = llvm.parse_assembly(text, context=llvm.create_context())  # LLVM's own would keep every constant
         module.verify()

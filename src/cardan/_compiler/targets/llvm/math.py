@@ -23,12 +23,10 @@ RARELY = '!1 = !{!"branch_weights", i32 1, i32 100000}'
 
 
 def function_name(op: Enum) -> str:
-    """Return the name of an operation's function."""
     return f"lanes_{op.value}"
 
 
 def math_definitions(ops: Iterable[Op], lanes: Lanes) -> list[str]:
-    """Return the definitions a program with these operations needs."""
     ops = set(ops)
     texts = [_definition(function_name(op), FUNCTIONS[op], lanes) for op in FUNCTIONS if op in ops]
     if ops & {Op.SIN, Op.COS}:

@@ -116,7 +116,6 @@ def leaf_results(plan: Plan) -> list[Sequence[Move]]:
 
 
 def in_groups(moves: Sequence[Any]) -> list[Sequence[Any]]:
-    """Return stores in groups of `STORES`, each for a function of its own."""
     return [moves[start : start + STORES] for start in range(0, len(moves), STORES)]
 
 
@@ -198,7 +197,6 @@ def _has_steps(joined: Joined, block: list[int]) -> bool:
 
 
 def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:
-    """Return a block on the registers of a machine."""
     block = plan.blocks[number]
     steps = lowered(plan.joined, plan.numbers, block, machine.forms, machine.ahead)
     needed = {a for _, _, args in steps.steps for a in args if a < len(plan.numbers)}

@@ -46,8 +46,6 @@ def _place(result: np.ndarray, row: int) -> tuple[int, int]:
 
 
 class Kind(NamedTuple):
-    """What machine code of a program is for."""
-
     dtype: np.dtype  # of the states
     few: bool  # whether it computes a few of them, or many at a time
 
@@ -58,13 +56,10 @@ class Kind(NamedTuple):
 
     @property
     def other(self) -> Kind:
-        """The kind for other numbers of states."""
         return self._replace(few=not self.few)
 
 
 class Loaded:
-    """A program's machine code in memory."""
-
     def __init__(self, image: Image, origin: str) -> None:
         self.code, self.image, self.origin = load(image, "evaluate"), image, origin
         self.heap, self.address = image.heap, self.code.address
@@ -94,7 +89,6 @@ class NativeProgram(Runner):
         self._fast_paths: WeakSet[FastPath] = WeakSet()
 
     def times(self, count: int) -> NativeProgram:
-        """Return the program run so many times as often, which shares its machine code; see `Runner`."""
         other = copy.copy(self)
         other.outline = self.outline.times(count)
         other.work = work_of(other.outline.operations, self.total)
@@ -136,7 +130,6 @@ class NativeProgram(Runner):
         return f"{self.outline.digest} {kind.dtype}{' few' * kind.few}"
 
     def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
-        """Compute the outputs; see `Runner`."""
         if not batch * self.total:
             return
         code = self.code(dtype, batch)
@@ -144,7 +137,6 @@ class NativeProgram(Runner):
         split(batch, self.work, code.image.width, threads, lambda a, b: code(arrays, results, a, b, passes))
 
     def fast_path(self, call: PythonCall) -> Callable[..., Any] | None:
-        """Return a function that reads the arrays itself; see `Runner` and `fast_path`."""
         arrays, outputs = [a.shape for a in self.outline.inputs], self.outputs
         results = [(self.total,)] if call.packed else [a.shape for a in outputs]
         if not serves(arrays, results, len(outputs)):
@@ -166,7 +158,6 @@ class NativeProgram(Runner):
         return made.function
 
     def describe(self) -> list[str]:
-        """Return the width, the functions and bytes of the machine code, and where it came from."""
         if not any(kind.dtype == np.float64 for kind in self._loaded):
             self.code(np.dtype(np.float64), MANY)
         lines = []

@@ -48,8 +48,6 @@ _INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.FLOOR: "floor", Op.MIN: "minim
 
 
 class _Writer:
-    """Writes a function on the workspace."""
-
     def __init__(self, plan: Plan, lanes: Lanes) -> None:
         self.plan, self.lanes = plan, lanes
         self.w = Writer(lanes)
@@ -57,7 +55,6 @@ class _Writer:
         self.pointers: dict[int, str] = {}
 
     def written(self, name: str) -> str:
-        """Return the function."""
         return self.w.procedure(name, [(workspace(self.lanes), "%ws")])
 
     def pointer(self, slot: int) -> str:
@@ -87,22 +84,18 @@ class _Writer:
         return self.names[k]
 
     def move(self, moves: Sequence[Move]) -> None:
-        """Put the values of instructions in places; all are read before."""
         values = [self.value(source) for source, _ in moves]
         for (_, slot), value in zip(moves, values, strict=True):
             self.store(value, slot)
 
 
 class _Block(_Writer):
-    """Writes one block function."""
-
     def __init__(self, plan: Plan, lanes: Lanes, number: int) -> None:
         super().__init__(plan, lanes)
         self.number = number
         self.pairs: dict[int, list[str]] = {}
 
     def text(self) -> str:
-        """Return the whole function."""
         for k in self.plan.blocks[self.number]:
             self.names[k] = self.compute(k)
             self.keep(k)
@@ -168,7 +161,6 @@ class _Calls(_Writer):
             self.calls.setdefault((name, args), {})[int(op is Op.COS)] = k
 
     def text(self) -> str:
-        """Return the whole function, and its tables."""
         for (function, constants, results), rows in self.groups().items():
             self.group(function, constants, results, rows)
         for found in self.calls.values():
@@ -190,7 +182,6 @@ class _Calls(_Writer):
         return found
 
     def group(self, function: str, constants: Sequence[str], results: Sequence[int], rows: list[list[int]]) -> None:
-        """Write a loop of calls."""
         w, v, columns = self.w, self.w.v, len(rows[0])
         table = f"@{self.name}_{len(self.tables)}"
         entries = ", ".join(f"i64 {slot * self.lanes.bytes}" for row in rows for slot in row)
@@ -271,7 +262,6 @@ def block_text(plan: Plan, lanes: Lanes, number: int) -> str:
 
 
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
-    """Return the module."""
     plan = plan or plan_program(program)
     blocks = [block_text(plan, lanes, b) for b in range(len(plan.blocks))]
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(plan))]

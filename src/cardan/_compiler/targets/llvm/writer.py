@@ -22,7 +22,6 @@ class Code:
         self.here = "start"  # the label behind which instructions are now
 
     def line(self, instruction: str) -> None:
-        """Write an instruction without a result."""
         self.lines.append(f"  {instruction}")
 
     def emit(self, expression: str) -> str:
@@ -32,7 +31,6 @@ class Code:
         return f"%s{self.count}"
 
     def label(self, name: str) -> None:
-        """Go on behind a label."""
         self.lines.append(f"{name}:")
         self.here = name
 
@@ -41,11 +39,9 @@ class Code:
         return self.emit(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {index}")
 
     def load(self, kind: str, pointer: str, align: int) -> str:
-        """Write a value read from memory."""
         return self.emit(f"load {kind}, ptr {pointer}, align {align}")
 
     def store(self, kind: str, value: str, pointer: str, align: int, more: str = "") -> None:
-        """Write a value to memory."""
         self.line(f"store {kind} {value}, ptr {pointer}, align {align}{more}")
 
     def whole(self, operation: str, a: int | str, b: int | str) -> str:
@@ -104,7 +100,6 @@ class Code:
         return [self.emit(f"phi {kind} {a}, {b}") for kind, a, b in zip(kinds, *given, strict=True)]
 
     def unless(self, condition: str, elsewhere: str) -> None:
-        """Go on where a condition holds, and to a label where it does not."""
         self.count += 1
         self.line(f"br i1 {condition}, label %on{self.count}, label %{elsewhere}")
         self.label(f"on{self.count}")
@@ -123,27 +118,21 @@ class Reader(Code):
         self.words = words
 
     def field(self, structure: str, offset: int, kind: str = "ptr") -> str:
-        """Write a field of a structure."""
         return self.load(kind, self.at(structure, offset), {"ptr": 8, "i64": 8, "i32": 4, "i8": 1}[kind])
 
     def word(self, pointer: str, k: int | str, kind: str = "i64") -> str:
-        """Write the k-th 64-bit word behind a pointer."""
         return self.load(kind, self.at(pointer, k, "i64"), 8)
 
     def known(self, name: str, kind: str = "i64") -> str:
-        """Write a word of the context."""
         return self.word(self.context, self.words[name], kind)
 
     def is_null(self, pointer: str) -> str:
-        """Write whether a pointer is null."""
         return self.emit(f"icmp eq ptr {pointer}, null")
 
     def call(self, name: str, *arguments: str) -> str:
-        """Write a call of a function in the context."""
         return self.emit(f"call ptr {self.known(name, 'ptr')}({', '.join(arguments)})")
 
     def do(self, name: str, *arguments: str) -> None:
-        """Write a call of a function in the context that returns nothing."""
         self.line(f"call void {self.known(name, 'ptr')}({', '.join(arguments)})")
 
     def workspace(self, size: str, spare: str, without: str) -> list[str]:
@@ -182,15 +171,12 @@ class Writer(Code, Arithmetic):
         self.i = f"<{lanes.width} x i{self.word}>"
 
     def every(self, scalar: str) -> str:
-        """Return the vector of one scalar."""
         return "<" + ", ".join([scalar] * self.width) + ">"
 
     def real(self, x: Real) -> str:
-        """Return an operand as LLVM writes it."""
         return x if isinstance(x, str) else self.lanes.constant(x)
 
     def integer(self, x: Bits) -> str:
-        """Return an operand as LLVM writes it."""
         return x if isinstance(x, str) else self.every(f"i{self.word} {x}")
 
     def binary(self, operation: str, a: Real, b: Real) -> str:
@@ -268,7 +254,6 @@ class Writer(Code, Arithmetic):
 
 
 def result_type(kinds: list[str]) -> str:
-    """Return the type of one value, or of several together."""
     return kinds[0] if len(kinds) == 1 else f"{{{', '.join(kinds)}}}"
 
 

@@ -53,11 +53,9 @@ class _Reader(Reader):
         super().__init__(at.WORD)
 
     def in_job(self, name: str) -> str:
-        """Write the pointer to a word of the job."""
         return self.at("%job", at.JOB_WORD[name], "i64")
 
     def of_job(self, name: str, kind: str = "i64") -> str:
-        """Write a word of the job."""
         return self.load(kind, self.in_job(name), 8)
 
     def fill(self, pointer: str, values: dict[int, str]) -> None:
@@ -175,11 +173,9 @@ class _Handler(_Reader):
     # --- checks ---
 
     def must(self, condition: str) -> None:
-        """Go on only where a condition holds."""
         self.unless(condition, "misfit")
 
     def product(self, dims: str, count: str) -> str:
-        """Write the product of so many dimensions."""
         times = lambda k, found: [self.whole("mul", found, self.word(dims, k))]  # noqa: E731
         return self.loop_if_any("0", count, 1, times, ("i64", "1"))[0]
 
@@ -363,7 +359,6 @@ class _Handler(_Reader):
         self.line("ret ptr null")
 
     def failure(self, name: str, code: int) -> None:
-        """Return an error with the text of a name, behind the label of that name."""
         self.label(name)
         error = {
             0: f"i64 {at.ERROR_SIZE}",

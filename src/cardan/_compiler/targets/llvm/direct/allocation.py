@@ -23,8 +23,6 @@ NOWHERE = -1
 
 
 class Form(NamedTuple):
-    """What a step wants of its operands."""
-
     # positions of which one may be in memory; if that is either of two, they may change places
     memory: tuple[int, ...] = ()
     tied: tuple[int, ...] = ()  # positions of which one is overwritten by the result; none, if the result goes anywhere
@@ -38,8 +36,6 @@ A place is a number: first the registers, then the constants, then the slots of 
 
 
 class Machine(NamedTuple):
-    """What a processor has."""
-
     registers: int  # how many
     forms: Mapping[str, Form]  # of each step it has
     # writes a straight line as a function of the workspace: the lines, from its name, the machine, the lanes and the
@@ -49,16 +45,12 @@ class Machine(NamedTuple):
 
 
 class Allocation(NamedTuple):
-    """A straight line on registers."""
-
     placed: list[Placed]  # the steps, and what is moved between them
     constants: list[object]  # as many places behind the registers
     slots: int  # of the workspace, that are used, with values that waited
 
 
 class _Allocator:
-    """Goes along the steps."""
-
     def __init__(self, machine: Machine, steps: Steps, slots: Mapping[int, int], spare: int) -> None:
         self.machine, self.placed = machine, list[Placed]()
         self.until = [NEVER] * machine.registers  # next use of what is in each register; never: it is free

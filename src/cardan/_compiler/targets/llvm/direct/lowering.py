@@ -50,16 +50,12 @@ class Bits(Enum):
 
 
 class Steps(NamedTuple):
-    """A straight line as steps."""
-
     steps: list[Step]  # in order
     constants: dict[int, float | Bits]  # the values that are known
     values: int  # how many values there are: those of the program, and more in between
 
 
 class _Lowering:
-    """Writes steps."""
-
     def __init__(self, values: int) -> None:
         self.values = values
         self.steps: list[Step] = []

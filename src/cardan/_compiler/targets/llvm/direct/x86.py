@@ -30,8 +30,6 @@ _NEAR = 128  # vectors, or constants, on either side of a base whose distance fr
 
 
 class _Text:
-    """Writes the text of one straight line."""
-
     def __init__(self, name: str, machine: Machine, lanes: Lanes, allocation: Allocation) -> None:
         self.name, self.lanes, self.allocation = name, lanes, allocation
         self.wide = machine.registers == 32
@@ -41,7 +39,6 @@ class _Text:
         self.constants = self.registers + len(allocation.constants)
 
     def names(self, bases: dict[int, str]) -> list[str]:
-        """Return how each place is called."""
         registers = [f"%{'xyz'[self.lanes.bytes // 32]}mm{r}" for r in range(self.registers)]
         one = f"{{1to{self.lanes.width}}}" if self.wide else ""
         step = self.size if self.wide else self.lanes.bytes
@@ -94,7 +91,6 @@ class _Text:
         return found
 
     def steps(self, names: list[str]) -> Iterator[str]:
-        """Yield the lines of the steps."""
         free, tied, registers, plain = self.templates(), self.tied(), self.registers, list(names)
         if self.wide:
             free.pop("select")
@@ -112,7 +108,6 @@ class _Text:
                 yield tied[code, over, last] % (names[places[last]], names[places[second]], names[to])
 
     def text(self) -> list[str]:
-        """Return the function: what is near, the steps, the constants."""
         bases = self.bases()
         shift = _NEAR * (self.size if self.wide else self.lanes.bytes)
         lines = [" .text", " .p2align 6", f"{self.name}:"]
