@@ -122,6 +122,11 @@ def c_code(program: Program, name: str, *, single: bool = False, comment: str = 
     return Code(c_source(function, name, comment), c_header([function], name, comment))
 
 
+def c_text(program: Program) -> str:
+    """Return the source of a program, under its own name."""
+    return c_code(program, program.name).source
+
+
 def c_function(program: Program, name: str, *, single: bool = False, gives_workspace: bool = False) -> CFunction:
     """Return a program as a function of C, in float if it is `single`, and one that runs it over a batch.
 

@@ -88,7 +88,3 @@ class NumpyProgram(Runner):
 
     def describe(self) -> list[str]:
         return [f"numpy: {self.program.operations} array operations on up to {CHUNK} states at a time"]
-
-
-def compile_numpy(program: Program) -> NumpyProgram:
-    return NumpyProgram(program)

@@ -20,12 +20,12 @@ from weakref import WeakValueDictionary, ref
 import numpy as np
 
 from cardan._algebra.by_identity import ByIdentity
-from cardan._algebra.errors import ParameterError, RecompilationWarning, StaleProgramError, check_known, levels_inside
+from cardan._algebra.errors import ParameterError, RecompilationWarning, StaleProgramError, levels_inside
 from cardan._compiler.program import Program
 from cardan._compiler.program.ops import Op
 from cardan._compiler.runtime import reading
 from cardan._compiler.runtime.threads import checked_count
-from cardan._compiler.targets import KEEPERS, LOADERS, SOURCES, Outline, default_target, load_program
+from cardan._compiler.targets import Outline, default_target, load_program, target_named
 from cardan._compiler.targets.llvm import target as _native_target  # noqa: F401 -- now, not within a process' first call
 from cardan._dynamics.call import store
 from cardan._dynamics.call.arguments import Shape, checked_batch, is_symbolic, numeric_array, symbolic_array
@@ -212,7 +212,8 @@ class Function(Generic[P, R]):
 
     def _made(self, model: Model, choice: Choice) -> Compiled:
         """Return the program: as it was found before, on disk, or traced now."""
-        key = store.name_of(self.made_from, model, choice.names, choice.options) if choice.target in KEEPERS else None
+        keeps = target_named(choice.target).keeps
+        key = store.name_of(self.made_from, model, choice.names, choice.options) if keeps else None
         kept = store.load(key) if key else None
         if kept is not None:
             return self._revived(key, *kept, model, choice)
@@ -378,7 +379,7 @@ class Function(Generic[P, R]):
             True
         """
         if target is not None:
-            check_known("target", target, LOADERS, self.name)
+            target_named(target, where=self.name)
         threads = None if threads is None else checked_count(threads)
         checked = self.checked if checked is None else checked
         sibling = Function(self.made_from, target=target or self.target, threads=threads, checked=checked)
@@ -461,8 +462,8 @@ class Function(Generic[P, R]):
             >>> "double" in cardan.mass_matrix.source(arm, "c")
             True
         """
-        check_known("form", form, SOURCES, f"{self.name}.source")
-        return SOURCES[form](self.program(model, **options))
+        write: Any = target_named(form, "text", f"{self.name}.source").text
+        return write(self.program(model, **options))
 
     def sparsity(self, model: Model, *optional: str, **options: Any) -> Any:
         """Return which entries of the results can be other than 0, for any values of the arguments.

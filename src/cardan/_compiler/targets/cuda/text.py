@@ -71,6 +71,11 @@ def cuda_code(program: Program, *, single: bool) -> CudaCode:
     return CudaCode("\n".join(lines), Launch(name, WARPS * WARP, WARPS * WARP, 0))
 
 
+def cuda_text(program: Program) -> str:
+    """Return a program as a kernel in double precision."""
+    return cuda_code(program, single=False).source
+
+
 def team_size(program: Program, registers: int, least: int) -> int:
     """Return how many threads share a state, `least` or more: 1 where its values find room in the registers of one."""
     if program.operations > TEAM or registers <= SOLO or any(picked or kept for picked, kept in rows_of(program)):

@@ -73,3 +73,8 @@ def _table(lanes: Lanes) -> Machine | None:
     if {"+avx512f", "+avx512dq", "+avx512vl"} <= features and lanes.bytes in (16, 32, 64):
         return AVX512
     return AVX if {"+avx", "+fma"} <= features and lanes.bytes in (16, 32) else None
+
+
+def host_text(program: Program) -> str:
+    """Return a program as LLVM writes it for this machine, in double precision."""
+    return llvm_text(program, host_lanes(np.dtype(np.float64)))
