@@ -264,20 +264,13 @@ class Expr:
             return NotImplemented
         return scalar.exp(self * math.log(base)) if base > 0.0 else scalar.general_power(self.graph.lift(base), self)
 
-    def __floordiv__(self, other: Any) -> Any:
-        return floor_divide(self, other)
+    __floordiv__, __mod__, __abs__ = floor_divide, remainder, scalar.absolute
 
     def __rfloordiv__(self, other: Any) -> Any:
         return floor_divide(other, self)
 
-    def __mod__(self, other: Any) -> Any:
-        return remainder(self, other)
-
     def __rmod__(self, other: Any) -> Any:
         return remainder(other, self)
-
-    def __abs__(self) -> Expr:
-        return scalar.absolute(self)
 
     # --- comparison: a truth value of the program, not of Python ---
 
@@ -333,16 +326,9 @@ class Condition:
     def __init__(self, graph: Graph, index: int) -> None:
         self.graph, self.index = graph, index
 
-    def __and__(self, other: Any) -> Any:
-        return scalar.logical_and(self, other)
-
-    def __or__(self, other: Any) -> Any:
-        return scalar.logical_or(self, other)
-
-    __rand__, __ror__ = __and__, __or__
-
-    def __invert__(self) -> Any:
-        return scalar.logical_not(self)
+    __and__ = __rand__ = scalar.logical_and
+    __or__ = __ror__ = scalar.logical_or
+    __invert__ = scalar.logical_not
 
     def __bool__(self) -> bool:
         raise no_branch()

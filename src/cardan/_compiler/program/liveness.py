@@ -80,6 +80,27 @@ def _carried_within(program: Program, region: Region) -> list[int]:
     return [after for r in inner if r.start >= region.start and r.stop <= region.stop for _, after in r.carried]
 
 
+def assign_slots(born: Sequence[Sequence[int]], last: Mapping[int, int], top: int) -> tuple[dict[int, int], int]:
+    """Return a slot for each value that waits, from `top` on, and how many there are; each is used again.
+
+    A value gets its slot in the block where it is born, and that is free after the last block that reads it.
+    """
+    slots: dict[int, int] = {}
+    free: list[int] = []
+    expiring: dict[int, list[int]] = {}
+    for b, block in enumerate(born):
+        for k in block:
+            if k not in last:
+                continue
+            if free:
+                slots[k] = free.pop()
+            else:
+                slots[k], top = top, top + 1
+            expiring.setdefault(last[k], []).append(slots[k])
+        free += expiring.pop(b, [])
+    return slots, top
+
+
 class Tables(NamedTuple):
     """Where the tables of a region are among the places where values wait."""
 

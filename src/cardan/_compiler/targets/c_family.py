@@ -13,10 +13,10 @@ from enum import Enum
 from typing import NamedTuple, cast
 
 from cardan._compiler.program.fusing import Joined
-from cardan._compiler.program.liveness import heads_of, last_readers, places_in, tables_of
+from cardan._compiler.program.liveness import assign_slots, heads_of, last_readers, places_in, tables_of
 from cardan._compiler.program.ops import LEAVES, SPEC, TRUTHS, Op
 from cardan._compiler.program.program import Array, Program, Region, phases, places_of, stretches
-from cardan._compiler.program.repeated import whole
+from cardan._compiler.program.replay import whole
 
 
 class Dialect(NamedTuple):
@@ -77,14 +77,9 @@ class Parts:
         apart = self.dialect.tables != "w"
         self.slots, self.places = places_in(self.program, list(self.tables.values())), 0 if apart else self.rows
         self.in_tables = frozenset(self.slots)
-        free: list[int] = []
-        for p, part in enumerate(self.parts):
-            there = [k for k, first in self.heads.items() if first == p] + part
-            for k in (k for k in there if k in last):
-                if not free:
-                    free, self.places = [self.places], self.places + 1
-                self.slots[k] = free.pop()
-            free += [self.slots[k] for k, end in last.items() if end == p]
+        born = [[k for k, first in self.heads.items() if first == p] + part for p, part in enumerate(self.parts)]
+        slots, self.places = assign_slots(born, last, self.places)
+        self.slots |= slots
 
     def run(self, calls: Sequence[str], inside: Region | None = None) -> list[str]:
         """Return the calls of all parts, or of those in a region, those of regions in loops."""

@@ -11,8 +11,7 @@ import numpy as np
 
 from cardan._compiler.program.ops import LEAVES, SPEC
 from cardan._compiler.program.program import Program
-from cardan._compiler.program.repeated import times
-from cardan._compiler.program.replay import Functions, Walk
+from cardan._compiler.program.replay import Functions, Walk, times
 from cardan._compiler.targets.runner import Arrays, Runner
 
 CHUNK = 1024  # states at a time: temporaries of this length stay in the cache

@@ -13,7 +13,7 @@ import numpy as np
 from cardan._algebra.by_fields import ByFields
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import Array, Program, places_of
-from cardan._compiler.program.repeated import whole
+from cardan._compiler.program.replay import whole
 from cardan._compiler.runtime.memory import empty
 
 
@@ -37,7 +37,7 @@ class Outline(ByFields):
         return Outline(program.name, program.inputs, program.outputs, program.work, _digest(program), passes)
 
     def times(self, count: int) -> Outline:
-        """Return the outline of the program run so many times as often; see `program.repeated.times`."""
+        """Return the outline of the program run so many times as often; see `program.replay.times`."""
         return replace(self, operations=self.operations * count, passes=self.passes * count) if self.passes else self
 
 
@@ -93,7 +93,7 @@ class Runner(ABC):
 
     @abstractmethod
     def times(self, count: int) -> Runner:
-        """Return the program run so many times as often, by the same machine code; see `program.repeated.times`."""
+        """Return the program run so many times as often, by the same machine code; see `program.replay.times`."""
 
     def __call__(
         self, arrays: Arrays, batch: int, dtype: np.dtype, threads: int | None = None, out: np.ndarray | None = None

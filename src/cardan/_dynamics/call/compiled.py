@@ -17,7 +17,7 @@ from cardan._algebra.errors import DTypeError, ShapeError
 from cardan._algebra.words import of_argument
 from cardan._compiler.program import Program
 from cardan._compiler.program.program import places_of
-from cardan._compiler.program.repeated import times
+from cardan._compiler.program.replay import times
 from cardan._compiler.runtime.memory import empty
 from cardan._compiler.targets import Outline, Runner
 from cardan._compiler.targets.llvm.fast_path_type import held_by
@@ -62,7 +62,7 @@ class Compiled:
         self.places = places_of(self.outputs)
 
     def times(self, count: int) -> Compiled:
-        """Return the program run so many times as often, by the same machine code; see `program.repeated.times`."""
+        """Return the program run so many times as often, by the same machine code; see `program.replay.times`."""
 
         def trace() -> Traced:
             traced = self.traced

@@ -13,7 +13,7 @@ from cardan._compiler.program.fusing import Joined
 from cardan._compiler.program.liveness import heads_of, last_readers
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import Program, Region, phases
-from cardan._compiler.program.repeated import whole
+from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.c_family import Dialect, operation_lines
 from cardan._compiler.targets.cuda.staging import COLUMNS, PASSES, WARP, Chunk, chunks_of
 from cardan._compiler.targets.cuda.teams import Team, handed, team_of

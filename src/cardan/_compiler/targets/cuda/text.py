@@ -16,7 +16,7 @@ from typing import NamedTuple
 from cardan._compiler.program.fusing import Fused, Joined, joined_products
 from cardan._compiler.program.ops import LEAVES, Op
 from cardan._compiler.program.program import Array, Program, rows_of
-from cardan._compiler.program.repeated import whole
+from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.c_arithmetic import PREFIX, analysis, number
 from cardan._compiler.targets.c_family import Dialect, in_c
 from cardan._compiler.targets.cuda.solo_text import APART, INLINE, SoloText

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import Region, phases, places_of
-from cardan._compiler.program.repeated import whole
+from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.plan import (
     Plan,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cardan._compiler.program.fusing import Joined, joined_products
-from cardan._compiler.program.liveness import Spans, Tables, heads_of, last_readers, places_in, tables_of
+from cardan._compiler.program.liveness import Spans, Tables, assign_slots, heads_of, last_readers, places_in, tables_of
 from cardan._compiler.program.ops import LEAVES, Op
 from cardan._compiler.program.program import Array, Program, Region, rows_of, stretches
 from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, allocate
@@ -72,7 +72,10 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     buffer = max(map(streamed, program.outputs), default=0)
     plan.tiles = TILES if len(program.instructions) > LONG and not machine else 1
     born = [[k for k, first in heads.items() if first == b] + block for b, block in enumerate(blocks)]
-    plan.slots = _assign_slots(plan, born, last_reader, fixed)
+    plan.slot |= {k: copies[k][0] for k in last_reader if k in copies}  # a result waits where it is written
+    crossing = {k: b for k, b in last_reader.items() if k not in copies}
+    slot, plan.slots = assign_slots(born, crossing, fixed)
+    plan.slot |= slot
     if machine:
         plan.direct = {b: _direct(plan, b, machine) for b, block in enumerate(blocks) if _has_steps(joined, block)}
         plan.slots = max([plan.slots, *(line.slots for line in plan.direct.values())])
@@ -210,23 +213,3 @@ def stored(plan: Plan, k: int) -> list[int]:
     slots = plan.copies.get(k, [])
     slot = plan.slot.get(k)
     return slots if slot is None or slot in slots else [*slots, slot]
-
-
-def _assign_slots(plan: Plan, blocks: list[list[int]], last_reader: dict[int, int], top: int) -> int:
-    """Give each value that crosses a slot, from the block it is there; return how many there are."""
-    free: list[int] = []
-    expiring: dict[int, list[int]] = {}
-    for b, block in enumerate(blocks):
-        for k in block:
-            if k not in last_reader:
-                continue
-            if k in plan.copies:
-                plan.slot[k] = plan.copies[k][0]
-                continue
-            if free:
-                plan.slot[k] = free.pop()
-            else:
-                plan.slot[k], top = top, top + 1
-            expiring.setdefault(last_reader[k], []).append(plan.slot[k])
-        free += expiring.pop(b, [])
-    return top
