@@ -166,7 +166,9 @@ def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Deriva
     `values` are those of the instructions (`replay`). By number of an instruction, `seeds` holds the derivatives by it
     that are there to begin with: 1 for a result.
     """
-    active, instructions = _active(program), list(program.instructions)
+    instructions, active = list(program.instructions), list[bool]()  # active: what depends on an input
+    for op, args, _ in instructions:
+        active.append(op is Op.INPUT or any(active[a] for a in args))
     found: list[Guarded] = [{(): dict(seeds[k])} if seeds.get(k) else {} for k in range(len(instructions))]
     conditions: dict[int, Condition] = {}
     for k in range(len(instructions) - 1, -1, -1):
@@ -237,13 +239,6 @@ def _resolved(found: Guarded, conditions: Mapping[int, Condition]) -> Derivative
             derivatives = _chosen(conditions[index], *((derivatives, {}) if side else ({}, derivatives)))
         _accumulate(total, derivatives)
     return total
-
-
-def _active(program: Program) -> list[bool]:
-    active: list[bool] = []
-    for op, args, _ in program.instructions:
-        active.append(op is Op.INPUT or any(active[a] for a in args))
-    return active
 
 
 def _is_zero(value: Any) -> bool:

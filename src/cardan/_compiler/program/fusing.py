@@ -40,7 +40,9 @@ class Joined(NamedTuple):
 
 def joined_products(program: Program) -> Joined:
     ops: list[Op | Fused] = list(program.instructions.ops)
-    args, alone, stretch = program.instructions.args, used_once(program), _stretch_numbers(program)
+    args, alone, stretch = program.instructions.args, used_once(program), [0] * len(program.instructions)
+    for number, part in enumerate(stretches(program)):
+        stretch[part.start : part.stop] = [number] * len(part)
     for k, op in enumerate(program.instructions.ops):
         if op is Op.ADD or op is Op.SUB:
             for position, a in enumerate(args[k]):
@@ -49,10 +51,3 @@ def joined_products(program: Program) -> Joined:
                     ops[a], args[a] = Op.CONST, ()
                     break
     return Joined(ops, args)
-
-
-def _stretch_numbers(program: Program) -> list[int]:
-    found = [0] * len(program.instructions)
-    for number, stretch in enumerate(stretches(program)):
-        found[stretch.start : stretch.stop] = [number] * len(stretch)
-    return found

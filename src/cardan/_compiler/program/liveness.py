@@ -56,7 +56,7 @@ def last_readers(
         for a in operands[k]:
             if home.get(a) != block:
                 needed(a, block)
-    for region, rows in zip(program.regions, rows_of(program), strict=True):
+    for number, (region, rows) in enumerate(zip(program.regions, rows_of(program), strict=True)):
         start, end = span(program, spans, region)
         for pair in region.carried:
             for a in pair:
@@ -68,16 +68,11 @@ def last_readers(
             for a in operands[k]:
                 if a < region.start:
                     needed(a, start if k in own else end)
-        for a in _carried_within(program, region):
-            if a < region.start:
-                needed(a, end)
+        for inner in program.regions[number + 1 :]:  # what they carry on is wanted in each pass of the outer one, too
+            for _, after in inner.carried if inner.stop <= region.stop else ():
+                if after < region.start:
+                    needed(after, end)
     return last
-
-
-def _carried_within(program: Program, region: Region) -> list[int]:
-    """Return what regions within a region carry on: it is wanted in each pass of the outer one, too."""
-    inner = program.regions[program.regions.index(region) + 1 :]
-    return [after for r in inner if r.start >= region.start and r.stop <= region.stop for _, after in r.carried]
 
 
 def assign_slots(born: Sequence[Sequence[int]], last: Mapping[int, int], top: int) -> tuple[dict[int, int], int]:

@@ -32,8 +32,10 @@ def trace(
         TraceError: if the function branches on a symbol or returns something that is not a scalar.
     """
     graph = Graph(regions=regions)
+    entries, places = graph.symbols(inputs), places_of(inputs)
+    symbols = [symbolic(entries[place], a.shape) for a, place in zip(inputs, places, strict=True)]
     try:
-        results = function(*_symbols(graph, inputs))
+        results = function(*symbols)
     except (TypeError, ValueError) as error:
         explained = of_libraries(error)
         if explained is None:
@@ -65,11 +67,6 @@ def _program(
         program = apply(program)
         history.append((apply.__name__, program.operations))
     return replace(program, history=tuple(history))
-
-
-def _symbols(graph: Graph, inputs: Sequence[Array]) -> list[np.ndarray]:
-    entries = graph.symbols(inputs)
-    return [symbolic(entries[place], a.shape) for a, place in zip(inputs, places_of(inputs), strict=True)]
 
 
 def _result(graph: Graph, name: str, key: str, entry: Any) -> int:

@@ -131,8 +131,9 @@ def _content(folder: _Folder, key: str) -> bytes | None:
         if not _is_ours(file, status):
             return None
         data = _read(handle, status)
-        if time.time() - status.st_mtime > _HOUR:
-            _touch(handle, file)
+        if time.time() - status.st_mtime > _HOUR:  # it is used: the least recently used go first
+            with suppress(OSError):
+                os.utime(handle if os.utime in os.supports_fd else file)
     finally:
         os.close(handle)
     digest, content = data[:_DIGEST], data[_DIGEST:]
@@ -154,12 +155,6 @@ def _digest(key: str, content: bytes) -> bytes:
     return hashlib.sha256(key.encode() + b"\0" + content).digest()
 
 
-def _touch(handle: int, file: Path) -> None:
-    """Note that an entry is used: the least recently used go first."""
-    with suppress(OSError):
-        os.utime(handle if os.utime in os.supports_fd else file)
-
-
 def save(key: str, content: bytes) -> None:
     """Keep a content under its key; do nothing if that is not possible."""
     try:
@@ -168,7 +163,9 @@ def save(key: str, content: bytes) -> None:
             if folder is not None:
                 digest = _digest(key, content)
                 _write(folder, key + ENDING, digest + content)
-                _shrink_sometimes(folder, digest, len(content))
+                # all entries are looked at once for every sixteenth of the limit, on average: it takes long
+                if int.from_bytes(digest[:4], "little") * LIMIT < 2**32 * 16 * len(content):
+                    _shrink(folder)
     except OSError as error:
         log().info("cache entry not written: %s", error)
 
@@ -190,12 +187,6 @@ def _write(folder: _Folder, name: str, data: bytes) -> None:
     except BaseException:  # an interrupt, too, leaves nothing behind
         folder.unlink(staged)
         raise
-
-
-def _shrink_sometimes(folder: _Folder, digest: bytes, size: int) -> None:
-    """Look at all entries, on average once for every sixteenth of the limit that is written: it takes long."""
-    if int.from_bytes(digest[:4], "little") * LIMIT < 2**32 * 16 * size:
-        _shrink(folder)
 
 
 def _shrink(folder: _Folder) -> None:

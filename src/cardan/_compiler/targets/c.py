@@ -44,6 +44,7 @@ using virtual wchar_t xor xor_eq
 """Those of C++, whose compilers read the header, too."""
 OF_CPP_HEADER = frozenset({"is_sized", "joint", "joints", "nq", "nv", "real", "span", "std"})
 """Names that mean something in the header for C++."""
+_LOOP = ("    size_t k;", "    for (k = 0; k < n; ++k)")
 _EXTERN = '#ifdef __cplusplus\nextern "C" {\n#endif\n'
 _EXTERN_END = "#ifdef __cplusplus\n}\n#endif\n"
 _MACROS = re.compile(r"PART|NULL|NAN|INFINITY|math_errhandling|(FP|M|MATH|HUGE)_\w*[^\W_]|__\w*[^\W_]__")
@@ -145,7 +146,10 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
         body, places = ["    (void)w;", *body] if writer.parts.is_whole else body[1:], max(places, 1)
     given = places if gives_workspace else 0
     one, many = _prototypes(program, name, real, given)
-    lines = [*parts, f"{one}\n{{", *body, "}\n", f"{many}\n{{", *_batch_body(program, name, given), "}", ""]
+    arguments = ", ".join(
+        [*(f"{a.name} + {a.size} * k" for a in (*program.inputs, *program.outputs)), *["w"] * (given > 0)]
+    )
+    lines = [*parts, f"{one}\n{{", *body, "}\n", f"{many}\n{{", *_LOOP, f"        {name}({arguments});", "}", ""]
     size = 4 if single else 8
     stack = _frames(writer.parts, size, min(len(program.results), PART)) + (0 if gives_workspace else places * size)
     function = CFunction(name, program, real, "\n".join(lines), "", places, gives_workspace, stack)
@@ -207,11 +211,6 @@ def _prototypes(program: Program, name: str, real: str, workspace: int) -> tuple
     one = ", ".join([*(f"{kind} {a.name}[{max(a.size, 1)}]" for kind, a in arrays), *own])  # C has none of length 0
     many = ", ".join([*(f"{kind} *{a.name}" for kind, a in arrays), *own])
     return f"void {name}({one})", f"void {name}_batch(size_t n, {many})"
-
-
-def _batch_body(program: Program, name: str, workspace: int) -> list[str]:
-    arguments = [f"{a.name} + {a.size} * k" for a in (*program.inputs, *program.outputs)] + ["w"] * (workspace > 0)
-    return ["    size_t k;", "    for (k = 0; k < n; ++k)", f"        {name}({', '.join(arguments)});"]
 
 
 class _Writer:

@@ -174,14 +174,17 @@ def kernel_of(outline: Outline, program: Callable[[], Program], single: bool, ar
     Raises:
         MissingExtraError, TargetError: as `compiled`.
     """
-    name = _kernel_key(outline, single, architecture)
-    found = _kept_kernel(name)
-    if found is None:
-        code = written(program(), single)
-        found = Kernel(code.launch, compiled(code.source, code.launch.name, architecture))
-        if _revision() == _REVISION:  # else the modules that wrote the text may be newer than the name says
-            names = {"launch": found.launch, "cubin": key_of(code.source, architecture)}
-            disk_cache.save(name, json.dumps(names).encode())
+    of = ("kernel", outline.digest, outline.name, single, architecture, OPTIONS, version(), _REVISION)
+    name = hashlib.sha256(repr(of).encode()).hexdigest()
+    if data := disk_cache.load(name):
+        said = json.loads(data)
+        if cubin := kept(said["cubin"]):
+            return Kernel(Launch(*said["launch"]), cubin)
+    code = written(program(), single)
+    found = Kernel(code.launch, compiled(code.source, code.launch.name, architecture))
+    if _revision() == _REVISION:  # else the modules that wrote the text may be newer than the name says
+        names = {"launch": found.launch, "cubin": key_of(code.source, architecture)}
+        disk_cache.save(name, json.dumps(names).encode())
     return found
 
 
@@ -189,20 +192,6 @@ def written(program: Program, single: bool) -> Any:
     from cardan._compiler.targets.cuda.text import cuda_code
 
     return cuda_code(program, single=single)
-
-
-def _kept_kernel(name: str) -> Kernel | None:
-    data = disk_cache.load(name)
-    if data is None:
-        return None
-    said = json.loads(data)
-    cubin = kept(said["cubin"])
-    return Kernel(Launch(*said["launch"]), cubin) if cubin else None
-
-
-def _kernel_key(outline: Outline, single: bool, architecture: str) -> str:
-    said = ("kernel", outline.digest, outline.name, single, architecture, OPTIONS, version())
-    return hashlib.sha256(repr((said, _REVISION)).encode()).hexdigest()
 
 
 def _revision() -> str:

@@ -230,7 +230,10 @@ class Driver:
         with self.on(number):
             status, address = self.api.cuMemAllocAsync(max(size, 1), stream)
             if int(status) == _OUT_OF_MEMORY:
-                raise self._out_of_memory("an array", size, number)
+                status, free, total = self.api.cuMemGetInfo()
+                left = f", {free / 1e9:.3g} of {total / 1e9:.3g} GB are free" if int(status) == 0 else ""
+                named = f"device {number} ({self.device(number).name}) has not enough memory{left}"
+                raise DeviceMemoryError(f"an array of {size / 1e9:.3g} GB: {named}; {_SMALLER}.")
         self._expect(status, "allocating memory")
         return Allocation(self, int(address), number, stream, owner)
 
@@ -292,12 +295,6 @@ class Driver:
     @staticmethod
     def _said(answer: Sequence[Any]) -> str:
         return answer[1].decode(errors="replace") if answer[1] else "no reason given"
-
-    def _out_of_memory(self, what: str, size: int, number: int) -> DeviceMemoryError:
-        status, free, total = self.api.cuMemGetInfo()
-        left = f", {free / 1e9:.3g} of {total / 1e9:.3g} GB are free" if int(status) == 0 else ""
-        named = f"device {number} ({self.device(number).name})"
-        return DeviceMemoryError(f"{what} of {size / 1e9:.3g} GB: {named} has not enough memory{left}; {_SMALLER}.")
 
 
 _WITHOUT_TIME = 2

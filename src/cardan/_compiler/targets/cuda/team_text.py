@@ -66,12 +66,9 @@ class TeamText:
         last = last_readers(self.program, home, self.team.spans, self.heads, self.joined.args)
         starts = {k: home[k] for k in handed(self.program, self.joined, self.team)} | self.heads
         for k, start in sorted(starts.items(), key=lambda item: item[1]):
-            self.slot[k] = _taken(busy, 1, start, max(last.get(k, start), self._read_as_result(k, start)))
+            is_result = k in self.heads and k in self.program.results  # something carried, which is read at the end
+            self.slot[k] = _taken(busy, 1, start, max(last.get(k, start), self.last if is_result else start))
         return len(busy)
-
-    def _read_as_result(self, k: int, start: int) -> int:
-        """Return the step in which something carried is read as a result."""
-        return self.last if k in self.heads and k in self.program.results else start
 
     def at(self, place: int) -> str:
         return f"w[{place * STRIDE} + lane]"

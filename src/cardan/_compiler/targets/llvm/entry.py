@@ -219,14 +219,20 @@ def entry_function(plan: Plan, lanes: Lanes) -> str:
         "%ws = "
         + ("getelementptr i8, ptr %heap, i64 0" if heap_bytes(plan, lanes) else f"alloca [{size} x i8], align 64")
     )
-    e.tiles(_tile_count(e, "%rows"), lambda _: _prepare(e))
+    _call(e, _tile_count(e, "%rows"), *(f"constants{k}" for k in range(len(constant_results(plan)))))
     bases = [w.load("ptr", w.at("%inputs", k, "ptr"), 8) for k in range(len(program.inputs))]
     outputs = _outputs(e)
     last = w.emit("add nsw i64 %rows, -1")
 
     def one_pass(start: str) -> None:
         tiles = _tile_count(e, w.emit(f"sub nsw i64 %rows, {start}"))
-        e.tiles(tiles, lambda tile: _read_tile(e, bases, _rows(e, start, tile, last)))
+
+        def read_tile(tile: str) -> None:
+            rows = _rows(e, start, tile, last)
+            for base, array, place in zip(bases, program.inputs, places_of(program.inputs), strict=True):
+                e.read(base, array.size, rows, place.start)
+
+        e.tiles(tiles, read_tile)
         _run(e, tiles)
         _call(e, tiles, *(f"leaves{n}" for n in range(len(leaf_results(plan)))))
         e.tiles(tiles, lambda tile: _write_results(e, outputs, _first_row(e, start, tile)))
@@ -294,11 +300,6 @@ def _run_region(e: _Entry, tiles: str, region: Region) -> None:
     one(region.passes - 1)
 
 
-def _prepare(e: _Entry) -> None:
-    for k in range(len(constant_results(e.plan))):
-        e.w.line(f"call void @constants{k}(ptr {e.workspace})")
-
-
 def _first_row(e: _Entry, start: str, tile: str) -> str:
     return e.w.emit(f"add nuw nsw i64 {start}, {e.w.emit(f'mul nuw nsw i64 {tile}, {e.lanes.width}')}")
 
@@ -307,11 +308,6 @@ def _rows(e: _Entry, start: str, tile: str, last: str) -> list[str]:
     """Return the rows of a tile; beyond the last, the last again."""
     first = _first_row(e, start, tile)
     return [e.w.least(e.w.emit(f"add nuw nsw i64 {first}, {lane}"), last) for lane in range(e.lanes.width)]
-
-
-def _read_tile(e: _Entry, bases: Sequence[str], rows: Sequence[str]) -> None:
-    for base, array, place in zip(bases, e.program.inputs, places_of(e.program.inputs), strict=True):
-        e.read(base, array.size, rows, place.start)
 
 
 def _outputs(e: _Entry) -> list[Output]:

@@ -77,7 +77,11 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     slot, plan.slots = assign_slots(born, crossing, fixed)
     plan.slot |= slot
     if machine:
-        plan.direct = {b: _direct(plan, b, machine) for b, block in enumerate(blocks) if _has_steps(joined, block)}
+        plan.direct = {
+            b: _direct(plan, b, machine)
+            for b, block in enumerate(blocks)
+            if block and joined.ops[block[0]] in HAS_STEPS
+        }
         plan.slots = max([plan.slots, *(line.slots for line in plan.direct.values())])
     plan.slots += buffer
     return plan
@@ -193,10 +197,6 @@ def _segments(joined: Joined, stretch: range) -> list[list[int]]:
             continue
         here.add(k)
     return [block for block in (*blocks, list(waiting)) if block]
-
-
-def _has_steps(joined: Joined, block: list[int]) -> bool:
-    return bool(block) and joined.ops[block[0]] in HAS_STEPS
 
 
 def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:
