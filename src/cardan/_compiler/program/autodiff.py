@@ -97,10 +97,7 @@ def _choice(op: Op, args: Sequence[int], values: Sequence[Any]) -> _Choice | Non
 
 
 def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
-    """Return the derivatives of each instruction along the directions.
-
-    `values` are those of the instructions (`replay`), `seeds` the derivatives of the flattened inputs by position.
-    """
+    """Return the derivatives of each instruction; `seeds` are those of the flattened inputs by position."""
     found: list[Derivatives] = []
     guards: list[Guards] = []
     conditions: dict[int, Condition] = {}
@@ -163,8 +160,7 @@ def _within(guard: Guard, slope: Any, conditions: Mapping[int, Condition]) -> An
 def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
     """Return the derivatives of the results by each input, at the place of its instruction.
 
-    `values` are those of the instructions (`replay`). By number of an instruction, `seeds` holds the derivatives by it
-    that are there to begin with: 1 for a result.
+    By number of an instruction, `seeds` holds the derivatives by it that are there to begin with: 1 for a result.
     """
     instructions, active = list(program.instructions), list[bool]()  # active: what depends on an input
     for op, args, _ in instructions:
@@ -348,8 +344,7 @@ def jacobian(
         (rows of K, *directions).
 
     Raises:
-        UnknownNameError: if there is no such input.
-        ParameterError: if there is no such mode.
+        UnknownNameError, ParameterError: if there is no such input or mode.
     """
     if mode not in MODES:
         raise ParameterError("mode", got=mode, expected=", ".join(map(repr, MODES)))
@@ -428,13 +423,8 @@ def jacobian_vector_product(
 ) -> Program:
     """Return the program of the results' rate of change while inputs move: for each output y an output `y_dot`.
 
-    Args:
-        program: y = f(x, ...).
-        wrt: the directions of each input that moves, or its name.
-        directions: names of the inputs that say along which, which it has besides; `x_dot` for each x by default.
-
-    Raises:
-        UnknownNameError: if there is no such input.
+    `wrt` has the directions of each input that moves, or its name; as many more inputs, `directions`, say along which:
+    `x_dot` for each x by default.
     """
     tangents = [_tangent(program, w) for w in wrt]
     names = directions or [f"{t.name}_dot" for t in tangents]
@@ -452,13 +442,8 @@ def vector_jacobian_product(
 ) -> Program:
     """Return the program of the gradient of the weighted sum of the results: for each x in `wrt` an output `x_bar`.
 
-    Args:
-        program: y = f(x, ...).
-        wrt: the directions of each input, or its name.
-        weights: names of the inputs that weigh the outputs, which it has besides; `y_bar` for each y by default.
-
-    Raises:
-        UnknownNameError: if there is no such input.
+    `wrt` has the directions of each input, or its name; as many more inputs as outputs, `weights`, weigh these: `y_bar`
+    for each y by default.
     """
     tangents = [_tangent(program, w) for w in wrt]
     names = weights or [f"{y.name}_bar" for y in program.outputs]

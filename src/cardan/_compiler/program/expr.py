@@ -71,11 +71,7 @@ class Graph:
         return Expr(self, self.add(Op.CONST, (), magnitude), value < 0.0)
 
     def lift(self, value: Any) -> Expr:
-        """Return a number or an expression of this graph as an expression.
-
-        Raises:
-            TraceError: for an expression of another trace, or anything that is no scalar.
-        """
+        """Return a number or an expression of this graph as an expression; TraceError for anything else."""
         if type(value) is Expr:
             if value.graph is not self:
                 raise TraceError("a traced value was kept from one function call and used in another; pass it in.")

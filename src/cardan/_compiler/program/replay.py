@@ -42,10 +42,7 @@ class Walk:
     ) -> list[Any]:
         """Return the value of each instruction, in regions that of the last pass; None for what was freed.
 
-        Args:
-            inputs: a scalar for each flattened input.
-            number: makes scalars of numbers.
-            carried: makes of a value what the next pass is given.
+        `number` makes scalars of numbers, and `carried` of a value what the next pass is given.
         """
         steps = self.steps
         values: list[Any] = [None] * len(steps)
@@ -102,11 +99,7 @@ def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
 
 
 def straight(program: Program) -> Program:
-    """Return the program with every pass of its regions written out.
-
-    Raises:
-        ParameterError: if that is longer than `LONGEST` operations.
-    """
+    """Return the program with every pass of its regions written out; ParameterError beyond `LONGEST` operations."""
     if not program.regions:
         return program
     if program.work > LONGEST:

@@ -22,10 +22,7 @@ def log() -> Any:
 
 @contextmanager
 def announced(what: str, seconds: float) -> Iterator[None]:
-    """Say what is done meanwhile ("compiling mass_matrix"), if it is expected to take long.
-
-    The share that is done is judged by the seconds that it is expected to take.
-    """
+    """Say what is done meanwhile ("compiling mass_matrix"); the share that is done is judged by the seconds expected."""
     terminal: Any = sys.stderr if sys.stderr is not None and sys.stderr.isatty() else None
     if seconds < LONG:
         yield

@@ -77,12 +77,9 @@ def _native() -> str:
 
 
 def load_program(outline: Outline, program: Source, target: str) -> Runner:
-    """Return a program, ready to run on a target, without its instructions where the target kept what it made of them.
+    """Return a program, ready to run on a target; errors as `target_named`.
 
-    Args:
-        outline: of the program, for example read from disk.
-        program: gives the program itself; called only if it is needed, at any later time.
-        target: name of the target; errors as `target_named`.
+    `program` gives the program itself. It is called if the target did not keep what it made of it, at any later time.
     """
     load: Any = target_named(target).load
     return load(outline, program)

@@ -39,13 +39,8 @@ def overlap(a: Buffer, b: Buffer) -> bool:
 def row_stride(shape: Sequence[int], strides: Sequence[int], core: Sequence[int], batch: Sequence[int]) -> int | None:
     """Return how many entries it is from the row of a state to that of the next: 0 if all states share one.
 
-    None says that there is no one stride, or that a row lies in pieces.
-
-    Args:
-        shape: of an array, (..., core).
-        strides: of it, in entries.
-        core: shape of a row.
-        batch: leading dimensions of the states, to which those of the array are broadcast.
+    None says that there is no one stride, or that a row lies in pieces. Shape and strides, in entries, are those of an
+    array (..., core); its leading dimensions are broadcast to the batch.
     """
     lead = len(shape) - len(core)
     if not _is_in_order(shape[lead:], strides[lead:]):

@@ -114,11 +114,7 @@ class CFunction(NamedTuple):
 
 
 def c_code(program: Program, name: str, *, single: bool = False, comment: str = "") -> Code:
-    """Return a program as C99, in files that are meant to be `name.c` and `name.h`, with a comment at their heads.
-
-    Raises:
-        ParameterError: if the name is not a C identifier.
-    """
+    """Return a program as C99, in files `name.c` and `name.h` with a comment at their heads; errors as `check_name`."""
     function = c_function(program, name, single=single)
     return Code(c_source(function, name, comment), c_header([function], name, comment))
 
@@ -132,9 +128,6 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
     """Return a program as a function of C, in float if it is `single`, and one that runs it over a batch.
 
     The array w is the caller's if the function `gives_workspace`, and need not be on the stack then.
-
-    Raises:
-        ParameterError: if the name is not a C identifier.
     """
     check_name(name)
     program = _renamed(program, name)

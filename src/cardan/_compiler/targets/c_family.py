@@ -175,17 +175,10 @@ def operation_lines(
     pairs: set[int],
     scope: str = "",
 ) -> list[str]:
-    """Return the lines that compute an instruction, and put its value where others look for it.
+    """Return the lines that compute instruction number k, and put its value in the places where others look for it.
 
-    Args:
-        dialect: of the language.
-        op: the operation.
-        k: number of the instruction.
-        args: its operands, ...
-        operands: ... as they are written.
-        places: where its value goes.
-        pairs: angles of which sine and cosine are there; those computed now join them.
-        scope: ends the names of sine and cosine, where those of an angle occur in several scopes.
+    `args` are its operands, `operands` how they are written. `pairs` are angles of which sine and cosine are there;
+    those computed now join them. `scope` ends their names, where those of an angle occur in several scopes.
     """
     lines: list[str] = []
     if dialect.pair and op in (Op.SIN, Op.COS):

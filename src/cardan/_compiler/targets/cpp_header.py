@@ -86,8 +86,7 @@ class Sizes(NamedTuple):
 def cpp_header(functions: Sequence[CppFunction], name: str, sizes: Sizes, comment: str = "") -> str:
     """Return a C++17 header, `name.hpp`, beside `name.h`, with a namespace of that name, for one type of real numbers.
 
-    Raises:
-        ParameterError: for a name that means something in C++.
+    Names that mean something in C++ raise ParameterError.
     """
     for own in (name, *(f.name for f in functions)):
         if own in RESERVED or own in OF_CPP_HEADER:

@@ -66,22 +66,15 @@ def _nvrtc() -> Any:
 
 
 def version() -> tuple[int, int]:
-    """Return NVRTC's version.
-
-    Raises:
-        MissingExtraError, TargetError: if there is none.
-    """
+    """Return NVRTC's version; MissingExtraError or TargetError if there is none."""
     _, major, minor = _nvrtc().nvrtcVersion()
     return major, minor
 
 
 def architecture_for(major: int, minor: int) -> str:
-    """Return the architecture to compile for, for a device of some compute capability.
+    """Return the architecture to compile for, for a device of some compute capability; TargetError if NVRTC knows none.
 
     What is compiled for one runs on those of the same major version with the same or a larger minor one.
-
-    Raises:
-        TargetError: if NVRTC knows none that will do.
     """
     _, known = _nvrtc().nvrtcGetSupportedArchs()
     fitting = [n for n in known if n // 10 == major and n % 10 <= minor]
@@ -99,8 +92,7 @@ def architecture_for(major: int, minor: int) -> str:
 def compiled(source: str, name: str, architecture: str) -> Cubin:
     """Return a kernel compiled for an architecture, such as `"sm_90"`, or found on disk.
 
-    Raises:
-        MissingExtraError, TargetError: without NVRTC, and with its own words if it cannot compile the text.
+    Without NVRTC that raises as `version`; a TargetError has NVRTC's words if it cannot compile the text.
     """
     key = key_of(source, architecture)
     found = kept(key)
@@ -169,11 +161,7 @@ def _largest(pattern: re.Pattern[str], text: str) -> int:
 
 
 def kernel_of(outline: Outline, program: Callable[[], Program], single: bool, architecture: str) -> Kernel:
-    """Return the kernel of a program: found on disk, or written and compiled now; only then `program()` is called.
-
-    Raises:
-        MissingExtraError, TargetError: as `compiled`.
-    """
+    """Return the kernel of a program: found on disk, or written and compiled now; only then `program()` is called."""
     of = ("kernel", outline.digest, outline.name, single, architecture, OPTIONS, version(), _REVISION)
     name = hashlib.sha256(repr(of).encode()).hexdigest()
     if data := disk_cache.load(name):

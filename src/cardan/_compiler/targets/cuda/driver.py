@@ -75,15 +75,7 @@ class Everywhere(NamedTuple):
 
 
 class Driver:
-    """Devices, by the functions of a module.
-
-    Args:
-        api: has the functions of `cuda.bindings.driver`.
-        build: makes kernels of programs.
-
-    Raises:
-        TargetError: if there is no device.
-    """
+    """Devices, by the functions of a module: those of `cuda.bindings.driver`. TargetError if there is no device."""
 
     def __init__(self, api: Any, build: Build = compiled_for) -> None:
         self.api, self._build, self.process = api, build, os.getpid()
@@ -106,11 +98,7 @@ class Driver:
         return int(device)
 
     def device(self, number: int) -> Device:
-        """Return a device.
-
-        Raises:
-            TargetError: if there is none of this number.
-        """
+        """Return a device; TargetError if there is none of this number."""
         if number not in self._devices:
             self._devices[number] = self._device(number)
         return self._devices[number]
@@ -156,11 +144,7 @@ class Driver:
     # --- kernels ---
 
     def load(self, outline: Outline, program: Callable[[], Program], single: bool, number: int) -> Loaded:
-        """Return a program's kernel on a device.
-
-        Raises:
-            TargetError: if it cannot be compiled, or takes more than the device has.
-        """
+        """Return a program's kernel on a device; TargetError if it does not compile, or takes more than the device has."""
         return self.loaded(outline.name, self._build(outline, program, single, self.device(number)), number)
 
     def loaded(self, name: str, kernel: Kernel, number: int) -> Loaded:
@@ -176,11 +160,7 @@ class Driver:
         return Loaded(handle, kernel, number)
 
     def on_all(self, outline: Outline, program: Callable[[], Program], single: bool) -> Everywhere:
-        """Return a program's kernel on all devices at once, for callers that launch it themselves.
-
-        Raises:
-            TargetError: if the devices are of several architectures; else as `load`.
-        """
+        """Return a program's kernel on all devices at once, for callers that launch it themselves; errors as `load`."""
         devices, doing, api = [self.device(n) for n in range(self.count)], f"loading {outline.name}", self.api
         if len({d.capability for d in devices}) != 1:
             listed = ", ".join(f"{d.name} ({d.architecture})" for d in devices)
@@ -200,10 +180,8 @@ class Driver:
     def launch(self, loaded: Loaded, count: int, arguments: Sequence[int], stream: int) -> None:
         """Run a kernel on so many states, without waiting for it, on a stream of its device.
 
-        What follows the count are addresses and strides, and the passes, which only repeated programs take.
-
-        Raises:
-            TargetError: if there are more states than a grid of blocks has, or the device refuses.
+        What follows the count are addresses and strides, and the passes, which only repeated programs take. TargetError
+        says that there are more states than a grid of blocks has, or that the device refuses.
         """
         launch = loaded.kernel.launch
         blocks = -(-count // launch.states)
@@ -222,11 +200,7 @@ class Driver:
     # --- memory ---
 
     def allocate(self, size: int, number: int, stream: int, owner: Any = None) -> Allocation:
-        """Return bytes of a device, freed in the order of a stream when nothing holds them; it keeps its owner.
-
-        Raises:
-            DeviceMemoryError: if there is not enough.
-        """
+        """Return bytes of a device, freed in the order of a stream when nothing holds them; it keeps its owner."""
         with self.on(number):
             status, address = self.api.cuMemAllocAsync(max(size, 1), stream)
             if int(status) == _OUT_OF_MEMORY:
@@ -268,11 +242,7 @@ class Driver:
                 self.api.cuEventDestroy(event)
 
     def device_of(self, address: int) -> int:
-        """Return the number of the device whose memory an address is in.
-
-        Raises:
-            TargetError: if no device has it.
-        """
+        """Return the number of the device whose memory an address is in; TargetError if no device has it."""
         what = self.api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
         return int(self._value(self.api.cuPointerGetAttribute(what, address), "asking whose memory an address is"))
 

@@ -33,10 +33,7 @@ class CudaProgram(Runner):
     def launch(self, arrays: Sequence[Buffer], results: Sequence[Buffer], count: int, stream: int) -> None:
         """Compute the outputs, on the device where the results are, after what is on a stream; without waiting.
 
-        The results are apart from the inputs and from each other.
-
-        Raises:
-            MissingExtraError, TargetError, DeviceMemoryError: for the first launch; as `Driver.load`.
+        The results are apart from the inputs and from each other. The first launch loads the kernel, and may raise.
         """
         if not count or not results:
             return
@@ -60,11 +57,7 @@ class CudaProgram(Runner):
         return self._loaded[key]
 
     def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
-        """Refuse arrays of NumPy: nothing is copied to a device unasked.
-
-        Raises:
-            DTypeError: always.
-        """
+        """Refuse arrays of NumPy with a DTypeError: nothing is copied to a device unasked."""
         name = self.outline.inputs[0].name if self.outline.inputs else "out"
         hint = "Nothing is copied to a device unasked; without target=, arrays of NumPy are computed on the processor."
         raise DTypeError(self.outline.name, name, got="in the memory of the processor", expected=TAKES, hint=hint)

@@ -47,11 +47,7 @@ def compile_program(program: Program, dtype: np.dtype, lanes: Lanes | None = Non
 
 
 def chosen(lanes: Lanes) -> Machine | None:
-    """Return the table for vectors of such lanes; None if LLVM writes all.
-
-    Raises:
-        TargetError: if CARDAN_EMITTER is none of `EMITTERS`, or names a table that does not exist.
-    """
+    """Return the table for such lanes; None if LLVM writes all. TargetError for an invalid CARDAN_EMITTER."""
     wanted = os.environ.get("CARDAN_EMITTER") or ""
     if wanted and wanted not in EMITTERS:
         raise TargetError(f"CARDAN_EMITTER is {wanted!r}, expected one of {EMITTERS}, or nothing for the best.")

@@ -92,11 +92,7 @@ class _Object:
 
 
 def flattened(data: bytes, function: str) -> tuple[bytes, int]:
-    """Return an object file as a flat image, and where in it a function begins.
-
-    Raises:
-        TargetError: if the file refers to something outside it.
-    """
+    """Return an object file as a flat image, and where a function begins; TargetError if it refers to another file."""
     file, image, places = _Object(data), bytearray(), {}
     for k, section in enumerate(file.sections):
         if section.kind == _PROGBITS and section.flags & _ALLOCATED:

@@ -95,10 +95,7 @@ class NativeProgram(Runner):
         return other
 
     def code(self, dtype: np.dtype, rows: int, *, for_good: bool = False) -> Loaded:
-        """Return the machine code for so many states of a dtype, or for a while what there is of the other kind.
-
-        Never that of the other kind if it is `for_good`: whoever asks will not ask again.
-        """
+        """Return the machine code for so many states of a dtype; for a while, unless it is `for_good`, that of the other kind."""
         kind = Kind(dtype, rows <= few_states(dtype))
         if kind in self._loaded:
             return self._loaded[kind]
@@ -211,11 +208,7 @@ def is_supported() -> bool:
 
 
 def load_llvm(outline: Outline, program: Callable[[], Program]) -> NativeProgram:
-    """Return a program as native code.
-
-    Raises:
-        TargetError: on a processor without multiply-add.
-    """
+    """Return a program as native code; TargetError on a processor without multiply-add."""
     if not is_supported():
         raise TargetError(
             "the llvm target needs a processor with fused multiply-add, this one has none; use on('numpy')."

@@ -25,13 +25,8 @@ from cardan._compiler.targets.llvm.store import image_of, load
 class Handler:
     """The handler of one program, for core shapes of its arguments and results.
 
-    Args:
-        words: of its context, those of what it calls; see `words_of`.
-        dtype: float64 or float32.
-        inputs: core shapes of its arguments.
-        outputs: core shapes of its results.
-        device: whether it launches a kernel.
-        keep: what must live as long as it does; whoever may call its `address` must keep the handler alive.
+    `words` are those of what it calls; see `words_of`. It launches a kernel on a `device`. What must live as long as it
+    does, it `keep`s; whoever may call its `address` must keep the handler alive.
     """
 
     def __init__(

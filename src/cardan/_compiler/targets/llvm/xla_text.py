@@ -66,10 +66,7 @@ class _Reader(Reader):
 
 
 class _Part(_Reader):
-    """Writes the function that computes rows start to stop: a workspace, tables that begin there, the program.
-
-    Without memory, it says so in the job.
-    """
+    """Writes the function that computes rows start to stop, in a workspace; without memory, it says so in the job."""
 
     def __init__(self) -> None:
         super().__init__()

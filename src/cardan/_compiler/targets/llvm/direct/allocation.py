@@ -164,14 +164,10 @@ class _Allocator:
 def allocate(
     machine: Machine, steps: Steps, slots: Mapping[int, int], kept: Mapping[int, Sequence[int]], spare: int
 ) -> Allocation:
-    """Return steps on registers.
+    """Return a straight line of steps on the registers of a machine.
 
-    Args:
-        machine: whose.
-        steps: a straight line.
-        slots: where values from elsewhere are in the workspace.
-        kept: where others look for values of this line.
-        spare: the first slot for values that wait; all behind are free, too.
+    `slots` says where values from elsewhere are in the workspace, `kept` where others look for values of this line.
+    From the slot `spare` on all are free for values that wait.
     """
     allocator = _Allocator(machine, steps, slots, spare)
     allocator.run(steps.steps, kept, _next_uses(steps))
