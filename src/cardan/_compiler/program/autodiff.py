@@ -458,7 +458,6 @@ def vector_jacobian_product(
 
 
 def with_inputs_in_order(program: Program, names: Sequence[str]) -> Program:
-    """Return the program with its inputs in another order."""
     if tuple(names) == tuple(a.name for a in program.inputs):
         return program
     by_name, places = {a.name: a for a in program.inputs}, places_by_name(program.inputs)

@@ -297,7 +297,6 @@ def _whole_weights(a: Value, b: Value) -> tuple[int, int]:
 
 
 def _symbol(op: Op, operands: Sequence[Value]) -> Value:
-    """Return the random value of an operation without an algebra."""
     if op in _ODD:
         size, negative = up_to_sign(operands[0])
         value = _hashed(op.value, size, *operands[1:])

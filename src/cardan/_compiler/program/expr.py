@@ -95,7 +95,6 @@ class Graph:
         return self.add(Op.CONST, (), -number) if op is Op.CONST else self.add(Op.NEG, (e.index,))
 
     def repeated(self, count: int, body: Callable[[list[Any]], list[Any]], entries: list[Any]) -> list[Any]:
-        """Return what is left of entries after so many passes of a body."""
         if self.regions is None:
             for _ in range(count):
                 entries = body(entries)
@@ -315,8 +314,6 @@ class Expr:
 
 
 class Condition:
-    """A traced truth value: the result of a comparison."""
-
     __slots__ = ("graph", "index")
 
     def __init__(self, graph: Graph, index: int) -> None:

@@ -78,7 +78,6 @@ class Instructions(Sequence[Instruction]):
 
     @property
     def values(self) -> list[float]:
-        """The value of each, in a list made now."""
         return self._values.tolist()
 
     def places(self, op: Op) -> list[int]:
@@ -88,12 +87,10 @@ class Instructions(Sequence[Instruction]):
         return self._codes.count(CODES[op])
 
     def operations(self, start: int = 0, stop: int | None = None) -> int:
-        """Return the number of those that are no leaves, between two places."""
         count, stop = self._codes.count, len(self) if stop is None else stop
         return stop - start - sum(count(code, start, stop) for code in _LEAVES)
 
     def uses(self) -> list[int]:
-        """Return how often each is an operand."""
         return np.bincount(np.frombuffer(self._operands, np.int32), minlength=len(self)).tolist()
 
     def kept(self, needed: bytes | bytearray) -> tuple[Instructions, list[int]]:

@@ -116,7 +116,6 @@ def tables_of(program: Program, top: int) -> list[Tables]:
 
 
 def places_in(program: Program, tables: Sequence[Tables]) -> dict[int, int]:
-    """Return the places of PICKED and KEPT instructions."""
     places = {k: table.picked + j for table in tables for j, k in enumerate(table.rows.picked)}
     columns = {k: (table, j) for table in tables for j, k in enumerate(table.rows.kept)}
     for k in program.instructions.places(Op.KEPT):

@@ -15,7 +15,6 @@ _PEERS = (
 
 
 def no_number() -> TraceError:
-    """Return the error for a traced value that was to become a float."""
     what = "a traced value has no number yet"
     if _through_scipy():
         return TraceError(f"{what}{users_line()}: {_PEERS}.")
@@ -27,7 +26,6 @@ def no_number() -> TraceError:
 
 
 def no_branch() -> TraceError:
-    """Return the error for a traced condition that was to become True or False."""
     frame = users_frame()
     if _instruction(frame).startswith(("COMPARE", "CALL", "BINARY")):
         hint = (

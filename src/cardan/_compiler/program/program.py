@@ -153,7 +153,6 @@ def stretches(program: Program, within: Region | None = None) -> list[range]:
 
 
 def passes(program: Program, stretch: range) -> int:
-    """Return how often a stretch between the bounds of regions is run for a state."""
     return math.prod(region.passes for region in program.regions if region.start <= stretch.start < region.stop)
 
 
@@ -186,7 +185,6 @@ def places_by_name(arrays: Sequence[Array]) -> dict[str, slice]:
 
 
 def entry_names(arrays: Sequence[Array]) -> list[str]:
-    """Return the names of the arrays' entries, flattened, such as `q[3]`."""
     return [f"{array.name}{_index(array.shape, k)}" for array in arrays for k in range(array.size)]
 
 

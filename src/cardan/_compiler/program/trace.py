@@ -57,7 +57,6 @@ def assemble(name: str, graph: Graph, inputs: Sequence[Array], outputs: Sequence
 def _program(
     name: str, graph: Graph, inputs: Sequence[Array], outputs: Sequence[Array], results: Sequence[int]
 ) -> Program:
-    """Return the program after all passes, with what they and the tracing did."""
     regions = tuple(sorted(graph.regions or (), key=lambda region: (region.start, -region.stop)))
     program = Program(name, tuple(inputs), Instructions(graph.instructions), tuple(outputs), tuple(results), regions)
     written = program.operations + graph.shared + graph.signs + graph.folded

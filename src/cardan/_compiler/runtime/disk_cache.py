@@ -93,7 +93,6 @@ def _folder() -> Iterator[_Folder | None]:
 
 
 def _is_ours(path: Path, status: os.stat_result) -> bool:
-    """Return whether a directory or file belongs to the user and nobody else may write it."""
     if sys.platform == "win32":
         return True
     if status.st_uid != os.getuid():
@@ -111,7 +110,6 @@ def _refuse(path: Path, reason: str) -> bool:
 
 
 def load(key: str) -> bytes | None:
-    """Return the content of an entry; None if there is none, or none that can be trusted."""
     with suppress(OSError), _folder() as folder:
         if folder is not None:
             return _content(folder, key)
@@ -201,7 +199,6 @@ def _shrink(folder: _Folder) -> None:
 
 
 def entries() -> list[tuple[Path, os.stat_result]]:
-    """Return the files of the cache, those left by a killed process included."""
     with suppress(OSError), _folder() as folder:
         if folder is not None:
             return [(folder.place / name, status) for name, status in folder.files()]

@@ -22,7 +22,7 @@ def log() -> Any:
 
 @contextmanager
 def announced(what: str, seconds: float) -> Iterator[None]:
-    """Say what is done meanwhile ("compiling mass_matrix"); the share that is done is judged by the seconds expected."""
+    """Say what is done meanwhile ("compiling mass_matrix"); the share done is judged by the seconds it should take."""
     terminal: Any = sys.stderr if sys.stderr is not None and sys.stderr.isatty() else None
     if seconds < LONG:
         yield

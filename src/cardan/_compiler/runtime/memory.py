@@ -94,7 +94,6 @@ def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 @functools.cache
 def _untrack() -> Callable[[object], None]:
-    """Return what hides an object from the collector."""
     return ctypes.PYFUNCTYPE(None, ctypes.py_object)(("PyObject_GC_UnTrack", ctypes.pythonapi))
 
 

@@ -73,7 +73,6 @@ def default_threads() -> int:
 
 
 def _count(text: str) -> int:
-    """Return a number >= 1 written in decimal; 0 if it is none."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 

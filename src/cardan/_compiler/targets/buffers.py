@@ -11,8 +11,6 @@ import numpy as np
 
 
 class Buffer(NamedTuple):
-    """Rows of entries in the memory of a device, one for each state."""
-
     address: int  # of the first entry of the first row
     rows: int  # how many, for who computes them; one may serve all states (stride 0)
     entries: int  # of a row, one after the other
@@ -65,5 +63,4 @@ def _is_in_order(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the strides, in entries, of an array whose entries lie one after the other."""
     return tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))

@@ -86,8 +86,6 @@ class Code(NamedTuple):
 
 
 class CFunction(NamedTuple):
-    """A program as a function of C, to be written into files."""
-
     name: str  # of the function
     program: Program  # what it computes, its inputs and results named as in C
     real: str  # the type of its numbers
@@ -99,14 +97,12 @@ class CFunction(NamedTuple):
 
     @property
     def work(self) -> str:
-        """What it does for a state, in words."""
         kinds = {kind: n for kind, n in work_by_kind(self.program).items() if n}
         each = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
         return f"{sum(kinds.values())} operations" + (f": {each}" if each else "")
 
     @property
     def memory(self) -> str:
-        """What it needs of the stack, in words."""
         size = self.workspace * (4 if self.real == "float" else 8)
         if self.gives_workspace:
             return f"{self.stack} bytes, and what libm takes; the caller gives a workspace of {size}"
@@ -150,7 +146,6 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
 
 
 def _declaration(function: CFunction, one: str, many: str) -> str:
-    """Return what a header says of a function: what it takes, and how it is called."""
     name = function.name.upper()
     lines = [f"/* One state: {function.work}.", f" * Stack, at most: {function.memory}. */"]
     lines += [f"#define {name}_STACK {function.stack} /* bytes */"]
@@ -287,7 +282,6 @@ def _frames(parts: Parts, size: int, results: int) -> int:
 
 
 def _values(parts: Parts, part: set[int]) -> int:
-    """Return how many values a part computes or reads."""
     instructions = parts.instructions
     read = {a for k in part for a in instructions[k].args} - part
     computed = sum(1 + EXTRA.get(instructions[k].op, 0) for k in part)

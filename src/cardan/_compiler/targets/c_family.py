@@ -82,7 +82,6 @@ class Parts:
         self.slots |= slots
 
     def run(self, calls: Sequence[str], inside: Region | None = None) -> list[str]:
-        """Return the calls of all parts, or of those in a region, those of regions in loops."""
         lines: list[str] = []
         for part in phases(self.program, inside):
             if isinstance(part, range):
@@ -111,7 +110,6 @@ class Parts:
         return [f"if ({k} > 0) {{", *read, *written, "}"]
 
     def _table(self, region: Region) -> list[str]:
-        """Return the lines that fill the table from which a region picks."""
         tables = self.tables[region]
         picked, start = tables.rows.picked, tables.picked + len(tables.rows.picked)
         rows = zip(*(self.instructions[k].args for k in picked), strict=True)
@@ -127,12 +125,10 @@ class Parts:
         return ["{", f"    long {j};", loop, copy, "}"] if columns else []
 
     def _keep(self, k: str, region: Region) -> list[str]:
-        """Return the lines that put what is kept of a pass in its row."""
         tables, kept, w = self.tables[region], self.tables[region].rows.kept, self.dialect.tables
         return [f"{w}[{tables.kept + j} + {len(kept)} * {k}] = {self.value(a, -1)};" for j, a in enumerate(kept)]
 
     def _first(self, k: int) -> str:
-        """Return what is in the place of something carried before the first pass."""
         op, args, value = self.instructions[k]
         return self.entries[int(value)] if op is Op.INPUT else self.value(args[0], -1)
 
@@ -199,7 +195,6 @@ def entries_of(arrays: Iterable[Array]) -> list[str]:
 
 
 def inputs_at(program: Program, positions: Iterable[float]) -> list[Array]:
-    """Return the inputs that have entries at some positions of the flattened ones."""
     entries = set(map(int, positions))
     placed = zip(program.inputs, places_of(program.inputs), strict=True)
     return [a for a, place in placed if not entries.isdisjoint(range(place.start, place.stop))]

@@ -116,7 +116,6 @@ def _text(name: str) -> str:
 
 
 def _function(function: CppFunction) -> str:
-    """Return what the header says of a function: its results, and three ways to call it."""
     name, c = function
     kinds = [f"std::array<real, {a.size}>" if a.shape else "real" for a in c.program.outputs]
     results = [f"    {kind} {a.name};{_shape(a)}" for kind, a in zip(kinds, c.program.outputs, strict=True)]
@@ -128,7 +127,6 @@ def _function(function: CppFunction) -> str:
 
 
 def _shape(array: Array) -> str:
-    """Return a comment that says how numbers are laid out, where that is not plain."""
     return f" /* {' x '.join(map(str, array.shape))}, row by row */" if len(array.shape) > 1 else ""
 
 
@@ -141,7 +139,6 @@ def _workspace(function: CFunction) -> list[str]:
 
 
 def _pointer(array: Array, within: str = "") -> str:
-    """Return an array, or a number, as a function of C takes it."""
     return f"{within}{array.name}.data()" if array.shape else f"&{within}{array.name}"
 
 

@@ -72,7 +72,6 @@ class NumpyProgram(Runner):
         return walk_of(self.program)
 
     def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
-        """Compute the outputs; see `Runner`. It runs on one thread."""
         rows = [array.reshape(batch, array.size // max(batch, 1)) for array in arrays]
         with np.errstate(all="ignore"):
             for start in range(0, batch, CHUNK):

@@ -103,7 +103,6 @@ def compiled(source: str, name: str, architecture: str) -> Cubin:
 
 
 def key_of(source: str, architecture: str) -> str:
-    """Return the name under which the compiled form of a text is kept."""
     return hashlib.sha256(repr(("cuda", source, OPTIONS, architecture, version())).encode()).hexdigest()
 
 

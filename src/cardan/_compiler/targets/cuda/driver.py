@@ -68,7 +68,6 @@ class Everywhere(NamedTuple):
 
     @property
     def words(self) -> dict[str, int]:
-        """How to launch it, for the context of a handler of XLA."""
         _, threads, states, shared = self.kernel.launch
         how = {"threads": threads, "states": states, "shared": shared, "passes": self.passes}
         return {**how, "launch": self.launch, "kernel": int(self.handle)}
@@ -135,7 +134,6 @@ class Driver:
             self._expect(self.api.cuCtxPopCurrent()[0], "changing the device back")
 
     def _context(self, number: int) -> Any:
-        """Return the context that all libraries share on a device."""
         if number not in self._contexts:
             opened = self.api.cuDevicePrimaryCtxRetain(self._handle(number))
             self._contexts[number] = self._value(opened, "opening a device")
@@ -144,11 +142,10 @@ class Driver:
     # --- kernels ---
 
     def load(self, outline: Outline, program: Callable[[], Program], single: bool, number: int) -> Loaded:
-        """Return a program's kernel on a device; TargetError if it does not compile, or takes more than the device has."""
+        """Return a program's kernel on a device; TargetError if it does not compile, or is too large."""
         return self.loaded(outline.name, self._build(outline, program, single, self.device(number)), number)
 
     def loaded(self, name: str, kernel: Kernel, number: int) -> Loaded:
-        """Return a kernel of the device's architecture on that device; the name is for messages, errors as `load`."""
         check_fits(name, kernel, self.device(number))
         doing = f"loading {name}"
         with self.on(number):
@@ -212,7 +209,6 @@ class Driver:
         return Allocation(self, int(address), number, stream, owner)
 
     def free(self, address: int, number: int, stream: int, owner: Any = None) -> None:
-        """Give memory back, in the order of a stream, whose owner is there until then."""
         with self.on(number):
             self.api.cuMemFreeAsync(address, stream)
 

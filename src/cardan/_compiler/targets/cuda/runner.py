@@ -43,7 +43,6 @@ class CudaProgram(Runner):
         driver().launch(loaded, count, (*places, self.outline.passes), stream)
 
     def times(self, count: int) -> CudaProgram:
-        """Return the program run so many times as often, which shares its kernels; see `Runner`."""
         other = copy.copy(self)
         other.outline = self.outline.times(count)
         return other

@@ -67,7 +67,6 @@ class SoloText:
         return ", ".join(["stage, ahead, lane", *(a.name for a in self.program.inputs), *outputs, "w", "rows"])
 
     def _stores(self, p: int) -> list[str]:
-        """Return the lines that write the chunks which are there after a part."""
         lines = []
         for chunk, after in zip(self.chunks, self.after, strict=True):
             if after == p:

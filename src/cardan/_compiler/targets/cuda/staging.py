@@ -21,8 +21,6 @@ class Launch(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Columns of an output that are written together."""
-
     array: Array  # the output
     first: int  # the first column
     columns: int  # how many
@@ -33,7 +31,6 @@ class Chunk(NamedTuple):
 
 
 def chunks_of(outputs: Sequence[Array], columns: int) -> list[Chunk]:
-    """Return the columns of outputs in chunks of so many at most."""
     found: list[Chunk] = []
     position = 0
     for array in outputs:
@@ -50,7 +47,6 @@ def width_of(program: Program) -> int:
 
 
 def loads(array: Array, width: int) -> list[str]:
-    """Return the lines that bring the rows of an input to the threads, as arrays of their own."""
     lines = [f"    real {array.name}[{max(array.size, 1)}];"]
     for first in range(0, array.size, COLUMNS):
         columns = min(COLUMNS, array.size - first)

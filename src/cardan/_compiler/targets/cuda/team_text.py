@@ -82,7 +82,6 @@ class TeamText:
             yield "}\n"
 
     def _run(self, within: Region | None, warp: int) -> Iterator[str]:
-        """Return the lines of a warp for the program, or a region, those of regions in loops."""
         for part in phases(self.program, within):
             if isinstance(part, range):
                 first, last = self.team.spans[part]
@@ -117,7 +116,6 @@ class TeamText:
         return self._placed(self.joined.args[head][0])
 
     def _placed(self, k: int) -> str:
-        """Return how a value is written that is in a place, or needs none."""
         if k in self.slot:
             return self.at(self.slot[k])
         op, value = self.joined.ops[k], self.numbers[k]
@@ -154,7 +152,6 @@ class TeamText:
         return [*lines, *self._leaves(step, warp)]
 
     def _value(self, k: int, step: int, warp: int, names: dict[int, str], lines: list[str]) -> str:
-        """Return how a warp writes a value in a step, read from its place once."""
         op = self.joined.ops[k]
         if op is Op.CONST:
             return self.dialect.number(self.numbers[k])

@@ -72,7 +72,6 @@ def cuda_code(program: Program, *, single: bool) -> CudaCode:
 
 
 def cuda_text(program: Program) -> str:
-    """Return a program as a kernel in double precision."""
     return cuda_code(program, single=False).source
 
 
@@ -128,8 +127,6 @@ def _kernel(program: Program, name: str, warps: int, body: Iterator[str]) -> Ite
 
 
 def _renamed(program: Program) -> Program:
-    """Return the program with names of arrays that mean nothing else."""
-
     def named(prefix: str, arrays: Sequence[Array]) -> tuple[Array, ...]:
         words = [re.sub(r"[^A-Za-z0-9_]", "_", a.name) for a in arrays]
         return tuple(a._replace(name=f"{prefix}{n}_{w}") for n, (a, w) in enumerate(zip(arrays, words, strict=True)))

@@ -30,7 +30,6 @@ QUICKER = 6  # ... and so much less where there is a table: 125 000 in 1.1 s
 
 
 def compile_program(program: Program, dtype: np.dtype, lanes: Lanes | None = None) -> Image:
-    """Return the native code of a program for `lanes`, by default those of this machine."""
     lanes = lanes or host_lanes(dtype)
     machine = chosen(lanes)
     seconds = OPERATION * program.operations / (QUICKER if machine else 1)

@@ -22,8 +22,6 @@ Patch = Callable[[int, int, int], int]
 
 
 class Section(NamedTuple):
-    """What is looked at of a section's header, as it stands in the file."""
-
     kind: int
     flags: int
     offset: int
@@ -33,8 +31,6 @@ class Section(NamedTuple):
 
 
 class Symbol(NamedTuple):
-    """What is looked at of a symbol, as it stands in the file."""
-
     name: int
     section: int
     value: int

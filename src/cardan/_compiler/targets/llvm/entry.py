@@ -46,7 +46,6 @@ class Output(NamedTuple):
 
 
 def constant_results(plan: Plan) -> list[Sequence[Run]]:
-    """Return the results that are numbers, in groups of `STORES`."""
     numbers = {k: i.value for k, i in enumerate(plan.program.instructions) if i.op is Op.CONST}
     slots = sorted((slot, repr(float(value))) for k, value in numbers.items() for slot in plan.copies.get(k, ()))
     together = groupby(enumerate(slots), key=lambda item: (item[1][0] - item[0], item[1][1]))
@@ -131,7 +130,6 @@ class _Entry:
         return f"{self.lanes.mask} <{flags}>"
 
     def column_slot(self, slot: int, first: str, k: int) -> str:
-        """Return the workspace pointer of column `first` + k of an array that starts at a slot."""
         return self.w.at(self.slot(slot + k), first, self.lanes.vector)
 
     def read(self, base: str, columns: int, rows: Sequence[str], slot: int) -> None:
@@ -170,7 +168,6 @@ class _Entry:
         self.groups(columns, self.lanes.width, group)
 
     def copy(self, output: Output, first: str, count: str) -> None:
-        """Write a tile that is not full to the rows that exist, entry by entry."""
         w, kind, size = self.w, self.lanes.scalar, self.lanes.bytes // self.lanes.width
 
         def row(lane: str) -> None:
@@ -264,7 +261,6 @@ def _call(e: _Entry, tiles: str, *functions: str, number: int | str | None = Non
 
 
 def _run(e: _Entry, tiles: str, within: Region | None = None) -> None:
-    """Compute the program, or a region, block by block; regions as often as they say."""
     for part in phases(e.program, within):
         if isinstance(part, range):
             first, last = e.plan.spans[part]

@@ -66,7 +66,6 @@ def closed_because() -> str | None:
 
 
 def _layout() -> Iterator[tuple[str, Any, Any]]:
-    """Yield what the fast path reads from memory: what it is, what is so, and what is found there."""
     sample, names, swapped = np.zeros((7, 3, 5))[2:], ("one", "two", "three"), np.dtype(np.float64).newbyteorder()
     turned = sample.T  # held: what is read below must be alive
     array, dims = id(sample), _read(id(sample) + layout.DIMS, ctypes.c_void_p)
@@ -128,7 +127,6 @@ def _addresses() -> dict[str, int]:
 
 @once
 def _method(name: str) -> Any:
-    """Return what Python's function objects of a name refer to."""
     record = PyMethodDef(name.encode(), _machine_code().address, _FASTCALL_KEYWORDS, None)
     # never freed: Python reads it while it frees functions, and some outlive all modules (those of daemon threads)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(record))

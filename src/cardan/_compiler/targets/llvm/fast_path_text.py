@@ -15,6 +15,8 @@ def fast_path_text() -> str:
 class _FastPath(Reader):
     """Writes the fast path. What does not fit goes to the label `slow`, before anything has been changed."""
 
+    misfit = "slow"
+
     def __init__(self) -> None:
         super().__init__(at.WORD)
         kinds = {"pointers": f"[{at.MAX_ARRAYS} x ptr]", "dims": f"[{at.MAX_DIMS} x i64]", "made": "i64"}
@@ -73,9 +75,6 @@ class _FastPath(Reader):
     def same(self, a: str, b: str) -> str:
         return self.emit(f"icmp eq ptr {a}, {b}")
 
-    def must(self, condition: str) -> None:
-        self.unless(condition, "slow")
-
     def precision(self, descr: str) -> str:
         """Write 0 for float64, 1 for float32, 2 for others; by what the dtype says: pickled arrays have their own."""
         number, order = self.field(descr, at.NUMBER, "i32"), self.field(descr, at.BYTE_ORDER, "i8")
@@ -117,8 +116,7 @@ class _FastPath(Reader):
 
     def count_rows(self) -> None:
         """There must be a state, and not so many that threads would share them, or an interrupt wait."""
-        times = lambda k, rows: [self.whole("mul nsw", rows, self.word(self.batch_dims, k))]  # noqa: E731
-        (self.rows,) = self.loop_if_any("0", self.batch, 1, times, ("i64", "1"))
+        self.rows = self.product(self.batch_dims, self.batch, "mul nsw")
         self.must(self.whole("icmp sgt", self.rows, 0))
         alone = self.whole("icmp eq", self.word(self.known("threads", "ptr"), 0), 1)
         most = self.emit(f"select i1 {alone}, i64 {self.known('alone')}, i64 {self.known('shared')}")
@@ -167,7 +165,7 @@ class _FastPath(Reader):
 
         is_array = self.same(self.field(value, at.TYPE), self.known("array_type", "ptr"))
         (data,) = self.branch(is_array, array, lambda: [self.number(k, value, spec)], "ptr")
-        self.store("ptr", data, self.at("%pointers", k, "ptr"), 8)
+        self.put("%pointers", k, data, "ptr")
 
     def number(self, k: str, value: str, spec: str) -> str:
         """Write where a number is kept as a float64: where such a one is expected, for one state."""
@@ -238,7 +236,7 @@ class _FastPath(Reader):
         self.loop(0, self.arrays, 1, lambda j: apart(self.word("%pointers", j, "ptr"), self.spec(j)))
         earlier = lambda j: apart(self.field(self.result(j), at.DATA), self.row(self.results, j, at.SPEC_WORDS))  # noqa: E731
         self.loop_if_any("0", k, 1, earlier)
-        self.store("ptr", array, self.at("%results", k, "ptr"), 8)
+        self.put("%results", k, array, "ptr")
 
     def new_result(self, k: str) -> None:
         """Make an array for a result; null means that Python raises."""
@@ -247,8 +245,8 @@ class _FastPath(Reader):
         first = self.at("%args", self.lead, "ptr")
         lend = lambda: [self.call("vectorcall", f"ptr {self.word(spec, 2, 'ptr')}, ptr {first}, i64 1, ptr null")]  # noqa: E731
         (made,) = self.branch(large, lend, lambda: [self.new_array(spec)], "ptr")
-        self.unless(self.emit(f"icmp ne ptr {made}, null"), "raise")
-        self.store("ptr", made, self.at("%results", k, "ptr"), 8)
+        self.need(made, "raise")
+        self.put("%results", k, made, "ptr")
         self.store("i64", self.whole("add nuw nsw", k, 1), "%made", 8)
 
     def new_array(self, spec: str) -> str:
@@ -260,7 +258,7 @@ class _FastPath(Reader):
             source = self.emit(f"select i1 {is_core}, ptr {spec}, ptr {self.batch_dims}")
             index = self.whole("add nsw", core, at.SPEC_WORDS - at.MAX_CORE)
             index = self.emit(f"select i1 {is_core}, i64 {index}, i64 {k}")
-            self.store("i64", self.word(source, index), self.at("%dims", k, "i64"), 8)
+            self.put("%dims", k, self.word(source, index))
 
         self.loop_if_any("0", size, 1, dimension)
         size32 = self.emit(f"trunc i64 {size} to i32")
@@ -269,13 +267,12 @@ class _FastPath(Reader):
         return self.call("new_array", f"ptr {self.known('array_type', 'ptr')}", shape, rest)
 
     def output(self, k: str) -> None:
-        """Note where an output of the program begins, and how far apart its rows are."""
         place = self.row(self.places, k, at.PLACE_WORDS)
         data = self.field(self.result(self.word(place, 0)), at.DATA)
         first = self.at(data, self.whole("mul", self.word(place, 1), self.itemsize))
         entry = self.row("%table", k, 2)
         self.store("ptr", first, entry, 8)
-        self.store("i64", self.word(place, 2), self.at(entry, 1, "i64"), 8)
+        self.put(entry, 1, self.word(place, 2))
 
     # --- the call ---
 
@@ -304,7 +301,7 @@ class _FastPath(Reader):
         self.loop(0, self.result_count, 1, self.as_scalar)
         self.unless(self.is_null(self.finish), "finish")
         self.unless(self.emit(f"xor i1 {self.is_dict}, true"), "as_dict")
-        self.unless(self.emit(f"icmp ne ptr {self.gathered}, null"), "one")
+        self.need(self.gathered, "one")
         self.gather()
         self.label("one")
         self.line(f"ret ptr {self.result('0')}")
@@ -338,23 +335,23 @@ class _FastPath(Reader):
 
         def number() -> None:
             value = self.call("as_scalar", f"ptr {self.result(k)}")
-            self.store("ptr", value, self.at("%results", k, "ptr"), 8)
-            self.unless(self.emit(f"icmp ne ptr {value}, null"), "raise")
+            self.put("%results", k, value, "ptr")
+            self.need(value, "raise")
 
         self.branch(self.whole("icmp eq", size, 0), number)
 
     def gather(self) -> None:
         made = self.call("new_object", f"ptr {self.gathered}, i64 {self.result_count}")
-        self.unless(self.emit(f"icmp ne ptr {made}, null"), "raise")
+        self.need(made, "raise")
         if at.ITEMS > at.SIZE + 8:  # from Python 3.14 on a tuple keeps its hash: -1 as long as it is not known
             self.store("i64", "-1", self.at(made, at.SIZE + 8), 8)
-        put = lambda k: self.store("ptr", self.result(k), self.at(self.at(made, at.ITEMS), k, "ptr"), 8)  # noqa: E731
+        put = lambda k: self.put(self.at(made, at.ITEMS), k, self.result(k), "ptr")  # noqa: E731
         self.loop(0, self.result_count, 1, put)
         self.line(f"ret ptr {made}")
 
     def name(self) -> None:
         self.line(f"%dictionary = call ptr {self.known('new_dict', 'ptr')}()")
-        self.unless(self.emit("icmp ne ptr %dictionary, null"), "raise")
+        self.need("%dictionary", "raise")
 
         def put(k: str) -> None:
             key = self.word(self.row(self.results, k, at.SPEC_WORDS), 4, "ptr")

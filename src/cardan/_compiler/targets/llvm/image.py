@@ -44,8 +44,6 @@ OBJECT = -1
 
 
 class Image(NamedTuple):
-    """Machine code of one function."""
-
     code: bytes  # the bytes; those of an object file, if `entry` is `OBJECT`
     entry: int  # where in them the function begins
     width: int = 1  # states it computes at a time
@@ -58,7 +56,6 @@ class Image(NamedTuple):
 
     @staticmethod
     def from_bytes(data: bytes) -> Image:
-        """Return the image `to_bytes` wrote; whoever read it has seen that nothing changed it since."""
         return Image(data[_HEAD.size :], *_HEAD.unpack_from(data))
 
 

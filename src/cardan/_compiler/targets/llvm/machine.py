@@ -16,7 +16,6 @@ from cardan._compiler.targets.llvm.lanes import Lanes
 
 @functools.cache
 def host_features() -> tuple[str, str]:
-    """Return the name and the features of this machine's processor, as LLVM knows them."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()
@@ -66,7 +65,6 @@ def _pipeline() -> tuple[Any, Any, Any]:
 
 
 def compile_image(text: str, function: str, **about: int) -> Image:
-    """Return the image of a module's function; what else is known of it is passed on (see `Image`)."""
     code = compile_object(text)
     code, entry = flattened(code, function) if has_flat_images() else (code, OBJECT)
     return Image(code, entry, **about)

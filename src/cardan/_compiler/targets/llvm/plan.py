@@ -209,7 +209,6 @@ def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:
 
 
 def stored(plan: Plan, k: int) -> list[int]:
-    """Return the slots in which others look for a value."""
     slots = plan.copies.get(k, [])
     slot = plan.slot.get(k)
     return slots if slot is None or slot in slots else [*slots, slot]

@@ -63,7 +63,6 @@ def kept(source: str, make: Callable[[], Image]) -> tuple[Image, bool]:
 
 
 def is_kept(source: str) -> bool:
-    """Return whether there is an image of a source, which may be damaged."""
     return cache.holds(key(source))
 
 

@@ -66,7 +66,6 @@ class Loaded:
         self.entry = _ENTRY(self.address)
 
     def __call__(self, arrays: Arrays, results: Arrays, start: int, stop: int, passes: int) -> None:
-        """Evaluate rows start to stop; as often as `Outline.passes` says."""
         table = (ctypes.c_void_p * len(arrays))(*[_address(a, start) for a in arrays])
         places = (ctypes.c_int64 * (2 * len(results)))(*chain.from_iterable(_place(r, start) for r in results))
         if not self.heap:
@@ -95,7 +94,7 @@ class NativeProgram(Runner):
         return other
 
     def code(self, dtype: np.dtype, rows: int, *, for_good: bool = False) -> Loaded:
-        """Return the machine code for so many states of a dtype; for a while, unless it is `for_good`, that of the other kind."""
+        """Return the code for so many states; for a while that of the other kind, unless it is `for_good`."""
         kind = Kind(dtype, rows <= few_states(dtype))
         if kind in self._loaded:
             return self._loaded[kind]
@@ -198,7 +197,6 @@ def _compiled(program: Program, kind: Kind) -> Image:
 
 
 def is_supported() -> bool:
-    """Return whether this processor has what the generated code relies on: fused multiply-add."""
     known = processor.has_multiply_add()
     if known is None:
         from cardan._compiler.targets.llvm.machine import has_multiply_add

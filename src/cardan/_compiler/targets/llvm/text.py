@@ -69,7 +69,6 @@ class _Writer:
         self.w.store(self.w.v, name, self.pointer(slot), self.lanes.bytes)
 
     def value(self, k: int) -> str:
-        """Return the name of a value, loaded or written out if this block did not compute it."""
         if k not in self.names:
             op, number = self.plan.joined.ops[k], self.plan.numbers[k]
             if op is Op.CONST:
@@ -102,7 +101,6 @@ class _Block(_Writer):
         return self.written(f"block{self.number}")
 
     def keep(self, k: int) -> None:
-        """Store a value where later blocks and the outputs look for it."""
         slots = stored(self.plan, k)
         if not slots:
             return
@@ -113,7 +111,6 @@ class _Block(_Writer):
             self.store(name, slot)
 
     def compute(self, k: int) -> str:
-        """Write one instruction and return the name of its value."""
         op, args = self.plan.joined.ops[k], self.plan.joined.args[k]
         if op in (Op.SIN, Op.COS):
             return self.sincos(args[0])[0 if op is Op.SIN else 1]
@@ -149,8 +146,6 @@ class _Block(_Writer):
 
 
 class _Calls(_Writer):
-    """Writes a block of elementary functions: for each that occurs, a loop over a table of places."""
-
     def __init__(self, plan: Plan, lanes: Lanes, number: int) -> None:
         super().__init__(plan, lanes)
         self.name, self.tables = f"block{number}", list[str]()
@@ -223,7 +218,6 @@ def _moves(plan: Plan, lanes: Lanes) -> list[str]:
 
 
 def _row(w: Writer, first: int, columns: int) -> str:
-    """Write where the row of a pass begins, in a table that begins at a place."""
     start = w.at("%ws", first * w.lanes.bytes)
     return w.at(start, w.emit(f"mul nuw nsw i64 %pass, {columns * w.lanes.bytes}"))
 
@@ -253,7 +247,6 @@ def _direct(name: str, machine: Machine, lanes: Lanes, line: Allocation) -> str:
 
 
 def block_text(plan: Plan, lanes: Lanes, number: int) -> str:
-    """Return a block as a function `block<number>` of the workspace."""
     if plan.machine is None:
         return _Block(plan, lanes, number).text()
     if number in plan.direct:

@@ -25,7 +25,6 @@ class Code:
         self.lines.append(f"  {instruction}")
 
     def emit(self, expression: str) -> str:
-        """Write an instruction of any kind."""
         self.count += 1
         self.line(f"%s{self.count} = {expression}")
         return f"%s{self.count}"
@@ -49,7 +48,6 @@ class Code:
         return self.emit(f"{operation} i64 {a}, {b}")
 
     def least(self, a: str, b: str) -> str:
-        """Write the smaller of two whole numbers."""
         return self.emit(f"select i1 {self.whole('icmp slt', a, b)}, i64 {a}, i64 {b}")
 
     def loop(
@@ -112,6 +110,7 @@ class Reader(Code):
     """
 
     context = "%context"
+    misfit = "misfit"  # the label to go on at if a call does not fit
 
     def __init__(self, words: Mapping[str, int]) -> None:
         super().__init__()
@@ -135,6 +134,22 @@ class Reader(Code):
     def do(self, name: str, *arguments: str) -> None:
         self.line(f"call void {self.known(name, 'ptr')}({', '.join(arguments)})")
 
+    def must(self, condition: str) -> None:
+        """Go on only where a condition holds."""
+        self.unless(condition, self.misfit)
+
+    def need(self, pointer: str, elsewhere: str) -> None:
+        """Go on where a pointer is not null, and to a label where it is."""
+        self.unless(self.emit(f"icmp ne ptr {pointer}, null"), elsewhere)
+
+    def product(self, dims: str, count: str, operation: str = "mul") -> str:
+        """Write the product of so many dimensions."""
+        times = lambda k, found: [self.whole(operation, found, self.word(dims, k))]  # noqa: E731
+        return self.loop_if_any("0", count, 1, times, ("i64", "1"))[0]
+
+    def put(self, pointer: str, k: int | str, value: str, kind: str = "i64") -> None:
+        self.store(kind, value, self.at(pointer, k, kind), 8)
+
     def workspace(self, size: str, spare: str, without: str) -> list[str]:
         """Write where to work, what to free, what to keep; one is kept, a thread that comes meanwhile makes its own.
 
@@ -144,7 +159,7 @@ class Reader(Code):
 
         def make() -> list[str]:
             raw = self.call("malloc", f"i64 {self.whole('add nuw nsw', size, 64)}")
-            self.unless(self.emit(f"icmp ne ptr {raw}, null"), without)
+            self.need(raw, without)
             raised = self.whole("add", self.emit(f"ptrtoint ptr {raw} to i64"), 63)
             return [self.emit(f"inttoptr i64 {self.whole('and', raised, -64)} to ptr"), raw, "null"]
 
@@ -228,7 +243,6 @@ class Writer(Code, Arithmetic):
         return high, low, quadrant
 
     def invoke(self, function: str, kinds: list[str], arguments: list[tuple[str, str]]) -> list[str]:
-        """Write a call of a definition that returns values of such types."""
         passed = ", ".join(f"{kind} {name}" for kind, name in arguments)
         result = self.emit(f"call {result_type(kinds)} @{function}({passed})")
         if len(kinds) == 1:
@@ -248,7 +262,6 @@ class Writer(Code, Arithmetic):
         return "\n".join([head, "start:", *self.lines, f"  ret {kind} {total}", "}"])
 
     def procedure(self, name: str, parameters: list[tuple[str, str]], linkage: str = "internal ") -> str:
-        """Return the definition of a function without a result."""
         head = f"define {linkage}void @{name}({', '.join(f'{t} {p}' for t, p in parameters)}) #0 {{"
         return "\n".join([head, "start:", *self.lines, "  ret void", "}"])
 

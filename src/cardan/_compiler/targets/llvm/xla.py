@@ -78,7 +78,6 @@ def _address(function: Any) -> int:
 
 
 def _rest() -> int:
-    """Return the address of the system's function that lets other threads run."""
     if os.name == "nt":
         return _address(ctypes.WinDLL("kernel32").SwitchToThread)  # pyright: ignore[reportAttributeAccessIssue]
     return _address(ctypes.CDLL(None).sched_yield)

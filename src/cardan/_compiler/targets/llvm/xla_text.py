@@ -59,7 +59,6 @@ class _Reader(Reader):
         return self.load(kind, self.in_job(name), 8)
 
     def fill(self, pointer: str, values: dict[int, str]) -> None:
-        """Write fields of a structure, by offset: `i64 3`, `ptr %x`."""
         for offset, value in values.items():
             kind, name = value.split()
             self.store(kind, name, self.at(pointer, offset), 4 if kind == "i32" else 8)
@@ -169,13 +168,6 @@ class _Handler(_Reader):
 
     # --- checks ---
 
-    def must(self, condition: str) -> None:
-        self.unless(condition, "misfit")
-
-    def product(self, dims: str, count: str) -> str:
-        times = lambda k, found: [self.whole("mul", found, self.word(dims, k))]  # noqa: E731
-        return self.loop_if_any("0", count, 1, times, ("i64", "1"))[0]
-
     def arrays(self, offset: int, word: str) -> str:
         """Write where the pointers to arguments or results are; there must be as many as the program has."""
         self.must(self.whole("icmp eq", self.field("%frame", offset + at.COUNT, "i64"), self.known(word)))
@@ -208,7 +200,6 @@ class _Handler(_Reader):
     # --- the call ---
 
     def batch(self) -> None:
-        """Write the computation of all rows: at once, or if that takes long in parts, by several threads."""
         work = self.whole("mul", self.rows, self.known("work"))
         self.branch(self.whole("icmp slt", work, at.WORTHWHILE), self.at_once, lambda: self.in_parts(work))
 
@@ -228,7 +219,7 @@ class _Handler(_Reader):
         self.describe(inputs, "0", self.known("inputs"), values, sizes)
         self.describe(outputs, self.known("inputs"), self.known("outputs"), values, sizes)
         last = self.whole("sub nuw nsw", parameters, 1)
-        self.store("i64", self.known("passes"), self.at(values, last, "i64"), 8)
+        self.put(values, last, self.known("passes"))
         places = self.emit(f"alloca ptr, i64 {parameters}, align 8")
         put = lambda k: self.store("ptr", self.at(values, k, "i64"), self.at(places, k, "i64"), 8)  # noqa: E731
         self.loop("0", parameters, 1, put)
@@ -251,12 +242,11 @@ class _Handler(_Reader):
             number = self.whole("add nuw nsw", before, k)
             place = self.at(values, self.whole("add nuw nsw", self.whole("shl nuw nsw", number, 1), 1), "i64")
             self.store("ptr", self.word(table, k, "ptr"), place, 8)
-            self.store("i64", self.word(sizes, number), self.at(place, 1, "i64"), 8)
+            self.put(place, 1, self.word(sizes, number))
 
         self.loop_if_any("0", count, 1, one)
 
     def at_once(self) -> None:
-        """Write the computation by the caller alone."""
         failed = self.at("%alone", at.JOB_WORD["failed"], "i64")
         self.store("i64", "0", failed, 8)
         inputs, outputs = self.tables
@@ -267,7 +257,7 @@ class _Handler(_Reader):
     def in_parts(self, work: str) -> None:
         """Write the computation by the caller and by tasks."""
         job = self.call("malloc", f"i64 {8 * len(at.JOB)}")
-        self.unless(self.emit(f"icmp ne ptr {job}, null"), "no_memory")
+        self.need(job, "no_memory")
         grains = self.whole("udiv", work, at.GRAIN)
         helpers = self.whole("sub nsw", self.least(self.thread_count(), grains), 1)
         parts = self.least(grains, self.whole("mul nuw nsw", self.whole("add nsw", helpers, 1), at.PARTS))
@@ -283,7 +273,7 @@ class _Handler(_Reader):
             "rows": self.rows,
         }
         for name, value in words.items():
-            self.store("i64", value, self.at(job, at.JOB_WORD[name], "i64"), 8)
+            self.put(job, at.JOB_WORD[name], value)
         for name, pointer in zip(("context", "inputs", "outputs"), (self.context, *self.tables), strict=True):
             self.store("ptr", pointer, self.at(job, at.JOB_WORD[name], "i64"), 8)
         self.loop_if_any("0", helpers, 1, lambda _: self.schedule(job))
@@ -291,7 +281,6 @@ class _Handler(_Reader):
         self.wait(job, words["parts"])
 
     def raised(self, a: str, b: str) -> str:
-        """Write a / b, rounded up."""
         return self.whole("udiv", self.whole("add", a, self.whole("sub", b, 1)), b)
 
     def ask(self, function: int, values: dict[int, str]) -> str:

@@ -70,7 +70,6 @@ class _Allocator:
         self.dying: list[int] = []  # ... and of those that do by the step that is being placed
 
     def take(self) -> int:
-        """Return a register: a free one, or that of the value whose next use is furthest away."""
         furthest = max(self.until)
         r = self.until.index(furthest)
         if furthest != NEVER:
@@ -155,7 +154,6 @@ class _Allocator:
         return operands[p]
 
     def keep(self, r: int, value: int, slots: Sequence[int]) -> None:
-        """Store a value where others look for it."""
         for slot in slots:
             self.placed.append(("store", self.first_slot + slot, (r,)))
         self.home[value] = self.first_slot + slots[0]
