@@ -21,7 +21,7 @@ from cardan._compiler.targets.llvm.direct.x86 import AVX, AVX512
 from cardan._compiler.targets.llvm.image import Image
 from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.machine import compile_image, host_features, host_lanes
-from cardan._compiler.targets.llvm.plan import heap_bytes, plan_program
+from cardan._compiler.targets.llvm.plan import plan_program
 from cardan._compiler.targets.llvm.text import llvm_text
 
 EMITTERS = ("direct", "llvm")
@@ -40,7 +40,7 @@ def compile_program(program: Program, dtype: np.dtype, lanes: Lanes | None = Non
             "evaluate",
             width=lanes.width,
             workspace=plan.tiles * plan.slots * lanes.bytes,
-            heap=heap_bytes(plan, lanes),
+            heap=plan.heap_bytes(lanes),
             functions=len(plan.blocks),
         )
 

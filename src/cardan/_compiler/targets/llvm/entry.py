@@ -12,13 +12,8 @@ from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.plan import (
     Plan,
-    carrying,
-    entering,
-    heap_bytes,
     in_groups,
-    leaf_results,
     streamed,
-    streams,
 )
 from cardan._compiler.targets.llvm.writer import Writer
 
@@ -214,7 +209,7 @@ def entry_function(plan: Plan, lanes: Lanes) -> str:
     w, size = e.w, plan.tiles * plan.slots * lanes.bytes
     w.line(
         "%ws = "
-        + ("getelementptr i8, ptr %heap, i64 0" if heap_bytes(plan, lanes) else f"alloca [{size} x i8], align 64")
+        + ("getelementptr i8, ptr %heap, i64 0" if plan.heap_bytes(lanes) else f"alloca [{size} x i8], align 64")
     )
     _call(e, _tile_count(e, "%rows"), *(f"constants{k}" for k in range(len(constant_results(plan)))))
     bases = [w.load("ptr", w.at("%inputs", k, "ptr"), 8) for k in range(len(program.inputs))]
@@ -231,11 +226,11 @@ def entry_function(plan: Plan, lanes: Lanes) -> str:
 
         e.tiles(tiles, read_tile)
         _run(e, tiles)
-        _call(e, tiles, *(f"leaves{n}" for n in range(len(leaf_results(plan)))))
+        _call(e, tiles, *(f"leaves{n}" for n in range(len(plan.leaf_results()))))
         e.tiles(tiles, lambda tile: _write_results(e, outputs, _first_row(e, start, tile)))
 
     w.loop(0, "%rows", plan.tiles * lanes.width, one_pass)
-    if streams(program):
+    if plan.streams():
         w.line("fence seq_cst")  # what went past the caches is there for all
     parameters = [
         ("ptr noalias", "%inputs"),
@@ -280,9 +275,9 @@ def _run_region(e: _Entry, tiles: str, region: Region) -> None:
 
     def then_again(number: str) -> None:
         one(number)
-        _call(e, tiles, *(f"again{p}_{n}" for n in range(len(carrying(e.plan, region)))))
+        _call(e, tiles, *(f"again{p}_{n}" for n in range(len(e.plan.carrying(region)))))
 
-    _call(e, tiles, *(f"enter{p}_{n}" for n in range(len(entering(e.plan, p)))))
+    _call(e, tiles, *(f"enter{p}_{n}" for n in range(len(e.plan.entering(p)))))
     if not region.carried:
         e.w.loop(0, region.passes, 1, one)
         return

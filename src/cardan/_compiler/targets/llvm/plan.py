@@ -47,6 +47,51 @@ class Plan:
     tiles: int = 1
     first_output: int = 0
 
+    def place(self, k: int) -> int:
+        """Return where an instruction's value waits, for which others look."""
+        return int(self.numbers[k]) if self.joined.ops[k] is Op.INPUT else self.slot[k]
+
+    def entering(self, number: int) -> list[Sequence[Move]]:
+        """Return what goes where as a region begins: what is carried to its first pass, and the table it picks from."""
+        region, tables, instructions = self.program.regions[number], self.tables[number], self.program.instructions
+        first = [(k, instructions[k].args) for k, _ in region.carried]
+        moves = [(args[0], self.place(k)) for k, args in first if args]
+        columns = [instructions[k].args for k in tables.rows.picked]
+        for n in range(region.passes):
+            row = tables.picked + (n + 1) * len(tables.rows.picked)
+            moves += [(choices[n], row + j) for j, choices in enumerate(columns)]
+        return in_groups(moves)
+
+    def carrying(self, region: Region) -> list[Sequence[Move]]:
+        """Return what goes where between two passes of a region; of the first group, all is read before any is written.
+
+        It is of values in places that are written: what was carried is carried on, to somewhere else.
+        """
+        heads = {k for k, _ in region.carried}
+        moves = [(after, self.place(k)) for k, after in region.carried]
+        first = [move for move in moves if move[0] in heads]
+        return [*([first] if first else []), *in_groups([move for move in moves if move[0] not in heads])]
+
+    def leaf_results(self) -> list[Sequence[Move]]:
+        """Return what goes where at the end: results that no block computes."""
+        own = (Op.INPUT, Op.CARRIED, Op.PICKED, Op.KEPT)
+        moves = [(k, slot) for k, slots in self.copies.items() if self.joined.ops[k] in own for slot in slots]
+        return in_groups(moves)
+
+    def streams(self) -> bool:
+        """Return whether there are such outputs; the buffer is at the end of the workspace."""
+        return any(map(streamed, self.program.outputs))
+
+    def heap_bytes(self, lanes: Lanes) -> int:
+        """Return the bytes of workspace the caller must provide; 0 where the stack serves."""
+        size = self.tiles * self.slots * lanes.bytes
+        return size if size > STACK else 0
+
+    def stored(self, k: int) -> list[int]:
+        slots = self.copies.get(k, [])
+        slot = self.slot.get(k)
+        return slots if slot is None or slot in slots else [*slots, slot]
+
 
 def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     """Return the blocks and the workspace: inputs first, outputs, tables, then values that cross from block to block.
@@ -87,41 +132,6 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     return plan
 
 
-def place(plan: Plan, k: int) -> int:
-    """Return where an instruction's value waits, for which others look."""
-    return int(plan.numbers[k]) if plan.joined.ops[k] is Op.INPUT else plan.slot[k]
-
-
-def entering(plan: Plan, number: int) -> list[Sequence[Move]]:
-    """Return what goes where as a region begins: what is carried to its first pass, and the table it picks from."""
-    region, tables, instructions = plan.program.regions[number], plan.tables[number], plan.program.instructions
-    first = [(k, instructions[k].args) for k, _ in region.carried]
-    moves = [(args[0], place(plan, k)) for k, args in first if args]
-    columns = [instructions[k].args for k in tables.rows.picked]
-    for n in range(region.passes):
-        row = tables.picked + (n + 1) * len(tables.rows.picked)
-        moves += [(choices[n], row + j) for j, choices in enumerate(columns)]
-    return in_groups(moves)
-
-
-def carrying(plan: Plan, region: Region) -> list[Sequence[Move]]:
-    """Return what goes where between two passes of a region; of the first group, all is read before any is written.
-
-    It is of values in places that are written: what was carried is carried on, to somewhere else.
-    """
-    heads = {k for k, _ in region.carried}
-    moves = [(after, place(plan, k)) for k, after in region.carried]
-    first = [move for move in moves if move[0] in heads]
-    return [*([first] if first else []), *in_groups([move for move in moves if move[0] not in heads])]
-
-
-def leaf_results(plan: Plan) -> list[Sequence[Move]]:
-    """Return what goes where at the end: results that no block computes."""
-    own = (Op.INPUT, Op.CARRIED, Op.PICKED, Op.KEPT)
-    moves = [(k, slot) for k, slots in plan.copies.items() if plan.joined.ops[k] in own for slot in slots]
-    return in_groups(moves)
-
-
 def in_groups(moves: Sequence[Any]) -> list[Sequence[Any]]:
     return [moves[start : start + STORES] for start in range(0, len(moves), STORES)]
 
@@ -129,17 +139,6 @@ def in_groups(moves: Sequence[Any]) -> list[Sequence[Any]]:
 def streamed(output: Array) -> int:
     """Return the entries of an output of which large batches go past the caches, by way of a buffer; 0 of others."""
     return output.size if output.size >= STREAMED else 0
-
-
-def streams(program: Program) -> bool:
-    """Return whether there are such outputs; the buffer is at the end of the workspace."""
-    return any(map(streamed, program.outputs))
-
-
-def heap_bytes(plan: Plan, lanes: Lanes) -> int:
-    """Return the bytes of workspace the caller must provide; 0 where the stack serves."""
-    size = plan.tiles * plan.slots * lanes.bytes
-    return size if size > STACK else 0
 
 
 def _blocks(
@@ -203,12 +202,6 @@ def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:
     block = plan.blocks[number]
     steps = lowered(plan.joined, plan.numbers, block, machine.forms, machine.ahead)
     needed = {a for _, _, args in steps.steps for a in args if a < len(plan.numbers)}
-    places = {k: place(plan, k) for k in needed.difference(block, steps.constants)}
-    kept = {k: slots for k in block if (slots := stored(plan, k))}
+    places = {k: plan.place(k) for k in needed.difference(block, steps.constants)}
+    kept = {k: slots for k in block if (slots := plan.stored(k))}
     return allocate(machine, steps, places, kept, plan.slots)
-
-
-def stored(plan: Plan, k: int) -> list[int]:
-    slots = plan.copies.get(k, [])
-    slot = plan.slot.get(k)
-    return slots if slot is None or slot in slots else [*slots, slot]

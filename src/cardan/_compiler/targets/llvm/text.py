@@ -29,14 +29,8 @@ from cardan._compiler.targets.llvm.math import SINCOS, function_name, math_defin
 from cardan._compiler.targets.llvm.plan import (
     Move,
     Plan,
-    carrying,
-    entering,
     in_groups,
-    leaf_results,
-    place,
     plan_program,
-    stored,
-    streams,
 )
 from cardan._compiler.targets.llvm.writer import Writer, attributes
 
@@ -101,7 +95,7 @@ class _Block(_Writer):
         return self.written(f"block{self.number}")
 
     def keep(self, k: int) -> None:
-        slots = stored(self.plan, k)
+        slots = self.plan.stored(k)
         if not slots:
             return
         name = self.names[k]
@@ -160,7 +154,7 @@ class _Calls(_Writer):
             self.group(function, constants, results, rows)
         for found in self.calls.values():
             for k in found.values():
-                first, *more = stored(self.plan, k)
+                first, *more = self.plan.stored(k)
                 for slot in more:
                     self.store(self.load(first), slot)
         return "\n".join([*self.tables, self.written(self.name)])
@@ -171,8 +165,8 @@ class _Calls(_Writer):
         for (function, args), results in self.calls.items():
             known = [self.plan.joined.ops[a] is Op.CONST for a in args]
             constants = tuple([self.value(a) if known[n] else "" for n, a in enumerate(args)])
-            row = [place(self.plan, a) for n, a in enumerate(args) if not known[n]]
-            row += [stored(self.plan, results[n])[0] for n in sorted(results)]
+            row = [self.plan.place(a) for n, a in enumerate(args) if not known[n]]
+            row += [self.plan.stored(results[n])[0] for n in sorted(results)]
             found.setdefault((function, constants, tuple(sorted(results))), []).append(row)
         return found
 
@@ -205,10 +199,10 @@ def _moving(name: str, moves: Sequence[Sequence[Move]], plan: Plan, lanes: Lanes
 
 def _moves(plan: Plan, lanes: Lanes) -> list[str]:
     """Return the functions that put values where regions look for them, and results that are no operation's."""
-    texts = _moving("leaves", leaf_results(plan), plan, lanes)
+    texts = _moving("leaves", plan.leaf_results(), plan, lanes)
     for p, region in enumerate(plan.program.regions):
-        texts += _moving(f"enter{p}_", entering(plan, p), plan, lanes)
-        texts += _moving(f"again{p}_", carrying(plan, region), plan, lanes)
+        texts += _moving(f"enter{p}_", plan.entering(p), plan, lanes)
+        texts += _moving(f"again{p}_", plan.carrying(region), plan, lanes)
         tables = plan.tables[p]
         for n, columns in enumerate(in_groups(range(len(tables.rows.picked)))):
             texts.append(_picking(f"pick{p}_{n}", columns, tables, lanes))
@@ -259,7 +253,7 @@ def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     blocks = [block_text(plan, lanes, b) for b in range(len(plan.blocks))]
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(plan))]
     parts = [*blocks, *_moves(plan, lanes), *constants, entry_function(plan, lanes)]
-    if streams(program):
+    if plan.streams():
         parts.append(stream_function(lanes))
     parts += math_definitions(set(program.instructions.ops), lanes)
     parts += attributes(lanes)
