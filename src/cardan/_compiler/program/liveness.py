@@ -28,11 +28,7 @@ def heads_of(program: Program, spans: Spans, ops: Sequence[Op]) -> dict[int, int
 
 
 def last_readers(
-    program: Program,
-    home: Mapping[int, int],
-    spans: Spans,
-    heads: Mapping[int, int],
-    operands: Sequence[Sequence[int]],
+    program: Program, home: Mapping[int, int], spans: Spans, heads: Mapping[int, int], operands: Sequence[Sequence[int]]
 ) -> dict[int, int]:
     """Return the last block that needs each value which is needed beyond the block that computes it.
 

@@ -26,12 +26,7 @@ from cardan._compiler.targets.llvm.entry import (
 )
 from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.math import SINCOS, function_name, math_definitions
-from cardan._compiler.targets.llvm.plan import (
-    Move,
-    Plan,
-    in_groups,
-    plan_program,
-)
+from cardan._compiler.targets.llvm.plan import Move, Plan, in_groups, plan_program
 from cardan._compiler.targets.llvm.writer import Writer, attributes
 
 _PLAIN = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv", Op.NEG: "fneg"}
