@@ -101,12 +101,12 @@ def test_other_widths_compile(width):
 def test_narrower_vectors_run(width):
     """What other processors have, as far as this one runs it: a slot is aligned to a vector of W, not to one of 8."""
     from cardan._compiler.targets.llvm.machine import compile_image
-    from cardan._compiler.targets.llvm.target import Loaded
+    from cardan._compiler.targets.llvm.target import LoadedCode
 
     arm, lanes = cardan.load(cardan.robots.urdf_path("arm7")), Lanes(width, "double")
     program, (q, v, a) = cardan.inverse_dynamics.program(arm), random_state(arm, seed=0, shape=(5,))
     out = np.empty((5, 7))
-    Loaded(compile_image(llvm_text(program, lanes), "evaluate", width=width), "")([q, v, a], [out], 0, 5, passes=0)
+    LoadedCode(compile_image(llvm_text(program, lanes), "evaluate", width=width), "")([q, v, a], [out], 0, 5, passes=0)
     np.testing.assert_allclose(out, cardan.inverse_dynamics.on("numpy")(arm, q, v, a), rtol=1e-11, atol=1e-11)
 
 

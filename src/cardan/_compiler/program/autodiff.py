@@ -29,7 +29,7 @@ from cardan._algebra import scalar
 from cardan._algebra.errors import ParameterError, UnknownNameError
 from cardan._compiler.program.expr import Condition, Expr, Graph
 from cardan._compiler.program.instructions import Instructions
-from cardan._compiler.program.ops import SPEC, Kind, Op
+from cardan._compiler.program.ops import SPEC, Op, ValueType
 from cardan._compiler.program.program import Array, Program, places_by_name
 from cardan._compiler.program.replay import replay, straight
 from cardan._compiler.program.trace import assemble
@@ -106,7 +106,7 @@ def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Der
         hang: Guards = {}
         if op is Op.INPUT:
             own = dict(seeds.get(int(number), {}))
-        elif op is Op.CONST or SPEC[op].result is Kind.BOOL or not any(found[a] for a in args):
+        elif op is Op.CONST or SPEC[op].result is ValueType.BOOL or not any(found[a] for a in args):
             pass
         elif choice := _choice(op, args, values):
             own = _chosen(choice.condition, found[choice.first], found[choice.second])
@@ -260,7 +260,7 @@ def _chosen(condition: Any, a: Derivatives, b: Derivatives) -> Derivatives:
     return {j: scalar.where(condition, a.get(j, 0.0), b.get(j, 0.0)) for j in sorted(a.keys() | b.keys())}
 
 
-Rows = Callable[[list[Any]], Sequence[Sequence[Any]]]
+MatrixRows = Callable[[list[Any]], Sequence[Sequence[Any]]]
 """A matrix at a point, from its entries."""
 
 
@@ -268,7 +268,7 @@ class Tangent(NamedTuple):
     name: str  # of the input
     shape: tuple[int, ...]  # of a direction
     # from the input's entries x, dx_i/dt_j: how each moves along each direction; None where they are the same
-    rows: Rows | None = None
+    rows: MatrixRows | None = None
 
     @property
     def size(self) -> int:
@@ -298,7 +298,7 @@ class _Open:
             k: _combined([(direction[j], {0: e}) for j, e in row.items()]) for k, row in self.seeds(tangent).items()
         }
 
-    def weights(self, along: Mapping[str, Rows]) -> list[list[Derivatives]]:
+    def weights(self, along: Mapping[str, MatrixRows]) -> list[list[Derivatives]]:
         """Return, for each output, the rows of its derivative: weights by number of the instruction they weigh."""
         results, found = iter(self.program.results), []
         for output in self.program.outputs:
@@ -329,7 +329,7 @@ def jacobian(
     wrt: Tangent | str | Sequence[Tangent | str],
     *,
     mode: Mode = "auto",
-    along: Mapping[str, Rows] = MappingProxyType({}),
+    along: Mapping[str, MatrixRows] = MappingProxyType({}),
 ) -> Program:
     """Return the program of the derivatives of all results along the directions of inputs.
 
@@ -496,7 +496,7 @@ def rate_along(function: Callable[[list[Any]], Sequence[Any]], x: Sequence[Any],
         if op is Op.CONST or op is Op.INPUT:
             values.append(number if op is Op.CONST else own.get(int(number), Expr(graph, k)))
         elif k < start:
-            values.append((Expr if SPEC[op].result is Kind.REAL else Condition)(graph, k))
+            values.append((Expr if SPEC[op].result is ValueType.REAL else Condition)(graph, k))
         else:
             values.append(SPEC[op].evaluate(*(values[a] for a in args)))
     found = pushforward(program, values, {place: {0: e} for place, e in zip(places, x_dot, strict=True)})

@@ -33,7 +33,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from cardan._compiler.program.instructions import Instruction
-from cardan._compiler.program.ops import COMMUTATIVE, SPEC, Kind, Op
+from cardan._compiler.program.ops import COMMUTATIVE, SPEC, Op, ValueType
 from cardan._compiler.program.program import Program
 
 PRIME = 0x6487ED5110B4611A62633145C06E0E68948127044533E63A0105DF531D8A0323
@@ -171,7 +171,7 @@ class _Point:
 
     def _folded(self, op: Op, operands: Sequence[Value]) -> Value | None:
         """Return a function of numbers alone, as the float that tracing makes of it."""
-        if op in _ARITHMETIC or Kind.BOOL in (SPEC[op].result, SPEC[op].operands[0]):
+        if op in _ARITHMETIC or ValueType.BOOL in (SPEC[op].result, SPEC[op].operands[0]):
             return None
         numbers = [self.number(v) for v in operands]
         result: float = math.nan if None in numbers else SPEC[op].evaluate(*numbers)

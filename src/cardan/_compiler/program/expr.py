@@ -22,7 +22,7 @@ from cardan._algebra.arrays.symbolic import apply_function, by_numpy
 from cardan._algebra.errors import TraceError, users_line
 from cardan._compiler.program.careful import floor_divide, hypot, remainder
 from cardan._compiler.program.no_number import no_branch, no_number
-from cardan._compiler.program.ops import COMMUTATIVE, LEAVES, SPEC, Kind, Op
+from cardan._compiler.program.ops import COMMUTATIVE, LEAVES, SPEC, Op, ValueType
 from cardan._compiler.program.program import Array, Region
 
 Number = (float, int, np.floating, np.integer)
@@ -372,11 +372,11 @@ def _apply(op: Op, *values: Any) -> Any:
     graph = next(v.graph for v in values if type(v) in (Expr, Condition))
     operands, result = SPEC[op].operands, SPEC[op].result
     args = tuple(_operand(graph, v, kind) for v, kind in zip(values, operands, strict=True))
-    return (Expr if result is Kind.REAL else Condition)(graph, graph.add(op, args))
+    return (Expr if result is ValueType.REAL else Condition)(graph, graph.add(op, args))
 
 
-def _operand(graph: Graph, value: Any, kind: Kind) -> int:
-    if kind is Kind.REAL:
+def _operand(graph: Graph, value: Any, kind: ValueType) -> int:
+    if kind is ValueType.REAL:
         return graph.result(value)
     if type(value) is not Condition or value.graph is not graph:
         raise TraceError(f"{value!r} is not a condition; conditions come from comparing: <, <=, >, >=, ==.")

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from cardan._compiler.program.ops import Op
-from cardan._compiler.program.program import Program, Region, Rows, rows_of, stretches
+from cardan._compiler.program.program import Program, Region, TableRows, rows_of, stretches
 
 Spans = Mapping[range, tuple[int, int]]
 """The first and the last block of each straight stretch."""
@@ -95,7 +95,7 @@ def assign_slots(born: Sequence[Sequence[int]], last: Mapping[int, int], top: in
 class Tables(NamedTuple):
     """Where the tables of a region are among the places where values wait."""
 
-    rows: Rows  # what is in them
+    rows: TableRows  # what is in them
     picked: int  # place of the row of the pass that runs; those of all passes follow, one after the other
     kept: int  # place of the first row that is kept
     end: int  # the first place behind

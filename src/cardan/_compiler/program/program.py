@@ -17,7 +17,7 @@ from typing import NamedTuple
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import ProgramError
 from cardan._compiler.program.instructions import OPS, Instruction, Instructions
-from cardan._compiler.program.ops import LEAVES, SPEC, Kind, Op
+from cardan._compiler.program.ops import LEAVES, SPEC, Op, ValueType
 
 SUMS = frozenset({Op.ADD, Op.SUB})
 CHOICES = frozenset({Op.NEG, Op.ABS, Op.SIGN, Op.MIN, Op.MAX, Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR, Op.NOT, Op.SELECT})
@@ -58,7 +58,7 @@ class Region(NamedTuple):
         return range(self.start, self.stop)
 
 
-class Rows(NamedTuple):
+class TableRows(NamedTuple):
     """What a region takes from a table and puts in one: a row for each of its passes."""
 
     picked: tuple[int, ...]  # the PICKED instructions of the region, whose operands are the columns of the first table
@@ -156,14 +156,14 @@ def passes(program: Program, stretch: range) -> int:
     return math.prod(region.passes for region in program.regions if region.start <= stretch.start < region.stop)
 
 
-def rows_of(program: Program) -> list[Rows]:
+def rows_of(program: Program) -> list[TableRows]:
     picked: dict[Region | None, list[int]] = {}
     kept: dict[Region | None, dict[int, None]] = {}
     for k in program.instructions.places(Op.PICKED):
         picked.setdefault(owner(program, k), []).append(k)
     for k in program.instructions.places(Op.KEPT):
         kept.setdefault(owner(program, k), {})[program.instructions[k].args[0]] = None
-    return [Rows(tuple(picked.get(region, ())), tuple(kept.get(region, ()))) for region in program.regions]
+    return [TableRows(tuple(picked.get(region, ())), tuple(kept.get(region, ()))) for region in program.regions]
 
 
 def owner(program: Program, k: int) -> Region | None:
@@ -229,7 +229,7 @@ def verify(program: Program) -> Program:
         ProgramError: if an instruction uses a later one, has a wrong number or type of operands, repeats another, is
             dead, if the results do not fill the outputs, or a region is none.
     """
-    kinds: list[Kind] = []
+    kinds: list[ValueType] = []
     seen: dict[Instruction, int] = {}
     flat_inputs = sum(a.size for a in program.inputs)
     for k, instruction in enumerate(program.instructions):
@@ -240,7 +240,7 @@ def verify(program: Program) -> Program:
         kinds.append(SPEC[instruction.op].result)
     if len(program.results) != sum(a.size for a in program.outputs):
         raise ProgramError(f"{len(program.results)} results do not fill {program.outputs}")
-    if any(not 0 <= r < len(kinds) or kinds[r] is not Kind.REAL for r in program.results):
+    if any(not 0 <= r < len(kinds) or kinds[r] is not ValueType.REAL for r in program.results):
         raise ProgramError("a result is not a real value of the program")
     _verify_regions(program, kinds)
     used = {a for args in program.instructions.args for a in args} | set(program.results)
@@ -251,7 +251,7 @@ def verify(program: Program) -> Program:
     return program
 
 
-def _verify_regions(program: Program, kinds: list[Kind]) -> None:
+def _verify_regions(program: Program, kinds: list[ValueType]) -> None:
     around: list[Region] = []
     for region in program.regions:
         around = [outer for outer in around if region.start < outer.stop]
@@ -261,7 +261,7 @@ def _verify_regions(program: Program, kinds: list[Kind]) -> None:
             raise ProgramError(f"region {region[:3]} is empty, overlaps another, or is run less than once")
         heads = (Op.CARRIED,) if around else (Op.CARRIED, Op.INPUT)
         for k, after in region.carried:
-            if k not in region.instructions or not 0 <= after < region.stop or kinds[after] is not Kind.REAL:
+            if k not in region.instructions or not 0 <= after < region.stop or kinds[after] is not ValueType.REAL:
                 raise ProgramError(f"%{k} <- %{after} is not within region {region[:3]}")
             if program.instructions[k].op not in heads:
                 raise ProgramError(f"region {region[:3]} cannot carry anything to %{k}")
@@ -288,7 +288,7 @@ def _verify_row(k: int, instruction: Instruction, region: Region | None) -> None
         raise ProgramError(f"%{k}: there is no pass {value:g} of {region.passes}")
 
 
-def _verify_instruction(k: int, instruction: Instruction, kinds: list[Kind], flat_inputs: int) -> None:
+def _verify_instruction(k: int, instruction: Instruction, kinds: list[ValueType], flat_inputs: int) -> None:
     op, args, value = instruction
     operands = SPEC[op].operands * (len(args) if op is Op.PICKED else 1)
     if len(args) != len(operands):

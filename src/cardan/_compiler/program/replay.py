@@ -19,7 +19,7 @@ LONGEST = 200_000
 
 Functions = Mapping[Op, Callable[..., Any] | None]
 """What each operation is computed by, None for what is there without one."""
-Step = tuple[Callable[..., Any] | None, tuple[int, ...], tuple[int, ...]]
+WalkStep = tuple[Callable[..., Any] | None, tuple[int, ...], tuple[int, ...]]
 """The function, the instructions whose values it takes, those of which nothing else needs the value any more."""
 
 
@@ -31,7 +31,7 @@ class Walk:
 
     def __init__(self, program: Program, functions: Functions, freed: Iterable[tuple[int, ...]] = repeat(())) -> None:
         self.program, self.ops, self.values = program, program.instructions.ops, program.instructions.values
-        self.steps: list[Step] = list(
+        self.steps: list[WalkStep] = list(
             zip(map(functions.__getitem__, self.ops), program.instructions.args, freed, strict=False)
         )
         self.tables = dict(zip(program.regions, rows_of(program), strict=True))

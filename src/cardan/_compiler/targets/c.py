@@ -80,7 +80,7 @@ EXTRA = {Op.SIGN: 2} | dict.fromkeys((Op.MIN, Op.MAX, Op.SELECT, Op.AND, Op.OR),
 """Values an operation needs besides its own: those of the branches of a conditional expression."""
 
 
-class Code(NamedTuple):
+class CFiles(NamedTuple):
     source: str
     header: str
 
@@ -109,10 +109,10 @@ class CFunction(NamedTuple):
         return f"{self.stack} bytes, {size} of them in the array w, and what libm takes"
 
 
-def c_code(program: Program, name: str, *, single: bool = False, comment: str = "") -> Code:
+def c_code(program: Program, name: str, *, single: bool = False, comment: str = "") -> CFiles:
     """Return a program as C99, in files `name.c` and `name.h` with a comment at their heads; errors as `check_name`."""
     function = c_function(program, name, single=single)
-    return Code(c_source(function, name, comment), c_header([function], name, comment))
+    return CFiles(c_source(function, name, comment), c_header([function], name, comment))
 
 
 def c_text(program: Program) -> str:

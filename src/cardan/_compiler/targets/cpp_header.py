@@ -66,7 +66,7 @@ struct joint {
 """
 
 
-class Joint(NamedTuple):
+class CppJoint(NamedTuple):
     name: str
     q: range
     v: range
@@ -80,7 +80,7 @@ class CppFunction(NamedTuple):
 class Sizes(NamedTuple):
     nq: int
     nv: int
-    joints: Sequence[Joint]
+    joints: Sequence[CppJoint]
 
 
 def cpp_header(functions: Sequence[CppFunction], name: str, sizes: Sizes, comment: str = "") -> str:

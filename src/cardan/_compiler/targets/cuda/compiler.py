@@ -48,7 +48,7 @@ class Cubin(NamedTuple):
     seconds: float = 0.0  # it was compiled in; 0 if it was found on disk
 
 
-class Kernel(NamedTuple):
+class CudaKernel(NamedTuple):
     launch: Launch
     cubin: Cubin
 
@@ -159,16 +159,16 @@ def _largest(pattern: re.Pattern[str], text: str) -> int:
     return max(map(int, pattern.findall(text)), default=0)
 
 
-def kernel_of(outline: Outline, program: Callable[[], Program], single: bool, architecture: str) -> Kernel:
+def kernel_of(outline: Outline, program: Callable[[], Program], single: bool, architecture: str) -> CudaKernel:
     """Return the kernel of a program: found on disk, or written and compiled now; only then `program()` is called."""
     of = ("kernel", outline.digest, outline.name, single, architecture, OPTIONS, version(), _REVISION)
     name = hashlib.sha256(repr(of).encode()).hexdigest()
     if data := disk_cache.load(name):
         said = json.loads(data)
         if cubin := kept(said["cubin"]):
-            return Kernel(Launch(*said["launch"]), cubin)
+            return CudaKernel(Launch(*said["launch"]), cubin)
     code = written(program(), single)
-    found = Kernel(code.launch, compiled(code.source, code.launch.name, architecture))
+    found = CudaKernel(code.launch, compiled(code.source, code.launch.name, architecture))
     if _revision() == _REVISION:  # else the modules that wrote the text may be newer than the name says
         names = {"launch": found.launch, "cubin": key_of(code.source, architecture)}
         disk_cache.save(name, json.dumps(names).encode())

@@ -21,7 +21,7 @@ from cardan._algebra.errors import DeviceMemoryError, TargetError
 from cardan._compiler.program.program import Program
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.targets.cuda import compiler
-from cardan._compiler.targets.cuda.compiler import Kernel, kernel_of
+from cardan._compiler.targets.cuda.compiler import CudaKernel, kernel_of
 from cardan._compiler.targets.runner import Outline
 
 LEGACY = 1
@@ -45,22 +45,22 @@ class Device(NamedTuple):
         return compiler.architecture_for(*self.capability)
 
 
-Build = Callable[[Outline, Callable[[], Program], bool, Device], Kernel]
+Build = Callable[[Outline, Callable[[], Program], bool, Device], CudaKernel]
 """Makes the kernel of a program, in float32 if the third argument says so, for a device."""
 
 
-def compiled_for(outline: Outline, program: Callable[[], Program], single: bool, device: Device) -> Kernel:
+def compiled_for(outline: Outline, program: Callable[[], Program], single: bool, device: Device) -> CudaKernel:
     return kernel_of(outline, program, single, device.architecture)
 
 
-class Loaded(NamedTuple):
+class LoadedKernel(NamedTuple):
     handle: Any  # of the function
-    kernel: Kernel  # what it was loaded from
+    kernel: CudaKernel  # what it was loaded from
     device: int  # its number
 
 
 class Everywhere(NamedTuple):
-    kernel: Kernel  # what was loaded
+    kernel: CudaKernel  # what was loaded
     handle: Any  # of it, for any device
     launch: int  # the address of the driver's function that launches it
     library: Any  # what it is in, which is to be kept
@@ -141,11 +141,11 @@ class Driver:
 
     # --- kernels ---
 
-    def load(self, outline: Outline, program: Callable[[], Program], single: bool, number: int) -> Loaded:
+    def load(self, outline: Outline, program: Callable[[], Program], single: bool, number: int) -> LoadedKernel:
         """Return a program's kernel on a device; TargetError if it does not compile, or is too large."""
         return self.loaded(outline.name, self._build(outline, program, single, self.device(number)), number)
 
-    def loaded(self, name: str, kernel: Kernel, number: int) -> Loaded:
+    def loaded(self, name: str, kernel: CudaKernel, number: int) -> LoadedKernel:
         check_fits(name, kernel, self.device(number))
         doing = f"loading {name}"
         with self.on(number):
@@ -154,7 +154,7 @@ class Driver:
             if kernel.launch.shared > _GIVEN:
                 most = self.api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
                 self._expect(self.api.cuFuncSetAttribute(handle, most, kernel.launch.shared)[0], doing)
-        return Loaded(handle, kernel, number)
+        return LoadedKernel(handle, kernel, number)
 
     def on_all(self, outline: Outline, program: Callable[[], Program], single: bool) -> Everywhere:
         """Return a program's kernel on all devices at once, for callers that launch it themselves; errors as `load`."""
@@ -174,7 +174,7 @@ class Driver:
         address = self._value(api.cuGetProcAddress(b"cuLaunchKernel", _SINCE, 0), doing)
         return Everywhere(kernel, handle, int(address), library, outline.passes)
 
-    def launch(self, loaded: Loaded, count: int, arguments: Sequence[int], stream: int) -> None:
+    def launch(self, loaded: LoadedKernel, count: int, arguments: Sequence[int], stream: int) -> None:
         """Run a kernel on so many states, without waiting for it, on a stream of its device.
 
         What follows the count are addresses and strides, and the passes, which only repeated programs take. TargetError
@@ -196,7 +196,7 @@ class Driver:
 
     # --- memory ---
 
-    def allocate(self, size: int, number: int, stream: int, owner: Any = None) -> Allocation:
+    def allocate(self, size: int, number: int, stream: int, owner: Any = None) -> DeviceMemory:
         """Return bytes of a device, freed in the order of a stream when nothing holds them; it keeps its owner."""
         with self.on(number):
             status, address = self.api.cuMemAllocAsync(max(size, 1), stream)
@@ -206,7 +206,7 @@ class Driver:
                 named = f"device {number} ({self.device(number).name}) has not enough memory{left}"
                 raise DeviceMemoryError(f"an array of {size / 1e9:.3g} GB: {named}; {_SMALLER}.")
         self._expect(status, "allocating memory")
-        return Allocation(self, int(address), number, stream, owner)
+        return DeviceMemory(self, int(address), number, stream, owner)
 
     def free(self, address: int, number: int, stream: int, owner: Any = None) -> None:
         with self.on(number):
@@ -269,7 +269,7 @@ _SMALLER = "call the function with fewer states at a time, or drop arrays that a
 _BEFORE = " A function is called once before it is captured in a graph: that loads its kernel."
 
 
-class Allocation:
+class DeviceMemory:
     """Memory of a device; given back when nothing holds it.
 
     Attributes:
@@ -283,7 +283,7 @@ class Allocation:
         weakref.finalize(self, driver.free, address, number, stream, owner).atexit = False
 
 
-def check_fits(name: str, kernel: Kernel, device: Device) -> None:
+def check_fits(name: str, kernel: CudaKernel, device: Device) -> None:
     launch, resources = kernel
     taken = launch.shared + resources.resources.shared
     if taken > device.shared:

@@ -15,7 +15,7 @@ import numpy as np
 from cardan._algebra.errors import DTypeError
 from cardan._compiler.program.program import Program
 from cardan._compiler.targets.buffers import Buffer
-from cardan._compiler.targets.cuda.driver import Driver, Loaded, driver
+from cardan._compiler.targets.cuda.driver import Driver, LoadedKernel, driver
 from cardan._compiler.targets.runner import Arrays, Outline, Runner
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -27,7 +27,7 @@ class CudaProgram(Runner):
 
     def __init__(self, outline: Outline, program: Callable[[], Program]) -> None:
         self.outline, self.program, self.outputs = outline, program, outline.outputs
-        self._loaded: dict[tuple[Driver, int, bool], Loaded] = {}
+        self._loaded: dict[tuple[Driver, int, bool], LoadedKernel] = {}
         self._lock = Lock()
 
     def launch(self, arrays: Sequence[Buffer], results: Sequence[Buffer], count: int, stream: int) -> None:
@@ -47,7 +47,7 @@ class CudaProgram(Runner):
         other.outline = self.outline.times(count)
         return other
 
-    def kernel(self, device: int, single: bool) -> Loaded:
+    def kernel(self, device: int, single: bool) -> LoadedKernel:
         key = driver(), device, single
         if key not in self._loaded:
             with self._lock:

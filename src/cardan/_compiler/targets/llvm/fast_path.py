@@ -183,7 +183,7 @@ class FastPath:
         self.function: Callable[..., Any] = make(ctypes.addressof(_method(call.name)), self.context, self._kept)
 
     def open(self, which: int, code: Any) -> None:
-        """Let states in to machine code that is ready; `which` is its number (`Kind.number`)."""
+        """Let states in to machine code that is ready; `which` is its number (`CodeKind.number`)."""
         if self.context[layout.WORD["evaluate0"] + which]:
             return
         self._kept.append(code)

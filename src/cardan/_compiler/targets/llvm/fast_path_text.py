@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cardan._compiler.targets.llvm import fast_path_layout as at
-from cardan._compiler.targets.llvm.writer import Code, Reader
+from cardan._compiler.targets.llvm.writer import CodeWriter, Reader
 
 
 def fast_path_text() -> str:
@@ -371,7 +371,7 @@ class _FastPath(Reader):
 
 def call_text(offset: int) -> str:
     """Return the module: the function `call(callable, args, nargs, kwnames)`, as Python calls such objects."""
-    w = Code()
+    w = CodeWriter()
     fast_path = w.load("ptr", w.at("%callable", offset), 8)
     w.unless(w.emit(f"icmp ne ptr {fast_path}, null"), "gone")
     method, bound_to = (w.load("ptr", w.at(fast_path, place), 8) for place in (at.METHOD, at.SELF))

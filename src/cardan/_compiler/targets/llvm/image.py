@@ -59,7 +59,7 @@ class Image(NamedTuple):
         return Image(data[_HEAD.size :], *_HEAD.unpack_from(data))
 
 
-class Code:
+class LoadedImage:
     """An image in memory, ready to call; unloaded when it is no longer referred to."""
 
     def __init__(self, image: Image) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from cardan._compiler.runtime import disk_cache as cache
 from cardan._compiler.runtime import processor
-from cardan._compiler.targets.llvm.image import OBJECT, Code, Image
+from cardan._compiler.targets.llvm.image import OBJECT, Image, LoadedImage
 
 
 def revision() -> str:
@@ -69,7 +69,7 @@ def is_kept(source: str) -> bool:
 def load(image: Image, function: str) -> Any:
     """Return an image in memory, with the `address` of its function, whose name is given."""
     if image.entry != OBJECT:
-        return Code(image)
+        return LoadedImage(image)
     from cardan._compiler.targets.llvm.machine import Engine  # needs LLVM
 
     return Engine(image.code, function)

@@ -45,7 +45,7 @@ def _place(result: np.ndarray, row: int) -> tuple[int, int]:
     return _address(result, row), result.strides[0] // result.itemsize
 
 
-class Kind(NamedTuple):
+class CodeKind(NamedTuple):
     dtype: np.dtype  # of the states
     few: bool  # whether it computes a few of them, or many at a time
 
@@ -55,11 +55,11 @@ class Kind(NamedTuple):
         return (0 if self.dtype.itemsize == 8 else 1) + 2 * self.few
 
     @property
-    def other(self) -> Kind:
+    def other(self) -> CodeKind:
         return self._replace(few=not self.few)
 
 
-class Loaded:
+class LoadedCode:
     def __init__(self, image: Image, origin: str) -> None:
         self.code, self.image, self.origin = load(image, "evaluate"), image, origin
         self.heap, self.address = image.heap, self.code.address
@@ -83,7 +83,7 @@ class NativeProgram(Runner):
         self.outputs = outline.outputs
         self.total = sum(a.size for a in outline.outputs)
         self.work = work_of(outline.operations, self.total)
-        self._loaded: dict[Kind, Loaded] = {}
+        self._loaded: dict[CodeKind, LoadedCode] = {}
         self.patience = np.full(KINDS, PATIENCE, dtype=np.int64)
         self._fast_paths: WeakSet[FastPath] = WeakSet()
 
@@ -93,9 +93,9 @@ class NativeProgram(Runner):
         other.work = work_of(other.outline.operations, self.total)
         return other
 
-    def code(self, dtype: np.dtype, rows: int, *, for_good: bool = False) -> Loaded:
+    def code(self, dtype: np.dtype, rows: int, *, for_good: bool = False) -> LoadedCode:
         """Return the code for so many states; for a while that of the other kind, unless it is `for_good`."""
-        kind = Kind(dtype, rows <= few_states(dtype))
+        kind = CodeKind(dtype, rows <= few_states(dtype))
         if kind in self._loaded:
             return self._loaded[kind]
         other = self._loaded.get(kind.other)
@@ -110,7 +110,7 @@ class NativeProgram(Runner):
                     self._open(fast_path)
         return self._loaded[kind]
 
-    def _load(self, kind: Kind) -> Loaded:
+    def _load(self, kind: CodeKind) -> LoadedCode:
         started = time.perf_counter()
         image, found = kept(self._source(kind), lambda: _compiled(self.program(), kind))
         if found and is_kept(self._source(kind.other)):
@@ -120,9 +120,9 @@ class NativeProgram(Runner):
             log().info(
                 "compiled %s (%d operations a state) in %.1f s", self.outline.name, self.outline.operations, seconds
             )
-        return Loaded(image, "found in the disk cache" if found else f"compiled in {seconds:.3f} s")
+        return LoadedCode(image, "found in the disk cache" if found else f"compiled in {seconds:.3f} s")
 
-    def _source(self, kind: Kind) -> str:
+    def _source(self, kind: CodeKind) -> str:
         return f"{self.outline.digest} {kind.dtype}{' few' * kind.few}"
 
     def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
@@ -189,7 +189,7 @@ def _fills_large_vectors() -> bool:
     return known
 
 
-def _compiled(program: Program, kind: Kind) -> Image:
+def _compiled(program: Program, kind: CodeKind) -> Image:
     from cardan._compiler.targets.llvm.compiler import compile_program  # needs LLVM
 
     scalar = "double" if kind.dtype.itemsize == 8 else "float"

@@ -13,7 +13,7 @@ FAR = "reduce_far"
 Given = Iterable[str] | None
 
 
-class Code:
+class CodeWriter:
     """Writes instructions on scalars, loops and branches; a method that computes returns the name of its result."""
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class Code:
         self.label(f"on{self.count}")
 
 
-class Reader(Code):
+class Reader(CodeWriter):
     """Writes how structures are read, and a context: an array of 64-bit words, and of functions, that have names.
 
     `words` has the place of each in the context.
@@ -176,7 +176,7 @@ class Reader(Code):
         self.branch(self.is_null(to_free), lambda: None, lambda: self.do("free", f"ptr {to_free}"))
 
 
-class Writer(Code, Arithmetic):
+class Writer(CodeWriter, Arithmetic):
     """Writes one function on vectors of W lanes; a number among its operands is that in all lanes."""
 
     def __init__(self, lanes: Lanes) -> None:

@@ -9,7 +9,7 @@ caller waits only for parts somebody is at work on, so it does not matter when t
 from __future__ import annotations
 
 from cardan._compiler.targets.llvm import xla_layout as at
-from cardan._compiler.targets.llvm.writer import Code, Reader
+from cardan._compiler.targets.llvm.writer import CodeWriter, Reader
 
 _MISFIT = (at.INVALID_ARGUMENT, "cardan: the arrays of this call are not those of the program it is for")
 _FAILURES = {
@@ -34,7 +34,7 @@ def handler_text(*, device: bool) -> str:
     texts = [
         f'@{name} = internal constant [{len(text) + 1} x i8] c"{text}\\00"' for name, (_, text) in failures.items()
     ]
-    functions: list[tuple[str, Code]] = [("define ptr @handler(ptr %frame)", _Handler(device=device))]
+    functions: list[tuple[str, CodeWriter]] = [("define ptr @handler(ptr %frame)", _Handler(device=device))]
     if not device:
         part = "ptr %context, ptr %job, ptr %inputs, ptr %outputs, i64 %first, i64 %end"
         functions += [(f"define internal void @part({part})", _Part())]

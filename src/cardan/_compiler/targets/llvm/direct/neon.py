@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cardan._compiler.targets.llvm.direct.allocation import Allocation, Form, Machine
+from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, OperandForm
 from cardan._compiler.targets.llvm.direct.x86 import pattern
 from cardan._compiler.targets.llvm.lanes import Lanes
 
@@ -88,9 +88,9 @@ _ANYWHERE = ("add", "sub", "mul", "div", "sqrt", "floor", "min", "max", "lt", "l
 NEON = Machine(
     len(_REGISTERS),
     {
-        **dict.fromkeys(_ANYWHERE, Form()),
-        **dict.fromkeys(("fma", "fnma"), Form((), (2,))),
-        "select": Form((), (0, 1, 2)),
+        **dict.fromkeys(_ANYWHERE, OperandForm()),
+        **dict.fromkeys(("fma", "fnma"), OperandForm((), (2,))),
+        "select": OperandForm((), (0, 1, 2)),
     },
     lambda name, machine, lanes, allocation: _Text(name, lanes, allocation).text(),
 )

@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from ctypes import c_double, c_float
 from typing import Any
 
-from cardan._compiler.targets.llvm.direct.allocation import Allocation, Form, Machine
+from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, OperandForm
 from cardan._compiler.targets.llvm.direct.lowering import BITWISE, Bits
 from cardan._compiler.targets.llvm.lanes import Lanes
 
-_EITHER, _SECOND = Form((0, 1)), Form((1,))
-_FUSED = Form((0, 1, 2), (2, 0, 1))
+_EITHER, _SECOND = OperandForm((0, 1)), OperandForm((1,))
+_FUSED = OperandForm((0, 1, 2), (2, 0, 1))
 _FREE = {
     **dict.fromkeys(("add", "mul", "and", "or", "xor"), _EITHER),
     **dict.fromkeys(("sub", "div", "min_or_second", "max_or_second", "lt", "le", "eq"), _SECOND),
-    **dict.fromkeys(("sqrt", "floor"), Form((0,))),
+    **dict.fromkeys(("sqrt", "floor"), OperandForm((0,))),
     **dict.fromkeys(("fma", "fms", "fnma"), _FUSED),
 }
 _TERNARY = {(2, 0): 0xCA, (2, 1): 0xAC, (1, 0): 0xE2, (1, 2): 0xE4, (0, 1): 0xB8, (0, 2): 0xD8}
