@@ -33,7 +33,7 @@ TARGETS: dict[str, Target] = {
     "c": Target(later(f"{__name__}.c:c_text")),
     "cuda": Target(later(f"{__name__}.cuda.text:cuda_text"), later(f"{__name__}.cuda.runner:CudaProgram"), keeps=True),
     "llvm": Target(
-        later(f"{__name__}.llvm.compiler:host_text"), later(f"{__name__}.llvm.target:load_llvm"), keeps=True
+        later(f"{__name__}.llvm.compiler:host_text"), later(f"{__name__}.llvm.target:NativeProgram"), keeps=True
     ),
     "numpy": Target(load=lambda outline, program: NumpyProgram(program())),
 }

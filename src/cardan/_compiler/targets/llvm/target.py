@@ -76,9 +76,15 @@ class LoadedCode:
 
 
 class NativeProgram(Runner):
-    """A program as native code, loaded or compiled for each dtype when it is first needed."""
+    """A program as native code, loaded or compiled for each dtype when it is first needed.
+
+    A processor without multiply-add is a TargetError.
+    """
 
     def __init__(self, outline: Outline, program: Callable[[], Program]) -> None:
+        if not is_supported():
+            lacking = "the llvm target needs a processor with fused multiply-add, this one has none"
+            raise TargetError(f"{lacking}; use on('numpy').")
         self.outline, self.program = outline, program
         self.outputs = outline.outputs
         self.total = sum(a.size for a in outline.outputs)
@@ -203,12 +209,3 @@ def is_supported() -> bool:
 
         return has_multiply_add()
     return known
-
-
-def load_llvm(outline: Outline, program: Callable[[], Program]) -> NativeProgram:
-    """Return a program as native code; TargetError on a processor without multiply-add."""
-    if not is_supported():
-        raise TargetError(
-            "the llvm target needs a processor with fused multiply-add, this one has none; use on('numpy')."
-        )
-    return NativeProgram(outline, program)
