@@ -128,7 +128,10 @@ def _content(folder: _Folder, key: str) -> bytes | None:
         status = os.fstat(handle)
         if not _is_ours(file, status):
             return None
-        data = _read(handle, status)
+        data = b""  # what is not a file, or larger than the whole cache may be, has nothing for us
+        if stat.S_ISREG(status.st_mode) and status.st_size <= LIMIT:
+            with open(handle, "rb", closefd=False) as stream:
+                data = stream.read()
         if time.time() - status.st_mtime > _HOUR:  # it is used: the least recently used go first
             with suppress(OSError):
                 os.utime(handle if os.utime in os.supports_fd else file)
@@ -139,14 +142,6 @@ def _content(folder: _Folder, key: str) -> bytes | None:
         log().warning("cache entry %s is damaged; it is compiled anew", file)
         return None
     return content
-
-
-def _read(handle: int, status: os.stat_result) -> bytes:
-    """Return the content of a file; nothing of what is no file, or larger than the whole cache may be."""
-    if not stat.S_ISREG(status.st_mode) or status.st_size > LIMIT:
-        return b""
-    with open(handle, "rb", closefd=False) as stream:
-        return stream.read()
 
 
 def _digest(key: str, content: bytes) -> bytes:

@@ -1,9 +1,8 @@
 """Memory of large results, used again once nobody can see it.
 
 A new array of many megabytes is memory the system has never lent before: each page of it is fetched, and cleared, when
-it is first written, which takes longer than computing what is in it. (A mass matrix of 38 joints: 2.0 us a state into
-new pages, 0.66 us into old ones.) Allocators keep small blocks for that reason, and give large ones back; so here some
-large ones are kept.
+it is first written, which takes longer than computing what is in it. Allocators keep small blocks for that reason, and
+give large ones back; so here some large ones are kept (docs/decisions/17).
 
 A block is lent with a `_Loan`, which its arrays and all views of them hold, whoever made them: NumPy, a `memoryview`,
 DLPack, PyTorch. When the last of them is gone, so is the loan, and with it goes the block back. No reference is ever

@@ -66,7 +66,7 @@ def constant_function(number: int, runs: Sequence[Run], lanes: Lanes) -> str:
     return w.procedure(f"constants{number}", [(workspace(lanes), "%ws")])
 
 
-class _Entry:
+class Entry:
     def __init__(self, plan: Plan, lanes: Lanes) -> None:
         self.program, self.plan, self.lanes, self.w = plan.program, plan, lanes, Writer(lanes)
         self.workspace = "%ws"
@@ -306,11 +306,6 @@ class _Entry:
         enough = STREAM // (len(self.program.results) * lanes.bytes // lanes.width)
         large, dense = w.whole("icmp sgt", "%rows", enough), w.whole("icmp eq", output.pitch, columns)
         w.branch(w.emit(f"and i1 {large}, {dense}"), past, lambda: self.straight(output, rows))
-
-
-def entry_function(plan: Plan, lanes: Lanes) -> str:
-    """Return the function `evaluate`."""
-    return _Entry(plan, lanes).text()
 
 
 def stream_function(lanes: Lanes) -> str:

@@ -17,13 +17,7 @@ from cardan._compiler.program.liveness import Tables
 from cardan._compiler.program.ops import TRUTHS, Op
 from cardan._compiler.program.program import Program
 from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine
-from cardan._compiler.targets.llvm.entry import (
-    constant_function,
-    constant_results,
-    entry_function,
-    stream_function,
-    workspace,
-)
+from cardan._compiler.targets.llvm.entry import Entry, constant_function, constant_results, stream_function, workspace
 from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.math import SINCOS, function_name, math_definitions
 from cardan._compiler.targets.llvm.plan import Move, Plan, in_groups, plan_program
@@ -247,7 +241,7 @@ def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     plan = plan or plan_program(program)
     blocks = [block_text(plan, lanes, b) for b in range(len(plan.blocks))]
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(plan))]
-    parts = [*blocks, *_moves(plan, lanes), *constants, entry_function(plan, lanes)]
+    parts = [*blocks, *_moves(plan, lanes), *constants, Entry(plan, lanes).text()]
     if plan.streams():
         parts.append(stream_function(lanes))
     parts += math_definitions(set(program.instructions.ops), lanes)
