@@ -26,12 +26,12 @@ from typing import Any
 import numpy as np
 
 import cardan
+from benchmarks.occupancy import LIMITS, occupancy
 from cardan._compiler.targets import Outline
 from cardan._compiler.targets.buffers import Buffer
 from cardan._compiler.targets.cuda import compiler
+from cardan._compiler.targets.cuda.compiler import CudaKernel, kernel_of
 from cardan._compiler.targets.cuda.driver import Driver, driver
-from cardan._compiler.targets.cuda.kernels import Kernel, kernel_of
-from cardan._compiler.targets.cuda.occupancy import LIMITS, occupancy
 from cardan._compiler.targets.cuda.runner import CudaProgram
 from cardan.errors import CardanError
 from cardan.interop.cuda import DeviceArray, to_device
@@ -229,7 +229,7 @@ def own_cache() -> Iterator[None]:
             os.environ.pop("CARDAN_CACHE_DIR") if before is None else os.environ.update(CARDAN_CACHE_DIR=before)
 
 
-def timed(call: Callable[[], Kernel]) -> tuple[Kernel, float]:
+def timed(call: Callable[[], CudaKernel]) -> tuple[CudaKernel, float]:
     """Return what a call returns, and how long it took [s]."""
     started = time.perf_counter()
     return call(), time.perf_counter() - started
@@ -327,7 +327,9 @@ class Clock:
     def multiply_adds_a_second(self, architecture: str) -> float:
         """Return multiply-adds of float32, by a kernel that does nothing else."""
         cubin = compiler.compiled(_MULTIPLY_ADDS, "multiply_adds", architecture)
-        loaded = self.driver.loaded("multiply_adds", Kernel(compiler.Launch("multiply_adds", 256, 256, 0), cubin), 0)
+        loaded = self.driver.loaded(
+            "multiply_adds", CudaKernel(compiler.Launch("multiply_adds", 256, 256, 0), cubin), 0
+        )
         out, threads = to_device(np.zeros(1, np.float32), 0, self.stream), 2**22
         call = partial(self.driver.launch, loaded, threads, (out.layout.address,), self.stream)
         return threads * 8 * 4096 / self.seconds(call)

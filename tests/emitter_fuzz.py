@@ -22,15 +22,15 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from cardan._compiler.program.fusing import Fused, joined_products
-from cardan._compiler.program.ops import LEAVES, SPEC, Kind, Op
+from cardan._compiler.program.ops import LEAVES, SPEC, Op, ValueType
 from cardan._compiler.program.passes import remove_dead_code
 from cardan._compiler.program.program import Array, Instruction, Program
 from cardan._compiler.targets.llvm.direct.neon import NEON
 from cardan._compiler.targets.llvm.direct.x86 import AVX, AVX512
-from cardan._compiler.targets.llvm.image import load
 from cardan._compiler.targets.llvm.machine import compile_image, host_features
 from cardan._compiler.targets.llvm.math import math_definitions
 from cardan._compiler.targets.llvm.plan import Lanes, Plan, plan_program
+from cardan._compiler.targets.llvm.store import load
 from cardan._compiler.targets.llvm.text import block_text
 from cardan._compiler.targets.llvm.writer import attributes
 
@@ -54,7 +54,7 @@ def random_line(rng):
         new = Instruction(op, tuple(args))
         if None not in args and new not in found:
             found.append(new)
-    reals = [k for k, i in enumerate(found) if SPEC[i.op].result is Kind.REAL]
+    reals = [k for k, i in enumerate(found) if SPEC[i.op].result is ValueType.REAL]
     results = rng.choices(reals[-reach:], k=rng.choice((1, 3, 20)))
     program = Program("f", (Array("x", (inputs,)),), tuple(found), (Array("y", (len(results),)),), tuple(results))
     return remove_dead_code(program)

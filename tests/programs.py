@@ -8,7 +8,7 @@ import numpy as np
 
 import cardan
 from cardan._compiler.program import Array, trace, verify
-from cardan._compiler.program.repeated import repeated
+from cardan._compiler.program.replay import repeated
 from cardan._compiler.targets import compile_program
 from cardan._compiler.targets.c import c_code
 

@@ -11,7 +11,7 @@ import cardan
 from cardan import scalar
 from cardan._compiler.program import Array, trace, verify
 from cardan._compiler.program.autodiff import jacobian, jacobian_vector_product, vector_jacobian_product
-from cardan._compiler.targets import compile_numpy
+from cardan._compiler.targets import NumpyProgram
 from cardan.errors import ParameterError, UnknownNameError
 
 FUNCTIONS = {
@@ -46,7 +46,7 @@ def program_of(function):
 
 
 def run(program, *arrays):
-    return compile_numpy(program)([np.atleast_2d(a) for a in arrays], 1, np.dtype(np.float64))[0]
+    return NumpyProgram(program)([np.atleast_2d(a) for a in arrays], 1, np.dtype(np.float64))[0]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

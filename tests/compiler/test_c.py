@@ -10,7 +10,7 @@ import pytest
 
 import cardan
 from cardan._compiler.program import Array, trace
-from cardan._compiler.targets import c, compile_numpy
+from cardan._compiler.targets import NumpyProgram, c
 from cardan._compiler.targets.c import c_code
 from cardan.cli import main
 from cardan.errors import ParameterError
@@ -55,7 +55,7 @@ def test_every_operation(tmp_path, dtype):
     edges = [0.0, 0.5, -2.0, 1.0, 3.7, 1e-30, np.inf, -np.inf, np.nan]
     x = np.array([(a, b) for a in edges for b in edges]).astype(dtype)
     got = run(built(tmp_path, program, single=dtype is np.float32), program, [x])
-    expected = compile_numpy(program)([x], len(x), np.dtype(dtype))
+    expected = NumpyProgram(program)([x], len(x), np.dtype(dtype))
     np.testing.assert_allclose(got, expected, rtol=4 * np.finfo(dtype).eps)
 
 
@@ -123,7 +123,7 @@ def test_constants_that_are_not_finite(tmp_path, dtype):
     x = np.array([[-1.0], [2.0]], dtype)
     got = run(built(tmp_path, program, single=dtype is np.float32), program, [x])
     with np.errstate(over="ignore"):
-        np.testing.assert_array_equal(got, compile_numpy(program)([x], 2, np.dtype(dtype)))
+        np.testing.assert_array_equal(got, NumpyProgram(program)([x], 2, np.dtype(dtype)))
 
 
 @needs_gcc
@@ -164,7 +164,7 @@ def test_truths_that_cross_from_part_to_part(tmp_path, monkeypatch, dtype):
     program = trace("f", lambda x: {"y": np.array(chosen(x), dtype=object)}, [Array("x", (2,))])
     x = np.array([[1.0, 2.0], [2.0, 1.0]], dtype=dtype)
     found = run(built(tmp_path, program, single=dtype is np.float32), program, [x])
-    np.testing.assert_allclose(found, compile_numpy(program)([x], 2, np.dtype(dtype)), rtol=4 * np.finfo(dtype).eps)
+    np.testing.assert_allclose(found, NumpyProgram(program)([x], 2, np.dtype(dtype)), rtol=4 * np.finfo(dtype).eps)
 
 
 @needs_gcc
@@ -174,7 +174,7 @@ def test_names_that_mean_something_in_c(tmp_path):
     program = trace("f", lambda *x: {"restrict": np.array([sum(e[0] for e in x), cardan.sin(x[0][0])])}, arrays)
     states = [np.full((3, 1), float(k)) for k in range(len(names))]
     got = run(built(tmp_path, program), program, states)
-    np.testing.assert_array_equal(got, compile_numpy(program)(states, 3, np.dtype(float)))
+    np.testing.assert_array_equal(got, NumpyProgram(program)(states, 3, np.dtype(float)))
     assert "const double double_[1]" in c_code(program, "f").header
     for name in ("while", "sin", "sinf", "INFINITY"):
         with pytest.raises(ParameterError, match="no keyword or function of C"):
@@ -232,6 +232,6 @@ def test_long_programs_are_cut_into_parts(tmp_path, single):
     longest = max(len(re.findall(r" t\d+_ =", part)) for part in code.source.split("PART void"))
     assert longest < 1000 < program.operations
     got = run(built(tmp_path, program, single=single), program, arrays)
-    expected = compile_numpy(program)(arrays, 3, dtype)
+    expected = NumpyProgram(program)(arrays, 3, dtype)
     scale = np.abs(expected).max()
     np.testing.assert_allclose(got, expected, atol=(1e-4 if single else 1e-13) * scale)

@@ -9,8 +9,7 @@ import pytest
 import cardan
 from cardan._compiler.program import Array, expr, trace, verify
 from cardan._compiler.program.program import Instruction, Op, Region
-from cardan._compiler.program.repeated import repeated
-from cardan._compiler.program.replay import straight
+from cardan._compiler.program.replay import repeated, straight
 from cardan._compiler.targets import Outline, c
 from cardan._compiler.targets.llvm import plan
 from cardan.errors import ParameterError, ProgramError

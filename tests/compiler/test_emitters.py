@@ -15,7 +15,7 @@ from cardan._compiler.targets.llvm import plan
 from cardan._compiler.targets.llvm.compiler import compile_program as compile_native
 from cardan._compiler.targets.llvm.direct.lowering import spread
 from cardan._compiler.targets.llvm.lanes import Lanes
-from cardan._compiler.targets.llvm.target import Loaded
+from cardan._compiler.targets.llvm.target import LoadedCode
 from emitter_fuzz import Guarded, run_batch, tables
 from mechanisms import random_state
 from programs import LOOPS, evaluated, random_program, same
@@ -222,7 +222,7 @@ def test_nothing_is_touched_around_inputs_results_and_workspace(monkeypatch, siz
     if emitter == "direct" and not any(size == bytes for _, bytes in tables()):
         pytest.skip("no table for vectors of this size here")
     program = traced(outside, 3)
-    code = Loaded(compile_native(program, kind, lanes), "")
+    code = LoadedCode(compile_native(program, kind, lanes), "")
     for rows in (1, lanes.width - 1, lanes.width, lanes.width + 1, 3 * lanes.width + 2):
         x = np.random.default_rng(rows).uniform(0.1, 1.0, (rows, 3)).astype(kind)
         (expected,) = evaluated(program, "numpy", [x])
@@ -246,7 +246,7 @@ def test_an_emitter_that_does_not_exist(by, monkeypatch):
     program = traced(lambda x: [x[0] + 1.0], 1)
     with pytest.raises(cardan.errors.TargetError, match="CARDAN_EMITTER is 'gcc', expected one of"):
         by("gcc", program, [np.ones((1, 1))])
-    monkeypatch.setattr("cardan._compiler.targets.llvm.direct.choice.host_features", lambda: ("old", "+sse2"))
+    monkeypatch.setattr("cardan._compiler.targets.llvm.compiler.host_features", lambda: ("old", "+sse2"))
     with pytest.raises(cardan.errors.TargetError, match="no table for this processor"):
         by("direct", traced(lambda x: [x[0] + 3.0], 1), [np.ones((1, 1))])
 

@@ -207,7 +207,7 @@ def test_nothing_gets_a_divisor_it_did_not_have():
     program = merged(lambda x, y, z: [(x * x - 1.0) / (x - 1.0), x + 1.0, scalar.sqrt(x) * scalar.sqrt(x), x * 1.0])
     at = [np.array([[1.0, 0.0, 0.0], [-4.0, 0.0, 0.0]])]
     with np.errstate(all="ignore"):
-        y = cardan._compiler.targets.compile_numpy(program)(at, 2, np.dtype(float))
+        y = cardan._compiler.targets.NumpyProgram(program)(at, 2, np.dtype(float))
     assert y[0, 1] == 2.0
     assert y[1, 3] == -4.0
 
@@ -220,7 +220,7 @@ def test_no_sum_stands_for_a_product():
         return [1.0 - scalar.cos(2.0 * x), 2.0 * scalar.sin(x) ** 2, (x + 1.0) * e - e, x * e]
 
     program = merged(both_ways)
-    y = cardan._compiler.targets.compile_numpy(program)([np.array([[1e-9, 0.0, 0.0]])], 1, np.dtype(float))
+    y = cardan._compiler.targets.NumpyProgram(program)([np.array([[1e-9, 0.0, 0.0]])], 1, np.dtype(float))
     np.testing.assert_allclose(y[0, [1, 3]], [2e-18, 1e-9], rtol=1e-8)
 
 

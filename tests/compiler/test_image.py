@@ -18,6 +18,7 @@ from cardan._compiler.targets.llvm.image import Image, has_flat_images
 from cardan._compiler.targets.llvm.machine import compile_image
 from cardan._compiler.targets.llvm.plan import Lanes
 from cardan._compiler.targets.llvm.text import llvm_text
+from cardan._compiler.targets.runner import PythonCall
 from representatives import represented
 
 pytestmark = [
@@ -75,20 +76,21 @@ def test_another_process_neither_traces_nor_loads_llvm(place):
         "import sys, numpy as np\n"
         "from cardan._compiler.program import Array\n"
         "from cardan._compiler.targets import Outline, load_program, default_target\n"
+        "from cardan._compiler.targets.runner import PythonCall\n"
         "outline = Outline({name!r}, {inputs}, {outputs}, {operations}, {digest!r})\n"
         "run = load_program(outline, lambda: 1 / 0, default_target())\n"
         "print(run([np.array([[3.0, 4.0]])], 1, np.dtype(float)))\n"
-        "door = run.door('f', print)\n"
-        "print(door(np.array([3.0, 5.0])), *run.describe(), 'llvmlite' in sys.modules)\n"
+        "fast_path = run.fast_path(PythonCall('f', print))\n"
+        "print(fast_path(np.array([3.0, 5.0])), *run.describe(), 'llvmlite' in sys.modules)\n"
     )
     program = PROGRAMS["small"]()
     outline = Outline.of(program)
     run = compile_program(program, "llvm")
-    run.door("f", print)
+    run.fast_path(PythonCall("f", print))
     run([np.ones((1, 2))], 1, np.dtype(float))
     fields = {name: getattr(outline, name) for name in ("name", "inputs", "outputs", "operations", "digest")}
     command = [sys.executable, "-c", code.format(**fields)]
-    for _ in range(2):  # the first keeps the door's code, which this process may have loaded from another place
+    for _ in range(2):  # the first keeps the fast path's code, which this process may have loaded from another place
         found = subprocess.run(command, capture_output=True, text=True, env={**os.environ})
     assert found.stderr == ""
     first, second = found.stdout.splitlines()

@@ -101,12 +101,12 @@ def test_other_widths_compile(width):
 def test_narrower_vectors_run(width):
     """What other processors have, as far as this one runs it: a slot is aligned to a vector of W, not to one of 8."""
     from cardan._compiler.targets.llvm.machine import compile_image
-    from cardan._compiler.targets.llvm.target import Loaded
+    from cardan._compiler.targets.llvm.target import LoadedCode
 
     arm, lanes = cardan.load(cardan.robots.urdf_path("arm7")), Lanes(width, "double")
     program, (q, v, a) = cardan.inverse_dynamics.program(arm), random_state(arm, seed=0, shape=(5,))
     out = np.empty((5, 7))
-    Loaded(compile_image(llvm_text(program, lanes), "evaluate", width=width), "")([q, v, a], [out], 0, 5, passes=0)
+    LoadedCode(compile_image(llvm_text(program, lanes), "evaluate", width=width), "")([q, v, a], [out], 0, 5, passes=0)
     np.testing.assert_allclose(out, cardan.inverse_dynamics.on("numpy")(arm, q, v, a), rtol=1e-11, atol=1e-11)
 
 
@@ -294,7 +294,7 @@ def test_a_long_compilation_is_announced_to_the_logger_before_it_begins(caplog, 
 
 
 def test_a_long_compilation_shows_on_a_terminal_and_leaves_nothing_there(monkeypatch, caplog):
-    from cardan._compiler.runtime.progress import announced
+    from cardan._compiler.runtime.log import announced
 
     class Terminal(io.StringIO):
         def isatty(self):
@@ -493,7 +493,7 @@ def test_many_processes_on_an_empty_cache(place):
     outputs = [process.communicate() for process in running]
     assert {out for out, _ in outputs} == {outputs[0][0]}
     assert all(err == b"" for _, err in outputs)
-    assert len(list(place.glob("*.entry"))) == 3  # the outline, its machine code, and the door
+    assert len(list(place.glob("*.entry"))) == 3  # the outline, its machine code, and the fast path
     assert not list(place.glob(".staged-*"))
 
 

@@ -13,7 +13,7 @@ from cardan._compiler.targets.libm.far import FAST_RANGE
 from cardan._compiler.targets.libm.inverse_trig import ASIN, ATAN
 from cardan._compiler.targets.llvm import compiler
 from cardan._compiler.targets.llvm.plan import Lanes
-from cardan._compiler.targets.llvm.target import Loaded
+from cardan._compiler.targets.llvm.target import LoadedCode
 from minimax import minimax, weighted_error
 
 mp = pytest.importorskip("mpmath")
@@ -177,7 +177,7 @@ def test_every_width_gives_the_same_bits(name, scalar, monkeypatch):
     for width in (1, 2, 4, 8, 16):
         monkeypatch.setattr(compiler, "host_lanes", lambda _, width=width: Lanes(width, scalar))
         code, found = (
-            Loaded(compiler.compile_program(PROGRAMS[name], np.dtype(dtype)), ""),
+            LoadedCode(compiler.compile_program(PROGRAMS[name], np.dtype(dtype)), ""),
             np.empty((len(x), 1), dtype),
         )
         code([x.reshape(len(x), -1)], [found], 0, len(x), passes=0)

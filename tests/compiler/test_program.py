@@ -7,7 +7,7 @@ import pytest
 
 import cardan
 from cardan._compiler.program import SPEC, Array, Graph, Instruction, Instructions, Op, Program, trace, verify
-from cardan._compiler.targets import compile_numpy
+from cardan._compiler.targets import NumpyProgram
 from cardan.errors import ProgramError, TraceError
 from cardan.joints import CATALOGUE
 from mechanisms import random_model
@@ -19,7 +19,7 @@ def traced(function, n=3, name="f"):
 
 def run(program, *arrays):
     flat = [np.atleast_2d(np.asarray(a, dtype=float)) for a in arrays]
-    return compile_numpy(program)(flat, flat[0].shape[0], np.dtype(float))
+    return NumpyProgram(program)(flat, flat[0].shape[0], np.dtype(float))
 
 
 def test_at_most_thirty_operations_each_specified():

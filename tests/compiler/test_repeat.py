@@ -16,8 +16,7 @@ import cardan
 from cardan._compiler.program import Array, Program, expr, trace, verify
 from cardan._compiler.program.autodiff import vector_jacobian_product
 from cardan._compiler.program.program import Region
-from cardan._compiler.program.repeated import repeated
-from cardan._compiler.program.replay import LONGEST, replay, straight
+from cardan._compiler.program.replay import LONGEST, repeated, replay, straight
 from cardan._compiler.targets import Outline
 from cardan._compiler.targets.llvm import plan
 from cardan._compiler.targets.llvm import target as native

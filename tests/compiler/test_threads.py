@@ -16,8 +16,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cardan
-from cardan._compiler.runtime.cores import available_cores, default_threads, group_limit
-from cardan._compiler.runtime.threads import GRAIN, PART, WORTHWHILE, split, work_of
+from cardan._compiler.runtime.threads import (
+    GRAIN,
+    PART,
+    WORTHWHILE,
+    available_cores,
+    default_threads,
+    group_limit,
+    split,
+    work_of,
+)
 from cardan._compiler.targets.runner import Outline
 
 # --- how many ----------------------------------------------------------------------------------------------------

@@ -774,7 +774,7 @@ def test_a_centre_of_mass_needs_a_mass():
 
 
 def test_arrays_of_indices_are_options_and_not_one_program():
-    """The door that the first array opened served all others with its program."""
+    """The fast path that the first array opened served all others with its program."""
     model = cardan.robots.arm7().model()
     q = model.random_configuration(seed=1)
 

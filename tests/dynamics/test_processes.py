@@ -89,7 +89,7 @@ def test_functions_of_a_notebook_go_along_as_code(arm):
     np.testing.assert_array_equal(found, weighed(arm, states, 2.0))
 
 
-def test_models_that_came_through_pickle_share_programs_and_doors(arm):
+def test_models_that_came_through_pickle_share_programs_and_fast_paths(arm):
     model, q = pickle.loads(pickle.dumps((arm, np.ones(arm.nq))))
     np.testing.assert_array_equal(cardan.gravity_forces(model, q), cardan.gravity_forces(arm, np.ones(arm.nq)))
     key = (("q",), ())

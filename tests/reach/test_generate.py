@@ -12,7 +12,7 @@ import pytest
 
 import cardan
 from cardan._compiler.program import Array, trace
-from cardan._compiler.program.work import work_by_kind, work_counts
+from cardan._compiler.program.program import work_by_kind, work_counts
 from cardan._compiler.targets.c import c_function
 from cardan.cli import main
 from cardan.errors import DTypeError, DuplicateNameError, ParameterError, TraceError, UnknownNameError

@@ -509,7 +509,7 @@ def test_compile_fills_the_cache(tmp_path, capsys, monkeypatch):
 
 @pytest.mark.parametrize("given", ["0", "-1", "abc", "1e3", "\u00b2", "9" * 5000])
 def test_an_odd_number_of_threads_is_said(monkeypatch, given):
-    from cardan._compiler.runtime.cores import default_threads
+    from cardan._compiler.runtime.threads import default_threads
 
     monkeypatch.setenv("CARDAN_NUM_THREADS", given)
     with pytest.raises(ParameterError, match="expected an integer >= 1"):

@@ -7,7 +7,7 @@ import cardan
 from cardan import verify_joint
 from cardan._compiler.program import Array, Instruction, Op, Program, trace, verify
 from cardan._compiler.program.value_numbering import merge_identities
-from cardan._compiler.targets import compile_numpy
+from cardan._compiler.targets import NumpyProgram
 from cardan._reach.verification.numerics import program
 from cardan._robot.joints.derivation.derived import subspace_program
 from cardan.errors import JointError
@@ -147,7 +147,7 @@ def test_a_transform_that_branches_is_refused_with_the_reason():
 
 
 def run(program, x):
-    return compile_numpy(program)([np.atleast_2d(x)], 1, np.dtype(float))[0]
+    return NumpyProgram(program)([np.atleast_2d(x)], 1, np.dtype(float))[0]
 
 
 def test_equal_values_are_merged_and_guards_are_not():

@@ -1,11 +1,16 @@
 """Devices for tests: emulated ones, or with --device a real one."""
 
+import sys
+from pathlib import Path
+
 import pytest
 from emulated import emulated
 from host_cuda import COMPILER
 
 from cardan._compiler.targets.cuda.driver import driver
 from cardan.errors import MissingExtraError, TargetError
+
+sys.path.append(str(Path(__file__).parents[3]))  # what a kernel leaves of a device is in benchmarks/occupancy.py
 
 
 def pytest_addoption(parser):

@@ -30,7 +30,7 @@ import cardan
 from cardan.interop.cuda import as_device_array, to_device
 from cardan._compiler.targets import Outline
 from cardan._compiler.targets.cuda.driver import driver
-from cardan._compiler.targets.cuda.kernels import kernel_of, written
+from cardan._compiler.targets.cuda.compiler import kernel_of, written
 from host_cuda import HostKernel
 
 model = cardan.robots.double_pendulum().model()

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from benchmarks.occupancy import LIMITS, occupancy
 from hand_written import by_hand
 from nvrtc import needs_nvrtc
 
@@ -13,9 +14,8 @@ import cardan
 from cardan._compiler.program.program import Program
 from cardan._compiler.runtime import disk_cache
 from cardan._compiler.targets import Outline
-from cardan._compiler.targets.cuda import compiler, kernels
+from cardan._compiler.targets.cuda import compiler
 from cardan._compiler.targets.cuda.compiler import Resources, compiled, resources_of
-from cardan._compiler.targets.cuda.occupancy import LIMITS, occupancy
 from cardan.errors import TargetError, UnknownNameError
 
 
@@ -152,11 +152,11 @@ def pendulum_program() -> Program:
 def test_a_kernel_that_was_made_needs_no_program(monkeypatch):
     program = pendulum_program()
     outline = Outline.of(program)
-    first = kernels.kernel_of(outline, lambda: program, False, "sm_90")
-    again = kernels.kernel_of(outline, lambda: pytest.fail("the program was asked for"), False, "sm_90")
+    first = compiler.kernel_of(outline, lambda: program, False, "sm_90")
+    again = compiler.kernel_of(outline, lambda: pytest.fail("the program was asked for"), False, "sm_90")
     assert again.launch == first.launch
     assert again.cubin.image == first.cubin.image
-    other = kernels.kernel_of(outline, lambda: program, True, "sm_90")
+    other = compiler.kernel_of(outline, lambda: program, True, "sm_90")
     assert other.cubin.image != first.cubin.image
 
 
@@ -164,11 +164,11 @@ def test_a_kernel_that_was_made_needs_no_program(monkeypatch):
 def test_a_kernel_whose_image_is_gone_is_made_anew():
     program = pendulum_program()
     outline = Outline.of(program)
-    first = kernels.kernel_of(outline, lambda: program, False, "sm_90")
+    first = compiler.kernel_of(outline, lambda: program, False, "sm_90")
     for file, status in disk_cache.entries():
         if status.st_size > 1000:
             file.unlink()
-    assert kernels.kernel_of(outline, lambda: program, False, "sm_90").cubin.image == first.cubin.image
+    assert compiler.kernel_of(outline, lambda: program, False, "sm_90").cubin.image == first.cubin.image
 
 
 # --- what is missing, or refused ---

@@ -1,11 +1,11 @@
 """Kernels of ten robots, ours and real ones, compiled for three architectures; no device is needed."""
 
 import pytest
+from benchmarks.occupancy import LIMITS, occupancy
 from nvrtc import needs_nvrtc
 
 import cardan
 from cardan._compiler.targets.cuda import compiler
-from cardan._compiler.targets.cuda.occupancy import LIMITS, occupancy
 from cardan._compiler.targets.cuda.text import SHARED, cuda_code
 from robots_data import robots_folder
 

@@ -2,7 +2,7 @@
 
 from cardan._compiler.program.expr import Expr, Graph
 from cardan._compiler.program.instructions import Instruction, Instructions
-from cardan._compiler.program.ops import SPEC, Kind, Op
+from cardan._compiler.program.ops import SPEC, Op
 from cardan._compiler.program.passes import PASSES
 from cardan._compiler.program.program import Array, Program, verify
 from cardan._compiler.program.trace import trace
@@ -15,7 +15,6 @@ __all__ = [
     "Graph",
     "Instruction",
     "Instructions",
-    "Kind",
     "Op",
     "Program",
     "trace",

@@ -29,7 +29,7 @@ from cardan._algebra import scalar
 from cardan._algebra.errors import ParameterError, UnknownNameError
 from cardan._compiler.program.expr import Condition, Expr, Graph
 from cardan._compiler.program.instructions import Instructions
-from cardan._compiler.program.ops import SPEC, Kind, Op
+from cardan._compiler.program.ops import SPEC, Op, ValueType
 from cardan._compiler.program.program import Array, Program, places_by_name
 from cardan._compiler.program.replay import replay, straight
 from cardan._compiler.program.trace import assemble
@@ -97,13 +97,7 @@ def _choice(op: Op, args: Sequence[int], values: Sequence[Any]) -> _Choice | Non
 
 
 def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
-    """Return the derivatives of each instruction along the directions.
-
-    Args:
-        program: what to differentiate.
-        values: of its instructions, from `replay`.
-        seeds: the derivatives of the flattened inputs, by their position.
-    """
+    """Return the derivatives of each instruction; `seeds` are those of the flattened inputs by position."""
     found: list[Derivatives] = []
     guards: list[Guards] = []
     conditions: dict[int, Condition] = {}
@@ -112,7 +106,7 @@ def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Der
         hang: Guards = {}
         if op is Op.INPUT:
             own = dict(seeds.get(int(number), {}))
-        elif op is Op.CONST or SPEC[op].result is Kind.BOOL or not any(found[a] for a in args):
+        elif op is Op.CONST or SPEC[op].result is ValueType.BOOL or not any(found[a] for a in args):
             pass
         elif choice := _choice(op, args, values):
             own = _chosen(choice.condition, found[choice.first], found[choice.second])
@@ -166,12 +160,11 @@ def _within(guard: Guard, slope: Any, conditions: Mapping[int, Condition]) -> An
 def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
     """Return the derivatives of the results by each input, at the place of its instruction.
 
-    Args:
-        program: what to differentiate.
-        values: of its instructions, from `replay`.
-        seeds: by number of an instruction, the derivatives by it that are there to begin with: 1 for a result.
+    By number of an instruction, `seeds` holds the derivatives by it that are there to begin with: 1 for a result.
     """
-    active, instructions = _active(program), list(program.instructions)
+    instructions, active = list(program.instructions), list[bool]()  # active: what depends on an input
+    for op, args, _ in instructions:
+        active.append(op is Op.INPUT or any(active[a] for a in args))
     found: list[Guarded] = [{(): dict(seeds[k])} if seeds.get(k) else {} for k in range(len(instructions))]
     conditions: dict[int, Condition] = {}
     for k in range(len(instructions) - 1, -1, -1):
@@ -226,7 +219,6 @@ def _merged(found: Guarded, conditions: Mapping[int, Condition]) -> Guarded:
 
 
 def _around(guard: Guard, found: Guarded) -> Guard | None:
-    """Return the guard into which this one merges."""
     for n in range(len(guard)):
         if guard[:n] in found:
             return guard[:n]
@@ -245,20 +237,11 @@ def _resolved(found: Guarded, conditions: Mapping[int, Condition]) -> Derivative
     return total
 
 
-def _active(program: Program) -> list[bool]:
-    """Return which instructions depend on an input."""
-    active: list[bool] = []
-    for op, args, _ in program.instructions:
-        active.append(op is Op.INPUT or any(active[a] for a in args))
-    return active
-
-
 def _is_zero(value: Any) -> bool:
     return not isinstance(value, (Expr, Condition)) and value == 0.0
 
 
 def _combined(terms: Sequence[tuple[Any, Derivatives]]) -> Derivatives:
-    """Return the sum of slope times derivatives."""
     total: Derivatives = {}
     for slope, derivatives in terms:
         if not _is_zero(slope):
@@ -277,26 +260,18 @@ def _chosen(condition: Any, a: Derivatives, b: Derivatives) -> Derivatives:
     return {j: scalar.where(condition, a.get(j, 0.0), b.get(j, 0.0)) for j in sorted(a.keys() | b.keys())}
 
 
-Rows = Callable[[list[Any]], Sequence[Sequence[Any]]]
+MatrixRows = Callable[[list[Any]], Sequence[Sequence[Any]]]
 """A matrix at a point, from its entries."""
 
 
 class Tangent(NamedTuple):
-    """The directions along which an input moves.
-
-    Attributes:
-        name: of the input.
-        shape: of a direction.
-        rows: from the input's entries x, dx_i/dt_j: how each moves along each direction; None where they are the same.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    rows: Rows | None = None
+    name: str  # of the input
+    shape: tuple[int, ...]  # of a direction
+    # from the input's entries x, dx_i/dt_j: how each moves along each direction; None where they are the same
+    rows: MatrixRows | None = None
 
     @property
     def size(self) -> int:
-        """Number of directions."""
         return math.prod(self.shape)
 
 
@@ -323,7 +298,7 @@ class _Open:
             k: _combined([(direction[j], {0: e}) for j, e in row.items()]) for k, row in self.seeds(tangent).items()
         }
 
-    def weights(self, along: Mapping[str, Rows]) -> list[list[Derivatives]]:
+    def weights(self, along: Mapping[str, MatrixRows]) -> list[list[Derivatives]]:
         """Return, for each output, the rows of its derivative: weights by number of the instruction they weigh."""
         results, found = iter(self.program.results), []
         for output in self.program.outputs:
@@ -346,7 +321,6 @@ class _Open:
         return total
 
     def program_of(self, name: str, outputs: Sequence[Array], results: Sequence[Any]) -> Program:
-        """Return the program of results."""
         return assemble(name, self.graph, self.inputs, outputs, results)
 
 
@@ -355,7 +329,7 @@ def jacobian(
     wrt: Tangent | str | Sequence[Tangent | str],
     *,
     mode: Mode = "auto",
-    along: Mapping[str, Rows] = MappingProxyType({}),
+    along: Mapping[str, MatrixRows] = MappingProxyType({}),
 ) -> Program:
     """Return the program of the derivatives of all results along the directions of inputs.
 
@@ -370,8 +344,7 @@ def jacobian(
         (rows of K, *directions).
 
     Raises:
-        UnknownNameError: if there is no such input.
-        ParameterError: if there is no such mode.
+        UnknownNameError, ParameterError: if there is no such input or mode.
     """
     if mode not in MODES:
         raise ParameterError("mode", got=mode, expected=", ".join(map(repr, MODES)))
@@ -448,18 +421,10 @@ def symmetric_jacobian(program: Program, wrt: Sequence[Tangent]) -> Program:
 def jacobian_vector_product(
     program: Program, wrt: Sequence[Tangent | str], directions: Sequence[str] | None = None
 ) -> Program:
-    """Return the program of the results' rate of change while inputs move.
+    """Return the program of the results' rate of change while inputs move: for each output y an output `y_dot`.
 
-    Args:
-        program: y = f(x, ...).
-        wrt: the directions of each input that moves, or its name.
-        directions: names of the inputs that say along which; `x_dot` for each x by default.
-
-    Returns:
-        A program with these inputs more, and for each output y an output `y_dot`.
-
-    Raises:
-        UnknownNameError: if there is no such input.
+    `wrt` has the directions of each input that moves, or its name; as many more inputs, `directions`, say along which:
+    `x_dot` for each x by default.
     """
     tangents = [_tangent(program, w) for w in wrt]
     names = directions or [f"{t.name}_dot" for t in tangents]
@@ -475,18 +440,10 @@ def jacobian_vector_product(
 def vector_jacobian_product(
     program: Program, wrt: Sequence[Tangent | str], weights: Sequence[str] | None = None
 ) -> Program:
-    """Return the program of the gradient, along the directions of inputs, of the results weighed and summed.
+    """Return the program of the gradient of the weighted sum of the results: for each x in `wrt` an output `x_bar`.
 
-    Args:
-        program: y = f(x, ...).
-        wrt: the directions of each input, or its name.
-        weights: names of the inputs that weigh the outputs; `y_bar` for each y by default.
-
-    Returns:
-        A program with these inputs more, and for each x in `wrt` an output `x_bar`.
-
-    Raises:
-        UnknownNameError: if there is no such input.
+    `wrt` has the directions of each input, or its name; as many more inputs as outputs, `weights`, weigh these: `y_bar`
+    for each y by default.
     """
     tangents = [_tangent(program, w) for w in wrt]
     names = weights or [f"{y.name}_bar" for y in program.outputs]
@@ -501,7 +458,6 @@ def vector_jacobian_product(
 
 
 def with_inputs_in_order(program: Program, names: Sequence[str]) -> Program:
-    """Return the program with its inputs in another order."""
     if tuple(names) == tuple(a.name for a in program.inputs):
         return program
     by_name, places = {a.name: a for a in program.inputs}, places_by_name(program.inputs)
@@ -519,3 +475,29 @@ def _tangent(program: Program, wrt: Tangent | str) -> Tangent:
     if name not in shapes:
         raise UnknownNameError("input", name, shapes, where="derivative")
     return Tangent(name, shapes[name]) if isinstance(wrt, str) else wrt
+
+
+def rate_along(function: Callable[[list[Any]], Sequence[Any]], x: Sequence[Any], x_dot: Sequence[Any]) -> list[Any]:
+    """Return the time derivatives of what a function of scalars returns, while x moves at x_dot.
+
+    Both may be numbers, or symbols of one trace; so may what the function holds.
+    """
+    graph = next((e.graph for e in (*x, *x_dot) if type(e) is Expr), None) or Graph()
+    start, regions = len(graph.instructions), graph.regions
+    places = [-1 - start - k for k in range(len(x))]  # of inputs that no other has, and no result will
+    graph.regions = None  # what is differentiated here is written out
+    try:
+        results = tuple(graph.result(e) for e in function([graph.input(place) for place in places]))
+    finally:
+        graph.regions = regions
+    program = Program("rate", (), Instructions(graph.instructions), (), results)
+    own, values = dict(zip(places, x, strict=True)), []
+    for k, (op, args, number) in enumerate(program.instructions):
+        if op is Op.CONST or op is Op.INPUT:
+            values.append(number if op is Op.CONST else own.get(int(number), Expr(graph, k)))
+        elif k < start:
+            values.append((Expr if SPEC[op].result is ValueType.REAL else Condition)(graph, k))
+        else:
+            values.append(SPEC[op].evaluate(*(values[a] for a in args)))
+    found = pushforward(program, values, {place: {0: e} for place, e in zip(places, x_dot, strict=True)})
+    return [found[r].get(0, 0.0) for r in results]

@@ -32,9 +32,7 @@ _LARGE, _SCALE = 1e30, 2.0**-30  # a number above the first is scaled by the sec
 def remainder(x: Any, y: Any) -> Any:
     """Return x - y floor(x / y), as NumPy's: it has the sign of y, and is NaN for |x / y| >= 2^53.
 
-    Args:
-        x: the dividend.
-        y: the divisor. For 0 the result is NaN; for an infinite one it is x, or y if the signs differ.
+    For y = 0 it is NaN; for an infinite y it is x, or y if the signs differ.
     """
     u, b = _with_sign_of(y, x), _with_sign_of(y, y)
     _, r = _divided(_size(u), b)
@@ -43,12 +41,7 @@ def remainder(x: Any, y: Any) -> Any:
 
 
 def floor_divide(x: Any, y: Any) -> Any:
-    """Return floor(x / y), as NumPy's; beyond 2^53 it is x / y.
-
-    Args:
-        x: the dividend; if it is infinite, the result is NaN.
-        y: the divisor.
-    """
+    """Return floor(x / y), as NumPy's: NaN for an infinite x; beyond 2^53 it is x / y."""
     u, b = _with_sign_of(y, x), _with_sign_of(y, y)
     n, r = _divided(_size(u), b)
     whole = scalar.where(u < 0.0, -scalar.where(r > 0.0, n + 1.0, n), n)
@@ -92,5 +85,4 @@ def _size(u: Any) -> Any:
 
 
 def _with_sign_of(y: Any, x: Any) -> Any:
-    """Return x, or -x where y is negative."""
     return scalar.where(y < 0.0, -x, x)

@@ -33,7 +33,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from cardan._compiler.program.instructions import Instruction
-from cardan._compiler.program.ops import COMMUTATIVE, SPEC, Kind, Op
+from cardan._compiler.program.ops import COMMUTATIVE, SPEC, Op, ValueType
 from cardan._compiler.program.program import Program
 
 PRIME = 0x6487ED5110B4611A62633145C06E0E68948127044533E63A0105DF531D8A0323
@@ -47,19 +47,13 @@ SCALE, MOST = 2**90 * 10**20, 2**176  # multiples of 1 / SCALE below 10^6 are nu
 
 
 class Evaluation(NamedTuple):
-    """A program's values: equal ones are equal functions of the inputs.
+    """A program's values: equal ones are equal functions of the inputs."""
 
-    Attributes:
-        values: of each instruction.
-        numbers: of each instruction that is the same number for all inputs; None for others.
-    """
-
-    values: list[Value]
-    numbers: list[float | None]
+    values: list[Value]  # of each instruction
+    numbers: list[float | None]  # of each instruction that is the same number for all inputs; None for others
 
 
 def evaluated(program: Program) -> Evaluation:
-    """Return the values of a program's instructions, and which of them are numbers."""
     point = _Point()
     point.read_axes(i.value for i in program.instructions if i.op is Op.CONST)
     for instruction in program.instructions:
@@ -136,7 +130,6 @@ def _if_short(v: Value) -> Value | None:
 
 
 def _on_circle(angle: Value) -> tuple[int, int]:
-    """Return the cosine and sine drawn for an angle."""
     t = _hashed("angle", angle)
     scale = pow(1 + t * t, -1, PRIME)
     return (1 - t * t) * scale % PRIME, 2 * t * scale % PRIME
@@ -158,7 +151,6 @@ class _Point:
         self._numbers: dict[Value, float] = {}  # the other way round
 
     def add(self, instruction: Instruction) -> None:
-        """Evaluate the next instruction."""
         op, args, number = instruction
         if op is Op.CONST and math.isfinite(number):
             value: Value | None = self.constant(number)
@@ -179,14 +171,13 @@ class _Point:
 
     def _folded(self, op: Op, operands: Sequence[Value]) -> Value | None:
         """Return a function of numbers alone, as the float that tracing makes of it."""
-        if op in _ARITHMETIC or Kind.BOOL in (SPEC[op].result, SPEC[op].operands[0]):
+        if op in _ARITHMETIC or ValueType.BOOL in (SPEC[op].result, SPEC[op].operands[0]):
             return None
         numbers = [self.number(v) for v in operands]
         result: float = math.nan if None in numbers else SPEC[op].evaluate(*numbers)
         return self.constant(result) if math.isfinite(result) else None
 
     def constant(self, x: float) -> Value:
-        """Return a number."""
         size = abs(x)
         if size not in self._constants:
             self._know(size, _of_float(size))
@@ -270,7 +261,6 @@ class _Point:
     # angles
 
     def cos_sin(self, x: Value) -> tuple[int, int]:
-        """Return the cosine and sine of x."""
         c, s = 1, 0
         for angle, times in self._sum_of_angles(x).items():
             a, b = _on_circle(angle)
@@ -307,7 +297,6 @@ def _whole_weights(a: Value, b: Value) -> tuple[int, int]:
 
 
 def _symbol(op: Op, operands: Sequence[Value]) -> Value:
-    """Return the random value of an operation without an algebra."""
     if op in _ODD:
         size, negative = up_to_sign(operands[0])
         value = _hashed(op.value, size, *operands[1:])

@@ -22,7 +22,7 @@ from cardan._algebra.arrays.symbolic import apply_function, by_numpy
 from cardan._algebra.errors import TraceError, users_line
 from cardan._compiler.program.careful import floor_divide, hypot, remainder
 from cardan._compiler.program.no_number import no_branch, no_number
-from cardan._compiler.program.ops import COMMUTATIVE, LEAVES, SPEC, Kind, Op
+from cardan._compiler.program.ops import COMMUTATIVE, LEAVES, SPEC, Op, ValueType
 from cardan._compiler.program.program import Array, Region
 
 Number = (float, int, np.floating, np.integer)
@@ -49,7 +49,6 @@ class Graph:
         self.folded = self.signs = self.shared = 0
 
     def add(self, op: Op, args: tuple[int, ...], value: float = 0.0) -> int:
-        """Return the number of the instruction, new or known."""
         if op in COMMUTATIVE and args[0] > args[1]:
             args = (args[1], args[0])
         key, count = (op, args, value), len(self.instructions)
@@ -61,11 +60,9 @@ class Graph:
         return index
 
     def input(self, position: int) -> Expr:
-        """Return the symbol of one entry of the flattened inputs."""
         return Expr(self, self.add(Op.INPUT, (), float(position)))
 
     def symbols(self, arrays: Sequence[Array]) -> list[Expr]:
-        """Return the symbols of all entries of the inputs, one input after the other."""
         return [self.input(k) for k in range(sum(array.size for array in arrays))]
 
     def constant(self, value: float) -> Expr:
@@ -74,11 +71,7 @@ class Graph:
         return Expr(self, self.add(Op.CONST, (), magnitude), value < 0.0)
 
     def lift(self, value: Any) -> Expr:
-        """Return a number or an expression of this graph as an expression.
-
-        Raises:
-            TraceError: for an expression of another trace, or anything that is no scalar.
-        """
+        """Return a number or an expression of this graph as an expression; TraceError for anything else."""
         if type(value) is Expr:
             if value.graph is not self:
                 raise TraceError("a traced value was kept from one function call and used in another; pass it in.")
@@ -102,7 +95,6 @@ class Graph:
         return self.add(Op.CONST, (), -number) if op is Op.CONST else self.add(Op.NEG, (e.index,))
 
     def repeated(self, count: int, body: Callable[[list[Any]], list[Any]], entries: list[Any]) -> list[Any]:
-        """Return what is left of entries after so many passes of a body."""
         if self.regions is None:
             for _ in range(count):
                 entries = body(entries)
@@ -150,7 +142,6 @@ class Graph:
         return Expr(self, index, choices[0].negative)
 
     def _kept(self, value: Expr, number: int) -> Expr:
-        """Return what a value was in a pass."""
         return Expr(self, self.add(Op.KEPT, (value.index,), float(number)), value.negative)
 
     def _changing(self, start: int) -> set[int]:
@@ -268,20 +259,13 @@ class Expr:
             return NotImplemented
         return scalar.exp(self * math.log(base)) if base > 0.0 else scalar.general_power(self.graph.lift(base), self)
 
-    def __floordiv__(self, other: Any) -> Any:
-        return floor_divide(self, other)
+    __floordiv__, __mod__, __abs__ = floor_divide, remainder, scalar.absolute
 
     def __rfloordiv__(self, other: Any) -> Any:
         return floor_divide(other, self)
 
-    def __mod__(self, other: Any) -> Any:
-        return remainder(self, other)
-
     def __rmod__(self, other: Any) -> Any:
         return remainder(other, self)
-
-    def __abs__(self) -> Expr:
-        return scalar.absolute(self)
 
     # --- comparison: a truth value of the program, not of Python ---
 
@@ -330,23 +314,14 @@ class Expr:
 
 
 class Condition:
-    """A traced truth value: the result of a comparison."""
-
     __slots__ = ("graph", "index")
 
     def __init__(self, graph: Graph, index: int) -> None:
         self.graph, self.index = graph, index
 
-    def __and__(self, other: Any) -> Any:
-        return scalar.logical_and(self, other)
-
-    def __or__(self, other: Any) -> Any:
-        return scalar.logical_or(self, other)
-
-    __rand__, __ror__ = __and__, __or__
-
-    def __invert__(self) -> Any:
-        return scalar.logical_not(self)
+    __and__ = __rand__ = scalar.logical_and
+    __or__ = __ror__ = scalar.logical_or
+    __invert__ = scalar.logical_not
 
     def __bool__(self) -> bool:
         raise no_branch()
@@ -397,11 +372,11 @@ def _apply(op: Op, *values: Any) -> Any:
     graph = next(v.graph for v in values if type(v) in (Expr, Condition))
     operands, result = SPEC[op].operands, SPEC[op].result
     args = tuple(_operand(graph, v, kind) for v, kind in zip(values, operands, strict=True))
-    return (Expr if result is Kind.REAL else Condition)(graph, graph.add(op, args))
+    return (Expr if result is ValueType.REAL else Condition)(graph, graph.add(op, args))
 
 
-def _operand(graph: Graph, value: Any, kind: Kind) -> int:
-    if kind is Kind.REAL:
+def _operand(graph: Graph, value: Any, kind: ValueType) -> int:
+    if kind is ValueType.REAL:
         return graph.result(value)
     if type(value) is not Condition or value.graph is not graph:
         raise TraceError(f"{value!r} is not a condition; conditions come from comparing: <, <=, >, >=, ==.")

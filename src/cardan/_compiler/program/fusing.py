@@ -32,21 +32,17 @@ _SUMS: dict[Op, tuple[Fused, Fused]] = {Op.ADD: (Fused.FMA, Fused.FMA), Op.SUB: 
 
 
 class Joined(NamedTuple):
-    """The instructions of a program with products joined to sums; each keeps its number.
+    """The instructions of a program with products joined to sums; each keeps its number."""
 
-    Attributes:
-        ops: the operation of each; a product that joined a sum is a CONST that nothing uses.
-        args: the operands of each.
-    """
-
-    ops: list[Op | Fused]
-    args: list[tuple[int, ...]]
+    ops: list[Op | Fused]  # the operation of each; a product that joined a sum is a CONST that nothing uses
+    args: list[tuple[int, ...]]  # the operands of each
 
 
 def joined_products(program: Program) -> Joined:
-    """Return the instructions of a program with products joined to the sums that take them."""
     ops: list[Op | Fused] = list(program.instructions.ops)
-    args, alone, stretch = program.instructions.args, used_once(program), _stretch_numbers(program)
+    args, alone, stretch = program.instructions.args, used_once(program), [0] * len(program.instructions)
+    for number, part in enumerate(stretches(program)):
+        stretch[part.start : part.stop] = [number] * len(part)
     for k, op in enumerate(program.instructions.ops):
         if op is Op.ADD or op is Op.SUB:
             for position, a in enumerate(args[k]):
@@ -55,11 +51,3 @@ def joined_products(program: Program) -> Joined:
                     ops[a], args[a] = Op.CONST, ()
                     break
     return Joined(ops, args)
-
-
-def _stretch_numbers(program: Program) -> list[int]:
-    """Return the number of each instruction's stretch."""
-    found = [0] * len(program.instructions)
-    for number, stretch in enumerate(stretches(program)):
-        found[stretch.start : stretch.stop] = [number] * len(stretch)
-    return found

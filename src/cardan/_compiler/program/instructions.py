@@ -14,17 +14,10 @@ from cardan._compiler.program.ops import LEAVES, Op
 
 
 class Instruction(NamedTuple):
-    """One operation.
-
-    Attributes:
-        op: which.
-        args: numbers of the earlier instructions it acts on.
-        value: the number of a CONST; the position of an INPUT in the flattened inputs; what tells a CARRIED or PICKED
-            from others; the pass of a KEPT, from 0; else 0.
-    """
-
-    op: Op
-    args: tuple[int, ...] = ()
+    op: Op  # which
+    args: tuple[int, ...] = ()  # numbers of the earlier instructions it acts on
+    # the number of a CONST; the position of an INPUT in the flattened inputs; what tells a CARRIED or PICKED from
+    # others; the pass of a KEPT, from 0; else 0
     value: float = 0.0
 
 
@@ -36,11 +29,9 @@ _LEAVES = tuple(CODES[op] for op in LEAVES)
 class Instructions(Sequence[Instruction]):
     """The instructions of a program, in columns: some 20 bytes each, where an object takes 170.
 
-    One is made when it is asked for, which takes half a microsecond. What wanders through a long program makes a list
-    of them, or of one column (`ops`, `args`, `values`), and lets it go with its work. Equal are those of the same bits.
-
-    Args:
-        instructions: in order of evaluation; tuples of an operation, its operands and its value will do.
+    One is made when it is asked for, which takes half a microsecond. Code that walks a long program makes a list of
+    them, or of one column (`ops`, `args`, `values`), and lets it go with its work. Equal are those of the same bits.
+    They are made of tuples of an operation, its operands and its value, in order of evaluation.
     """
 
     __slots__ = ("_codes", "_ends", "_operands", "_values")
@@ -78,35 +69,28 @@ class Instructions(Sequence[Instruction]):
 
     @property
     def ops(self) -> list[Op]:
-        """The operation of each, in a list made now."""
         return list(map(OPS.__getitem__, self._codes))
 
     @property
     def args(self) -> list[tuple[int, ...]]:
-        """The operands of each, in a list made now."""
         operands = tuple(self._operands)
         return [operands[start:end] for start, end in pairwise(self._ends)]
 
     @property
     def values(self) -> list[float]:
-        """The value of each, in a list made now."""
         return self._values.tolist()
 
     def places(self, op: Op) -> list[int]:
-        """Return the numbers of those of one operation."""
         return np.flatnonzero(np.frombuffer(self._codes, np.uint8) == CODES[op]).tolist()
 
     def count_of(self, op: Op) -> int:
-        """Return how many there are of one operation."""
         return self._codes.count(CODES[op])
 
     def operations(self, start: int = 0, stop: int | None = None) -> int:
-        """Return the number of those that are no leaves, between two places."""
         count, stop = self._codes.count, len(self) if stop is None else stop
         return stop - start - sum(count(code, start, stop) for code in _LEAVES)
 
     def uses(self) -> list[int]:
-        """Return how often each is an operand."""
         return np.bincount(np.frombuffer(self._operands, np.int32), minlength=len(self)).tolist()
 
     def kept(self, needed: bytes | bytearray) -> tuple[Instructions, list[int]]:

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from cardan._compiler.program.ops import Op
-from cardan._compiler.program.program import Program, Region, Rows, rows_of, stretches
+from cardan._compiler.program.program import Program, Region, TableRows, rows_of, stretches
 
 Spans = Mapping[range, tuple[int, int]]
 """The first and the last block of each straight stretch."""
 
 
 def span(program: Program, spans: Spans, region: Region) -> tuple[int, int]:
-    """Return the first and the last block of a region."""
     own = stretches(program, region)
     return spans[own[0]][0], spans[own[-1]][1]
 
@@ -29,11 +28,7 @@ def heads_of(program: Program, spans: Spans, ops: Sequence[Op]) -> dict[int, int
 
 
 def last_readers(
-    program: Program,
-    home: Mapping[int, int],
-    spans: Spans,
-    heads: Mapping[int, int],
-    operands: Sequence[Sequence[int]],
+    program: Program, home: Mapping[int, int], spans: Spans, heads: Mapping[int, int], operands: Sequence[Sequence[int]]
 ) -> dict[int, int]:
     """Return the last block that needs each value which is needed beyond the block that computes it.
 
@@ -57,7 +52,7 @@ def last_readers(
         for a in operands[k]:
             if home.get(a) != block:
                 needed(a, block)
-    for region, rows in zip(program.regions, rows_of(program), strict=True):
+    for number, (region, rows) in enumerate(zip(program.regions, rows_of(program), strict=True)):
         start, end = span(program, spans, region)
         for pair in region.carried:
             for a in pair:
@@ -69,32 +64,41 @@ def last_readers(
             for a in operands[k]:
                 if a < region.start:
                     needed(a, start if k in own else end)
-        for a in _carried_within(program, region):
-            if a < region.start:
-                needed(a, end)
+        for inner in program.regions[number + 1 :]:  # what they carry on is wanted in each pass of the outer one, too
+            for _, after in inner.carried if inner.stop <= region.stop else ():
+                if after < region.start:
+                    needed(after, end)
     return last
 
 
-def _carried_within(program: Program, region: Region) -> list[int]:
-    """Return what regions within a region carry on: it is wanted in each pass of the outer one, too."""
-    inner = program.regions[program.regions.index(region) + 1 :]
-    return [after for r in inner if r.start >= region.start and r.stop <= region.stop for _, after in r.carried]
+def assign_slots(born: Sequence[Sequence[int]], last: Mapping[int, int], top: int) -> tuple[dict[int, int], int]:
+    """Return a slot for each value that waits, from `top` on, and how many there are; each is used again.
+
+    A value gets its slot in the block where it is born, and that is free after the last block that reads it.
+    """
+    slots: dict[int, int] = {}
+    free: list[int] = []
+    expiring: dict[int, list[int]] = {}
+    for b, block in enumerate(born):
+        for k in block:
+            if k not in last:
+                continue
+            if free:
+                slots[k] = free.pop()
+            else:
+                slots[k], top = top, top + 1
+            expiring.setdefault(last[k], []).append(slots[k])
+        free += expiring.pop(b, [])
+    return slots, top
 
 
 class Tables(NamedTuple):
-    """Where the tables of a region are among the places where values wait.
+    """Where the tables of a region are among the places where values wait."""
 
-    Attributes:
-        rows: what is in them.
-        picked: place of the row of the pass that runs; those of all passes follow, one after the other.
-        kept: place of the first row that is kept.
-        end: the first place behind.
-    """
-
-    rows: Rows
-    picked: int
-    kept: int
-    end: int
+    rows: TableRows  # what is in them
+    picked: int  # place of the row of the pass that runs; those of all passes follow, one after the other
+    kept: int  # place of the first row that is kept
+    end: int  # the first place behind
 
 
 def tables_of(program: Program, top: int) -> list[Tables]:
@@ -108,7 +112,6 @@ def tables_of(program: Program, top: int) -> list[Tables]:
 
 
 def places_in(program: Program, tables: Sequence[Tables]) -> dict[int, int]:
-    """Return the places of PICKED and KEPT instructions."""
     places = {k: table.picked + j for table in tables for j, k in enumerate(table.rows.picked)}
     columns = {k: (table, j) for table in tables for j, k in enumerate(table.rows.kept)}
     for k in program.instructions.places(Op.KEPT):

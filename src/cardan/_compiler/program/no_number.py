@@ -15,7 +15,6 @@ _PEERS = (
 
 
 def no_number() -> TraceError:
-    """Return the error for a traced value that was to become a float."""
     what = "a traced value has no number yet"
     if _through_scipy():
         return TraceError(f"{what}{users_line()}: {_PEERS}.")
@@ -27,7 +26,6 @@ def no_number() -> TraceError:
 
 
 def no_branch() -> TraceError:
-    """Return the error for a traced condition that was to become True or False."""
     frame = users_frame()
     if _instruction(frame).startswith(("COMPARE", "CALL", "BINARY")):
         hint = (
@@ -57,13 +55,11 @@ def of_libraries(error: Exception) -> TraceError | None:
 
 
 def _instruction(frame: FrameType | None) -> str:
-    """Return the name of the instruction a frame is at."""
     code = () if frame is None else dis.get_instructions(frame.f_code)
     return next((i.opname for i in code if frame is not None and i.offset == frame.f_lasti), "")
 
 
 def _through_scipy() -> bool:
-    """Return whether the value came here through scipy."""
     frame, user = sys._getframe(1), users_frame()
     while frame is not None and frame is not user and room(frame) != "scipy":
         frame = frame.f_back

@@ -19,9 +19,7 @@ import numpy as np
 from cardan._algebra import scalar
 
 
-class Kind(Enum):
-    """The type of a value."""
-
+class ValueType(Enum):
     REAL = "real"
     BOOL = "bool"
 
@@ -67,24 +65,14 @@ class Op(Enum):
 
 
 class Spec(NamedTuple):
-    """What an operation is.
-
-    Attributes:
-        operands: their types; a PICKED has as many of its own as its region has passes.
-        result: its type.
-        evaluate: the operation on scalars of any type.
-        numpy: the operation on arrays of numbers: its definition.
-        c: the operation in C, with {0}, {1}, {2} for the operands and {f} for the suffix of functions of floats.
-    """
-
-    operands: tuple[Kind, ...]
-    result: Kind
-    evaluate: Callable[..., Any]
-    numpy: Callable[..., Any]
-    c: str
+    operands: tuple[ValueType, ...]  # their types; a PICKED has as many of its own as its region has passes
+    result: ValueType  # its type
+    evaluate: Callable[..., Any]  # the operation on scalars of any type
+    numpy: Callable[..., Any]  # the operation on arrays of numbers: its definition
+    c: str  # the operation in C, with {0}, {1}, {2} for the operands and {f} for the suffix of functions of floats
 
 
-_R, _B = Kind.REAL, Kind.BOOL
+_R, _B = ValueType.REAL, ValueType.BOOL
 
 
 def _unary(name: str, in_numpy: str = "", in_c: str = "") -> Spec:
@@ -92,7 +80,7 @@ def _unary(name: str, in_numpy: str = "", in_c: str = "") -> Spec:
     return Spec((_R,), _R, getattr(scalar, name), getattr(np, in_numpy or name), f"{in_c or name}{{f}}({{0}})")
 
 
-def _binary(evaluate: Callable[..., Any], numpy: Callable[..., Any], c: str, result: Kind = _R) -> Spec:
+def _binary(evaluate: Callable[..., Any], numpy: Callable[..., Any], c: str, result: ValueType = _R) -> Spec:
     return Spec((_R, _R), result, evaluate, numpy, c)
 
 
@@ -134,6 +122,6 @@ SPEC: dict[Op, Spec] = {
 
 LEAVES = frozenset({Op.INPUT, Op.CONST, Op.CARRIED, Op.PICKED, Op.KEPT})
 """What is there without an operation."""
-TRUTHS = frozenset(op for op, spec in SPEC.items() if spec.result is Kind.BOOL)
+TRUTHS = frozenset(op for op, spec in SPEC.items() if spec.result is ValueType.BOOL)
 """What gives a truth value."""
 COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.AND, Op.OR})

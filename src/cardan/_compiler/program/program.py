@@ -17,7 +17,13 @@ from typing import NamedTuple
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import ProgramError
 from cardan._compiler.program.instructions import OPS, Instruction, Instructions
-from cardan._compiler.program.ops import LEAVES, SPEC, Kind, Op
+from cardan._compiler.program.ops import LEAVES, SPEC, Op, ValueType
+
+SUMS = frozenset({Op.ADD, Op.SUB})
+CHOICES = frozenset({Op.NEG, Op.ABS, Op.SIGN, Op.MIN, Op.MAX, Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR, Op.NOT, Op.SELECT})
+"""What compares, chooses, or turns a sign: no arithmetic."""
+KINDS = {Op.MUL: "multiplications", Op.DIV: "divisions", Op.SQRT: "square roots"}
+KINDS |= dict.fromkeys(SUMS, "additions") | dict.fromkeys(CHOICES, "comparisons and signs")
 
 
 class Array(NamedTuple):
@@ -28,7 +34,6 @@ class Array(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of entries."""
         return math.prod(self.shape)
 
     def __str__(self) -> str:
@@ -40,57 +45,37 @@ class Region(NamedTuple):
 
     What is carried to an input goes on being there, so only a region that is in no other may do that. A PICKED belongs
     to the innermost region around it, a KEPT to the outermost of those around its operand and not around itself.
-
-    Attributes:
-        start: number of its first instruction.
-        stop: number of the first one behind it.
-        passes: how often it is run.
-        carried: pairs (k, after) of instructions: from the second pass on, k has the value `after` had one pass before.
     """
 
-    start: int
-    stop: int
-    passes: int
+    start: int  # number of its first instruction
+    stop: int  # number of the first one behind it
+    passes: int  # how often it is run
+    # pairs (k, after) of instructions: from the second pass on, k has the value `after` had one pass before
     carried: tuple[tuple[int, int], ...]
 
     @property
     def instructions(self) -> range:
-        """The numbers of its instructions."""
         return range(self.start, self.stop)
 
 
-class Rows(NamedTuple):
-    """What a region takes from a table and puts in one: a row for each of its passes.
+class TableRows(NamedTuple):
+    """What a region takes from a table and puts in one: a row for each of its passes."""
 
-    Attributes:
-        picked: the PICKED instructions of the region, whose operands are the columns of the first table.
-        kept: the instructions of which KEPT ones want the value in each pass: the columns of the second.
-    """
-
-    picked: tuple[int, ...]
-    kept: tuple[int, ...]
+    picked: tuple[int, ...]  # the PICKED instructions of the region, whose operands are the columns of the first table
+    kept: tuple[int, ...]  # the instructions of which KEPT ones want the value in each pass: the columns of the second
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Program(ByFields):
-    """A program.
-
-    Attributes:
-        name: of the function it computes.
-        inputs: the arguments; their entries, row by row, one argument after the other, are the flattened inputs.
-        instructions: in order of evaluation; any sequence of them becomes one in columns.
-        outputs: the results; their entries, likewise flattened, are ...
-        results: ... the instructions with these numbers.
-        regions: what is run several times, in order; either apart or the later one within the earlier one.
-        history: what tracing and the passes did: a name and a number of operations each. (Not part of what it is.)
-    """
-
-    name: str
+    name: str  # of the function it computes
+    # the arguments; their entries, row by row, one argument after the other, are the flattened inputs
     inputs: tuple[Array, ...]
-    instructions: Instructions
-    outputs: tuple[Array, ...]
-    results: tuple[int, ...]
+    instructions: Instructions  # in order of evaluation; any sequence of them becomes one in columns
+    outputs: tuple[Array, ...]  # the results; their entries, likewise flattened, are ...
+    results: tuple[int, ...]  # ... the instructions with these numbers
+    # what is run several times, in order; either apart or the later one within the earlier one
     regions: tuple[Region, ...] = ()
+    # what tracing and the passes did: a name and a number of operations each. (Not part of what it is.)
     history: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
@@ -98,13 +83,11 @@ class Program(ByFields):
             object.__setattr__(self, "instructions", Instructions(self.instructions))
 
     def operation_counts(self) -> Counter[str]:
-        """Return how often each operation occurs, without inputs and constants."""
         counts = {op.value: self.instructions.count_of(op) for op in OPS if op not in LEAVES}
         return Counter({name: count for name, count in counts.items() if count})
 
     @property
     def operations(self) -> int:
-        """Number of operations written, without inputs and constants."""
         return self.instructions.operations()
 
     @property
@@ -121,6 +104,26 @@ class Program(ByFields):
 
     def __str__(self) -> str:
         return "\n".join(_lines(self))
+
+
+def work_counts(program: Program) -> Counter[Op]:
+    """Return how often each operation is done for a state; no state takes more, none takes less."""
+    ops, found = program.instructions.ops, Counter[Op]()
+    for part in stretches(program):
+        written = Counter(op for op in ops[part.start : part.stop] if op not in LEAVES)
+        found.update({op: passes(program, part) * count for op, count in written.items()})
+    return found
+
+
+def work_by_kind(program: Program) -> dict[str, int]:
+    """Return how many operations of each kind are done for a state; functions of libm by their names, at the end."""
+    counts = work_counts(program)
+    found: dict[str, int] = dict.fromkeys(
+        ("additions", "multiplications", "divisions", "square roots", "comparisons and signs"), 0
+    )
+    for op in (op for op in counts if op in KINDS):
+        found[KINDS[op]] += counts[op]
+    return found | {op.value: counts[op] for op in Op if op not in KINDS and counts[op]}
 
 
 def used_once(program: Program) -> list[bool]:
@@ -145,25 +148,22 @@ def phases(program: Program, within: Region | None = None) -> list[Region | rang
 
 
 def stretches(program: Program, within: Region | None = None) -> list[range]:
-    """Return the stretches of a program, or of one region, between the bounds of all regions."""
     parts = phases(program, within)
     return [s for part in parts for s in ([part] if isinstance(part, range) else stretches(program, part))]
 
 
 def passes(program: Program, stretch: range) -> int:
-    """Return how often a stretch between the bounds of regions is run for a state."""
     return math.prod(region.passes for region in program.regions if region.start <= stretch.start < region.stop)
 
 
-def rows_of(program: Program) -> list[Rows]:
-    """Return the tables of each region."""
+def rows_of(program: Program) -> list[TableRows]:
     picked: dict[Region | None, list[int]] = {}
     kept: dict[Region | None, dict[int, None]] = {}
     for k in program.instructions.places(Op.PICKED):
         picked.setdefault(owner(program, k), []).append(k)
     for k in program.instructions.places(Op.KEPT):
         kept.setdefault(owner(program, k), {})[program.instructions[k].args[0]] = None
-    return [Rows(tuple(picked.get(region, ())), tuple(kept.get(region, ()))) for region in program.regions]
+    return [TableRows(tuple(picked.get(region, ())), tuple(kept.get(region, ()))) for region in program.regions]
 
 
 def owner(program: Program, k: int) -> Region | None:
@@ -181,12 +181,10 @@ def places_of(arrays: Sequence[Array]) -> list[slice]:
 
 
 def places_by_name(arrays: Sequence[Array]) -> dict[str, slice]:
-    """Return the same, by the names of the arrays."""
     return dict(zip((a.name for a in arrays), places_of(arrays), strict=True))
 
 
 def entry_names(arrays: Sequence[Array]) -> list[str]:
-    """Return the names of the arrays' entries, flattened, such as `q[3]`."""
     return [f"{array.name}{_index(array.shape, k)}" for array in arrays for k in range(array.size)]
 
 
@@ -231,7 +229,7 @@ def verify(program: Program) -> Program:
         ProgramError: if an instruction uses a later one, has a wrong number or type of operands, repeats another, is
             dead, if the results do not fill the outputs, or a region is none.
     """
-    kinds: list[Kind] = []
+    kinds: list[ValueType] = []
     seen: dict[Instruction, int] = {}
     flat_inputs = sum(a.size for a in program.inputs)
     for k, instruction in enumerate(program.instructions):
@@ -242,7 +240,7 @@ def verify(program: Program) -> Program:
         kinds.append(SPEC[instruction.op].result)
     if len(program.results) != sum(a.size for a in program.outputs):
         raise ProgramError(f"{len(program.results)} results do not fill {program.outputs}")
-    if any(not 0 <= r < len(kinds) or kinds[r] is not Kind.REAL for r in program.results):
+    if any(not 0 <= r < len(kinds) or kinds[r] is not ValueType.REAL for r in program.results):
         raise ProgramError("a result is not a real value of the program")
     _verify_regions(program, kinds)
     used = {a for args in program.instructions.args for a in args} | set(program.results)
@@ -253,7 +251,7 @@ def verify(program: Program) -> Program:
     return program
 
 
-def _verify_regions(program: Program, kinds: list[Kind]) -> None:
+def _verify_regions(program: Program, kinds: list[ValueType]) -> None:
     around: list[Region] = []
     for region in program.regions:
         around = [outer for outer in around if region.start < outer.stop]
@@ -263,7 +261,7 @@ def _verify_regions(program: Program, kinds: list[Kind]) -> None:
             raise ProgramError(f"region {region[:3]} is empty, overlaps another, or is run less than once")
         heads = (Op.CARRIED,) if around else (Op.CARRIED, Op.INPUT)
         for k, after in region.carried:
-            if k not in region.instructions or not 0 <= after < region.stop or kinds[after] is not Kind.REAL:
+            if k not in region.instructions or not 0 <= after < region.stop or kinds[after] is not ValueType.REAL:
                 raise ProgramError(f"%{k} <- %{after} is not within region {region[:3]}")
             if program.instructions[k].op not in heads:
                 raise ProgramError(f"region {region[:3]} cannot carry anything to %{k}")
@@ -290,7 +288,7 @@ def _verify_row(k: int, instruction: Instruction, region: Region | None) -> None
         raise ProgramError(f"%{k}: there is no pass {value:g} of {region.passes}")
 
 
-def _verify_instruction(k: int, instruction: Instruction, kinds: list[Kind], flat_inputs: int) -> None:
+def _verify_instruction(k: int, instruction: Instruction, kinds: list[ValueType], flat_inputs: int) -> None:
     op, args, value = instruction
     operands = SPEC[op].operands * (len(args) if op is Op.PICKED else 1)
     if len(args) != len(operands):

@@ -1,15 +1,16 @@
-"""A program run again on scalars of any type: numbers, batches, symbols of this or another library."""
+"""A program run again: on scalars of any type (numbers, batches, symbols of any library), or on its own results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import repeat
 from typing import Any
 
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.program.expr import Graph
 from cardan._compiler.program.ops import LEAVES, SPEC, Op
-from cardan._compiler.program.program import Program, Region, phases, rows_of
+from cardan._compiler.program.program import Program, Region, phases, places_by_name, rows_of
 from cardan._compiler.program.trace import assemble
 
 LONGEST = 200_000
@@ -18,22 +19,19 @@ LONGEST = 200_000
 
 Functions = Mapping[Op, Callable[..., Any] | None]
 """What each operation is computed by, None for what is there without one."""
-Step = tuple[Callable[..., Any] | None, tuple[int, ...], tuple[int, ...]]
+WalkStep = tuple[Callable[..., Any] | None, tuple[int, ...], tuple[int, ...]]
 """The function, the instructions whose values it takes, those of which nothing else needs the value any more."""
 
 
 class Walk:
     """A program as what runs it looks at, made once: at each call that would take as long as the numbers.
 
-    Args:
-        program: what to run.
-        functions: by which operations are computed.
-        freed: for each instruction those whose values are not needed behind it.
+    `functions` compute the operations; `freed` has for each instruction those whose values nothing needs behind it.
     """
 
     def __init__(self, program: Program, functions: Functions, freed: Iterable[tuple[int, ...]] = repeat(())) -> None:
         self.program, self.ops, self.values = program, program.instructions.ops, program.instructions.values
-        self.steps: list[Step] = list(
+        self.steps: list[WalkStep] = list(
             zip(map(functions.__getitem__, self.ops), program.instructions.args, freed, strict=False)
         )
         self.tables = dict(zip(program.regions, rows_of(program), strict=True))
@@ -44,10 +42,7 @@ class Walk:
     ) -> list[Any]:
         """Return the value of each instruction, in regions that of the last pass; None for what was freed.
 
-        Args:
-            inputs: a scalar for each flattened input.
-            number: makes scalars of numbers.
-            carried: makes of a value what the next pass is given.
+        `number` makes scalars of numbers, and `carried` of a value what the next pass is given.
         """
         steps = self.steps
         values: list[Any] = [None] * len(steps)
@@ -99,21 +94,12 @@ _EVALUATE: Functions = {op: None if op in LEAVES else spec.evaluate for op, spec
 
 
 def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
-    """Return the value of each instruction, in regions that of the last pass.
-
-    Args:
-        program: what to run.
-        inputs: a scalar for each flattened input.
-    """
+    """Return the value of each instruction, in regions that of the last pass, from a scalar for each input's entry."""
     return Walk(program, _EVALUATE).run(inputs)
 
 
 def straight(program: Program) -> Program:
-    """Return the program with every pass of its regions written out.
-
-    Raises:
-        ParameterError: if that is longer than `LONGEST` operations.
-    """
+    """Return the program with every pass of its regions written out; ParameterError beyond `LONGEST` operations."""
     if not program.regions:
         return program
     if program.work > LONGEST:
@@ -127,3 +113,47 @@ def straight(program: Program) -> Program:
     graph = Graph()
     values = replay(program, graph.symbols(program.inputs))
     return assemble(program.name, graph, program.inputs, program.outputs, [values[r] for r in program.results])
+
+
+def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Program:
+    """Return the program that runs a program several times, once at least; the results are those of the last pass.
+
+    The instructions stay as they are, so that the passes do what as many calls of the program do, to the last bit.
+    `carried` names inputs, and the outputs of the same size that take their place in the next pass.
+    """
+    pairs = _pairs(program, carried)
+    inside = program.regions
+    if pairs and inside and inside[0].carried == pairs:  # a repeat of a repeat
+        count, inside = count * inside[0].passes, inside[1:]
+    elif any(program.instructions[k].op is Op.INPUT for region in inside for k, _ in region.carried):
+        return repeated(straight(program), count, carried)
+    if not pairs:
+        return replace(program, regions=inside)
+    return replace(program, regions=(Region(0, len(program.instructions), count, pairs), *inside))
+
+
+def whole(program: Program) -> Region | None:
+    """Return the region that is all of a program, run again on its own results; None if there is none.
+
+    How often it is run is no part of the machine code: it is said with each call.
+    """
+    first = program.regions[0] if program.regions else None
+    if first is None or (first.start, first.stop) != (0, len(program.instructions)):
+        return None
+    return first if all(program.instructions.ops[k] is Op.INPUT for k, _ in first.carried) else None
+
+
+def times(program: Program, count: int) -> Program:
+    """Return a program whose `whole` region is run so many times as often; another program as it is."""
+    first = whole(program)
+    if first is None or count == 1:
+        return program
+    return replace(program, regions=(first._replace(passes=count * first.passes), *program.regions[1:]))
+
+
+def _pairs(program: Program, carried: Mapping[str, str]) -> tuple[tuple[int, int], ...]:
+    """Return the instructions of inputs that are used, and those whose values take their place."""
+    number = {int(i.value): k for k, i in enumerate(program.instructions) if i.op is Op.INPUT}
+    inputs, outputs = places_by_name(program.inputs), places_by_name(program.outputs)
+    pairs = [pair for x, y in carried.items() for pair in enumerate(program.results[outputs[y]], inputs[x].start)]
+    return tuple(sorted((number[k], after) for k, after in pairs if k in number and number[k] != after))

@@ -24,17 +24,18 @@ def trace(
 
     Args:
         name: of the program.
-        function: takes one array of symbols (dtype object) for each input, returns its results by name: arrays whose
-            entries are symbols or numbers.
+        function: takes an array of symbols (dtype object) for each input, returns arrays of symbols or numbers by name.
         inputs: names and shapes of the arguments.
         regions: whether `cardan.repeat` makes regions; else it writes the passes out.
 
     Raises:
-        TraceError: if the function branches on a symbol or returns something that is no scalar.
+        TraceError: if the function branches on a symbol or returns something that is not a scalar.
     """
     graph = Graph(regions=regions)
+    entries, places = graph.symbols(inputs), places_of(inputs)
+    symbols = [symbolic(entries[place], a.shape) for a, place in zip(inputs, places, strict=True)]
     try:
-        results = function(*_symbols(graph, inputs))
+        results = function(*symbols)
     except (TypeError, ValueError) as error:
         explained = of_libraries(error)
         if explained is None:
@@ -49,22 +50,13 @@ def trace(
 
 
 def assemble(name: str, graph: Graph, inputs: Sequence[Array], outputs: Sequence[Array], results: Any) -> Program:
-    """Return the program of what a graph holds.
-
-    Args:
-        name: of the program.
-        graph: the operations.
-        inputs: names and shapes.
-        outputs: names and shapes.
-        results: their flattened entries, symbols of the graph or numbers.
-    """
+    """Return the program of a graph; results are the outputs' flattened entries, symbols of the graph or numbers."""
     return _program(name, graph, inputs, outputs, [graph.result(entry) for entry in results])
 
 
 def _program(
     name: str, graph: Graph, inputs: Sequence[Array], outputs: Sequence[Array], results: Sequence[int]
 ) -> Program:
-    """Return the program after all passes, with what they and the tracing did."""
     regions = tuple(sorted(graph.regions or (), key=lambda region: (region.start, -region.stop)))
     program = Program(name, tuple(inputs), Instructions(graph.instructions), tuple(outputs), tuple(results), regions)
     written = program.operations + graph.shared + graph.signs + graph.folded
@@ -74,11 +66,6 @@ def _program(
         program = apply(program)
         history.append((apply.__name__, program.operations))
     return replace(program, history=tuple(history))
-
-
-def _symbols(graph: Graph, inputs: Sequence[Array]) -> list[np.ndarray]:
-    entries = graph.symbols(inputs)
-    return [symbolic(entries[place], a.shape) for a, place in zip(inputs, places_of(inputs), strict=True)]
 
 
 def _result(graph: Graph, name: str, key: str, entry: Any) -> int:

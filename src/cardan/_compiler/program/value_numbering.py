@@ -19,11 +19,11 @@ from dataclasses import replace
 
 from cardan._compiler.program.exact import Evaluation, Value, evaluated, up_to_sign
 from cardan._compiler.program.instructions import Instruction, Instructions
-from cardan._compiler.program.ops import SPEC, Kind, Op
+from cardan._compiler.program.ops import SPEC, Op, ValueType
 from cardan._compiler.program.passes import needed_for, remove_dead_code
 from cardan._compiler.program.program import Program
 
-Standing = tuple[int | float, bool]
+Representative = tuple[int | float, bool]
 """What stands for an instruction: another one or a number, and whether negated."""
 
 _PARTIAL = {Op.DIV: 1, Op.SQRT: 0, Op.LOG: 0, Op.LOG1P: 0, Op.ASIN: 0, Op.ACOS: 0}
@@ -53,7 +53,7 @@ def merge_identities(program: Program) -> Program:
     return remove_dead_code(replace(program, instructions=Instructions(merged), results=results))
 
 
-def _in_order(program: Program, standing: Sequence[Standing]) -> Iterator[int]:
+def _in_order(program: Program, standing: Sequence[Representative]) -> Iterator[int]:
     """Yield the representatives that the results need, each after its own operands."""
     done: set[int] = set()
     operands = program.instructions.args
@@ -71,7 +71,7 @@ def _in_order(program: Program, standing: Sequence[Standing]) -> Iterator[int]:
             stack += [(a, False) for a in reversed(operands[chosen])]
 
 
-def _representatives(program: Program, found: Evaluation) -> list[Standing]:
+def _representatives(program: Program, found: Evaluation) -> list[Representative]:
     """Return what stands for each instruction: of its equals the cheapest that is finite wherever it is.
 
     Representatives are chosen in the order of their cost, results that are there anyway first. An instruction costs
@@ -81,12 +81,12 @@ def _representatives(program: Program, found: Evaluation) -> list[Standing]:
     given = needed_for(program, program.results[:before])  # by results that are there anyway: all but the last output's
     cones, hazards = _cones(program), _hazards(program, found)
     order = sorted(range(len(cones)), key=lambda k: (not given[k], cones[k].bit_count(), k))
-    standing: list[Standing] = [(k, False) for k in range(len(program.instructions))]
+    standing: list[Representative] = [(k, False) for k in range(len(program.instructions))]
     known: dict[Value, list[tuple[int, bool]]] = {}
     ops = program.instructions.ops
     for k in order:
         op = ops[k]
-        if op is Op.CONST or SPEC[op].result is Kind.BOOL:
+        if op is Op.CONST or SPEC[op].result is ValueType.BOOL:
             continue
         number = found.numbers[k]
         if number is not None:

@@ -14,7 +14,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -31,7 +31,6 @@ _refused: set[str] = set()
 
 
 def directory() -> Path:
-    """Return the cache's directory: CARDAN_CACHE_DIR, or `cardan` in the user's cache directory."""
     chosen = os.environ.get("CARDAN_CACHE_DIR")
     if chosen:
         return Path(os.path.expanduser(chosen))
@@ -94,7 +93,6 @@ def _folder() -> Iterator[_Folder | None]:
 
 
 def _is_ours(path: Path, status: os.stat_result) -> bool:
-    """Return whether a directory or file belongs to the user and nobody else may write it."""
     if sys.platform == "win32":
         return True
     if status.st_uid != os.getuid():
@@ -112,7 +110,6 @@ def _refuse(path: Path, reason: str) -> bool:
 
 
 def load(key: str) -> bytes | None:
-    """Return the content of an entry; None if there is none, or none that can be trusted."""
     with suppress(OSError), _folder() as folder:
         if folder is not None:
             return _content(folder, key)
@@ -131,9 +128,13 @@ def _content(folder: _Folder, key: str) -> bytes | None:
         status = os.fstat(handle)
         if not _is_ours(file, status):
             return None
-        data = _read(handle, status)
-        if time.time() - status.st_mtime > _HOUR:
-            _touch(handle, file)
+        data = b""  # what is not a file, or larger than the whole cache may be, has nothing for us
+        if stat.S_ISREG(status.st_mode) and status.st_size <= LIMIT:
+            with open(handle, "rb", closefd=False) as stream:
+                data = stream.read()
+        if time.time() - status.st_mtime > _HOUR:  # it is used: the least recently used go first
+            with suppress(OSError):
+                os.utime(handle if os.utime in os.supports_fd else file)
     finally:
         os.close(handle)
     digest, content = data[:_DIGEST], data[_DIGEST:]
@@ -143,22 +144,8 @@ def _content(folder: _Folder, key: str) -> bytes | None:
     return content
 
 
-def _read(handle: int, status: os.stat_result) -> bytes:
-    """Return the content of a file; nothing of what is no file, or larger than the whole cache may be."""
-    if not stat.S_ISREG(status.st_mode) or status.st_size > LIMIT:
-        return b""
-    with open(handle, "rb", closefd=False) as stream:
-        return stream.read()
-
-
 def _digest(key: str, content: bytes) -> bytes:
     return hashlib.sha256(key.encode() + b"\0" + content).digest()
-
-
-def _touch(handle: int, file: Path) -> None:
-    """Note that an entry is used: the least recently used go first."""
-    with suppress(OSError):
-        os.utime(handle if os.utime in os.supports_fd else file)
 
 
 def save(key: str, content: bytes) -> None:
@@ -169,7 +156,9 @@ def save(key: str, content: bytes) -> None:
             if folder is not None:
                 digest = _digest(key, content)
                 _write(folder, key + ENDING, digest + content)
-                _shrink_sometimes(folder, digest, len(content))
+                # all entries are looked at once for every sixteenth of the limit, on average: it takes long
+                if int.from_bytes(digest[:4], "little") * LIMIT < 2**32 * 16 * len(content):
+                    _shrink(folder)
     except OSError as error:
         log().info("cache entry not written: %s", error)
 
@@ -193,12 +182,6 @@ def _write(folder: _Folder, name: str, data: bytes) -> None:
         raise
 
 
-def _shrink_sometimes(folder: _Folder, digest: bytes, size: int) -> None:
-    """Look at all entries, on average once for every sixteenth of the limit that is written: it takes long."""
-    if int.from_bytes(digest[:4], "little") * LIMIT < 2**32 * 16 * size:
-        _shrink(folder)
-
-
 def _shrink(folder: _Folder) -> None:
     """Remove what killed processes left, and the entries that were not used for longest, down to 7/8 of the limit."""
     found = sorted(folder.files(), key=lambda entry: entry[1].st_mtime)
@@ -211,7 +194,6 @@ def _shrink(folder: _Folder) -> None:
 
 
 def entries() -> list[tuple[Path, os.stat_result]]:
-    """Return the files of the cache, those left by a killed process included."""
     with suppress(OSError), _folder() as folder:
         if folder is not None:
             return [(folder.place / name, status) for name, status in folder.files()]
@@ -219,15 +201,27 @@ def entries() -> list[tuple[Path, os.stat_result]]:
 
 
 def size() -> int:
-    """Return the bytes the cache takes."""
     return sum(status.st_size for _, status in entries())
 
 
 def clear() -> int:
-    """Remove every entry and return how many there were."""
     removed = 0
     for file, _ in entries():
         with suppress(OSError):
             file.unlink()
             removed += 1
     return removed
+
+
+def revision_of(files: Iterable[str | Path]) -> str:
+    """Return a digest of the Python source among some files, as it is on disk now.
+
+    By content: times and sizes agree between revisions often enough (files from archives have one time for all), and
+    reading thirty files takes half a millisecond.
+    """
+    found = hashlib.sha256()
+    for file in sorted(map(str, files)):
+        if file.endswith(".py"):
+            with open(file, "rb", buffering=0) as stream:
+                found.update(stream.read())
+    return found.hexdigest()

@@ -14,7 +14,7 @@ def package(name: str, capability: str, extra: str, lowest: tuple[int, ...] = ()
 
     Args:
         name: of the module.
-        capability: what it is wanted for, for the error.
+        capability: what needs it, for the error.
         extra: the extra that installs it.
         lowest: the first version that will do.
 

@@ -1,9 +1,8 @@
 """Memory of large results, used again once nobody can see it.
 
 A new array of many megabytes is memory the system has never lent before: each page of it is fetched, and cleared, when
-it is first written, which takes longer than computing what is in it. (A mass matrix of 38 joints: 2.0 us a state into
-new pages, 0.66 us into old ones.) Allocators keep small blocks for that reason, and give large ones back; so here some
-large ones are kept.
+it is first written, which takes longer than computing what is in it. Allocators keep small blocks for that reason, and
+give large ones back; so here some large ones are kept (docs/decisions/17).
 
 A block is lent with a `_Loan`, which its arrays and all views of them hold, whoever made them: NumPy, a `memoryview`,
 DLPack, PyTorch. When the last of them is gone, so is the loan, and with it goes the block back. No reference is ever
@@ -14,11 +13,13 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import gc
 import math
 import os
 import sys
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import numpy as np
@@ -32,12 +33,8 @@ KEPT, MOST = 8, 512 * 2**20  # blocks that wait to be lent again, and bytes of t
 class Blocks:
     """Blocks of memory that are lent, and taken back.
 
-    Every step is one that no thread can interrupt (a `deque` puts and takes atomically), as a block may come back at
-    any moment, between any two lines of whoever is borrowing one.
-
-    Args:
-        kept: blocks that wait, at most.
-        most: bytes of them, at most; what is beyond is freed, the oldest first.
+    At most `kept` of them wait, and at most `most` bytes; the oldest are freed first. Every step is one that no thread
+    can interrupt (a `deque` puts and takes atomically), as a block may come back at any moment, between any two lines.
     """
 
     def __init__(self, kept: int = KEPT, most: int = MOST) -> None:
@@ -46,11 +43,10 @@ class Blocks:
 
     @property
     def bytes(self) -> int:
-        """Size of all that wait."""
         return sum(block.nbytes for block in list(self._waiting))
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """Return an array of any content, in a block that is lent for it."""
+        """Return a new array of any content: of memory used before, if it is large."""
         size = math.prod(shape) * dtype.itemsize
         return np.asarray(_Loan(self, self._block(size), size)).view(dtype).reshape(shape)
 
@@ -70,7 +66,6 @@ class Blocks:
             self._free_more_than_allowed()  # others may have come back meanwhile
 
     def back(self, block: np.ndarray) -> None:
-        """Take back a block that nobody sees any more."""
         self._waiting.append(block)
         self._free_more_than_allowed()
 
@@ -82,7 +77,6 @@ class Blocks:
             return
 
     def clear(self) -> None:
-        """Free what waits."""
         self._waiting.clear()
 
 
@@ -99,7 +93,6 @@ def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
 
 @functools.cache
 def _untrack() -> Callable[[object], None]:
-    """Return what hides an object from the collector."""
     return ctypes.PYFUNCTYPE(None, ctypes.py_object)(("PyObject_GC_UnTrack", ctypes.pythonapi))
 
 
@@ -131,12 +124,7 @@ _LENDS = _COUNTS and os.environ.get("CARDAN_MEMORY_POOL", "").strip() != "0"
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return a new array of any content: of memory used before, if it is large.
-
-    Args:
-        shape: of the array.
-        dtype: of its entries.
-    """
+    """Return a new array of any content: of memory used before, if it is large."""
     size = math.prod(shape) * dtype.itemsize
     if size < ALIGNED or not _LENDS:
         return np.empty(shape, dtype)
@@ -154,3 +142,18 @@ def clear_memory() -> None:
         >>> cardan.clear_memory()
     """
     _RESULTS.clear()
+
+
+@contextmanager
+def collection_paused() -> Iterator[None]:
+    """Pause the collector of cycles.
+
+    A trace, or a plan of machine code, makes a hundred thousand tuples that live on, and no cycles.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

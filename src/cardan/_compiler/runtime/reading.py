@@ -13,7 +13,6 @@ _latest = 0
 
 
 def note() -> None:
-    """Note that something is read."""
     global _latest
     _latest = next(_next)
 

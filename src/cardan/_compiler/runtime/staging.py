@@ -40,7 +40,6 @@ def write_whole(files: Mapping[Path, Callable[[BinaryIO], object]]) -> None:
 
 
 def _mode(place: Path) -> int:
-    """Return the mode a file has or will have."""
     try:
         mode = place.stat().st_mode
     except FileNotFoundError:

@@ -13,14 +13,15 @@ import operator
 import os
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
+from math import inf
+from pathlib import Path, PurePosixPath
 from queue import SimpleQueue
 from typing import Any
 
 from cardan._algebra.errors import ParameterError
-from cardan._compiler.runtime.cores import default_threads
 
 WORTHWHILE = 6_000_000  # work of a batch from which splitting gains (about 0.2 ms)
 GRAIN = 1_000_000  # ... that is not split further: far longer than taking the next part, or waiting for the last one
@@ -32,12 +33,7 @@ _chosen: list[int] = []
 
 
 def work_of(operations: int, numbers: int) -> int:
-    """Return the work of a state: its operations and the bytes of its results.
-
-    Args:
-        operations: how many are done.
-        numbers: how many are written.
-    """
+    """Return the work of a state: the operations that are done, and the bytes of the numbers that are written."""
     return operations + NUMBER * numbers
 
 
@@ -54,6 +50,66 @@ def num_threads() -> int:
     """
     COUNT.value = _chosen[0] if _chosen else _default()
     return COUNT.value
+
+
+def default_threads() -> int:
+    """Return how many threads to use where nothing was set: CARDAN_NUM_THREADS, or fewer than there are cores.
+
+    OMP_NUM_THREADS counts, too: what starts several processes at once sets it for each of them, so that they do not
+    crowd each other out: joblib (loky), Dask's nannies, Ray's workers, torchrun, and schedulers of clusters. An invalid
+    one is ignored. Variables of single libraries (OPENBLAS_NUM_THREADS, ...) are about these libraries alone.
+
+    Raises:
+        ParameterError: if CARDAN_NUM_THREADS is not a number of threads.
+    """
+    ours = os.environ.get("CARDAN_NUM_THREADS", "").strip()
+    if ours:
+        if not _count(ours):
+            raise ParameterError("CARDAN_NUM_THREADS", got=ours, expected="an integer >= 1")
+        return _count(ours)
+    everyones = _count(os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip())  # one number a nested level
+    cores = available_cores()
+    return min(everyones or cores, cores)
+
+
+def _count(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use at once: those it is bound to, or fewer by its control groups."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    bound = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return max(1, int(min(bound, group_limit())))  # rounded down: more threads would all be halted once it is used up
+
+
+def group_limit(root: Path = Path("/")) -> float:
+    """Return how many cores' time Linux' control groups (containers, services) allow this process; inf without a limit.
+
+    `root` is the folder that has `proc` and `sys`.
+    """
+    return min((_quota(file) for file in _limit_files(root)), default=inf)
+
+
+def _limit_files(root: Path) -> Iterator[Path]:
+    """Yield the files with the limit of the process's group and of all groups around it."""
+    try:
+        groups = (root / "proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return
+    for line in groups:
+        if line.startswith("0::/"):  # version 2, which has one hierarchy
+            own = PurePosixPath(line[4:])
+            yield from (root / "sys/fs/cgroup" / group / "cpu.max" for group in (own, *own.parents))
+
+
+def _quota(file: Path) -> float:
+    """Return what a file says: microseconds of processor time, or `max`, in a period of microseconds."""
+    try:
+        quota, period = file.read_text().split()
+        return int(quota) / int(period)
+    except (OSError, ValueError, ZeroDivisionError):
+        return inf
 
 
 _default = cache(default_threads)
@@ -94,7 +150,6 @@ class _Pool:
         self.missing, self.tasks = deque(range(count)), SimpleQueue[Callable[[], object]]()
 
     def submit(self, task: Callable[[], object]) -> None:
-        """Let a thread do a task, which raises nothing."""
         if self.missing:
             threading.Thread(target=self._serve, name="cardan", daemon=True).start()
             with suppress(IndexError):  # two callers began the last one: that makes one more
@@ -134,7 +189,6 @@ class _Team:
         self.errors: list[BaseException] = []
 
     def work(self, take: Callable[[], tuple[int, int]]) -> None:
-        """Take parts, from one end, until there are none."""
         while True:
             try:
                 part = take()
@@ -179,7 +233,7 @@ def split(rows: int, work: int, step: int, threads: int | None, run: Callable[[i
         rows: number of states.
         work: of a state; see `work_of`.
         step: parts are multiples of this many rows.
-        threads: at most, the caller's among them; None for `num_threads()`, which few states need not know.
+        threads: at most, the caller's among them; None for `num_threads()`, which is not called for few states.
         run: releases the interpreter while it computes.
     """
     if rows * work < WORTHWHILE:

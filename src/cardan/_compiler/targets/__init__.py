@@ -5,77 +5,63 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from cardan._algebra.errors import UnknownNameError
+from cardan._algebra.errors import TargetError, UnknownNameError
+from cardan._algebra.lazy import later
+from cardan._algebra.plugins import registered
 from cardan._compiler.program.program import Program
-from cardan._compiler.targets.numpy import compile_numpy, evaluate
+from cardan._compiler.targets.numpy import NumpyProgram, evaluate
 from cardan._compiler.targets.runner import Outline, Runner
 
 Source = Callable[[], Program]
 """Gives the program when it is needed; a target that kept what it made of it before may never ask."""
-
-
-def _c_text(program: Program) -> str:
-    from cardan._compiler.targets.c import c_code
-
-    return c_code(program, program.name).source
-
-
-def _cuda_text(program: Program) -> str:
-    from cardan._compiler.targets.cuda.text import cuda_code
-
-    return cuda_code(program, single=False).source
-
-
-def _llvm_text(program: Program) -> str:
-    import numpy as np
-
-    from cardan._compiler.targets.llvm.machine import host_lanes
-    from cardan._compiler.targets.llvm.text import llvm_text
-
-    return llvm_text(program, host_lanes(np.dtype(np.float64)))
-
-
-def _llvm(outline: Outline, program: Source) -> Runner:
-    from cardan._compiler.targets.llvm.target import load_llvm
-
-    return load_llvm(outline, program)
-
-
-def _cuda(outline: Outline, program: Source) -> Runner:
-    from cardan._compiler.targets.cuda.runner import CudaProgram
-
-    return CudaProgram(outline, program)
+GROUP = "cardan.targets"
+"""Entry points by which other packages add targets: each names a `Target`."""
 
 
 class Target(NamedTuple):
-    """A target: its emitter and its loader, each None if it has none.
+    """A target: its emitter and its loader, each None if it has none."""
 
-    Attributes:
-        text: the emitter.
-        load: the loader.
-        keeps: whether that keeps what it made of a program, and then does without; to others a trace that was kept is
-            of no use.
-    """
-
-    text: Callable[[Program], str] | None
-    load: Callable[[Outline, Source], Runner] | None
-    keeps: bool = False
+    text: Callable[[Program], str] | None = None
+    load: Callable[[Outline, Source], Runner] | None = None
+    keeps: bool = False  # whether the loader keeps what it made of a program; to others a kept trace is of no use
 
 
 TARGETS: dict[str, Target] = {
-    "ir": Target(str, None),
-    "c": Target(_c_text, None),
-    "cuda": Target(_cuda_text, _cuda, keeps=True),
-    "llvm": Target(_llvm_text, _llvm, keeps=True),
-    "numpy": Target(None, lambda outline, program: compile_numpy(program())),
+    "ir": Target(str),
+    "c": Target(later(f"{__name__}.c:c_text")),
+    "cuda": Target(later(f"{__name__}.cuda.text:cuda_text"), later(f"{__name__}.cuda.runner:CudaProgram"), keeps=True),
+    "llvm": Target(
+        later(f"{__name__}.llvm.compiler:host_text"), later(f"{__name__}.llvm.target:NativeProgram"), keeps=True
+    ),
+    "numpy": Target(load=lambda outline, program: NumpyProgram(program())),
 }
-"""Targets by name; a new one is one file and one line here."""
+"""Targets by name; a new one is one file and one line here, or an entry point of another package."""
 
-SOURCES = {name: target.text for name, target in TARGETS.items() if target.text}
-LOADERS = {name: target.load for name, target in TARGETS.items() if target.load}
-KEEPERS = {name for name, target in TARGETS.items() if target.keeps}
+
+def target_named(name: str, does: Literal["text", "load"] = "load", where: str = "") -> Target:
+    """Return a target that writes a program as text, or loads it.
+
+    Raises:
+        UnknownNameError: if there is no such target.
+        TargetError: if it is another package's, and cannot be imported.
+    """
+    if name not in TARGETS and name in registered(GROUP):  # looked at late: to find them takes 20 ms
+        TARGETS[name] = _added(name)
+    if getattr(TARGETS.get(name), does, None) is None:
+        names = [own for own, target in TARGETS.items() if getattr(target, does) is not None]
+        kind = "target" if does == "load" else "form"
+        raise UnknownNameError(kind, name, dict.fromkeys((*names, *registered(GROUP))), where)
+    return TARGETS[name]
+
+
+def _added(name: str) -> Target:
+    entry = registered(GROUP)[name]
+    try:
+        return Target(*entry.load())
+    except Exception as error:  # whatever the import of a stranger raises
+        raise TargetError(f"the target {name!r} ({entry.value}) cannot be loaded: {error!r}") from error
 
 
 def default_target() -> str:
@@ -91,41 +77,28 @@ def _native() -> str:
 
 
 def load_program(outline: Outline, program: Source, target: str) -> Runner:
-    """Return a program, ready to run on a target, without its instructions where the target kept what it made of them.
+    """Return a program, ready to run on a target; errors as `target_named`.
 
-    Args:
-        outline: of the program, for example read from disk.
-        program: gives the program itself; called only if it is needed, at any later time.
-        target: name of the target.
-
-    Raises:
-        UnknownNameError: if there is no such target.
+    `program` gives the program itself. It is called if the target did not keep what it made of it, at any later time.
     """
-    if target not in LOADERS:
-        raise UnknownNameError("target", target, LOADERS)
-    return LOADERS[target](outline, program)
+    load: Any = target_named(target).load
+    return load(outline, program)
 
 
 def compile_program(program: Program, target: str) -> Runner:
-    """Return a program, ready to run on a target.
-
-    Raises:
-        UnknownNameError: if there is no such target.
-    """
+    """Return a program, ready to run on a target; errors as `target_named`."""
     return load_program(Outline.of(program), lambda: program, target)
 
 
 __all__ = [
-    "KEEPERS",
-    "LOADERS",
-    "SOURCES",
     "TARGETS",
+    "NumpyProgram",
     "Outline",
     "Runner",
     "Target",
-    "compile_numpy",
     "compile_program",
     "default_target",
     "evaluate",
     "load_program",
+    "target_named",
 ]

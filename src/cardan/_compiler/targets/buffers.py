@@ -11,25 +11,14 @@ import numpy as np
 
 
 class Buffer(NamedTuple):
-    """Rows of entries in the memory of a device, one for each state.
-
-    Attributes:
-        address: of the first entry of the first row.
-        rows: how many, for who computes them; one may serve all states (stride 0).
-        entries: of a row, one after the other.
-        stride: entries from the beginning of a row to that of the next: 0 where all states share one; may be negative.
-        dtype: float64 or float32.
-        device: its number.
-        owner: what keeps the memory from being freed.
-    """
-
-    address: int
-    rows: int
-    entries: int
+    address: int  # of the first entry of the first row
+    rows: int  # how many, for who computes them; one may serve all states (stride 0)
+    entries: int  # of a row, one after the other
+    # entries from the beginning of a row to that of the next: 0 where all states share one; may be negative
     stride: int
-    dtype: np.dtype
-    device: int
-    owner: Any = None
+    dtype: np.dtype  # float64 or float32
+    device: int  # its number
+    owner: Any = None  # what keeps the memory from being freed
 
     @property
     def span(self) -> tuple[int, int]:
@@ -41,22 +30,15 @@ class Buffer(NamedTuple):
 
 
 def overlap(a: Buffer, b: Buffer) -> bool:
-    """Return whether two buffers may share memory."""
     (start, stop), (first, last) = a.span, b.span
     return a.device == b.device and max(start, first) < min(stop, last)
 
 
 def row_stride(shape: Sequence[int], strides: Sequence[int], core: Sequence[int], batch: Sequence[int]) -> int | None:
-    """Return how many entries it is from the row of a state to that of the next.
+    """Return how many entries it is from the row of a state to that of the next: 0 if all states share one.
 
-    Args:
-        shape: of an array, (..., core).
-        strides: of it, in entries.
-        core: shape of a row.
-        batch: leading dimensions of the states, to which those of the array are broadcast.
-
-    Returns:
-        The stride, 0 if all states have one row; None if there is no one stride, or a row lies in pieces.
+    None says that there is no one stride, or that a row lies in pieces. Shape and strides, in entries, are those of an
+    array (..., core); its leading dimensions are broadcast to the batch.
     """
     lead = len(shape) - len(core)
     if not _is_in_order(shape[lead:], strides[lead:]):
@@ -72,7 +54,6 @@ def row_stride(shape: Sequence[int], strides: Sequence[int], core: Sequence[int]
 
 
 def _is_in_order(shape: Sequence[int], strides: Sequence[int]) -> bool:
-    """Return whether entries lie one after the other."""
     expected = 1
     for n, stride in zip(reversed(shape), reversed(strides), strict=True):
         if n != 1 and stride != expected:
@@ -82,5 +63,4 @@ def _is_in_order(shape: Sequence[int], strides: Sequence[int]) -> bool:
 
 
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the strides, in entries, of an array whose entries lie one after the other."""
     return tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))

@@ -18,10 +18,8 @@ from typing import NamedTuple
 
 from cardan._algebra.errors import ParameterError, visible
 from cardan._compiler.program.ops import SPEC, Op
-from cardan._compiler.program.program import Array, Program
-from cardan._compiler.program.work import work_by_kind
+from cardan._compiler.program.program import Array, Program, work_by_kind
 from cardan._compiler.targets.c_family import Dialect, Parts, entries_of, finite, in_c, inputs_at, rounded
-from cardan._compiler.targets.c_stack import frames
 
 PART = 300  # operations, or results: gcc -O2 takes 5 s for 30 000 operations in such parts, 30 s in one function
 _NOINLINE = """#if defined(__GNUC__)
@@ -46,6 +44,7 @@ using virtual wchar_t xor xor_eq
 """Those of C++, whose compilers read the header, too."""
 OF_CPP_HEADER = frozenset({"is_sized", "joint", "joints", "nq", "nv", "real", "span", "std"})
 """Names that mean something in the header for C++."""
+_LOOP = ("    size_t k;", "    for (k = 0; k < n; ++k)")
 _EXTERN = '#ifdef __cplusplus\nextern "C" {\n#endif\n'
 _EXTERN_END = "#ifdef __cplusplus\n}\n#endif\n"
 _MACROS = re.compile(r"PART|NULL|NAN|INFINITY|math_errhandling|(FP|M|MATH|HUGE)_\w*[^\W_]|__\w*[^\W_]__")
@@ -73,79 +72,58 @@ HEADERS = frozenset(_HEADERS.split())
 """Headers of C's own, which one of the same name would hide."""
 
 
-class Code(NamedTuple):
-    """The text of the two files."""
+FRAME = 256  # bytes of a call at most for registers that are kept, an address to return to, alignment: x86-64 takes 80
+ARGUMENT = 16  # bytes of a pointer handed over on the stack, which who is called may put there once more
+COUNTERS = 16  # bytes of those of a loop, and of the loop in it that copies a row
+DEPTH = 3  # calls: over a batch, of one state, of a part
+EXTRA = {Op.SIGN: 2} | dict.fromkeys((Op.MIN, Op.MAX, Op.SELECT, Op.AND, Op.OR), 1)
+"""Values an operation needs besides its own: those of the branches of a conditional expression."""
 
+
+class CFiles(NamedTuple):
     source: str
     header: str
 
 
 class CFunction(NamedTuple):
-    """A program as a function of C, to be written into files.
-
-    Attributes:
-        name: of the function.
-        program: what it computes, its inputs and results named as in C.
-        real: the type of its numbers.
-        definition: the text that belongs into a source.
-        declaration: that of a header.
-        workspace: how many numbers wait in the array w.
-        gives_workspace: whether the caller gives w, as the last argument.
-        stack: bytes it takes at most, w in it unless the caller gives it, without what functions of libm take.
-    """
-
-    name: str
-    program: Program
-    real: str
-    definition: str
-    declaration: str
-    workspace: int
-    gives_workspace: bool
-    stack: int
+    name: str  # of the function
+    program: Program  # what it computes, its inputs and results named as in C
+    real: str  # the type of its numbers
+    definition: str  # the text that belongs into a source
+    declaration: str  # that of a header
+    workspace: int  # how many numbers wait in the array w
+    gives_workspace: bool  # whether the caller gives w, as the last argument
+    stack: int  # bytes it takes at most, w in it unless the caller gives it, without what functions of libm take
 
     @property
     def work(self) -> str:
-        """What it does for a state, in words."""
         kinds = {kind: n for kind, n in work_by_kind(self.program).items() if n}
         each = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
         return f"{sum(kinds.values())} operations" + (f": {each}" if each else "")
 
     @property
     def memory(self) -> str:
-        """What it needs of the stack, in words."""
         size = self.workspace * (4 if self.real == "float" else 8)
         if self.gives_workspace:
             return f"{self.stack} bytes, and what libm takes; the caller gives a workspace of {size}"
         return f"{self.stack} bytes, {size} of them in the array w, and what libm takes"
 
 
-def c_code(program: Program, name: str, *, single: bool = False, comment: str = "") -> Code:
-    """Return a program as C99.
-
-    Args:
-        program: what to compute.
-        name: of the function; its files are meant to be `name.c` and `name.h`.
-        single: whether to compute in float instead of double.
-        comment: lines for the head of both files.
-
-    Raises:
-        ParameterError: if the name is no C identifier.
-    """
+def c_code(program: Program, name: str, *, single: bool = False, comment: str = "") -> CFiles:
+    """Return a program as C99, in files `name.c` and `name.h` with a comment at their heads; errors as `check_name`."""
     function = c_function(program, name, single=single)
-    return Code(c_source(function, name, comment), c_header([function], name, comment))
+    return CFiles(c_source(function, name, comment), c_header([function], name, comment))
+
+
+def c_text(program: Program) -> str:
+    """Return the source of a program, under its own name."""
+    return c_code(program, program.name).source
 
 
 def c_function(program: Program, name: str, *, single: bool = False, gives_workspace: bool = False) -> CFunction:
-    """Return a program as a function of C, and one that runs it over a batch.
+    """Return a program as a function of C, in float if it is `single`, and one that runs it over a batch.
 
-    Args:
-        program: what to compute.
-        name: of the function.
-        single: whether to compute in float instead of double.
-        gives_workspace: whether the array w is the caller's, so that it need not be on the stack.
-
-    Raises:
-        ParameterError: if the name is no C identifier.
+    The array w is the caller's if the function `gives_workspace`, and need not be on the stack then.
     """
     check_name(name)
     program = _renamed(program, name)
@@ -157,15 +135,17 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
         body, places = ["    (void)w;", *body] if writer.parts.is_whole else body[1:], max(places, 1)
     given = places if gives_workspace else 0
     one, many = _prototypes(program, name, real, given)
-    lines = [*parts, f"{one}\n{{", *body, "}\n", f"{many}\n{{", *_batch_body(program, name, given), "}", ""]
+    arguments = ", ".join(
+        [*(f"{a.name} + {a.size} * k" for a in (*program.inputs, *program.outputs)), *["w"] * (given > 0)]
+    )
+    lines = [*parts, f"{one}\n{{", *body, "}\n", f"{many}\n{{", *_LOOP, f"        {name}({arguments});", "}", ""]
     size = 4 if single else 8
-    stack = frames(writer.parts, size, min(len(program.results), PART)) + (0 if gives_workspace else places * size)
+    stack = _frames(writer.parts, size, min(len(program.results), PART)) + (0 if gives_workspace else places * size)
     function = CFunction(name, program, real, "\n".join(lines), "", places, gives_workspace, stack)
     return function._replace(declaration=_declaration(function, one, many))
 
 
 def _declaration(function: CFunction, one: str, many: str) -> str:
-    """Return what a header says of a function: what it takes, and how it is called."""
     name = function.name.upper()
     lines = [f"/* One state: {function.work}.", f" * Stack, at most: {function.memory}. */"]
     lines += [f"#define {name}_STACK {function.stack} /* bytes */"]
@@ -175,19 +155,11 @@ def _declaration(function: CFunction, one: str, many: str) -> str:
 
 
 def c_source(function: CFunction, header: str, comment: str = "") -> str:
-    """Return the source of a function, which includes `header.h`."""
     return f'{banner(comment)}#include "{header}.h"\n\n#include <math.h>\n\n{function.definition}'
 
 
 def c_header(functions: Sequence[CFunction], name: str, comment: str = "", *, constants: str = "") -> str:
-    """Return the header of functions, `name.h`.
-
-    Args:
-        functions: what it declares.
-        name: of the header.
-        comment: lines for its head.
-        constants: text before the functions.
-    """
+    """Return the header of functions, `name.h`, with a comment at its head and constants before the functions."""
     guard = f"{name.upper()}_H"
     top = f"{banner(comment)}#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n\n{_EXTERN}\n{constants}"
     return "\n".join([top, *(f.declaration for f in functions), f"{_EXTERN_END}\n#endif\n"])
@@ -201,7 +173,6 @@ def banner(comment: str) -> str:
 
 
 def check_name(name: str) -> None:
-    """Raise ParameterError unless a function of C can have a name."""
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name in _NO_NAMES or _MACROS.fullmatch(name):
         expected = "letters, digits and _, not beginning with a digit, no keyword or function of C or C++"
         raise ParameterError("name of a C function", got=name, expected=expected)
@@ -223,7 +194,6 @@ def _renamed(program: Program, name: str) -> Program:
 
 
 def _prototypes(program: Program, name: str, real: str, workspace: int) -> tuple[str, str]:
-    """Return how the function of one state begins, and that over a batch."""
     arrays = [(f"const {real}", a) for a in program.inputs] + [(real, a) for a in program.outputs]
     own = [f"{real} w[{workspace}]"] * (workspace > 0)
     one = ", ".join([*(f"{kind} {a.name}[{max(a.size, 1)}]" for kind, a in arrays), *own])  # C has none of length 0
@@ -231,14 +201,7 @@ def _prototypes(program: Program, name: str, real: str, workspace: int) -> tuple
     return f"void {name}({one})", f"void {name}_batch(size_t n, {many})"
 
 
-def _batch_body(program: Program, name: str, workspace: int) -> list[str]:
-    arguments = [f"{a.name} + {a.size} * k" for a in (*program.inputs, *program.outputs)] + ["w"] * (workspace > 0)
-    return ["    size_t k;", "    for (k = 0; k < n; ++k)", f"        {name}({', '.join(arguments)});"]
-
-
 class _Writer:
-    """Writes the operations of a program, in parts if there are many."""
-
     def __init__(self, program: Program, name: str, single: bool) -> None:
         self.program, self.name = program, name
         self.real, suffix = ("float", "f") if single else ("double", "")
@@ -249,7 +212,6 @@ class _Writer:
         self.places, self.all_entries = self.parts.places, frozenset(self.parts.entries)
 
     def written(self) -> tuple[list[str], list[str]]:
-        """Return the functions of the parts, and the body of the function that calls them."""
         program, parts = self.program, self.parts
         positions = (program.instructions[k].value for k in program.instructions.places(Op.INPUT))
         used = [*inputs_at(program, positions), *(a for a in program.outputs if a.size)]
@@ -293,7 +255,6 @@ class _Writer:
         return texts, calls
 
     def _inputs_in(self, values: Sequence[str]) -> list[str]:
-        """Return the entries of inputs among values, each once."""
         return [value for value in dict.fromkeys(values) if value in self.all_entries]
 
 
@@ -303,3 +264,25 @@ def _number(value: float, single: bool) -> str:
         return finite(value, "f" if single else "")
     text = "NAN" if math.isnan(value) else "INFINITY" if value > 0.0 else "-INFINITY"
     return f"({text})" if math.copysign(1.0, value) < 0.0 else text
+
+
+def _frames(parts: Parts, size: int, results: int) -> int:
+    """Return the bytes at most of all frames from the function over a batch down to a part, without the array w.
+
+    A compiler may give a place on the stack to every value that a part computes, and to all that it reads, but to no
+    more: each is written once. gcc without optimisation takes a half to four fifths of that, with `-O2` a tenth to two
+    thirds. Numbers have `size` bytes; one function writes so many `results`.
+    """
+    program = parts.program
+    own = max(_values(parts, set(part)) for part in parts.parts)
+    carried = sum(len(region.carried) for region in program.regions)
+    values = own + results if parts.is_whole else max(own, results) + carried + len(parts.entries)
+    arguments = len(program.inputs) + len(program.outputs) + 2  # the workspace, and how many states
+    return size * values + COUNTERS * len(program.regions) + DEPTH * (FRAME + ARGUMENT * arguments)
+
+
+def _values(parts: Parts, part: set[int]) -> int:
+    instructions = parts.instructions
+    read = {a for k in part for a in instructions[k].args} - part
+    computed = sum(1 + EXTRA.get(instructions[k].op, 0) for k in part)
+    return computed + sum(instructions[a].op is not Op.CONST for a in read)

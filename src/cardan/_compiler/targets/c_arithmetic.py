@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable
 
 from cardan._compiler.program.ops import Op
 from cardan._compiler.targets.c_family import finite, rounded
+from cardan._compiler.targets.libm import FUNCTIONS
 from cardan._compiler.targets.libm.arithmetic import Arithmetic, Bits, Real, Reduced
 from cardan._compiler.targets.libm.far import FAST_RANGE, LOWEST, reduction, two_over_pi
-from cardan._compiler.targets.libm.functions import FUNCTIONS
 from cardan._compiler.targets.libm.trig import sincos, tan
 
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
@@ -30,11 +30,9 @@ class CArithmetic(Arithmetic):
         return name
 
     def real(self, x: Real) -> str:
-        """Return an operand as C writes it."""
         return x if isinstance(x, str) else number(x)
 
     def whole(self, x: Bits) -> str:
-        """Return an operand as C writes it."""
         return x if isinstance(x, str) else f"{x % 2**64}ull"
 
     def binary(self, operation: str, a: Real, b: Real) -> str:
@@ -100,10 +98,7 @@ PREFIX = "cardan_"
 def analysis(ops: Iterable[Op], inline: str, apart: str) -> list[str]:
     """Return the definitions that a program with these operations needs.
 
-    Args:
-        ops: which occur.
-        inline: what stands before the definition of a short function.
-        apart: likewise, of one that is rarely called, or long.
+    `inline` stands before the definition of a short function, `apart` before that of one rarely called, or long.
     """
     ops = set(ops)
     angular = ops & {Op.SIN, Op.COS, Op.TAN}

@@ -13,35 +13,25 @@ from enum import Enum
 from typing import NamedTuple, cast
 
 from cardan._compiler.program.fusing import Joined
-from cardan._compiler.program.liveness import heads_of, last_readers, places_in, tables_of
+from cardan._compiler.program.liveness import assign_slots, heads_of, last_readers, places_in, tables_of
 from cardan._compiler.program.ops import LEAVES, SPEC, TRUTHS, Op
 from cardan._compiler.program.program import Array, Program, Region, phases, places_of, stretches
-from cardan._compiler.program.repeated import whole
+from cardan._compiler.program.replay import whole
 
 
 class Dialect(NamedTuple):
-    """What differs from language to language.
+    """What differs from language to language."""
 
-    Attributes:
-        real: the type of a number.
-        part: operations in a function, about.
-        number: how a constant is written.
-        expression: how an operation on operands is written.
-        pair: the function that gives sine and cosine at once; none if empty.
-        tables: the array in which the tables of regions lie; w, if they lie with all else.
-        passes: what says how often the program is run as a whole; where it is empty, the number itself stands there.
-    """
-
-    real: str
-    part: int
-    number: Callable[[float], str]
-    expression: Callable[[Enum, Sequence[str]], str]
-    pair: str = ""
-    tables: str = "w"
+    real: str  # the type of a number
+    part: int  # operations in a function, about
+    number: Callable[[float], str]  # how a constant is written
+    expression: Callable[[Enum, Sequence[str]], str]  # how an operation on operands is written
+    pair: str = ""  # the function that gives sine and cosine at once; none if empty
+    tables: str = "w"  # the array in which the tables of regions lie; w, if they lie with all else
+    # what says how often the program is run as a whole; where it is empty, the number itself stands there
     passes: str = ""
 
     def how_often(self, program: Program, region: Region) -> int | str:
-        """Return how often a region of a program is run, as it is written."""
         return self.passes if self.passes and region is whole(program) else region.passes
 
 
@@ -78,8 +68,7 @@ class Parts:
     def wait(self, results: Mapping[int, int]) -> None:
         """Give what more than one part needs its place in w; each is used again.
 
-        Args:
-            results: for each instruction whose value is a result, the part after which it is read last.
+        For each instruction whose value is a result, `results` has the part after which it is read last.
         """
         last = last_readers(self.program, self.home, self.spans, self.heads, self.args)
         for r, p in results.items():
@@ -88,17 +77,11 @@ class Parts:
         apart = self.dialect.tables != "w"
         self.slots, self.places = places_in(self.program, list(self.tables.values())), 0 if apart else self.rows
         self.in_tables = frozenset(self.slots)
-        free: list[int] = []
-        for p, part in enumerate(self.parts):
-            there = [k for k, first in self.heads.items() if first == p] + part
-            for k in (k for k in there if k in last):
-                if not free:
-                    free, self.places = [self.places], self.places + 1
-                self.slots[k] = free.pop()
-            free += [self.slots[k] for k, end in last.items() if end == p]
+        born = [[k for k, first in self.heads.items() if first == p] + part for p, part in enumerate(self.parts)]
+        slots, self.places = assign_slots(born, last, self.places)
+        self.slots |= slots
 
     def run(self, calls: Sequence[str], inside: Region | None = None) -> list[str]:
-        """Return the calls of all parts, or of those in a region, those of regions in loops."""
         lines: list[str] = []
         for part in phases(self.program, inside):
             if isinstance(part, range):
@@ -127,7 +110,6 @@ class Parts:
         return [f"if ({k} > 0) {{", *read, *written, "}"]
 
     def _table(self, region: Region) -> list[str]:
-        """Return the lines that fill the table from which a region picks."""
         tables = self.tables[region]
         picked, start = tables.rows.picked, tables.picked + len(tables.rows.picked)
         rows = zip(*(self.instructions[k].args for k in picked), strict=True)
@@ -143,23 +125,19 @@ class Parts:
         return ["{", f"    long {j};", loop, copy, "}"] if columns else []
 
     def _keep(self, k: str, region: Region) -> list[str]:
-        """Return the lines that put what is kept of a pass in its row."""
         tables, kept, w = self.tables[region], self.tables[region].rows.kept, self.dialect.tables
         return [f"{w}[{tables.kept + j} + {len(kept)} * {k}] = {self.value(a, -1)};" for j, a in enumerate(kept)]
 
     def _first(self, k: int) -> str:
-        """Return what is in the place of something carried before the first pass."""
         op, args, value = self.instructions[k]
         return self.entries[int(value)] if op is Op.INPUT else self.value(args[0], -1)
 
     def inputs_of(self, p: int) -> list[Array]:
-        """Return the inputs that a part reads."""
         read = {a for k in self.parts[p] for a in self.args[k]} - self.heads.keys()
         leaves = (self.instructions[k] for k in read)
         return inputs_at(self.program, (i.value for i in leaves if i.op is Op.INPUT))
 
     def operations(self, p: int) -> list[str]:
-        """Return the lines that compute a part."""
         lines: list[str] = []
         pairs: set[int] = set()
         for k in self.parts[p]:
@@ -170,11 +148,9 @@ class Parts:
         return lines
 
     def place(self, k: int) -> str:
-        """Return where the value of an instruction waits for other parts."""
         return f"{self.dialect.tables if k in self.in_tables else 'w'}[{self.slots[k]}]"
 
     def value(self, k: int, p: int) -> str:
-        """Return how a part writes the value of an instruction."""
         op, _, value = self.instructions[k]
         if k in self.heads or op in (Op.PICKED, Op.KEPT):
             return self.place(k)
@@ -195,17 +171,10 @@ def operation_lines(
     pairs: set[int],
     scope: str = "",
 ) -> list[str]:
-    """Return the lines that compute an instruction, and put its value where others look for it.
+    """Return the lines that compute instruction number k, and put its value in the places where others look for it.
 
-    Args:
-        dialect: of the language.
-        op: the operation.
-        k: number of the instruction.
-        args: its operands, ...
-        operands: ... as they are written.
-        places: where its value goes.
-        pairs: angles of which sine and cosine are there; those computed now join them.
-        scope: ends the names of sine and cosine, where those of an angle occur in several scopes.
+    `args` are its operands, `operands` how they are written. `pairs` are angles of which sine and cosine are there;
+    those computed now join them. `scope` ends their names, where those of an angle occur in several scopes.
     """
     lines: list[str] = []
     if dialect.pair and op in (Op.SIN, Op.COS):
@@ -222,26 +191,22 @@ def operation_lines(
 
 
 def entries_of(arrays: Iterable[Array]) -> list[str]:
-    """Return the entries of arrays, one after the other, as C writes them."""
     return [f"{a.name}[{k}]" for a in arrays for k in range(a.size)]
 
 
 def inputs_at(program: Program, positions: Iterable[float]) -> list[Array]:
-    """Return the inputs that have entries at some positions of the flattened ones."""
     entries = set(map(int, positions))
     placed = zip(program.inputs, places_of(program.inputs), strict=True)
     return [a for a, place in placed if not entries.isdisjoint(range(place.start, place.stop))]
 
 
 def _cut(own: list[int], size: int) -> list[list[int]]:
-    """Return operations in parts of about a size, one at least."""
     parts = max(1, round(len(own) / size))
     size = max(1, -(-len(own) // parts))
     return [own[i : i + size] for i in range(0, len(own), size)] or [[]]
 
 
 def in_c(op: Enum, operands: Sequence[str], suffix: str) -> str:
-    """Return an operation of a program as C99 writes it."""
     return SPEC[cast("Op", op)].c.format(*operands, f=suffix)
 
 

@@ -13,12 +13,7 @@ RESERVED_TARGETS = frozenset(_TARGETS.split())
 
 
 def cmake_lists(name: str, sources: Sequence[str]) -> str:
-    """Return CMakeLists.txt of a library `name::name`, with headers in include/.
-
-    Args:
-        name: of the package, and of its target.
-        sources: relative to the file.
-    """
+    """Return CMakeLists.txt of a library `name::name`, with sources relative to it and headers in include/."""
     return _LISTS.replace("@NAME@", name).replace("@SOURCES@", "\n    ".join(sources))
 
 

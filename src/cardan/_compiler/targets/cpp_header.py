@@ -66,40 +66,27 @@ struct joint {
 """
 
 
-class Joint(NamedTuple):
-    """A joint: its name, and its coordinates in q and v."""
-
+class CppJoint(NamedTuple):
     name: str
     q: range
     v: range
 
 
 class CppFunction(NamedTuple):
-    """A function, by the name it has in the namespace."""
-
     name: str
     c: CFunction
 
 
 class Sizes(NamedTuple):
-    """What the header says of a robot."""
-
     nq: int
     nv: int
-    joints: Sequence[Joint]
+    joints: Sequence[CppJoint]
 
 
 def cpp_header(functions: Sequence[CppFunction], name: str, sizes: Sizes, comment: str = "") -> str:
-    """Return a C++17 header, `name.hpp`, beside `name.h`, with a namespace of that name.
+    """Return a C++17 header, `name.hpp`, beside `name.h`, with a namespace of that name, for one type of real numbers.
 
-    Args:
-        functions: what it declares; all of one type of numbers.
-        name: of both headers, and of the namespace.
-        sizes: the robot's.
-        comment: lines for its head.
-
-    Raises:
-        ParameterError: for a name that means something in C++.
+    Names that mean something in C++ raise ParameterError.
     """
     for own in (name, *(f.name for f in functions)):
         if own in RESERVED or own in OF_CPP_HEADER:
@@ -129,7 +116,6 @@ def _text(name: str) -> str:
 
 
 def _function(function: CppFunction) -> str:
-    """Return what the header says of a function: its results, and three ways to call it."""
     name, c = function
     kinds = [f"std::array<real, {a.size}>" if a.shape else "real" for a in c.program.outputs]
     results = [f"    {kind} {a.name};{_shape(a)}" for kind, a in zip(kinds, c.program.outputs, strict=True)]
@@ -141,12 +127,10 @@ def _function(function: CppFunction) -> str:
 
 
 def _shape(array: Array) -> str:
-    """Return a comment that says how numbers are laid out, where that is not plain."""
     return f" /* {' x '.join(map(str, array.shape))}, row by row */" if len(array.shape) > 1 else ""
 
 
 def _inputs(function: CFunction) -> list[str]:
-    """Return the inputs as parameters: a number by itself, arrays as views."""
     return [f"span<const real, {a.size}> {a.name}" if a.shape else f"real {a.name}" for a in function.program.inputs]
 
 
@@ -155,7 +139,6 @@ def _workspace(function: CFunction) -> list[str]:
 
 
 def _pointer(array: Array, within: str = "") -> str:
-    """Return an array, or a number, as a function of C takes it."""
     return f"{within}{array.name}.data()" if array.shape else f"&{within}{array.name}"
 
 
@@ -170,7 +153,6 @@ def _into(function: CppFunction) -> str:
 
 
 def _returning(function: CppFunction) -> str:
-    """Return the function that returns its results."""
     name, c = function
     arguments = [*map(_pointer, c.program.inputs), *(_pointer(a, "r_.") for a in c.program.outputs)]
     arguments += ["w.data()"] * c.gives_workspace

@@ -11,8 +11,7 @@ import numpy as np
 
 from cardan._compiler.program.ops import LEAVES, SPEC
 from cardan._compiler.program.program import Program
-from cardan._compiler.program.repeated import times
-from cardan._compiler.program.replay import Functions, Walk
+from cardan._compiler.program.replay import Functions, Walk, times
 from cardan._compiler.targets.runner import Arrays, Runner
 
 CHUNK = 1024  # states at a time: temporaries of this length stay in the cache
@@ -22,15 +21,10 @@ _NUMPY: Functions = {op: None if op in LEAVES else spec.numpy for op, spec in SP
 
 
 def evaluate(program: Program | Walk, columns: Sequence[Any], dtype: np.dtype) -> list[Any]:
-    """Evaluate a program on columns of numbers.
+    """Return one array or scalar for each flattened output of a program, or of its `walk_of`.
 
-    Args:
-        program: what to compute, or its `walk_of`.
-        columns: one array (or scalar) of `dtype` for each flattened input, all of broadcastable shapes.
-        dtype: float64 or float32; the whole computation runs in it.
-
-    Returns:
-        One array or scalar for each flattened output.
+    There is one array (or scalar) of `dtype` for each flattened input, all of broadcastable shapes. The whole
+    computation runs in that dtype, float64 or float32.
     """
     walk = program if isinstance(program, Walk) else walk_of(program)
     shape = np.broadcast_shapes(*map(np.shape, columns)) if walk.tables else ()
@@ -70,18 +64,14 @@ def _freed(program: Program, operands: Sequence[tuple[int, ...]]) -> list[tuple[
 
 
 class NumpyProgram(Runner):
-    """A program as NumPy operations."""
-
     def __init__(self, program: Program) -> None:
         self.program, self.outputs = program, program.outputs
 
     @functools.cached_property
     def walk(self) -> Walk:
-        """The program as calls look at it."""
         return walk_of(self.program)
 
     def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
-        """Compute the outputs; see `Runner`. It runs on one thread."""
         rows = [array.reshape(batch, array.size // max(batch, 1)) for array in arrays]
         with np.errstate(all="ignore"):
             for start in range(0, batch, CHUNK):
@@ -92,14 +82,7 @@ class NumpyProgram(Runner):
                     column[...] = next(values)
 
     def times(self, count: int) -> NumpyProgram:
-        """Return the program run so many times as often; see `Runner`."""
         return NumpyProgram(times(self.program, count))
 
     def describe(self) -> list[str]:
-        """Return what is run: one NumPy operation after the other."""
         return [f"numpy: {self.program.operations} array operations on up to {CHUNK} states at a time"]
-
-
-def compile_numpy(program: Program) -> NumpyProgram:
-    """Return the program as a function on arrays."""
-    return NumpyProgram(program)

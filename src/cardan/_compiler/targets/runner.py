@@ -6,47 +6,38 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.by_fields import ByFields
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import Array, Program, places_of
-from cardan._compiler.program.repeated import whole
+from cardan._compiler.program.replay import whole
 from cardan._compiler.runtime.memory import empty
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Outline(ByFields):
-    """All of a program but its instructions: what a target needs to run code it made of the program before.
+    """All of a program but its instructions: what a target needs to run code it made of the program before."""
 
-    Attributes:
-        name: of the function it computes.
-        inputs: the arguments.
-        outputs: the results.
-        operations: how many are done for a state.
-        digest: of what the program computes, in hexadecimal: equal for equal programs, on every machine. How often a
-            program is run as a whole is left out, as one machine code serves all counts.
-        passes: how often it is run as a whole, on its own results; 0 if it is not repeated.
-    """
-
-    name: str
-    inputs: tuple[Array, ...]
-    outputs: tuple[Array, ...]
-    operations: int
+    name: str  # of the function it computes
+    inputs: tuple[Array, ...]  # the arguments
+    outputs: tuple[Array, ...]  # the results
+    operations: int  # how many are done for a state
+    # of what the program computes, in hexadecimal: equal for equal programs, on every machine. How often a program is
+    # run as a whole is left out, as one machine code serves all counts.
     digest: str
-    passes: int = 0
+    passes: int = 0  # how often it is run as a whole, on its own results; 0 if it is not repeated
 
     @staticmethod
     def of(program: Program) -> Outline:
-        """Return the outline of a program."""
         first = whole(program)
         passes = first.passes if first else 0
         return Outline(program.name, program.inputs, program.outputs, program.work, _digest(program), passes)
 
     def times(self, count: int) -> Outline:
-        """Return the outline of the program run so many times as often; see `program.repeated.times`."""
+        """Return the outline of the program run so many times as often; see `program.replay.times`."""
         return replace(self, operations=self.operations * count, passes=self.passes * count) if self.passes else self
 
 
@@ -71,14 +62,21 @@ Gathered = type[tuple[Any, ...]] | tuple[str, ...] | None
 Arrays = Sequence[np.ndarray]
 
 
+class PythonCall(NamedTuple):
+    name: str  # of the function
+    slow: Callable[..., Any]  # gets the arguments, as they came, that the fast path cannot serve
+    # (argument, start, stop) of entries that must not all be 0, such as a quaternion; `slow` says so of the first state
+    parts: Sequence[tuple[int, int, int]] = ()
+    packed: bool = False  # whether outputs are returned side by side, as one array of shape (batch..., total)
+    gathered: Gathered = None  # what several outputs are returned in
+    finish: Callable[..., Any] | None = None  # makes of several outputs what is returned
+    threads: int | None = None  # that `slow` splits a large batch over; None for what `set_num_threads` set
+
+
 class Runner(ABC):
-    """A program on arrays.
+    """A program on arrays."""
 
-    Attributes:
-        outputs: the program's.
-    """
-
-    outputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]  # the program's
 
     @abstractmethod
     def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
@@ -95,7 +93,7 @@ class Runner(ABC):
 
     @abstractmethod
     def times(self, count: int) -> Runner:
-        """Return the program run so many times as often, by the same machine code; see `program.repeated.times`."""
+        """Return the program run so many times as often, by the same machine code; see `program.replay.times`."""
 
     def __call__(
         self, arrays: Arrays, batch: int, dtype: np.dtype, threads: int | None = None, out: np.ndarray | None = None
@@ -106,29 +104,8 @@ class Runner(ABC):
         self.write(arrays, [flat[:, place] for place in places], batch, dtype, threads)
         return flat
 
-    def door(
-        self,
-        name: str,
-        slow: Callable[..., Any],
-        parts: Sequence[tuple[int, int, int]] = (),
-        *,
-        packed: bool = False,
-        gathered: Gathered = None,
-        finish: Callable[..., Any] | None = None,
-        threads: int | None = None,
-    ) -> Callable[..., Any] | None:
-        """Return a function for Python that takes the arrays as they come, with the least in between; None if none.
-
-        Args:
-            name: of that function.
-            slow: gets the arguments, as they came, that the function cannot serve itself.
-            parts: (argument, start, stop) of entries that must not all be 0, such as a quaternion; where those of the
-                first state are, `slow` says so.
-            packed: whether the outputs are returned side by side, as one array of shape (batch..., total).
-            gathered: what several outputs are returned in.
-            finish: what else is called with several outputs, and says what is returned; neither for a single one.
-            threads: over how many a large batch is split, which `slow` does; None for the setting of `set_num_threads`.
-        """
+    def fast_path(self, call: PythonCall) -> Callable[..., Any] | None:
+        """Return a function for Python that takes the arrays as they come, with the least in between; None if none."""
         return None
 
     def describe(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""The door of every compiled function: what comes in is checked, converted, or refused with its reason."""
+"""The arguments of every compiled function: what comes in is checked, converted, or refused with its reason."""
 
 from __future__ import annotations
 

@@ -17,10 +17,11 @@ from cardan._algebra.errors import DTypeError, ShapeError
 from cardan._algebra.words import of_argument
 from cardan._compiler.program import Program
 from cardan._compiler.program.program import places_of
-from cardan._compiler.program.repeated import times
+from cardan._compiler.program.replay import times
 from cardan._compiler.runtime.memory import empty
 from cardan._compiler.targets import Outline, Runner
-from cardan._compiler.targets.llvm.door_type import held_by
+from cardan._compiler.targets.llvm.fast_path_type import held_by
+from cardan._compiler.targets.runner import PythonCall
 from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, pieces
 from cardan._dynamics.call.conversion import SecondTry
 from cardan._dynamics.call.kinds import module_of
@@ -61,7 +62,7 @@ class Compiled:
         self.places = places_of(self.outputs)
 
     def times(self, count: int) -> Compiled:
-        """Return the program run so many times as often, by the same machine code; see `program.repeated.times`."""
+        """Return the program run so many times as often, by the same machine code; see `program.replay.times`."""
 
         def trace() -> Traced:
             traced = self.traced
@@ -86,7 +87,7 @@ class Compiled:
         """Return whether there is one result, returned as it is."""
         return self.form.kind == "one"
 
-    def door(
+    def fast_path(
         self,
         name: str,
         slow: Callable[..., Any],
@@ -100,10 +101,10 @@ class Compiled:
         Its results come as the form says, or packed, side by side in one array (batch..., total).
         """
         if packed or self.is_single:
-            return self.run.door(name, slow, parts, packed=packed, threads=threads)
+            return self.run.fast_path(PythonCall(name, slow, parts, packed, threads=threads))
         gathered = self.form.gathered
         finish = None if gathered else lambda *results: self.form.rebuilt(results)
-        return self.run.door(name, slow, parts, gathered=gathered, finish=finish, threads=threads)
+        return self.run.fast_path(PythonCall(name, slow, parts, False, gathered, finish, threads))
 
     def shapes(self, packed: bool) -> list[tuple[int, ...]]:
         """Return the core shapes of the results, or of the one array where they are side by side."""
@@ -179,7 +180,7 @@ class Bound:
     by side in one array, shape (..., total): `places` says where each is.
     """
 
-    __slots__ = ("_compiled", "_cores", "_defaults", "_door", "_made_by", "_name", "_packed", "_threads")
+    __slots__ = ("_compiled", "_cores", "_defaults", "_fast_path", "_made_by", "_name", "_packed", "_threads")
 
     def __init__(
         self,
@@ -318,7 +319,7 @@ def bound(
     packed: bool = False,
     defaults: Mapping[str, Any] | None = None,
 ) -> Bound:
-    """Return a function of one model with fixed options: one that is called as its door is, if it has one.
+    """Return a function of one model with fixed options: one that is called as its fast path is, if it has one.
 
     Args:
         function: the function.
@@ -332,12 +333,14 @@ def bound(
     plain = Bound(function, model, names, options, packed, defaults)
     cores, parts = plain._cores.values(), function.interface.unit_parts(model, names)
     again, compiled = SecondTry(cores, functools.partial(Bound.__call__, plain), plain._complete), plain._compiled
-    door = None if function.checked else compiled.door(function.name, again, parts, function.threads, packed=packed)
-    if door is None:
+    fast_path = (
+        None if function.checked else compiled.fast_path(function.name, again, parts, function.threads, packed=packed)
+    )
+    if fast_path is None:
         return plain
-    again.of(door)
-    quick = held_by(Bound, "_door")(door)
+    again.of(fast_path)
+    quick = held_by(Bound, "_fast_path")(fast_path)
     for slot in Bound.__slots__:
-        if slot != "_door":
+        if slot != "_fast_path":
             setattr(quick, slot, getattr(plain, slot))
     return quick

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from cardan._compiler.program import Array, Program
-from cardan._compiler.program.repeated import whole
+from cardan._compiler.program.replay import whole
 from cardan._dynamics.call.compiled import Compiled
 
 

@@ -20,12 +20,12 @@ from weakref import WeakValueDictionary, ref
 import numpy as np
 
 from cardan._algebra.by_identity import ByIdentity
-from cardan._algebra.errors import ParameterError, RecompilationWarning, StaleProgramError, check_known, levels_inside
+from cardan._algebra.errors import ParameterError, RecompilationWarning, StaleProgramError, levels_inside
 from cardan._compiler.program import Program
 from cardan._compiler.program.ops import Op
 from cardan._compiler.runtime import reading
 from cardan._compiler.runtime.threads import checked_count
-from cardan._compiler.targets import KEEPERS, LOADERS, SOURCES, Outline, default_target, load_program
+from cardan._compiler.targets import Outline, default_target, load_program, target_named
 from cardan._compiler.targets.llvm import target as _native_target  # noqa: F401 -- now, not within a process' first call
 from cardan._dynamics.call import store
 from cardan._dynamics.call.arguments import Shape, checked_batch, is_symbolic, numeric_array, symbolic_array
@@ -110,7 +110,7 @@ class Function(Generic[P, R]):
         self.target, self.threads = target, threads
         self.checked = os.environ.get("CARDAN_CHECK", "0") != "0" if checked is None else checked
         self._sites = CallSites(self.interface)
-        self._doors = self._sites.models.values
+        self._fast_paths = self._sites.models.values
         self._cache: ByIdentity[Model, dict[Any, Compiled]] = ByIdentity()
         self._shared: WeakValueDictionary[Any, Compiled] = WeakValueDictionary()  # by the model's content
         self._repeated: dict[Any, Function[P, R]] = {}
@@ -145,12 +145,12 @@ class Function(Generic[P, R]):
             UnknownNameError: for a frame, body or joint that does not exist.
             TraceError: if the function's own code cannot be traced.
         """
-        doors = self._doors.get(id(model))
-        if doors is None:
+        fast_paths = self._fast_paths.get(id(model))
+        if fast_paths is None:
             return self._call(model, args, kwargs)
-        if not kwargs and (door := doors.get(len(args))) is not None:  # arrays alone, all by position
-            return door(*args)
-        return self._sites.call(doors, model, args, kwargs, self._call)
+        if not kwargs and (fast_path := fast_paths.get(len(args))) is not None:  # arrays alone, all by position
+            return fast_path(*args)
+        return self._sites.call(fast_paths, model, args, kwargs, self._call)
 
     def _call(self, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Evaluate, whatever the arguments are."""
@@ -212,7 +212,8 @@ class Function(Generic[P, R]):
 
     def _made(self, model: Model, choice: Choice) -> Compiled:
         """Return the program: as it was found before, on disk, or traced now."""
-        key = store.name_of(self.made_from, model, choice.names, choice.options) if choice.target in KEEPERS else None
+        keeps = target_named(choice.target).keeps
+        key = store.name_of(self.made_from, model, choice.names, choice.options) if keeps else None
         kept = store.load(key) if key else None
         if kept is not None:
             return self._revived(key, *kept, model, choice)
@@ -378,7 +379,7 @@ class Function(Generic[P, R]):
             True
         """
         if target is not None:
-            check_known("target", target, LOADERS, self.name)
+            target_named(target, where=self.name)
         threads = None if threads is None else checked_count(threads)
         checked = self.checked if checked is None else checked
         sibling = Function(self.made_from, target=target or self.target, threads=threads, checked=checked)
@@ -461,8 +462,8 @@ class Function(Generic[P, R]):
             >>> "double" in cardan.mass_matrix.source(arm, "c")
             True
         """
-        check_known("form", form, SOURCES, f"{self.name}.source")
-        return SOURCES[form](self.program(model, **options))
+        write: Any = target_named(form, "text", f"{self.name}.source").text
+        return write(self.program(model, **options))
 
     def sparsity(self, model: Model, *optional: str, **options: Any) -> Any:
         """Return which entries of the results can be other than 0, for any values of the arguments.

@@ -11,7 +11,7 @@ import numpy as np
 
 from cardan._algebra.errors import DTypeError, ParameterError, ShapeError, check_known
 from cardan._compiler.program import Array, Program
-from cardan._compiler.program.repeated import repeated
+from cardan._compiler.program.replay import repeated
 from cardan._dynamics.call.signature import Options, Signature
 from cardan._dynamics.call.traced import OfProgram, Source, Traced
 from cardan._robot.model import Model

@@ -1,8 +1,8 @@
-"""From a call to its door: what a later call of the same kind may skip.
+"""From a call to its fast path: what a later call of the same kind may skip.
 
 Calls are of one kind if they give the same arguments by position and by keyword, and the same options. The first one
-goes the long way and leaves a door (`Runner.door`): a function that takes the arrays as they come. Later ones pick the
-arrays out of their arguments and go through it.
+goes the long way and leaves a fast path (`Runner.fast_path`): a function that takes the arrays as they come. Later ones
+pick the arrays out of their arguments and go through it.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class _Way(NamedTuple):
     """What serves calls with the same options.
 
     Attributes:
-        door: what takes the arrays.
+        fast_path: what takes the arrays.
         arrays: takes them, in its order, from the values of a call.
         defaults: of arrays that are not given.
         options: the objects it is known by, held so that no other takes their id.
     """
 
-    door: Callable[..., Any]
+    fast_path: Callable[..., Any]
     arrays: Callable[[Values], Sequence[Any]]
     defaults: Values
     options: Values = ()
@@ -61,11 +61,11 @@ class _Site(NamedTuple):
 
 
 class CallSites:
-    """The doors of one function.
+    """The fast paths of one function.
 
     Attributes:
         models: of each model, while it lives: sites by the number of positional arguments and the keywords;
-            where arrays, and nothing else, are given by position, a door by their number alone.
+            where arrays, and nothing else, are given by position, a fast path by their number alone.
     """
 
     __slots__ = ("_deciding", "_optional", "_signature", "models")
@@ -79,7 +79,7 @@ class CallSites:
     def call(
         self, sites: Mapping[Any, Any], model: Model, args: Values, kwargs: Kwargs, slow: Callable[..., Any]
     ) -> Any:
-        """Return the result of a call: through its door if there is one, else by `slow(model, args, kwargs)`."""
+        """Return the result of a call: through its fast path if there is one, else by `slow(model, args, kwargs)`."""
         values, key = (args, (len(args),)) if not kwargs else ((*args, *kwargs.values()), (len(args), *kwargs))
         site = sites.get(key)
         if site is None:
@@ -88,8 +88,8 @@ class CallSites:
         way = known.get(glance(values)) or self._looked_up(site, values)
         if way is None:
             return slow(model, args, kwargs)
-        door, arrays, defaults, _ = way
-        return door(*arrays(values + defaults if defaults else values))
+        fast_path, arrays, defaults, _ = way
+        return fast_path(*arrays(values + defaults if defaults else values))
 
     def _looked_up(self, site: _Site, values: Values) -> _Way | None:
         """Return the way of a call by what its options say, and know it by their identity from now on."""
@@ -130,14 +130,14 @@ class CallSites:
         slow: Callable[..., Any],
         threads: int | None,
     ) -> None:
-        """Keep a door for calls of this kind.
+        """Keep a fast path for calls of this kind.
 
         Args:
             model: the model called with.
             args: the arguments by position ...
             kwargs: ... and by keyword.
             compiled: the program that served them.
-            slow: `slow(model, args, kwargs)` serves what the door does not.
+            slow: `slow(model, args, kwargs)` serves what the fast path does not.
             threads: over how many a large batch is split.
         """
         signature, values, count = self._signature, (*args, *kwargs.values()), len(args)
@@ -157,13 +157,13 @@ class CallSites:
             _long_way(weakref.ref(model), values, count, tuple(kwargs), places, slow),
             alone=[k for k, n in enumerate(names) if n in signature.open],
         )
-        door = compiled.door(signature.name, again, signature.unit_parts(model, names), threads)
-        if door is None:
+        fast_path = compiled.fast_path(signature.name, again, signature.unit_parts(model, names), threads)
+        if fast_path is None:
             return
-        again.of(door)
-        site.ways[key] = _Way(door, _picked(places), tuple(signature.defaults[n] for n in left_out))
+        again.of(fast_path)
+        site.ways[key] = _Way(fast_path, _picked(places), tuple(signature.defaults[n] for n in left_out))
         if not kwargs and not marked and places == list(range(count)):
-            sites[count] = door
+            sites[count] = fast_path
 
     def _glance(self, marked: Sequence[tuple[int, str]], first: Values) -> Callable[[Values], Hashable]:
         """Return what tells calls of a site apart at a glance."""
@@ -209,9 +209,9 @@ def _long_way(
     places: Sequence[int],
     slow: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """Return what a door leaves its arrays to: the call they came from, anew, with all else as it was.
+    """Return what a fast path leaves its arrays to: the call they came from, anew, with all else as it was.
 
-    The arrays of the call that opened the door are not kept.
+    The arrays of the call that opened the fast path are not kept.
     """
     options = {k: value for k, value in enumerate(values) if k not in places}
     total = len(values)

@@ -1,6 +1,6 @@
 """From a function to a program: the stage before compilation, which can be held, printed, differentiated and pickled.
 
-    Signature -> Traced -> (passes) -> Compiled(target) -> door
+    Signature -> Traced -> (passes) -> Compiled(target) -> fast path
 
 A `Source` makes a `Traced` for one model and one choice of arrays and options: from a kernel, by running it on symbols,
 or from another function's program, by differentiating it (`derivatives.py`).
@@ -27,7 +27,7 @@ from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import FunctionReferenceError, ResultError
 from cardan._compiler.program import Array, Program, trace
 from cardan._compiler.program.replay import replay, straight
-from cardan._compiler.runtime.collector import collection_paused
+from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call import references
 from cardan._dynamics.call.arguments import Shape, core_shape
 from cardan._dynamics.call.environment import standing_for, stands_for

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Scalar
-from cardan._compiler.program.along import rate_along
+from cardan._compiler.program.autodiff import rate_along
 from cardan._dynamics.algorithms.linear import Rows, dot, transposed
 from cardan._dynamics.algorithms.tree import Vector
 

@@ -19,7 +19,7 @@ from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError,
 from cardan._algebra.manifolds import Euclidean
 from cardan._compiler.program import Program, autodiff
 from cardan._compiler.program.autodiff import MODES, Mode, Tangent
-from cardan._compiler.runtime.collector import collection_paused
+from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.arguments import Shape, core_shape
 from cardan._dynamics.call.function import Function, made_into
 from cardan._dynamics.call.results import RESULT, Form

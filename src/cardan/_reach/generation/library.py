@@ -14,7 +14,7 @@ from cardan._compiler.program import Program
 from cardan._compiler.runtime.staging import write_whole
 from cardan._compiler.targets.c import HEADERS, RESERVED, CFunction, c_function, c_header, c_source, check_name
 from cardan._compiler.targets.cmake import RESERVED_TARGETS, cmake_config, cmake_lists
-from cardan._compiler.targets.cpp_header import CppFunction, Joint, Sizes, cpp_header
+from cardan._compiler.targets.cpp_header import CppFunction, CppJoint, Sizes, cpp_header
 from cardan._dynamics.call.function import Function
 from cardan._motion.simulation.solvers.solver import Solver
 from cardan._reach.generation.solver_step import step_of
@@ -251,10 +251,10 @@ def _promises(function: CFunction) -> list[str]:
     return [f"Worst case, one state: {function.work}.", f"Stack, at most: {function.memory}."]
 
 
-def _joints(model: Model) -> list[Joint]:
+def _joints(model: Model) -> list[CppJoint]:
     """Return the joints that have coordinates."""
     slices = {name: (model.q_slice(name), model.v_slice(name)) for name in model.joint_names}
-    rows = [Joint(name, range(iq.start, iq.stop), range(iv.start, iv.stop)) for name, (iq, iv) in slices.items()]
+    rows = [CppJoint(name, range(iq.start, iq.stop), range(iv.start, iv.stop)) for name, (iq, iv) in slices.items()]
     return [row for row in rows if row.q]
 
 

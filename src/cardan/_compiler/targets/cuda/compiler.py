@@ -1,4 +1,6 @@
-"""Kernels compiled by NVRTC, which needs neither a device nor its driver, and kept on disk.
+"""From a program to a kernel compiled by NVRTC, which needs neither a device nor its driver, and kept on disk.
+
+Where the kernel was made before, the program itself is not needed.
 
 NVRTC is called through `cuda.bindings`, not through `cuda.core.Program`: of the two it is the one that is loaded in a
 third of the time, takes options as they are, and asks for no device.
@@ -11,12 +13,17 @@ import hashlib
 import json
 import re
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from cardan._algebra.errors import TargetError
+from cardan._compiler.program.program import Program
 from cardan._compiler.runtime import disk_cache
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.log import log
+from cardan._compiler.targets.cuda.staging import Launch
+from cardan._compiler.targets.runner import Outline
 
 OPTIONS = ("--fmad=false", "-default-device", "--ptxas-options=-v")
 """Products and sums are joined where the text says so; what a kernel takes is in the log."""
@@ -28,51 +35,22 @@ _REGISTERS = re.compile(r"Used (\d+) registers")
 
 
 class Resources(NamedTuple):
-    """What a kernel takes of a device.
-
-    Attributes:
-        registers: of a thread, of 4 bytes.
-        spill_stores: bytes of instructions that put registers into memory, as there were too few; all functions.
-        spill_loads: bytes of those that take them back.
-        stack: bytes of a thread's own memory: arrays, and what is spilled.
-        shared: bytes of shared memory the kernel declares; what it is given at the launch is not counted.
-    """
-
-    registers: int
-    spill_stores: int
-    spill_loads: int
-    stack: int
-    shared: int
-
-
-class Launch(NamedTuple):
-    """How a kernel is launched.
-
-    Attributes:
-        name: of the kernel.
-        threads: of a block.
-        states: that a block computes.
-        shared: bytes of shared memory a block is given beyond those the kernel declares.
-    """
-
-    name: str
-    threads: int
-    states: int
-    shared: int
+    registers: int  # of a thread, of 4 bytes
+    spill_stores: int  # bytes of instructions that put registers into memory, as there were too few; all functions
+    spill_loads: int  # bytes of those that take them back
+    stack: int  # bytes of a thread's own memory: arrays, and what is spilled
+    shared: int  # bytes of shared memory the kernel declares; what it is given at the launch is not counted
 
 
 class Cubin(NamedTuple):
-    """A compiled kernel.
+    image: bytes  # what a driver loads
+    resources: Resources  # what it takes
+    seconds: float = 0.0  # it was compiled in; 0 if it was found on disk
 
-    Attributes:
-        image: what a driver loads.
-        resources: what it takes.
-        seconds: it was compiled in; 0 if it was found on disk.
-    """
 
-    image: bytes
-    resources: Resources
-    seconds: float = 0.0
+class CudaKernel(NamedTuple):
+    launch: Launch
+    cubin: Cubin
 
 
 @functools.cache
@@ -88,22 +66,15 @@ def _nvrtc() -> Any:
 
 
 def version() -> tuple[int, int]:
-    """Return NVRTC's version.
-
-    Raises:
-        MissingExtraError, TargetError: if there is none.
-    """
+    """Return NVRTC's version; MissingExtraError or TargetError if there is none."""
     _, major, minor = _nvrtc().nvrtcVersion()
     return major, minor
 
 
 def architecture_for(major: int, minor: int) -> str:
-    """Return the architecture to compile for, for a device of some compute capability.
+    """Return the architecture to compile for, for a device of some compute capability; TargetError if NVRTC knows none.
 
     What is compiled for one runs on those of the same major version with the same or a larger minor one.
-
-    Raises:
-        TargetError: if NVRTC knows none that will do.
     """
     _, known = _nvrtc().nvrtcGetSupportedArchs()
     fitting = [n for n in known if n // 10 == major and n % 10 <= minor]
@@ -119,15 +90,9 @@ def architecture_for(major: int, minor: int) -> str:
 
 
 def compiled(source: str, name: str, architecture: str) -> Cubin:
-    """Return a kernel compiled, or found on disk.
+    """Return a kernel compiled for an architecture, such as `"sm_90"`, or found on disk.
 
-    Args:
-        source: its text.
-        name: of the kernel.
-        architecture: of the device, such as `"sm_90"`.
-
-    Raises:
-        MissingExtraError, TargetError: without NVRTC, and with what it says where it cannot compile the text.
+    Without NVRTC that raises as `version`; a TargetError has NVRTC's words if it cannot compile the text.
     """
     key = key_of(source, architecture)
     found = kept(key)
@@ -138,12 +103,10 @@ def compiled(source: str, name: str, architecture: str) -> Cubin:
 
 
 def key_of(source: str, architecture: str) -> str:
-    """Return the name under which the compiled form of a text is kept."""
     return hashlib.sha256(repr(("cuda", source, OPTIONS, architecture, version())).encode()).hexdigest()
 
 
 def kept(key: str) -> Cubin | None:
-    """Return what is kept under a name of `key_of`; None if there is nothing."""
     data = disk_cache.load(key)
     if data is None:
         return None
@@ -184,7 +147,6 @@ def _refusal(name: str, architecture: str, status: Any, said: str) -> str:
 
 
 def resources_of(said: str) -> Resources:
-    """Return what a kernel takes, from what the assembler said of it and the functions it calls."""
     frames = [tuple(map(int, numbers)) for numbers in _FRAME.findall(said)]
     own = max((stack for stack, _, _ in frames), default=0)
     stores, loads = (sum(frame[k] for frame in frames) for k in (1, 2))
@@ -195,3 +157,34 @@ def resources_of(said: str) -> Resources:
 
 def _largest(pattern: re.Pattern[str], text: str) -> int:
     return max(map(int, pattern.findall(text)), default=0)
+
+
+def kernel_of(outline: Outline, program: Callable[[], Program], single: bool, architecture: str) -> CudaKernel:
+    """Return the kernel of a program: found on disk, or written and compiled now; only then `program()` is called."""
+    of = ("kernel", outline.digest, outline.name, single, architecture, OPTIONS, version(), _REVISION)
+    name = hashlib.sha256(repr(of).encode()).hexdigest()
+    if data := disk_cache.load(name):
+        said = json.loads(data)
+        if cubin := kept(said["cubin"]):
+            return CudaKernel(Launch(*said["launch"]), cubin)
+    code = written(program(), single)
+    found = CudaKernel(code.launch, compiled(code.source, code.launch.name, architecture))
+    if _revision() == _REVISION:  # else the modules that wrote the text may be newer than the name says
+        names = {"launch": found.launch, "cubin": key_of(code.source, architecture)}
+        disk_cache.save(name, json.dumps(names).encode())
+    return found
+
+
+def written(program: Program, single: bool) -> Any:
+    from cardan._compiler.targets.cuda.text import cuda_code
+
+    return cuda_code(program, single=single)
+
+
+def _revision() -> str:
+    """Return a digest of what writes kernels, as it is on disk now: the targets, and what they ask of programs."""
+    targets = Path(__file__).parents[1]
+    return disk_cache.revision_of((*targets.rglob("*.py"), *(targets.parent / "program").glob("*.py")))
+
+
+_REVISION = _revision()

@@ -21,7 +21,7 @@ from cardan._algebra.errors import DeviceMemoryError, TargetError
 from cardan._compiler.program.program import Program
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.targets.cuda import compiler
-from cardan._compiler.targets.cuda.kernels import Kernel, kernel_of
+from cardan._compiler.targets.cuda.compiler import CudaKernel, kernel_of
 from cardan._compiler.targets.runner import Outline
 
 LEGACY = 1
@@ -33,88 +33,48 @@ _SINCE = 12000  # version of CUDA from which on a launch takes the handle of a k
 
 
 class Device(NamedTuple):
-    """A device.
-
-    Attributes:
-        number: by which it is known in this process.
-        name: its model.
-        capability: its compute capability, major and minor.
-        shared: bytes of shared memory that a block may have.
-        registers: that a block may have.
-        processors: how many multiprocessors there are.
-    """
-
-    number: int
-    name: str
-    capability: tuple[int, int]
-    shared: int
-    registers: int
-    processors: int
+    number: int  # by which it is known in this process
+    name: str  # its model
+    capability: tuple[int, int]  # its compute capability, major and minor
+    shared: int  # bytes of shared memory that a block may have
+    registers: int  # that a block may have
+    processors: int  # how many multiprocessors there are
 
     @property
     def architecture(self) -> str:
-        """What is compiled for it; errors as `compiler.architecture_for`."""
         return compiler.architecture_for(*self.capability)
 
 
-Build = Callable[[Outline, Callable[[], Program], bool, Device], Kernel]
+Build = Callable[[Outline, Callable[[], Program], bool, Device], CudaKernel]
 """Makes the kernel of a program, in float32 if the third argument says so, for a device."""
 
 
-def compiled_for(outline: Outline, program: Callable[[], Program], single: bool, device: Device) -> Kernel:
-    """Return the kernel of a program, compiled by NVRTC; see `kernel_of`."""
+def compiled_for(outline: Outline, program: Callable[[], Program], single: bool, device: Device) -> CudaKernel:
     return kernel_of(outline, program, single, device.architecture)
 
 
-class Loaded(NamedTuple):
-    """A kernel on a device.
-
-    Attributes:
-        handle: of the function.
-        kernel: what it was loaded from.
-        device: its number.
-    """
-
-    handle: Any
-    kernel: Kernel
-    device: int
+class LoadedKernel(NamedTuple):
+    handle: Any  # of the function
+    kernel: CudaKernel  # what it was loaded from
+    device: int  # its number
 
 
 class Everywhere(NamedTuple):
-    """A kernel on all devices.
-
-    Attributes:
-        kernel: what was loaded.
-        handle: of it, for any device.
-        launch: the address of the driver's function that launches it.
-        library: what it is in, which is to be kept.
-        passes: how often the program is run on its own results; see `Outline`.
-    """
-
-    kernel: Kernel
-    handle: Any
-    launch: int
-    library: Any
-    passes: int
+    kernel: CudaKernel  # what was loaded
+    handle: Any  # of it, for any device
+    launch: int  # the address of the driver's function that launches it
+    library: Any  # what it is in, which is to be kept
+    passes: int  # how often the program is run on its own results; see `Outline`
 
     @property
     def words(self) -> dict[str, int]:
-        """How to launch it, for the context of a handler of XLA."""
         _, threads, states, shared = self.kernel.launch
         how = {"threads": threads, "states": states, "shared": shared, "passes": self.passes}
         return {**how, "launch": self.launch, "kernel": int(self.handle)}
 
 
 class Driver:
-    """Devices, by the functions of a module.
-
-    Args:
-        api: has the functions of `cuda.bindings.driver`.
-        build: makes kernels of programs.
-
-    Raises:
-        TargetError: if there is no device.
-    """
+    """Devices, by the functions of a module: those of `cuda.bindings.driver`. TargetError if there is no device."""
 
     def __init__(self, api: Any, build: Build = compiled_for) -> None:
         self.api, self._build, self.process = api, build, os.getpid()
@@ -137,11 +97,7 @@ class Driver:
         return int(device)
 
     def device(self, number: int) -> Device:
-        """Return a device.
-
-        Raises:
-            TargetError: if there is none of this number.
-        """
+        """Return a device; TargetError if there is none of this number."""
         if number not in self._devices:
             self._devices[number] = self._device(number)
         return self._devices[number]
@@ -178,7 +134,6 @@ class Driver:
             self._expect(self.api.cuCtxPopCurrent()[0], "changing the device back")
 
     def _context(self, number: int) -> Any:
-        """Return the context that all libraries share on a device."""
         if number not in self._contexts:
             opened = self.api.cuDevicePrimaryCtxRetain(self._handle(number))
             self._contexts[number] = self._value(opened, "opening a device")
@@ -186,28 +141,11 @@ class Driver:
 
     # --- kernels ---
 
-    def load(self, outline: Outline, program: Callable[[], Program], single: bool, number: int) -> Loaded:
-        """Return a program's kernel on a device.
-
-        Args:
-            outline: of the program.
-            program: gives it, if it is needed.
-            single: whether in float32.
-            number: of the device.
-
-        Raises:
-            TargetError: if it cannot be compiled, or takes more than the device has.
-        """
+    def load(self, outline: Outline, program: Callable[[], Program], single: bool, number: int) -> LoadedKernel:
+        """Return a program's kernel on a device; TargetError if it does not compile, or is too large."""
         return self.loaded(outline.name, self._build(outline, program, single, self.device(number)), number)
 
-    def loaded(self, name: str, kernel: Kernel, number: int) -> Loaded:
-        """Return a kernel on a device; errors as `load`.
-
-        Args:
-            name: of what it computes, for messages.
-            kernel: made for the device's architecture.
-            number: of the device.
-        """
+    def loaded(self, name: str, kernel: CudaKernel, number: int) -> LoadedKernel:
         check_fits(name, kernel, self.device(number))
         doing = f"loading {name}"
         with self.on(number):
@@ -216,19 +154,10 @@ class Driver:
             if kernel.launch.shared > _GIVEN:
                 most = self.api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
                 self._expect(self.api.cuFuncSetAttribute(handle, most, kernel.launch.shared)[0], doing)
-        return Loaded(handle, kernel, number)
+        return LoadedKernel(handle, kernel, number)
 
     def on_all(self, outline: Outline, program: Callable[[], Program], single: bool) -> Everywhere:
-        """Return a program's kernel on all devices at once, for who calls the driver itself.
-
-        Args:
-            outline: of the program.
-            program: gives it, if it is needed.
-            single: whether in float32.
-
-        Raises:
-            TargetError: if the devices are of several architectures; else as `load`.
-        """
+        """Return a program's kernel on all devices at once, for callers that launch it themselves; errors as `load`."""
         devices, doing, api = [self.device(n) for n in range(self.count)], f"loading {outline.name}", self.api
         if len({d.capability for d in devices}) != 1:
             listed = ", ".join(f"{d.name} ({d.architecture})" for d in devices)
@@ -245,17 +174,11 @@ class Driver:
         address = self._value(api.cuGetProcAddress(b"cuLaunchKernel", _SINCE, 0), doing)
         return Everywhere(kernel, handle, int(address), library, outline.passes)
 
-    def launch(self, loaded: Loaded, count: int, arguments: Sequence[int], stream: int) -> None:
-        """Run a kernel on states, without waiting for it.
+    def launch(self, loaded: LoadedKernel, count: int, arguments: Sequence[int], stream: int) -> None:
+        """Run a kernel on so many states, without waiting for it, on a stream of its device.
 
-        Args:
-            loaded: the kernel.
-            count: number of states.
-            arguments: what follows the count: addresses and strides, and passes, which only repeated programs take.
-            stream: the handle of the stream, on the kernel's device.
-
-        Raises:
-            TargetError: if there are more states than a grid of blocks has, or the device refuses.
+        What follows the count are addresses and strides, and the passes, which only repeated programs take. TargetError
+        says that there are more states than a grid of blocks has, or that the device refuses.
         """
         launch = loaded.kernel.launch
         blocks = -(-count // launch.states)
@@ -273,27 +196,19 @@ class Driver:
 
     # --- memory ---
 
-    def allocate(self, size: int, number: int, stream: int, owner: Any = None) -> Allocation:
-        """Return memory of a device, freed in the order of a stream when nothing holds it any more.
-
-        Args:
-            size: bytes.
-            number: of the device.
-            stream: handle of the stream.
-            owner: of the stream, which is held as long as the memory.
-
-        Raises:
-            DeviceMemoryError: if there is not enough.
-        """
+    def allocate(self, size: int, number: int, stream: int, owner: Any = None) -> DeviceMemory:
+        """Return bytes of a device, freed in the order of a stream when nothing holds them; it keeps its owner."""
         with self.on(number):
             status, address = self.api.cuMemAllocAsync(max(size, 1), stream)
             if int(status) == _OUT_OF_MEMORY:
-                raise self._out_of_memory("an array", size, number)
+                status, free, total = self.api.cuMemGetInfo()
+                left = f", {free / 1e9:.3g} of {total / 1e9:.3g} GB are free" if int(status) == 0 else ""
+                named = f"device {number} ({self.device(number).name}) has not enough memory{left}"
+                raise DeviceMemoryError(f"an array of {size / 1e9:.3g} GB: {named}; {_SMALLER}.")
         self._expect(status, "allocating memory")
-        return Allocation(self, int(address), number, stream, owner)
+        return DeviceMemory(self, int(address), number, stream, owner)
 
     def free(self, address: int, number: int, stream: int, owner: Any = None) -> None:
-        """Give memory back, in the order of a stream, whose owner is there until then."""
         with self.on(number):
             self.api.cuMemFreeAsync(address, stream)
 
@@ -304,13 +219,11 @@ class Driver:
         self.synchronise(number, stream)
 
     def copy_out(self, array: np.ndarray, address: int, number: int, stream: int) -> None:
-        """Copy from a device into an array, when what is on the stream is done."""
         with self.on(number):
             self._expect(self.api.cuMemcpyDtoHAsync(array.ctypes.data, address, array.nbytes, stream)[0], "copying")
         self.synchronise(number, stream)
 
     def synchronise(self, number: int, stream: int) -> None:
-        """Wait for all that is on a stream."""
         with self.on(number):
             self._expect(self.api.cuStreamSynchronize(stream)[0], "waiting for a stream")
 
@@ -325,11 +238,7 @@ class Driver:
                 self.api.cuEventDestroy(event)
 
     def device_of(self, address: int) -> int:
-        """Return the number of the device whose memory an address is in.
-
-        Raises:
-            TargetError: if it is in none's.
-        """
+        """Return the number of the device whose memory an address is in; TargetError if no device has it."""
         what = self.api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
         return int(self._value(self.api.cuPointerGetAttribute(what, address), "asking whose memory an address is"))
 
@@ -340,7 +249,6 @@ class Driver:
         return answer[1]
 
     def _expect(self, status: Any, doing: str) -> None:
-        """Raise unless a status is success."""
         code = int(status)
         if code == 0:
             return
@@ -354,12 +262,6 @@ class Driver:
     def _said(answer: Sequence[Any]) -> str:
         return answer[1].decode(errors="replace") if answer[1] else "no reason given"
 
-    def _out_of_memory(self, what: str, size: int, number: int) -> DeviceMemoryError:
-        status, free, total = self.api.cuMemGetInfo()
-        left = f", {free / 1e9:.3g} of {total / 1e9:.3g} GB are free" if int(status) == 0 else ""
-        named = f"device {number} ({self.device(number).name})"
-        return DeviceMemoryError(f"{what} of {size / 1e9:.3g} GB: {named} has not enough memory{left}; {_SMALLER}.")
-
 
 _WITHOUT_TIME = 2
 _ELSEWHERE = "arrays of NumPy are computed on the processor"
@@ -367,7 +269,7 @@ _SMALLER = "call the function with fewer states at a time, or drop arrays that a
 _BEFORE = " A function is called once before it is captured in a graph: that loads its kernel."
 
 
-class Allocation:
+class DeviceMemory:
     """Memory of a device; given back when nothing holds it.
 
     Attributes:
@@ -381,8 +283,7 @@ class Allocation:
         weakref.finalize(self, driver.free, address, number, stream, owner).atexit = False
 
 
-def check_fits(name: str, kernel: Kernel, device: Device) -> None:
-    """Raise `TargetError` if a kernel takes more than a device has."""
+def check_fits(name: str, kernel: CudaKernel, device: Device) -> None:
     launch, resources = kernel
     taken = launch.shared + resources.resources.shared
     if taken > device.shared:
@@ -446,12 +347,7 @@ _INSTALL = f"install the driver of the device; without one, {_ELSEWHERE}"
 
 
 def check_driver(version: int, nvrtc: tuple[int, int]) -> None:
-    """Raise `TargetError` if a driver cannot load what NVRTC makes.
-
-    Args:
-        version: of CUDA, as the driver says it: 1000 times the major one, 10 times the minor one.
-        nvrtc: the version of NVRTC.
-    """
+    """Raise `TargetError` if a driver cannot load what NVRTC makes; 12040 is version 12.4 of a driver."""
     if version // 1000 < nvrtc[0]:
         raise TargetError(
             f"the driver is of CUDA {version // 1000}.{version % 1000 // 10}, kernels compiled by NVRTC "

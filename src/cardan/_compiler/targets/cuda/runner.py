@@ -15,7 +15,7 @@ import numpy as np
 from cardan._algebra.errors import DTypeError
 from cardan._compiler.program.program import Program
 from cardan._compiler.targets.buffers import Buffer
-from cardan._compiler.targets.cuda.driver import Driver, Loaded, driver
+from cardan._compiler.targets.cuda.driver import Driver, LoadedKernel, driver
 from cardan._compiler.targets.runner import Arrays, Outline, Runner
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
@@ -27,20 +27,13 @@ class CudaProgram(Runner):
 
     def __init__(self, outline: Outline, program: Callable[[], Program]) -> None:
         self.outline, self.program, self.outputs = outline, program, outline.outputs
-        self._loaded: dict[tuple[Driver, int, bool], Loaded] = {}
+        self._loaded: dict[tuple[Driver, int, bool], LoadedKernel] = {}
         self._lock = Lock()
 
     def launch(self, arrays: Sequence[Buffer], results: Sequence[Buffer], count: int, stream: int) -> None:
         """Compute the outputs, on the device where the results are, after what is on a stream; without waiting.
 
-        Args:
-            arrays: the inputs, in order.
-            results: where to write the outputs: apart from the inputs and from each other.
-            count: number of states; nothing is done for none.
-            stream: its handle.
-
-        Raises:
-            MissingExtraError, TargetError, DeviceMemoryError: for the first launch; as `Driver.load`.
+        The results are apart from the inputs and from each other. The first launch loads the kernel, and may raise.
         """
         if not count or not results:
             return
@@ -50,13 +43,11 @@ class CudaProgram(Runner):
         driver().launch(loaded, count, (*places, self.outline.passes), stream)
 
     def times(self, count: int) -> CudaProgram:
-        """Return the program run so many times as often, which shares its kernels; see `Runner`."""
         other = copy.copy(self)
         other.outline = self.outline.times(count)
         return other
 
-    def kernel(self, device: int, single: bool) -> Loaded:
-        """Return the kernel on a device."""
+    def kernel(self, device: int, single: bool) -> LoadedKernel:
         key = driver(), device, single
         if key not in self._loaded:
             with self._lock:
@@ -65,17 +56,12 @@ class CudaProgram(Runner):
         return self._loaded[key]
 
     def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
-        """Refuse arrays of NumPy: nothing is copied to a device unasked.
-
-        Raises:
-            DTypeError: always.
-        """
+        """Refuse arrays of NumPy with a DTypeError: nothing is copied to a device unasked."""
         name = self.outline.inputs[0].name if self.outline.inputs else "out"
         hint = "Nothing is copied to a device unasked; without target=, arrays of NumPy are computed on the processor."
         raise DTypeError(self.outline.name, name, got="in the memory of the processor", expected=TAKES, hint=hint)
 
     def describe(self) -> list[str]:
-        """Return what each kernel that was loaded takes."""
         lines = []
         for (_, device, single), loaded in self._loaded.items():
             launch, cubin = loaded.kernel

@@ -23,8 +23,6 @@ APART, INLINE = "static __device__ __noinline__", "static __device__ __forceinli
 
 
 class SoloText:
-    """Writes the functions and the body of a kernel."""
-
     def __init__(self, program: Program, joined: Joined, dialect: Dialect, name: str) -> None:
         self.program, self.name = program, name
         self.parts = Parts(program, dialect, joined)
@@ -52,7 +50,6 @@ class SoloText:
         return found
 
     def lines(self) -> Iterator[str]:
-        """Return the functions of the parts."""
         for p in range(len(self.parts.parts)):
             yield f"{self.words} void {self.name}_part{p}({self._taken()})\n{{"
             yield from self.parts.operations(p)
@@ -70,7 +67,6 @@ class SoloText:
         return ", ".join(["stage, ahead, lane", *(a.name for a in self.program.inputs), *outputs, "w", "rows"])
 
     def _stores(self, p: int) -> list[str]:
-        """Return the lines that write the chunks which are there after a part."""
         lines = []
         for chunk, after in zip(self.chunks, self.after, strict=True):
             if after == p:
@@ -78,7 +74,6 @@ class SoloText:
         return lines
 
     def entry(self) -> Iterator[str]:
-        """Return the body of the kernel."""
         states = WARPS * WARP
         yield f"    __shared__ real staged[{states * self.width}];"
         yield f"    real *stage = staged + threadIdx.x / {WARP} * {WARP * self.width};"

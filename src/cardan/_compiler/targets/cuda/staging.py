@@ -13,28 +13,24 @@ PASSES = "passes"  # what the parameter is called that says how often a program 
 COLUMNS = 32  # that are staged at a time: 128 bytes of a row, what one access of a warp brings
 
 
+class Launch(NamedTuple):
+    name: str  # of the kernel
+    threads: int  # of a block
+    states: int  # that a block computes
+    shared: int  # bytes of shared memory a block is given beyond those the kernel declares
+
+
 class Chunk(NamedTuple):
-    """Columns of an output that are written together.
-
-    Attributes:
-        array: the output.
-        first: the first column.
-        columns: how many.
-        position: of the first one among the results of the program.
-    """
-
-    array: Array
-    first: int
-    columns: int
-    position: int
+    array: Array  # the output
+    first: int  # the first column
+    columns: int  # how many
+    position: int  # of the first one among the results of the program
 
     def results(self, program: Program) -> tuple[int, ...]:
-        """Return the instructions whose values they are."""
         return program.results[self.position : self.position + self.columns]
 
 
 def chunks_of(outputs: Sequence[Array], columns: int) -> list[Chunk]:
-    """Return the columns of outputs in chunks of so many at most."""
     found: list[Chunk] = []
     position = 0
     for array in outputs:
@@ -51,7 +47,6 @@ def width_of(program: Program) -> int:
 
 
 def loads(array: Array, width: int) -> list[str]:
-    """Return the lines that bring the rows of an input to the threads, as arrays of their own."""
     lines = [f"    real {array.name}[{max(array.size, 1)}];"]
     for first in range(0, array.size, COLUMNS):
         columns = min(COLUMNS, array.size - first)
@@ -62,7 +57,6 @@ def loads(array: Array, width: int) -> list[str]:
 
 
 def stores(chunk: Chunk, values: Sequence[str], width: int) -> list[str]:
-    """Return the lines that write a chunk."""
     lines = [f"    stage[lane * {width} + {n}] = {value};" for n, value in enumerate(values)]
     target = f"{chunk.array.name} + {chunk.first}"
     return [*lines, f"    store<{chunk.columns}, {width}>({target}, {chunk.array.name}_stride, ahead, lane, stage);"]

@@ -13,7 +13,7 @@ from cardan._compiler.program.fusing import Joined
 from cardan._compiler.program.liveness import heads_of, last_readers
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import Program, Region, phases
-from cardan._compiler.program.repeated import whole
+from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.c_family import Dialect, operation_lines
 from cardan._compiler.targets.cuda.staging import COLUMNS, PASSES, WARP, Chunk, chunks_of
 from cardan._compiler.targets.cuda.teams import Team, handed, team_of
@@ -66,19 +66,14 @@ class TeamText:
         last = last_readers(self.program, home, self.team.spans, self.heads, self.joined.args)
         starts = {k: home[k] for k in handed(self.program, self.joined, self.team)} | self.heads
         for k, start in sorted(starts.items(), key=lambda item: item[1]):
-            self.slot[k] = _taken(busy, 1, start, max(last.get(k, start), self._read_as_result(k, start)))
+            is_result = k in self.heads and k in self.program.results  # something carried, which is read at the end
+            self.slot[k] = _taken(busy, 1, start, max(last.get(k, start), self.last if is_result else start))
         return len(busy)
 
-    def _read_as_result(self, k: int, start: int) -> int:
-        """Return the step in which something carried is read as a result."""
-        return self.last if k in self.heads and k in self.program.results else start
-
     def at(self, place: int) -> str:
-        """Return a place, of the state of a thread."""
         return f"w[{place * STRIDE} + lane]"
 
     def lines(self) -> Iterator[str]:
-        """Return the functions, one for each warp."""
         for warp in range(self.warps):
             yield f"static __device__ __noinline__ void {self.name}_warp{warp}({self._taken()})\n{{"
             yield "    const int lane = threadIdx.x % 32;"
@@ -87,7 +82,6 @@ class TeamText:
             yield "}\n"
 
     def _run(self, within: Region | None, warp: int) -> Iterator[str]:
-        """Return the lines of a warp for the program, or a region, those of regions in loops."""
         for part in phases(self.program, within):
             if isinstance(part, range):
                 first, last = self.team.spans[part]
@@ -117,13 +111,11 @@ class TeamText:
         yield "    }"
 
     def _first(self, head: int) -> str:
-        """Return what is carried to a place first."""
         if self.joined.ops[head] is Op.INPUT:
             return self.at(int(self.numbers[head]))
         return self._placed(self.joined.args[head][0])
 
     def _placed(self, k: int) -> str:
-        """Return how a value is written that is in a place, or needs none."""
         if k in self.slot:
             return self.at(self.slot[k])
         op, value = self.joined.ops[k], self.numbers[k]
@@ -134,7 +126,6 @@ class TeamText:
         return ", ".join(["real *w", "const int ahead", *outputs, *[f"const long long {PASSES}"] * self.is_repeated])
 
     def passed(self) -> str:
-        """Return the arguments of the functions."""
         outputs = [f"{a.name}_rows + first * {a.name}_stride, {a.name}_stride" for a in self.program.outputs]
         return ", ".join(["w", "ahead", *outputs, *[PASSES] * self.is_repeated])
 
@@ -149,7 +140,6 @@ class TeamText:
         return lines
 
     def _step(self, step: int, warp: int) -> list[str]:
-        """Return the lines of a warp in a step."""
         names: dict[int, str] = {}
         lines: list[str] = []
         pairs: set[int] = set()
@@ -162,7 +152,6 @@ class TeamText:
         return [*lines, *self._leaves(step, warp)]
 
     def _value(self, k: int, step: int, warp: int, names: dict[int, str], lines: list[str]) -> str:
-        """Return how a warp writes a value in a step, read from its place once."""
         op = self.joined.ops[k]
         if op is Op.CONST:
             return self.dialect.number(self.numbers[k])
@@ -183,7 +172,6 @@ class TeamText:
         return lines
 
     def entry(self) -> Iterator[str]:
-        """Return the body of the kernel."""
         yield "    extern __shared__ real w[];"
         yield f"    const int warp = threadIdx.x / {WARP}, lane = threadIdx.x % {WARP};"
         yield f"    const long long first = (long long)blockIdx.x * {WARP};"

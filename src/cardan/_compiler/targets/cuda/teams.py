@@ -27,19 +27,12 @@ HANDED = 0.5  # likewise a value that goes from warp to warp, in each of them
 
 
 class Team(NamedTuple):
-    """Who computes what, when.
+    """Who computes what, when."""
 
-    Attributes:
-        steps: of each step, the instructions of each warp, in order.
-        home: step and warp of each instruction.
-        spans: the first and the last step of each straight stretch of the program.
-        stretch: the number of the stretch that each step is of.
-    """
-
-    steps: list[list[list[int]]]
-    home: dict[int, tuple[int, int]]
-    spans: Spans
-    stretch: list[int]
+    steps: list[list[list[int]]]  # of each step, the instructions of each warp, in order
+    home: dict[int, tuple[int, int]]  # step and warp of each instruction
+    spans: Spans  # the first and the last step of each straight stretch of the program
+    stretch: list[int]  # the number of the stretch that each step is of
 
     def is_near(self, a: int, step: int, warp: int) -> bool:
         """Return whether a value is in a variable of a warp in a step: computed by it, in the same stretch."""
@@ -48,7 +41,6 @@ class Team(NamedTuple):
 
 
 def team_of(program: Program, joined: Joined, warps: int) -> Team:
-    """Return a program dealt to warps, stretch by stretch."""
     steps: list[list[list[int]]] = []
     spans: dict[range, tuple[int, int]] = {}
     home: dict[int, tuple[int, int]] = {}

@@ -77,19 +77,15 @@ class Arithmetic(ABC):
         """Write `far.reduction` of an angle where it is beyond the range in which `near` is right."""
 
     def add(self, a: Real, b: Real) -> str:
-        """Write a + b."""
         return self.binary("add", a, b)
 
     def sub(self, a: Real, b: Real) -> str:
-        """Write a - b."""
         return self.binary("sub", a, b)
 
     def mul(self, a: Real, b: Real) -> str:
-        """Write a b."""
         return self.binary("mul", a, b)
 
     def div(self, a: Real, b: Real) -> str:
-        """Write a / b."""
         return self.binary("div", a, b)
 
     def fma(self, a: Real, b: Real, c: Real) -> str:
@@ -108,7 +104,6 @@ class Arithmetic(ABC):
         return self.from_bits(self.logic("xor", self.bits(x), sign))
 
     def sign_bit(self, x: str) -> str:
-        """Write the sign bit of a number."""
         return self.logic("and", self.bits(x), -(1 << self.word - 1))
 
     def rounded(self, x: Real, scale: float) -> tuple[str, str]:

@@ -1,25 +1,35 @@
-"""From a program to its image: plan, text, LLVM."""
+"""From a program to its image: plan, text, LLVM.
+
+Straight lines are written by the table of this processor if there is one, and by LLVM otherwise; CARDAN_EMITTER
+chooses.
+"""
 
 from __future__ import annotations
 
+import os
+import sys
+
 import numpy as np
 
+from cardan._algebra.errors import TargetError
 from cardan._compiler.program.program import Program
-from cardan._compiler.runtime.collector import collection_paused
-from cardan._compiler.runtime.progress import announced
-from cardan._compiler.targets.llvm.direct.choice import chosen
+from cardan._compiler.runtime.log import announced
+from cardan._compiler.runtime.memory import collection_paused
+from cardan._compiler.targets.llvm.direct.allocation import Machine
+from cardan._compiler.targets.llvm.direct.neon import NEON
+from cardan._compiler.targets.llvm.direct.x86 import AVX, AVX512
 from cardan._compiler.targets.llvm.image import Image
 from cardan._compiler.targets.llvm.lanes import Lanes
-from cardan._compiler.targets.llvm.machine import compile_image, host_lanes
-from cardan._compiler.targets.llvm.plan import heap_bytes, plan_program
+from cardan._compiler.targets.llvm.machine import compile_image, host_features, host_lanes
+from cardan._compiler.targets.llvm.plan import plan_program
 from cardan._compiler.targets.llvm.text import llvm_text
 
+EMITTERS = ("direct", "llvm")
 OPERATION = 70e-6  # seconds LLVM takes for an operation: 33 000 took 2.4 s, 125 000 took 7.2 s (Zen 4, 2026) ...
 QUICKER = 6  # ... and so much less where there is a table: 125 000 in 1.1 s
 
 
 def compile_program(program: Program, dtype: np.dtype, lanes: Lanes | None = None) -> Image:
-    """Return the native code of a program for `lanes`, by default those of this machine."""
     lanes = lanes or host_lanes(dtype)
     machine = chosen(lanes)
     seconds = OPERATION * program.operations / (QUICKER if machine else 1)
@@ -30,6 +40,36 @@ def compile_program(program: Program, dtype: np.dtype, lanes: Lanes | None = Non
             "evaluate",
             width=lanes.width,
             workspace=plan.tiles * plan.slots * lanes.bytes,
-            heap=heap_bytes(plan, lanes),
+            heap=plan.heap_bytes(lanes),
             functions=len(plan.blocks),
         )
+
+
+def chosen(lanes: Lanes) -> Machine | None:
+    """Return the table for such lanes; None if LLVM writes all. TargetError for an invalid CARDAN_EMITTER."""
+    wanted = os.environ.get("CARDAN_EMITTER") or ""
+    if wanted and wanted not in EMITTERS:
+        raise TargetError(f"CARDAN_EMITTER is {wanted!r}, expected one of {EMITTERS}, or nothing for the best.")
+    table = None if wanted == "llvm" else _table(lanes)
+    if wanted == "direct" and table is None:
+        raise TargetError(
+            "CARDAN_EMITTER is 'direct', but there is no table for this processor, system or width "
+            f"({host_features()[0]}, {sys.platform}, {lanes.vector}); use 'llvm', or unset it."
+        )
+    return table
+
+
+def _table(lanes: Lanes) -> Machine | None:
+    if not sys.platform.startswith("linux"):  # others have other object files, or let callees keep vectors
+        return None
+    if os.uname().machine == "aarch64":
+        return NEON if lanes.bytes == 16 else None
+    features = set(host_features()[1].split(","))
+    if {"+avx512f", "+avx512dq", "+avx512vl"} <= features and lanes.bytes in (16, 32, 64):
+        return AVX512
+    return AVX if {"+avx", "+fma"} <= features and lanes.bytes in (16, 32) else None
+
+
+def host_text(program: Program) -> str:
+    """Return a program as LLVM writes it for this machine, in double precision."""
+    return llvm_text(program, host_lanes(np.dtype(np.float64)))

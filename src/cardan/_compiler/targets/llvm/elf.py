@@ -22,8 +22,6 @@ Patch = Callable[[int, int, int], int]
 
 
 class Section(NamedTuple):
-    """What is looked at of a section's header, as it stands in the file."""
-
     kind: int
     flags: int
     offset: int
@@ -33,8 +31,6 @@ class Section(NamedTuple):
 
 
 class Symbol(NamedTuple):
-    """What is looked at of a symbol, as it stands in the file."""
-
     name: int
     section: int
     value: int
@@ -92,11 +88,7 @@ class _Object:
 
 
 def flattened(data: bytes, function: str) -> tuple[bytes, int]:
-    """Return an object file as a flat image, and where in it a function begins.
-
-    Raises:
-        TargetError: if the file refers to something outside it.
-    """
+    """Return an object file as a flat image, and where a function begins; TargetError if it refers to another file."""
     file, image, places = _Object(data), bytearray(), {}
     for k, section in enumerate(file.sections):
         if section.kind == _PROGBITS and section.flags & _ALLOCATED:

@@ -8,18 +8,9 @@ from typing import NamedTuple
 
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import Region, phases, places_of
-from cardan._compiler.program.repeated import whole
+from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.llvm.lanes import Lanes
-from cardan._compiler.targets.llvm.plan import (
-    Plan,
-    carrying,
-    entering,
-    heap_bytes,
-    in_groups,
-    leaf_results,
-    streamed,
-    streams,
-)
+from cardan._compiler.targets.llvm.plan import Plan, in_groups, streamed
 from cardan._compiler.targets.llvm.writer import Writer
 
 UNROLLED = 4  # groups of columns that are moved without a loop
@@ -46,7 +37,6 @@ class Output(NamedTuple):
 
 
 def constant_results(plan: Plan) -> list[Sequence[Run]]:
-    """Return the results that are numbers, in groups of `STORES`."""
     numbers = {k: i.value for k, i in enumerate(plan.program.instructions) if i.op is Op.CONST}
     slots = sorted((slot, repr(float(value))) for k, value in numbers.items() for slot in plan.copies.get(k, ()))
     together = groupby(enumerate(slots), key=lambda item: (item[1][0] - item[0], item[1][1]))
@@ -55,7 +45,6 @@ def constant_results(plan: Plan) -> list[Sequence[Run]]:
 
 
 def workspace(lanes: Lanes) -> str:
-    """Return the type of a pointer to the workspace of one tile."""
     return f"ptr noalias align {lanes.bytes}"
 
 
@@ -77,9 +66,7 @@ def constant_function(number: int, runs: Sequence[Run], lanes: Lanes) -> str:
     return w.procedure(f"constants{number}", [(workspace(lanes), "%ws")])
 
 
-class _Entry:
-    """Writes the entry function."""
-
+class Entry:
     def __init__(self, plan: Plan, lanes: Lanes) -> None:
         self.program, self.plan, self.lanes, self.w = plan.program, plan, lanes, Writer(lanes)
         self.workspace = "%ws"
@@ -130,16 +117,13 @@ class _Entry:
         self.w.loop(0, count, 1, one)
 
     def mask(self, count: int) -> str:
-        """Return the mask of the first `count` lanes."""
         flags = ", ".join(f"i1 {str(k < count).lower()}" for k in range(self.lanes.width))
         return f"{self.lanes.mask} <{flags}>"
 
     def column_slot(self, slot: int, first: str, k: int) -> str:
-        """Return the workspace pointer of column `first` + k of an array that starts at a slot."""
         return self.w.at(self.slot(slot + k), first, self.lanes.vector)
 
     def read(self, base: str, columns: int, rows: Sequence[str], slot: int) -> None:
-        """Turn W rows of an array into one workspace vector for each column."""
         w, v, align = self.w, self.w.v, self.lanes.bytes // self.lanes.width
         pointers = self.row_pointers(base, columns, rows)
 
@@ -158,7 +142,6 @@ class _Entry:
         self.groups(columns, self.lanes.width, group)
 
     def write(self, base: str, pitch: int | str, columns: int, rows: Sequence[str], slot: int) -> None:
-        """Turn one workspace vector for each column into W rows of an array."""
         w, v, align = self.w, self.w.v, self.lanes.bytes // self.lanes.width
         pointers = self.row_pointers(base, pitch, rows)
 
@@ -176,7 +159,6 @@ class _Entry:
         self.groups(columns, self.lanes.width, group)
 
     def copy(self, output: Output, first: str, count: str) -> None:
-        """Write a tile that is not full to the rows that exist, entry by entry."""
         w, kind, size = self.w, self.lanes.scalar, self.lanes.bytes // self.lanes.width
 
         def row(lane: str) -> None:
@@ -192,6 +174,138 @@ class _Entry:
             self.groups(output.columns, COPIED, group)
 
         w.loop(0, count, 1, row)
+
+    def text(self) -> str:
+        """Return the entry: constants once, then pass by pass, read tiles, compute them block by block, write them."""
+        w, plan, program, lanes = self.w, self.plan, self.program, self.lanes
+        size = plan.tiles * plan.slots * lanes.bytes
+        w.line(
+            "%ws = "
+            + ("getelementptr i8, ptr %heap, i64 0" if plan.heap_bytes(lanes) else f"alloca [{size} x i8], align 64")
+        )
+        self.call(self.tile_count("%rows"), *(f"constants{k}" for k in range(len(constant_results(plan)))))
+        bases = [w.load("ptr", w.at("%inputs", k, "ptr"), 8) for k in range(len(program.inputs))]
+        outputs = self.outputs()
+        last = w.emit("add nsw i64 %rows, -1")
+
+        def one_pass(start: str) -> None:
+            tiles = self.tile_count(w.emit(f"sub nsw i64 %rows, {start}"))
+
+            def read_tile(tile: str) -> None:
+                rows = self.rows(start, tile, last)
+                for base, array, place in zip(bases, program.inputs, places_of(program.inputs), strict=True):
+                    self.read(base, array.size, rows, place.start)
+
+            self.tiles(tiles, read_tile)
+            self.run(tiles)
+            self.call(tiles, *(f"leaves{n}" for n in range(len(plan.leaf_results()))))
+            self.tiles(tiles, lambda tile: self.write_results(outputs, self.first_row(start, tile)))
+
+        w.loop(0, "%rows", plan.tiles * lanes.width, one_pass)
+        if plan.streams():
+            w.line("fence seq_cst")  # what went past the caches is there for all
+        parameters = [
+            ("ptr noalias", "%inputs"),
+            ("ptr noalias", "%outputs"),
+            ("i64", "%rows"),
+            ("ptr noalias align 64", "%heap"),
+            ("i64", PASSES),
+        ]
+        return w.procedure("evaluate", parameters, linkage="")
+
+    def tile_count(self, rows: str) -> str:
+        """Return how many tiles so many rows fill, at most those of a pass."""
+        raised = self.w.emit(f"add nsw i64 {rows}, {self.lanes.width - 1}")
+        return self.w.least(self.w.emit(f"sdiv i64 {raised}, {self.lanes.width}"), str(self.plan.tiles))
+
+    def call(self, tiles: str, *functions: str, number: int | str | None = None) -> None:
+        """Call functions on the workspace, each on all tiles; some want the number of the pass."""
+        more = "" if number is None else f", i64 {number}"
+        for function in functions:
+            self.tiles(tiles, lambda _, f=function: self.w.line(f"call void @{f}(ptr {self.workspace}{more})"))
+
+    def run(self, tiles: str, within: Region | None = None) -> None:
+        for part in phases(self.program, within):
+            if isinstance(part, range):
+                first, last = self.plan.spans[part]
+                self.call(tiles, *(f"block{b}" for b in range(first, last + 1)))
+            else:
+                self.run_region(tiles, part)
+
+    def run_region(self, tiles: str, region: Region) -> None:
+        p = self.program.regions.index(region)
+        rows = self.plan.tables[p].rows
+
+        def one(number: int | str) -> None:
+            self.call(tiles, *(f"pick{p}_{n}" for n in range(len(in_groups(rows.picked)))), number=number)
+            self.run(tiles, region)
+            self.call(tiles, *(f"keep{p}_{n}" for n in range(len(in_groups(rows.kept)))), number=number)
+
+        def then_again(number: str) -> None:
+            one(number)
+            self.call(tiles, *(f"again{p}_{n}" for n in range(len(self.plan.carrying(region)))))
+
+        self.call(tiles, *(f"enter{p}_{n}" for n in range(len(self.plan.entering(p)))))
+        if not region.carried:
+            self.w.loop(0, region.passes, 1, one)
+            return
+        if region is whole(self.program):
+            last = self.w.emit(f"add nsw i64 {PASSES}, -1")
+            self.w.loop_if_any("0", last, 1, then_again)
+            one(last)
+            return
+        if region.passes > 1:
+            self.w.loop(0, region.passes - 1, 1, then_again)
+        one(region.passes - 1)
+
+    def first_row(self, start: str, tile: str) -> str:
+        return self.w.emit(f"add nuw nsw i64 {start}, {self.w.emit(f'mul nuw nsw i64 {tile}, {self.lanes.width}')}")
+
+    def rows(self, start: str, tile: str, last: str) -> list[str]:
+        """Return the rows of a tile; beyond the last, the last again."""
+        first = self.first_row(start, tile)
+        return [self.w.least(self.w.emit(f"add nuw nsw i64 {first}, {lane}"), last) for lane in range(self.lanes.width)]
+
+    def outputs(self) -> list[Output]:
+        w, outputs = self.w, []
+        for k, (array, place) in enumerate(zip(self.program.outputs, places_of(self.program.outputs), strict=True)):
+            base = w.load("ptr", w.at("%outputs", 2 * k, "ptr"), 8)
+            pitch = w.load("i64", w.at("%outputs", 2 * k + 1, "i64"), 8)
+            outputs.append(Output(base, pitch, array.size, self.plan.first_output + place.start))
+        return outputs
+
+    def write_results(self, outputs: Sequence[Output], first: str) -> None:
+        """Write the rows of a tile that begins with a row; those that exist, if it is the last."""
+        w, width = self.w, self.lanes.width
+        count = w.least(w.whole("sub nsw", "%rows", first), str(width))
+        rows = [w.whole("add nuw nsw", first, lane) for lane in range(width)]
+
+        def full() -> None:
+            for output, array in zip(outputs, self.program.outputs, strict=True):
+                (self.past_caches if streamed(array) else self.straight)(output, rows)
+
+        def rest() -> None:
+            for output in outputs:
+                self.copy(output, first, count)
+
+        w.branch(w.whole("icmp eq", count, width), full, rest)
+
+    def straight(self, output: Output, rows: Sequence[str]) -> None:
+        self.write(output.base, output.pitch, output.columns, rows, output.slot)
+
+    def past_caches(self, output: Output, rows: Sequence[str]) -> None:
+        """Write rows straight; those of a large batch, one after the other, by way of a buffer and past the caches."""
+        w, lanes, columns = self.w, self.lanes, output.columns
+
+        def past() -> None:
+            buffer = self.slot(self.plan.slots - columns)
+            self.write(buffer, columns, columns, [str(k) for k in range(lanes.width)], output.slot)
+            (to,) = self.row_pointers(output.base, columns, rows[:1])
+            w.line(f"call void @stream(ptr {to}, ptr {buffer}, i64 {lanes.width * columns})")
+
+        enough = STREAM // (len(self.program.results) * lanes.bytes // lanes.width)
+        large, dense = w.whole("icmp sgt", "%rows", enough), w.whole("icmp eq", output.pitch, columns)
+        w.branch(w.emit(f"and i1 {large}, {dense}"), past, lambda: self.straight(output, rows))
 
 
 def stream_function(lanes: Lanes) -> str:
@@ -215,153 +329,3 @@ def stream_function(lanes: Lanes) -> str:
     copy(last, "%count", lanes.scalar, 1, size)
     parameters = [("ptr noalias", "%to"), ("ptr noalias", "%from"), ("i64", "%count")]
     return w.procedure("stream", parameters) + "\n!0 = !{i32 1}"
-
-
-def entry_function(plan: Plan, lanes: Lanes) -> str:
-    """Return the entry: constants once, then pass by pass, read tiles, compute them block by block, write them."""
-    e, program = _Entry(plan, lanes), plan.program
-    w, size = e.w, plan.tiles * plan.slots * lanes.bytes
-    w.line(
-        "%ws = "
-        + ("getelementptr i8, ptr %heap, i64 0" if heap_bytes(plan, lanes) else f"alloca [{size} x i8], align 64")
-    )
-    e.tiles(_tile_count(e, "%rows"), lambda _: _prepare(e))
-    bases = [w.load("ptr", w.at("%inputs", k, "ptr"), 8) for k in range(len(program.inputs))]
-    outputs = _outputs(e)
-    last = w.emit("add nsw i64 %rows, -1")
-
-    def one_pass(start: str) -> None:
-        tiles = _tile_count(e, w.emit(f"sub nsw i64 %rows, {start}"))
-        e.tiles(tiles, lambda tile: _read_tile(e, bases, _rows(e, start, tile, last)))
-        _run(e, tiles)
-        _call(e, tiles, *(f"leaves{n}" for n in range(len(leaf_results(plan)))))
-        e.tiles(tiles, lambda tile: _write_results(e, outputs, _first_row(e, start, tile)))
-
-    w.loop(0, "%rows", plan.tiles * lanes.width, one_pass)
-    if streams(program):
-        w.line("fence seq_cst")  # what went past the caches is there for all
-    parameters = [
-        ("ptr noalias", "%inputs"),
-        ("ptr noalias", "%outputs"),
-        ("i64", "%rows"),
-        ("ptr noalias align 64", "%heap"),
-        ("i64", PASSES),
-    ]
-    return w.procedure("evaluate", parameters, linkage="")
-
-
-def _tile_count(e: _Entry, rows: str) -> str:
-    """Return how many tiles so many rows fill, at most those of a pass."""
-    raised = e.w.emit(f"add nsw i64 {rows}, {e.lanes.width - 1}")
-    return e.w.least(e.w.emit(f"sdiv i64 {raised}, {e.lanes.width}"), str(e.plan.tiles))
-
-
-def _call(e: _Entry, tiles: str, *functions: str, number: int | str | None = None) -> None:
-    """Call functions on the workspace, each on all tiles; some want the number of the pass."""
-    more = "" if number is None else f", i64 {number}"
-    for function in functions:
-        e.tiles(tiles, lambda _, f=function: e.w.line(f"call void @{f}(ptr {e.workspace}{more})"))
-
-
-def _run(e: _Entry, tiles: str, within: Region | None = None) -> None:
-    """Compute the program, or a region, block by block; regions as often as they say."""
-    for part in phases(e.program, within):
-        if isinstance(part, range):
-            first, last = e.plan.spans[part]
-            _call(e, tiles, *(f"block{b}" for b in range(first, last + 1)))
-        else:
-            _run_region(e, tiles, part)
-
-
-def _run_region(e: _Entry, tiles: str, region: Region) -> None:
-    p = e.program.regions.index(region)
-    rows = e.plan.tables[p].rows
-
-    def one(number: int | str) -> None:
-        _call(e, tiles, *(f"pick{p}_{n}" for n in range(len(in_groups(rows.picked)))), number=number)
-        _run(e, tiles, region)
-        _call(e, tiles, *(f"keep{p}_{n}" for n in range(len(in_groups(rows.kept)))), number=number)
-
-    def then_again(number: str) -> None:
-        one(number)
-        _call(e, tiles, *(f"again{p}_{n}" for n in range(len(carrying(e.plan, region)))))
-
-    _call(e, tiles, *(f"enter{p}_{n}" for n in range(len(entering(e.plan, p)))))
-    if not region.carried:
-        e.w.loop(0, region.passes, 1, one)
-        return
-    if region is whole(e.program):
-        last = e.w.emit(f"add nsw i64 {PASSES}, -1")
-        e.w.loop_if_any("0", last, 1, then_again)
-        one(last)
-        return
-    if region.passes > 1:
-        e.w.loop(0, region.passes - 1, 1, then_again)
-    one(region.passes - 1)
-
-
-def _prepare(e: _Entry) -> None:
-    """Put the results that are constant in their slots."""
-    for k in range(len(constant_results(e.plan))):
-        e.w.line(f"call void @constants{k}(ptr {e.workspace})")
-
-
-def _first_row(e: _Entry, start: str, tile: str) -> str:
-    return e.w.emit(f"add nuw nsw i64 {start}, {e.w.emit(f'mul nuw nsw i64 {tile}, {e.lanes.width}')}")
-
-
-def _rows(e: _Entry, start: str, tile: str, last: str) -> list[str]:
-    """Return the rows of a tile; beyond the last, the last again."""
-    first = _first_row(e, start, tile)
-    return [e.w.least(e.w.emit(f"add nuw nsw i64 {first}, {lane}"), last) for lane in range(e.lanes.width)]
-
-
-def _read_tile(e: _Entry, bases: Sequence[str], rows: Sequence[str]) -> None:
-    for base, array, place in zip(bases, e.program.inputs, places_of(e.program.inputs), strict=True):
-        e.read(base, array.size, rows, place.start)
-
-
-def _outputs(e: _Entry) -> list[Output]:
-    """Read the table of the outputs: of each, where it begins, and how far apart rows are."""
-    w, outputs = e.w, []
-    for k, (array, place) in enumerate(zip(e.program.outputs, places_of(e.program.outputs), strict=True)):
-        base = w.load("ptr", w.at("%outputs", 2 * k, "ptr"), 8)
-        pitch = w.load("i64", w.at("%outputs", 2 * k + 1, "i64"), 8)
-        outputs.append(Output(base, pitch, array.size, e.plan.first_output + place.start))
-    return outputs
-
-
-def _write_results(e: _Entry, outputs: Sequence[Output], first: str) -> None:
-    """Write the rows of a tile that begins with a row; those that exist, if it is the last."""
-    w, width = e.w, e.lanes.width
-    count = w.least(w.whole("sub nsw", "%rows", first), str(width))
-    rows = [w.whole("add nuw nsw", first, lane) for lane in range(width)]
-
-    def full() -> None:
-        for output, array in zip(outputs, e.program.outputs, strict=True):
-            (_streamed if streamed(array) else _straight)(e, output, rows)
-
-    def rest() -> None:
-        for output in outputs:
-            e.copy(output, first, count)
-
-    w.branch(w.whole("icmp eq", count, width), full, rest)
-
-
-def _straight(e: _Entry, output: Output, rows: Sequence[str]) -> None:
-    e.write(output.base, output.pitch, output.columns, rows, output.slot)
-
-
-def _streamed(e: _Entry, output: Output, rows: Sequence[str]) -> None:
-    """Write rows straight; those of a large batch, one after the other, by way of a buffer and past the caches."""
-    w, lanes, columns = e.w, e.lanes, output.columns
-
-    def past() -> None:
-        buffer = e.slot(e.plan.slots - columns)
-        e.write(buffer, columns, columns, [str(k) for k in range(lanes.width)], output.slot)
-        (to,) = e.row_pointers(output.base, columns, rows[:1])
-        w.line(f"call void @stream(ptr {to}, ptr {buffer}, i64 {lanes.width * columns})")
-
-    enough = STREAM // (len(e.program.results) * lanes.bytes // lanes.width)
-    large, dense = w.whole("icmp sgt", "%rows", enough), w.whole("icmp eq", output.pitch, columns)
-    w.branch(w.emit(f"and i1 {large}, {dense}"), past, lambda: _straight(e, output, rows))

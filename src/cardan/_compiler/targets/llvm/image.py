@@ -2,7 +2,7 @@
 
 The image is position independent and refers to nothing outside, so loading it is: memory, a copy, and the right to
 execute instead of to write. Where object files have another format than ELF (macOS, Windows), LLVM's linker loads the
-object file instead; `load` is the one place that knows.
+object file instead; `store.load` is the one place that knows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ import os
 import struct
 import sys
 import threading
+from collections.abc import Callable
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from cardan._algebra.errors import TargetError
 
@@ -23,41 +26,40 @@ LOCK = threading.RLock()  # one thread at a time compiles and loads: LLVM's stat
 if hasattr(os, "register_at_fork"):  # a child must not inherit a lock held by a thread it does not have
     os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
 
+
+def once(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that makes each thing once, in one thread: two in a bare `functools.cache` make two."""
+    cached = functools.cache(make)
+
+    def made(*args: Any) -> Any:
+        with LOCK:
+            return cached(*args)
+
+    return made
+
+
 _HEAD = struct.Struct("<qqqqq")
 OBJECT = -1
 """The entry of an image that is an object file."""
 
 
 class Image(NamedTuple):
-    """Machine code of one function.
-
-    Attributes:
-        code: the bytes; those of an object file, if `entry` is `OBJECT`.
-        entry: where in them the function begins.
-        width: states it computes at a time.
-        workspace: bytes it works in; they begin at a multiple of 64.
-        heap: as many of them must be given to it; 0 where it takes them from the stack.
-        functions: of how many it is made.
-    """
-
-    code: bytes
-    entry: int
-    width: int = 1
-    workspace: int = 0
-    heap: int = 0
-    functions: int = 1
+    code: bytes  # the bytes; those of an object file, if `entry` is `OBJECT`
+    entry: int  # where in them the function begins
+    width: int = 1  # states it computes at a time
+    workspace: int = 0  # bytes it works in; they begin at a multiple of 64
+    heap: int = 0  # as many of them must be given to it; 0 where it takes them from the stack
+    functions: int = 1  # of how many it is made
 
     def to_bytes(self) -> bytes:
-        """Return the image as it is kept."""
         return _HEAD.pack(self.entry, self.width, self.workspace, self.heap, self.functions) + self.code
 
     @staticmethod
     def from_bytes(data: bytes) -> Image:
-        """Return the image `to_bytes` wrote; whoever read it has seen that nothing changed it since."""
         return Image(data[_HEAD.size :], *_HEAD.unpack_from(data))
 
 
-class Code:
+class LoadedImage:
     """An image in memory, ready to call; unloaded when it is no longer referred to."""
 
     def __init__(self, image: Image) -> None:
@@ -79,15 +81,11 @@ def _protect() -> Any:
     return protect
 
 
-def load(image: Image, function: str) -> Any:
-    """Return an image in memory, with the `address` of its function, whose name is given."""
-    if image.entry != OBJECT:
-        return Code(image)
-    from cardan._compiler.targets.llvm.machine import Engine  # needs LLVM
-
-    return Engine(image.code, function)
+def workspace(size: int) -> tuple[np.ndarray, int]:
+    """Return memory of so many bytes, and the first address in it that is a multiple of 64."""
+    space = np.empty(size + 64, dtype=np.uint8)
+    return space, space.__array_interface__["data"][0] + 63 & ~63
 
 
 def has_flat_images() -> bool:
-    """Return whether this system's object files can be made into images."""
     return sys.platform.startswith("linux")

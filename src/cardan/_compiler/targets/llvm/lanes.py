@@ -16,22 +16,18 @@ class Lanes:
 
     @property
     def vector(self) -> str:
-        """The LLVM type."""
         return f"<{self.width} x {self.scalar}>"
 
     @property
     def mask(self) -> str:
-        """The LLVM type of a truth value."""
         return f"<{self.width} x i1>"
 
     @property
     def suffix(self) -> str:
-        """The ending of intrinsics on this type."""
         return f"v{self.width}f{64 if self.scalar == 'double' else 32}"
 
     @property
     def bytes(self) -> int:
-        """Size of a vector."""
         return self.width * (8 if self.scalar == "double" else 4)
 
     def all_bits(self) -> str:

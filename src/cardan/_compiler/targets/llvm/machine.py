@@ -16,7 +16,6 @@ from cardan._compiler.targets.llvm.lanes import Lanes
 
 @functools.cache
 def host_features() -> tuple[str, str]:
-    """Return the name and the features of this machine's processor, as LLVM knows them."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     llvm.initialize_native_asmparser()
@@ -29,7 +28,6 @@ def machine_name() -> tuple[str, ...]:
 
 
 def has_multiply_add() -> bool:
-    """Return whether this processor multiplies and adds as one instruction, as LLVM knows it."""
     machine = llvm.get_default_triple().split("-")[0]
     return machine not in ("x86_64", "i386", "i686") or "+fma" in host_features()[1].split(",")
 
@@ -50,7 +48,6 @@ def _target_machine() -> Any:
 
 
 def compile_object(text: str) -> bytes:
-    """Return the machine code of a module."""
     with LOCK:
         module = llvm.parse_assembly(text, context=llvm.create_context())  # LLVM's own would keep every constant
         module.verify()
@@ -68,7 +65,6 @@ def _pipeline() -> tuple[Any, Any, Any]:
 
 
 def compile_image(text: str, function: str, **about: int) -> Image:
-    """Return the image of a module's function; what else is known of it is passed on (see `Image`)."""
     code = compile_object(text)
     code, entry = flattened(code, function) if has_flat_images() else (code, OBJECT)
     return Image(code, entry, **about)

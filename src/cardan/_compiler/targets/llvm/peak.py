@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cardan._compiler.targets.llvm.image import load
 from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.machine import compile_image, host_lanes
+from cardan._compiler.targets.llvm.store import load
 from cardan._compiler.targets.llvm.writer import Writer, attributes
 
 CHAINS = 24  # sums that grow side by side: enough to hide the latency of a multiply-add on every unit
@@ -19,12 +19,7 @@ _LOOP = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
 
 
 def peak_operations(dtype: type[np.floating] = np.float64, runs: int = 7) -> float:
-    """Return floating-point operations a second of one core, a multiply-add counting as two.
-
-    Args:
-        dtype: float64 or float32.
-        runs: how often the loop is timed; the fastest counts.
-    """
+    """Return floating-point operations a second of one core, a multiply-add counting as two; the fastest run counts."""
     lanes = host_lanes(np.dtype(dtype))
     engine = load(compile_image(_text(lanes), "peak"), "peak")
     loop = _LOOP(engine.address)

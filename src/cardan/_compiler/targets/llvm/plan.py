@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cardan._compiler.program.fusing import Joined, joined_products
-from cardan._compiler.program.liveness import Spans, Tables, heads_of, last_readers, places_in, tables_of
+from cardan._compiler.program.liveness import Spans, Tables, assign_slots, heads_of, last_readers, places_in, tables_of
 from cardan._compiler.program.ops import LEAVES, Op
 from cardan._compiler.program.program import Array, Program, Region, rows_of, stretches
 from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, allocate
@@ -47,6 +47,51 @@ class Plan:
     tiles: int = 1
     first_output: int = 0
 
+    def place(self, k: int) -> int:
+        """Return where an instruction's value waits, for which others look."""
+        return int(self.numbers[k]) if self.joined.ops[k] is Op.INPUT else self.slot[k]
+
+    def entering(self, number: int) -> list[Sequence[Move]]:
+        """Return what goes where as a region begins: what is carried to its first pass, and the table it picks from."""
+        region, tables, instructions = self.program.regions[number], self.tables[number], self.program.instructions
+        first = [(k, instructions[k].args) for k, _ in region.carried]
+        moves = [(args[0], self.place(k)) for k, args in first if args]
+        columns = [instructions[k].args for k in tables.rows.picked]
+        for n in range(region.passes):
+            row = tables.picked + (n + 1) * len(tables.rows.picked)
+            moves += [(choices[n], row + j) for j, choices in enumerate(columns)]
+        return in_groups(moves)
+
+    def carrying(self, region: Region) -> list[Sequence[Move]]:
+        """Return what goes where between two passes of a region; of the first group, all is read before any is written.
+
+        It is of values in places that are written: what was carried is carried on, to somewhere else.
+        """
+        heads = {k for k, _ in region.carried}
+        moves = [(after, self.place(k)) for k, after in region.carried]
+        first = [move for move in moves if move[0] in heads]
+        return [*([first] if first else []), *in_groups([move for move in moves if move[0] not in heads])]
+
+    def leaf_results(self) -> list[Sequence[Move]]:
+        """Return what goes where at the end: results that no block computes."""
+        own = (Op.INPUT, Op.CARRIED, Op.PICKED, Op.KEPT)
+        moves = [(k, slot) for k, slots in self.copies.items() if self.joined.ops[k] in own for slot in slots]
+        return in_groups(moves)
+
+    def streams(self) -> bool:
+        """Return whether there are such outputs; the buffer is at the end of the workspace."""
+        return any(map(streamed, self.program.outputs))
+
+    def heap_bytes(self, lanes: Lanes) -> int:
+        """Return the bytes of workspace the caller must provide; 0 where the stack serves."""
+        size = self.tiles * self.slots * lanes.bytes
+        return size if size > STACK else 0
+
+    def stored(self, k: int) -> list[int]:
+        slots = self.copies.get(k, [])
+        slot = self.slot.get(k)
+        return slots if slot is None or slot in slots else [*slots, slot]
+
 
 def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     """Return the blocks and the workspace: inputs first, outputs, tables, then values that cross from block to block.
@@ -72,68 +117,28 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     buffer = max(map(streamed, program.outputs), default=0)
     plan.tiles = TILES if len(program.instructions) > LONG and not machine else 1
     born = [[k for k, first in heads.items() if first == b] + block for b, block in enumerate(blocks)]
-    plan.slots = _assign_slots(plan, born, last_reader, fixed)
+    plan.slot |= {k: copies[k][0] for k in last_reader if k in copies}  # a result waits where it is written
+    crossing = {k: b for k, b in last_reader.items() if k not in copies}
+    slot, plan.slots = assign_slots(born, crossing, fixed)
+    plan.slot |= slot
     if machine:
-        plan.direct = {b: _direct(plan, b, machine) for b, block in enumerate(blocks) if _has_steps(joined, block)}
+        plan.direct = {
+            b: _direct(plan, b, machine)
+            for b, block in enumerate(blocks)
+            if block and joined.ops[block[0]] in HAS_STEPS
+        }
         plan.slots = max([plan.slots, *(line.slots for line in plan.direct.values())])
     plan.slots += buffer
     return plan
 
 
-def place(plan: Plan, k: int) -> int:
-    """Return where an instruction's value waits, for which others look."""
-    return int(plan.numbers[k]) if plan.joined.ops[k] is Op.INPUT else plan.slot[k]
-
-
-def entering(plan: Plan, number: int) -> list[Sequence[Move]]:
-    """Return what goes where as a region begins: what is carried to its first pass, and the table it picks from."""
-    region, tables, instructions = plan.program.regions[number], plan.tables[number], plan.program.instructions
-    first = [(k, instructions[k].args) for k, _ in region.carried]
-    moves = [(args[0], place(plan, k)) for k, args in first if args]
-    columns = [instructions[k].args for k in tables.rows.picked]
-    for n in range(region.passes):
-        row = tables.picked + (n + 1) * len(tables.rows.picked)
-        moves += [(choices[n], row + j) for j, choices in enumerate(columns)]
-    return in_groups(moves)
-
-
-def carrying(plan: Plan, region: Region) -> list[Sequence[Move]]:
-    """Return what goes where between two passes of a region; of the first group, all is read before any is written.
-
-    It is of values in places that are written: what was carried is carried on, to somewhere else.
-    """
-    heads = {k for k, _ in region.carried}
-    moves = [(after, place(plan, k)) for k, after in region.carried]
-    first = [move for move in moves if move[0] in heads]
-    return [*([first] if first else []), *in_groups([move for move in moves if move[0] not in heads])]
-
-
-def leaf_results(plan: Plan) -> list[Sequence[Move]]:
-    """Return what goes where at the end: results that no block computes."""
-    own = (Op.INPUT, Op.CARRIED, Op.PICKED, Op.KEPT)
-    moves = [(k, slot) for k, slots in plan.copies.items() if plan.joined.ops[k] in own for slot in slots]
-    return in_groups(moves)
-
-
 def in_groups(moves: Sequence[Any]) -> list[Sequence[Any]]:
-    """Return stores in groups of `STORES`, each for a function of its own."""
     return [moves[start : start + STORES] for start in range(0, len(moves), STORES)]
 
 
 def streamed(output: Array) -> int:
     """Return the entries of an output of which large batches go past the caches, by way of a buffer; 0 of others."""
     return output.size if output.size >= STREAMED else 0
-
-
-def streams(program: Program) -> bool:
-    """Return whether there are such outputs; the buffer is at the end of the workspace."""
-    return any(map(streamed, program.outputs))
-
-
-def heap_bytes(plan: Plan, lanes: Lanes) -> int:
-    """Return the bytes of workspace the caller must provide; 0 where the stack serves."""
-    size = plan.tiles * plan.slots * lanes.bytes
-    return size if size > STACK else 0
 
 
 def _blocks(
@@ -193,42 +198,10 @@ def _segments(joined: Joined, stretch: range) -> list[list[int]]:
     return [block for block in (*blocks, list(waiting)) if block]
 
 
-def _has_steps(joined: Joined, block: list[int]) -> bool:
-    return bool(block) and joined.ops[block[0]] in HAS_STEPS
-
-
 def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:
-    """Return a block on the registers of a machine."""
     block = plan.blocks[number]
     steps = lowered(plan.joined, plan.numbers, block, machine.forms, machine.ahead)
     needed = {a for _, _, args in steps.steps for a in args if a < len(plan.numbers)}
-    places = {k: place(plan, k) for k in needed.difference(block, steps.constants)}
-    kept = {k: slots for k in block if (slots := stored(plan, k))}
+    places = {k: plan.place(k) for k in needed.difference(block, steps.constants)}
+    kept = {k: slots for k in block if (slots := plan.stored(k))}
     return allocate(machine, steps, places, kept, plan.slots)
-
-
-def stored(plan: Plan, k: int) -> list[int]:
-    """Return the slots in which others look for a value."""
-    slots = plan.copies.get(k, [])
-    slot = plan.slot.get(k)
-    return slots if slot is None or slot in slots else [*slots, slot]
-
-
-def _assign_slots(plan: Plan, blocks: list[list[int]], last_reader: dict[int, int], top: int) -> int:
-    """Give each value that crosses a slot, from the block it is there; return how many there are."""
-    free: list[int] = []
-    expiring: dict[int, list[int]] = {}
-    for b, block in enumerate(blocks):
-        for k in block:
-            if k not in last_reader:
-                continue
-            if k in plan.copies:
-                plan.slot[k] = plan.copies[k][0]
-                continue
-            if free:
-                plan.slot[k] = free.pop()
-            else:
-                plan.slot[k], top = top, top + 1
-            expiring.setdefault(last_reader[k], []).append(plan.slot[k])
-        free += expiring.pop(b, [])
-    return top

@@ -1,4 +1,7 @@
-"""Where images are kept: in the disk cache, under names that say what they were made of, by what, and for whom."""
+"""Images by their names: kept in the disk cache, or compiled now, and loaded into memory.
+
+A name says what an image was made of, by what, and for whom.
+"""
 
 from __future__ import annotations
 
@@ -9,27 +12,19 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from cardan._compiler.runtime import disk_cache as cache
 from cardan._compiler.runtime import processor
-from cardan._compiler.targets.llvm.image import Image
+from cardan._compiler.targets.llvm.image import OBJECT, Image, LoadedImage
 
 
-def revision() -> bytes:
-    """Return a digest of this target's own source as it is on disk now.
-
-    By content: times and sizes agree between revisions often enough (files from archives have one time for all), and
-    reading twenty files takes half a millisecond.
-    """
+def revision() -> str:
+    """Return a digest of what writes machine code, as it is on disk now."""
     here = os.path.dirname(__file__)
-    files = [entry.path for folder in (here, f"{here}/direct") for entry in os.scandir(folder)]
-    files = sorted(file for file in files if file.endswith(".py"))
+    files = [entry.path for folder in (here, f"{here}/direct", f"{here}/../libm") for entry in os.scandir(folder)]
     files += [f"{here}/../../program/{name}.py" for name in ("fusing", "liveness")]
-    found = hashlib.sha256()
-    for file in files:
-        with open(file, "rb", buffering=0) as stream:
-            found.update(stream.read())
-    return found.digest()
+    return cache.revision_of(files)
 
 
 _REVISION = revision()  # before any module that writes code is loaded (the package imports this one first)
@@ -68,5 +63,24 @@ def kept(source: str, make: Callable[[], Image]) -> tuple[Image, bool]:
 
 
 def is_kept(source: str) -> bool:
-    """Return whether there is an image of a source, which may be damaged."""
     return cache.holds(key(source))
+
+
+def load(image: Image, function: str) -> Any:
+    """Return an image in memory, with the `address` of its function, whose name is given."""
+    if image.entry != OBJECT:
+        return LoadedImage(image)
+    from cardan._compiler.targets.llvm.machine import Engine  # needs LLVM
+
+    return Engine(image.code, function)
+
+
+def image_of(source: str, text: Callable[[], str], function: str) -> Image:
+    """Return the image of a source: the one that was kept, or the function of a module compiled now."""
+
+    def make() -> Image:
+        from cardan._compiler.targets.llvm.machine import compile_image  # needs LLVM
+
+        return compile_image(text(), function)
+
+    return kept(source, make)[0]

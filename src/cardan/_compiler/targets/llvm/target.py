@@ -9,7 +9,7 @@ import copy
 import ctypes
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import chain
 from typing import Any, NamedTuple
 from weakref import WeakSet
@@ -21,12 +21,12 @@ from cardan._compiler.program.program import Program, places_of
 from cardan._compiler.runtime import processor
 from cardan._compiler.runtime.log import log
 from cardan._compiler.runtime.threads import split, work_of
-from cardan._compiler.targets.llvm.door import Door, serves
-from cardan._compiler.targets.llvm.door_layout import KINDS
-from cardan._compiler.targets.llvm.image import LOCK, Image, load
+from cardan._compiler.targets.llvm.fast_path import FastPath, serves
+from cardan._compiler.targets.llvm.fast_path_layout import KINDS
+from cardan._compiler.targets.llvm.image import LOCK, Image, workspace
 from cardan._compiler.targets.llvm.lanes import Lanes
-from cardan._compiler.targets.llvm.store import is_kept, kept
-from cardan._compiler.targets.runner import Arrays, Gathered, Outline, Runner
+from cardan._compiler.targets.llvm.store import is_kept, kept, load
+from cardan._compiler.targets.runner import Arrays, Outline, PythonCall, Runner
 
 FEW = 16  # bytes of the vectors that a few states fill
 MANY = 2**10  # states: more than a few
@@ -45,75 +45,63 @@ def _place(result: np.ndarray, row: int) -> tuple[int, int]:
     return _address(result, row), result.strides[0] // result.itemsize
 
 
-class Kind(NamedTuple):
-    """What machine code of a program is for.
-
-    Attributes:
-        dtype: of the states.
-        few: whether it computes a few of them, or many at a time.
-    """
-
-    dtype: np.dtype
-    few: bool
+class CodeKind(NamedTuple):
+    dtype: np.dtype  # of the states
+    few: bool  # whether it computes a few of them, or many at a time
 
     @property
     def number(self) -> int:
-        """Tells kinds apart, in the door too."""
+        """Tells kinds apart, in the fast path too."""
         return (0 if self.dtype.itemsize == 8 else 1) + 2 * self.few
 
     @property
-    def other(self) -> Kind:
-        """The kind for other numbers of states."""
+    def other(self) -> CodeKind:
         return self._replace(few=not self.few)
 
 
-class Loaded:
-    """A program's machine code in memory."""
-
+class LoadedCode:
     def __init__(self, image: Image, origin: str) -> None:
         self.code, self.image, self.origin = load(image, "evaluate"), image, origin
         self.heap, self.address = image.heap, self.code.address
         self.entry = _ENTRY(self.address)
 
     def __call__(self, arrays: Arrays, results: Arrays, start: int, stop: int, passes: int) -> None:
-        """Evaluate rows start to stop; as often as `Outline.passes` says."""
         table = (ctypes.c_void_p * len(arrays))(*[_address(a, start) for a in arrays])
         places = (ctypes.c_int64 * (2 * len(results)))(*chain.from_iterable(_place(r, start) for r in results))
         if not self.heap:
             return self.entry(table, places, stop - start, None, passes)
-        space = np.empty(self.heap + 64, dtype=np.uint8)  # one for each caller: threads share nothing
-        aligned = _address(space, 0) + 63 & ~63
-        return self.entry(table, places, stop - start, aligned, passes)
+        _space, first = workspace(self.heap)  # one for each caller: threads share nothing
+        self.entry(table, places, stop - start, first, passes)
+        return None
 
 
 class NativeProgram(Runner):
-    """A program as native code, loaded or compiled for each dtype when it is first needed."""
+    """A program as native code, loaded or compiled for each dtype when it is first needed.
+
+    A processor without multiply-add is a TargetError.
+    """
 
     def __init__(self, outline: Outline, program: Callable[[], Program]) -> None:
+        if not is_supported():
+            lacking = "the llvm target needs a processor with fused multiply-add, this one has none"
+            raise TargetError(f"{lacking}; use on('numpy').")
         self.outline, self.program = outline, program
         self.outputs = outline.outputs
         self.total = sum(a.size for a in outline.outputs)
         self.work = work_of(outline.operations, self.total)
-        self._loaded: dict[Kind, Loaded] = {}
+        self._loaded: dict[CodeKind, LoadedCode] = {}
         self.patience = np.full(KINDS, PATIENCE, dtype=np.int64)
-        self._doors: WeakSet[Door] = WeakSet()
+        self._fast_paths: WeakSet[FastPath] = WeakSet()
 
     def times(self, count: int) -> NativeProgram:
-        """Return the program run so many times as often, which shares its machine code; see `Runner`."""
         other = copy.copy(self)
         other.outline = self.outline.times(count)
         other.work = work_of(other.outline.operations, self.total)
         return other
 
-    def code(self, dtype: np.dtype, rows: int, *, for_good: bool = False) -> Loaded:
-        """Return the machine code for so many states of a dtype, or for a while what there is of the other kind.
-
-        Args:
-            dtype: of the states.
-            rows: how many.
-            for_good: whether who asks will not ask again, so that code of the other kind is not what is wanted.
-        """
-        kind = Kind(dtype, rows <= few_states(dtype))
+    def code(self, dtype: np.dtype, rows: int, *, for_good: bool = False) -> LoadedCode:
+        """Return the code for so many states; for a while that of the other kind, unless it is `for_good`."""
+        kind = CodeKind(dtype, rows <= few_states(dtype))
         if kind in self._loaded:
             return self._loaded[kind]
         other = self._loaded.get(kind.other)
@@ -121,14 +109,14 @@ class NativeProgram(Runner):
             self.patience[kind.number] -= rows
             if self.patience[kind.number] > 0:
                 return other
-        with LOCK:  # of several threads one compiles, and no door appears meanwhile
+        with LOCK:  # of several threads one compiles, and no fast path appears meanwhile
             if kind not in self._loaded:
                 self._loaded[kind] = self._load(kind)
-                for door in self._doors:
-                    self._open(door)
+                for fast_path in self._fast_paths:
+                    self._open(fast_path)
         return self._loaded[kind]
 
-    def _load(self, kind: Kind) -> Loaded:
+    def _load(self, kind: CodeKind) -> LoadedCode:
         started = time.perf_counter()
         image, found = kept(self._source(kind), lambda: _compiled(self.program(), kind))
         if found and is_kept(self._source(kind.other)):
@@ -138,58 +126,40 @@ class NativeProgram(Runner):
             log().info(
                 "compiled %s (%d operations a state) in %.1f s", self.outline.name, self.outline.operations, seconds
             )
-        return Loaded(image, "found in the disk cache" if found else f"compiled in {seconds:.3f} s")
+        return LoadedCode(image, "found in the disk cache" if found else f"compiled in {seconds:.3f} s")
 
-    def _source(self, kind: Kind) -> str:
+    def _source(self, kind: CodeKind) -> str:
         return f"{self.outline.digest} {kind.dtype}{' few' * kind.few}"
 
     def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
-        """Compute the outputs; see `Runner`."""
         if not batch * self.total:
             return
         code = self.code(dtype, batch)
         passes = self.outline.passes
         split(batch, self.work, code.image.width, threads, lambda a, b: code(arrays, results, a, b, passes))
 
-    def door(
-        self,
-        name: str,
-        slow: Callable[..., Any],
-        parts: Sequence[tuple[int, int, int]] = (),
-        *,
-        packed: bool = False,
-        gathered: Gathered = None,
-        finish: Callable[..., Any] | None = None,
-        threads: int | None = None,
-    ) -> Callable[..., Any] | None:
-        """Return a function that reads the arrays itself; see `Runner` and `door`."""
+    def fast_path(self, call: PythonCall) -> Callable[..., Any] | None:
         arrays, outputs = [a.shape for a in self.outline.inputs], self.outputs
-        results = [(self.total,)] if packed else [a.shape for a in outputs]
+        results = [(self.total,)] if call.packed else [a.shape for a in outputs]
         if not serves(arrays, results, len(outputs)):
             return None
         beside = [(0, place.start, self.total) for place in places_of(outputs)]
-        door = Door(
-            name,
+        made = FastPath(
+            call,
             arrays,
             results,
-            beside if packed else [(k, 0, a.size) for k, a in enumerate(outputs)],
+            beside if call.packed else [(k, 0, a.size) for k, a in enumerate(outputs)],
             work=self.work,
-            slow=slow,
-            threads=threads,
-            gathered=gathered,
-            finish=finish,
-            parts=parts,
             few=[few_states(np.dtype(f"f{size}")) for size in (8, 4)],
             patience=self.patience,
             passes=self.outline.passes,
         )
         with LOCK:
-            self._doors.add(door)
-            self._open(door)
-        return door.function
+            self._fast_paths.add(made)
+            self._open(made)
+        return made.function
 
     def describe(self) -> list[str]:
-        """Return the width, the functions and bytes of the machine code, and where it came from."""
         if not any(kind.dtype == np.float64 for kind in self._loaded):
             self.code(np.dtype(np.float64), MANY)
         lines = []
@@ -201,9 +171,9 @@ class NativeProgram(Runner):
             )
         return lines
 
-    def _open(self, door: Door) -> None:
+    def _open(self, fast_path: FastPath) -> None:
         for kind, code in self._loaded.items():
-            door.open(kind.number, code)
+            fast_path.open(kind.number, code)
 
 
 def few_states(dtype: np.dtype) -> int:
@@ -225,7 +195,7 @@ def _fills_large_vectors() -> bool:
     return known
 
 
-def _compiled(program: Program, kind: Kind) -> Image:
+def _compiled(program: Program, kind: CodeKind) -> Image:
     from cardan._compiler.targets.llvm.compiler import compile_program  # needs LLVM
 
     scalar = "double" if kind.dtype.itemsize == 8 else "float"
@@ -233,23 +203,9 @@ def _compiled(program: Program, kind: Kind) -> Image:
 
 
 def is_supported() -> bool:
-    """Return whether this processor has what the generated code relies on: fused multiply-add."""
     known = processor.has_multiply_add()
     if known is None:
         from cardan._compiler.targets.llvm.machine import has_multiply_add
 
         return has_multiply_add()
     return known
-
-
-def load_llvm(outline: Outline, program: Callable[[], Program]) -> NativeProgram:
-    """Return a program as native code.
-
-    Raises:
-        TargetError: on a processor without multiply-add.
-    """
-    if not is_supported():
-        raise TargetError(
-            "the llvm target needs a processor with fused multiply-add, this one has none; use on('numpy')."
-        )
-    return NativeProgram(outline, program)

@@ -17,27 +17,10 @@ from cardan._compiler.program.liveness import Tables
 from cardan._compiler.program.ops import TRUTHS, Op
 from cardan._compiler.program.program import Program
 from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine
-from cardan._compiler.targets.llvm.entry import (
-    constant_function,
-    constant_results,
-    entry_function,
-    stream_function,
-    workspace,
-)
+from cardan._compiler.targets.llvm.entry import Entry, constant_function, constant_results, stream_function, workspace
 from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.math import SINCOS, function_name, math_definitions
-from cardan._compiler.targets.llvm.plan import (
-    Move,
-    Plan,
-    carrying,
-    entering,
-    in_groups,
-    leaf_results,
-    place,
-    plan_program,
-    stored,
-    streams,
-)
+from cardan._compiler.targets.llvm.plan import Move, Plan, in_groups, plan_program
 from cardan._compiler.targets.llvm.writer import Writer, attributes
 
 _PLAIN = {Op.ADD: "fadd", Op.SUB: "fsub", Op.MUL: "fmul", Op.DIV: "fdiv", Op.NEG: "fneg"}
@@ -48,8 +31,6 @@ _INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.FLOOR: "floor", Op.MIN: "minim
 
 
 class _Writer:
-    """Writes a function on the workspace."""
-
     def __init__(self, plan: Plan, lanes: Lanes) -> None:
         self.plan, self.lanes = plan, lanes
         self.w = Writer(lanes)
@@ -57,7 +38,6 @@ class _Writer:
         self.pointers: dict[int, str] = {}
 
     def written(self, name: str) -> str:
-        """Return the function."""
         return self.w.procedure(name, [(workspace(self.lanes), "%ws")])
 
     def pointer(self, slot: int) -> str:
@@ -72,7 +52,6 @@ class _Writer:
         self.w.store(self.w.v, name, self.pointer(slot), self.lanes.bytes)
 
     def value(self, k: int) -> str:
-        """Return the name of a value, loaded or written out if this block did not compute it."""
         if k not in self.names:
             op, number = self.plan.joined.ops[k], self.plan.numbers[k]
             if op is Op.CONST:
@@ -87,30 +66,25 @@ class _Writer:
         return self.names[k]
 
     def move(self, moves: Sequence[Move]) -> None:
-        """Put the values of instructions in places; all are read before."""
         values = [self.value(source) for source, _ in moves]
         for (_, slot), value in zip(moves, values, strict=True):
             self.store(value, slot)
 
 
 class _Block(_Writer):
-    """Writes one block function."""
-
     def __init__(self, plan: Plan, lanes: Lanes, number: int) -> None:
         super().__init__(plan, lanes)
         self.number = number
         self.pairs: dict[int, list[str]] = {}
 
     def text(self) -> str:
-        """Return the whole function."""
         for k in self.plan.blocks[self.number]:
             self.names[k] = self.compute(k)
             self.keep(k)
         return self.written(f"block{self.number}")
 
     def keep(self, k: int) -> None:
-        """Store a value where later blocks and the outputs look for it."""
-        slots = stored(self.plan, k)
+        slots = self.plan.stored(k)
         if not slots:
             return
         name = self.names[k]
@@ -120,7 +94,6 @@ class _Block(_Writer):
             self.store(name, slot)
 
     def compute(self, k: int) -> str:
-        """Write one instruction and return the name of its value."""
         op, args = self.plan.joined.ops[k], self.plan.joined.args[k]
         if op in (Op.SIN, Op.COS):
             return self.sincos(args[0])[0 if op is Op.SIN else 1]
@@ -156,8 +129,6 @@ class _Block(_Writer):
 
 
 class _Calls(_Writer):
-    """Writes a block of elementary functions: for each that occurs, a loop over a table of places."""
-
     def __init__(self, plan: Plan, lanes: Lanes, number: int) -> None:
         super().__init__(plan, lanes)
         self.name, self.tables = f"block{number}", list[str]()
@@ -168,12 +139,11 @@ class _Calls(_Writer):
             self.calls.setdefault((name, args), {})[int(op is Op.COS)] = k
 
     def text(self) -> str:
-        """Return the whole function, and its tables."""
         for (function, constants, results), rows in self.groups().items():
             self.group(function, constants, results, rows)
         for found in self.calls.values():
             for k in found.values():
-                first, *more = stored(self.plan, k)
+                first, *more = self.plan.stored(k)
                 for slot in more:
                     self.store(self.load(first), slot)
         return "\n".join([*self.tables, self.written(self.name)])
@@ -184,13 +154,12 @@ class _Calls(_Writer):
         for (function, args), results in self.calls.items():
             known = [self.plan.joined.ops[a] is Op.CONST for a in args]
             constants = tuple([self.value(a) if known[n] else "" for n, a in enumerate(args)])
-            row = [place(self.plan, a) for n, a in enumerate(args) if not known[n]]
-            row += [stored(self.plan, results[n])[0] for n in sorted(results)]
+            row = [self.plan.place(a) for n, a in enumerate(args) if not known[n]]
+            row += [self.plan.stored(results[n])[0] for n in sorted(results)]
             found.setdefault((function, constants, tuple(sorted(results))), []).append(row)
         return found
 
     def group(self, function: str, constants: Sequence[str], results: Sequence[int], rows: list[list[int]]) -> None:
-        """Write a loop of calls."""
         w, v, columns = self.w, self.w.v, len(rows[0])
         table = f"@{self.name}_{len(self.tables)}"
         entries = ", ".join(f"i64 {slot * self.lanes.bytes}" for row in rows for slot in row)
@@ -219,10 +188,10 @@ def _moving(name: str, moves: Sequence[Sequence[Move]], plan: Plan, lanes: Lanes
 
 def _moves(plan: Plan, lanes: Lanes) -> list[str]:
     """Return the functions that put values where regions look for them, and results that are no operation's."""
-    texts = _moving("leaves", leaf_results(plan), plan, lanes)
+    texts = _moving("leaves", plan.leaf_results(), plan, lanes)
     for p, region in enumerate(plan.program.regions):
-        texts += _moving(f"enter{p}_", entering(plan, p), plan, lanes)
-        texts += _moving(f"again{p}_", carrying(plan, region), plan, lanes)
+        texts += _moving(f"enter{p}_", plan.entering(p), plan, lanes)
+        texts += _moving(f"again{p}_", plan.carrying(region), plan, lanes)
         tables = plan.tables[p]
         for n, columns in enumerate(in_groups(range(len(tables.rows.picked)))):
             texts.append(_picking(f"pick{p}_{n}", columns, tables, lanes))
@@ -232,7 +201,6 @@ def _moves(plan: Plan, lanes: Lanes) -> list[str]:
 
 
 def _row(w: Writer, first: int, columns: int) -> str:
-    """Write where the row of a pass begins, in a table that begins at a place."""
     start = w.at("%ws", first * w.lanes.bytes)
     return w.at(start, w.emit(f"mul nuw nsw i64 %pass, {columns * w.lanes.bytes}"))
 
@@ -262,7 +230,6 @@ def _direct(name: str, machine: Machine, lanes: Lanes, line: Allocation) -> str:
 
 
 def block_text(plan: Plan, lanes: Lanes, number: int) -> str:
-    """Return a block as a function `block<number>` of the workspace."""
     if plan.machine is None:
         return _Block(plan, lanes, number).text()
     if number in plan.direct:
@@ -271,12 +238,11 @@ def block_text(plan: Plan, lanes: Lanes, number: int) -> str:
 
 
 def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
-    """Return the module."""
     plan = plan or plan_program(program)
     blocks = [block_text(plan, lanes, b) for b in range(len(plan.blocks))]
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(plan))]
-    parts = [*blocks, *_moves(plan, lanes), *constants, entry_function(plan, lanes)]
-    if streams(program):
+    parts = [*blocks, *_moves(plan, lanes), *constants, Entry(plan, lanes).text()]
+    if plan.streams():
         parts.append(stream_function(lanes))
     parts += math_definitions(set(program.instructions.ops), lanes)
     parts += attributes(lanes)

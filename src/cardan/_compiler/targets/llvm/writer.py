@@ -13,7 +13,7 @@ FAR = "reduce_far"
 Given = Iterable[str] | None
 
 
-class Code:
+class CodeWriter:
     """Writes instructions on scalars, loops and branches; a method that computes returns the name of its result."""
 
     def __init__(self) -> None:
@@ -22,17 +22,14 @@ class Code:
         self.here = "start"  # the label behind which instructions are now
 
     def line(self, instruction: str) -> None:
-        """Write an instruction without a result."""
         self.lines.append(f"  {instruction}")
 
     def emit(self, expression: str) -> str:
-        """Write an instruction of any kind."""
         self.count += 1
         self.line(f"%s{self.count} = {expression}")
         return f"%s{self.count}"
 
     def label(self, name: str) -> None:
-        """Go on behind a label."""
         self.lines.append(f"{name}:")
         self.here = name
 
@@ -41,11 +38,9 @@ class Code:
         return self.emit(f"getelementptr inbounds {kind}, ptr {pointer}, i64 {index}")
 
     def load(self, kind: str, pointer: str, align: int) -> str:
-        """Write a value read from memory."""
         return self.emit(f"load {kind}, ptr {pointer}, align {align}")
 
     def store(self, kind: str, value: str, pointer: str, align: int, more: str = "") -> None:
-        """Write a value to memory."""
         self.line(f"store {kind} {value}, ptr {pointer}, align {align}{more}")
 
     def whole(self, operation: str, a: int | str, b: int | str) -> str:
@@ -53,7 +48,6 @@ class Code:
         return self.emit(f"{operation} i64 {a}, {b}")
 
     def least(self, a: str, b: str) -> str:
-        """Write the smaller of two whole numbers."""
         return self.emit(f"select i1 {self.whole('icmp slt', a, b)}, i64 {a}, i64 {b}")
 
     def loop(
@@ -104,62 +98,68 @@ class Code:
         return [self.emit(f"phi {kind} {a}, {b}") for kind, a, b in zip(kinds, *given, strict=True)]
 
     def unless(self, condition: str, elsewhere: str) -> None:
-        """Go on where a condition holds, and to a label where it does not."""
         self.count += 1
         self.line(f"br i1 {condition}, label %on{self.count}, label %{elsewhere}")
         self.label(f"on{self.count}")
 
 
-class Reader(Code):
+class Reader(CodeWriter):
     """Writes how structures are read, and a context: an array of 64-bit words, and of functions, that have names.
 
-    Args:
-        words: the place of each in the context.
+    `words` has the place of each in the context.
     """
 
     context = "%context"
+    misfit = "misfit"  # the label to go on at if a call does not fit
 
     def __init__(self, words: Mapping[str, int]) -> None:
         super().__init__()
         self.words = words
 
     def field(self, structure: str, offset: int, kind: str = "ptr") -> str:
-        """Write a field of a structure."""
         return self.load(kind, self.at(structure, offset), {"ptr": 8, "i64": 8, "i32": 4, "i8": 1}[kind])
 
     def word(self, pointer: str, k: int | str, kind: str = "i64") -> str:
-        """Write the k-th 64-bit word behind a pointer."""
         return self.load(kind, self.at(pointer, k, "i64"), 8)
 
     def known(self, name: str, kind: str = "i64") -> str:
-        """Write a word of the context."""
         return self.word(self.context, self.words[name], kind)
 
     def is_null(self, pointer: str) -> str:
-        """Write whether a pointer is null."""
         return self.emit(f"icmp eq ptr {pointer}, null")
 
     def call(self, name: str, *arguments: str) -> str:
-        """Write a call of a function in the context."""
         return self.emit(f"call ptr {self.known(name, 'ptr')}({', '.join(arguments)})")
 
     def do(self, name: str, *arguments: str) -> None:
-        """Write a call of a function in the context that returns nothing."""
         self.line(f"call void {self.known(name, 'ptr')}({', '.join(arguments)})")
+
+    def must(self, condition: str) -> None:
+        """Go on only where a condition holds."""
+        self.unless(condition, self.misfit)
+
+    def need(self, pointer: str, elsewhere: str) -> None:
+        """Go on where a pointer is not null, and to a label where it is."""
+        self.unless(self.emit(f"icmp ne ptr {pointer}, null"), elsewhere)
+
+    def product(self, dims: str, count: str, operation: str = "mul") -> str:
+        """Write the product of so many dimensions."""
+        times = lambda k, found: [self.whole(operation, found, self.word(dims, k))]  # noqa: E731
+        return self.loop_if_any("0", count, 1, times, ("i64", "1"))[0]
+
+    def put(self, pointer: str, k: int | str, value: str, kind: str = "i64") -> None:
+        self.store(kind, value, self.at(pointer, k, kind), 8)
 
     def workspace(self, size: str, spare: str, without: str) -> list[str]:
         """Write where to work, what to free, what to keep; one is kept, a thread that comes meanwhile makes its own.
 
-        Args:
-            size: bytes; 0 for none.
-            spare: pointer to the one that is kept.
-            without: the label to go on at where there is no memory.
+        The one that is kept is at `spare`; where there is no memory for so many bytes, go on at the label `without`.
         """
         three = ("ptr", "ptr", "ptr")
 
         def make() -> list[str]:
             raw = self.call("malloc", f"i64 {self.whole('add nuw nsw', size, 64)}")
-            self.unless(self.emit(f"icmp ne ptr {raw}, null"), without)
+            self.need(raw, without)
             raised = self.whole("add", self.emit(f"ptrtoint ptr {raw} to i64"), 63)
             return [self.emit(f"inttoptr i64 {self.whole('and', raised, -64)} to ptr"), raw, "null"]
 
@@ -176,7 +176,7 @@ class Reader(Code):
         self.branch(self.is_null(to_free), lambda: None, lambda: self.do("free", f"ptr {to_free}"))
 
 
-class Writer(Code, Arithmetic):
+class Writer(CodeWriter, Arithmetic):
     """Writes one function on vectors of W lanes; a number among its operands is that in all lanes."""
 
     def __init__(self, lanes: Lanes) -> None:
@@ -186,15 +186,12 @@ class Writer(Code, Arithmetic):
         self.i = f"<{lanes.width} x i{self.word}>"
 
     def every(self, scalar: str) -> str:
-        """Return the vector of one scalar."""
         return "<" + ", ".join([scalar] * self.width) + ">"
 
     def real(self, x: Real) -> str:
-        """Return an operand as LLVM writes it."""
         return x if isinstance(x, str) else self.lanes.constant(x)
 
     def integer(self, x: Bits) -> str:
-        """Return an operand as LLVM writes it."""
         return x if isinstance(x, str) else self.every(f"i{self.word} {x}")
 
     def binary(self, operation: str, a: Real, b: Real) -> str:
@@ -246,7 +243,6 @@ class Writer(Code, Arithmetic):
         return high, low, quadrant
 
     def invoke(self, function: str, kinds: list[str], arguments: list[tuple[str, str]]) -> list[str]:
-        """Write a call of a definition that returns values of such types."""
         passed = ", ".join(f"{kind} {name}" for kind, name in arguments)
         result = self.emit(f"call {result_type(kinds)} @{function}({passed})")
         if len(kinds) == 1:
@@ -266,13 +262,11 @@ class Writer(Code, Arithmetic):
         return "\n".join([head, "start:", *self.lines, f"  ret {kind} {total}", "}"])
 
     def procedure(self, name: str, parameters: list[tuple[str, str]], linkage: str = "internal ") -> str:
-        """Return the definition of a function without a result."""
         head = f"define {linkage}void @{name}({', '.join(f'{t} {p}' for t, p in parameters)}) #0 {{"
         return "\n".join([head, "start:", *self.lines, "  ret void", "}"])
 
 
 def result_type(kinds: list[str]) -> str:
-    """Return the type of one value, or of several together."""
     return kinds[0] if len(kinds) == 1 else f"{{{', '.join(kinds)}}}"
 
 

@@ -16,24 +16,17 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import TargetError
+from cardan._algebra.lazy import later
 from cardan._compiler.targets.llvm import xla_layout as at
-from cardan._compiler.targets.llvm.image import LOCK, Image, load
-from cardan._compiler.targets.llvm.store import kept
+from cardan._compiler.targets.llvm.image import LOCK, Image, workspace
+from cardan._compiler.targets.llvm.store import image_of, load
 
 
 class Handler:
-    """The handler of one program.
+    """The handler of one program, for core shapes of its arguments and results.
 
-    Args:
-        words: of its context, those of what it calls; see `words_of`.
-        dtype: float64 or float32.
-        inputs: core shapes of its arguments.
-        outputs: core shapes of its results.
-        device: whether it launches a kernel.
-        keep: what must live as long as it does.
-
-    Attributes:
-        address: of the function. Whoever may call it must keep the handler alive.
+    `words` are those of what it calls; see `words_of`. It launches a kernel on a `device`. What must live as long as it
+    does, it `keep`s; whoever may call its `address` must keep the handler alive.
     """
 
     def __init__(
@@ -57,9 +50,9 @@ class Handler:
         }
         self.context = np.array([words.get(name, 0) for name in at.FIELDS] + sizes, dtype=np.int64)
         heap = words.get("heap", 0)
-        self._space = np.empty(heap + 64, dtype=np.uint8)
+        self._space, start = workspace(heap)
         if heap:
-            self.context[at.WORD["spare"]] = self._space.__array_interface__["data"][0] + 63 & ~63
+            self.context[at.WORD["spare"]] = start
         self._keep = keep
         with LOCK:
             self._code = load(_for_context(self.context.__array_interface__["data"][0], device), "handler")
@@ -67,13 +60,7 @@ class Handler:
 
 
 def words_of(code: Any, work: int, passes: int) -> dict[str, int]:
-    """Return the words that say how to call a program in machine code.
-
-    Args:
-        code: the program's.
-        work: of a state; see `runtime/threads.py`.
-        passes: how often it is run on its own results; see `Outline`.
-    """
+    """Return the words that say how to call a program's machine code; see `work_of` for work, `Outline` for passes."""
     return {
         "evaluate": code.address,
         "passes": passes,
@@ -91,7 +78,6 @@ def _address(function: Any) -> int:
 
 
 def _rest() -> int:
-    """Return the address of the system's function that lets other threads run."""
     if os.name == "nt":
         return _address(ctypes.WinDLL("kernel32").SwitchToThread)  # pyright: ignore[reportAttributeAccessIssue]
     return _address(ctypes.CDLL(None).sched_yield)
@@ -108,11 +94,5 @@ def _for_context(address: int, device: bool) -> Image:
 @functools.cache
 def _image(device: bool) -> Image:
     kind = "of a device" if device else f"{at.WORTHWHILE} {at.GRAIN}"  # the source itself is in the name, too
-    return kept(f"handler for XLA {kind}", functools.partial(_compiled, device))[0]
-
-
-def _compiled(device: bool) -> Image:
-    from cardan._compiler.targets.llvm.machine import compile_image
-    from cardan._compiler.targets.llvm.xla_text import handler_text
-
-    return compile_image(handler_text(device=device), "handler")
+    text = functools.partial(later("cardan._compiler.targets.llvm.xla_text:handler_text"), device=device)
+    return image_of(f"handler for XLA {kind}", text, "handler")

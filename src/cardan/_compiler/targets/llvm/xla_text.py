@@ -9,7 +9,7 @@ caller waits only for parts somebody is at work on, so it does not matter when t
 from __future__ import annotations
 
 from cardan._compiler.targets.llvm import xla_layout as at
-from cardan._compiler.targets.llvm.writer import Code, Reader
+from cardan._compiler.targets.llvm.writer import CodeWriter, Reader
 
 _MISFIT = (at.INVALID_ARGUMENT, "cardan: the arrays of this call are not those of the program it is for")
 _FAILURES = {
@@ -28,14 +28,13 @@ _DEVICE_FAILURES = {
 def handler_text(*, device: bool) -> str:
     """Return the module: the function `handler(frame)`, as XLA calls those that are registered with it.
 
-    Args:
-        device: whether it launches a kernel.
+    It launches a kernel on a `device`, and calls a program in machine code otherwise.
     """
     failures = _DEVICE_FAILURES if device else _FAILURES
     texts = [
         f'@{name} = internal constant [{len(text) + 1} x i8] c"{text}\\00"' for name, (_, text) in failures.items()
     ]
-    functions: list[tuple[str, Code]] = [("define ptr @handler(ptr %frame)", _Handler(device=device))]
+    functions: list[tuple[str, CodeWriter]] = [("define ptr @handler(ptr %frame)", _Handler(device=device))]
     if not device:
         part = "ptr %context, ptr %job, ptr %inputs, ptr %outputs, i64 %first, i64 %end"
         functions += [(f"define internal void @part({part})", _Part())]
@@ -54,25 +53,19 @@ class _Reader(Reader):
         super().__init__(at.WORD)
 
     def in_job(self, name: str) -> str:
-        """Write the pointer to a word of the job."""
         return self.at("%job", at.JOB_WORD[name], "i64")
 
     def of_job(self, name: str, kind: str = "i64") -> str:
-        """Write a word of the job."""
         return self.load(kind, self.in_job(name), 8)
 
     def fill(self, pointer: str, values: dict[int, str]) -> None:
-        """Write fields of a structure, by offset: `i64 3`, `ptr %x`."""
         for offset, value in values.items():
             kind, name = value.split()
             self.store(kind, name, self.at(pointer, offset), 4 if kind == "i32" else 8)
 
 
 class _Part(_Reader):
-    """Writes the function that computes rows start to stop: a workspace, tables that begin there, the program.
-
-    Without memory, it says so in the job.
-    """
+    """Writes the function that computes rows start to stop, in a workspace; without memory, it says so in the job."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -175,15 +168,6 @@ class _Handler(_Reader):
 
     # --- checks ---
 
-    def must(self, condition: str) -> None:
-        """Go on only where a condition holds."""
-        self.unless(condition, "misfit")
-
-    def product(self, dims: str, count: str) -> str:
-        """Write the product of so many dimensions."""
-        times = lambda k, found: [self.whole("mul", found, self.word(dims, k))]  # noqa: E731
-        return self.loop_if_any("0", count, 1, times, ("i64", "1"))[0]
-
     def arrays(self, offset: int, word: str) -> str:
         """Write where the pointers to arguments or results are; there must be as many as the program has."""
         self.must(self.whole("icmp eq", self.field("%frame", offset + at.COUNT, "i64"), self.known(word)))
@@ -216,7 +200,6 @@ class _Handler(_Reader):
     # --- the call ---
 
     def batch(self) -> None:
-        """Write the computation of all rows: at once, or if that takes long in parts, by several threads."""
         work = self.whole("mul", self.rows, self.known("work"))
         self.branch(self.whole("icmp slt", work, at.WORTHWHILE), self.at_once, lambda: self.in_parts(work))
 
@@ -236,7 +219,7 @@ class _Handler(_Reader):
         self.describe(inputs, "0", self.known("inputs"), values, sizes)
         self.describe(outputs, self.known("inputs"), self.known("outputs"), values, sizes)
         last = self.whole("sub nuw nsw", parameters, 1)
-        self.store("i64", self.known("passes"), self.at(values, last, "i64"), 8)
+        self.put(values, last, self.known("passes"))
         places = self.emit(f"alloca ptr, i64 {parameters}, align 8")
         put = lambda k: self.store("ptr", self.at(values, k, "i64"), self.at(places, k, "i64"), 8)  # noqa: E731
         self.loop("0", parameters, 1, put)
@@ -259,12 +242,11 @@ class _Handler(_Reader):
             number = self.whole("add nuw nsw", before, k)
             place = self.at(values, self.whole("add nuw nsw", self.whole("shl nuw nsw", number, 1), 1), "i64")
             self.store("ptr", self.word(table, k, "ptr"), place, 8)
-            self.store("i64", self.word(sizes, number), self.at(place, 1, "i64"), 8)
+            self.put(place, 1, self.word(sizes, number))
 
         self.loop_if_any("0", count, 1, one)
 
     def at_once(self) -> None:
-        """Write the computation by the caller alone."""
         failed = self.at("%alone", at.JOB_WORD["failed"], "i64")
         self.store("i64", "0", failed, 8)
         inputs, outputs = self.tables
@@ -275,7 +257,7 @@ class _Handler(_Reader):
     def in_parts(self, work: str) -> None:
         """Write the computation by the caller and by tasks."""
         job = self.call("malloc", f"i64 {8 * len(at.JOB)}")
-        self.unless(self.emit(f"icmp ne ptr {job}, null"), "no_memory")
+        self.need(job, "no_memory")
         grains = self.whole("udiv", work, at.GRAIN)
         helpers = self.whole("sub nsw", self.least(self.thread_count(), grains), 1)
         parts = self.least(grains, self.whole("mul nuw nsw", self.whole("add nsw", helpers, 1), at.PARTS))
@@ -291,7 +273,7 @@ class _Handler(_Reader):
             "rows": self.rows,
         }
         for name, value in words.items():
-            self.store("i64", value, self.at(job, at.JOB_WORD[name], "i64"), 8)
+            self.put(job, at.JOB_WORD[name], value)
         for name, pointer in zip(("context", "inputs", "outputs"), (self.context, *self.tables), strict=True):
             self.store("ptr", pointer, self.at(job, at.JOB_WORD[name], "i64"), 8)
         self.loop_if_any("0", helpers, 1, lambda _: self.schedule(job))
@@ -299,7 +281,6 @@ class _Handler(_Reader):
         self.wait(job, words["parts"])
 
     def raised(self, a: str, b: str) -> str:
-        """Write a / b, rounded up."""
         return self.whole("udiv", self.whole("add", a, self.whole("sub", b, 1)), b)
 
     def ask(self, function: int, values: dict[int, str]) -> str:
@@ -364,7 +345,6 @@ class _Handler(_Reader):
         self.line("ret ptr null")
 
     def failure(self, name: str, code: int) -> None:
-        """Return an error with the text of a name, behind the label of that name."""
         self.label(name)
         error = {
             0: f"i64 {at.ERROR_SIZE}",

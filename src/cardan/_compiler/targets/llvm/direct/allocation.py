@@ -14,27 +14,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from cardan._compiler.targets.llvm.direct.lowering import Step, Steps
+from cardan._compiler.targets.llvm.direct.lowering import MachineStep, StraightLine
 from cardan._compiler.targets.llvm.lanes import Lanes
 
 WINDOW = 40  # steps: what is needed again within so many is loaded, what is not is read from memory where it is used
 NEVER = 1 << 29  # beyond any step; integers as small as this are compared quickly
-NOWHERE = -1
+NO_PLACE = -1
 
 
-class Form(NamedTuple):
-    """What a step wants of its operands.
-
-    Attributes:
-        memory: positions of which one may be in memory; if that is either of two, they may change places.
-        tied: positions of which one is overwritten by the result; none, if the result goes anywhere.
-    """
-
+class OperandForm(NamedTuple):
+    # positions of which one may be in memory; if that is either of two, they may change places
     memory: tuple[int, ...] = ()
-    tied: tuple[int, ...] = ()
+    tied: tuple[int, ...] = ()  # positions of which one is overwritten by the result; none, if the result goes anywhere
 
 
-Placed = tuple[str, int, Sequence[int]]
+PlacedStep = tuple[str, int, Sequence[int]]
 """What is done, where the result goes, and where the operands are. Beside the steps: load, constant, store, move.
 
 A place is a number: first the registers, then the constants, then the slots of the workspace.
@@ -42,45 +36,27 @@ A place is a number: first the registers, then the constants, then the slots of 
 
 
 class Machine(NamedTuple):
-    """What a processor has.
-
-    Attributes:
-        registers: how many.
-        forms: of each step it has.
-        text: writes a straight line as a function of the workspace: the lines, from its name, the machine, the lanes
-            and the line on registers.
-        ahead: how far steps are done before those in front of them, which wait; more wait in registers then.
-    """
-
-    registers: int
-    forms: Mapping[str, Form]
+    registers: int  # how many
+    forms: Mapping[str, OperandForm]  # of each step it has
+    # writes a straight line as a function of the workspace: the lines, from its name, the machine, the lanes and the
+    # line on registers
     text: Callable[[str, Machine, Lanes, Allocation], list[str]]
-    ahead: int = 0
+    ahead: int = 0  # how far steps are done before those in front of them, which wait; more wait in registers then
 
 
 class Allocation(NamedTuple):
-    """A straight line on registers.
-
-    Attributes:
-        placed: the steps, and what is moved between them.
-        constants: as many places behind the registers.
-        slots: of the workspace, that are used, with values that waited.
-    """
-
-    placed: list[Placed]
-    constants: list[object]
-    slots: int
+    placed: list[PlacedStep]  # the steps, and what is moved between them
+    constants: list[object]  # as many places behind the registers
+    slots: int  # of the workspace, that are used, with values that waited
 
 
 class _Allocator:
-    """Goes along the steps."""
-
-    def __init__(self, machine: Machine, steps: Steps, slots: Mapping[int, int], spare: int) -> None:
-        self.machine, self.placed = machine, list[Placed]()
+    def __init__(self, machine: Machine, steps: StraightLine, slots: Mapping[int, int], spare: int) -> None:
+        self.machine, self.placed = machine, list[PlacedStep]()
         self.until = [NEVER] * machine.registers  # next use of what is in each register; never: it is free
-        self.holds = [NOWHERE] * machine.registers
-        self.register = [NOWHERE] * steps.values
-        self.home = [NOWHERE] * steps.values  # where each value is in memory
+        self.holds = [NO_PLACE] * machine.registers
+        self.register = [NO_PLACE] * steps.values
+        self.home = [NO_PLACE] * steps.values  # where each value is in memory
         self.constants = {repr(content): content for content in steps.constants.values()}
         places = {name: machine.registers + n for n, name in enumerate(self.constants)}
         for k, content in steps.constants.items():
@@ -94,13 +70,12 @@ class _Allocator:
         self.dying: list[int] = []  # ... and of those that do by the step that is being placed
 
     def take(self) -> int:
-        """Return a register: a free one, or that of the value whose next use is furthest away."""
         furthest = max(self.until)
         r = self.until.index(furthest)
         if furthest != NEVER:
             k = self.holds[r]
-            self.register[k] = NOWHERE
-            if self.home[k] == NOWHERE:
+            self.register[k] = NO_PLACE
+            if self.home[k] == NO_PLACE:
                 self.home[k] = self.own[k] = self.slot()
                 self.placed.append(("store", self.home[k], (r,)))
         return r
@@ -116,23 +91,23 @@ class _Allocator:
         self.placed.append(("load" if place >= self.first_slot else "constant", r, (place,)))
         return r
 
-    def run(self, steps: Sequence[Step], kept: Mapping[int, Sequence[int]], following: Sequence[Sequence[int]]) -> None:
+    def run(
+        self, steps: Sequence[MachineStep], kept: Mapping[int, Sequence[int]], following: Sequence[Sequence[int]]
+    ) -> None:
         """Place steps: of each the operands, then the result. What dies leaves its register in between.
 
-        Args:
-            steps: the line.
-            kept: where others look for values.
-            following: of each step, when its operands are used next, and when its result is first.
+        `kept` says where others look for values; `following` has of each step when its operands are used next, and when
+        its result is first.
         """
         register, until, holds, forms = self.register, self.until, self.holds, self.machine.forms
         for t, (code, value, args) in enumerate(steps):
             tied, next_uses = forms[code].tied, following[t]
             operands = [register[a] for a in args]
-            if NOWHERE in operands:
+            if NO_PLACE in operands:
                 self.fetch(t, args, operands, next_uses, forms[code])
-            r = self.overwritten(args, operands, next_uses, tied) if tied else NOWHERE  # before any can be driven out
+            r = self.overwritten(args, operands, next_uses, tied) if tied else NO_PLACE  # before any can be driven out
             for k, use in zip(args, next_uses, strict=False):
-                if register[k] != NOWHERE:
+                if register[k] != NO_PLACE:
                     until[register[k]] = use
                 if use == NEVER and k in self.own:
                     self.dying.append(self.own.pop(k))
@@ -146,17 +121,19 @@ class _Allocator:
                 self.free += self.dying
                 self.dying.clear()
 
-    def fetch(self, t: int, args: Sequence[int], operands: list[int], next_uses: Sequence[int], form: Form) -> None:
+    def fetch(
+        self, t: int, args: Sequence[int], operands: list[int], next_uses: Sequence[int], form: OperandForm
+    ) -> None:
         """Put operands in registers; one may stay in memory, if it is not needed again soon."""
-        absent = [p for p, r in enumerate(operands) if r == NOWHERE]
+        absent = [p for p, r in enumerate(operands) if r == NO_PLACE]
         far = [p for p in absent if next_uses[p] > t + WINDOW and p in form.memory and args.count(args[p]) == 1]
-        stays = max(far, key=next_uses.__getitem__) if far else NOWHERE
+        stays = max(far, key=next_uses.__getitem__) if far else NO_PLACE
         for p in absent:
             k = args[p]
             if p == stays:
                 operands[p] = self.home[k]
                 continue
-            if self.register[k] == NOWHERE:
+            if self.register[k] == NO_PLACE:
                 self.register[k] = r = self.load(self.home[k])
                 self.until[r], self.holds[r] = t, k
             operands[p] = self.register[k]
@@ -181,30 +158,25 @@ class _Allocator:
         return operands[p]
 
     def keep(self, r: int, value: int, slots: Sequence[int]) -> None:
-        """Store a value where others look for it."""
         for slot in slots:
             self.placed.append(("store", self.first_slot + slot, (r,)))
         self.home[value] = self.first_slot + slots[0]
 
 
 def allocate(
-    machine: Machine, steps: Steps, slots: Mapping[int, int], kept: Mapping[int, Sequence[int]], spare: int
+    machine: Machine, steps: StraightLine, slots: Mapping[int, int], kept: Mapping[int, Sequence[int]], spare: int
 ) -> Allocation:
-    """Return steps on registers.
+    """Return a straight line of steps on the registers of a machine.
 
-    Args:
-        machine: whose.
-        steps: a straight line.
-        slots: where values from elsewhere are in the workspace.
-        kept: where others look for values of this line.
-        spare: the first slot for values that wait; all behind are free, too.
+    `slots` says where values from elsewhere are in the workspace, `kept` where others look for values of this line.
+    From the slot `spare` on all are free for values that wait.
     """
     allocator = _Allocator(machine, steps, slots, spare)
     allocator.run(steps.steps, kept, _next_uses(steps))
     return Allocation(allocator.placed, list(allocator.constants.values()), allocator.top - allocator.first_slot)
 
 
-def _next_uses(steps: Steps) -> list[list[int]]:
+def _next_uses(steps: StraightLine) -> list[list[int]]:
     """Return, for each step, when its operands are used next after it, and when its result is first."""
     coming, found = [NEVER] * steps.values, list[list[int]]()
     for t in range(len(steps.steps) - 1, -1, -1):

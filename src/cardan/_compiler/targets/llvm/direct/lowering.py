@@ -11,7 +11,7 @@ from typing import NamedTuple
 from cardan._compiler.program.fusing import Fused, Joined
 from cardan._compiler.program.ops import Op
 
-Step = tuple[str, int, tuple[int, ...]]
+MachineStep = tuple[str, int, tuple[int, ...]]
 """What is done, the value it gives, and those it takes."""
 
 STEPS: dict[Enum, str] = {
@@ -49,26 +49,16 @@ class Bits(Enum):
     ALL = "all"
 
 
-class Steps(NamedTuple):
-    """A straight line as steps.
-
-    Attributes:
-        steps: in order.
-        constants: the values that are known.
-        values: how many values there are: those of the program, and more in between.
-    """
-
-    steps: list[Step]
-    constants: dict[int, float | Bits]
-    values: int
+class StraightLine(NamedTuple):
+    steps: list[MachineStep]  # in order
+    constants: dict[int, float | Bits]  # the values that are known
+    values: int  # how many values there are: those of the program, and more in between
 
 
 class _Lowering:
-    """Writes steps."""
-
     def __init__(self, values: int) -> None:
         self.values = values
-        self.steps: list[Step] = []
+        self.steps: list[MachineStep] = []
         self.constants: dict[int, float | Bits] = {}
         self.known: dict[float | Bits, int] = {}
 
@@ -140,17 +130,11 @@ class _Lowering:
 
 def lowered(
     joined: Joined, numbers: Sequence[float], block: Sequence[int], has: Container[str], ahead: int = 0
-) -> Steps:
-    """Return a block of instructions as steps.
+) -> StraightLine:
+    """Return a block of instructions as steps that the processor `has`.
 
-    A negative comes right behind what it is of: tracing writes those of results at the end.
-
-    Args:
-        joined: the instructions of a program.
-        numbers: their values: those of constants.
-        block: which of them.
-        has: the steps the processor has.
-        ahead: how far steps may be done before those in front of them, which wait; see `spread`.
+    A negative comes right behind what it is of: tracing writes those of results at the end. `numbers` has the values of
+    constants; steps may be done so far `ahead` of those in front of them, which wait; see `spread`.
     """
     (ops, args), plain = joined, {op: code for op, code in STEPS.items() if code in has}
     low, here = _Lowering(len(ops)), set(block)
@@ -174,17 +158,11 @@ def lowered(
     steps = sunk(low.steps, low.constants, low.values)
     if ahead and len(steps) < LONGEST:
         steps = spread(steps, low.values, ahead)
-    return Steps(steps, low.constants, low.values)
+    return StraightLine(steps, low.constants, low.values)
 
 
 def never_negative(joined: Joined, numbers: Sequence[float], block: Sequence[int]) -> set[int]:
-    """Return values that are 0 or more, not -0, or NaN, whatever comes in; none where nothing asks for them.
-
-    Args:
-        joined: the instructions of a program.
-        numbers: their values: those of constants.
-        block: which of them.
-    """
+    """Return values that are 0 or more, not -0, or NaN, whatever comes in; no values if nothing asks for them."""
     (ops, args), found = joined, set[int]()
     if not any(ops[k] is Op.MAX for k in block):
         return found
@@ -212,7 +190,7 @@ def _bound(joined: Joined, numbers: Sequence[float], k: int) -> tuple[int, int, 
     return None
 
 
-def sunk(steps: list[Step], constants: Iterable[int], values: int) -> list[Step]:
+def sunk(steps: list[MachineStep], constants: Iterable[int], values: int) -> list[MachineStep]:
     """Return steps in an order in which each comes right before its first use, if at most one operand dies by it.
 
     Then the value waits no longer than it must, and at most one operand waits in its place.
@@ -236,7 +214,7 @@ def sunk(steps: list[Step], constants: Iterable[int], values: int) -> list[Step]
     return [steps[t] for t in sorted(range(count), key=place.__getitem__)]
 
 
-def spread(steps: list[Step], values: int, ahead: int) -> list[Step]:
+def spread(steps: list[MachineStep], values: int, ahead: int) -> list[MachineStep]:
     """Return steps in an order in which few wait for those right before them.
 
     It is that of a processor that does the first it can of the steps up to so many `ahead` of the first not done yet.
@@ -254,7 +232,7 @@ def spread(steps: list[Step], values: int, ahead: int) -> list[Step]:
                 missing[t] += 1
     coming = [(0, t) for t, count in enumerate(missing) if not count]  # a heap, by when all operands are there
     ready: list[int] = []  # a heap, by place: they are
-    there, done, found = [0] * len(steps), bytearray(len(steps) + 1), list[Step]()
+    there, done, found = [0] * len(steps), bytearray(len(steps) + 1), list[MachineStep]()
     first = now = 0
     while len(found) < len(steps):
         while coming and coming[0][0] <= now:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cardan._compiler.targets.llvm.direct.allocation import Allocation, Form, Machine
+from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, OperandForm
 from cardan._compiler.targets.llvm.direct.x86 import pattern
 from cardan._compiler.targets.llvm.lanes import Lanes
 
@@ -31,8 +31,6 @@ _NEAR = 65520  # bytes from its base at which a vector can be loaded
 
 
 class _Text:
-    """Writes the text of one straight line."""
-
     def __init__(self, name: str, lanes: Lanes, allocation: Allocation) -> None:
         self.name, self.allocation = name, allocation
         self.size = lanes.bytes // lanes.width
@@ -41,7 +39,6 @@ class _Text:
         self.slots = self.constants + len(allocation.constants)
 
     def moved(self, instruction: str, register: int, place: int) -> Iterator[str]:
-        """Yield a load or store of a vector register."""
         base, first = ("x0", self.slots) if place >= self.slots else ("x1", self.constants)
         offset = 16 * (place - first)
         while offset > _NEAR:
@@ -51,7 +48,6 @@ class _Text:
         yield f" {instruction} q{_REGISTERS[register]}, [{base}, #{offset}]"
 
     def steps(self) -> Iterator[str]:
-        """Yield the lines of the steps."""
         for code, to, places in self.allocation.placed:
             if code == "store":
                 yield from self.moved("str", places[0], to)
@@ -70,7 +66,6 @@ class _Text:
             yield f" {name} " + ", ".join(f"v{_REGISTERS[r]}.{kind}" for r in (to, *read))
 
     def text(self) -> list[str]:
-        """Return the function: its constants' place, the steps, the constants."""
         pool = f".L{self.name}"
         where = [f" adrp x1, {pool}", f" add x1, x1, :lo12:{pool}"] if self.allocation.constants else []
         words = [pattern(content, self.size) for content in self.allocation.constants]
@@ -93,9 +88,9 @@ _ANYWHERE = ("add", "sub", "mul", "div", "sqrt", "floor", "min", "max", "lt", "l
 NEON = Machine(
     len(_REGISTERS),
     {
-        **dict.fromkeys(_ANYWHERE, Form()),
-        **dict.fromkeys(("fma", "fnma"), Form((), (2,))),
-        "select": Form((), (0, 1, 2)),
+        **dict.fromkeys(_ANYWHERE, OperandForm()),
+        **dict.fromkeys(("fma", "fnma"), OperandForm((), (2,))),
+        "select": OperandForm((), (0, 1, 2)),
     },
     lambda name, machine, lanes, allocation: _Text(name, lanes, allocation).text(),
 )

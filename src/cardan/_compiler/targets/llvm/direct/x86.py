@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from ctypes import c_double, c_float
 from typing import Any
 
-from cardan._compiler.targets.llvm.direct.allocation import Allocation, Form, Machine
+from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, OperandForm
 from cardan._compiler.targets.llvm.direct.lowering import BITWISE, Bits
 from cardan._compiler.targets.llvm.lanes import Lanes
 
-_EITHER, _SECOND = Form((0, 1)), Form((1,))
-_FUSED = Form((0, 1, 2), (2, 0, 1))
+_EITHER, _SECOND = OperandForm((0, 1)), OperandForm((1,))
+_FUSED = OperandForm((0, 1, 2), (2, 0, 1))
 _FREE = {
     **dict.fromkeys(("add", "mul", "and", "or", "xor"), _EITHER),
     **dict.fromkeys(("sub", "div", "min_or_second", "max_or_second", "lt", "le", "eq"), _SECOND),
-    **dict.fromkeys(("sqrt", "floor"), Form((0,))),
+    **dict.fromkeys(("sqrt", "floor"), OperandForm((0,))),
     **dict.fromkeys(("fma", "fms", "fnma"), _FUSED),
 }
 _TERNARY = {(2, 0): 0xCA, (2, 1): 0xAC, (1, 0): 0xE2, (1, 2): 0xE4, (0, 1): 0xB8, (0, 2): 0xD8}
@@ -30,8 +30,6 @@ _NEAR = 128  # vectors, or constants, on either side of a base whose distance fr
 
 
 class _Text:
-    """Writes the text of one straight line."""
-
     def __init__(self, name: str, machine: Machine, lanes: Lanes, allocation: Allocation) -> None:
         self.name, self.lanes, self.allocation = name, lanes, allocation
         self.wide = machine.registers == 32
@@ -41,7 +39,6 @@ class _Text:
         self.constants = self.registers + len(allocation.constants)
 
     def names(self, bases: dict[int, str]) -> list[str]:
-        """Return how each place is called."""
         registers = [f"%{'xyz'[self.lanes.bytes // 32]}mm{r}" for r in range(self.registers)]
         one = f"{{1to{self.lanes.width}}}" if self.wide else ""
         step = self.size if self.wide else self.lanes.bytes
@@ -94,7 +91,6 @@ class _Text:
         return found
 
     def steps(self, names: list[str]) -> Iterator[str]:
-        """Yield the lines of the steps."""
         free, tied, registers, plain = self.templates(), self.tied(), self.registers, list(names)
         if self.wide:
             free.pop("select")
@@ -112,7 +108,6 @@ class _Text:
                 yield tied[code, over, last] % (names[places[last]], names[places[second]], names[to])
 
     def text(self) -> list[str]:
-        """Return the function: what is near, the steps, the constants."""
         bases = self.bases()
         shift = _NEAR * (self.size if self.wide else self.lanes.bytes)
         lines = [" .text", " .p2align 6", f"{self.name}:"]

@@ -1,4 +1,4 @@
-"""The door: calls from Python that machine code decides itself, and those it hands on."""
+"""The fast path: calls from Python that machine code decides itself, and those it hands on."""
 
 import copy
 import functools
@@ -16,11 +16,11 @@ import pytest
 
 import cardan
 from cardan._compiler import targets
-from cardan._compiler.targets.llvm import door as llvm_door
+from cardan._compiler.targets.llvm import fast_path as llvm_fast_path
 from representatives import represented
 from work import calls
 
-pytestmark = pytest.mark.skipif(targets.default_target() != "llvm", reason="the door belongs to the llvm target")
+pytestmark = pytest.mark.skipif(targets.default_target() != "llvm", reason="the fast path belongs to the llvm target")
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_contiguous_arrays_never_reach_python(arm, states):
     function = cardan.function(lambda model, q, v: cardan.kinetic_energy(model, q, v))
     q, v, _ = states
     first = function(arm, q, v)
-    assert calls(lambda: function(arm, q, v)) < 20  # the look for the door; hundreds without it
+    assert calls(lambda: function(arm, q, v)) < 20  # the look for the fast path; hundreds without it
     function(arm, q[0], v[0])  # the first of a few states looks for code of their own, which another test may have made
     assert calls(lambda: function(arm, q[0], v[0])) < 20
     np.testing.assert_array_equal(function(arm, q, v), first)
@@ -476,7 +476,7 @@ def test_options_are_looked_up_at_a_glance(arm, states):
         for _ in range(100):
             anew = "".join(name)
             np.testing.assert_allclose(cardan.frame_transform(arm, q, frame=anew), expected, rtol=1e-12, atol=1e-12)
-        for _ in range(2):  # the first leaves a door, the second is known from then on
+        for _ in range(2):  # the first leaves a fast path, the second is known from then on
             cardan.frame_transform(arm, q, name), cardan.frame_transform(arm, q, frame=name)
         assert calls(lambda n=name: cardan.frame_transform(arm, q, n)) < 16
         assert calls(lambda n=name: cardan.frame_transform(arm, q, frame=n)) < 16
@@ -532,7 +532,7 @@ def test_arrays_left_out_have_their_defaults_at_every_call(arm, states):
         np.testing.assert_allclose(offset(arm, q, gain=3), 3.0 * q + np.arange(1.0, 8.0))
 
 
-def test_options_have_doors_of_their_own(arm, states):
+def test_options_have_fast_paths_of_their_own(arm, states):
     q = states[0]
     for _ in range(2):
         hand = cardan.frame_transform(arm, q, arm.body_names[-1])
@@ -585,7 +585,7 @@ def test_a_bound_function_in_a_ring_of_references_is_freed(arm, states):
 
 @pytest.mark.parametrize("count", represented([1, 64, 70], by=[1, 70].count))
 def test_any_number_of_results(arm, states, count):
-    """So many that the door leaves them to Python, too; among them some without entries."""
+    """So many that the fast path leaves them to Python, too; among them some without entries."""
     q, v, _ = states
     many = cardan.function(lambda model, q, v: (q[:0], *(q * float(k) + v for k in range(count - 1)))).bind(arm)
     for _ in range(2):
@@ -644,7 +644,7 @@ def test_models_and_bound_functions_are_freed():
     assert watch() is None
 
 
-def test_freed_doors_leave_nothing_behind():
+def test_freed_fast_paths_leave_nothing_behind():
     """With freed memory overwritten (glibc), what is read after it was freed crashes."""
     code = (
         "import gc, cardan\n"
@@ -670,7 +670,7 @@ LATE = {
 
 
 @pytest.mark.parametrize("survivor", represented(LATE, by=lambda name: "itself" not in name))
-def test_what_outlives_the_modules_at_exit_finds_the_door_whole(survivor):
+def test_what_outlives_the_modules_at_exit_finds_the_fast_path_whole(survivor):
     """With freed memory overwritten (glibc), reading the function's record after the modules are gone crashes."""
     code = (
         "import builtins, threading, time, cardan, numpy as np\n"
@@ -717,25 +717,25 @@ def test_large_workspaces_from_several_threads():
     assert not wrong
 
 
-def test_why_the_door_is_closed_is_said(monkeypatch, caplog):
-    llvm_door.is_supported.cache_clear()
+def test_why_the_fast_path_is_closed_is_said(monkeypatch, caplog):
+    llvm_fast_path.is_supported.cache_clear()
     monkeypatch.setattr(sys, "version", "3.14.0 free-threading build")
     try:
-        assert not llvm_door.is_supported()
-        assert not llvm_door.is_supported()
+        assert not llvm_fast_path.is_supported()
+        assert not llvm_fast_path.is_supported()
         assert caplog.text.count("free-threaded") == 1
         monkeypatch.undo()
-        monkeypatch.setattr(llvm_door.layout, "ITEMS", llvm_door.layout.ITEMS + 8)
-        assert "items of a tuple" in (llvm_door.closed_because() or "")
+        monkeypatch.setattr(llvm_fast_path.layout, "ITEMS", llvm_fast_path.layout.ITEMS + 8)
+        assert "items of a tuple" in (llvm_fast_path.closed_because() or "")
     finally:
         monkeypatch.undo()
-        llvm_door.is_supported.cache_clear()
+        llvm_fast_path.is_supported.cache_clear()
 
 
 @pytest.mark.parametrize("setting", [{"PYTHONMALLOC": "debug"}, {"PYTHONDEVMODE": "1"}], ids=str)
 def test_the_layout_is_read_from_objects_that_live(setting):
     """One was freed before it was read: a Python that overwrites freed memory found "flags of others"."""
-    code = "from cardan._compiler.targets.llvm.door import closed_because; print(closed_because())"
+    code = "from cardan._compiler.targets.llvm.fast_path import closed_because; print(closed_because())"
     found = subprocess.run([sys.executable, "-c", code], env={**os.environ, **setting}, capture_output=True, text=True)
     assert (found.returncode, found.stdout) == (0, "None\n")
 
@@ -765,7 +765,7 @@ def test_batches_of_any_size_never_reach_python_on_one_thread(arm):
 
 def test_an_interrupt_waits_for_a_part_at_most(arm, monkeypatch):
     """On one thread, too: longer batches are left to Python, which looks between two parts."""
-    monkeypatch.setattr(llvm_door, "PART", 10**6)
+    monkeypatch.setattr(llvm_fast_path, "PART", 10**6)
     given = large(arm, 5000)
     fast, whole = cardan.inverse_dynamics.on(threads=1).bind(arm), cardan.inverse_dynamics.bind(arm)
     out = fast(*given)
@@ -773,9 +773,9 @@ def test_an_interrupt_waits_for_a_part_at_most(arm, monkeypatch):
     assert whole(*given).tobytes() == out.tobytes()
 
 
-def test_without_a_door_the_results_are_the_same(arm, states, monkeypatch):
+def test_without_a_fast_path_the_results_are_the_same(arm, states, monkeypatch):
     expected = cardan.inverse_dynamics.bind(arm)(*states)
-    monkeypatch.setattr(llvm_door, "is_supported", lambda: False)
+    monkeypatch.setattr(llvm_fast_path, "is_supported", lambda: False)
     plain = cardan.inverse_dynamics.on("llvm", threads=1).bind(arm)
     assert type(plain).__call__ is cardan._dynamics.call.compiled.Bound.__call__
     np.testing.assert_array_equal(plain(*states), expected)

@@ -1,11 +1,11 @@
-"""The door: a function for Python, in machine code, that reads NumPy arrays itself and calls a compiled program.
+"""The fast path: a function for Python, in machine code, that reads NumPy arrays itself and calls a compiled program.
 
 Reading and checking four arrays through NumPy's Python face takes microseconds; a small robot's dynamics take a tenth
 of one. So the common case is decided here: arrays of exactly the expected type, dtype and core shape, contiguous, with
 equal leading dimensions, numbers for one state, and `out=` at most. Everything else goes to a Python callable, which
 converts or explains.
 
-One door serves all programs; what it must know of each is in its context, an array of 64-bit words. The layout of
+One fast path serves all programs; what it must know of each is in its context, an array of 64-bit words. The layout of
 NumPy's and Python's own objects is looked up at import (`is_supported`), not assumed.
 """
 
@@ -20,31 +20,22 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.lazy import later
 from cardan._compiler.runtime.log import log
 from cardan._compiler.runtime.memory import ALIGNED, LEAST, empty
 from cardan._compiler.runtime.threads import COUNT, PART, WORTHWHILE
-from cardan._compiler.targets.llvm import door_layout as layout
-from cardan._compiler.targets.llvm.image import LOCK, Image, load
-from cardan._compiler.targets.llvm.store import kept
-from cardan._compiler.targets.runner import Gathered
+from cardan._compiler.targets.llvm import fast_path_layout as layout
+from cardan._compiler.targets.llvm.fast_path_layout import PyMethodDef
+from cardan._compiler.targets.llvm.image import once, workspace
+from cardan._compiler.targets.llvm.store import image_of, load
+from cardan._compiler.targets.runner import PythonCall
 
 RELEASE = 50_000  # work from which the interpreter's lock is released (about 3 us)
 _NEW_ARRAY, _AS_SCALAR = 93, 76  # in NumPy's table of C functions, fixed since 1.0
 
-
-class _Method(ctypes.Structure):
-    """Python's own record of a built-in function."""
-
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
-
-
 _DTYPES = {8: np.dtype(np.float64), 4: np.dtype(np.float32)}
 _FASTCALL_KEYWORDS = 0x80 | 0x02
+_TEXT = "cardan._compiler.targets.llvm.fast_path_text"
 _OUT = sys.intern("out")
 _NUMBERS = (float, np.float64, int, np.int64, np.float32)  # not their subclasses: truth values are no numbers
 
@@ -55,7 +46,7 @@ def _read(address: int, kind: Any) -> int:
 
 @functools.cache
 def is_supported() -> bool:
-    """Return whether calls may go through the door; if not, say why, once."""
+    """Return whether calls may go through the fast path; if not, say why, once."""
     reason = closed_because()
     if reason is not None:
         log().warning("calls go through Python, which takes tens of microseconds more: %s", reason)
@@ -63,7 +54,7 @@ def is_supported() -> bool:
 
 
 def closed_because() -> str | None:
-    """Return why this Python and NumPy are not those the door is made for; None if they are."""
+    """Return why this Python and NumPy are not those the fast path is made for; None if they are."""
     if sys.implementation.name != "cpython":
         return f"{sys.implementation.name} is not CPython"
     if "free-threading" in sys.version:
@@ -75,7 +66,6 @@ def closed_because() -> str | None:
 
 
 def _layout() -> Iterator[tuple[str, Any, Any]]:
-    """Yield what the door reads from memory: what it is, what is so, and what is found there."""
     sample, names, swapped = np.zeros((7, 3, 5))[2:], ("one", "two", "three"), np.dtype(np.float64).newbyteorder()
     turned = sample.T  # held: what is read below must be alive
     array, dims = id(sample), _read(id(sample) + layout.DIMS, ctypes.c_void_p)
@@ -100,27 +90,14 @@ def _layout() -> Iterator[tuple[str, Any, Any]]:
     yield "items of a tuple", id(names[0]), _read(id(names) + layout.ITEMS, ctypes.c_void_p)
 
 
+@once
 def _machine_code() -> Any:
-    """Return the door's machine code; the same one for good, as every door runs in it."""
-    with LOCK:
-        return _loaded_code()
-
-
-@functools.cache
-def _loaded_code() -> Any:
-    return load(kept(f"door {layout.WHERE}", _compiled)[0], "door")  # the source itself is in the name of what is kept
-
-
-def _compiled() -> Image:
-    from cardan._compiler.targets.llvm.door_text import door_text
-    from cardan._compiler.targets.llvm.machine import compile_image
-
-    return compile_image(door_text(), "door")
+    source = f"fast path {layout.WHERE}"  # what writes it is in the name of what is kept, too
+    return load(image_of(source, later(f"{_TEXT}:fast_path_text"), "fast_path"), "fast_path")
 
 
 @functools.cache
 def _addresses() -> dict[str, int]:
-    """Return the addresses of what the door calls."""
     api = ctypes.pythonapi
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
@@ -148,35 +125,24 @@ def _addresses() -> dict[str, int]:
     return found
 
 
-def _method(name: str) -> _Method:
-    """Return what Python's function objects of a name refer to."""
-    with LOCK:  # two threads in a bare functools.cache make two
-        return _new_method(name)
-
-
-@functools.cache
-def _new_method(name: str) -> _Method:
-    record = _Method(name.encode(), _machine_code().address, _FASTCALL_KEYWORDS, None)
+@once
+def _method(name: str) -> Any:
+    record = PyMethodDef(name.encode(), _machine_code().address, _FASTCALL_KEYWORDS, None)
     # never freed: Python reads it while it frees functions, and some outlive all modules (those of daemon threads)
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(record))
     return record
 
 
-class Door:
-    """The door to one program.
+class FastPath:
+    """The fast path to one program.
 
     Args:
-        name: of the function Python sees.
+        call: what Python sees of it.
         arrays: core shapes of the arguments.
         results: core shapes of the arrays that are made.
         places: of each output of the program the result it is in, the entry where it begins there, and how many
             entries rows are apart.
         work: of a state; see `work_of`.
-        slow: takes the arguments the door does not; gets them as they came.
-        threads: over how many a large batch is split, which is left to `slow`; None for what `num_threads` says.
-        gathered: the kind of tuple the results are returned in, or their names in a dictionary.
-        finish: takes the results, and says what is returned; neither for a single one.
-        parts: (argument, start, stop) of entries not all 0 in the first state; where they are, `slow` is called.
         few: up to how many states of float64, and of float32, have code of their own.
         patience: of each kind of code that is not there, how many states code of the other kind serves for now.
         passes: how often the program is run on its own results, if it is repeated; see `Outline`.
@@ -184,24 +150,20 @@ class Door:
 
     def __init__(
         self,
-        name: str,
+        call: PythonCall,
         arrays: Sequence[tuple[int, ...]],
         results: Sequence[tuple[int, ...]],
         places: Sequence[tuple[int, int, int]],
         *,
         work: int,
-        slow: Callable[..., Any],
-        threads: int | None = None,
-        gathered: Gathered = None,
-        finish: Callable[..., Any] | None = None,
-        parts: Sequence[tuple[int, int, int]] = (),
         few: Sequence[int],
         patience: np.ndarray,
-        passes: int = 0,
+        passes: int,
     ) -> None:
+        slow, parts, gathered, finish = call.slow, call.parts, call.gathered, call.finish
         lead = next((k for k, shape in enumerate(arrays) if shape), 0)
         makers = [functools.partial(_lent, len(arrays[lead]), shape) for shape in results]
-        counter = COUNT if threads is None else ctypes.c_int64(threads)
+        counter = COUNT if call.threads is None else ctypes.c_int64(call.threads)
         words = {**_addresses(), "count": len(arrays), "results": len(results), "outputs": len(places)}
         words |= {"parts": len(parts), "lead": lead, "slow": id(slow), "passes": passes}
         words["threads"] = ctypes.addressof(counter)
@@ -218,23 +180,23 @@ class Door:
         self._kept: list[Any] = [self, slow, gathered, finish, makers, counter, patience, _machine_code(), _OUT]
         make = ctypes.pythonapi.PyCFunction_NewEx
         make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
-        self.function: Callable[..., Any] = make(ctypes.addressof(_method(name)), self.context, self._kept)
+        self.function: Callable[..., Any] = make(ctypes.addressof(_method(call.name)), self.context, self._kept)
 
     def open(self, which: int, code: Any) -> None:
-        """Let states in to machine code that is ready; `which` is its number (`Kind.number`)."""
+        """Let states in to machine code that is ready; `which` is its number (`CodeKind.number`)."""
         if self.context[layout.WORD["evaluate0"] + which]:
             return
         self._kept.append(code)
         if code.heap:
-            space = np.empty(code.heap + 64, dtype=np.uint8)
+            space, start = workspace(code.heap)
             self._kept.append(space)
-            self.context[layout.WORD["spare0"] + which] = space.__array_interface__["data"][0] + 63 & ~63
+            self.context[layout.WORD["spare0"] + which] = start
             self.context[layout.WORD["heap0"] + which] = code.heap
         self.context[layout.WORD["evaluate0"] + which] = code.address  # last: from here on it is used
 
 
 def _spec(shape: tuple[int, ...], maker: int = 0, name: int = 0) -> list[int]:
-    """Return what a door knows of an array.
+    """Return what a fast path knows of an array.
 
     Where a row is a multiple of half a line of the cache, rows lie on lines, and writing them takes up to half the time
     if the first one does; of others, which lie across lines anyway, only very large ones are not new memory.
@@ -245,20 +207,15 @@ def _spec(shape: tuple[int, ...], maker: int = 0, name: int = 0) -> list[int]:
 
 
 def _rows(work: int) -> dict[str, int]:
-    """Return up to how many states a call takes on one thread, and on several, and from how many it releases the lock.
-
-    Args:
-        work: of a state.
-    """
+    """Return the most states of a call on one thread, and on several, and from how many it releases the lock."""
     return {"alone": max(PART // work, 1), "shared": max((WORTHWHILE - 1) // work, 1), "release": RELEASE // work}
 
 
 def _lent(core: int, shape: tuple[int, ...], first: np.ndarray) -> np.ndarray:
-    """Return a large result for an argument with so many core dimensions."""
     return empty(first.shape[: first.ndim - core] + shape, _DTYPES[first.itemsize])
 
 
 def serves(arrays: Sequence[tuple[int, ...]], results: Sequence[tuple[int, ...]], outputs: int) -> bool:
-    """Return whether a door can be made for these core shapes, and so many outputs."""
+    """Return whether a fast path can be made for these core shapes, and so many outputs."""
     fits = all(len(shape) <= layout.MAX_CORE for shape in (*arrays, *results))
     return is_supported() and fits and 1 <= len(arrays) <= layout.MAX_ARRAYS and 1 <= outputs <= layout.MAX_OUTPUTS

@@ -1,19 +1,21 @@
-"""The door's machine code: the checks that let a call through, the call, and what is returned; see `door`."""
+"""The fast path's machine code: the checks that let a call through, the call, and what is returned; see `fast_path`."""
 
 from __future__ import annotations
 
-from cardan._compiler.targets.llvm import door_layout as at
-from cardan._compiler.targets.llvm.writer import Reader
+from cardan._compiler.targets.llvm import fast_path_layout as at
+from cardan._compiler.targets.llvm.writer import CodeWriter, Reader
 
 
-def door_text() -> str:
-    """Return the module: the function `door(self, args, nargs, kwnames)`, as Python calls its built-in functions."""
-    head = "define ptr @door(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {"
-    return "\n".join([head, "start:", *_Door().lines, "}"])
+def fast_path_text() -> str:
+    """Return the module: `fast_path(self, args, nargs, kwnames)`, as Python calls its built-in functions."""
+    head = "define ptr @fast_path(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) nounwind {"
+    return "\n".join([head, "start:", *_FastPath().lines, "}"])
 
 
-class _Door(Reader):
-    """Writes the door. What does not fit goes to the label `slow`, before anything has been changed."""
+class _FastPath(Reader):
+    """Writes the fast path. What does not fit goes to the label `slow`, before anything has been changed."""
+
+    misfit = "slow"
 
     def __init__(self) -> None:
         super().__init__(at.WORD)
@@ -55,33 +57,23 @@ class _Door(Reader):
         return self.whole("add nuw nsw", self.kind, at.WORD[f"{name}0"])
 
     def dimensions(self, array: str) -> str:
-        """Write the number of an array's dimensions."""
         return self.emit(f"sext i32 {self.field(array, at.ND, 'i32')} to i64")
 
     def row(self, table: str, k: int | str, words: int) -> str:
-        """Write the pointer to the k-th row of a table."""
         return self.at(table, self.whole("mul nuw nsw", k, words), "i64")
 
     def spec(self, k: int | str) -> str:
-        """Write the pointer to what is known of argument k."""
         return self.row(self.arguments, k, at.SPEC_WORDS)
 
     def result(self, k: str) -> str:
-        """Write the k-th result."""
         return self.word("%results", k, "ptr")
 
     def bytes_of(self, spec: str) -> str:
-        """Write the bytes that all rows of an array take."""
         row = self.whole("mul", self.word(spec, 1), self.itemsize)
         return self.whole("mul", row, self.rows)
 
     def same(self, a: str, b: str) -> str:
-        """Write whether two pointers are equal."""
         return self.emit(f"icmp eq ptr {a}, {b}")
-
-    def must(self, condition: str) -> None:
-        """Go on only where a condition holds."""
-        self.unless(condition, "slow")
 
     def precision(self, descr: str) -> str:
         """Write 0 for float64, 1 for float32, 2 for others; by what the dtype says: pickled arrays have their own."""
@@ -124,8 +116,7 @@ class _Door(Reader):
 
     def count_rows(self) -> None:
         """There must be a state, and not so many that threads would share them, or an interrupt wait."""
-        times = lambda k, rows: [self.whole("mul nsw", rows, self.word(self.batch_dims, k))]  # noqa: E731
-        (self.rows,) = self.loop_if_any("0", self.batch, 1, times, ("i64", "1"))
+        self.rows = self.product(self.batch_dims, self.batch, "mul nsw")
         self.must(self.whole("icmp sgt", self.rows, 0))
         alone = self.whole("icmp eq", self.word(self.known("threads", "ptr"), 0), 1)
         most = self.emit(f"select i1 {alone}, i64 {self.known('alone')}, i64 {self.known('shared')}")
@@ -150,7 +141,6 @@ class _Door(Reader):
         self.must(self.emit(f"icmp ne ptr {self.code}, null"))
 
     def equal(self, a: str, b: str, count: str) -> None:
-        """So many numbers must be equal."""
         one = lambda k: self.must(self.whole("icmp eq", self.word(a, k), self.word(b, k)))  # noqa: E731
         self.loop_if_any("0", count, 1, one)
 
@@ -175,7 +165,7 @@ class _Door(Reader):
 
         is_array = self.same(self.field(value, at.TYPE), self.known("array_type", "ptr"))
         (data,) = self.branch(is_array, array, lambda: [self.number(k, value, spec)], "ptr")
-        self.store("ptr", data, self.at("%pointers", k, "ptr"), 8)
+        self.put("%pointers", k, data, "ptr")
 
     def number(self, k: str, value: str, spec: str) -> str:
         """Write where a number is kept as a float64: where such a one is expected, for one state."""
@@ -246,7 +236,7 @@ class _Door(Reader):
         self.loop(0, self.arrays, 1, lambda j: apart(self.word("%pointers", j, "ptr"), self.spec(j)))
         earlier = lambda j: apart(self.field(self.result(j), at.DATA), self.row(self.results, j, at.SPEC_WORDS))  # noqa: E731
         self.loop_if_any("0", k, 1, earlier)
-        self.store("ptr", array, self.at("%results", k, "ptr"), 8)
+        self.put("%results", k, array, "ptr")
 
     def new_result(self, k: str) -> None:
         """Make an array for a result; null means that Python raises."""
@@ -255,12 +245,11 @@ class _Door(Reader):
         first = self.at("%args", self.lead, "ptr")
         lend = lambda: [self.call("vectorcall", f"ptr {self.word(spec, 2, 'ptr')}, ptr {first}, i64 1, ptr null")]  # noqa: E731
         (made,) = self.branch(large, lend, lambda: [self.new_array(spec)], "ptr")
-        self.unless(self.emit(f"icmp ne ptr {made}, null"), "raise")
-        self.store("ptr", made, self.at("%results", k, "ptr"), 8)
+        self.need(made, "raise")
+        self.put("%results", k, made, "ptr")
         self.store("i64", self.whole("add nuw nsw", k, 1), "%made", 8)
 
     def new_array(self, spec: str) -> str:
-        """Write a new array, or null."""
         size = self.whole("add nuw nsw", self.batch, self.word(spec, 0))
 
         def dimension(k: str) -> None:
@@ -269,7 +258,7 @@ class _Door(Reader):
             source = self.emit(f"select i1 {is_core}, ptr {spec}, ptr {self.batch_dims}")
             index = self.whole("add nsw", core, at.SPEC_WORDS - at.MAX_CORE)
             index = self.emit(f"select i1 {is_core}, i64 {index}, i64 {k}")
-            self.store("i64", self.word(source, index), self.at("%dims", k, "i64"), 8)
+            self.put("%dims", k, self.word(source, index))
 
         self.loop_if_any("0", size, 1, dimension)
         size32 = self.emit(f"trunc i64 {size} to i32")
@@ -278,18 +267,16 @@ class _Door(Reader):
         return self.call("new_array", f"ptr {self.known('array_type', 'ptr')}", shape, rest)
 
     def output(self, k: str) -> None:
-        """Note where an output of the program begins, and how far apart its rows are."""
         place = self.row(self.places, k, at.PLACE_WORDS)
         data = self.field(self.result(self.word(place, 0)), at.DATA)
         first = self.at(data, self.whole("mul", self.word(place, 1), self.itemsize))
         entry = self.row("%table", k, 2)
         self.store("ptr", first, entry, 8)
-        self.store("i64", self.word(place, 2), self.at(entry, 1, "i64"), 8)
+        self.put(entry, 1, self.word(place, 2))
 
     # --- the call ---
 
     def evaluate(self) -> None:
-        """Write the call of the program, in a workspace."""
         size = self.word(self.context, self.of_kind("heap"))
         spare = self.at(self.context, self.of_kind("spare"), "i64")
         heap, to_free, to_keep = self.workspace(size, spare, "give_up")
@@ -314,7 +301,7 @@ class _Door(Reader):
         self.loop(0, self.result_count, 1, self.as_scalar)
         self.unless(self.is_null(self.finish), "finish")
         self.unless(self.emit(f"xor i1 {self.is_dict}, true"), "as_dict")
-        self.unless(self.emit(f"icmp ne ptr {self.gathered}, null"), "one")
+        self.need(self.gathered, "one")
         self.gather()
         self.label("one")
         self.line(f"ret ptr {self.result('0')}")
@@ -344,30 +331,27 @@ class _Door(Reader):
         self.line("ret ptr null")
 
     def as_scalar(self, k: str) -> None:
-        """A result without dimensions becomes a number."""
         size = self.whole("add nsw", self.batch, self.word(self.row(self.results, k, at.SPEC_WORDS), 0))
 
         def number() -> None:
             value = self.call("as_scalar", f"ptr {self.result(k)}")
-            self.store("ptr", value, self.at("%results", k, "ptr"), 8)
-            self.unless(self.emit(f"icmp ne ptr {value}, null"), "raise")
+            self.put("%results", k, value, "ptr")
+            self.need(value, "raise")
 
         self.branch(self.whole("icmp eq", size, 0), number)
 
     def gather(self) -> None:
-        """Return the results in their tuple."""
         made = self.call("new_object", f"ptr {self.gathered}, i64 {self.result_count}")
-        self.unless(self.emit(f"icmp ne ptr {made}, null"), "raise")
+        self.need(made, "raise")
         if at.ITEMS > at.SIZE + 8:  # from Python 3.14 on a tuple keeps its hash: -1 as long as it is not known
             self.store("i64", "-1", self.at(made, at.SIZE + 8), 8)
-        put = lambda k: self.store("ptr", self.result(k), self.at(self.at(made, at.ITEMS), k, "ptr"), 8)  # noqa: E731
+        put = lambda k: self.put(self.at(made, at.ITEMS), k, self.result(k), "ptr")  # noqa: E731
         self.loop(0, self.result_count, 1, put)
         self.line(f"ret ptr {made}")
 
     def name(self) -> None:
-        """Return the results in a dictionary, by name."""
         self.line(f"%dictionary = call ptr {self.known('new_dict', 'ptr')}()")
-        self.unless(self.emit("icmp ne ptr %dictionary, null"), "raise")
+        self.need("%dictionary", "raise")
 
         def put(k: str) -> None:
             key = self.word(self.row(self.results, k, at.SPEC_WORDS), 4, "ptr")
@@ -381,6 +365,21 @@ class _Door(Reader):
         self.line("ret ptr %dictionary")
 
     def drop_results(self) -> None:
-        """Give up the arrays that were made."""
         drop = lambda k: self.do("decref", f"ptr {self.result(k)}")  # noqa: E731
         self.loop_if_any("0", self.load("i64", "%made", 8), 1, drop)
+
+
+def call_text(offset: int) -> str:
+    """Return the module: the function `call(callable, args, nargs, kwnames)`, as Python calls such objects."""
+    w = CodeWriter()
+    fast_path = w.load("ptr", w.at("%callable", offset), 8)
+    w.unless(w.emit(f"icmp ne ptr {fast_path}, null"), "gone")
+    method, bound_to = (w.load("ptr", w.at(fast_path, place), 8) for place in (at.METHOD, at.SELF))
+    code = w.load("ptr", w.at(method, 8), 8)  # behind its name
+    count = w.whole("and", "%nargs", 2**63 - 1)  # the highest bit is a flag
+    answer = w.emit(f"tail call ptr {code}(ptr {bound_to}, ptr %args, i64 {count}, ptr %kwnames)")
+    w.line(f"ret ptr {answer}")
+    w.label("gone")  # the collector took the fast path: Python raises SystemError
+    w.line("ret ptr null")
+    head = "define ptr @call(ptr %callable, ptr %args, i64 %nargs, ptr %kwnames) nounwind {"
+    return "\n".join([head, "start:", *w.lines, "}"])
