@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cardan._algebra.errors import CardanError, DescriptionError, Fault, close_names, did_you_mean
+import numpy as np
+
+from cardan._algebra.errors import CardanError, DescriptionError, Fault, close_names, did_you_mean, quoted
+from cardan._algebra.spatial import SE3, Inertia, Symmetric3
 from cardan._reach.formats.xml import Element
 
 MAX_FAULTS = 1000
@@ -91,6 +94,13 @@ class Report:
             yield
         except CardanError as error:
             self.error(at, str(error))
+
+    def include(self, other: Report) -> None:
+        """Add the faults of another report."""
+        self.errors += other.errors
+        self.doubts += other.doubts
+        self.warnings += other.warnings
+        self.remarks += other.remarks
 
     def stop(self) -> None:
         """Raise `DescriptionError` with all errors so far, if there are any."""
@@ -185,3 +195,34 @@ def _hint(raw: str) -> str:
     if "${" in raw or "$(" in raw:
         return "; this is a xacro expression: name the file .xacro, or declare xmlns:xacro in its first element"
     return "; use a decimal point, and spaces between numbers" if "," in raw else ""
+
+
+# --- inertias --------------------------------------------------------------------------------------------------------
+
+
+NO_INERTIA = 1e-15
+"""Inertias below are taken for zero: rounding of one that was meant to be zero [kg m^2]."""
+
+
+def stated(report: Report, at: At, link: str, mass: float, pose: SE3, entries: Sequence[float]) -> Inertia | None:
+    """Return the inertia of a link from what a file says about the centre of mass; None, with a fault, if it is none.
+
+    The entries, ixx, ixy, ixz, iyy, iyz, izz [kg m^2], are in the axes of the pose. A tensor no body can have, judged
+    as it is written, is doubted.
+    """
+    if max(map(abs, entries)) >= NO_INERTIA and not report.has_enough_doubts:
+        with np.errstate(over="ignore", invalid="ignore"):
+            faults = Inertia(1.0, (0.0, 0.0, 0.0), Symmetric3(entries)).faults()
+        for fault in faults:
+            report.doubt(at, f"link {quoted(link)}: {fault}")
+    with report.blamed(at):
+        return finite(report, at, Inertia(mass, pose.translation, Symmetric3(entries).rotated(pose.rotation)))
+    return None
+
+
+def finite(report: Report, at: At, inertia: Inertia) -> Inertia | None:
+    """Return an inertia; None, with an error, where about the link's origin it is no number any more."""
+    if all(math.isfinite(e) for e in inertia.parameters()):
+        return inertia
+    report.error(at, "the inertia about the link's origin is too large for a number; are the units right?")
+    return None

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cardan._algebra.spatial import SE3
-from cardan._reach.formats.xml_text import numbers
+from cardan._reach.formats.xml import numbers
 from cardan._robot.records import Connection
 
 SHOWN = 6

@@ -19,7 +19,7 @@ from cardan._reach.formats.reading import Options
 from cardan._reach.formats.report import Place, Report
 from cardan._reach.formats.resources import Meshes, Places
 from cardan._reach.formats.source import Source
-from cardan._reach.formats.xml_text import escaped
+from cardan._reach.formats.xml import escaped
 from cardan._reach.interop.mujoco_package import heard
 
 TETRAHEDRON = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]

@@ -19,8 +19,7 @@ from cardan._reach.formats.report import NUMBER, Place, Report
 from cardan._reach.formats.resources import Places
 from cardan._reach.formats.source import MAX_BYTES, Source
 from cardan._reach.formats.vocabulary import READ, Verdict
-from cardan._reach.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, parse
-from cardan._reach.formats.xml_text import escaped
+from cardan._reach.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, escaped, parse
 
 MAX_HANDED = 10_000
 """Elements MuJoCo is given, with all copies: it takes time that grows with their square."""

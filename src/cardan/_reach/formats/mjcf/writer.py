@@ -22,8 +22,7 @@ from cardan._algebra.errors import CardanError, DescriptionWarning, MechanismErr
 from cardan._reach.formats.mjcf.expanded import MAX_HANDED, MAX_NUMBER
 from cardan._reach.formats.mjcf.losses import losses
 from cardan._reach.formats.written import Written
-from cardan._reach.formats.xml import MAX_DEPTH
-from cardan._reach.formats.xml_text import UNWRITABLE, Lines, element, escaped
+from cardan._reach.formats.xml import MAX_DEPTH, UNWRITABLE, Lines, element, escaped
 from cardan._reach.interop.mujoco_package import heard, mujoco
 from cardan._reach.interop.mujoco_shapes import geom_names
 from cardan._reach.interop.mujoco_spec import to_mjspec

@@ -7,12 +7,11 @@ stands for the newest SDF file its `model.config` names. What lies elsewhere is 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cardan._algebra.errors import DescriptionError, quoted
-from cardan._reach.formats.reading import Options
 from cardan._reach.formats.report import Place, Report
 from cardan._reach.formats.resources import Meshes, Packages, Places
 from cardan._reach.formats.sdf.schema import VERSIONS, VOCABULARY
@@ -50,10 +49,11 @@ class Document:
 
 @dataclass(slots=True)
 class Library:
-    """The files of one description."""
+    """The files of one description; `urdf_as_sdf` makes elements of SDF of a URDF that is included."""
 
     report: Report
     packages: Packages | None
+    urdf_as_sdf: Callable[[Source, Report], Element | None]
     known: dict[str, Document | None] = field(default_factory=dict)
     bytes_left: int = MAX_BYTES
     includes_left: int = MAX_INCLUDES
@@ -117,7 +117,7 @@ class Library:
     def _opened(self, source: Source, report: Report, path: str) -> Document | None:
         root = parse(source)
         if root.tag == "robot" and report is not self.report:
-            root = _from_urdf(source, report, self.packages)
+            root = self.urdf_as_sdf(source, report)
             if root is None:
                 return None
         version = _version(root, report)
@@ -206,21 +206,6 @@ def _version(root: Element, report: Report) -> Version | None:
         report.error(root, message)
         return None
     return version
-
-
-def _from_urdf(source: Source, report: Report, packages: Packages | None) -> Element | None:
-    """Return a URDF that is included as SDF has it."""
-    from cardan._reach.formats.sdf.writer import write_sdf
-    from cardan._reach.formats.urdf.reader import read
-
-    found = read(source, Options(package_dirs=packages))
-    for kind in ("errors", "doubts", "warnings", "remarks"):
-        getattr(report, kind).extend(getattr(found.report, kind))
-    with report.blamed(1):
-        if found.thing is not None:
-            text = write_sdf(found.thing).text.encode()
-            return parse(Source(source.name, text, source.folder, "utf-8"))
-    return None
 
 
 def _candidates(uri: str, places: Places) -> Iterator[Path]:

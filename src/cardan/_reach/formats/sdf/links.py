@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
-from cardan._reach.formats.inertias import finite, stated
-from cardan._reach.formats.report import Report
+from cardan._reach.formats.report import Report, finite, stated
 from cardan._reach.formats.sdf.context import Reading, pose_on
 from cardan._reach.formats.sdf.scopes import SEPARATOR, Entry
 from cardan._reach.formats.sdf.solids import WATER, Cone, density_of, read_geometry, read_shape

@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Matrix3
 from cardan._reach.formats.reading import Description, Options
 from cardan._reach.formats.report import Place, Report
+from cardan._reach.formats.resources import Packages
 from cardan._reach.formats.sdf.context import Reading
 from cardan._reach.formats.sdf.documents import Document, Library
 from cardan._reach.formats.sdf.frames import Attached, Frames
@@ -26,8 +28,10 @@ from cardan._reach.formats.sdf.links import Link, read_link
 from cardan._reach.formats.sdf.scopes import MODEL_FRAME, ROOT, SEPARATOR, Builder, Entry, Scope, Target
 from cardan._reach.formats.sdf.solids import refiltered
 from cardan._reach.formats.sdf.values import vector_of
+from cardan._reach.formats.sdf.writer import write_sdf
 from cardan._reach.formats.source import Source
-from cardan._reach.formats.xml import Element
+from cardan._reach.formats.urdf.reader import read as read_urdf
+from cardan._reach.formats.xml import Element, parse
 from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import Forest
 from cardan._robot.joints import Fixed, FreeFlyer, Joint
@@ -51,7 +55,7 @@ class _Parts:
 def read(source: Source, options: Options) -> Description:
     """Return what an SDF holds."""
     report = Report(source.name)
-    library = Library(report, options.package_dirs)
+    library = Library(report, options.package_dirs, partial(_urdf_as_sdf, options.package_dirs))
     document = library.first(source)
     if document is None:
         return Description(None, report)
@@ -70,6 +74,17 @@ def read(source: Source, options: Options) -> Description:
     mechanism = Mechanism(_name(scope, options.model), gravity)
     _fill(reading, mechanism, parts, is_floating=element.tag == "world" and options.model is None)
     return Description(None if report.errors else mechanism, report, reading.places)
+
+
+def _urdf_as_sdf(packages: Packages | None, source: Source, report: Report) -> Element | None:
+    """Return a URDF that is included as the writer of SDF has it."""
+    found = read_urdf(source, Options(package_dirs=packages))
+    report.include(found.report)
+    with report.blamed(1):
+        if found.thing is not None:
+            text = write_sdf(found.thing).text.encode()
+            return parse(Source(source.name, text, source.folder, "utf-8"))
+    return None
 
 
 def _chosen_root(document: Document, chosen: str | None) -> Element | None:

@@ -20,7 +20,7 @@ from cardan._reach.formats.sdf.links import ENTRIES
 from cardan._reach.formats.sdf.solids import PATCH
 from cardan._reach.formats.urdf.numbers import axis, inertial, rpy
 from cardan._reach.formats.written import Written, dimensions, is_bounded
-from cardan._reach.formats.xml_text import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
+from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
 from cardan._robot.description.rooting import Forest
 from cardan._robot.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each

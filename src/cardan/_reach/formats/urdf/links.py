@@ -16,8 +16,7 @@ from typing import Any, Literal
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
-from cardan._reach.formats.inertias import stated
-from cardan._reach.formats.report import Report
+from cardan._reach.formats.report import Report, stated
 from cardan._reach.formats.resources import Meshes, Places
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.urdf.schema import VOCABULARY

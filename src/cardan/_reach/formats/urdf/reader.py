@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Literal, NamedTuple, TypeVar
 
 from cardan._algebra.errors import DescriptionError, Fault
@@ -95,7 +94,9 @@ def read(source: Source, options: Options) -> Description:
     """Return what a URDF holds; one written in xacro is expanded first."""
     root = parse(source)
     if is_xacro(root):
-        return import_module("cardan._reach.formats.xacro").read(source, options)
+        from cardan._reach.formats.xacro.expansion import read as read_xacro  # few files need what it imports
+
+        return read_xacro(source, options)
     return read_tree(source, options, root, Report(source.name))
 
 

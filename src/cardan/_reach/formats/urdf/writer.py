@@ -23,7 +23,7 @@ from cardan._reach.formats.urdf.joints import LOOP_ENDS, PASSIVE, UNLIMITED
 from cardan._reach.formats.urdf.numbers import axis, inertial, rpy
 from cardan._reach.formats.urdf.schema import VOCABULARY
 from cardan._reach.formats.written import Written, dimensions, first_of, is_bounded, losses_of
-from cardan._reach.formats.xml_text import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
+from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Mechanism, Mesh, Shape, Sphere
 from cardan._robot.geometry.shapes import ALL_BITS
 from cardan._robot.joints import Mimic, Planar, Revolute

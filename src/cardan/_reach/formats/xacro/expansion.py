@@ -1,6 +1,7 @@
-"""Expands macros with the package `xacro`: in a process of its own, or in this one if the file is trusted.
+"""Xacro: macros are expanded with the package `xacro`, then the result is read by the module of what it is.
 
-What a file names is found and read here: where `resources.py` allows it, each file with the bounds of XML.
+The package runs in a process of its own, or in this one if the file is trusted. What a file names is found and read
+here: where `resources.py` allows it, each file with the bounds of XML.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape, quoteattr
 
 from cardan._algebra.errors import DescriptionError, MissingExtraError, quoted
 from cardan._reach.formats import sandbox
-from cardan._reach.formats.reading import Options
+from cardan._reach.formats.reading import Description, Options
+from cardan._reach.formats.registry import format_of_content, module_of
 from cardan._reach.formats.report import Line, Report
 from cardan._reach.formats.resources import ALLOWING, Places
 from cardan._reach.formats.sandbox import Bounds, SandboxError
@@ -23,11 +26,30 @@ from cardan._reach.formats.source import Source
 from cardan._reach.formats.xacro import composition
 from cardan._reach.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, parse
 
+OPTIONS = frozenset({"xacro_args", "continuous", "model", "orphans"})
+"""Its own, and those of the formats that files may expand to."""
 BOUNDS = Bounds(seconds=2.0, guarded=True)
 MAX_BYTES = 16 * 2**20  # of all files together
 OUTSIDE = f"is outside of the description's folder and package; {ALLOWING}"
 _ENVIRONMENT = re.compile(r"\$\((?:opt)?env\s+([^\s)]+)")
 _NOT_GIVEN = re.compile(r"Undefined substitution argument '?([^\s']+)|environment variable '([^']+)' is not set")
+
+
+def read(source: Source, options: Options) -> Description:
+    """Return what a file written in xacro describes."""
+    report = Report(source.name)
+    root = expand(source, options, report)
+    form = None if root is None else format_of_content(_start(root))
+    if root is None or form is None:
+        if root is not None:
+            report.error(root, f"expands to <{root.tag[:60]}>, expected <robot>")
+        return Description(None, report)
+    reader = module_of(form)
+    if hasattr(reader, "read_tree"):  # it takes elements, which know the files and lines they come from
+        return reader.read_tree(source, options, root, report)
+    found = reader.read(Source(source.name, _as_xml(root).encode(), source.folder, "utf-8"), options)
+    report.include(found.report)
+    return found._replace(report=report)
 
 
 def expand(source: Source, options: Options, report: Report) -> Element | None:
@@ -159,3 +181,13 @@ def _tree(rows: Iterable[Any], file: str) -> Element | None:
         above[depth].children.append(element)
         above.append(element)
     return root.children[0]
+
+
+def _as_xml(element: Element) -> str:
+    """Return an element as XML, each of those in it on a line of its own; `expand` bounds the depth."""
+    inside = "".join(["\n" * bool(element.children), *map(_as_xml, element.children)])
+    return f"{_start(element)}{escape(element.text.strip())}{inside}</{element.tag}>\n"
+
+
+def _start(element: Element) -> str:
+    return f"<{element.tag}{''.join(f' {name}={quoteattr(text)}' for name, text in element.attributes.items())}>"
