@@ -21,6 +21,7 @@ import numpy as np
 from cardan._algebra.errors import CardanError, DescriptionWarning, MechanismError, ParameterError, UnsupportedError
 from cardan._reach.formats.mjcf.expanded import MAX_HANDED, MAX_NUMBER
 from cardan._reach.formats.mjcf.losses import losses
+from cardan._reach.formats.tree_at_rest import outwards
 from cardan._reach.formats.written import Written
 from cardan._reach.formats.xml import MAX_DEPTH, UNWRITABLE, Lines, element, escaped
 from cardan._reach.interop.mujoco_package import heard, mujoco
@@ -84,15 +85,9 @@ def write_mjcf(thing: Mechanism | Model) -> Written:
 
 def _check_size(robot: Model) -> None:
     """Raise `UnsupportedError` for a robot that is too deep or too large: MuJoCo is not interrupted by Ctrl-C."""
-    above = {c.child: c.parent for c in robot.connections}
     depths = {WORLD: 0}
-    for body in above:
-        way = []
-        while body not in depths:
-            way.append(body)
-            body = above[body]
-        for k, each in enumerate(reversed(way), depths[body] + 1):
-            depths[each] = k
+    for _, body, below in outwards((WORLD,), robot.connections):
+        depths[below] = depths[body] + 1
     deepest = max(depths, key=lambda body: depths[body])
     if depths[deepest] > MAX_BODIES_DEEP:
         what = f"body {deepest!r}, {depths[deepest]} bodies deep: at most {MAX_BODIES_DEEP} are read again"

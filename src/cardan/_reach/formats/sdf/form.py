@@ -19,10 +19,16 @@ import numpy as np
 from cardan._algebra.errors import UnsupportedError, quoted
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats.sdf.scopes import ROOT, SEPARATOR, WORLD_FRAME
-from cardan._reach.formats.urdf.form import as_hinge
+from cardan._reach.formats.tree_at_rest import (
+    as_hinge,
+    connected,
+    has_given_base,
+    joints_of,
+    poses_at_rest,
+    without_mimic,
+)
 from cardan._reach.formats.written import is_bounded, losses_of
 from cardan._robot.description import Mechanism
-from cardan._robot.description.rooting import Forest
 from cardan._robot.joints import (
     Composite,
     Fixed,
@@ -123,7 +129,11 @@ def sdf_form(thing: Mechanism | Model) -> SdfForm:
     written = [c for c in joints if not isinstance(c.joint, FreeFlyer)]
     for c in joints:
         _check_joint(c)
-    poses, tree = _at_rest([body.name for body in thing.bodies], joints, thing.frames)
+    bodies = [body.name for body in thing.bodies]
+    given = {f.body: f.pose.inverse() for f in thing.frames if f.name == ROOT and f.body != WORLD}
+    children = {c.child for c in joints}
+    starts = (WORLD, *given, *(body for body in bodies if body not in children), *bodies)
+    poses, tree = poses_at_rest(starts, joints, given)
     for c in written:
         _check_closed(c, poses)
     sensors, frames = _split_sensors(thing, {c.name for c in written})
@@ -134,20 +144,15 @@ def sdf_form(thing: Mechanism | Model) -> SdfForm:
     )
 
 
-def _joints_of(thing: Mechanism | Model) -> list[Connection]:
+def _joints_of(thing: Mechanism | Model) -> Sequence[Connection]:
     """Return all joints, without the base that `cardan.load` adds by itself.
 
     It does so only for a file that is one model of one part, on nothing: what is in a world would float.
     """
-    if isinstance(thing, Mechanism):
-        return list(thing.joints)
-    if thing.inputs:
+    if isinstance(thing, Model) and thing.inputs:
         raise UnsupportedError(f"inputs of a model {tuple(thing.inputs)}", _BY, INSTEAD)
-    first = thing.connections[0]
-    others = [*thing.connections[1:], *thing.closures]
-    given = first == Connection("root", Fixed(), WORLD, first.child) and not may_be_world(thing)
-    given = given and all(WORLD not in (c.parent, c.child) for c in others)
-    return others if given else [first, *others]
+    is_left_out = isinstance(thing, Model) and has_given_base(thing) and not may_be_world(thing)
+    return joints_of(thing)[is_left_out:]
 
 
 def may_be_world(thing: Mechanism | Model) -> bool:
@@ -160,13 +165,13 @@ def may_be_world(thing: Mechanism | Model) -> bool:
 
 def _from_world(c: Connection) -> Connection:
     """Return a joint whose child is no world, and that is not a reversed one."""
-    inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    inner = without_mimic(c.joint)
     return c.reversed() if c.child == WORLD or (isinstance(inner, Reversed) and c.parent != WORLD) else c
 
 
 def _recognised(c: Connection) -> Connection:
     """Return a joint that SDF has under another name, such as a user's own hinge, under its own."""
-    inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    inner = without_mimic(c.joint)
     if type(inner) in KINDS or isinstance(inner, FreeFlyer):
         return c
     if isinstance(inner, Composite) and [type(j) for j in inner.joints] == [Revolute, Revolute]:
@@ -177,7 +182,7 @@ def _recognised(c: Connection) -> Connection:
 
 
 def _check_joint(c: Connection) -> None:
-    inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    inner = without_mimic(c.joint)
     what = f"joint {c.name!r} ({type(inner).__name__})"
     if isinstance(inner, FreeFlyer):
         if c.parent != WORLD or isinstance(c.joint, Mimic):
@@ -203,37 +208,6 @@ def _check_limits(c: Connection, inner: Joint) -> None:
 
 
 # --- where everything is at rest ---------------------------------------------------------------------------------
-
-
-def _at_rest(
-    bodies: Sequence[str], joints: Sequence[Connection], frames: Sequence[Frame]
-) -> tuple[dict[str, SE3], dict[str, Connection]]:
-    """Return X_root_body of all bodies, and the joint that leads to each where it is directed so."""
-    at: dict[str, list[Connection]] = {}
-    for c in joints:
-        at.setdefault(c.parent, []).append(c)
-        at.setdefault(c.child, []).append(c)
-    starts = {f.body: f.pose.inverse() for f in frames if f.name == ROOT and f.body != WORLD}
-    children = {c.child for c in joints}
-    order = (WORLD, *starts, *(b for b in bodies if b not in children), *bodies)
-    poses: dict[str, SE3] = {}
-    tree: dict[str, Connection] = {}
-    for start in order:
-        if start in poses:
-            continue
-        poses[start] = starts.get(start, SE3.identity())
-        waiting = [start]
-        while waiting:
-            here = waiting.pop()
-            for c in at.get(here, ()):
-                X = c.parent_pose @ c.child_pose.inverse()
-                other, step = (c.child, X) if here == c.parent else (c.parent, X.inverse())
-                if other not in poses:
-                    poses[other] = poses[here] @ step
-                    waiting.append(other)
-                    if other == c.child:
-                        tree[other] = c
-    return poses, tree
 
 
 def _check_closed(c: Connection, poses: dict[str, SE3]) -> None:
@@ -313,10 +287,8 @@ def _group_of(top: Group, name: str, *, make: bool = False) -> Group:
 
 def _loose(thing: Any, joints: Sequence[Connection]) -> dict[str, bool]:
     """Return by its first body every part that SDF's joints hang on nothing: whether a floating base moves it."""
-    forest = Forest((WORLD, *(body.name for body in thing.bodies)))
-    for c in joints:
-        if not isinstance(c.joint, FreeFlyer):
-            forest.join(c.parent, c.child)
+    written = [c for c in joints if not isinstance(c.joint, FreeFlyer)]
+    forest = connected((body.name for body in thing.bodies), written)
     floating = {forest.find(c.child) for c in joints if isinstance(c.joint, FreeFlyer)}
     parts: dict[str, str] = {}
     for body in thing.bodies:

@@ -30,10 +30,10 @@ from cardan._reach.formats.sdf.solids import refiltered
 from cardan._reach.formats.sdf.values import vector_of
 from cardan._reach.formats.sdf.writer import write_sdf
 from cardan._reach.formats.source import Source
+from cardan._reach.formats.tree_at_rest import connected
 from cardan._reach.formats.urdf.reader import read as read_urdf
 from cardan._reach.formats.xml import Element, parse
 from cardan._robot.description import Mechanism
-from cardan._robot.description.rooting import Forest
 from cardan._robot.joints import Fixed, FreeFlyer, Joint
 from cardan._robot.model import WORLD
 from cardan._robot.model.layout import resolve_mimics
@@ -266,9 +266,7 @@ def _add_bases(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: 
 
 def _loose(mechanism: Mechanism, parts: _Parts) -> Iterator[Link]:
     """Yield of every part that does not hang on the world the first link that is no joint's child."""
-    forest = Forest((WORLD, *(body.name for body in mechanism.bodies)))
-    for c in mechanism.joints:
-        forest.join(c.parent, c.child)
+    forest = connected((body.name for body in mechanism.bodies), mechanism.joints)
     children = {c.child for c in mechanism.joints}
     groups: dict[str, list[Link]] = {}
     for link in parts.links:

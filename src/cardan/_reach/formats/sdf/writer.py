@@ -18,11 +18,11 @@ from cardan._reach.formats.sdf.form import INSTEAD, KINDS, Group, SdfForm, check
 from cardan._reach.formats.sdf.joints import PASSIVE
 from cardan._reach.formats.sdf.links import ENTRIES
 from cardan._reach.formats.sdf.solids import PATCH
+from cardan._reach.formats.tree_at_rest import EMPTY, connected, joints_of, without_mimic
 from cardan._reach.formats.urdf.numbers import axis, inertial, rpy
 from cardan._reach.formats.written import Written, dimensions, is_bounded
 from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
-from cardan._robot.description.rooting import Forest
 from cardan._robot.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each
 from cardan._robot.joints import Helical, Mimic, Revolute, Universal
 from cardan._robot.model import WORLD, Body, Connection, Frame, Model
@@ -49,7 +49,7 @@ def write_sdf(thing: Mechanism | Model) -> Written:
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError("thing to write as SDF", got=thing, expected="a Mechanism or a Model")
     if not thing.bodies:
-        raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "SDF", "add one with add_body")
+        raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "SDF", EMPTY)
     form = sdf_form(thing)
     writing = _Writing(form, {}, _masks(thing.shapes))
     for shape in thing.shapes:
@@ -96,9 +96,7 @@ class _Writing(NamedTuple):
 
 def _is_world(w: _Writing, thing: Any) -> bool:
     """Return whether this is what a world of several models is read as: all in models, and nothing without a base."""
-    top, joined = w.form.top, Forest((WORLD, *(body.name for body in thing.bodies)))
-    for c in thing.connections if isinstance(thing, Model) else thing.joints:
-        joined.join(c.parent, c.child)
+    top, joined = w.form.top, connected((body.name for body in thing.bodies), joints_of(thing))
     all_hangs = len({joined.find(body.name) for body in thing.bodies} | {joined.find(WORLD)}) == 1
     several = len(top.models) > 1 or bool(top.frames or top.joints)
     return not top.links and WORLD not in w.shapes and all_hangs and several
@@ -275,7 +273,7 @@ def _masks(shapes: Sequence[Shape]) -> dict[Bits, Lines]:
 
 
 def _joint(w: _Writing, group: Group, c: Connection) -> Lines:
-    inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    inner = without_mimic(c.joint)
     what = f"joint {c.name!r}"
     names = (WORLD if body == WORLD else group.local(body, what) for body in (c.parent, c.child))
     ends = [value(tag, _text(name)) for tag, name in zip(("parent", "child"), names, strict=True)]

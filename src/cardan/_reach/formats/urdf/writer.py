@@ -17,6 +17,7 @@ from typing import Any
 
 from cardan._algebra.errors import DescriptionWarning, ParameterError
 from cardan._algebra.spatial import SE3
+from cardan._reach.formats.tree_at_rest import without_mimic
 from cardan._reach.formats.urdf.actuators import INTERFACES, SIMPLE, is_said_wholly, is_transmission
 from cardan._reach.formats.urdf.form import HINT, KINDS, across, urdf_form
 from cardan._reach.formats.urdf.joints import LOOP_ENDS, PASSIVE, UNLIMITED
@@ -200,12 +201,12 @@ def _on_link(body: str) -> dict[str, str]:
 
 def _kind(c: Connection) -> str:
     """Return URDF's type of a joint: a revolute one without limits is continuous."""
-    inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    inner = without_mimic(c.joint)
     return "continuous" if isinstance(inner, Revolute) and not is_bounded(c, "lower", "upper") else KINDS[type(inner)]
 
 
 def _axis(c: Connection) -> list[str]:
-    inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    inner = without_mimic(c.joint)
     direction = across(c) if isinstance(inner, Planar) else getattr(inner, "axis", None)
     return [] if direction is None else element("axis", {"xyz": numbers(axis(direction))})
 
