@@ -21,19 +21,19 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 
 
-class Line(int):
+class FileLine(int):
     """A line that knows its file, where a description is made of several."""
 
     file: str
 
-    def __new__(cls, line: int, file: str) -> Line:
+    def __new__(cls, line: int, file: str) -> FileLine:
         """Return a line of a file."""
         self = super().__new__(cls, line)
         self.file = file
         return self
 
 
-class Place(NamedTuple):
+class FilePlace(NamedTuple):
     """Where something is in a file: the line, from 1, or the path of what it is about, or neither.
 
     A part of the description may stand in another file, one that was included: then `file` names it.
@@ -44,7 +44,7 @@ class Place(NamedTuple):
     file: str = ""
 
 
-At = Element | Place | int
+At = Element | FilePlace | int
 
 
 @dataclass(slots=True)
@@ -82,8 +82,8 @@ class Report:
     def _note(self, faults: list[Fault], at: At, message: str, severity: str) -> None:
         if len(faults) > MAX_FAULTS:
             return
-        line = at.line if isinstance(at, (Element, Place)) else at
-        place = at if isinstance(at, Place) else Place(int(line), file=getattr(line, "file", ""))
+        line = at.line if isinstance(at, (Element, FilePlace)) else at
+        place = at if isinstance(at, FilePlace) else FilePlace(int(line), file=getattr(line, "file", ""))
         told = message if len(faults) < MAX_FAULTS else "there are more; only the first are shown"
         faults.append(Fault(place.file or self.file, place.line, told, severity, place.where))
 

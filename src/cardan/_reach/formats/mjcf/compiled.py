@@ -16,7 +16,7 @@ from cardan._algebra.errors import quoted
 from cardan._reach.formats.mjcf.expanded import Expanded
 from cardan._reach.formats.mjcf.fused import weigh_as_fused
 from cardan._reach.formats.reading import Options
-from cardan._reach.formats.report import Place, Report
+from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.formats.resources import Meshes, Places
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xml import escaped
@@ -60,7 +60,7 @@ class MeshFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledMjcf:
     """A description in MuJoCo.
 
     Attributes:
@@ -80,7 +80,7 @@ class Compiled:
     touching: list[tuple[int, int]]
 
 
-def compiled(mj: Any, text: Expanded, source: Source, options: Options, report: Report) -> Compiled | None:
+def compiled(mj: Any, text: Expanded, source: Source, options: Options, report: Report) -> CompiledMjcf | None:
     """Return what MuJoCo makes of a text; None, with errors in the report, where it refuses it."""
     made = None
     with heard(mj) as told:
@@ -94,7 +94,9 @@ def compiled(mj: Any, text: Expanded, source: Source, options: Options, report: 
     return made
 
 
-def _compiled(mj: Any, spec: Any, text: Expanded, source: Source, options: Options, report: Report) -> Compiled | None:
+def _compiled(
+    mj: Any, spec: Any, text: Expanded, source: Source, options: Options, report: Report
+) -> CompiledMjcf | None:
     is_fused = spec.compiler.fusestatic
     spec.compiler.fusestatic = spec.compiler.discardvisual = False  # every body and geom stays
     spec.compiler.LRopt.mode = 0  # ranges of muscles are simulated, and not needed
@@ -108,7 +110,7 @@ def _compiled(mj: Any, spec: Any, text: Expanded, source: Source, options: Optio
         other.compiler.fusestatic = True
         weigh_as_fused(mj, other.compile(), m, report)
     _switch_off(mj, m, report)
-    return Compiled(mj, spec, m, text, meshes, touching)
+    return CompiledMjcf(mj, spec, m, text, meshes, touching)
 
 
 def _switch_off(mj: Any, m: Any, report: Report) -> None:
@@ -137,14 +139,14 @@ def _blame(error: Exception, text: Expanded, report: Report) -> None:
     report.error(place, f"MuJoCo refuses it: {told}{owner}")
 
 
-def _searched(told: str, text: Expanded) -> Place:
+def _searched(told: str, text: Expanded) -> FilePlace:
     """Return the place of what a message names, where MuJoCo says no line."""
     name = re.search(r"(\w+) '([^']*)'", told)
     if name is None:
-        return Place()
+        return FilePlace()
     wanted = f'name="{escaped(name[2])}"' if name[2] else f"<{name[1].removesuffix('frame')} "
     lines = zip(text.text.split("\n"), text.places, strict=True)
-    return next((place for line, place in lines if wanted in line), Place())
+    return next((place for line, place in lines if wanted in line), FilePlace())
 
 
 def _let_pass(geom: Any) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from cardan._algebra.errors import DescriptionError
 from cardan._reach.formats.mjcf.schema import NAMES, VOCABULARY, WHY, key_of
 from cardan._reach.formats.reading import Options
-from cardan._reach.formats.report import NUMBER, Place, Report
+from cardan._reach.formats.report import NUMBER, FilePlace, Report
 from cardan._reach.formats.resources import Places
 from cardan._reach.formats.source import MAX_BYTES, Source
 from cardan._reach.formats.vocabulary import READ, Verdict
@@ -50,15 +50,15 @@ class Expanded:
     """
 
     text: str
-    places: list[Place]
+    places: list[FilePlace]
     textures: dict[str, str] = field(default_factory=dict)
     unread: set[str] = field(default_factory=set)
 
-    def place(self, info: str) -> Place:
+    def place(self, info: str) -> FilePlace:
         """Return the place that MuJoCo's `line 12` stands for; the file as a whole where it says none."""
         found = re.search(r"\bline (\d+)", info)
         line = int(found[1]) if found else 0
-        return self.places[line - 1] if 0 < line <= len(self.places) else Place()
+        return self.places[line - 1] if 0 < line <= len(self.places) else FilePlace()
 
 
 class _Open(NamedTuple):
@@ -72,15 +72,15 @@ class _Open(NamedTuple):
     copies: int
 
     @property
-    def place(self) -> Place:
+    def place(self) -> FilePlace:
         """Where it is described."""
-        return Place(self.element.line, file=self.file)
+        return FilePlace(self.element.line, file=self.file)
 
 
 class _LeftOut(NamedTuple):
     """What was left out of elements of one kind: where first, and how often which attribute ("": all of it)."""
 
-    place: Place
+    place: FilePlace
     attributes: Counter[str]
 
 
@@ -107,7 +107,7 @@ class _Expansion:
         while stack:
             item = stack.pop()
             if isinstance(item, str):
-                self._write(item, Place())
+                self._write(item, FilePlace())
             elif item.element.tag == "include":
                 stack += self._included(item)
             elif self._is_read(item):
@@ -115,7 +115,7 @@ class _Expansion:
         self._remark()
         return Expanded("\n".join(self.lines), self.out.places, self.out.textures, self.out.unread)
 
-    def _write(self, line: str, place: Place) -> None:
+    def _write(self, line: str, place: FilePlace) -> None:
         self.lines.append(line)
         self.out.places.append(place)
 
@@ -274,7 +274,7 @@ class _Expansion:
             root = parse(source)
         except DescriptionError as error:
             for fault in error.faults:
-                self.report.error(Place(fault.line, file=fault.file), fault.message)
+                self.report.error(FilePlace(fault.line, file=fault.file), fault.message)
             return []
         if self.size > MAX_ALL_BYTES or self.included[found] > MAX_INCLUDES:
             limits = f"{MAX_ALL_BYTES} bytes or {MAX_INCLUDES} files deep"

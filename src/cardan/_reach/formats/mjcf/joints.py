@@ -7,9 +7,7 @@ from typing import Any
 
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
 from cardan._reach.formats.mjcf.actuators import Driven, drives
-from cardan._reach.formats.mjcf.found import Found, Slot, bounds, pose
-from cardan._reach.formats.mjcf.marks import read_marks
-from cardan._reach.formats.mjcf.naming import Names
+from cardan._reach.formats.mjcf.context import JointPart, MjcfReading, Names, bounds, pose, read_marks
 from cardan._reach.formats.mjcf.rows import Row, Step, row_of
 from cardan._robot.joints import Joint, Limits, Mimic
 from cardan._robot.model import WORLD
@@ -27,29 +25,28 @@ class Tree:
     """Reads the bodies and joints of a description into its mechanism.
 
     Args:
-        found: what is read.
+        r: what is read.
         mimics: what holds a hinge or slide at another: by its number the other's, with factor and offset.
     """
 
-    def __init__(self, found: Found, mimics: dict[int, tuple[int, float, float]]) -> None:
-        self.found, self.m = found, found.there.model
-        self.mimics, self.driven = mimics, drives(found)
-        given = [found.name("BODY", k) for k in range(self.m.nbody)]
+    def __init__(self, r: MjcfReading, mimics: dict[int, tuple[int, float, float]]) -> None:
+        self.r, self.m = r, r.there.model
+        self.mimics, self.driven = mimics, drives(r)
+        given, joints = r.names("BODY", self.m.nbody), r.names("JOINT", self.m.njnt)
         self.body_names = Names(given)
-        found.bodies[:] = [WORLD, *(name or self.body_names.new(f"body{k}") for k, name in enumerate(given) if k)]
-        joints = [found.name("JOINT", k) for k in range(self.m.njnt)]
+        r.bodies[:] = [WORLD, *(name or self.body_names.new(f"body{k}") for k, name in enumerate(given) if k)]
         self.joint_names = Names(joints)
-        owners = [found.bodies[body] for body in self.m.jnt_bodyid]
+        owners = [r.bodies[body] for body in self.m.jnt_bodyid]
         self.joints = [name or self.joint_names.new(f"{owners[k]}_joint") for k, name in enumerate(joints)]
 
     def read(self) -> None:
         """Add all bodies, each with its joint."""
-        read_marks(self.found)
+        read_marks(self.r)
         coupled = {joint for own, (other, *_) in self.mimics.items() for joint in (own, other)}
         for body in range(1, self.m.nbody):
             first, count = int(self.m.body_jntadr[body]), int(self.m.body_jntnum[body])
             numbers = list(range(first, first + count)) if count else []
-            with self.found.report.blamed(self.found.place("bodies", body)):
+            with self.r.report.blamed(self.r.place("bodies", body)):
                 if count > 1 and coupled & set(numbers):
                     self._read_one_by_one(body, numbers)
                 else:
@@ -57,39 +54,39 @@ class Tree:
 
     def _read_together(self, body: int, numbers: list[int]) -> None:
         """Add a body whose joints are one here."""
-        m, found = self.m, self.found
+        m, r = self.m, self.r
         name = _joined([self.joints[k] for k in numbers])
         if not numbers:
-            name = self.joint_names.new(f"{found.bodies[body]}_fixed")
+            name = self.joint_names.new(f"{r.bodies[body]}_fixed")
         elif len(numbers) > 1:
             name = self.joint_names.new(name)
         at = pose(m.body_pos[body], m.body_quat[body])
         row = row_of([self._step(k) for k in numbers])
         at = SE3.identity() if numbers and KINDS[m.jnt_type[numbers[0]]] == "free" else at
-        if numbers and numbers[0] in found.marks:
-            at, after = found.marks[numbers[0]]
+        if numbers and numbers[0] in r.marks:
+            at, after = r.marks[numbers[0]]
             row = Row(row.joint, SE3.identity(), after)
-        found.mechanism.add_body(found.bodies[body], self._inertia(body))
-        self._add(name, row, found.bodies[m.body_parentid[body]], found.bodies[body], at, numbers)
+        r.mechanism.add_body(r.bodies[body], self._inertia(body))
+        self._add(name, row, r.bodies[m.body_parentid[body]], r.bodies[body], at, numbers)
 
     def _read_one_by_one(self, body: int, numbers: list[int]) -> None:
         """Add a body whose joints are several here, with massless bodies between, so that one can follow another."""
-        m, found = self.m, self.found
-        parent, at = found.bodies[m.body_parentid[body]], pose(m.body_pos[body], m.body_quat[body])
+        m, r = self.m, self.r
+        parent, at = r.bodies[m.body_parentid[body]], pose(m.body_pos[body], m.body_quat[body])
         for k in numbers:
             is_last = k == numbers[-1]
-            child = found.bodies[body] if is_last else self.body_names.new(f"{found.bodies[body]}:{self.joints[k]}")
-            found.mechanism.add_body(child, self._inertia(body) if is_last else None)
+            child = r.bodies[body] if is_last else self.body_names.new(f"{r.bodies[body]}:{self.joints[k]}")
+            r.mechanism.add_body(child, self._inertia(body) if is_last else None)
             self._add(self.joints[k], row_of([self._step(k)]), parent, child, at, [k])
             parent, at = child, SE3.identity()
 
     def _add(self, name: str, row: Row, parent: str, child: str, at: SE3, numbers: list[int]) -> None:
-        found, start = self.found, 0
+        r, start = self.r, 0
         sizes = [SIZES[KINDS[self.m.jnt_type[k]]] for k in numbers]
         for k, nv in zip(numbers, sizes, strict=True):
-            found.slots[k] = Slot(name, start, nv, sum(sizes))
+            r.parts[k] = JointPart(name, start, nv, sum(sizes))
             start += nv
-        record = found.mechanism.add_joint(
+        record = r.mechanism.add_joint(
             name, self._mimicking(row.joint, numbers), parent, child, at @ row.before, row.after, **self._along(numbers)
         )
         assert record.joint.nv == start
@@ -129,10 +126,9 @@ class Tree:
         def row(key: str) -> tuple[float, ...]:
             return tuple(value for step in each for value in step[key])
 
-        limits = Limits(row("lower"), row("upper"), None, row("effort"), None, row("effort_lower"))
         return {
             **{key: row(key) for key in ("damping", "friction", "armature")},
-            "limits": limits,
+            "limits": Limits(row("lower"), row("upper"), None, row("effort"), None, row("effort_lower")),
             "spring": Spring(row("stiffness"), row("rest")),
             "drive": Drive(row("kp"), row("kv")),
         }
@@ -142,10 +138,11 @@ class Tree:
         first, nv = int(m.jnt_dofadr[k]), SIZES[kind]
         dofs = slice(first, first + nv)
         driven = self.driven.get(k, Driven())
-        lower, upper = self._limits(k, kind)
+        is_scalar = kind in ("hinge", "slide")
+        lower, upper = bounds(m.jnt_limited[k] and is_scalar, m.jnt_range[k])
         effort = _both(driven.effort, bounds(m.jnt_actfrclimited[k], m.jnt_actfrcrange[k]))
-        stiffness = self._stiffness(k, kind)
-        rest = float(m.qpos_spring[m.jnt_qposadr[k]]) if kind in ("hinge", "slide") else 0.0
+        stiffness = 0.0 if kind == "free" else float(m.jnt_stiffness[k])
+        rest = float(m.qpos_spring[m.jnt_qposadr[k]]) if is_scalar else 0.0
         self._warn_of_laws(k, kind)
         return {
             "damping": [float(e) + driven.friction for e in m.dof_damping[dofs]],
@@ -161,34 +158,24 @@ class Tree:
             "kv": [driven.damping] * nv,
         }
 
-    def _limits(self, k: int, kind: str) -> tuple[float, float]:
-        is_limited = self.m.jnt_limited[k]
-        if is_limited and kind == "ball":
-            self._remark(k, "the range of a ball, the largest angle of its rotation, is not kept")
-        return bounds(is_limited and kind in ("hinge", "slide"), self.m.jnt_range[k])
-
-    def _stiffness(self, k: int, kind: str) -> float:
-        stiffness = float(self.m.jnt_stiffness[k])
-        if stiffness and kind == "free":
-            self._warn(k, "the spring of a free joint, along the world's axes, is left out")
-            return 0.0
-        return stiffness
-
     def _warn_of_laws(self, k: int, kind: str) -> None:
-        """Say what resists in a way no record here says."""
+        """Say what acts in a way no record here says."""
         m, dof = self.m, int(self.m.jnt_dofadr[k])
+        if m.jnt_limited[k] and kind == "ball":
+            self._remark(k, "the range of a ball, the largest angle of its rotation, is not kept")
+        if m.jnt_stiffness[k] and kind == "free":
+            self._warn(k, "the spring of a free joint, along the world's axes, is left out")
         if any(m.jnt_stiffnesspoly[k]) or any(m.dof_dampingpoly[dof]):
             self._warn(k, "stiffness and damping beyond the linear term are left out")
         if kind == "free" and (m.dof_armature[dof] or m.dof_frictionloss[dof]):
-            self._warn(
-                k, "armature and friction of a free joint act along the world's axes in MuJoCo, here along its own"
-            )
+            why = "act along the world's axes in MuJoCo, here along its own"
+            self._warn(k, f"armature and friction of a free joint {why}")
 
     def _warn(self, k: int, message: str) -> None:
-        self.found.report.warn(self.found.place("joints", k), f"joint {self.joints[k]!r}: {message}")
+        self.r.report.warn(self.r.place("joints", k), f"joint {self.joints[k]!r}: {message}")
 
     def _remark(self, k: int, message: str) -> None:
-        self.found.report.remark(self.found.place("joints", k), f"joint {self.joints[k]!r}: {message}")
+        self.r.report.remark(self.r.place("joints", k), f"joint {self.joints[k]!r}: {message}")
 
 
 def _joined(names: Sequence[str]) -> str:

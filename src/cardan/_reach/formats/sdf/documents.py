@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cardan._algebra.errors import DescriptionError, quoted
-from cardan._reach.formats.report import Place, Report
+from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.formats.resources import Meshes, Packages, Places
 from cardan._reach.formats.sdf.schema import VERSIONS, VOCABULARY
 from cardan._reach.formats.source import Source
@@ -42,9 +42,9 @@ class Document:
     version: Version
     size: int  # elements in it
 
-    def place(self, element: Element) -> Place:
+    def place(self, element: Element) -> FilePlace:
         """Return where an element is."""
-        return Place(element.line, file=self.report.file)
+        return FilePlace(element.line, file=self.report.file)
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ from itertools import islice
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3
-from cardan._reach.formats.report import Place, Report
+from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.formats.sdf.scopes import Entry, Scope, Target
 
 Attached = Entry | None
@@ -40,7 +40,7 @@ class Frames:
 
     # --- names ---
 
-    def find(self, scope: Scope, name: str, at: Place, what: str) -> Target | None:
+    def find(self, scope: Scope, name: str, at: FilePlace, what: str) -> Target | None:
         """Return what a name leads to from a scope, or None with a fault."""
         found = scope.find(name)
         if found is None and (scope, name, what) not in self._told and not scope.may_have(name):

@@ -18,7 +18,7 @@ from functools import partial
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Matrix3
 from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.report import Place, Report
+from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.formats.resources import Packages
 from cardan._reach.formats.sdf.context import Reading
 from cardan._reach.formats.sdf.documents import Document, Library
@@ -198,7 +198,7 @@ def _fill(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool)
 
 
 @contextmanager
-def _placed(r: Reading, kind: str, name: str, at: Place) -> Iterator[None]:
+def _placed(r: Reading, kind: str, name: str, at: FilePlace) -> Iterator[None]:
     """Note where something is described, and what is refused of it."""
     r.places.setdefault((kind, name), at)
     with r.report.blamed(at):

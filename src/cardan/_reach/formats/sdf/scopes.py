@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from cardan._algebra.errors import quoted
-from cardan._reach.formats.report import Place
+from cardan._reach.formats.report import FilePlace
 from cardan._reach.formats.sdf.documents import FRAMES_SINCE, Document, Library
 from cardan._reach.formats.sdf.values import RawPose, flag_attribute, flag_of, name_of, pose_of, text_of
 from cardan._reach.formats.xml import Element
@@ -62,7 +62,7 @@ class Entry:
         return self.home.prefix + self.name
 
     @property
-    def at(self) -> Place:
+    def at(self) -> FilePlace:
         """Where it is described."""
         return self.document.place(self.element)
 

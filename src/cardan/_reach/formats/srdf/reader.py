@@ -18,7 +18,7 @@ from typing import Any
 
 from cardan._algebra.errors import CardanError, quoted
 from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.report import NUMBER, Line, Report
+from cardan._reach.formats.report import NUMBER, FileLine, Report
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.srdf.schema import VOCABULARY
 from cardan._reach.formats.xml import Element, is_xacro, parse
@@ -48,8 +48,8 @@ def add_to(mechanism: Mechanism, options: Options, report: Report) -> None:
     if root is None:
         return
     for element in root.walk():
-        if not isinstance(element.line, Line):
-            element.line = Line(element.line, source.name)
+        if not isinstance(element.line, FileLine):
+            element.line = FileLine(element.line, source.name)
     if root.tag != "robot":
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; is this an SRDF?")
         return

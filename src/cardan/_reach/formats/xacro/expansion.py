@@ -19,7 +19,7 @@ from cardan._algebra.errors import DescriptionError, MissingExtraError, quoted
 from cardan._reach.formats import sandbox
 from cardan._reach.formats.reading import Description, Options
 from cardan._reach.formats.registry import format_of_content, module_of
-from cardan._reach.formats.report import Line, Report
+from cardan._reach.formats.report import FileLine, Report
 from cardan._reach.formats.resources import ALLOWING, Places
 from cardan._reach.formats.sandbox import Bounds, SandboxError
 from cardan._reach.formats.source import Source
@@ -64,7 +64,7 @@ def expand(source: Source, options: Options, report: Report) -> Element | None:
     try:
         return expansion.run(source, {str(name): str(value) for name, value in options.xacro_args.items()})
     except SandboxError as error:
-        report.error(Line(1, source.name), str(error))
+        report.error(FileLine(1, source.name), str(error))
     except DescriptionError as error:
         report.errors += error.faults
     return None
@@ -165,8 +165,8 @@ class Expansion:
         return rows
 
 
-def _line(at: Any, file: str) -> Line:
-    return Line(at[0], at[1] or file) if at else Line(1, file)
+def _line(at: Any, file: str) -> FileLine:
+    return FileLine(at[0], at[1] or file) if at else FileLine(1, file)
 
 
 def _tree(rows: Iterable[Any], file: str) -> Element | None:
