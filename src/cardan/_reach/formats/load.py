@@ -30,8 +30,7 @@ from cardan._robot.model import WORLD, Model
 RobotSource = str | bytes | os.PathLike[str]
 
 
-AMBIGUOUS = (".xml", "")
-"""Endings that several formats have: the content decides."""
+AMBIGUOUS = (".xml", "")  # endings that several formats have: the content decides
 _ROOM = "cardan._reach.formats"
 _URDF = Format("URDF", f"{_ROOM}.urdf", (".urdf",), "<robot", is_written=True)
 _MJCF = Format("MJCF", f"{_ROOM}.mjcf", (".mjcf",), "<mujoco", is_written=True)

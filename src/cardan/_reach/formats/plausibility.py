@@ -24,12 +24,10 @@ from cardan._robot.model import Connection
 
 LIGHTEST, HEAVIEST = 1.0, 25_000.0
 """Densities of what robots are made of [kg/m^3]: aerogel and shells drawn as solids are above 1, osmium is 22 600."""
-SLACK = 0.25
-"""How far a centre of mass may be outside of the shapes' box, in diagonals of it: not everything is drawn."""
+SLACK = 0.25  # how far a centre of mass may be outside of the shapes' box, in diagonals of it: not everything is drawn
 STRETCH = 2.0
 """How many times the farthest corner of the shapes a radius of gyration may be: no homogeneous body reaches 1."""
-SHRINK = 0.02
-"""Which part of the shapes' half diagonal a radius of gyration may fall to: a homogeneous rod has 0.58."""
+SHRINK = 0.02  # which part of the shapes' half diagonal a radius of gyration may fall to: a homogeneous rod has 0.58
 RATIO = 1000.0
 SHOWN = 3
 MAX_STL = 16 * 2**20  # bytes of a file that are read
@@ -165,9 +163,6 @@ def stl_box(path: str) -> np.ndarray | None:
     return np.array([points.min(axis=0), points.max(axis=0)]) if np.isfinite(points).all() else None
 
 
-# --- bodies ------------------------------------------------------------------------------------------------------
-
-
 def centre_outside(robot: _Robot) -> Iterator[Finding]:
     """A centre of mass far outside of the shapes' box."""
     for body, inertia in robot.inertias.items():
@@ -259,9 +254,6 @@ def massless_ends(robot: _Robot) -> Iterator[Finding]:
             yield "body", c.child, told
 
 
-# --- joints ------------------------------------------------------------------------------------------------------
-
-
 def zero_outside(robot: _Robot) -> Iterator[Finding]:
     """Limits without the neutral configuration."""
     for c in robot.mechanism.joints:
@@ -283,9 +275,6 @@ def motionless(robot: _Robot) -> Iterator[Finding]:
             yield "joint", c.name, "the limit of velocity is 0"
 
 
-# --- names -------------------------------------------------------------------------------------------------------
-
-
 def unwritable(robot: _Robot) -> Iterator[Finding]:
     """Names that other formats have no way to write."""
     m = robot.mechanism
@@ -297,7 +286,7 @@ def unwritable(robot: _Robot) -> Iterator[Finding]:
                 yield kind, name, f"other formats cannot write such a name: {_NAMES}"
 
 
-CHECKS: tuple[Callable[[_Robot], Iterator[Finding]], ...] = (
+CHECKS: tuple[Callable[[_Robot], Iterator[Finding]], ...] = (  # A new check is one function, and its name here
     centre_outside,
     impossible_size,
     impossible_density,
@@ -308,4 +297,3 @@ CHECKS: tuple[Callable[[_Robot], Iterator[Finding]], ...] = (
     motionless,
     unwritable,
 )
-"""A new check is one function, and its name here."""

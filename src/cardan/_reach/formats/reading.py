@@ -17,8 +17,7 @@ from cardan._reach.formats.resources import Packages, check_packages
 from cardan._robot.description import Mechanism
 from cardan._robot.model import Model
 
-COMMON = frozenset({"package_dirs", "on_inertia", "srdf", "trusted"})
-"""Options of all formats."""
+COMMON = frozenset({"package_dirs", "on_inertia", "srdf", "trusted"})  # options of all formats
 _WORDS = {
     "on_inertia": ("warn", "error", "ignore"),
     "continuous": ("angle", "unit_complex"),

@@ -17,8 +17,7 @@ from typing import NamedTuple
 from cardan._algebra.errors import DescriptionWarning, ParameterError
 from cardan._algebra.plugins import registered
 
-NEVER = r"(?!)"
-"""Begins nothing: only the ending tells."""
+NEVER = r"(?!)"  # begins nothing: only the ending tells
 GROUP = "cardan.formats"
 _PREAMBLE = re.compile(r"(?:\s|\ufeff|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 
@@ -48,8 +47,7 @@ class Format(NamedTuple):
     is_written: bool = False
 
 
-FORMATS: dict[str, Format] = {}
-"""Cardan's own, by ending."""
+FORMATS: dict[str, Format] = {}  # cardan's own, by ending
 _ADDED: dict[str, Format] = {}
 
 

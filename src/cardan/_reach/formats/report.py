@@ -122,8 +122,6 @@ class Report:
             return ""
         return did_you_mean(close_names(name, candidates))
 
-    # --- reading attributes; each notes an error and returns None (or a default) where there is one ---
-
     def text(self, element: Element, name: str) -> str | None:
         """Return a required, non-empty attribute."""
         value = element.attributes.get(name)
@@ -197,11 +195,7 @@ def _hint(raw: str) -> str:
     return "; use a decimal point, and spaces between numbers" if "," in raw else ""
 
 
-# --- inertias --------------------------------------------------------------------------------------------------------
-
-
-NO_INERTIA = 1e-15
-"""Inertias below are taken for zero: rounding of one that was meant to be zero [kg m^2]."""
+NO_INERTIA = 1e-15  # inertias below are taken for zero: rounding of one that was meant to be zero [kg m^2]
 
 
 def stated(report: Report, at: At, link: str, mass: float, pose: SE3, entries: Sequence[float]) -> Inertia | None:

@@ -29,21 +29,13 @@ class SandboxError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What work may take.
+    """What work may take."""
 
-    Attributes:
-        seconds: of processor time, from when its modules are imported.
-        memory: bytes of memory of its own, those modules included.
-        clock: seconds by the clock: for work that waits, and for systems without the other bounds.
-        stack: bytes of the stack the work has; 0 is that of a process.
-        guarded: whether Python's audit events are refused but for those of reading and computing.
-    """
-
-    seconds: float = 2.0
-    memory: int = 450 * 2**20
-    clock: float = 40.0
-    stack: int = 0
-    guarded: bool = False
+    seconds: float = 2.0  # of processor time, from when its modules are imported
+    memory: int = 450 * 2**20  # bytes of memory of its own, those modules included
+    clock: float = 40.0  # seconds by the clock: for work that waits, and for systems without the other bounds
+    stack: int = 0  # bytes of the stack the work has; 0 is that of a process
+    guarded: bool = False  # whether Python's audit events are refused but for those of reading and computing
 
 
 def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bounds: Bounds) -> Any:

@@ -12,8 +12,7 @@ from cardan._algebra.spatial import SE3
 from cardan._reach.formats.xml import numbers
 from cardan._robot.records import Connection
 
-SHOWN = 6
-"""Names that are listed of what nearly every robot has."""
+SHOWN = 6  # names that are listed of what nearly every robot has
 
 
 class Written(NamedTuple):

@@ -129,13 +129,9 @@ def is_xacro(root: Element) -> bool:
     return "xmlns:xacro" in root.attributes and any("${" in text or "$(" in text for text in texts)
 
 
-# --- XML as text -----------------------------------------------------------------------------------------------------
-
-
 Lines = list[str]
 
-UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""A character no file of XML can hold."""
+UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # A character no file of XML can hold
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 

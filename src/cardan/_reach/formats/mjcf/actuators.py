@@ -13,21 +13,13 @@ from cardan._robot.records import Actuator
 
 @dataclass(slots=True)
 class Driven:
-    """What actuators do to one of MuJoCo's joints, all along its coordinate.
+    """What actuators do to one of MuJoCo's joints, all along its coordinate."""
 
-    Attributes:
-        stiffness: of the drive.
-        damping: of the drive.
-        effort: smallest and largest effort of the drive.
-        armature: inertia of actuators, felt at the joint.
-        friction: damping of actuators, felt at the joint.
-    """
-
-    stiffness: float = 0.0
-    damping: float = 0.0
-    effort: tuple[float, float] = (-math.inf, math.inf)
-    armature: float = 0.0
-    friction: float = 0.0
+    stiffness: float = 0.0  # of the drive
+    damping: float = 0.0  # of the drive
+    effort: tuple[float, float] = (-math.inf, math.inf)  # smallest and largest effort of the drive
+    armature: float = 0.0  # inertia of actuators, felt at the joint
+    friction: float = 0.0  # damping of actuators, felt at the joint
 
 
 def drives(r: MjcfReading) -> dict[int, Driven]:
@@ -73,69 +65,55 @@ def _drive(r: MjcfReading, k: int, gear: float, this: Driven) -> None:
 
 
 def read_actuators(r: MjcfReading) -> None:
-    """Add the actuators to the mechanism."""
+    """Add the actuators to the mechanism; say what of their laws is not kept."""
     m = r.there.model
     given = r.names("ACTUATOR", m.nactuator)
     names = Names(given)
     for k in range(m.nactuator):
-        place = r.place("actuators", k)
-        name = given[k] or names.new(f"actuator{k}")
+        place, name = r.place("actuators", k), given[k] or names.new(f"actuator{k}")
         gears = _gears(r, k, name)
-        if gears:
-            kind, gain, bias = _law(r, k)
-            ranges = {f"{which}_range": _range(r, k, key) for which, key in (("control", "ctrl"), ("effort", "force"))}
-            with r.report.blamed(place):
-                r.mechanism.add_actuator(
-                    Actuator(name, tuple(gears), tuple(gears.values()), kind, gain, bias, **ranges)
-                )
-            _remark(r, k, name, gain)
-
-
-def _remark(r: MjcfReading, k: int, name: str, gain: float | None) -> None:
-    """Say what of an actuator's law is not kept."""
-    m, mj, place = r.there.model, r.there.mj, r.place("actuators", k)
-    if gain is None:
-        r.report.remark(place, f"actuator {name!r} has no constant gain and affine bias; its law is not kept")
-    if not is_(m.actuator_dyntype[k], mj.mjtDyn.mjDYN_NONE):
-        r.report.remark(place, f"the activation of actuator {name!r}, which filters its control, is not kept")
+        if not gears:
+            continue
+        kind, gain, bias = _law(r, k)
+        ranges = _range(r, k, "ctrl"), _range(r, k, "force")
+        with r.report.blamed(place):
+            r.mechanism.add_actuator(Actuator(name, tuple(gears), tuple(gears.values()), kind, gain, bias, *ranges))
+        if gain is None:
+            r.report.remark(place, f"actuator {name!r} has no constant gain and affine bias; its law is not kept")
+        if not is_(m.actuator_dyntype[k], r.there.mj.mjtDyn.mjDYN_NONE):
+            r.report.remark(place, f"the activation of actuator {name!r}, which filters its control, is not kept")
 
 
 def _gears(r: MjcfReading, k: int, name: str) -> dict[str, tuple[float, ...]]:
     """Return, by joint, the gear along each velocity; nothing, with a remark, for another transmission."""
-    m, mj, place = r.there.model, r.there.mj, r.place("actuators", k)
-    kind, target = mj.mjtTrn(int(m.actuator_trntype[k])), int(m.actuator_trnid[k][0])
-    joint = _scalar_joint(r, k)
-    if joint is not None:
-        return _spread(r, {joint: (float(m.actuator_gear[k][0]),)})
-    if kind == mj.mjtTrn.mjTRN_TENDON and (coefficients := _coefficients(r, target)):
-        return _spread(r, {j: (coef * float(m.actuator_gear[k][0]),) for j, coef in coefficients})
-    is_force_in_world = any(m.actuator_gear[k][:3]) and is_(m.jnt_type[target], mj.mjtJoint.mjJNT_FREE)
-    if kind == mj.mjtTrn.mjTRN_JOINT and not is_force_in_world:
-        gear = tuple(float(e) for e in m.actuator_gear[k][: r.parts[target].nv])
-        return _spread(r, {target: gear_from_marks(r, target, gear)})
-    along = kind.name.removeprefix("mjTRN_").lower()
-    why = f"a transmission of kind {along} here is along no joint's axes"
-    r.report.remark(place, f"actuator {name!r} is left out: {why}")
-    return {}
-
-
-def _coefficients(r: MjcfReading, tendon: int) -> list[tuple[int, float]]:
-    """Return joints and coefficients of a tendon whose length is a sum over joints; of any other nothing."""
-    m, joint = r.there.model, r.there.mj.mjtWrap.mjWRAP_JOINT
-    first, count = int(m.tendon_adr[tendon]), int(m.tendon_num[tendon])
-    wraps = [k for k in range(first, first + count) if is_(m.wrap_type[k], joint)]
-    return [(int(m.wrap_objid[k]), float(m.wrap_prm[k])) for k in wraps]
-
-
-def _spread(r: MjcfReading, gears: dict[int, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
-    """Return gears of MuJoCo's joints as gears of the joints they are part of, nv numbers each."""
-    spread: dict[str, list[float]] = {}
-    for joint, own in gears.items():
+    m, mj, spread = r.there.model, r.there.mj, dict[str, list[float]]()
+    for joint, own in _gears_in_mujoco(r, k).items():
         part = r.parts[joint]
         row = spread.setdefault(part.joint, [0.0] * part.all)
         for i, gear in enumerate(own):
             row[part.v + i] += gear
+    if not spread:
+        along = mj.mjtTrn(int(m.actuator_trntype[k])).name.removeprefix("mjTRN_").lower()
+        why = f"a transmission of kind {along} here is along no joint's axes"
+        r.report.remark(r.place("actuators", k), f"actuator {name!r} is left out: {why}")
     return {joint: tuple(row) for joint, row in spread.items()}
+
+
+def _gears_in_mujoco(r: MjcfReading, k: int) -> dict[int, tuple[float, ...]]:
+    """Return, by the number of MuJoCo's joint, the gear along each of its velocities."""
+    m, mj = r.there.model, r.there.mj
+    kind, target, gear = int(m.actuator_trntype[k]), int(m.actuator_trnid[k][0]), m.actuator_gear[k]
+    joint = _scalar_joint(r, k)
+    if joint is not None:
+        return {joint: (float(gear[0]),)}
+    if is_(kind, mj.mjtTrn.mjTRN_TENDON):  # one whose length is a sum over joints; others wrap no joint
+        first, count = int(m.tendon_adr[target]), int(m.tendon_num[target])
+        wraps = [w for w in range(first, first + count) if is_(m.wrap_type[w], mj.mjtWrap.mjWRAP_JOINT)]
+        return {int(m.wrap_objid[w]): (float(m.wrap_prm[w]) * float(gear[0]),) for w in wraps}
+    is_force_in_world = any(gear[:3]) and is_(m.jnt_type[target], mj.mjtJoint.mjJNT_FREE)
+    if is_(kind, mj.mjtTrn.mjTRN_JOINT) and not is_force_in_world:
+        return {target: gear_from_marks(r, target, tuple(float(e) for e in gear[: r.parts[target].nv]))}
+    return {}
 
 
 def _law(r: MjcfReading, k: int) -> tuple[Any, float | None, tuple[float, ...] | None]:

@@ -26,8 +26,7 @@ from cardan._reach.interop.mujoco_joints import meant
 from cardan._robot.description import Mechanism
 
 SIDES = ("parent", "child")
-EXACT = 1e-9
-"""How well the marks of a ball have to fit where it is [m, -]: files print six digits or more."""
+EXACT = 1e-9  # how well the marks of a ball have to fit where it is [m, -]: files print six digits or more
 
 
 class Names:
@@ -52,39 +51,24 @@ class Names:
 
 
 class JointPart(NamedTuple):
-    """Where one of MuJoCo's joints is.
+    """Where one of MuJoCo's joints is."""
 
-    Attributes:
-        joint: name of the joint it is, or is part of.
-        v: where its velocities begin in that.
-        nv: how many it has.
-        all: how many that joint has.
-    """
-
-    joint: str
-    v: int
-    nv: int
-    all: int
+    joint: str  # name of the joint it is, or is part of
+    v: int  # where its velocities begin in that
+    nv: int  # how many it has
+    all: int  # how many that joint has
 
 
 @dataclass(slots=True)
 class MjcfReading:
-    """A description half read.
+    """A description half read."""
 
-    Attributes:
-        there: as MuJoCo has it.
-        report: where faults go.
-        mechanism: what has been made so far.
-        bodies: name of each of MuJoCo's bodies.
-        parts: by the number of MuJoCo's joint.
-        marks: by the number of a ball or free joint, where sites `name:parent` and `name:child` mark its frames to be.
-    """
-
-    there: CompiledMjcf
-    report: Report
-    mechanism: Mechanism
-    bodies: list[str] = field(default_factory=list)
-    parts: dict[int, JointPart] = field(default_factory=dict)
+    there: CompiledMjcf  # as MuJoCo has it
+    report: Report  # where faults go
+    mechanism: Mechanism  # what has been made so far
+    bodies: list[str] = field(default_factory=list)  # name of each of MuJoCo's bodies
+    parts: dict[int, JointPart] = field(default_factory=dict)  # by the number of MuJoCo's joint
+    # by the number of a ball or free joint, where sites `name:parent` and `name:child` mark its frames to be
     marks: dict[int, tuple[SE3, SE3]] = field(default_factory=dict)
     _infos: dict[str, dict[int, str]] = field(default_factory=dict)
 
@@ -109,7 +93,6 @@ def is_(number: object, kind: object) -> bool:
 
 
 def bounds(is_limited: object, values: Sequence[float]) -> tuple[float, float]:
-    """Return a range of the compiled model, infinite where it does not count."""
     return meant(*map(float, values)) if is_limited else (-math.inf, math.inf)
 
 
@@ -119,11 +102,7 @@ def pose(position: Sequence[float], quaternion: Sequence[float]) -> SE3:
     return SE3(matrix_from_quaternion_xyzw(quaternion_normalize_xyzw((x, y, z, w))), tuple(map(float, position)))
 
 
-# --- frames that sites mark --------------------------------------------------------------------------------------
-
-
 def read_marks(r: MjcfReading) -> None:
-    """Note the marked frames of balls and free joints."""
     m, mj = r.there.model, r.there.mj
     for k in range(m.njnt):
         is_free = is_(m.jnt_type[k], mj.mjtJoint.mjJNT_FREE)
@@ -146,7 +125,6 @@ def _fits(m: Any, k: int, parent: SE3, child: SE3) -> bool:
 
 
 def names_of_marks(r: MjcfReading) -> set[str]:
-    """Return the names of the sites that are such marks."""
     return {f"{r.name('JOINT', k)}:{side}" for k in r.marks for side in SIDES}
 
 

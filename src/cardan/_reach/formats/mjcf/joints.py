@@ -13,11 +13,9 @@ from cardan._robot.joints import Joint, Limits, Mimic
 from cardan._robot.model import WORLD
 from cardan._robot.records import Drive, Spring
 
-SEPARATOR = "+"
-"""Between the names of the joints of one body, which together are one joint here."""
+SEPARATOR = "+"  # between the names of the joints of one body, which together are one joint here
 
-KINDS = ("free", "ball", "slide", "hinge")
-"""By MuJoCo's numbers."""
+KINDS = ("free", "ball", "slide", "hinge")  # by MuJoCo's numbers
 SIZES = {"free": 6, "ball": 3, "slide": 1, "hinge": 1}
 
 
@@ -40,7 +38,6 @@ class Tree:
         self.joints = [name or self.joint_names.new(f"{owners[k]}_joint") for k, name in enumerate(joints)]
 
     def read(self) -> None:
-        """Add all bodies, each with its joint."""
         read_marks(self.r)
         coupled = {joint for own, (other, *_) in self.mimics.items() for joint in (own, other)}
         for body in range(1, self.m.nbody):
@@ -116,8 +113,6 @@ class Tree:
         a, b, c = map(float, m.body_inertia[body])
         at_com = Symmetric3((a, 0.0, 0.0, b, 0.0, c)).rotated(X.rotation)
         return Inertia(float(m.body_mass[body]), X.translation, at_com)
-
-    # --- what acts along a joint ---
 
     def _along(self, numbers: list[int]) -> dict[str, Any]:
         """Return limits, what resists, springs and drives of a joint, for each of its velocities."""

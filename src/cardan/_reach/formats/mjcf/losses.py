@@ -17,8 +17,7 @@ from cardan._robot.records import Material
 VELOCITY = "velocity limits of joints"
 PACKAGES = "packages of meshes, of which the path is written, on"
 COLOURS = "digits of colours, beyond single precision, of shapes on"
-USUAL = (VELOCITY, PACKAGES, COLOURS)
-"""What nearly every robot has."""
+USUAL = (VELOCITY, PACKAGES, COLOURS)  # what nearly every robot has
 
 IN_A_ROW = (D6, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute)
 """Joints whose velocities are not those of the hinges and slides they are there."""

@@ -12,7 +12,7 @@ from cardan._reach.formats.mjcf.actuators import read_actuators
 from cardan._reach.formats.mjcf.compiled import compiled
 from cardan._reach.formats.mjcf.context import MjcfReading, Names, names_of_marks, pose, seen_from_marks
 from cardan._reach.formats.mjcf.equalities import ends_of_loops, read_loops, read_mimics
-from cardan._reach.formats.mjcf.expanded import expanded
+from cardan._reach.formats.mjcf.expanded import Expansion
 from cardan._reach.formats.mjcf.joints import KINDS, SIZES, Tree
 from cardan._reach.formats.mjcf.shapes import read_shapes
 from cardan._reach.formats.reading import Description, Options
@@ -23,8 +23,7 @@ from cardan._reach.interop.mujoco_package import mujoco
 from cardan._robot.description import Mechanism
 from cardan._robot.joints import Mimic
 
-INITIAL = "qpos0"
-"""The named configuration a file draws its robot in, where that is not neutral here."""
+INITIAL = "qpos0"  # the named configuration a file draws its robot in, where that is not neutral here
 
 ROUNDING = 1e-12
 
@@ -40,7 +39,7 @@ def read(source: Source, options: Options) -> Description:
         hint = "read the file that includes this one" if root.tag == "mujocoinclude" else "is this MJCF?"
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <mujoco>; {hint}")
         return Description(None, report)
-    text = expanded(source, root, options, report)
+    text = Expansion(source, options, report).run(root)
     there = None if report.errors else compiled(mujoco("reading MJCF"), text, source, options, report)
     if there is None:
         return Description(None, report)
@@ -130,16 +129,15 @@ def _disable_contacts(r: MjcfReading) -> None:
 
 
 def _warn_of_tendons(r: MjcfReading) -> None:
-    """Say which tendons there are; what they do is left out."""
     m = r.there.model
     for k in range(m.ntendon):
         name, place = r.name("TENDON", k), r.place("tendons", k)
         acts = (m.tendon_stiffness[k], m.tendon_damping[k], m.tendon_frictionloss[k], m.tendon_armature[k])
-        if any(acts) or any(m.tendon_stiffnesspoly[k]) or any(m.tendon_dampingpoly[k]):
-            told = "its stiffness, damping, friction and armature act on no joint here"
-            r.report.warn(place, f"tendon {name!r} is left out: {told}")
+        if any((*acts, *m.tendon_stiffnesspoly[k], *m.tendon_dampingpoly[k])):
+            why = "its stiffness, damping, friction and armature act on no joint here"
+            r.report.warn(place, f"tendon {name!r} is left out: {why}")
         else:
-            r.report.remark(place, f"tendon {name!r} is left out{', with its range' if m.tendon_limited[k] else ''}")
+            r.report.remark(place, f"tendon {name!r} is left out{', with its range' * bool(m.tendon_limited[k])}")
 
 
 def _places(r: MjcfReading) -> dict[tuple[str, str], FilePlace]:

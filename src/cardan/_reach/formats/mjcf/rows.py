@@ -19,25 +19,17 @@ from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._robot import joints as J
 
 X, Y, Z = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)
-ROUNDING = 1e-15
-"""How far off, relative to their length, a point may be from an axis that goes through it."""
+ROUNDING = 1e-15  # how far off, relative to their length, a point may be from an axis that goes through it
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One of MuJoCo's joints.
+    """One of MuJoCo's joints."""
 
-    Attributes:
-        kind: what it is.
-        axis: of a hinge or slide, in the body's frame at `ref`.
-        point: the place of a hinge or ball there [m].
-        ref: its coordinate there.
-    """
-
-    kind: Literal["hinge", "slide", "ball", "free"]
-    axis: Vector3 = Z
-    point: Vector3 = Vector3(0.0, 0.0, 0.0)
-    ref: float = 0.0
+    kind: Literal["hinge", "slide", "ball", "free"]  # what it is
+    axis: Vector3 = Z  # of a hinge or slide, in the body's frame at `ref`
+    point: Vector3 = Vector3(0.0, 0.0, 0.0)  # the place of a hinge or ball there [m]
+    ref: float = 0.0  # its coordinate there
 
     @property
     def joint(self) -> J.Joint:
@@ -56,17 +48,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Steps in a row as one joint: X_parent_child = X_ref `before` joint(q) `after`^-1.
+    """Steps in a row as one joint: X_parent_child = X_ref `before` joint(q) `after`^-1."""
 
-    Attributes:
-        joint: the joint; its coordinates are the steps' own, in their order.
-        before: its parent frame in the body at `ref`.
-        after: its child frame in the body.
-    """
-
-    joint: J.Joint
-    before: SE3
-    after: SE3
+    joint: J.Joint  # the joint; its coordinates are the steps' own, in their order
+    before: SE3  # its parent frame in the body at `ref`
+    after: SE3  # its child frame in the body
 
 
 def row_of(steps: Sequence[Step]) -> Row:

@@ -19,7 +19,7 @@ def _of(read: str = "", **others: str) -> dict[str, str]:
     return table
 
 
-WHY = {
+WHY = {  # why things are not read
     "looks": "remark: it is about how things are shown",
     "softness": "remark: how soft or how fast a constraint is belongs to MuJoCo's solver; it is not kept",
     "own": "remark: numbers of the file's author's own are not kept",
@@ -44,7 +44,6 @@ WHY = {
     "model": "refused: other models are not attached; compile the whole in MuJoCo, save that, and read it",
     "composite": "refused: there are none since MuJoCo 4; save the file with an earlier version, which expands them",
 }
-"""Why things are not read."""
 
 _PLACE = "pos quat axisangle euler xyaxes zaxis"
 _ACTUATOR = (
@@ -210,14 +209,13 @@ ELEMENTS: dict[str, dict[str, str]] = {
 }
 """Tag (or `parent/tag`): its attributes and the `<elements>` that may stand in it, each with its verdict."""
 
-NAMES = frozenset(
+NAMES = frozenset(  # attributes that hold a name, not numbers
     _of(
         "name class childclass file model body body1 body2 joint joint1 joint2 jointinparent site site1 site2 refsite "
         "slidersite cranksite geom sidesite tendon tendon1 tendon2 mesh hfield material texture target meshdir "
         "texturedir assetdir"
     )
 )
-"""Attributes that hold a name, not numbers."""
 
 
 VOCABULARY = Vocabulary("MJCF", ELEMENTS)

@@ -24,7 +24,7 @@ from cardan._robot.geometry.shapes import (
 from cardan._robot.geometry.touching import MAX_CLASSES, Bits, either_way, groups_and_masks
 from cardan._robot.records import Material
 
-PRIMITIVES: dict[str, Callable[[Any], Geometry]] = {
+PRIMITIVES: dict[str, Callable[[Any], Geometry]] = {  # what is made of the half sizes of a type
     "PLANE": lambda size: Plane(),
     "SPHERE": lambda size: Sphere(size[0]),
     "CAPSULE": lambda size: Capsule(size[0], 2.0 * size[1]),
@@ -32,10 +32,8 @@ PRIMITIVES: dict[str, Callable[[Any], Geometry]] = {
     "CYLINDER": lambda size: Cylinder(size[0], 2.0 * size[1]),
     "BOX": lambda size: Box([2.0 * half for half in size]),
 }
-"""What is made of the half sizes of a type."""
 
-GREY = (0.5, 0.5, 0.5, 1.0)
-"""The colour of a geom that names none: then its material's counts."""
+GREY = (0.5, 0.5, 0.5, 1.0)  # the colour of a geom that names none: then its material's counts
 
 
 def read_shapes(r: MjcfReading) -> None:

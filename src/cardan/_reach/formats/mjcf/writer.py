@@ -32,11 +32,9 @@ from cardan._robot.geometry.shapes import HeightField, Mesh, Shape, Sphere
 from cardan._robot.model import WORLD, Model
 
 Attributes = Mapping[str, Any]
-MAX_BODIES_DEEP = MAX_DEPTH - 3
-"""Of elements, two are above all bodies, and one is in the last."""
+MAX_BODIES_DEEP = MAX_DEPTH - 3  # of elements, two are above all bodies, and one is in the last
 INSTEAD = "write it as JSON, URDF or SDF, or parts of it"
-KINDS = {0: "none", 1: "affine"}
-"""Of MuJoCo's biases."""
+KINDS = {0: "none", 1: "affine"}  # of MuJoCo's biases
 
 
 def to_mjcf(thing: Mechanism | Model) -> str:
@@ -183,8 +181,6 @@ class _Printer:
             counts = {"nrow": field.nrow, "ncol": field.ncol}
             yield _element("hfield", {"name": field.name, **counts, "size": field.size, "elevation": shares.ravel()})
 
-    # --- bodies, from the world outwards, without recursion: chains may be long ---
-
     def _inside(self, body: Any) -> Iterator[str]:
         """Yield the lines of all that is in a body, in its bodies too."""
         yield from chain.from_iterable(self._own(body))
@@ -254,8 +250,6 @@ class _Printer:
             "density": shape.density,
         }
         return _element("geom", attributes)
-
-    # --- what refers to bodies ---
 
     def _exclusions(self) -> Iterator[Lines]:
         for exclude in self.spec.excludes:

@@ -18,14 +18,10 @@ from cardan._reach.formats.sdf.schema import VERSIONS, VOCABULARY
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xml import MAX_ELEMENTS, Element, parse
 
-MAX_DEPTH = 16
-"""Files that include one another."""
-MAX_INCLUDES = 1000
-"""Includes of a description, counting a file as often as it is included."""
-MAX_BYTES = 256 * 2**20
-"""Of all files together."""
-FRAMES_SINCE = (1, 7)
-"""The version that brought frames, and names for those that poses and axes are in."""
+MAX_DEPTH = 16  # files that include one another
+MAX_INCLUDES = 1000  # includes of a description, counting a file as often as it is included
+MAX_BYTES = 256 * 2**20  # of all files together
+FRAMES_SINCE = (1, 7)  # the version that brought frames, and names for those that poses and axes are in
 MANIFEST = "model.config"
 Version = tuple[int, int]
 
@@ -43,7 +39,6 @@ class Document:
     size: int  # elements in it
 
     def place(self, element: Element) -> FilePlace:
-        """Return where an element is."""
         return FilePlace(element.line, file=self.report.file)
 
 
@@ -60,7 +55,6 @@ class Library:
     elements_left: int = MAX_ELEMENTS
 
     def first(self, source: Source) -> Document | None:
-        """Return the file that was asked for."""
         path = os.fspath(Path(source.name).resolve()) if source.folder is not None else ""
         return self._opened(source, self.report, path)
 
@@ -100,7 +94,6 @@ class Library:
         return None
 
     def _read(self, path: str, document: Document, at: Element) -> Document | None:
-        """Return a file that is included, or None."""
         shared = self.report
         report = Report(path, shared.errors, shared.doubts, shared.warnings, shared.remarks)
         try:
@@ -128,8 +121,6 @@ class Library:
             _drop_outdated(report, root)
         places = Places(source.folder, self.packages)
         return Document(root, report, places, Meshes(places), path, version, sum(1 for _ in root.walk()))
-
-    # --- where includes lead ---
 
     def _found(self, uri: str, document: Document, at: Element) -> str | None:
         places = document.places
@@ -190,7 +181,6 @@ def _numbers(version: str) -> Version | None:
 
 
 def _version(root: Element, report: Report) -> Version | None:
-    """Return the version of a file; None, with a fault, if it is none that is read."""
     if root.tag != "sdf":
         hints = {
             "robot": "this is URDF: convert it first, with  cardan convert",

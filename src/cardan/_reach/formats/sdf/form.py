@@ -46,7 +46,7 @@ from cardan._robot.joints import (
 from cardan._robot.model import WORLD, Body, Connection, Frame, Model
 from cardan._robot.records import EARTH_GRAVITY
 
-KINDS: dict[type[Joint], str] = {
+KINDS: dict[type[Joint], str] = {  # joints SDF has, by type
     Fixed: "fixed",
     Revolute: "revolute",
     UnboundedRevolute: "continuous",
@@ -55,31 +55,21 @@ KINDS: dict[type[Joint], str] = {
     Spherical: "ball",
     Universal: "universal",
 }
-"""Joints SDF has, by type."""
 INSTEAD = "JSON holds it: cardan.save(thing, 'robot.json')"
 _PARALLEL = 1.0 - 1e-9
-CLOSED = 1e-9
-"""How far a loop may be open at rest [m], and in the entries of its rotation."""
+CLOSED = 1e-9  # how far a loop may be open at rest [m], and in the entries of its rotation
 _BY = "SDF"
 
 
 @dataclass(slots=True)
 class Group:
-    """What stands in one model: parts by the last part of their names, and models in it.
+    """What stands in one model: parts by the last part of their names, and models in it."""
 
-    Attributes:
-        prefix: of the names of all of them.
-        links: the bodies, by name.
-        joints: the joints, by name.
-        frames: the frames, but for sensors that stand on links and joints.
-        models: groups by name.
-    """
-
-    prefix: str
-    links: dict[str, Body] = field(default_factory=dict)
-    joints: dict[str, Connection] = field(default_factory=dict)
-    frames: list[Frame] = field(default_factory=list)
-    models: dict[str, Group] = field(default_factory=dict)
+    prefix: str  # of the names of all of them
+    links: dict[str, Body] = field(default_factory=dict)  # the bodies, by name
+    joints: dict[str, Connection] = field(default_factory=dict)  # the joints, by name
+    frames: list[Frame] = field(default_factory=list)  # the frames, but for sensors that stand on links and joints
+    models: dict[str, Group] = field(default_factory=dict)  # groups by name
 
     def local(self, name: str, what: str) -> str:
         """Return what something is called from here.
@@ -95,27 +85,17 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class SdfForm:
-    """What SDF can say of a mechanism.
+    """What SDF can say of a mechanism."""
 
-    Attributes:
-        name: of the mechanism.
-        top: what is in the model itself.
-        poses: X_root_body at rest.
-        tree: by body, the joint that leads to it from where the tree begins; only those directed so.
-        called: names of joints in the file: that of a link is taken.
-        sensors: frames that stand on a link or joint, by its name.
-        loose: by its first body, every part without a joint to the world: whether it floats.
-        losses: what SDF cannot say and the motion does not need.
-    """
-
-    name: str
-    top: Group
-    poses: dict[str, SE3]
+    name: str  # of the mechanism
+    top: Group  # what is in the model itself
+    poses: dict[str, SE3]  # X_root_body at rest
+    # by body, the joint that leads to it from where the tree begins; only those directed so
     tree: dict[str, Connection]
-    called: dict[str, str]
-    sensors: dict[str, list[Frame]]
-    loose: dict[str, bool]
-    losses: tuple[str, ...]
+    called: dict[str, str]  # names of joints in the file: that of a link is taken
+    sensors: dict[str, list[Frame]]  # frames that stand on a link or joint, by its name
+    loose: dict[str, bool]  # by its first body, every part without a joint to the world: whether it floats
+    losses: tuple[str, ...]  # what SDF cannot say and the motion does not need
 
 
 def sdf_form(thing: Mechanism | Model) -> SdfForm:
@@ -158,9 +138,6 @@ def _joints_of(thing: Mechanism | Model) -> Sequence[Connection]:
 def may_be_world(thing: Mechanism | Model) -> bool:
     """Return whether the file may be a world: for its gravity, or because all bodies are in models of their own."""
     return tuple(map(float, thing.gravity)) != EARTH_GRAVITY or all(SEPARATOR in body.name for body in thing.bodies)
-
-
-# --- joints ------------------------------------------------------------------------------------------------------
 
 
 def _from_world(c: Connection) -> Connection:
@@ -207,9 +184,6 @@ def _check_limits(c: Connection, inner: Joint) -> None:
         raise UnsupportedError(f"spring, or damping that differs, of joint {c.name!r} (Spherical)", _BY, INSTEAD)
 
 
-# --- where everything is at rest ---------------------------------------------------------------------------------
-
-
 def _check_closed(c: Connection, poses: dict[str, SE3]) -> None:
     one, other = poses[c.parent] @ c.parent_pose, poses[c.child] @ c.child_pose
     scale = max(1.0, *(abs(float(e)) for e in one.translation))
@@ -219,11 +193,7 @@ def _check_closed(c: Connection, poses: dict[str, SE3]) -> None:
         raise UnsupportedError(f"joint {c.name!r}, which closes a loop that is open by {gap:.2g} at rest", _BY, instead)
 
 
-# --- names -------------------------------------------------------------------------------------------------------
-
-
 def _split_sensors(thing: Any, joints: set[str]) -> tuple[dict[str, list[Frame]], list[Frame]]:
-    """Return sensors named as those of links and joints are, by their owner, and all other frames."""
     bodies = {body.name for body in thing.bodies}
     sensors: dict[str, list[Frame]] = {}
     frames = []
@@ -275,7 +245,6 @@ def checked_steps(what: str, name: str) -> list[str]:
 
 
 def _group_of(top: Group, name: str, *, make: bool = False) -> Group:
-    """Return the model something is in, by its name."""
     *path, _ = checked_steps("the name", name)
     group = top
     for step in path:
@@ -297,7 +266,6 @@ def _loose(thing: Any, joints: Sequence[Connection]) -> dict[str, bool]:
 
 
 def _losses(thing: Any, floating: Sequence[Connection], called: dict[str, str]) -> tuple[str, ...]:
-    """Return what is not written, each with a few of its names."""
     kinds = {
         "actuators": [a.name for a in thing.actuators],
         "groups": list(thing.groups),

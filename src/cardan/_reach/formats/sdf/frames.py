@@ -19,11 +19,9 @@ from cardan._algebra.spatial import SE3
 from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.formats.sdf.scopes import Entry, Scope, Target
 
-Attached = Entry | None
-"""A link, or the world."""
+Attached = Entry | None  # A link, or the world
 _ONE = SE3.identity()
-NEAR = 4
-"""So many steps up two chains a common frame is looked for: there, poses come out as they are written."""
+NEAR = 4  # so many steps up two chains a common frame is looked for: there, poses come out as they are written
 _SHOWN = 6
 
 
@@ -38,10 +36,7 @@ class Frames:
     _links: dict[Entry | Scope, Attached] = field(default_factory=dict)
     _told: set[tuple[Scope, str, str]] = field(default_factory=set)
 
-    # --- names ---
-
     def find(self, scope: Scope, name: str, at: FilePlace, what: str) -> Target | None:
-        """Return what a name leads to from a scope, or None with a fault."""
         found = scope.find(name)
         if found is None and (scope, name, what) not in self._told and not scope.may_have(name):
             self._told.add((scope, name, what))
@@ -57,8 +52,6 @@ class Frames:
             at = entry.pose.at if entry.pose.relative_to else entry.at
             self._references[entry] = self.find(entry.home, name, at, what) if name else None
         return self._references[entry]
-
-    # --- poses ---
 
     def pose(self, entry: Entry) -> SE3:
         """Return X_scope_entry, in the scope the entry stands in."""
@@ -78,7 +71,6 @@ class Frames:
         return self._poses[entry]
 
     def _needed(self, entry: Entry) -> Iterator[Entry]:
-        """Yield what the pose of something is computed from."""
         targets = [self.reference(entry)]
         if entry.scope is not None and entry.scope.placement:
             targets.append(self._placement(entry.scope))
@@ -113,7 +105,6 @@ class Frames:
         return self._in_root[frame]
 
     def between(self, a: Target, b: Target) -> SE3:
-        """Return X_a_b."""
         above = dict(self._upwards(node_of(a)))
         for node, X in self._upwards(node_of(b)):
             if node in above:
@@ -121,7 +112,6 @@ class Frames:
         return self.in_root(node_of(a)).inverse() @ self.in_root(node_of(b))
 
     def on_link(self, link: Attached, target: Target) -> SE3:
-        """Return X_link_target."""
         return self.in_root(node_of(target)) if link is None else self.between(Target((), link, link.home), target)
 
     def _upwards(self, node: Entry | None) -> Iterator[tuple[Entry | None, SE3]]:
@@ -136,13 +126,10 @@ class Frames:
             yield node, X
 
     def _up(self, entry: Entry) -> tuple[SE3, Entry | None]:
-        """Return a pose as it is written, and what it is relative to."""
         reference = self.reference(entry)
         if entry.scope is not None and entry.scope.placement:
             return self.pose(entry), entry.home.owner
         return entry.pose.X, entry.home.owner if reference is None else node_of(reference)
-
-    # --- attachments ---
 
     def link(self, target: Target) -> Attached:
         """Return the link something is fixed to; None for the world, also where there is none, with a fault."""

@@ -35,14 +35,12 @@ from cardan._robot.joints import (
 )
 from cardan._robot.records import Frame, Spring
 
-AXES = {
+AXES = {  # the kinds of joint that are read, and the axes of each
     "fixed": (), "ball": (), "revolute": ("axis",), "continuous": ("axis",), "prismatic": ("axis",),
     "screw": ("axis",), "universal": ("axis", "axis2"), "revolute2": ("axis", "axis2"),
 }  # fmt: skip
-"""The kinds of joint that are read, and the axes of each."""
 GEARBOX = "is a gearbox: it ties the angles of two other joints; give the second one a <mimic> of the first"
-UNSCOPED_AXES = (1, 4)
-"""Up to this version an axis is in the axes of the model."""
+UNSCOPED_AXES = (1, 4)  # up to this version an axis is in the axes of the model
 PASSIVE = ("damping", "friction", "spring_stiffness", "spring_reference")
 _Z = (0.0, 0.0, 1.0)
 
@@ -64,7 +62,6 @@ class SdfJoint:
 
 
 def read_joint(r: Reading, entry: Entry) -> SdfJoint | None:
-    """Return a joint, or None, with a fault, if it lacks what makes it one."""
     report, element = entry.document.report, entry.element
     kind = _kind(report, element)
     parent, child = _end(r, entry, "parent"), _end(r, entry, "child")
@@ -93,7 +90,6 @@ def _kind(report: Report, element: Element) -> str | None:
 
 
 def _end(r: Reading, entry: Entry, tag: str) -> Target | None:
-    """Return what <parent> or <child> names."""
     report, element = entry.document.report, entry.element
     name = text_of(report, element, tag, None)
     if not name:
@@ -112,9 +108,6 @@ def _root(entry: Entry) -> Any:
     while scope.owner is not None:
         scope = scope.owner.home
     return scope
-
-
-# --- kind and axes -----------------------------------------------------------------------------------------------
 
 
 def _joint(r: Reading, entry: Entry, kind: str, axes: list[Vector3]) -> Joint | None:
@@ -150,7 +143,6 @@ def _pitch(report: Report, element: Element) -> float:
 
 
 def _axes(r: Reading, entry: Entry, kind: str) -> list[Vector3]:
-    """Return the axes of a joint in its frame, of length 1; fewer where one is faulty."""
     report, element = entry.document.report, entry.element
     found = []
     for tag in ("axis", "axis2"):
@@ -193,9 +185,6 @@ def _in_joint(r: Reading, entry: Entry, axis: Element, xyz: Element | None) -> A
     return r.frames.between(here, there or here).rotation
 
 
-# --- limits, dynamics, mimic -------------------------------------------------------------------------------------
-
-
 def _limits(report: Report, element: Element, kind: str, holders: list[Element | None]) -> Limits:
     if kind in ("fixed", "ball"):
         return Limits()
@@ -205,7 +194,6 @@ def _limits(report: Report, element: Element, kind: str, holders: list[Element |
 
 
 def _bounds(report: Report, joint: Element, kind: str, axis: Element | None) -> tuple[float, float, float, float]:
-    """Return lower, upper, velocity and effort of an axis."""
     limit = None if axis is None else report.one(axis, "limit")
     if limit is None:
         return (-math.inf, math.inf, math.inf, math.inf)
@@ -225,7 +213,6 @@ def _bounds(report: Report, joint: Element, kind: str, axis: Element | None) -> 
 
 
 def _properties(report: Report, entry: Entry, joint: Joint | None, holders: list[Element | None]) -> dict[str, Any]:
-    """Return damping, friction, armature and spring for each degree of freedom."""
     if joint is None or joint.nv == 0:
         return {}
     found = [_dynamics(report, entry, holder) for holder in holders]
@@ -262,7 +249,6 @@ def _is_adaptive(report: Report, dynamics: Element) -> bool:
 
 
 def mimicked(r: Reading, read: SdfJoint, joints: dict[Entry, SdfJoint]) -> SdfJoint:
-    """Return a joint as a mimic of another, where it has a <mimic>."""
     report = read.entry.document.report
     axes = (axis for tag in AXES[read.kind] for axis in read.entry.element.all(tag))
     mimic = next((mimic for axis in axes for mimic in axis.all("mimic")), None)

@@ -49,7 +49,6 @@ class Link:
 
 
 def read_link(r: Reading, entry: Entry) -> Link:
-    """Return what is on a link."""
     report, element = entry.document.report, entry.element
     shapes, solids = [], []
     names: set[tuple[str, str]] = set()
@@ -87,7 +86,6 @@ def _warn_of_motion(report: Report, element: Element, name: str) -> None:
 
 
 def sensors_of(r: Reading, entry: Entry, body: str, X_body_owner: SE3) -> tuple[Frame, ...]:
-    """Return the sensors of a link or joint as frames on a body."""
     found = []
     for sensor in entry.element.all("sensor"):
         name = name_of(entry.document.report, sensor)
@@ -98,11 +96,7 @@ def sensors_of(r: Reading, entry: Entry, body: str, X_body_owner: SE3) -> tuple[
     return tuple(found)
 
 
-# --- inertia -----------------------------------------------------------------------------------------------------
-
-
 def _inertia(report: Report, link: Element, name: str, solids: list[Solid]) -> Inertia | None:
-    """Return the inertia in link axes; None where it is faulty."""
     inertial = report.one(link, "inertial")
     if inertial is None:
         return Inertia(1.0, (0.0, 0.0, 0.0), Matrix3.identity())

@@ -39,8 +39,7 @@ from cardan._robot.model import WORLD
 from cardan._robot.model.layout import resolve_mimics
 from cardan._robot.records import EARTH_GRAVITY, Frame
 
-WORLD_GRAVITY = (0.0, 0.0, -9.8)
-"""What SDF says of a world that does not."""
+WORLD_GRAVITY = (0.0, 0.0, -9.8)  # what SDF says of a world that does not
 
 
 @dataclass(slots=True)
@@ -110,7 +109,6 @@ def _chosen_root(document: Document, chosen: str | None) -> Element | None:
 
 
 def _scopes(library: Library, document: Document, element: Element, options: Options) -> Scope:
-    """Return the world, or root, with everything in it by name."""
     models = [e for e in element.children if e.tag in ("model", "include")]
     others = [e for e in element.children if e.tag in ("frame", "joint")]
     plain = options.model or (len(models) == 1 and not others)
@@ -119,11 +117,7 @@ def _scopes(library: Library, document: Document, element: Element, options: Opt
     return scope
 
 
-# --- reading what is there ---------------------------------------------------------------------------------------
-
-
 def _read(r: Reading, scope: Scope, only: str | None) -> _Parts:
-    """Return links, joints and frames, in document order."""
     parts = _Parts()
     scopes = [scope] if only is None else [e.scope for e in scope.names.values() if e.name == only and e.scope]
     r.has_masks = any(
@@ -157,7 +151,6 @@ def _check_models(r: Reading, scope: Scope) -> None:
 
 
 def _frames(r: Reading, scope: Scope) -> Iterator[tuple[Entry, Frame]]:
-    """Yield the frames, each on the link it is fixed to."""
     for entry in scope.entries("frame"):
         if entry.name.endswith(f"{SEPARATOR}{MODEL_FRAME}"):
             continue  # SDF 1.7 wrote out those of models in models
@@ -177,11 +170,7 @@ def _remark_on_inertia(r: Reading, links: Sequence[Link]) -> None:
         r.report.remark(without[0].entry.at, told)
 
 
-# --- the mechanism -----------------------------------------------------------------------------------------------
-
-
 def _fill(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool) -> None:
-    """Put what was read into a mechanism; faults found even now go to the report."""
     for link in parts.links:
         with _placed(r, "body", link.entry.full_name, link.entry.at):
             mechanism.add_body(link.entry.full_name, link.inertia)
@@ -226,7 +215,6 @@ def _add_static(r: Reading, mechanism: Mechanism, parts: _Parts) -> None:
 
 
 def _fix(r: Reading, mechanism: Mechanism, link: Entry, name: str, joint: Joint) -> None:
-    """Add a joint between the world and where a link stands."""
     with _placed(r, "joint", name, link.at):
         mechanism.add_joint(name, joint, WORLD, link.full_name, r.frames.in_root(link))
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from cardan._reach.formats.vocabulary import Vocabulary, verdicts
 
-VERSIONS = tuple((1, minor) for minor in range(2, 13))
-"""Versions that are read; before, files had another root element."""
+VERSIONS = tuple((1, minor) for minor in range(2, 13))  # versions that are read; before, files had another root element
 
 _LOOK = "remark: cardan draws nothing"
 _PROGRAM = "remark: it belongs to the program that simulates"

@@ -21,80 +21,51 @@ from cardan._reach.formats.xml import Element
 Kind = Literal["link", "frame", "joint", "model"]
 MODEL_FRAME = "__model__"
 WORLD_FRAME = "world"
-ROOT = "__root__"
-"""The frame of the file as a whole, on the one part that hangs on nothing."""
+ROOT = "__root__"  # the frame of the file as a whole, on the one part that hangs on nothing
 SEPARATOR = "::"
 MAX_MODEL_DEPTH = 40
-SCOPED_SINCE = (1, 8)
-"""Before this version a name might contain the separator."""
+SCOPED_SINCE = (1, 8)  # before this version a name might contain the separator
 _RESERVED = re.compile(r"__.*__")
 
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """Something with a name and a frame: a link, a frame, a joint, or a model in a scope.
+    """Something with a name and a frame: a link, a frame, a joint, or a model in a scope."""
 
-    Attributes:
-        kind: which.
-        name: in its scope.
-        home: the scope.
-        element: in the file.
-        document: the file.
-        pose: as it is written.
-        attached_to: what a frame is fixed to, or the child of a joint; a name.
-        scope: what is in a model.
-        is_merged: whether a model is one whose parts stand in its parent.
-    """
-
-    kind: Kind
-    name: str
-    home: Scope
-    element: Element
-    document: Document
-    pose: RawPose
-    attached_to: str = ""
-    scope: Scope | None = None
-    is_merged: bool = False
+    kind: Kind  # which
+    name: str  # in its scope
+    home: Scope  # the scope
+    element: Element  # in the file
+    document: Document  # the file
+    pose: RawPose  # as it is written
+    attached_to: str = ""  # what a frame is fixed to, or the child of a joint; a name
+    scope: Scope | None = None  # what is in a model
+    is_merged: bool = False  # whether a model is one whose parts stand in its parent
 
     @property
     def full_name(self) -> str:
-        """The name in the mechanism."""
         return self.home.prefix + self.name
 
     @property
     def at(self) -> FilePlace:
-        """Where it is described."""
         return self.document.place(self.element)
 
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """A world or a model.
+    """A world or a model."""
 
-    Attributes:
-        prefix: goes before the names of what is in it, to make those of the mechanism.
-        element: in the file.
-        document: the file.
-        is_world: whether it is a world, or a file's root.
-        static: whether nothing in it moves.
-        canonical: name of the link a model's frame is fixed to; the first one where it is empty.
-        placement: name of what a model's pose is the pose of; its own frame where it is empty.
-        owner: the model whose inside it is; None for a world.
-        is_whole: whether all it includes was read.
-        names: what is in it, by name.
-        merged: names that stand for what is in a merged model, and that model.
-    """
-
-    prefix: str
-    element: Element
-    document: Document
-    is_world: bool = False
-    static: bool = False
-    canonical: str = ""
-    placement: str = ""
-    owner: Entry | None = None
-    is_whole: bool = True
-    names: dict[str, Entry] = field(default_factory=dict)
+    prefix: str  # goes before the names of what is in it, to make those of the mechanism
+    element: Element  # in the file
+    document: Document  # the file
+    is_world: bool = False  # whether it is a world, or a file's root
+    static: bool = False  # whether nothing in it moves
+    canonical: str = ""  # name of the link a model's frame is fixed to; the first one where it is empty
+    placement: str = ""  # name of what a model's pose is the pose of; its own frame where it is empty
+    owner: Entry | None = None  # the model whose inside it is; None for a world
+    is_whole: bool = True  # whether all it includes was read
+    names: dict[str, Entry] = field(default_factory=dict)  # what is in it, by name
+    # names that stand for what is in a merged model, and that model
     merged: dict[str, Entry] = field(default_factory=dict)
 
     def entries(self, kind: Kind) -> Iterator[Entry]:
@@ -229,7 +200,6 @@ class Builder:
     def _inner(
         self, scope: Scope, name: str | None, element: Element, document: Document, include: Included | None
     ) -> Scope:
-        """Return the scope of a model, empty."""
         is_plain = scope.is_world and self.plain in (name, True)
         merges = include is not None and include.merges
         prefix = scope.prefix if is_plain or merges else f"{scope.prefix}{name}{SEPARATOR}"
@@ -281,7 +251,6 @@ def _model_pose(element: Element, document: Document, include: Included | None) 
 
 
 def _register(scope: Scope, entry: Entry) -> None:
-    """Give an entry its name in a scope."""
     report, name = entry.document.report, entry.name
     if name == WORLD_FRAME or _RESERVED.fullmatch(name):
         report.error(entry.element, f"<{entry.kind} name={quoted(name)}>: the name is reserved; choose another")

@@ -30,12 +30,10 @@ from cardan._robot.geometry.shapes import (
 from cardan._robot.geometry.touching import EVERYTHING, MAX_CLASSES, either_way, groups_and_masks
 from cardan._robot.records import Material
 
-WATER = 1000.0
-"""The density where none is said [kg/m^3]."""
+WATER = 1000.0  # the density where none is said [kg/m^3]
 _ALL_16 = 0xFFFF
 _WHOLE = re.compile(r"0x[0-9a-f]{1,10}|[0-9]{1,10}")
-PATCH = 3.0 * math.pi / 16.0
-"""Torque of a patch of radius a under pressure as Hertz has it: 3 pi / 16 a mu N."""
+PATCH = 3.0 * math.pi / 16.0  # torque of a patch of radius a under pressure as Hertz has it: 3 pi / 16 a mu N
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +52,6 @@ class Cone:
 
 
 def density_of(report: Report, collision: Element) -> float | None:
-    """Return the density of a collision element; None where none is said."""
     if report.one(collision, "density") is None:
         return None
     return number_of(report, collision, "density", WATER, least=0.0)
@@ -63,7 +60,6 @@ def density_of(report: Report, collision: Element) -> float | None:
 def read_shape(
     r: Reading, entry: Entry, element: Element, geometry: Geometry, pose: SE3, density: float | None
 ) -> Shape | None:
-    """Return a visual or collision element; None, with a fault, where something in it is wrong."""
     report = entry.document.report
     common = _look(report, element) if element.tag == "visual" else _contact(r, report, element)
     common |= {"name": element.attributes.get("name", "").strip(), "density": density}
@@ -75,7 +71,6 @@ def read_shape(
 
 
 def read_geometry(entry: Entry, element: Element) -> Geometry | Cone | None:
-    """Return a shape; None, with a fault or a remark, where there is none."""
     report = entry.document.report
     holder = report.one(element, "geometry")
     if holder is None:
@@ -121,7 +116,6 @@ _SOLIDS: dict[str, Callable[[Entry, Element], Geometry | Cone | None]] = {
 
 
 def _upright(report: Report, element: Element) -> Matrix3:
-    """Return the rotation that turns z onto a plane's normal."""
     plane = next(next(element.all("geometry")).all("plane"))
     normal = vector_of(report, plane, "normal", (0.0, 0.0, 1.0))
     if not any(normal):
@@ -131,7 +125,6 @@ def _upright(report: Report, element: Element) -> Matrix3:
 
 
 def _look(report: Report, visual: Element) -> dict[str, Any]:
-    """Return colour, texture and name of a visual's material."""
     material = report.one(visual, "material")
     opaque = 1.0 - min(number_of(report, visual, "transparency", 0.0, least=0.0), 1.0)
     if material is None:
@@ -149,11 +142,7 @@ def _colour(report: Report, diffuse: Element, opaque: float) -> tuple[float, ...
     return clipped(report, diffuse, (*numbers[:3], (*numbers, 1.0)[3] * opaque))
 
 
-# --- contact -----------------------------------------------------------------------------------------------------
-
-
 def _contact(r: Reading, report: Report, collision: Element) -> dict[str, Any]:
-    """Return surface, group and mask of a collision element."""
     surface = report.one(collision, "surface")
     contact = None if surface is None else report.one(surface, "contact")
     mask = _ALL_16 if contact is None else _bits(report, report.one(contact, "collide_bitmask"), _ALL_16)

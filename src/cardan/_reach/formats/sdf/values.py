@@ -11,8 +11,7 @@ from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.formats.xml import Element
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
-NO_LIMIT = 1e16
-"""A limit of this size is none: what SDF had as its default before it had infinity."""
+NO_LIMIT = 1e16  # A limit of this size is none: what SDF had as its default before it had infinity
 
 
 @dataclass(frozen=True, slots=True)

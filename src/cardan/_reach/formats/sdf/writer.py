@@ -135,9 +135,6 @@ def _model(w: _Writing, group: Group, name: str, *, world: bool = False) -> Line
     return element("model", {"name": _text(name)}, *parts)
 
 
-# --- links -------------------------------------------------------------------------------------------------------
-
-
 def _world_link(w: _Writing, name: str) -> Lines:
     """Return a link fixed on the world, for what stands there, with its joint."""
     shapes = [_shape(w, shape, f"{shape.role}_{i}") for i, shape in enumerate(w.shapes.get(WORLD, ()))]
@@ -177,9 +174,6 @@ def _inertial(body: Body | None) -> Lines:
     moments = [value(tag, repr(float(e))) for tag, e in zip(ENTRIES, entries, strict=True)]
     mass = value("mass", repr(float(inertia.mass)))
     return element("inertial", {}, mass, _pose(SE3(translation=com)), on_a_line(element("inertia", {}, *moments)))
-
-
-# --- shapes ------------------------------------------------------------------------------------------------------
 
 
 def _names(shapes: Sequence[Shape]) -> list[str]:
@@ -269,9 +263,6 @@ def _masks(shapes: Sequence[Shape]) -> dict[Bits, Lines]:
     }
 
 
-# --- joints ------------------------------------------------------------------------------------------------------
-
-
 def _joint(w: _Writing, group: Group, c: Connection) -> Lines:
     inner = without_mimic(c.joint)
     what = f"joint {c.name!r}"
@@ -335,9 +326,6 @@ def _turn(pitch: float) -> str:
     travel = 2.0 * math.pi * pitch
     near = (travel, math.nextafter(travel, math.inf), math.nextafter(travel, -math.inf))
     return repr(next((e for e in near if e / (2.0 * math.pi) == pitch), travel))
-
-
-# --- frames, poses, texts ----------------------------------------------------------------------------------------
 
 
 def _frame(group: Group, frame: Frame, anchor: str) -> Lines:

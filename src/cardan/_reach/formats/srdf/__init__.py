@@ -3,7 +3,6 @@
 from cardan._reach.formats.srdf.contacts import disabled_contacts
 from cardan._reach.formats.srdf.reader import add_to, read
 
-OPTIONS: frozenset[str] = frozenset()
-"""It is no robot by itself."""
+OPTIONS: frozenset[str] = frozenset()  # it is no robot by itself
 
 __all__ = ["OPTIONS", "add_to", "disabled_contacts", "read"]

@@ -124,8 +124,6 @@ class _Reading:
                 found[name] = element
         return found
 
-    # --- groups ---
-
     def _group(self, name: str, elements: dict[str, Element], above: tuple[str, ...]) -> _Found:
         """Return a group with all that is in it."""
         if name in self.groups:
@@ -202,8 +200,6 @@ class _Reading:
         ]
         return min(fits, key=lambda name: len(self.groups[name].joints), default=None)
 
-    # --- configurations ---
-
     def _states(self) -> None:
         states = list(self.root.all("group_state"))
         often = Counter(state.attributes.get("name") for state in states)
@@ -252,8 +248,6 @@ class _Reading:
             return None
         return tuple(map(float, words))
 
-    # --- contacts ---
-
     def _contacts(self) -> None:
         """Disable the pairs that are named, and all of links that touch nothing by default but what is enabled."""
         pairs = dict.fromkeys(self._pairs("disable_collisions"))
@@ -275,8 +269,6 @@ class _Reading:
             one, other = self._link(element, "link1"), self._link(element, "link2")
             if one is not None and other is not None and one != other:
                 yield one, other
-
-    # --- names ---
 
     def _link(self, element: Element, attribute: str) -> str | None:
         """Return a link's name if the robot has it."""

@@ -23,12 +23,11 @@ from cardan._reach.formats.urdf.joints import UrdfJoint
 from cardan._reach.formats.xml import Element
 from cardan._robot.records import Actuator
 
-KINDS = {
+KINDS = {  # kinds of actuators by the last part of a hardware interface's name
     "EffortJointInterface": "effort",
     "PositionJointInterface": "position",
     "VelocityJointInterface": "velocity",
 }
-"""Kinds of actuators by the last part of a hardware interface's name."""
 INTERFACES = {kind: f"hardware_interface/{interface}" for interface, kind in KINDS.items()}
 SIMPLE = "SimpleTransmission"
 MOTOR = (1.0, (0.0, 0.0, 0.0))
@@ -36,7 +35,6 @@ MOTOR = (1.0, (0.0, 0.0, 0.0))
 
 
 def read_actuators(report: Report, root: Element, joints: Iterable[UrdfJoint]) -> dict[str, tuple[Actuator, int]]:
-    """Return the actuators by name, each with its line."""
     known = {joint.name: joint for joint in joints}
     found: dict[str, tuple[Actuator, int]] = {}
     for actuator, line in _read(report, root, known):
@@ -60,9 +58,6 @@ def _skip(report: Report, element: Element, why: str) -> tuple[()]:
     name = element.attributes.get("name", "")
     report.remark(element, f"<{element.tag} name={quoted(name)}> is skipped: {why}")
     return ()
-
-
-# --- ROS 1 -------------------------------------------------------------------------------------------------------
 
 
 def _transmission(report: Report, element: Element, joints: Mapping[str, UrdfJoint]) -> Iterable[tuple[Actuator, int]]:
@@ -114,9 +109,6 @@ def _made(
         return _skip(report, element, str(error))
 
 
-# --- ROS 2 -------------------------------------------------------------------------------------------------------
-
-
 def _commanded(report: Report, element: Element, joints: Mapping[str, UrdfJoint]) -> Iterable[tuple[Actuator, int]]:
     """Return the actuator of a joint that is commanded, by the name of the joint."""
     joint = element.attributes.get("name", "")
@@ -135,16 +127,12 @@ def _commanded(report: Report, element: Element, joints: Mapping[str, UrdfJoint]
     return _made(report, element, joints, (joint, joint), 1.0, commands[0].attributes["name"], control)
 
 
-# --- written -----------------------------------------------------------------------------------------------------
-
-
 def is_transmission(actuator: Actuator) -> bool:
     """Return whether a `SimpleTransmission` can say which joint an actuator drives, and how."""
     return len(actuator.joints) == 1 and len(actuator.gear[0]) == 1 and actuator.kind in INTERFACES  # pyright: ignore
 
 
 def is_said_wholly(actuator: Actuator) -> bool:
-    """Return whether a transmission says all there is to say."""
     ranges = (*actuator.control_range, *actuator.effort_range)
     numbers = actuator.gain, actuator.bias
     usual = MOTOR if actuator.kind == "effort" else (None, None)

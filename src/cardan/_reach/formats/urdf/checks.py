@@ -40,9 +40,6 @@ def _check_names(report: Report, kind: str, things: Sequence[Link] | Sequence[Ur
         lines.setdefault(thing.name, thing.line)
 
 
-# --- the tree ----------------------------------------------------------------------------------------------------
-
-
 def _check_tree(
     report: Report, links: Sequence[Link], joints: Sequence[UrdfJoint], lines: Mapping[str, int], complete: bool
 ) -> None:
@@ -57,7 +54,6 @@ def _check_tree(
 
 
 def _check_ends(report: Report, joint: UrdfJoint, owner: str, roles: Sequence[str], links: Mapping[str, int]) -> bool:
-    """Return whether both links of a joint or loop exist."""
     ends = zip(roles, (joint.parent, joint.child), (joint.parent_line, joint.child_line), strict=True)
     owner = f"{owner} {quoted(joint.name)}"
     found = [_check_link(report, line, f"{owner}: its {role} link", name, links) for role, name, line in ends]
@@ -65,7 +61,6 @@ def _check_ends(report: Report, joint: UrdfJoint, owner: str, roles: Sequence[st
 
 
 def _check_link(report: Report, line: int, what: str, name: str, links: Mapping[str, int]) -> bool:
-    """Return whether a link exists; if not, note it."""
     if name not in links:
         report.error(line, f"{what} {quoted(name)} does not exist{report.nearest(name, links)}")
     return name in links
@@ -90,9 +85,6 @@ def _check_roots(report: Report, roots: Sequence[Link]) -> None:
         report.error(roots[1].line, f"the robot has {len(roots)} root links: {named}; join them with joints")
 
 
-# --- loops and frames --------------------------------------------------------------------------------------------
-
-
 def _check_loops(report: Report, loops: Sequence[UrdfJoint], links: Mapping[str, int]) -> None:
     for loop in loops:
         _check_ends(report, loop, "loop", LOOP_ENDS, links)
@@ -107,9 +99,6 @@ def _check_frames(report: Report, frames: Sequence[UrdfFrame], links: Mapping[st
         if frame.name == WORLD or frame.name in links:
             what = "is the world" if frame.name == WORLD else f"is a link's name (line {links[frame.name]}), too"
             report.error(frame.line, f"frame {quoted(frame.name)} {what}; give every link and frame its own name")
-
-
-# --- mimic joints ------------------------------------------------------------------------------------------------
 
 
 def _check_mimics(report: Report, joints: Sequence[UrdfJoint]) -> None:

@@ -46,7 +46,7 @@ from cardan._robot.model import WORLD, Body, Connection, Frame, Model
 from cardan._robot.model.layout import resolve_mimics
 from cardan._robot.records import Actuator
 
-KINDS: dict[type[Joint], str] = {
+KINDS: dict[type[Joint], str] = {  # joints URDF has, by type
     Revolute: "revolute",
     UnboundedRevolute: "continuous",
     Prismatic: "prismatic",
@@ -55,7 +55,6 @@ KINDS: dict[type[Joint], str] = {
     Planar: "planar",
     Spherical: "spherical",
 }
-"""Joints URDF has, by type."""
 TURNING, MIMICABLE = (Revolute, UnboundedRevolute), (Revolute, UnboundedRevolute, Prismatic)
 HINT = "JSON holds it: cardan.save(thing, 'robot.json')."
 _BASE = "\0base"  # no joint of a mechanism that can be written is named so
@@ -64,30 +63,19 @@ _STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
 
 @dataclass(frozen=True, slots=True)
 class UrdfForm:
-    """What URDF can say of a mechanism; every pose is in link frames.
+    """What URDF can say of a mechanism; every pose is in link frames."""
 
-    Attributes:
-        name: of the robot.
-        bodies: the links, but for the world.
-        world: whether the world is a link.
-        tree: joints from the root outwards, in document order; child poses are the identity (for a planar joint the
-            rotation onto its axis).
-        loops: joints that close loops.
-        frames: frames on links.
-        shapes: shapes on links.
-        actuators: what drives the joints.
-        moved: X_body_link of the links whose frame is not their body's.
-    """
-
-    name: str
-    bodies: tuple[Body, ...]
-    world: bool
+    name: str  # of the robot
+    bodies: tuple[Body, ...]  # the links, but for the world
+    world: bool  # whether the world is a link
+    # joints from the root outwards, in document order; child poses are the identity (for a planar joint the
+    # rotation onto its axis)
     tree: tuple[Connection, ...]
-    loops: tuple[Connection, ...]
-    frames: tuple[Frame, ...]
-    shapes: tuple[Shape, ...]
-    actuators: tuple[Actuator, ...]
-    moved: dict[str, SE3]
+    loops: tuple[Connection, ...]  # joints that close loops
+    frames: tuple[Frame, ...]  # frames on links
+    shapes: tuple[Shape, ...]  # shapes on links
+    actuators: tuple[Actuator, ...]  # what drives the joints
+    moved: dict[str, SE3]  # X_body_link of the links whose frame is not their body's
 
 
 def urdf_form(thing: Mechanism | Model) -> UrdfForm:
@@ -119,9 +107,6 @@ def urdf_form(thing: Mechanism | Model) -> UrdfForm:
         actuators=thing.actuators,
         moved={name: X for name, X in links.items() if SE3.identity() != X},
     )
-
-
-# --- the tree ----------------------------------------------------------------------------------------------------
 
 
 def _model_tree(model: Model) -> tuple[Joints, Joints]:
@@ -171,9 +156,6 @@ def _check_connected(name: str, bodies: Sequence[str], joints: Joints, root: str
         )
 
 
-# --- joints ------------------------------------------------------------------------------------------------------
-
-
 def _recognised(c: Connection) -> Connection:
     return c if _is_known(c.joint) else as_hinge(c, KINDS)
 
@@ -183,7 +165,6 @@ def _is_known(joint: Joint) -> bool:
 
 
 def _check_joint(c: Connection, *, closing: bool) -> None:
-    """Raise ParameterError for a joint URDF has no type for."""
     kinds = "Revolute, UnboundedRevolute, Prismatic, Fixed, FreeFlyer, Planar or Spherical"
     if closing and isinstance(c.joint, Mimic):
         raise ParameterError(f"joint {c.name!r} in URDF", got="a Mimic that closes a loop", expected=kinds, hint=HINT)
@@ -203,7 +184,6 @@ def _described(joint: Joint) -> str:
 
 
 def _between_links(c: Connection) -> tuple[Connection, SE3]:
-    """Return a joint as URDF has it, and X_body_link of its child."""
     X_cj, kept = c.child_pose, SE3.identity()
     if X_cj == SE3.identity() or _is_across(c):
         return c, kept
@@ -240,15 +220,10 @@ def _is_across(c: Connection) -> bool:
 
 
 def across(c: Connection) -> Vector3:
-    """Return the axis of a planar joint in its child."""
     return c.child_pose.rotation @ Vector3(0.0, 0.0, 1.0)
 
 
-# --- what is on the bodies ---------------------------------------------------------------------------------------
-
-
 def _on_link(X_body_link: SE3, pose: SE3) -> SE3:
-    """Return a pose on a body as a pose on its link."""
     return pose if X_body_link == SE3.identity() else X_body_link.inverse() @ pose
 
 

@@ -51,8 +51,7 @@ HAS_AXIS = ("revolute", "continuous", "prismatic", "planar")
 MIMICABLE = ("revolute", "continuous", "prismatic")
 PASSIVE = VOCABULARY.attributes("dynamics")
 LOOP_ENDS = ("predecessor", "successor")
-UNLIMITED = sys.float_info.max
-"""A bound of this size is none: URDF has no infinite numbers."""
+UNLIMITED = sys.float_info.max  # A bound of this size is none: URDF has no infinite numbers
 _X = Vector3(1.0, 0.0, 0.0)
 
 
@@ -126,16 +125,12 @@ def kind_of(report: Report, element: Element, kinds: Collection[str]) -> str | N
 
 
 def _end(report: Report, element: Element, tag: str) -> tuple[str | None, int]:
-    """Return the link and the line of <parent link> or <child link>."""
     found = report.one(element, tag, required=True)
     return (None, element.line) if found is None else (report.text(found, "link"), found.line)
 
 
 def _owner(element: Element) -> str:
     return f"{element.tag} {element.attributes.get('name', '?')!r}"
-
-
-# --- kind and axis -----------------------------------------------------------------------------------------------
 
 
 def _joint(kind: str, axis: Vector3, continuous: str) -> Joint:
@@ -154,7 +149,6 @@ def unit_axis(xyz: Sequence[float]) -> Vector3:
 
 
 def _axis(report: Report, element: Element, kind: str) -> Vector3:
-    """Return the axis at unit length; x where there is none."""
     axis = report.one(element, "axis")
     if axis is None or kind not in HAS_AXIS:
         return _X
@@ -180,9 +174,6 @@ def rotation_onto(normal: Vector3) -> Matrix3:
         return Matrix3.identity() if z > 0.0 else Matrix3.diagonal(1.0, -1.0, -1.0)
     one_plus_z = 1.0 + z if z > 0.0 else sideways / (1.0 - z)
     return matrix_from_quaternion_xyzw((-y, x, 0.0, one_plus_z))
-
-
-# --- mimic, limits, dynamics -------------------------------------------------------------------------------------
 
 
 def _mimicked(report: Report, element: Element, kind: str, joint: Joint) -> tuple[Joint, int]:
@@ -235,12 +226,10 @@ def _rate(r: Reading, element: Element, limit: Element, what: str, nv: int) -> t
 
 
 def _bound(value: float) -> float:
-    """Return a bound, infinite where its size says that there is none."""
     return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value
 
 
 def _dynamics(report: Report, element: Element, nv: int) -> tuple[Any, Any, Any]:
-    """Return damping, friction and armature."""
     dynamics = report.one(element, "dynamics")
     if dynamics is None:
         return None, None, None

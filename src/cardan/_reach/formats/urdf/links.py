@@ -57,7 +57,6 @@ class Link:
 
 
 def read_link(r: Reading, element: Element) -> Link | None:
-    """Return a link, or None if it has no name."""
     name = r.report.text(element, "name")
     shapes = [read_shape(r, e, name or "?") for e in element.children if e.tag in ("visual", "collision")]
     inertia = read_inertia(r, element, name or "?")
@@ -78,7 +77,6 @@ class UrdfFrame:
 
 
 def read_frame(r: Reading, element: Element) -> UrdfFrame | None:
-    """Return a frame, or None if it lacks its name or link."""
     name, link, pose = r.report.text(element, "name"), r.report.text(element, "link"), read_pose(r, element)
     kind = element.attributes.get("kind", "operational")
     if kind not in FRAME_KINDS:
@@ -89,9 +87,6 @@ def read_frame(r: Reading, element: Element) -> UrdfFrame | None:
     return None if name is None or link is None else UrdfFrame(name, element.line, link, pose, kind)
 
 
-# --- poses -------------------------------------------------------------------------------------------------------
-
-
 def read_origin(r: Reading, owner: Element) -> SE3:
     """Return the pose of <origin xyz rpy>, or of <origin xyz quat_xyzw> (URDF 1.1); identity without one."""
     origin = r.report.one(owner, "origin")
@@ -99,7 +94,6 @@ def read_origin(r: Reading, owner: Element) -> SE3:
 
 
 def read_pose(r: Reading, element: Element) -> SE3:
-    """Return the pose of an element's attributes xyz and rpy (or quat_xyzw)."""
     return SE3(_rotation(r.report, element), r.report.numbers(element, "xyz", 3, (0.0, 0.0, 0.0)))
 
 
@@ -117,9 +111,6 @@ def _rotation(report: Report, origin: Element) -> Matrix3:
             report.error(origin, f"<{origin.tag} quat_xyzw=...>: {quaternion} is not of length 1")
         return Matrix3.identity()
     return matrix_from_quaternion_xyzw(quaternion)
-
-
-# --- inertia -----------------------------------------------------------------------------------------------------
 
 
 def read_inertia(r: Reading, link: Element, name: str) -> Inertia | None:
@@ -142,11 +133,7 @@ def read_inertia(r: Reading, link: Element, name: str) -> Inertia | None:
     return stated(r.report, inertia_element, name, mass, pose, entries)
 
 
-# --- shapes ------------------------------------------------------------------------------------------------------
-
-
 def read_shape(r: Reading, element: Element, body: str) -> Shape | None:
-    """Return a visual or collision element, or None if its geometry is faulty."""
     pose, geometry = read_origin(r, element), _geometry(r, element)
     look = _look(r, element)
     if geometry is None:
@@ -195,9 +182,6 @@ _SOLIDS: dict[str, Callable[[Reading, Element], Geometry]] = {
 }
 
 
-# --- materials ---------------------------------------------------------------------------------------------------
-
-
 def read_global_material(r: Reading, element: Element) -> None:
     """Keep a material of the robot, to be used by name."""
     r.report.text(element, "name")
@@ -208,7 +192,6 @@ def read_global_material(r: Reading, element: Element) -> None:
 
 
 def read_material(r: Reading, element: Element) -> Material:
-    """Return <material name><color rgba/><texture filename/></material>."""
     color, texture = r.report.one(element, "color"), r.report.one(element, "texture")
     rgba = clipped(r.report, color, r.report.numbers(color, "rgba", 4, None)) if color is not None else None
     return Material(element.attributes.get("name", ""), rgba, texture.attributes.get("filename", "") if texture else "")

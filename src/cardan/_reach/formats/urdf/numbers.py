@@ -26,7 +26,6 @@ def rpy(R: Matrix3) -> Numbers:
 
 
 def axis(u: Vector3) -> Numbers:
-    """Return the direction of a unit axis."""
     return _shortest(u, lambda e: any(e) and unit_axis(e) == u)
 
 

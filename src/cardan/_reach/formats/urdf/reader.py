@@ -146,7 +146,6 @@ _OTHER_ROOTS = {
 
 
 def _is_robot(root: Element, report: Report) -> bool:
-    """Return whether this is worth reading as URDF."""
     if root.tag != "robot":
         hint = _OTHER_ROOTS.get(root.tag, "is this a URDF?")
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; {hint}")
@@ -159,7 +158,6 @@ def _is_robot(root: Element, report: Report) -> bool:
 
 
 def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
-    """Return the mechanism; None if an error is found even now."""
     mechanism = Mechanism(name)
     for link in robot.links:
         with report.blamed(link.line):

@@ -113,11 +113,7 @@ def _losses(thing: Mechanism | Model) -> Iterator[str]:
 _PLAIN_SHAPE = {"surface": None, "group": 1, "mask": ALL_BITS, "margin": 0.0, "density": None}
 
 
-# --- links -------------------------------------------------------------------------------------------------------
-
-
 def _link(body: Body | None, shapes: Sequence[Shape]) -> list[str]:
-    """Return a link; None is the world."""
     name = WORLD if body is None else body.name
     inertia = [_inertial(body)] if body is not None and body.inertia is not None else []
     inside = [*inertia, *map(_shape, shapes)]
@@ -174,9 +170,6 @@ def _check_materials(shapes: Sequence[Shape]) -> None:
             raise ParameterError(f"a shape of {shape.body!r} in URDF", got=got, expected=expected, hint=HINT)
 
 
-# --- joints ------------------------------------------------------------------------------------------------------
-
-
 def _joint(c: Connection) -> list[str]:
     kind = _kind(c)
     origin = c.parent_pose @ c.child_pose.inverse() if isinstance(c.joint, Planar) else c.parent_pose
@@ -200,7 +193,6 @@ def _on_link(body: str) -> dict[str, str]:
 
 
 def _kind(c: Connection) -> str:
-    """Return URDF's type of a joint: a revolute one without limits is continuous."""
     inner = without_mimic(c.joint)
     return "continuous" if isinstance(inner, Revolute) and not is_bounded(c, "lower", "upper") else KINDS[type(inner)]
 
@@ -263,9 +255,6 @@ def _mimic(c: Connection) -> list[str]:
     return element("mimic", {"joint": _text(c.joint.primary, "name of a joint")} | ratio)
 
 
-# --- actuators ---------------------------------------------------------------------------------------------------
-
-
 def _transmission(actuator: Actuator) -> list[str]:
     kind = value("hardwareInterface", INTERFACES[actuator.kind])
     name, ratio = _text(actuator.name, "name of an actuator"), repr(actuator.gear[0][0])  # pyright: ignore
@@ -273,9 +262,6 @@ def _transmission(actuator: Actuator) -> list[str]:
     motor = element("actuator", {"name": name}, kind, value("mechanicalReduction", ratio))
     simple = value("type", f"transmission_interface/{SIMPLE}")
     return element("transmission", {"name": f"{name}_transmission"}, simple, joint, motor)
-
-
-# --- frames, poses, texts ----------------------------------------------------------------------------------------
 
 
 def _frame(frame: Frame) -> list[str]:
@@ -293,7 +279,6 @@ def _pose(pose: SE3) -> dict[str, str]:
 
 
 def _text(text: str, what: str) -> str:
-    """Return a text as an XML attribute's value."""
     if UNWRITABLE.search(text):
         raise ParameterError(f"{what} in URDF", got=text, expected="characters XML can hold", hint=HINT)
     return escaped(text)

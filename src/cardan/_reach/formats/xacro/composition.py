@@ -127,9 +127,6 @@ def _parsed(xacro: Any, path: str, ask: Ask) -> Any:
     return document_of(answer["rows"])
 
 
-# --- documents ---
-
-
 class _Handler:
     """Tells a clone of a node where it comes from (`xml.dom.UserDataHandler`)."""
 
@@ -169,9 +166,6 @@ def rows_of(root: Any) -> Iterator[Row]:
         yield [depth, str(node.tagName), attributes, text, *at]
         inside = [child for child in node.childNodes if child.nodeType == child.ELEMENT_NODE]
         waiting += [(depth + 1, child, at) for child in reversed(inside)]
-
-
-# --- faults ---
 
 
 def is_caused_by(kind: type[Exception], error: BaseException | None) -> bool:
