@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from cardan._algebra.errors import DescriptionWarning
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats.xml import numbers
 from cardan._robot.records import Connection
@@ -33,17 +35,16 @@ class Written(NamedTuple):
     moved: Mapping[str, SE3] = MappingProxyType({})
 
 
-def losses_of(kinds: Mapping[str, Iterable[str]], shown: int | None = SHOWN) -> Iterator[str]:
-    """Yield what is lost, each kind with its first names; a kind without names is not lost.
+def text_of(written: Written, name: str, form: str) -> str:
+    """Return the text, with a warning for each loss; `name` is the robot's."""
+    for loss in written.losses:
+        warnings.warn(DescriptionWarning(f"{name}: {form} does not hold {loss}"), stacklevel=3)
+    return written.text
 
-    Args:
-        kinds: names by what they are of: `{"groups": ["arm"]}`.
-        shown: how many names are listed; None for all.
-    """
-    for what, names in kinds.items():
-        listed = first_of(names, shown)
-        if listed:
-            yield f"{what} {listed}"
+
+def losses_of(kinds: Mapping[str, Iterable[str]], shown: int | None = SHOWN) -> Iterator[str]:
+    """Return what is lost, `{"groups": ["arm"]}`, each kind with its first names; one without names is not lost."""
+    return (f"{what} {listed}" for what, names in kinds.items() if (listed := first_of(names, shown)))
 
 
 def first_of(names: Iterable[str], shown: int | None = SHOWN) -> str:

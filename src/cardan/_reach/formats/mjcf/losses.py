@@ -24,12 +24,7 @@ IN_A_ROW = (D6, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute)
 
 
 def losses(model: Model, spec: Any) -> tuple[str, ...]:
-    """Return what a specification, made of a model and not yet compiled, does not hold, or holds otherwise.
-
-    Args:
-        model: the model.
-        spec: what `to_mjspec` made of it.
-    """
+    """Return what a specification, which `to_mjspec` made of a model, does not hold, or holds otherwise."""
     of_kinds = {**_of_bodies(model, spec), **_of_joints(model), **_of_shapes(model.shapes), **_beside(model, spec)}
     usual = {what: of_kinds.pop(what) for what in USUAL}
     return (*losses_of(usual), *losses_of(of_kinds, shown=None))
@@ -131,8 +126,6 @@ def _beside(model: Model, spec: Any) -> dict[str, list[str]]:
         "that the gain of actuators is not known, which is 1 there:": [
             a.name for a in model.actuators if a.name in there and (a.gain is None or a.bias is None)
         ],
-        "drives (drive stiffness, drive damping) of joints alone, but as actuators": [
-            name for name in there if name not in own
-        ],
+        "drives (drive stiffness, drive damping) of joints alone, but as actuators": [n for n in there if n not in own],
         "groups": [group.name for group in model.annotations.groups],
     }

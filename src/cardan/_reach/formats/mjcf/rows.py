@@ -33,7 +33,6 @@ class Step:
 
     @property
     def joint(self) -> J.Joint:
-        """The step as a joint alone."""
         if self.kind == "hinge":
             return J.Revolute(self.axis)
         return J.Prismatic(self.axis) if self.kind == "slide" else J.Spherical()
@@ -74,7 +73,8 @@ def _of_catalogue(steps: Sequence[Step]) -> Row | None:
     if any(step.ref for step in steps) or any(step.kind != "hinge" for step in hinges):
         return None
     point = hinges[0].point if hinges else Vector3.zero()
-    if not all(_goes_through(step, point) for step in hinges):
+    gaps = [(point - step.point).cross(step.axis).norm_squared() for step in hinges]  # of axes from the point, squared
+    if any(gap > (ROUNDING * ROUNDING) * point.norm_squared() for gap in gaps):
         return None
     try:
         joint = _joint([step.axis for step in slides], [step.axis for step in hinges])
@@ -93,11 +93,6 @@ def _joint(slides: list[Vector3], hinges: list[Vector3]) -> J.Joint:
     if len(slides) == len(hinges) == 1 and slides == hinges:
         return J.Cylindrical(slides[0])
     return J.D6(slides, hinges)
-
-
-def _goes_through(hinge: Step, point: Vector3) -> bool:
-    gap = point - hinge.point
-    return gap.cross(hinge.axis).norm_squared() <= (ROUNDING * ROUNDING) * point.norm_squared()
 
 
 def _composite(steps: Sequence[Step]) -> Row:

@@ -9,28 +9,18 @@ from typing import Any
 from cardan._algebra.spatial import SE3, Matrix3, Vector3
 from cardan._reach.formats.mjcf.compiled import MeshFile
 from cardan._reach.formats.mjcf.context import MjcfReading, pose
-from cardan._robot.geometry.shapes import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ellipsoid,
-    Geometry,
-    HeightField,
-    Mesh,
-    Plane,
-    Shape,
-    Sphere,
-)
-from cardan._robot.geometry.touching import MAX_CLASSES, Bits, either_way, groups_and_masks
+from cardan._robot.geometry import shapes as S
+from cardan._robot.geometry.shapes import Geometry, HeightField, Mesh, Plane, Shape
+from cardan._robot.geometry.touching import EVERYTHING, MAX_CLASSES, Bits, either_way, groups_and_masks
 from cardan._robot.records import Material
 
 PRIMITIVES: dict[str, Callable[[Any], Geometry]] = {  # what is made of the half sizes of a type
     "PLANE": lambda size: Plane(),
-    "SPHERE": lambda size: Sphere(size[0]),
-    "CAPSULE": lambda size: Capsule(size[0], 2.0 * size[1]),
-    "ELLIPSOID": lambda size: Ellipsoid(size),
-    "CYLINDER": lambda size: Cylinder(size[0], 2.0 * size[1]),
-    "BOX": lambda size: Box([2.0 * half for half in size]),
+    "SPHERE": lambda size: S.Sphere(size[0]),
+    "CAPSULE": lambda size: S.Capsule(size[0], 2.0 * size[1]),
+    "ELLIPSOID": lambda size: S.Ellipsoid(size),
+    "CYLINDER": lambda size: S.Cylinder(size[0], 2.0 * size[1]),
+    "BOX": lambda size: S.Box([2.0 * half for half in size]),
 }
 
 GREY = (0.5, 0.5, 0.5, 1.0)  # the colour of a geom that names none: then its material's counts
@@ -61,24 +51,13 @@ def _read_shape(r: MjcfReading, geom: Any, bits: dict[Bits, Bits]) -> None:
     shaped = _geometry(r, number, X)
     if shaped is None:
         return
-    geometry, X = shaped
     touching = r.there.touching[number]
-    group, mask = bits.get(touching, (1, 0xFFFFFFFF))
-    r.mechanism.add_shape(
-        Shape(
-            r.bodies[m.geom_bodyid[number]],
-            "collision" if any(touching) else "visual",
-            geometry,
-            X,
-            r.name("GEOM", number),
-            **_look(r, number),
-            surface=_surface(m, number) if any(touching) else None,
-            group=group,
-            mask=mask,
-            margin=max(float(m.geom_margin[number]), 0.0),
-            density=_density(r, geom, geometry),
-        )
-    )
+    role = "collision" if any(touching) else "visual"
+    group, mask = bits.get(touching, EVERYTHING)
+    contact = {"surface": _surface(m, number) if any(touching) else None, "group": group, "mask": mask}
+    contact |= {"margin": max(float(m.geom_margin[number]), 0.0), "density": _density(r, geom, shaped[0])}
+    body, name = r.bodies[m.geom_bodyid[number]], r.name("GEOM", number)
+    r.mechanism.add_shape(Shape(body, role, *shaped, name, **_look(r, number), **contact))
 
 
 def _geometry(r: MjcfReading, number: int, X: SE3) -> tuple[Geometry, SE3] | None:
@@ -92,20 +71,18 @@ def _geometry(r: MjcfReading, number: int, X: SE3) -> tuple[Geometry, SE3] | Non
         moved = pose(m.mesh_pos[mesh], m.mesh_quat[mesh])  # to the mesh's centre and principal axes
         return _mesh(r, r.there.meshes[r.name("MESH", mesh)], number, X @ moved.inverse())
     if kind == "HFIELD":
-        field = _height_field(r, int(m.geom_dataid[number]))
-        if field is None:
-            message = "a geom of type hfield is left out: its heights are in a file, and pictures are not read"
-            r.report.remark(r.place("geoms", number), f"{message}; say them inline, as elevation")
-        return None if field is None else (field, X)
-    r.report.remark(r.place("geoms", number), f"a geom of type {kind.lower()} is left out: cardan has none")
+        field = int(m.geom_dataid[number])
+        if r.name("HFIELD", field) not in r.there.text.unread:
+            return _height_field(m, field), X
+        why = "its heights are in a file, and pictures are not read; say them inline, as elevation"
+    else:
+        why = "cardan has none"
+    r.report.remark(r.place("geoms", number), f"a geom of type {kind.lower()} is left out: {why}")
     return None
 
 
-def _height_field(r: MjcfReading, number: int) -> HeightField | None:
-    """Return a height field, whose lowest height is 0 there; None where its heights are in a file."""
-    m = r.there.model
-    if r.name("HFIELD", number) in r.there.text.unread:
-        return None
+def _height_field(m: Any, number: int) -> HeightField:
+    """Return a height field, whose lowest height is 0 there."""
     rows, columns, start = (int(e[number]) for e in (m.hfield_nrow, m.hfield_ncol, m.hfield_adr))
     x, y, relief, thickness = (float(e) for e in m.hfield_size[number])
     shares = m.hfield_data[start : start + rows * columns].reshape(rows, columns)

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from cardan._algebra.errors import DescriptionWarning, ParameterError, UnsupportedError
+from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._reach.formats.sdf.form import INSTEAD, KINDS, Group, SdfForm, checked_steps, sdf_form
 from cardan._reach.formats.sdf.joints import PASSIVE
@@ -20,7 +19,7 @@ from cardan._reach.formats.sdf.links import ENTRIES
 from cardan._reach.formats.sdf.solids import PATCH
 from cardan._reach.formats.tree_at_rest import EMPTY, connected, joints_of, without_mimic
 from cardan._reach.formats.urdf.numbers import axis, inertial, rpy
-from cardan._reach.formats.written import Written, dimensions, is_bounded
+from cardan._reach.formats.written import Written, dimensions, is_bounded, text_of
 from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
 from cardan._robot.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each
@@ -38,10 +37,7 @@ def to_sdf(thing: Mechanism | Model) -> str:
     Raises:
         UnsupportedError: for what SDF cannot say and the motion needs, such as a joint of another type; JSON can.
     """
-    written = write_sdf(thing)
-    for loss in written.losses:
-        warnings.warn(DescriptionWarning(f"{thing.name}: SDF does not hold {loss}"), stacklevel=2)
-    return written.text
+    return text_of(write_sdf(thing), thing.name, "SDF")
 
 
 def write_sdf(thing: Mechanism | Model) -> Written:
