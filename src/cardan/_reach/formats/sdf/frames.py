@@ -16,8 +16,10 @@ from itertools import islice
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3
-from cardan._reach.formats.report import FilePlace, Report
+from cardan._reach.formats.report import At, FilePlace, Report
 from cardan._reach.formats.sdf.scopes import Entry, Scope, Target
+from cardan._reach.formats.sdf.values import pose_of
+from cardan._reach.formats.xml import Element
 
 Attached = Entry | None  # A link, or the world
 _ONE = SE3.identity()
@@ -41,7 +43,8 @@ class Frames:
         if found is None and (scope, name, what) not in self._told and not scope.may_have(name):
             self._told.add((scope, name, what))
             hint = self.report.nearest(name, scope.visible()) or _hint(scope)
-            self.report.error(at, f"{what}: there is no {quoted(name)} in {_called(scope)}{hint}")
+            where = "the world" if scope.is_world else f"model {quoted(scope.element.attributes.get('name', ''))}"
+            self.report.error(at, f"{what}: there is no {quoted(name)} in {where}{hint}")
         return found
 
     def reference(self, entry: Entry) -> Target | None:
@@ -71,23 +74,23 @@ class Frames:
         return self._poses[entry]
 
     def _needed(self, entry: Entry) -> Iterator[Entry]:
-        targets = [self.reference(entry)]
-        if entry.scope is not None and entry.scope.placement:
-            targets.append(self._placement(entry.scope))
-        for target in targets:
+        """Yield what the pose of something is computed from."""
+        for target in (self.reference(entry), self._placement(entry)):
             if target is not None:
                 yield from target.models
                 if target.entry is not None:
                     yield target.entry
 
-    def _placement(self, scope: Scope) -> Target | None:
+    def _placement(self, entry: Entry) -> Target | None:
+        """Return what in a model its pose is the pose of; None for the model's own frame."""
+        scope = entry.scope
+        if scope is None or not scope.placement:
+            return None
         return self.find(scope, scope.placement, scope.document.place(scope.element), "placement_frame")
 
     def _computed(self, entry: Entry) -> SE3:
-        X = _product(self._along(self.reference(entry)), entry.pose.X)
-        if entry.scope is not None and entry.scope.placement:
-            X = X @ self._along(self._placement(entry.scope)).inverse()
-        return X
+        X, placement = _product(self._along(self.reference(entry)), entry.pose.X), self._placement(entry)
+        return X if placement is None else X @ self._along(placement).inverse()
 
     def _along(self, target: Target | None) -> SE3:
         """Return the pose of a target in the scope its name was said in; what it consists of is known."""
@@ -112,7 +115,16 @@ class Frames:
         return self.in_root(node_of(a)).inverse() @ self.in_root(node_of(b))
 
     def on_link(self, link: Attached, target: Target) -> SE3:
+        """Return X_link_target."""
         return self.in_root(node_of(target)) if link is None else self.between(Target((), link, link.home), target)
+
+    def on_entry(self, entry: Entry, element: Element) -> SE3:
+        """Return X_entry_element for an element on a link, or joint, that has no frame of its own."""
+        pose = pose_of(entry.document.report, element)
+        if not pose.relative_to:
+            return pose.X
+        found = self.find(entry.home, pose.relative_to, pose.at, f"pose of <{element.tag}>")
+        return pose.X if found is None else self.between(Target((), entry, entry.home), found) @ pose.X
 
     def _upwards(self, node: Entry | None) -> Iterator[tuple[Entry | None, SE3]]:
         """Yield the frames something is relative to, itself first, and its pose in each; a few of them."""
@@ -135,14 +147,14 @@ class Frames:
         """Return the link something is fixed to; None for the world, also where there is none, with a fault."""
         here: Entry | Scope | None = target.entry or target.scope
         path: dict[Entry | Scope, None] = {}
-        while here is not None and here not in self._links and not _is_link(here):
+        while here is not None and here not in self._links and not (isinstance(here, Entry) and here.kind == "link"):
             if here in path:
                 self._refuse_cycle([e for e in path if isinstance(e, Entry)], here, "attachments")
                 here = None
                 break
             path[here] = None
             here = self._next(here)
-        found = here if here is None or _is_link(here) else self._links[here]
+        found = self._links.get(here, here) if here is not None else None
         assert found is None or isinstance(found, Entry)
         self._links.update(dict.fromkeys(path, found))
         return found
@@ -169,9 +181,9 @@ class Frames:
         if scope.canonical:
             found = self.find(scope, scope.canonical, at, "canonical_link")
             return None if found is None else found.entry or found.scope
-        direct = [e for e in scope.names.values() if e.kind == "link" or e.is_merged]
-        models = [e for e in scope.names.values() if e.kind == "model"]
-        return next(iter(direct), None) or next(iter(models), None)
+        entries = scope.names.values()
+        direct = next((e for e in entries if e.kind == "link" or e.is_merged), None)
+        return direct or next((e for e in entries if e.kind == "model"), None)
 
     def _refuse_cycle(self, path: list[Entry], start: Entry | Scope, what: str) -> None:
         names = [entry.name for entry in path]
@@ -194,21 +206,23 @@ def node_of(target: Target) -> Entry | None:
     return target.entry or target.scope.owner
 
 
-def _is_link(here: Entry | Scope) -> bool:
-    return isinstance(here, Entry) and here.kind == "link"
-
-
 def _says(entry: Entry) -> str:
     what = "attached_to" if entry.kind == "frame" else "child"
     return f"{what} of {entry.kind} {quoted(entry.name)}"
-
-
-def _called(scope: Scope) -> str:
-    name = scope.element.attributes.get("name", "")
-    return "the world" if scope.is_world else f"model {quoted(name)}"
 
 
 def _hint(scope: Scope) -> str:
     names = list(islice(scope.visible(), _SHOWN + 1))
     shown = ", ".join(map(quoted, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
     return f"; the names there are {shown}" if names else "; it is empty"
+
+
+@dataclass(slots=True)
+class SdfReading:
+    """What every part needs: where faults go, and where things are."""
+
+    report: Report
+    frames: Frames
+    continuous: str = "angle"
+    has_masks: bool = False  # whether any shape says with which it collides
+    places: dict[tuple[str, str], At] = field(default_factory=dict)

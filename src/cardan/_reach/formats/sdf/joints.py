@@ -14,8 +14,7 @@ from typing import Any
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._reach.formats.report import Report
-from cardan._reach.formats.sdf.context import Reading
-from cardan._reach.formats.sdf.frames import Attached
+from cardan._reach.formats.sdf.frames import Attached, SdfReading
 from cardan._reach.formats.sdf.links import sensors_of
 from cardan._reach.formats.sdf.scopes import MODEL_FRAME, WORLD_FRAME, Entry, Target
 from cardan._reach.formats.sdf.values import NO_LIMIT, flag_of, number_of, numbers_in, text_of
@@ -61,7 +60,7 @@ class SdfJoint:
     sensors: tuple[Frame, ...]
 
 
-def read_joint(r: Reading, entry: Entry) -> SdfJoint | None:
+def read_joint(r: SdfReading, entry: Entry) -> SdfJoint | None:
     report, element = entry.document.report, entry.element
     kind = _kind(report, element)
     parent, child = _end(r, entry, "parent"), _end(r, entry, "child")
@@ -89,7 +88,7 @@ def _kind(report: Report, element: Element) -> str | None:
     return kind_of(report, element, AXES)
 
 
-def _end(r: Reading, entry: Entry, tag: str) -> Target | None:
+def _end(r: SdfReading, entry: Entry, tag: str) -> Target | None:
     report, element = entry.document.report, entry.element
     name = text_of(report, element, tag, None)
     if not name:
@@ -110,7 +109,7 @@ def _root(entry: Entry) -> Any:
     return scope
 
 
-def _joint(r: Reading, entry: Entry, kind: str, axes: list[Vector3]) -> Joint | None:
+def _joint(r: SdfReading, entry: Entry, kind: str, axes: list[Vector3]) -> Joint | None:
     report, element = entry.document.report, entry.element
     if len(axes) < len(AXES[kind]):
         return None
@@ -142,7 +141,7 @@ def _pitch(report: Report, element: Element) -> float:
     return -1.0 / turns
 
 
-def _axes(r: Reading, entry: Entry, kind: str) -> list[Vector3]:
+def _axes(r: SdfReading, entry: Entry, kind: str) -> list[Vector3]:
     report, element = entry.document.report, entry.element
     found = []
     for tag in ("axis", "axis2"):
@@ -161,7 +160,7 @@ def _axes(r: Reading, entry: Entry, kind: str) -> list[Vector3]:
     return found
 
 
-def _axis(r: Reading, entry: Entry, axis: Element) -> Vector3 | None:
+def _axis(r: SdfReading, entry: Entry, axis: Element) -> Vector3 | None:
     report = entry.document.report
     xyz = report.one(axis, "xyz")
     before = report.error_count
@@ -174,7 +173,7 @@ def _axis(r: Reading, entry: Entry, axis: Element) -> Vector3 | None:
     return _in_joint(r, entry, axis, xyz) @ unit_axis(numbers)
 
 
-def _in_joint(r: Reading, entry: Entry, axis: Element, xyz: Element | None) -> Any:
+def _in_joint(r: SdfReading, entry: Entry, axis: Element, xyz: Element | None) -> Any:
     """Return the rotation from the axes in which an axis is given to those of the joint."""
     report = entry.document.report
     name = "" if xyz is None else xyz.attributes.get("expressed_in", "").strip()
@@ -248,7 +247,7 @@ def _is_adaptive(report: Report, dynamics: Element) -> bool:
     return True
 
 
-def mimicked(r: Reading, read: SdfJoint, joints: dict[Entry, SdfJoint]) -> SdfJoint:
+def mimicked(r: SdfReading, read: SdfJoint, joints: dict[Entry, SdfJoint]) -> SdfJoint:
     report = read.entry.document.report
     axes = (axis for tag in AXES[read.kind] for axis in read.entry.element.all(tag))
     mimic = next((mimic for axis in axes for mimic in axis.all("mimic")), None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._reach.formats.report import Report, finite, stated
-from cardan._reach.formats.sdf.context import Reading, pose_on
+from cardan._reach.formats.sdf.frames import SdfReading
 from cardan._reach.formats.sdf.scopes import SEPARATOR, Entry
 from cardan._reach.formats.sdf.solids import WATER, Cone, density_of, read_geometry, read_shape
 from cardan._reach.formats.sdf.values import (
@@ -48,14 +48,14 @@ class Link:
     sensors: tuple[Frame, ...]
 
 
-def read_link(r: Reading, entry: Entry) -> Link:
+def read_link(r: SdfReading, entry: Entry) -> Link:
     report, element = entry.document.report, entry.element
     shapes, solids = [], []
     names: set[tuple[str, str]] = set()
     for child in element.children:
         if child.tag in ("visual", "collision"):
             _check_name(report, child, names)
-            pose = pose_on(r, entry, child)
+            pose = r.frames.on_entry(entry, child)
             geometry = read_geometry(entry, child)
             if geometry is None:
                 continue
@@ -85,13 +85,13 @@ def _warn_of_motion(report: Report, element: Element, name: str) -> None:
         report.warn(element, f"link {quoted(name)} is kinematic; here, it moves by its inertia as all others do")
 
 
-def sensors_of(r: Reading, entry: Entry, body: str, X_body_owner: SE3) -> tuple[Frame, ...]:
+def sensors_of(r: SdfReading, entry: Entry, body: str, X_body_owner: SE3) -> tuple[Frame, ...]:
     found = []
     for sensor in entry.element.all("sensor"):
         name = name_of(entry.document.report, sensor)
         with entry.document.report.blamed(sensor):
             if name is not None:
-                pose = X_body_owner @ pose_on(r, entry, sensor)
+                pose = X_body_owner @ r.frames.on_entry(entry, sensor)
                 found.append(Frame(f"{entry.full_name}{SEPARATOR}{name}", body, pose, "sensor"))
     return tuple(found)
 

@@ -20,9 +20,8 @@ from cardan._algebra.spatial import SE3, Matrix3
 from cardan._reach.formats.reading import Description, Options
 from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.formats.resources import Packages
-from cardan._reach.formats.sdf.context import Reading
 from cardan._reach.formats.sdf.documents import Document, Library
-from cardan._reach.formats.sdf.frames import Attached, Frames
+from cardan._reach.formats.sdf.frames import Attached, Frames, SdfReading
 from cardan._reach.formats.sdf.joints import SdfJoint, mimicked, read_joint
 from cardan._reach.formats.sdf.links import Link, read_link
 from cardan._reach.formats.sdf.scopes import MODEL_FRAME, ROOT, SEPARATOR, Builder, Entry, Scope, Target
@@ -65,7 +64,7 @@ def read(source: Source, options: Options) -> Description:
     if options.model is not None and options.model not in scope.names:
         hint = report.nearest(options.model, scope.names) or f"; the models are {', '.join(map(quoted, scope.names))}"
         report.error(element, f"there is no model {quoted(options.model)}{hint}")
-    reading = Reading(report, Frames(report), options.continuous)
+    reading = SdfReading(report, Frames(report), options.continuous)
     gravity = EARTH_GRAVITY if element.tag == "sdf" else vector_of(report, element, "gravity", WORLD_GRAVITY)
     parts = _read(reading, scope, options.model)
     if report.errors:
@@ -117,7 +116,7 @@ def _scopes(library: Library, document: Document, element: Element, options: Opt
     return scope
 
 
-def _read(r: Reading, scope: Scope, only: str | None) -> _Parts:
+def _read(r: SdfReading, scope: Scope, only: str | None) -> _Parts:
     parts = _Parts()
     scopes = [scope] if only is None else [e.scope for e in scope.names.values() if e.name == only and e.scope]
     r.has_masks = any(
@@ -139,7 +138,7 @@ def _read(r: Reading, scope: Scope, only: str | None) -> _Parts:
     return parts
 
 
-def _check_models(r: Reading, scope: Scope) -> None:
+def _check_models(r: SdfReading, scope: Scope) -> None:
     """Note models without a link, and canonical links that are none."""
     for entry in scope.entries("model"):
         inner = entry.scope
@@ -150,7 +149,7 @@ def _check_models(r: Reading, scope: Scope) -> None:
             entry.document.report.error(entry.element, f"model {quoted(entry.name)} has no <link>; a model needs one")
 
 
-def _frames(r: Reading, scope: Scope) -> Iterator[tuple[Entry, Frame]]:
+def _frames(r: SdfReading, scope: Scope) -> Iterator[tuple[Entry, Frame]]:
     for entry in scope.entries("frame"):
         if entry.name.endswith(f"{SEPARATOR}{MODEL_FRAME}"):
             continue  # SDF 1.7 wrote out those of models in models
@@ -162,7 +161,7 @@ def _frames(r: Reading, scope: Scope) -> Iterator[tuple[Entry, Frame]]:
             yield entry, Frame(entry.full_name, _body(link), pose, kind)
 
 
-def _remark_on_inertia(r: Reading, links: Sequence[Link]) -> None:
+def _remark_on_inertia(r: SdfReading, links: Sequence[Link]) -> None:
     without = [link for link in links if next(link.entry.element.all("inertial"), None) is None]
     if without:
         names = ", ".join(quoted(link.entry.name) for link in without[:3]) + (", ..." if len(without) > 3 else "")
@@ -170,7 +169,7 @@ def _remark_on_inertia(r: Reading, links: Sequence[Link]) -> None:
         r.report.remark(without[0].entry.at, told)
 
 
-def _fill(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool) -> None:
+def _fill(r: SdfReading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool) -> None:
     for link in parts.links:
         with _placed(r, "body", link.entry.full_name, link.entry.at):
             mechanism.add_body(link.entry.full_name, link.inertia)
@@ -187,7 +186,7 @@ def _fill(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool)
 
 
 @contextmanager
-def _placed(r: Reading, kind: str, name: str, at: FilePlace) -> Iterator[None]:
+def _placed(r: SdfReading, kind: str, name: str, at: FilePlace) -> Iterator[None]:
     """Note where something is described, and what is refused of it."""
     r.places.setdefault((kind, name), at)
     with r.report.blamed(at):
@@ -203,7 +202,7 @@ def _name(scope: Scope, only: str | None) -> str:
     return named.attributes.get("name", "").strip() or "mechanism"
 
 
-def _add_static(r: Reading, mechanism: Mechanism, parts: _Parts) -> None:
+def _add_static(r: SdfReading, mechanism: Mechanism, parts: _Parts) -> None:
     """Fix the links of static models on the world, and tell of joints between them, which cannot move."""
     for link in parts.links:
         if link.entry.home.static:
@@ -214,7 +213,7 @@ def _add_static(r: Reading, mechanism: Mechanism, parts: _Parts) -> None:
         r.report.warn(idle[0].entry.at, f"{len(idle)} joint(s) between links of static models are left out: {names}")
 
 
-def _fix(r: Reading, mechanism: Mechanism, link: Entry, name: str, joint: Joint) -> None:
+def _fix(r: SdfReading, mechanism: Mechanism, link: Entry, name: str, joint: Joint) -> None:
     with _placed(r, "joint", name, link.at):
         mechanism.add_joint(name, joint, WORLD, link.full_name, r.frames.in_root(link))
 
@@ -223,7 +222,7 @@ def _is_idle(joint: SdfJoint) -> bool:
     return all(link is None or link.home.static for link in (joint.parent, joint.child))
 
 
-def _add_joints(r: Reading, mechanism: Mechanism, parts: _Parts) -> None:
+def _add_joints(r: SdfReading, mechanism: Mechanism, parts: _Parts) -> None:
     for joint in parts.joints:
         name, poses = joint.entry.full_name, (joint.parent_pose, joint.child_pose)
         if not _is_idle(joint):
@@ -238,7 +237,7 @@ def _body(link: Attached) -> str:
     return WORLD if link is None else link.full_name
 
 
-def _add_bases(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool) -> None:
+def _add_bases(r: SdfReading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool) -> None:
     """Let every part that hangs on nothing float, or mark where the file has the only one."""
     anchors = list(_loose(mechanism, parts))
     if not is_floating and len(anchors) == 1:
@@ -264,7 +263,7 @@ def _loose(mechanism: Mechanism, parts: _Parts) -> Iterator[Link]:
             yield next((link for link in links if link.entry.full_name not in children), links[0])
 
 
-def _mark_root(r: Reading, mechanism: Mechanism, anchor: Link) -> None:
+def _mark_root(r: SdfReading, mechanism: Mechanism, anchor: Link) -> None:
     """Add a frame where the file's own is, if the root link does not stand there."""
     X = r.frames.in_root(anchor.entry)
     if SE3.identity() == X:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from cardan._algebra.errors import quoted
 from cardan._reach.formats.report import FilePlace
@@ -84,12 +84,10 @@ class Scope:
         return Target(models, None, scope) if name == scope.own_frame else None
 
     def may_have(self, name: str) -> bool:
-        """Return whether a name that leads nowhere might be in a file that could not be included."""
         return not self._walked(name)[1].is_whole
 
     @property
     def own_frame(self) -> str:
-        """What the frame of the scope itself is called in it."""
         return WORLD_FRAME if self.is_world else MODEL_FRAME
 
     def _walked(self, name: str) -> tuple[tuple[Entry, ...], Scope, str]:
@@ -157,15 +155,14 @@ class Builder:
                 self._add_included(scope, element, files, depth)
 
     def _add_part(self, scope: Scope, element: Element) -> None:
-        document = scope.document
-        kind: Kind = element.tag  # pyright: ignore[reportAssignmentType] -- one of three
+        document, kind = scope.document, cast("Kind", element.tag)
         name = name_of(document.report, element)
         entry = Entry(kind, name or "", scope, element, document, pose_of(document.report, element))
         if kind == "frame":
             entry.attached_to = element.attributes.get("attached_to", "").strip()
         elif kind == "joint":
             entry.attached_to = text_of(document.report, element, "child")
-        elif kind == "link" and scope.is_world:
+        elif scope.is_world:
             document.report.error(element, "a <link> stands in a <model>, not in a <world>")
         if name is not None:
             _register(scope, entry)
@@ -180,41 +177,33 @@ class Builder:
         include: Included | None = None,
     ) -> None:
         """Add a model to a scope: one that stands there, or one from another file."""
-        name = name_of(document.report, element)
+        name, pose = name_of(document.report, element), pose_of(document.report, element)
+        static = flag_of(document.report, element, "static")
         if include is not None:
-            name = text_of(include.document.report, include.element, "name") or name
+            report, at = include.document.report, include.element
+            name = text_of(report, at, "name") or name
+            static = flag_of(report, at, "static", default=static)
+            is_moved = next(at.all("pose"), None) is not None
+            pose = pose_of(report, at) if is_moved else replace(pose, relative_to="")
         if depth >= MAX_MODEL_DEPTH:
             document.report.error(element, f"models are nested more than {MAX_MODEL_DEPTH} deep")
             return
-        inner = self._inner(scope, name, element, document, include)
-        self.fill(inner, files, depth + 1)
-        if name is None:
-            return
-        pose = _model_pose(element, document, include)
-        inner.owner = entry = Entry("model", name, scope, element, document, pose, "", inner)
-        if include is not None and include.merges:
-            _merge(scope, entry)
-        else:
-            _register(scope, entry)
-
-    def _inner(
-        self, scope: Scope, name: str | None, element: Element, document: Document, include: Included | None
-    ) -> Scope:
-        is_plain = scope.is_world and self.plain in (name, True)
         merges = include is not None and include.merges
+        is_plain = scope.is_world and self.plain in (name, True)
         prefix = scope.prefix if is_plain or merges else f"{scope.prefix}{name}{SEPARATOR}"
-        inner = Scope(prefix, element, document, static=_is_static(scope, element, document, include))
+        inner = Scope(prefix, element, document, static=static or scope.static)
         inner.canonical = element.attributes.get("canonical_link", "").strip()
         inner.placement = element.attributes.get("placement_frame", "").strip()
         if include is not None:
-            report, at = include.document.report, include.element
-            inner.placement = text_of(report, at, "placement_frame") or inner.placement
-            if next(at.all("placement_frame"), None) is not None and next(at.all("pose"), None) is None:
-                report.error(at, "<include> with a <placement_frame> needs a <pose>, which says where that frame is")
-        return inner
+            inner.placement = _placement(include) or inner.placement
+        self.fill(inner, files, depth + 1)
+        if name is not None:
+            inner.owner = entry = Entry("model", name, scope, element, document, pose, "", inner)
+            (_merge if merges else _register)(scope, entry)
 
     def _add_included(self, scope: Scope, element: Element, files: tuple[str, ...], depth: int) -> None:
-        uri = text_of(scope.document.report, element, "uri", None)
+        report = scope.document.report
+        uri = text_of(report, element, "uri", None)
         if not uri:
             return
         document = self.library.included(uri, scope.document, element, files)
@@ -222,32 +211,24 @@ class Builder:
             scope.is_whole = False
             return
         models = list(document.root.all("model"))
+        if len(models) > 1:
+            document.report.error(models[1], "a file that is included holds one <model>")
         if models:
-            if len(models) > 1:
-                document.report.error(models[1], "a file that is included holds one <model>")
-            merges = flag_attribute(scope.document.report, element, "merge")
-            include = Included(element, scope.document, merges)
+            include = Included(element, scope.document, flag_attribute(report, element, "merge"))
             self._add_model(scope, models[0], document, (*files, document.path), depth, include)
         elif any(child.tag in ("light", "actor") for child in document.root.children):
-            scope.document.report.remark(element, f"<uri> {quoted(uri)} holds a light or an actor and is skipped")
+            report.remark(element, f"<uri> {quoted(uri)} holds a light or an actor and is skipped")
         else:
-            scope.document.report.error(element, f"<uri> {quoted(uri)}: {document.path} holds no <model>")
+            report.error(element, f"<uri> {quoted(uri)}: {document.path} holds no <model>")
 
 
-def _is_static(scope: Scope, element: Element, document: Document, include: Included | None) -> bool:
-    own = flag_of(document.report, element, "static")
-    if include is not None:
-        own = flag_of(include.document.report, include.element, "static", default=own)
-    return own or scope.static
-
-
-def _model_pose(element: Element, document: Document, include: Included | None) -> RawPose:
-    """Return the pose of a model: its own, or the one an include gives it."""
-    own = pose_of(document.report, element)
-    if include is None:
-        return own
-    is_given = next(include.element.all("pose"), None) is not None
-    return pose_of(include.document.report, include.element) if is_given else replace(own, relative_to="")
+def _placement(include: Included) -> str:
+    """Return what an include says its <pose> is the pose of."""
+    report, at = include.document.report, include.element
+    placement = text_of(report, at, "placement_frame")
+    if next(at.all("placement_frame"), None) is not None and next(at.all("pose"), None) is None:
+        report.error(at, "<include> with a <placement_frame> needs a <pose>, which says where that frame is")
+    return placement
 
 
 def _register(scope: Scope, entry: Entry) -> None:
@@ -260,11 +241,8 @@ def _register(scope: Scope, entry: Entry) -> None:
     taken = scope.names.get(name) or scope.merged.get(name)
     if taken is not None:
         if entry.document.version >= FRAMES_SINCE or taken.kind == entry.kind:
-            report.error(
-                entry.element,
-                f"there is already a {taken.kind} named {quoted(name)} in line {taken.element.line}; "
-                f"give this {entry.kind} another name",
-            )
+            other = f"a {taken.kind} named {quoted(name)} in line {taken.element.line}"
+            report.error(entry.element, f"there is already {other}; give this {entry.kind} another name")
             return
         entry.name = f"{name}_{entry.kind}"
         report.warn(entry.element, f"{entry.kind} {quoted(name)} has the name of a {taken.kind}: it is {entry.name!r}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._reach.formats.report import Report
-from cardan._reach.formats.sdf.context import Reading
+from cardan._reach.formats.sdf.frames import SdfReading
 from cardan._reach.formats.sdf.scopes import Entry
 from cardan._reach.formats.sdf.values import flag_of, number_of, numbers_in, text_of, vector_of
 from cardan._reach.formats.urdf.joints import rotation_onto, unit_axis
@@ -58,7 +58,7 @@ def density_of(report: Report, collision: Element) -> float | None:
 
 
 def read_shape(
-    r: Reading, entry: Entry, element: Element, geometry: Geometry, pose: SE3, density: float | None
+    r: SdfReading, entry: Entry, element: Element, geometry: Geometry, pose: SE3, density: float | None
 ) -> Shape | None:
     report = entry.document.report
     common = _look(report, element) if element.tag == "visual" else _contact(r, report, element)
@@ -142,7 +142,7 @@ def _colour(report: Report, diffuse: Element, opaque: float) -> tuple[float, ...
     return clipped(report, diffuse, (*numbers[:3], (*numbers, 1.0)[3] * opaque))
 
 
-def _contact(r: Reading, report: Report, collision: Element) -> dict[str, Any]:
+def _contact(r: SdfReading, report: Report, collision: Element) -> dict[str, Any]:
     surface = report.one(collision, "surface")
     contact = None if surface is None else report.one(surface, "contact")
     mask = _ALL_16 if contact is None else _bits(report, report.one(contact, "collide_bitmask"), _ALL_16)
