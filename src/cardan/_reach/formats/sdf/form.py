@@ -28,32 +28,20 @@ from cardan._reach.formats.tree_at_rest import (
     without_mimic,
 )
 from cardan._reach.formats.written import is_bounded, losses_of
+from cardan._robot import joints as J
 from cardan._robot.description import Mechanism
-from cardan._robot.joints import (
-    Composite,
-    Fixed,
-    FreeFlyer,
-    Helical,
-    Joint,
-    Mimic,
-    Prismatic,
-    Reversed,
-    Revolute,
-    Spherical,
-    UnboundedRevolute,
-    Universal,
-)
+from cardan._robot.joints import FreeFlyer, Joint
 from cardan._robot.model import WORLD, Body, Connection, Frame, Model
 from cardan._robot.records import EARTH_GRAVITY
 
 KINDS: dict[type[Joint], str] = {  # joints SDF has, by type
-    Fixed: "fixed",
-    Revolute: "revolute",
-    UnboundedRevolute: "continuous",
-    Prismatic: "prismatic",
-    Helical: "screw",
-    Spherical: "ball",
-    Universal: "universal",
+    J.Fixed: "fixed",
+    J.Revolute: "revolute",
+    J.UnboundedRevolute: "continuous",
+    J.Prismatic: "prismatic",
+    J.Helical: "screw",
+    J.Spherical: "ball",
+    J.Universal: "universal",
 }
 INSTEAD = "JSON holds it: cardan.save(thing, 'robot.json')"
 _PARALLEL = 1.0 - 1e-9
@@ -143,7 +131,7 @@ def may_be_world(thing: Mechanism | Model) -> bool:
 def _from_world(c: Connection) -> Connection:
     """Return a joint whose child is no world, and that is not a reversed one."""
     inner = without_mimic(c.joint)
-    return c.reversed() if c.child == WORLD or (isinstance(inner, Reversed) and c.parent != WORLD) else c
+    return c.reversed() if c.child == WORLD or (isinstance(inner, J.Reversed) and c.parent != WORLD) else c
 
 
 def _recognised(c: Connection) -> Connection:
@@ -151,10 +139,10 @@ def _recognised(c: Connection) -> Connection:
     inner = without_mimic(c.joint)
     if type(inner) in KINDS or isinstance(inner, FreeFlyer):
         return c
-    if isinstance(inner, Composite) and [type(j) for j in inner.joints] == [Revolute, Revolute]:
+    if isinstance(inner, J.Composite) and [type(j) for j in inner.joints] == [J.Revolute, J.Revolute]:
         one, two, poses = *inner.joints, inner.placements
         if poses == (SE3.identity(),) * 2 and abs(one.axis.dot(two.axis)) < _PARALLEL:  # pyright: ignore
-            return replace(c, joint=Universal(one.axis, two.axis))  # pyright: ignore[reportAttributeAccessIssue]
+            return replace(c, joint=J.Universal(one.axis, two.axis))  # pyright: ignore[reportAttributeAccessIssue]
     return as_hinge(c, KINDS)
 
 
@@ -162,7 +150,7 @@ def _check_joint(c: Connection) -> None:
     inner = without_mimic(c.joint)
     what = f"joint {c.name!r} ({type(inner).__name__})"
     if isinstance(inner, FreeFlyer):
-        if c.parent != WORLD or isinstance(c.joint, Mimic):
+        if c.parent != WORLD or isinstance(c.joint, J.Mimic):
             raise UnsupportedError(what, _BY, f"only what floats in the world is free there. {INSTEAD}")
     elif type(inner) not in KINDS:
         kinds = ", ".join(kind.__name__ for kind in KINDS)
@@ -177,10 +165,10 @@ def _check_limits(c: Connection, inner: Joint) -> None:
         upper, lower = getattr(c.limits, what), getattr(c.limits, f"{what}_lower")
         if tuple(-e for e in upper) != tuple(lower):
             raise UnsupportedError(f"{what}_lower of joint {c.name!r}", _BY, f"one limit holds both ways. {INSTEAD}")
-    if isinstance(inner, (Spherical, FreeFlyer)) and is_bounded(c, "lower", "upper", "velocity", "effort"):
+    if isinstance(inner, (J.Spherical, FreeFlyer)) and is_bounded(c, "lower", "upper", "velocity", "effort"):
         raise UnsupportedError(f"limits of joint {c.name!r} ({type(inner).__name__})", _BY, INSTEAD)
     acting = (c.damping or (), c.friction or ())
-    if isinstance(inner, Spherical) and (any(c.spring_stiffness) or any(len(set(e)) > 1 for e in acting)):
+    if isinstance(inner, J.Spherical) and (any(c.spring_stiffness) or any(len(set(e)) > 1 for e in acting)):
         raise UnsupportedError(f"spring, or damping that differs, of joint {c.name!r} (Spherical)", _BY, INSTEAD)
 
 

@@ -20,18 +20,8 @@ from cardan._reach.formats.sdf.scopes import MODEL_FRAME, WORLD_FRAME, Entry, Ta
 from cardan._reach.formats.sdf.values import NO_LIMIT, flag_of, number_of, numbers_in, text_of
 from cardan._reach.formats.urdf.joints import kind_of, unit_axis
 from cardan._reach.formats.xml import Element
-from cardan._robot.joints import (
-    Fixed,
-    Helical,
-    Joint,
-    Limits,
-    Mimic,
-    Prismatic,
-    Revolute,
-    Spherical,
-    UnboundedRevolute,
-    Universal,
-)
+from cardan._robot import joints as J
+from cardan._robot.joints import Joint, Limits, Mimic
 from cardan._robot.records import Frame, Spring
 
 AXES = {  # the kinds of joint that are read, and the axes of each
@@ -115,12 +105,12 @@ def _joint(r: SdfReading, entry: Entry, kind: str, axes: list[Vector3]) -> Joint
         return None
     with report.blamed(element):
         if kind == "screw":
-            return Helical(axes[0], _pitch(report, element))
+            return J.Helical(axes[0], _pitch(report, element))
         if kind == "continuous" and r.continuous == "unit_complex":
-            return UnboundedRevolute(axes[0])
+            return J.UnboundedRevolute(axes[0])
         makers: dict[str, Any] = {
-            "fixed": Fixed, "ball": Spherical, "revolute": Revolute, "continuous": Revolute, "prismatic": Prismatic,
-            "universal": Universal, "revolute2": Universal,
+            "fixed": J.Fixed, "ball": J.Spherical, "revolute": J.Revolute, "continuous": J.Revolute, "prismatic": J.Prismatic,
+            "universal": J.Universal, "revolute2": J.Universal,
         }  # fmt: skip
         return makers[kind](*axes)
     return None
@@ -218,7 +208,7 @@ def _properties(report: Report, entry: Entry, joint: Joint | None, holders: list
     found = found * (joint.nv if len(found) == 1 else 1)
     damping, friction, stiffness, rest = zip(*found, strict=True)
     properties: dict[str, Any] = {"damping": damping, "friction": friction}
-    if any(stiffness) and isinstance(joint, Spherical):
+    if any(stiffness) and isinstance(joint, J.Spherical):
         report.remark(entry.element, f"joint {quoted(entry.name)}: a spring has no meaning for a ball joint")
     elif any(stiffness):
         properties["spring"] = Spring(stiffness, rest)

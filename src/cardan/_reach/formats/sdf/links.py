@@ -10,19 +10,9 @@ from cardan._reach.formats.report import Report, finite, stated
 from cardan._reach.formats.sdf.frames import SdfReading
 from cardan._reach.formats.sdf.scopes import SEPARATOR, Entry
 from cardan._reach.formats.sdf.solids import WATER, Cone, density_of, read_geometry, read_shape
-from cardan._reach.formats.sdf.values import (
-    flag_attribute,
-    flag_of,
-    name_of,
-    number_of,
-    pose_of,
-)
+from cardan._reach.formats.sdf.values import flag_attribute, flag_of, name_of, number_of, pose_of
 from cardan._reach.formats.xml import Element
-from cardan._robot.geometry.shapes import (
-    Geometry,
-    Plane,
-    Shape,
-)
+from cardan._robot.geometry.shapes import Geometry, Plane, Shape
 from cardan._robot.records import Frame
 
 ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")

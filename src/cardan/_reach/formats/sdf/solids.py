@@ -16,17 +16,8 @@ from cardan._reach.formats.sdf.values import flag_of, number_of, numbers_in, tex
 from cardan._reach.formats.urdf.joints import rotation_onto, unit_axis
 from cardan._reach.formats.urdf.links import clipped
 from cardan._reach.formats.xml import Element
-from cardan._robot.geometry.shapes import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ellipsoid,
-    Geometry,
-    Mesh,
-    Plane,
-    Shape,
-    Sphere,
-)
+from cardan._robot.geometry import shapes as S
+from cardan._robot.geometry.shapes import Geometry, Mesh, Plane, Shape
 from cardan._robot.geometry.touching import EVERYTHING, MAX_CLASSES, either_way, groups_and_masks
 from cardan._robot.records import Material
 
@@ -102,11 +93,11 @@ def _mesh(entry: Entry, element: Element) -> Geometry:
 
 
 _SOLIDS: dict[str, Callable[[Entry, Element], Geometry | Cone | None]] = {
-    "box": lambda n, e: Box(vector_of(n.document.report, e, "size", (1.0, 1.0, 1.0))),
-    "sphere": lambda n, e: Sphere(_length(n, e, "radius", 1.0)),
-    "cylinder": lambda n, e: Cylinder(_length(n, e, "radius", 1.0), _length(n, e, "length", 1.0)),
-    "capsule": lambda n, e: Capsule(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
-    "ellipsoid": lambda n, e: Ellipsoid(vector_of(n.document.report, e, "radii", (1.0, 1.0, 1.0))),
+    "box": lambda n, e: S.Box(vector_of(n.document.report, e, "size", (1.0, 1.0, 1.0))),
+    "sphere": lambda n, e: S.Sphere(_length(n, e, "radius", 1.0)),
+    "cylinder": lambda n, e: S.Cylinder(_length(n, e, "radius", 1.0), _length(n, e, "length", 1.0)),
+    "capsule": lambda n, e: S.Capsule(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
+    "ellipsoid": lambda n, e: S.Ellipsoid(vector_of(n.document.report, e, "radii", (1.0, 1.0, 1.0))),
     "cone": lambda n, e: Cone(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
     "plane": lambda n, e: Plane(),
     "mesh": _mesh,

@@ -15,7 +15,8 @@ Source: the ROS documentation of transmissions (wiki.ros.org/urdf/XML/Transmissi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 
 from cardan._algebra.errors import CardanError, quoted
 from cardan._reach.formats.report import NUMBER, Report
@@ -35,23 +36,18 @@ MOTOR = (1.0, (0.0, 0.0, 0.0))
 
 
 def read_actuators(report: Report, root: Element, joints: Iterable[UrdfJoint]) -> dict[str, tuple[Actuator, int]]:
+    """Return the actuators by name, each with its line."""
     known = {joint.name: joint for joint in joints}
+    read = [_transmission(report, element, known) for element in root.all("transmission")]
+    read += [_commanded(report, e, known) for system in root.all("ros2_control") for e in system.all("joint")]
     found: dict[str, tuple[Actuator, int]] = {}
-    for actuator, line in _read(report, root, known):
+    for actuator, line in chain.from_iterable(read):
         if actuator.name in found:
-            told = f"actuator {quoted(actuator.name)} is already defined in line {found[actuator.name][1]}"
-            report.remark(line, f"{told}; this one is skipped")
+            first = f"actuator {quoted(actuator.name)} is already defined in line {found[actuator.name][1]}"
+            report.remark(line, f"{first}; this one is skipped")
         else:
             found[actuator.name] = actuator, line
     return found
-
-
-def _read(report: Report, root: Element, joints: Mapping[str, UrdfJoint]) -> Iterator[tuple[Actuator, int]]:
-    for element in root.all("transmission"):
-        yield from _transmission(report, element, joints)
-    for system in root.all("ros2_control"):
-        for element in system.all("joint"):
-            yield from _commanded(report, element, joints)
 
 
 def _skip(report: Report, element: Element, why: str) -> tuple[()]:
@@ -71,9 +67,8 @@ def _transmission(report: Report, element: Element, joints: Mapping[str, UrdfJoi
     reductions = [e for part in (motors[0], driven[0], element) for e in part.all("mechanicalReduction")]
     gear = _number(reductions[0].text) if reductions else 1.0
     if gear is None:
-        return _skip(
-            report, element, f"its mechanicalReduction is {quoted(reductions[0].text.strip()[:40])}, no number"
-        )
+        word = reductions[0].text.strip()[:40]
+        return _skip(report, element, f"its mechanicalReduction is {quoted(word)}, no number")
     interface = interfaces[0] if interfaces else INTERFACES["effort"]
     if interface.rpartition("/")[2] not in KINDS:
         return _skip(report, element, f"its interface is {quoted(interface[:60])}, expected {' or '.join(KINDS)}")
@@ -120,10 +115,8 @@ def _commanded(report: Report, element: Element, joints: Mapping[str, UrdfJoint]
     if not commands:
         return ()
     bounds = {e.attributes.get("name"): _number(e.text) for e in commands[0].all("param")}
-    control = (-math.inf, math.inf)
-    if bounds.get("min") is not None or bounds.get("max") is not None:
-        lower, upper = bounds.get("min"), bounds.get("max")
-        control = (-math.inf if lower is None else lower, math.inf if upper is None else upper)
+    lower, upper = bounds.get("min"), bounds.get("max")
+    control = (-math.inf if lower is None else lower, math.inf if upper is None else upper)
     return _made(report, element, joints, (joint, joint), 1.0, commands[0].attributes["name"], control)
 
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from cardan._algebra.errors import quoted
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.urdf.joints import LOOP_ENDS, UrdfJoint
-from cardan._reach.formats.urdf.links import Link, UrdfFrame
+from cardan._reach.formats.urdf.links import UrdfFrame, UrdfLink
 from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD
 
 
 def check_robot(
     report: Report,
-    links: Sequence[Link],
+    links: Sequence[UrdfLink],
     joints: Sequence[UrdfJoint],
     loops: Sequence[UrdfJoint],
     frames: Sequence[UrdfFrame],
@@ -23,40 +23,46 @@ def check_robot(
 ) -> None:
     """Check a robot as a whole; `complete` says that no link or joint had to be left out."""
     lines = {link.name: link.line for link in links}
-    _check_names(report, "link", links)
-    _check_names(report, "joint", [*joints, *loops])
-    _check_names(report, "frame", frames)
-    _check_tree(report, links, joints, lines, complete)
-    _check_mimics(report, joints)
-    _check_loops(report, loops, lines)
-    _check_frames(report, frames, lines)
-
-
-def _check_names(report: Report, kind: str, things: Sequence[Link] | Sequence[UrdfJoint] | Sequence[UrdfFrame]) -> None:
-    lines: dict[str, int] = {}
-    for thing in things:
-        if thing.name in lines:
-            report.error(thing.line, f"{kind} {quoted(thing.name)} is already defined in line {lines[thing.name]}")
-        lines.setdefault(thing.name, thing.line)
-
-
-def _check_tree(
-    report: Report, links: Sequence[Link], joints: Sequence[UrdfJoint], lines: Mapping[str, int], complete: bool
-) -> None:
+    for kind, things in (("link", links), ("joint", [*joints, *loops]), ("frame", frames)):
+        first: dict[str, int] = {}
+        for thing in things:
+            if thing.name in first:
+                report.error(thing.line, f"{kind} {quoted(thing.name)} is already defined in line {first[thing.name]}")
+            first.setdefault(thing.name, thing.line)
     known = [_check_ends(report, joint, "joint", ("parent", "child"), lines) for joint in joints]
+    _check_tree(report, links, joints, complete=complete and all(known))
+    _check_mimics(report, joints)
+    for loop in loops:
+        _check_ends(report, loop, "loop", LOOP_ENDS, lines)
+        if loop.parent == loop.child:
+            report.error(loop.line, f"loop {quoted(loop.name)} joins link {quoted(loop.parent)} with itself")
+    for frame in frames:
+        if frame.link != WORLD:
+            _check_link(report, frame.line, f"frame {quoted(frame.name)}: its link", frame.link, lines)
+        if frame.name == WORLD or frame.name in lines:
+            what = "is the world" if frame.name == WORLD else f"is a link's name (line {lines[frame.name]}), too"
+            report.error(frame.line, f"frame {quoted(frame.name)} {what}; give every link and frame its own name")
+
+
+def _check_tree(report: Report, links: Sequence[UrdfLink], joints: Sequence[UrdfJoint], *, complete: bool) -> None:
     above = _joint_above(report, joints)
     for loop in cycles({link: joint.parent for link, joint in above.items()}):
-        report.error(above[loop[0]].line, f"the links form a loop: {_shown(loop, ' <- ')}")
+        report.error(above[loop[0]].line, f"the links form a loop: {_in_a_circle(loop, ' <- ')}")
     if WORLD in above:
         report.error(above[WORLD].child_line, "the link 'world' is the world: it can only be the root")
-    if complete and all(known):
-        _check_roots(report, [link for link in links if link.name not in above])
+    roots = [link for link in links if link.name not in above] if complete else []
+    if len(roots) > 1:
+        named = ", ".join(f"{k.name!r} (line {k.line})" for k in roots[:4]) + (", ..." if len(roots) > 4 else "")
+        report.error(roots[1].line, f"the robot has {len(roots)} root links: {named}; join them with joints")
 
 
 def _check_ends(report: Report, joint: UrdfJoint, owner: str, roles: Sequence[str], links: Mapping[str, int]) -> bool:
+    """Return whether both links of a joint or loop exist."""
     ends = zip(roles, (joint.parent, joint.child), (joint.parent_line, joint.child_line), strict=True)
-    owner = f"{owner} {quoted(joint.name)}"
-    found = [_check_link(report, line, f"{owner}: its {role} link", name, links) for role, name, line in ends]
+    what = f"{owner} {quoted(joint.name)}"
+    found = [
+        _check_link(report, line, f"{what}: its {role} link", name, links) for role, name, line in ends
+    ]  # each is an error of its own
     return all(found)
 
 
@@ -72,33 +78,9 @@ def _joint_above(report: Report, joints: Sequence[UrdfJoint]) -> dict[str, UrdfJ
     for joint in joints:
         first = above.setdefault(joint.child, joint)
         if first is not joint:
-            named = f"joint {first.name!r} (line {first.line}) and {joint.name!r}"
-            report.error(
-                joint.child_line, f"link {quoted(joint.child)} has two parents: {named}; one of them must be a <loop>"
-            )
+            named = f"joint {first.name!r} (line {first.line}) and {joint.name!r}; one of them must be a <loop>"
+            report.error(joint.child_line, f"link {quoted(joint.child)} has two parents: {named}")
     return above
-
-
-def _check_roots(report: Report, roots: Sequence[Link]) -> None:
-    if len(roots) > 1:
-        named = ", ".join(f"{k.name!r} (line {k.line})" for k in roots[:4]) + (", ..." if len(roots) > 4 else "")
-        report.error(roots[1].line, f"the robot has {len(roots)} root links: {named}; join them with joints")
-
-
-def _check_loops(report: Report, loops: Sequence[UrdfJoint], links: Mapping[str, int]) -> None:
-    for loop in loops:
-        _check_ends(report, loop, "loop", LOOP_ENDS, links)
-        if loop.parent == loop.child:
-            report.error(loop.line, f"loop {quoted(loop.name)} joins link {quoted(loop.parent)} with itself")
-
-
-def _check_frames(report: Report, frames: Sequence[UrdfFrame], links: Mapping[str, int]) -> None:
-    for frame in frames:
-        if frame.link != WORLD:
-            _check_link(report, frame.line, f"frame {quoted(frame.name)}: its link", frame.link, links)
-        if frame.name == WORLD or frame.name in links:
-            what = "is the world" if frame.name == WORLD else f"is a link's name (line {links[frame.name]}), too"
-            report.error(frame.line, f"frame {quoted(frame.name)} {what}; give every link and frame its own name")
 
 
 def _check_mimics(report: Report, joints: Sequence[UrdfJoint]) -> None:
@@ -108,7 +90,7 @@ def _check_mimics(report: Report, joints: Sequence[UrdfJoint]) -> None:
         if isinstance(j.joint, Mimic):
             _check_primary(report, j, j.joint.primary, by_name)
     for loop in cycles(copies):
-        report.error(by_name[loop[0]].mimic_line, f"these joints mimic each other: {_shown(loop, ' mimics ')}")
+        report.error(by_name[loop[0]].mimic_line, f"these joints mimic each other: {_in_a_circle(loop, ' mimics ')}")
 
 
 def _check_primary(report: Report, joint: UrdfJoint, name: str, joints: Mapping[str, UrdfJoint]) -> None:
@@ -139,7 +121,7 @@ def cycles(successor: Mapping[str, str]) -> Iterator[list[str]]:
         cleared.update(path)
 
 
-def _shown(loop: list[str], separator: str) -> str:
+def _in_a_circle(loop: list[str], separator: str) -> str:
     names = [quoted(name) for name in (*loop[:8], *loop[:1])]
     if len(loop) > 8:
         names.insert(8, "...")

@@ -28,34 +28,24 @@ from cardan._reach.formats.tree_at_rest import (
     without_mimic,
 )
 from cardan._reach.formats.urdf.joints import rotation_onto
+from cardan._robot import joints as J
 from cardan._robot.description import Mechanism, Shape
 from cardan._robot.description.rooting import rooted
-from cardan._robot.joints import (
-    Fixed,
-    FreeFlyer,
-    Joint,
-    Mimic,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    UnboundedRevolute,
-    reverse,
-)
+from cardan._robot.joints import Fixed, Joint, Mimic, reverse
 from cardan._robot.model import WORLD, Body, Connection, Frame, Model
 from cardan._robot.model.layout import resolve_mimics
 from cardan._robot.records import Actuator
 
 KINDS: dict[type[Joint], str] = {  # joints URDF has, by type
-    Revolute: "revolute",
-    UnboundedRevolute: "continuous",
-    Prismatic: "prismatic",
+    J.Revolute: "revolute",
+    J.UnboundedRevolute: "continuous",
+    J.Prismatic: "prismatic",
     Fixed: "fixed",
-    FreeFlyer: "floating",
-    Planar: "planar",
-    Spherical: "spherical",
+    J.FreeFlyer: "floating",
+    J.Planar: "planar",
+    J.Spherical: "spherical",
 }
-TURNING, MIMICABLE = (Revolute, UnboundedRevolute), (Revolute, UnboundedRevolute, Prismatic)
+TURNING, MIMICABLE = (J.Revolute, J.UnboundedRevolute), (J.Revolute, J.UnboundedRevolute, J.Prismatic)
 HINT = "JSON holds it: cardan.save(thing, 'robot.json')."
 _BASE = "\0base"  # no joint of a mechanism that can be written is named so
 _STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
@@ -93,17 +83,24 @@ def urdf_form(thing: Mechanism | Model) -> UrdfForm:
     written: dict[str, Connection] = {}
     children = {c.child for c in tree}
     for c, *_ in outwards((c.parent for c in tree if c.parent not in children), tree):
-        seen = replace(c, parent_pose=_on_link(links[c.parent], c.parent_pose))
+        seen = replace(c, parent_pose=_from_link(links[c.parent], c.parent_pose))
         written[c.name], links[c.child] = _between_links(seen)
     world = any(c.parent == WORLD for c in tree) or any(s.body == WORLD for s in thing.shapes)
     return UrdfForm(
         name=thing.name,
-        bodies=tuple(_body_on_link(body, links[body.name]) for body in thing.bodies),
+        bodies=tuple(Body(b.name, b.inertia and _from_link(links[b.name], b.inertia)) for b in thing.bodies),
         world=world,
         tree=tuple(written[c.name] for c in tree),
-        loops=tuple(_ends_on_links(c, links) for c in loops),
-        frames=tuple(replace(f, pose=_on_link(links[f.body], f.pose)) for f in thing.frames),
-        shapes=tuple(replace(s, pose=_on_link(links[s.body], s.pose)) for s in thing.shapes),
+        loops=tuple(
+            replace(
+                c,
+                parent_pose=_from_link(links[c.parent], c.parent_pose),
+                child_pose=_from_link(links[c.child], c.child_pose),
+            )
+            for c in loops
+        ),
+        frames=tuple(replace(f, pose=_from_link(links[f.body], f.pose)) for f in thing.frames),
+        shapes=tuple(replace(s, pose=_from_link(links[s.body], s.pose)) for s in thing.shapes),
         actuators=thing.actuators,
         moved={name: X for name, X in links.items() if SE3.identity() != X},
     )
@@ -172,7 +169,7 @@ def _check_joint(c: Connection, *, closing: bool) -> None:
         expected = f"{kinds}, or a Mimic of one of the first three"
         raise ParameterError(f"joint {c.name!r} in URDF", got=_described(c.joint), expected=expected, hint=HINT)
     inner = without_mimic(c.joint)
-    if isinstance(inner, UnboundedRevolute) and inner.order != "cos_sin":
+    if isinstance(inner, J.UnboundedRevolute) and inner.order != "cos_sin":
         got = f"UnboundedRevolute of order {inner.order!r}"
         raise ParameterError(f"joint {c.name!r} in URDF", got=got, expected="order 'cos_sin'", hint=HINT)
 
@@ -204,7 +201,7 @@ def _with_axis_in_child(joint: Any, X_cj: SE3) -> Joint:
 def _keeps_frame(c: Connection) -> bool:
     """Return whether a joint is one of URDF's about the child's own frame."""
     inner = without_mimic(c.joint)
-    if isinstance(inner, (Fixed, Prismatic)):
+    if isinstance(inner, (Fixed, J.Prismatic)):
         return True
     arm = c.child_pose.translation
     axis = c.child_pose.rotation @ Vector3.of(inner.axis) if isinstance(inner, TURNING) else None
@@ -213,7 +210,7 @@ def _keeps_frame(c: Connection) -> bool:
 
 def _is_across(c: Connection) -> bool:
     """Return whether a planar joint's child frame is what the reader makes of URDF's axis."""
-    if not isinstance(c.joint, Planar) or any(c.child_pose.translation):
+    if not isinstance(c.joint, J.Planar) or any(c.child_pose.translation):
         return False
     R = c.child_pose.rotation
     return max(abs(a - b) for a, b in zip(R.entries(), rotation_onto(across(c)).entries(), strict=True)) <= 1e-15
@@ -223,19 +220,6 @@ def across(c: Connection) -> Vector3:
     return c.child_pose.rotation @ Vector3(0.0, 0.0, 1.0)
 
 
-def _on_link(X_body_link: SE3, pose: SE3) -> SE3:
-    return pose if X_body_link == SE3.identity() else X_body_link.inverse() @ pose
-
-
-def _body_on_link(body: Body, X_body_link: SE3) -> Body:
-    if body.inertia is None or X_body_link == SE3.identity():
-        return body
-    return Body(body.name, X_body_link.inverse() @ body.inertia)
-
-
-def _ends_on_links(c: Connection, links: dict[str, SE3]) -> Connection:
-    poses = {
-        "parent_pose": _on_link(links[c.parent], c.parent_pose),
-        "child_pose": _on_link(links[c.child], c.child_pose),
-    }
-    return replace(c, **poses)
+def _from_link(X_body_link: SE3, thing: Any) -> Any:
+    """Return a pose or an inertia on a body, in its axes, as one on its link."""
+    return thing if X_body_link == SE3.identity() else X_body_link.inverse() @ thing

@@ -20,31 +20,21 @@ from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Matrix3, Vector3
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw
 from cardan._reach.formats.report import Report
-from cardan._reach.formats.urdf.links import Reading, read_origin
+from cardan._reach.formats.urdf.links import UrdfReading, read_origin
 from cardan._reach.formats.urdf.schema import VOCABULARY
 from cardan._reach.formats.xml import Element
-from cardan._robot.joints import (
-    Fixed,
-    FreeFlyer,
-    Joint,
-    Limits,
-    Mimic,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    UnboundedRevolute,
-)
+from cardan._robot import joints as J
+from cardan._robot.joints import Joint, Limits, Mimic
 
 _KINDS: dict[str, Callable[[Vector3], Joint]] = {
-    "revolute": Revolute,
-    "continuous": Revolute,
-    "prismatic": Prismatic,
-    "fixed": lambda _: Fixed(),
-    "floating": lambda _: FreeFlyer(),
-    "planar": lambda _: Planar(),
-    "spherical": lambda _: Spherical(),
-    "ball": lambda _: Spherical(),
+    "revolute": J.Revolute,
+    "continuous": J.Revolute,
+    "prismatic": J.Prismatic,
+    "fixed": lambda _: J.Fixed(),
+    "floating": lambda _: J.FreeFlyer(),
+    "planar": lambda _: J.Planar(),
+    "spherical": lambda _: J.Spherical(),
+    "ball": lambda _: J.Spherical(),
 }
 NEEDS_LIMIT = ("revolute", "prismatic")
 HAS_AXIS = ("revolute", "continuous", "prismatic", "planar")
@@ -76,7 +66,7 @@ class UrdfJoint:
     mimic_line: int = 0
 
 
-def read_joint(r: Reading, element: Element) -> UrdfJoint | None:
+def read_joint(r: UrdfReading, element: Element) -> UrdfJoint | None:
     """Return a joint, or None if it lacks what makes it one."""
     name, kind = r.report.text(element, "name"), kind_of(r.report, element, _KINDS)
     (parent, parent_line), (child, child_line) = _end(r.report, element, "parent"), _end(r.report, element, "child")
@@ -94,7 +84,7 @@ def read_joint(r: Reading, element: Element) -> UrdfJoint | None:
     return UrdfJoint(name, element.line, kind, *ends, joint, *poses, limits, *passive, mimic_line)
 
 
-def read_loop(r: Reading, element: Element) -> UrdfJoint | None:
+def read_loop(r: UrdfReading, element: Element) -> UrdfJoint | None:
     """Return a joint that closes a loop, or None if it lacks what makes it one; it needs no <limit>."""
     name, kind = r.report.text(element, "name"), kind_of(r.report, element, _KINDS)
     (parent, parent_line), (child, child_line) = (_end(r.report, element, end) for end in LOOP_ENDS)
@@ -135,7 +125,7 @@ def _owner(element: Element) -> str:
 
 def _joint(kind: str, axis: Vector3, continuous: str) -> Joint:
     if kind == "continuous" and continuous == "unit_complex":
-        return UnboundedRevolute(axis)
+        return J.UnboundedRevolute(axis)
     return _KINDS[kind](axis)
 
 
@@ -192,13 +182,18 @@ def _mimicked(report: Report, element: Element, kind: str, joint: Joint) -> tupl
     return joint, mimic.line
 
 
-def _limits(r: Reading, element: Element, kind: str, nv: int) -> Limits:
-    limit = r.report.one(element, "limit")
+def _limits(r: UrdfReading, element: Element, kind: str, nv: int) -> Limits:
+    limit, owner = r.report.one(element, "limit"), _owner(element)
     if limit is None or nv == 0:
         if kind in NEEDS_LIMIT:
-            _miss_limit(r.report, element, kind)
+            hint = ", or make it continuous" if kind == "revolute" else ""
+            expected = "<limit lower=... upper=... effort=... velocity=.../>"
+            r.report.error(element, f"{owner} is {kind} and needs a <limit>: add {expected}{hint}")
         return Limits()
-    rates = {what: _rate(r, element, limit, what, nv) for what in ("velocity", "effort")}
+    rates = {}
+    for what in ("velocity", "effort"):
+        if r.version != "1.2" or what in limit.attributes:  # URDF 1.2 allows to leave it out
+            rates[what] = (_bound(r.report.non_negative(limit, what, None, owner)),) * nv
     _check_optional(r.report, limit, ("acceleration", "deceleration", "jerk"))
     if kind not in NEEDS_LIMIT:
         _check_optional(r.report, limit, ("lower", "upper"))
@@ -206,23 +201,10 @@ def _limits(r: Reading, element: Element, kind: str, nv: int) -> Limits:
     before = r.report.error_count
     lower, upper = (_bound(r.report.number(limit, side, 0.0)) for side in ("lower", "upper"))
     if lower > upper and r.report.error_count == before:
-        r.report.error(limit, f"{_owner(element)}: lower limit {lower:g} exceeds upper limit {upper:g}; swap them?")
+        r.report.error(limit, f"{owner}: lower limit {lower:g} exceeds upper limit {upper:g}; swap them?")
     if "lower" not in limit.attributes and "upper" not in limit.attributes:
-        r.report.remark(limit, f"{_owner(element)}: lower and upper are missing and count as 0: it is locked")
+        r.report.remark(limit, f"{owner}: lower and upper are missing and count as 0: it is locked")
     return Limits(**rates) if lower > upper else Limits(lower=(lower,), upper=(upper,), **rates)
-
-
-def _miss_limit(report: Report, element: Element, kind: str) -> None:
-    hint = ", or make it continuous" if kind == "revolute" else ""
-    expected = "<limit lower=... upper=... effort=... velocity=.../>"
-    report.error(element, f"{_owner(element)} is {kind} and needs a <limit>: add {expected}{hint}")
-
-
-def _rate(r: Reading, element: Element, limit: Element, what: str, nv: int) -> tuple[float, ...] | None:
-    """Return the limit of velocity or effort; URDF 1.2 allows to leave it out."""
-    if r.version == "1.2" and what not in limit.attributes:
-        return None
-    return (_bound(r.report.non_negative(limit, what, None, _owner(element))),) * nv
 
 
 def _bound(value: float) -> float:

@@ -23,7 +23,14 @@ from cardan._reach.formats.source import Source
 from cardan._reach.formats.urdf.actuators import read_actuators
 from cardan._reach.formats.urdf.checks import check_robot
 from cardan._reach.formats.urdf.joints import UrdfJoint, read_joint, read_loop
-from cardan._reach.formats.urdf.links import Link, Reading, UrdfFrame, read_frame, read_global_material, read_link
+from cardan._reach.formats.urdf.links import (
+    UrdfFrame,
+    UrdfLink,
+    UrdfReading,
+    read_frame,
+    read_global_material,
+    read_link,
+)
 from cardan._reach.formats.urdf.schema import VERSIONS, VOCABULARY
 from cardan._reach.formats.xml import Element, is_xacro, parse
 from cardan._robot.description import Mechanism
@@ -37,7 +44,7 @@ Thing = TypeVar("Thing")
 class _Robot(NamedTuple):
     """What a URDF describes, as read."""
 
-    links: list[Link]
+    links: list[UrdfLink]
     joints: list[UrdfJoint]
     loops: list[UrdfJoint]
     frames: list[UrdfFrame]
@@ -106,7 +113,7 @@ def read_tree(source: Source, options: Options, root: Element, report: Report) -
         return Description(None, report)
     version = root.attributes.get("version", "1.0")
     meshes = Meshes(Places(source.folder, options.package_dirs))
-    robot = _read_elements(Reading(source, report, meshes, options.continuous, version), root)
+    robot = _read_elements(UrdfReading(source, report, meshes, options.continuous, version), root)
     meshes.tell(report)
     if report.errors:
         return Description(None, report)
@@ -116,7 +123,7 @@ def read_tree(source: Source, options: Options, root: Element, report: Report) -
     return Description(_mechanism(report, root.attributes["name"], robot), report, places)
 
 
-def _read_elements(reading: Reading, root: Element) -> _Robot:
+def _read_elements(reading: UrdfReading, root: Element) -> _Robot:
     report = reading.report
     VOCABULARY.review(report, root)
     for element in root.all("material"):
@@ -161,10 +168,16 @@ def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
     mechanism = Mechanism(name)
     for link in robot.links:
         with report.blamed(link.line):
-            _add_link(report, mechanism, link)
-    for joint in (*robot.joints, *robot.loops):  # after the joints of the tree, so that the loops close
-        with report.blamed(joint.line):
-            _add_joint(mechanism, joint)
+            if link.name != WORLD:
+                mechanism.add_body(link.name, link.inertia)
+            elif link.inertia is not None:
+                report.remark(link.line, "the inertia of the link 'world' has no effect: it is the world")
+            for shape in link.shapes:
+                mechanism.add_shape(shape)
+    for j in (*robot.joints, *robot.loops):  # after the joints of the tree, so that the loops close
+        with report.blamed(j.line):
+            ends = j.parent, j.child, j.parent_pose, j.child_pose
+            mechanism.add_joint(j.name, j.joint, *ends, j.limits, j.damping, j.friction, j.armature)
     for frame in robot.frames:
         with report.blamed(frame.line):
             mechanism.add_frame(frame.name, frame.link, frame.pose, frame.kind)
@@ -172,18 +185,3 @@ def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
         with report.blamed(line):
             mechanism.add_actuator(actuator)
     return None if report.errors else mechanism
-
-
-def _add_link(report: Report, mechanism: Mechanism, link: Link) -> None:
-    if link.name != WORLD:
-        mechanism.add_body(link.name, link.inertia)
-    elif link.inertia is not None:
-        report.remark(link.line, "the inertia of the link 'world' has no effect: it is the world")
-    for shape in link.shapes:
-        mechanism.add_shape(shape)
-
-
-def _add_joint(mechanism: Mechanism, j: UrdfJoint) -> None:
-    mechanism.add_joint(
-        j.name, j.joint, j.parent, j.child, j.parent_pose, j.child_pose, j.limits, j.damping, j.friction, j.armature
-    )
