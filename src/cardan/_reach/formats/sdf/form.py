@@ -50,14 +50,14 @@ _BY = "SDF"
 
 
 @dataclass(slots=True)
-class Group:
+class ModelParts:
     """What stands in one model: parts by the last part of their names, and models in it."""
 
     prefix: str  # of the names of all of them
     links: dict[str, Body] = field(default_factory=dict)  # the bodies, by name
     joints: dict[str, Connection] = field(default_factory=dict)  # the joints, by name
     frames: list[Frame] = field(default_factory=list)  # the frames, but for sensors that stand on links and joints
-    models: dict[str, Group] = field(default_factory=dict)  # groups by name
+    models: dict[str, ModelParts] = field(default_factory=dict)  # groups by name
 
     def local(self, name: str, what: str) -> str:
         """Return what something is called from here.
@@ -76,7 +76,7 @@ class SdfForm:
     """What SDF can say of a mechanism."""
 
     name: str  # of the mechanism
-    top: Group  # what is in the model itself
+    top: ModelParts  # what is in the model itself
     poses: dict[str, SE3]  # X_root_body at rest
     # by body, the joint that leads to it from where the tree begins; only those directed so
     tree: dict[str, Connection]
@@ -92,7 +92,7 @@ def sdf_form(thing: Mechanism | Model) -> SdfForm:
     Raises:
         UnsupportedError: for what SDF cannot say, by name.
     """
-    joints = [_recognised(_from_world(c)) for c in _joints_of(thing)]
+    joints = [_recognised(c) for c in _joints_of(thing)]
     floating = [c for c in joints if isinstance(c.joint, FreeFlyer)]
     written = [c for c in joints if not isinstance(c.joint, FreeFlyer)]
     for c in joints:
@@ -128,48 +128,45 @@ def may_be_world(thing: Mechanism | Model) -> bool:
     return tuple(map(float, thing.gravity)) != EARTH_GRAVITY or all(SEPARATOR in body.name for body in thing.bodies)
 
 
-def _from_world(c: Connection) -> Connection:
-    """Return a joint whose child is no world, and that is not a reversed one."""
-    inner = without_mimic(c.joint)
-    return c.reversed() if c.child == WORLD or (isinstance(inner, J.Reversed) and c.parent != WORLD) else c
-
-
 def _recognised(c: Connection) -> Connection:
-    """Return a joint that SDF has under another name, such as a user's own hinge, under its own."""
+    """Return a joint that SDF has under another name, such as a user's own hinge, under its own.
+
+    The child of a joint is not the world there, and no joint is a reversed one.
+    """
+    if c.child == WORLD or (isinstance(without_mimic(c.joint), J.Reversed) and c.parent != WORLD):
+        c = c.reversed()
     inner = without_mimic(c.joint)
     if type(inner) in KINDS or isinstance(inner, FreeFlyer):
         return c
     if isinstance(inner, J.Composite) and [type(j) for j in inner.joints] == [J.Revolute, J.Revolute]:
-        one, two, poses = *inner.joints, inner.placements
-        if poses == (SE3.identity(),) * 2 and abs(one.axis.dot(two.axis)) < _PARALLEL:  # pyright: ignore
-            return replace(c, joint=J.Universal(one.axis, two.axis))  # pyright: ignore[reportAttributeAccessIssue]
+        axes: Any = [joint.axis for joint in inner.joints]  # pyright: ignore[reportAttributeAccessIssue]
+        if tuple(inner.placements) == (SE3.identity(),) * 2 and abs(axes[0].dot(axes[1])) < _PARALLEL:
+            return replace(c, joint=J.Universal(*axes))
     return as_hinge(c, KINDS)
 
 
 def _check_joint(c: Connection) -> None:
-    inner = without_mimic(c.joint)
-    what = f"joint {c.name!r} ({type(inner).__name__})"
+    """Raise `UnsupportedError` for what SDF cannot say of a joint."""
+    inner, instead = without_mimic(c.joint), INSTEAD
+    name = f"joint {c.name!r}"
+    kind = f"({type(inner).__name__})"
     if isinstance(inner, FreeFlyer):
         if c.parent != WORLD or isinstance(c.joint, J.Mimic):
-            raise UnsupportedError(what, _BY, f"only what floats in the world is free there. {INSTEAD}")
+            raise UnsupportedError(f"{name} {kind}", _BY, f"only what floats in the world is free there. {instead}")
     elif type(inner) not in KINDS:
         kinds = ", ".join(kind.__name__ for kind in KINDS)
-        raise UnsupportedError(what, _BY, f"it has {kinds}; put others together with bodies between. {INSTEAD}")
+        instead = f"it has {kinds}; put others together with bodies between. {instead}"
+        raise UnsupportedError(f"{name} {kind}", _BY, instead)
     if any((*c.drive_stiffness, *c.drive_damping, *(c.compliance or ()))):
-        raise UnsupportedError(f"drive or compliance of joint {c.name!r}", _BY, INSTEAD)
-    _check_limits(c, inner)
-
-
-def _check_limits(c: Connection, inner: Joint) -> None:
+        raise UnsupportedError(f"drive or compliance of {name}", _BY, instead)
     for what in ("velocity", "effort"):
-        upper, lower = getattr(c.limits, what), getattr(c.limits, f"{what}_lower")
-        if tuple(-e for e in upper) != tuple(lower):
-            raise UnsupportedError(f"{what}_lower of joint {c.name!r}", _BY, f"one limit holds both ways. {INSTEAD}")
+        if tuple(-e for e in getattr(c.limits, what)) != tuple(getattr(c.limits, f"{what}_lower")):
+            raise UnsupportedError(f"{what}_lower of {name}", _BY, f"one limit holds both ways. {instead}")
     if isinstance(inner, (J.Spherical, FreeFlyer)) and is_bounded(c, "lower", "upper", "velocity", "effort"):
-        raise UnsupportedError(f"limits of joint {c.name!r} ({type(inner).__name__})", _BY, INSTEAD)
-    acting = (c.damping or (), c.friction or ())
-    if isinstance(inner, J.Spherical) and (any(c.spring_stiffness) or any(len(set(e)) > 1 for e in acting)):
-        raise UnsupportedError(f"spring, or damping that differs, of joint {c.name!r} (Spherical)", _BY, INSTEAD)
+        raise UnsupportedError(f"limits of {name} {kind}", _BY, instead)
+    differs = any(len(set(e)) > 1 for e in (c.damping or (), c.friction or ()))
+    if isinstance(inner, J.Spherical) and (any(c.spring_stiffness) or differs):
+        raise UnsupportedError(f"spring, or damping that differs, of {name} (Spherical)", _BY, instead)
 
 
 def _check_closed(c: Connection, poses: dict[str, SE3]) -> None:
@@ -196,9 +193,9 @@ def _split_sensors(thing: Any, joints: set[str]) -> tuple[dict[str, list[Frame]]
 
 def _grouped(
     bodies: Sequence[Body], joints: Sequence[Connection], frames: Sequence[Frame]
-) -> tuple[Group, dict[str, str]]:
+) -> tuple[ModelParts, dict[str, str]]:
     """Return all parts in the models their names say, and what joints are called there."""
-    top = Group("")
+    top = ModelParts("")
     models: set[str] = set()
     for body in bodies:
         _group_of(top, body.name, make=True).links[body.name] = body
@@ -206,9 +203,8 @@ def _grouped(
         models |= {SEPARATOR.join(steps[:k]) for k in range(1, len(steps))}
     for part in (*bodies, *frames):
         if part.name in models:
-            raise UnsupportedError(
-                f"{part.name!r} beside '{part.name}::...'", _BY, "a model there has one of the names"
-            )
+            what = f"{part.name!r} beside '{part.name}::...'"
+            raise UnsupportedError(what, _BY, "a model there has one of the names")
     taken = models | {body.name for body in bodies}
     for frame in frames:
         _group_of(top, frame.name).frames.append(frame)
@@ -232,13 +228,13 @@ def checked_steps(what: str, name: str) -> list[str]:
     return steps
 
 
-def _group_of(top: Group, name: str, *, make: bool = False) -> Group:
+def _group_of(top: ModelParts, name: str, *, make: bool = False) -> ModelParts:
     *path, _ = checked_steps("the name", name)
     group = top
     for step in path:
         if step not in group.models and not make:
             raise UnsupportedError(f"the name {name!r}", _BY, f"{step!r} is no model with a body; Mechanism.renamed")
-        group = group.models.setdefault(step, Group(f"{group.prefix}{step}{SEPARATOR}"))
+        group = group.models.setdefault(step, ModelParts(f"{group.prefix}{step}{SEPARATOR}"))
     return group
 
 

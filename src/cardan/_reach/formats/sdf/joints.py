@@ -28,6 +28,10 @@ AXES = {  # the kinds of joint that are read, and the axes of each
     "fixed": (), "ball": (), "revolute": ("axis",), "continuous": ("axis",), "prismatic": ("axis",),
     "screw": ("axis",), "universal": ("axis", "axis2"), "revolute2": ("axis", "axis2"),
 }  # fmt: skip
+_MADE_OF: dict[str, Any] = {
+    "fixed": J.Fixed, "ball": J.Spherical, "revolute": J.Revolute, "continuous": J.Revolute,
+    "prismatic": J.Prismatic, "universal": J.Universal, "revolute2": J.Universal,
+}  # fmt: skip
 GEARBOX = "is a gearbox: it ties the angles of two other joints; give the second one a <mimic> of the first"
 UNSCOPED_AXES = (1, 4)  # up to this version an axis is in the axes of the model
 PASSIVE = ("damping", "friction", "spring_stiffness", "spring_reference")
@@ -108,11 +112,7 @@ def _joint(r: SdfReading, entry: Entry, kind: str, axes: list[Vector3]) -> Joint
             return J.Helical(axes[0], _pitch(report, element))
         if kind == "continuous" and r.continuous == "unit_complex":
             return J.UnboundedRevolute(axes[0])
-        makers: dict[str, Any] = {
-            "fixed": J.Fixed, "ball": J.Spherical, "revolute": J.Revolute, "continuous": J.Revolute, "prismatic": J.Prismatic,
-            "universal": J.Universal, "revolute2": J.Universal,
-        }  # fmt: skip
-        return makers[kind](*axes)
+        return _MADE_OF[kind](*axes)
     return None
 
 
