@@ -17,7 +17,7 @@ from itertools import islice
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats.report import At, FilePlace, Report
-from cardan._reach.formats.sdf.scopes import Entry, Scope, Target
+from cardan._reach.formats.sdf.scopes import Destination, Entry, Scope
 from cardan._reach.formats.sdf.values import pose_of
 from cardan._reach.formats.xml import Element
 
@@ -33,12 +33,12 @@ class Frames:
 
     report: Report
     _poses: dict[Entry, SE3] = field(default_factory=dict)
-    _references: dict[Entry, Target | None] = field(default_factory=dict)
+    _references: dict[Entry, Destination | None] = field(default_factory=dict)
     _in_root: dict[Entry, SE3] = field(default_factory=dict)
     _links: dict[Entry | Scope, Attached] = field(default_factory=dict)
     _told: set[tuple[Scope, str, str]] = field(default_factory=set)
 
-    def find(self, scope: Scope, name: str, at: FilePlace, what: str) -> Target | None:
+    def find(self, scope: Scope, name: str, at: FilePlace, what: str) -> Destination | None:
         found = scope.find(name)
         if found is None and (scope, name, what) not in self._told and not scope.may_have(name):
             self._told.add((scope, name, what))
@@ -47,7 +47,7 @@ class Frames:
             self.report.error(at, f"{what}: there is no {quoted(name)} in {where}{hint}")
         return found
 
-    def reference(self, entry: Entry) -> Target | None:
+    def reference(self, entry: Entry) -> Destination | None:
         """Return what the pose of something is relative to; None stands for the frame of its scope."""
         if entry not in self._references:
             name = entry.pose.relative_to or entry.attached_to
@@ -81,7 +81,7 @@ class Frames:
                 if target.entry is not None:
                     yield target.entry
 
-    def _placement(self, entry: Entry) -> Target | None:
+    def _placement(self, entry: Entry) -> Destination | None:
         """Return what in a model its pose is the pose of; None for the model's own frame."""
         scope = entry.scope
         if scope is None or not scope.placement:
@@ -92,7 +92,7 @@ class Frames:
         X, placement = _product(self._along(self.reference(entry)), entry.pose.X), self._placement(entry)
         return X if placement is None else X @ self._along(placement).inverse()
 
-    def _along(self, target: Target | None) -> SE3:
+    def _along(self, target: Destination | None) -> SE3:
         """Return the pose of a target in the scope its name was said in; what it consists of is known."""
         X = SE3.identity()
         for model in () if target is None else target.models:
@@ -107,16 +107,16 @@ class Frames:
             self._in_root[frame] = _product(self.in_root(frame.home.owner), self.pose(frame))
         return self._in_root[frame]
 
-    def between(self, a: Target, b: Target) -> SE3:
+    def between(self, a: Destination, b: Destination) -> SE3:
         above = dict(self._upwards(node_of(a)))
         for node, X in self._upwards(node_of(b)):
             if node in above:
                 return _product(above[node].inverse(), X)
         return self.in_root(node_of(a)).inverse() @ self.in_root(node_of(b))
 
-    def on_link(self, link: Attached, target: Target) -> SE3:
+    def on_link(self, link: Attached, target: Destination) -> SE3:
         """Return X_link_target."""
-        return self.in_root(node_of(target)) if link is None else self.between(Target((), link, link.home), target)
+        return self.in_root(node_of(target)) if link is None else self.between(Destination((), link, link.home), target)
 
     def on_entry(self, entry: Entry, element: Element) -> SE3:
         """Return X_entry_element for an element on a link, or joint, that has no frame of its own."""
@@ -124,7 +124,7 @@ class Frames:
         if not pose.relative_to:
             return pose.X
         found = self.find(entry.home, pose.relative_to, pose.at, f"pose of <{element.tag}>")
-        return pose.X if found is None else self.between(Target((), entry, entry.home), found) @ pose.X
+        return pose.X if found is None else self.between(Destination((), entry, entry.home), found) @ pose.X
 
     def _upwards(self, node: Entry | None) -> Iterator[tuple[Entry | None, SE3]]:
         """Yield the frames something is relative to, itself first, and its pose in each; a few of them."""
@@ -143,7 +143,7 @@ class Frames:
             return self.pose(entry), entry.home.owner
         return entry.pose.X, entry.home.owner if reference is None else node_of(reference)
 
-    def link(self, target: Target) -> Attached:
+    def link(self, target: Destination) -> Attached:
         """Return the link something is fixed to; None for the world, also where there is none, with a fault."""
         here: Entry | Scope | None = target.entry or target.scope
         path: dict[Entry | Scope, None] = {}
@@ -201,7 +201,7 @@ def _product(X: SE3, Y: SE3) -> SE3:
     return X if _ONE == Y else X @ Y
 
 
-def node_of(target: Target) -> Entry | None:
+def node_of(target: Destination) -> Entry | None:
     """Return the frame a name leads to; None for that of the root."""
     return target.entry or target.scope.owner
 

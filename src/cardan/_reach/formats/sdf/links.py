@@ -19,17 +19,7 @@ ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 @dataclass(frozen=True, slots=True)
-class Solid:
-    """What a collision element says of the matter of its link."""
-
-    geometry: Geometry | Cone
-    pose: SE3
-    density: float | None
-    at: Element
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
+class SdfLink:
     """A link as read."""
 
     entry: Entry
@@ -38,41 +28,36 @@ class Link:
     sensors: tuple[Frame, ...]
 
 
-def read_link(r: SdfReading, entry: Entry) -> Link:
-    report, element = entry.document.report, entry.element
-    shapes, solids = [], []
+Matter = tuple[Element, Geometry | Cone, SE3, float | None]  # a <collision>, its geometry, pose and density
+
+
+def read_link(r: SdfReading, entry: Entry) -> SdfLink:
+    """Return what is on a link."""
+    report, element, name = entry.document.report, entry.element, quoted(entry.name)
+    shapes, matter = [], list[Matter]()
     names: set[tuple[str, str]] = set()
     for child in element.children:
-        if child.tag in ("visual", "collision"):
-            _check_name(report, child, names)
-            pose = r.frames.on_entry(entry, child)
-            geometry = read_geometry(entry, child)
-            if geometry is None:
-                continue
-            density = density_of(report, child) if child.tag == "collision" else None
-            if child.tag == "collision":
-                solids.append(Solid(geometry, pose, density, child))
-            if not isinstance(geometry, Cone):
-                shapes.append(read_shape(r, entry, child, geometry, pose, density))
-    _warn_of_motion(report, element, entry.name)
-    inertia = _inertia(report, element, entry.name, solids)
-    sensors = sensors_of(r, entry, entry.full_name, SE3.identity())
-    return Link(entry, inertia, tuple(s for s in shapes if s is not None), sensors)
-
-
-def _check_name(report: Report, element: Element, names: set[tuple[str, str]]) -> None:
-    name = name_of(report, element)
-    if name is not None and (element.tag, name) in names:
-        report.error(element, f"there is already a {element.tag} named {quoted(name)} on this link")
-    names.add((element.tag, name or ""))
-
-
-def _warn_of_motion(report: Report, element: Element, name: str) -> None:
-    """Warn of what changes how a link moves and cannot be had here."""
+        if child.tag not in ("visual", "collision"):
+            continue
+        own = name_of(report, child)
+        if own is not None and (child.tag, own) in names:
+            report.error(child, f"there is already a {child.tag} named {quoted(own)} on this link")
+        names.add((child.tag, own or ""))
+        pose, geometry = r.frames.on_entry(entry, child), read_geometry(entry, child)
+        if geometry is None:
+            continue
+        density = density_of(report, child) if child.tag == "collision" else None
+        if child.tag == "collision":
+            matter.append((child, geometry, pose, density))
+        if not isinstance(geometry, Cone):
+            shapes.append(read_shape(r, entry, child, geometry, pose, density))
     if not flag_of(report, element, "gravity", default=True):
-        report.warn(element, f"link {quoted(name)} asks for no gravity; here, it falls as all others do")
+        report.warn(element, f"link {name} asks for no gravity; here, it falls as all others do")
     if flag_of(report, element, "kinematic"):
-        report.warn(element, f"link {quoted(name)} is kinematic; here, it moves by its inertia as all others do")
+        report.warn(element, f"link {name} is kinematic; here, it moves by its inertia as all others do")
+    inertia = _inertia(report, element, entry.name, matter)
+    sensors = sensors_of(r, entry, entry.full_name, SE3.identity())
+    return SdfLink(entry, inertia, tuple(s for s in shapes if s is not None), sensors)
 
 
 def sensors_of(r: SdfReading, entry: Entry, body: str, X_body_owner: SE3) -> tuple[Frame, ...]:
@@ -86,15 +71,18 @@ def sensors_of(r: SdfReading, entry: Entry, body: str, X_body_owner: SE3) -> tup
     return tuple(found)
 
 
-def _inertia(report: Report, link: Element, name: str, solids: list[Solid]) -> Inertia | None:
+def _inertia(report: Report, link: Element, name: str, matter: list[Matter]) -> Inertia | None:
     inertial = report.one(link, "inertial")
     if inertial is None:
         return Inertia(1.0, (0.0, 0.0, 0.0), Matrix3.identity())
     if flag_attribute(report, inertial, "auto"):
-        return _automatic(report, inertial, name, solids)
+        return _automatic(report, inertial, name, matter)
     before = report.error_count
     mass = number_of(report, inertial, "mass", 1.0, least=0.0)
-    pose, entries = pose_of(report, inertial), _entries(report, inertial)
+    pose, inertia = pose_of(report, inertial), report.one(inertial, "inertia")
+    entries = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
+    if inertia is not None:
+        entries = tuple(number_of(report, inertia, e, usual) for e, usual in zip(ENTRIES, entries, strict=True))
     if pose.relative_to:
         report.remark(inertial, "<inertial><pose>: it is always relative to the link")
     if report.error_count > before:
@@ -104,25 +92,16 @@ def _inertia(report: Report, link: Element, name: str, solids: list[Solid]) -> I
     return stated(report, inertial, name, mass, pose.X, entries)
 
 
-def _entries(report: Report, inertial: Element) -> tuple[float, ...]:
-    inertia = report.one(inertial, "inertia")
-    defaults = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
-    if inertia is None:
-        return defaults
-    return tuple(number_of(report, inertia, e, d) for e, d in zip(ENTRIES, defaults, strict=True))
-
-
-def _automatic(report: Report, inertial: Element, name: str, solids: list[Solid]) -> Inertia | None:
+def _automatic(report: Report, inertial: Element, name: str, matter: list[Matter]) -> Inertia | None:
     """Return the inertia of the collision shapes; a mass that is given scales it."""
     density = number_of(report, inertial, "density", WATER, least=0.0)
     total, before = Inertia.zero(), report.error_count
-    for solid in solids:
-        with report.blamed(solid.at):
-            if isinstance(solid.geometry, Plane):
-                report.remark(solid.at, "a plane has no inertia: it does not count")
+    for at, geometry, pose, own in matter:
+        with report.blamed(at):
+            if isinstance(geometry, Plane):
+                report.remark(at, "a plane has no inertia: it does not count")
             else:
-                of = density if solid.density is None else solid.density
-                total = total + solid.pose @ solid.geometry.inertia(of)
+                total = total + pose @ geometry.inertia(density if own is None else own)
     if total.mass == 0.0 and report.error_count > before:
         return None
     if total.mass == 0.0:

@@ -22,9 +22,9 @@ from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.formats.resources import Packages
 from cardan._reach.formats.sdf.documents import Document, Library
 from cardan._reach.formats.sdf.frames import Attached, Frames, SdfReading
-from cardan._reach.formats.sdf.joints import SdfJoint, mimicked, read_joint
-from cardan._reach.formats.sdf.links import Link, read_link
-from cardan._reach.formats.sdf.scopes import MODEL_FRAME, ROOT, SEPARATOR, Builder, Entry, Scope, Target
+from cardan._reach.formats.sdf.joints import SdfJoint, as_mimic, read_joint
+from cardan._reach.formats.sdf.links import SdfLink, read_link
+from cardan._reach.formats.sdf.scopes import MODEL_FRAME, ROOT, SEPARATOR, Builder, Destination, Entry, Scope
 from cardan._reach.formats.sdf.solids import refiltered
 from cardan._reach.formats.sdf.values import vector_of
 from cardan._reach.formats.sdf.writer import write_sdf
@@ -45,7 +45,7 @@ WORLD_GRAVITY = (0.0, 0.0, -9.8)  # what SDF says of a world that does not
 class _Parts:
     """What a description holds, as read."""
 
-    links: list[Link] = field(default_factory=list)
+    links: list[SdfLink] = field(default_factory=list)
     joints: list[SdfJoint] = field(default_factory=list)
     frames: list[tuple[Entry, Frame]] = field(default_factory=list)
 
@@ -132,7 +132,7 @@ def _read(r: SdfReading, scope: Scope, only: str | None) -> _Parts:
     if not parts.links and not r.report.errors:
         r.report.warn(scope.element, f"<{scope.element.tag}> holds no <link>: the mechanism has no body")
     by_entry = {joint.entry: joint for joint in parts.joints}
-    parts.joints = [mimicked(r, joint, by_entry) for joint in parts.joints]
+    parts.joints = [as_mimic(r, joint, by_entry) for joint in parts.joints]
     for document in {link.entry.document for link in parts.links}:
         document.meshes.tell(document.report)
     return parts
@@ -144,7 +144,7 @@ def _check_models(r: SdfReading, scope: Scope) -> None:
         inner = entry.scope
         if inner is None or not inner.is_whole:
             continue
-        r.frames.link(Target((), None, inner))
+        r.frames.link(Destination((), None, inner))
         if not inner.static and not any(e.tag in ("link", "model", "include") for e in inner.element.children):
             entry.document.report.error(entry.element, f"model {quoted(entry.name)} has no <link>; a model needs one")
 
@@ -153,7 +153,7 @@ def _frames(r: SdfReading, scope: Scope) -> Iterator[tuple[Entry, Frame]]:
     for entry in scope.entries("frame"):
         if entry.name.endswith(f"{SEPARATOR}{MODEL_FRAME}"):
             continue  # SDF 1.7 wrote out those of models in models
-        here = Target((), entry, entry.home)
+        here = Destination((), entry, entry.home)
         link = r.frames.link(here)
         pose = r.frames.on_link(link, here)
         kind = "sensor" if entry.element.attributes.get("cardan:kind") == "sensor" else "operational"
@@ -161,7 +161,7 @@ def _frames(r: SdfReading, scope: Scope) -> Iterator[tuple[Entry, Frame]]:
             yield entry, Frame(entry.full_name, _body(link), pose, kind)
 
 
-def _remark_on_inertia(r: SdfReading, links: Sequence[Link]) -> None:
+def _remark_on_inertia(r: SdfReading, links: Sequence[SdfLink]) -> None:
     without = [link for link in links if next(link.entry.element.all("inertial"), None) is None]
     if without:
         names = ", ".join(quoted(link.entry.name) for link in without[:3]) + (", ..." if len(without) > 3 else "")
@@ -251,11 +251,11 @@ def _add_bases(r: SdfReading, mechanism: Mechanism, parts: _Parts, *, is_floatin
         _fix(r, mechanism, link.entry, name, FreeFlyer())
 
 
-def _loose(mechanism: Mechanism, parts: _Parts) -> Iterator[Link]:
+def _loose(mechanism: Mechanism, parts: _Parts) -> Iterator[SdfLink]:
     """Yield of every part that does not hang on the world the first link that is no joint's child."""
     forest = connected((body.name for body in mechanism.bodies), mechanism.joints)
     children = {c.child for c in mechanism.joints}
-    groups: dict[str, list[Link]] = {}
+    groups: dict[str, list[SdfLink]] = {}
     for link in parts.links:
         groups.setdefault(forest.find(link.entry.full_name), []).append(link)
     for part, links in groups.items():
@@ -263,7 +263,7 @@ def _loose(mechanism: Mechanism, parts: _Parts) -> Iterator[Link]:
             yield next((link for link in links if link.entry.full_name not in children), links[0])
 
 
-def _mark_root(r: SdfReading, mechanism: Mechanism, anchor: Link) -> None:
+def _mark_root(r: SdfReading, mechanism: Mechanism, anchor: SdfLink) -> None:
     """Add a frame where the file's own is, if the root link does not stand there."""
     X = r.frames.in_root(anchor.entry)
     if SE3.identity() == X:

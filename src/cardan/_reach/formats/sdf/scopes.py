@@ -76,12 +76,16 @@ class Scope:
             if entry.scope is not None:
                 yield from entry.scope.entries(kind)
 
-    def find(self, name: str) -> Target | None:
+    @property
+    def root(self) -> Scope:
+        return self if self.owner is None else self.owner.home.root
+
+    def find(self, name: str) -> Destination | None:
         """Return what a name leads to from here; None if it leads nowhere."""
         models, scope, name = self._walked(name)
         if name in scope.names:
-            return Target(models, scope.names[name], scope)
-        return Target(models, None, scope) if name == scope.own_frame else None
+            return Destination(models, scope.names[name], scope)
+        return Destination(models, None, scope) if name == scope.own_frame else None
 
     def may_have(self, name: str) -> bool:
         return not self._walked(name)[1].is_whole
@@ -115,7 +119,7 @@ class Scope:
                 yield from (f"{entry.name}{SEPARATOR}{name}" for name in entry.scope.names)
 
 
-class Target(NamedTuple):
+class Destination(NamedTuple):
     """Where a name leads: through models, to an entry, or to the frame of a scope itself."""
 
     models: tuple[Entry, ...]
