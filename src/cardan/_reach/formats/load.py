@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -62,13 +63,21 @@ def _format(source: Source) -> Format:
 
 
 def describe(source: RobotSource, options: Options) -> Description:
-    """Return what a robot description holds, with all faults and the places of its parts."""
+    """Return what a robot description holds, with all faults and the places of its parts.
+
+    Raises:
+        ParameterError: for an option that was given and means nothing in the format.
+    """
     if is_named(source):
         source, options = located(str(source), options)
     opened = Source.of(source)
     form = _format(opened)
     reader = module_of(form)
-    options.check_used(form.name, reader.OPTIONS)
+    for option in fields(options):
+        given = getattr(options, option.name)
+        if option.name not in reader.OPTIONS | COMMON and given != getattr(Options(), option.name):
+            expected = f"it left out: {form.name} has no such option"
+            raise ParameterError(f"option {option.name}", got=given, expected=expected)
     found = reader.read(opened, options)
     if options.srdf is None or found.thing is None:
         return found

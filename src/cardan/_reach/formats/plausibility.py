@@ -70,7 +70,6 @@ class _Robot:
 
     @cached_property
     def inertias(self) -> dict[str, Inertia]:
-        """Inertias of the bodies that have mass."""
         bodies = self.mechanism.bodies
         return {body.name: body.inertia for body in bodies if body.inertia is not None and body.inertia.mass > 0.0}
 
@@ -121,7 +120,6 @@ class _Robot:
 
     @cached_property
     def neighbours(self) -> dict[str, list[tuple[str, Connection]]]:
-        """Bodies that each body is joined to."""
         found: dict[str, list[tuple[str, Connection]]] = {}
         for c in self.mechanism.joints:
             found.setdefault(c.parent, []).append((c.child, c))
@@ -130,7 +128,6 @@ class _Robot:
 
 
 def half_sizes(geometry: Any) -> Sequence[float] | None:
-    """Return half the sides of the box around a primitive in its own axes, or None."""
     if isinstance(geometry, Box):
         return [0.5 * s for s in geometry.size]
     if isinstance(geometry, Sphere):
@@ -220,7 +217,6 @@ def impossible_density(robot: _Robot) -> Iterator[Finding]:
 
 
 def _volume(geometry: Any) -> float:
-    """Return a volume [m^3], infinite where it is too large for a number."""
     try:
         return geometry.volume
     except OverflowError:

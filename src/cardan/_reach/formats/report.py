@@ -49,10 +49,50 @@ At = Element | FilePlace | int
 
 @dataclass(slots=True)
 class Report:
-    """The faults of one file: the first `MAX_FAULTS` of each kind.
+    """The faults of one file, the first thousand of each kind, collected while a reader reads on.
 
     Errors are what stops the reading. Doubts are questionable inertias, about which `on_inertia` decides; warnings are
     shown whenever a description is read, remarks only by `check`: whatever a reader does not use is one.
+
+    Args:
+        file: what the file is called.
+        errors, doubts, warnings, remarks: the faults of each kind.
+        error_count: how many errors were noted, also beyond those that are kept.
+
+    Throughout:
+        at: where it is: a line, from 1, or 0 for the file as a whole; an `Element`, whose line it is; or a place.
+        message: what is wrong, and what is right.
+        element: of XML, whose attribute, text or child is read. What is wrong with it becomes an error of its line.
+        name: of the attribute; or what was not found.
+        count: how many numbers are expected.
+        default: what comes back if there is none [as for the attribute]; None makes the attribute required.
+        raw: the text of the attribute, or of the element itself if there is no name.
+        infinite: whether `inf` is a number here.
+        owner: whose number it is, for the error.
+        tag: of the child.
+        required: whether its absence is an error, too.
+        candidates: names there are, of which one may be meant.
+        other: a report whose faults are added.
+
+    Examples:
+        >>> report = cardan.formats.Report("robot.box")
+        >>> box = cardan.formats.parse(cardan.formats.Source("robot.box", b'<box size="1 2 3" mass="-1"/>', None))
+        >>> report.text(box, "size"), report.numbers(box, "size", 3, None), report.number(box, "scale", 1.0)
+        ('1 2 3', (1.0, 2.0, 3.0), 1.0)
+        >>> report.non_negative(box, "mass", None, "the box"), report.one(box, "pose")
+        (1.0, None)
+        >>> report.numbers_of(box, "0 0", 2)
+        (0.0, 0.0)
+        >>> report.remark(1, "no colour"); report.warn(1, "no mesh"); report.doubt(1, "triangle inequality")
+        >>> report.error(2, f"no link 'rool'{report.nearest('rool', ['root'])}")
+        >>> with report.blamed(3):
+        ...     cardan.Inertia(mass=-1.0)
+        >>> report.include(cardan.formats.Report("included.box"))
+        >>> [fault.line for fault in report.faults()]
+        [1, 1, 1, 1, 2, 3]
+        >>> report.stop()
+        Traceback (most recent call last):
+        cardan.errors.DescriptionError: ...
     """
 
     file: str
@@ -89,7 +129,7 @@ class Report:
 
     @contextmanager
     def blamed(self, at: At) -> Iterator[None]:
-        """Turn what records, joints or the mechanism refuse into an error at a place."""
+        """Return a context in which what records, joints or the mechanism refuse is an error at a place."""
         try:
             yield
         except CardanError as error:
@@ -103,14 +143,13 @@ class Report:
         self.remarks += other.remarks
 
     def stop(self) -> None:
-        """Raise `DescriptionError` with all errors so far, if there are any."""
+        """Raise all errors so far.
+
+        Raises:
+            DescriptionError: if there are any.
+        """
         if self.errors:
             raise DescriptionError(sorted(self.errors, key=lambda f: f.line))
-
-    @property
-    def has_enough_doubts(self) -> bool:
-        """Whether one more doubt would not be kept."""
-        return len(self.doubts) > MAX_FAULTS
 
     def faults(self) -> list[Fault]:
         """Return all faults by line."""
@@ -131,7 +170,7 @@ class Report:
         return value
 
     def numbers(self, element: Element, name: str, count: int, default: tuple[float, ...] | None) -> tuple[float, ...]:
-        """Return `count` finite numbers of an attribute; `default` None makes it required."""
+        """Return finite numbers of an attribute [as it states them]."""
         raw = element.attributes.get(name)
         if raw is None:
             if default is None:
@@ -140,13 +179,13 @@ class Report:
         return self.numbers_of(element, raw, count, name) or default or (0.0,) * count
 
     def number(self, element: Element, name: str, default: float | None) -> float:
-        """Return one finite number of an attribute; `default` None makes it required."""
+        """Return one finite number of an attribute [as it states it]."""
         return self.numbers(element, name, 1, None if default is None else (default,))[0]
 
     def numbers_of(
         self, element: Element, raw: str, count: int, name: str = "", *, infinite: bool = False
     ) -> tuple[float, ...]:
-        """Return `count` numbers of the text of an attribute with a name, or of an element; none if it has others."""
+        """Return the numbers of a text [as it states them]; no number if it has others."""
         words, shown = raw.split(), f" {name}={raw[:60]!r}" if name else ""
         if len(words) != count or "${" in raw or "$(" in raw:
             expected = "1 number" if count == 1 else f"{count} numbers separated by spaces"
@@ -168,7 +207,7 @@ class Report:
         return 0.0
 
     def non_negative(self, element: Element, name: str, default: float | None, owner: str) -> float:
-        """Return one number >= 0 of an attribute; `owner` says in the error whose it is."""
+        """Return one number >= 0 of an attribute [as it states it]."""
         value = self.number(element, name, default)
         if value < 0.0:
             self.error(element, f"{owner}: <{element.tag} {name}=...>: {value:g} is negative; expected a number >= 0")
@@ -204,7 +243,7 @@ def stated(report: Report, at: At, link: str, mass: float, pose: SE3, entries: S
     The entries, ixx, ixy, ixz, iyy, iyz, izz [kg m^2], are in the axes of the pose. A tensor no body can have, judged
     as it is written, is doubted.
     """
-    if max(map(abs, entries)) >= NO_INERTIA and not report.has_enough_doubts:
+    if max(map(abs, entries)) >= NO_INERTIA and len(report.doubts) <= MAX_FAULTS:
         with np.errstate(over="ignore", invalid="ignore"):
             faults = Inertia(1.0, (0.0, 0.0, 0.0), Symmetric3(entries)).faults()
         for fault in faults:

@@ -31,7 +31,6 @@ _NAME = re.compile(rb"<name>\s*([^<\s]{1,200})\s*</name>")
 
 
 def check_packages(packages: Any) -> None:
-    """Raise ParameterError unless `packages` is what `Places` understands."""
     expected = "a list of folders that contain packages, or a mapping from package name to folder"
     if isinstance(packages, (str, bytes, os.PathLike)) or not isinstance(packages, (Mapping, Sequence, type(None))):
         raise ParameterError(
@@ -55,15 +54,12 @@ class Places:
     packages: Packages | None = None
 
     def file(self, uri: str) -> str | None:
-        """Return the path of an existing file that the description may name, or None."""
         return self._first(self.candidates(uri), os.path.isfile)
 
     def package(self, name: str) -> str | None:
-        """Return the folder of a package, or None."""
         return self._first(self._package_folders(name), os.path.isdir)
 
     def allow(self, path: str | os.PathLike[str]) -> bool:
-        """Return whether the description may name a path."""
         try:
             real, plain = os.path.realpath(path), os.path.abspath(path)
         except (OSError, ValueError):
@@ -171,7 +167,6 @@ class Meshes:
     _missing: dict[str, At] = field(default_factory=dict)
 
     def path(self, uri: str, at: At) -> str | None:
-        """Return the path of a mesh; None if there is none or it is outside, which `tell` will say."""
         if uri not in self._known:
             self._known[uri] = self.places.file(uri) if len(self._known) < MAX_MESHES else None
         if self._known[uri] is None:
@@ -179,7 +174,6 @@ class Meshes:
         return self._known[uri]
 
     def tell(self, report: Report) -> None:
-        """Warn of the meshes that are missing, once."""
         if not self._missing:
             return
         first, at = next(iter(self._missing.items()))
@@ -198,7 +192,6 @@ def _is_in(path: str, root: str) -> bool:
 
 
 def _listed(*variables: str) -> list[Path]:
-    """Return the folders that variables of the environment list."""
     return [Path(e) for name in variables for e in os.environ.get(name, "").split(os.pathsep) if e]
 
 

@@ -95,7 +95,6 @@ def guard(why_not: Callable[[str], str]) -> None:
 
 
 def main() -> None:
-    """Do the work that the first line of the standard input tells of."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     sys.stdout = io.StringIO()
     told = json.loads(sys.stdin.readline())
@@ -110,7 +109,6 @@ def main() -> None:
 
 
 def answer(told: dict[str, Any], out: TextIO) -> None:
-    """Do the work and write what comes of it."""
 
     def ask(question: str, text: str) -> Any:
         print(json.dumps({"asks": [question, text]}), file=out, flush=True)

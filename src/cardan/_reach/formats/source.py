@@ -16,7 +16,19 @@ MAX_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A robot description as it was given: what to call it, its bytes, and the folder it is in."""
+    """A robot description as it was given.
+
+    Args:
+        name: what to call it in messages: the file's path.
+        content: its bytes.
+        folder: it is in; None if it is no file.
+        encoding: of the bytes, if it is known.
+
+    Examples:
+        >>> source = cardan.formats.Source.of(b"<robot/>")
+        >>> source.name, source.folder
+        ('<bytes>', None)
+    """
 
     name: str
     content: bytes
@@ -26,6 +38,9 @@ class Source:
     @staticmethod
     def of(source: Any) -> Source:
         """Return a path, bytes, or text that is a description itself, read.
+
+        Args:
+            source: as for `load`.
 
         Raises:
             DescriptionError: if the file cannot be read, is none, or is larger than 64 MiB.

@@ -26,7 +26,20 @@ CHUNK = 1 << 16
 
 @dataclass(slots=True)
 class Element:
-    """An XML element: its tag, attributes, children, text and line (from 1)."""
+    """An XML element.
+
+    Args:
+        tag: its name.
+        attributes: texts by name.
+        line: where it begins in the file, from 1.
+        children: the elements in it.
+        text: what stands in it before and between these.
+
+    Examples:
+        >>> robot = cardan.formats.parse(cardan.formats.Source.of("<robot><link/><link/></robot>"))
+        >>> len(list(robot.all("link"))), [element.tag for element in robot.walk()]
+        (2, ['robot', 'link', 'link'])
+    """
 
     tag: str
     attributes: dict[str, str]
@@ -35,7 +48,11 @@ class Element:
     text: str = ""
 
     def all(self, tag: str) -> Iterator[Element]:
-        """Yield the children with a tag."""
+        """Yield the children with a tag.
+
+        Args:
+            tag: of the children.
+        """
         return (child for child in self.children if child.tag == tag)
 
     def walk(self) -> Iterator[Element]:
@@ -97,10 +114,17 @@ def _feed(parser: Any, content: bytes) -> None:
 
 
 def parse(source: Source) -> Element:
-    """Return the root element.
+    """Return the first element of a file, with all in it.
+
+    Args:
+        source: the file.
 
     Raises:
         DescriptionError: with the line, if the content is not well-formed XML or is refused.
+
+    Examples:
+        >>> cardan.formats.parse(cardan.formats.Source.of("<robot name='r'/>")).attributes
+        {'name': 'r'}
     """
     if not source.content.strip(b"\x00 \t\r\n\xef\xbb\xbf"):
         raise DescriptionError([Fault(source.name, 0, "is empty")])

@@ -43,7 +43,6 @@ def drives(r: MjcfReading) -> dict[int, Driven]:
 
 
 def _scalar_joint(r: MjcfReading, k: int) -> int | None:
-    """Return the hinge or slide an actuator acts on, and on nothing else."""
     mj, m = r.there.mj, r.there.model
     if mj.mjtTrn(int(m.actuator_trntype[k])) not in (mj.mjtTrn.mjTRN_JOINT, mj.mjtTrn.mjTRN_JOINTINPARENT):
         return None

@@ -47,8 +47,6 @@ KEPT = {"ACTUATION": "forces of actuators", "CONTACT": "contacts"}
 
 @dataclass(frozen=True, slots=True)
 class MeshFile:
-    """A mesh as the description has it."""
-
     uri: str  # the file's name as it is written, with the folder of meshes; the mesh's own name where it has no file
     path: str | None  # where it is; None if it is missing, outside, or no file
     scale: tuple[float, ...]  # along its axes
@@ -58,8 +56,6 @@ class MeshFile:
 
 @dataclass(frozen=True, slots=True)
 class CompiledMjcf:
-    """A description in MuJoCo."""
-
     mj: Any  # the package
     spec: Any  # what was parsed; names, and the lines of its elements
     model: Any  # what was compiled
@@ -211,7 +207,6 @@ class _Meshes:
         return str(PurePosixPath(self.spec.meshdir.replace("\\", "/")) / name)
 
     def _needed(self) -> dict[str, str]:
-        """Return the names of meshes on which a mass or a size depends, each with what that is."""
         needed: dict[str, str] = {}
         for body in self.spec.bodies:
             weighs = self._is_weighed(body)

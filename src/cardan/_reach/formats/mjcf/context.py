@@ -51,8 +51,6 @@ class Names:
 
 
 class JointPart(NamedTuple):
-    """Where one of MuJoCo's joints is."""
-
     joint: str  # name of the joint it is, or is part of
     v: int  # where its velocities begin in that
     nv: int  # how many it has
@@ -73,7 +71,6 @@ class MjcfReading:
     _infos: dict[str, dict[int, str]] = field(default_factory=dict)
 
     def place(self, kind: str, number: int) -> FilePlace:
-        """Return where an element was described: `kind` is the name of a list of the specification's."""
         if kind not in self._infos:
             self._infos[kind] = {element.id: element.info for element in getattr(self.there.spec, kind)}
         return self.there.text.place(self._infos[kind].get(number, ""))

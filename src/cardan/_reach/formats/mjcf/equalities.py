@@ -90,13 +90,11 @@ def _ends(r: MjcfReading, k: int) -> tuple[str, str, SE3, SE3]:
 
 
 def ends_of_loops(r: MjcfReading) -> set[str]:
-    """Return the names of sites that are just the ends of an equality, `name:parent` and `name:child`."""
     held = [k for k in range(r.there.model.neq) if _is_of_sites(r, k)]
     return {f"{r.name('EQUALITY', k)}:{side}" for k in held for side in SIDES}
 
 
 def _lock(r: MjcfReading, k: int) -> tuple[Joint, str, str, SE3, SE3] | None:
-    """Return the fixed joint beside a joint that is held where it is."""
     m, own = r.there.model, int(r.there.model.eq_obj1id[k])
     part = r.parts[own]
     c: Connection = next(c for c in r.mechanism.joints if c.name == part.joint)

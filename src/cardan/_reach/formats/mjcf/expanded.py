@@ -36,8 +36,6 @@ COUNTS = ("count", "nrow", "ncol", "actdim", "params", "group", "condim", "conty
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """One text of several files."""
-
     text: str  # well-formed MJCF
     places: list[FilePlace]  # where the element of each line of the text came from
     textures: dict[str, str] = field(default_factory=dict)  # file of each texture, by name
@@ -51,8 +49,6 @@ class Expanded:
 
 
 class _Open(NamedTuple):
-    """An element to be written: in which file, within what, how deep, and how many copies of it there will be."""
-
     element: Element
     file: str
     folder: Path | None
@@ -105,7 +101,6 @@ class Expansion:
         self.places.append(place)
 
     def _is_read(self, item: _Open) -> bool:
-        """Return whether an element is handed on; remark on it or refuse it if not."""
         element, place = item.element, item.place
         self.count += 1
         if item.depth > MAX_DEPTH or self.count > MAX_ELEMENTS:
@@ -185,7 +180,6 @@ class Expansion:
         return kept
 
     def _check(self, item: _Open, name: str, value: str) -> None:
-        """Refuse numbers that are none, or that MuJoCo would count or build for ever with."""
         if name in NAMES:
             return
         bound = LARGEST.get(name, 2**32) if name in COUNTS else MAX_NUMBER
@@ -228,7 +222,6 @@ class Expansion:
             self.report.error(item.place, f"<hfield>: {message}")
 
     def _included(self, item: _Open) -> list[_Open | str]:
-        """Return the elements of an included file, to be written in its place."""
         place, file = item.place, item.element.attributes.get("file", "")
         found = self._found(item, file)
         if isinstance(found, str):

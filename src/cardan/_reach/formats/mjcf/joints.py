@@ -50,7 +50,6 @@ class Tree:
                     self._read_together(body, numbers)
 
     def _read_together(self, body: int, numbers: list[int]) -> None:
-        """Add a body whose joints are one here."""
         m, r = self.m, self.r
         name = _joined([self.joints[k] for k in numbers])
         if not numbers:
@@ -115,7 +114,6 @@ class Tree:
         return Inertia(float(m.body_mass[body]), X.translation, at_com)
 
     def _along(self, numbers: list[int]) -> dict[str, Any]:
-        """Return limits, what resists, springs and drives of a joint, for each of its velocities."""
         each = [self._of_step(k) for k in numbers]
 
         def row(key: str) -> tuple[float, ...]:

@@ -97,7 +97,6 @@ def _read_configurations(r: MjcfReading) -> None:
 
 
 def _begins_at(mechanism: Mechanism, drawn: Mapping[str, Sequence[float]]) -> bool:
-    """Return whether a mechanism begins at coordinates by joint without a word about it, and is neutral there."""
     model = mechanism.model()
     starts = model.start_configuration(), model.neutral()
     known = [(model.slices[joint][0], own) for joint, own in drawn.items() if joint in model.slices]

@@ -96,7 +96,6 @@ def _joint(slides: list[Vector3], hinges: list[Vector3]) -> J.Joint:
 
 
 def _composite(steps: Sequence[Step]) -> Row:
-    """Return the product of the steps, each at its own point."""
     at, placements = SE3.identity(), []
     for step in steps:
         here = at if step.kind == "slide" else SE3(translation=step.point)

@@ -223,6 +223,5 @@ VOCABULARY = Vocabulary("MJCF", ELEMENTS)
 
 @cache
 def key_of(parent: str, tag: str) -> str:
-    """Return the key in `ELEMENTS` of a tag within a parent, itself given by its key."""
     within = f"{parent.rpartition('/')[2]}/{tag}"
     return within if within in ELEMENTS else tag

@@ -27,7 +27,6 @@ GREY = (0.5, 0.5, 0.5, 1.0)  # the colour of a geom that names none: then its ma
 
 
 def read_shapes(r: MjcfReading) -> None:
-    """Add the geoms of all bodies."""
     bits = _bits(r)
     geoms = {geom.id: geom for geom in r.there.spec.geoms}
     for number in range(r.there.model.ngeom):
@@ -61,7 +60,6 @@ def _read_shape(r: MjcfReading, geom: Any, bits: dict[Bits, Bits]) -> None:
 
 
 def _geometry(r: MjcfReading, number: int, X: SE3) -> tuple[Geometry, SE3] | None:
-    """Return the geometry and its pose; None for what cardan has no shape for."""
     mj, m = r.there.mj, r.there.model
     kind = mj.mjtGeom(int(m.geom_type[number])).name.removeprefix("mjGEOM_")
     if kind in PRIMITIVES:
@@ -102,7 +100,6 @@ def _mesh(r: MjcfReading, file: MeshFile, number: int, X: SE3) -> tuple[Geometry
 
 
 def _look(r: MjcfReading, number: int) -> dict[str, Any]:
-    """Return colour, material and texture."""
     m = r.there.model
     rgba, material = m.geom_rgba[number], int(m.geom_matid[number])
     is_grey = tuple(rgba) == GREY

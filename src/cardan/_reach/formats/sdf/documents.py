@@ -199,7 +199,6 @@ def _version(root: Element, report: Report) -> Version | None:
 
 
 def _candidates(uri: str, places: Places) -> Iterator[Path]:
-    """Yield where what an include names may be; a name without a scheme may be that of a model, too."""
     yield from places.candidates(uri)
     if "://" not in uri:
         yield from places.candidates(f"model://{uri}")

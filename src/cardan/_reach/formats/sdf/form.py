@@ -124,7 +124,6 @@ def _joints_of(thing: Mechanism | Model) -> Sequence[Connection]:
 
 
 def may_be_world(thing: Mechanism | Model) -> bool:
-    """Return whether the file may be a world: for its gravity, or because all bodies are in models of their own."""
     return tuple(map(float, thing.gravity)) != EARTH_GRAVITY or all(SEPARATOR in body.name for body in thing.bodies)
 
 
@@ -221,7 +220,6 @@ def _grouped(
 
 
 def checked_steps(what: str, name: str) -> list[str]:
-    """Return the parts of a name, or raise `UnsupportedError` if one of them is SDF's own."""
     steps = name.split(SEPARATOR)
     if not all(steps) or steps[-1] == WORLD_FRAME or any(e.startswith("__") and e.endswith("__") for e in steps):
         raise UnsupportedError(f"{what} {name!r}", _BY, "it is reserved there; Mechanism.renamed gives another")

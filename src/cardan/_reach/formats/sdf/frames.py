@@ -57,7 +57,6 @@ class Frames:
         return self._references[entry]
 
     def pose(self, entry: Entry) -> SE3:
-        """Return X_scope_entry, in the scope the entry stands in."""
         waiting, open_ = [entry], dict.fromkeys([entry])
         while waiting:
             current = waiting[-1]
@@ -93,14 +92,12 @@ class Frames:
         return X if placement is None else X @ self._along(placement).inverse()
 
     def _along(self, target: Destination | None) -> SE3:
-        """Return the pose of a target in the scope its name was said in; what it consists of is known."""
         X = SE3.identity()
         for model in () if target is None else target.models:
             X = _product(X, self._poses[model])
         return X if target is None or target.entry is None else _product(X, self._poses[target.entry])
 
     def in_root(self, frame: Entry | None) -> SE3:
-        """Return X_root_frame: where something is in the file as a whole."""
         if frame is None:
             return SE3.identity()
         if frame not in self._in_root:
@@ -160,7 +157,6 @@ class Frames:
         return found
 
     def _next(self, here: Entry | Scope) -> Entry | Scope | None:
-        """Return what something is fixed to directly; None for the world."""
         if isinstance(here, Scope):
             return self._canonical(here)
         if here.scope is not None:
@@ -174,7 +170,6 @@ class Frames:
         return None if found is None else found.entry or found.scope
 
     def _canonical(self, scope: Scope) -> Entry | Scope | None:
-        """Return what the frame of a scope is fixed to: its canonical link, or a model that has one."""
         if scope.is_world:
             return None
         at = scope.document.place(scope.element)
@@ -202,7 +197,6 @@ def _product(X: SE3, Y: SE3) -> SE3:
 
 
 def node_of(target: Destination) -> Entry | None:
-    """Return the frame a name leads to; None for that of the root."""
     return target.entry or target.scope.owner
 
 

@@ -90,7 +90,6 @@ class _JointReader:
         return SdfJoint(entry, kind, joint, *links, X_parent, X_child, limits, properties, sensors)
 
     def _end(self, tag: str) -> Destination | None:
-        """Return what <parent> or <child> names."""
         entry, name = self.entry, text_of(self.report, self.element, tag, None)
         if not name:
             return None
@@ -170,7 +169,6 @@ class _JointReader:
         return Limits(lower=lower, upper=upper, velocity=velocity, effort=effort)
 
     def _bounds(self, kind: str, axis: Element | None) -> tuple[float, float, float, float]:
-        """Return lower, upper, velocity and effort of an axis."""
         report = self.report
         limit = None if axis is None else report.one(axis, "limit")
         if limit is None:
@@ -190,7 +188,6 @@ class _JointReader:
         return lower, upper, velocity, effort
 
     def _properties(self, joint: Joint | None, holders: list[Element | None]) -> dict[str, Any]:
-        """Return damping, friction, armature and spring for each degree of freedom."""
         if joint is None or joint.nv == 0:
             return {}
         found = [self._dynamics(holder) for holder in holders]

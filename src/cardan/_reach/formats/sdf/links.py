@@ -32,7 +32,6 @@ Matter = tuple[Element, Geometry | Cone, SE3, float | None]  # a <collision>, it
 
 
 def read_link(r: SdfReading, entry: Entry) -> SdfLink:
-    """Return what is on a link."""
     report, element, name = entry.document.report, entry.element, quoted(entry.name)
     shapes, matter = [], list[Matter]()
     names: set[tuple[str, str]] = set()

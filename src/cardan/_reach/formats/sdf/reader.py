@@ -139,7 +139,6 @@ def _read(r: SdfReading, scope: Scope, only: str | None) -> _Parts:
 
 
 def _check_models(r: SdfReading, scope: Scope) -> None:
-    """Note models without a link, and canonical links that are none."""
     for entry in scope.entries("model"):
         inner = entry.scope
         if inner is None or not inner.is_whole:

@@ -69,7 +69,6 @@ class Scope:
     merged: dict[str, Entry] = field(default_factory=dict)
 
     def entries(self, kind: Kind) -> Iterator[Entry]:
-        """Yield what is in it and in the models in it, in document order."""
         for entry in self.names.values():
             if entry.kind == kind:
                 yield entry
@@ -81,7 +80,6 @@ class Scope:
         return self if self.owner is None else self.owner.home.root
 
     def find(self, name: str) -> Destination | None:
-        """Return what a name leads to from here; None if it leads nowhere."""
         models, scope, name = self._walked(name)
         if name in scope.names:
             return Destination(models, scope.names[name], scope)
@@ -95,7 +93,6 @@ class Scope:
         return WORLD_FRAME if self.is_world else MODEL_FRAME
 
     def _walked(self, name: str) -> tuple[tuple[Entry, ...], Scope, str]:
-        """Return the models a name leads through, where that ends, and what is left of the name."""
         models, scope = [], self
         while name not in scope.names and name != scope.own_frame:
             step, rest = scope._step(name)
@@ -106,7 +103,6 @@ class Scope:
         return tuple(models), scope, name
 
     def _step(self, name: str) -> tuple[Entry | None, str]:
-        """Return the model a name leads into, and what it is called there."""
         head, _, rest = name.partition(SEPARATOR)
         merged = self.merged.get(name) or self.merged.get(head)
         return (merged, name) if merged else (self.names.get(head), rest)
@@ -128,8 +124,6 @@ class Destination(NamedTuple):
 
 
 class Included(NamedTuple):
-    """What an include says of the model in another file."""
-
     element: Element
     document: Document
     merges: bool
@@ -180,7 +174,6 @@ class Builder:
         depth: int,
         include: Included | None = None,
     ) -> None:
-        """Add a model to a scope: one that stands there, or one from another file."""
         name, pose = name_of(document.report, element), pose_of(document.report, element)
         static = flag_of(document.report, element, "static")
         if include is not None:

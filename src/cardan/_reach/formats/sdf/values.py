@@ -24,7 +24,6 @@ class RawPose:
 
 
 def text_of(report: Report, owner: Element, tag: str, default: str | None = "") -> str:
-    """Return the text of a child; `default` None makes it required."""
     child = report.one(owner, tag, required=default is None)
     text = "" if child is None else child.text.strip()
     if child is not None and default is None and not text:
@@ -33,19 +32,16 @@ def text_of(report: Report, owner: Element, tag: str, default: str | None = "") 
 
 
 def name_of(report: Report, element: Element) -> str | None:
-    """Return the name of an element; a fault if there is none."""
     name = report.text(element, "name")
     return None if name is None else name.strip()
 
 
 def flag_of(report: Report, owner: Element, tag: str, *, default: bool = False) -> bool:
-    """Return true or false of a child."""
     child = report.one(owner, tag)
     return default if child is None else _flag(report, child, f"<{tag}>", child.text, default)
 
 
 def flag_attribute(report: Report, element: Element, name: str) -> bool:
-    """Return true or false of an attribute."""
     return _flag(report, element, f"<{element.tag} {name}=...>", element.attributes.get(name, ""), default=False)
 
 
@@ -83,12 +79,10 @@ def number_of(
 
 
 def numbers_in(report: Report, element: Element, count: int, *, infinite: bool = False) -> tuple[float, ...]:
-    """Return the `count` numbers an element holds; zeros where they are faulty."""
     return report.numbers_of(element, element.text, count, infinite=infinite) or (0.0,) * count
 
 
 def pose_of(report: Report, owner: Element) -> RawPose:
-    """Return the <pose> of an element; the identity where there is none."""
     element = report.one(owner, "pose")
     if element is None:
         return RawPose(SE3.identity(), "", FilePlace(owner.line, file=report.file))
@@ -129,6 +123,5 @@ def _turned(report: Report, element: Element, quaternion: tuple[float, ...], bef
 
 
 def vector_of(report: Report, owner: Element, tag: str, default: tuple[float, float, float]) -> tuple[float, ...]:
-    """Return the three numbers in a child of an element."""
     child = report.one(owner, tag)
     return default if child is None else numbers_in(report, child, 3)

@@ -201,7 +201,6 @@ def _inertial(body: Body | None) -> Lines:
 
 
 def _names(shapes: Sequence[Shape]) -> list[str]:
-    """Return names for the shapes of a body, each once for its role."""
     taken: set[tuple[str, str]] = set()
     names = []
     for shape in shapes:

@@ -105,7 +105,6 @@ class _Reading:
         self._tell_absent()
 
     def _has_too_many(self) -> bool:
-        """Note that there is more of something than the time of whoever reads it is worth."""
         counts = Counter(element.tag for element in self.root.walk())
         for tag in ("group_state", "chain", "end_effector"):
             if counts[tag] > MAX_PARTS:
@@ -125,7 +124,6 @@ class _Reading:
         return found
 
     def _group(self, name: str, elements: dict[str, Element], above: tuple[str, ...]) -> _Found:
-        """Return a group with all that is in it."""
         if name in self.groups:
             return self.groups[name]
         element = elements[name]
@@ -193,7 +191,6 @@ class _Reading:
             self.groups[holder].tip = group
 
     def _holder(self, tool: str, link: str | None) -> str | None:
-        """Return the smallest group with a link and without joints of the tool."""
         own = self.groups[tool].joints.keys()
         fits = [
             name for name, g in self.groups.items() if name != tool and link in g.bodies and not own & g.joints.keys()
@@ -271,7 +268,6 @@ class _Reading:
                 yield one, other
 
     def _link(self, element: Element, attribute: str) -> str | None:
-        """Return a link's name if the robot has it."""
         name = self.report.text(element, attribute)
         if name is not None and name not in self.bodies:
             self.absent.setdefault(f"link {name}", element)

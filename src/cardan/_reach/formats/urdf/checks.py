@@ -21,7 +21,6 @@ def check_robot(
     *,
     complete: bool,
 ) -> None:
-    """Check a robot as a whole; `complete` says that no link or joint had to be left out."""
     lines = {link.name: link.line for link in links}
     for kind, things in (("link", links), ("joint", [*joints, *loops]), ("frame", frames)):
         first: dict[str, int] = {}
@@ -73,7 +72,6 @@ def _check_link(report: Report, line: int, what: str, name: str, links: Mapping[
 
 
 def _joint_above(report: Report, joints: Sequence[UrdfJoint]) -> dict[str, UrdfJoint]:
-    """Return the first joint whose child each link is; a second one is an error."""
     above: dict[str, UrdfJoint] = {}
     for joint in joints:
         first = above.setdefault(joint.child, joint)

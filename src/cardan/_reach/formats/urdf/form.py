@@ -199,7 +199,6 @@ def _with_axis_in_child(joint: Any, X_cj: SE3) -> Joint:
 
 
 def _keeps_frame(c: Connection) -> bool:
-    """Return whether a joint is one of URDF's about the child's own frame."""
     inner = without_mimic(c.joint)
     if isinstance(inner, (Fixed, J.Prismatic)):
         return True

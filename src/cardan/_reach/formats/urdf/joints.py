@@ -67,7 +67,6 @@ class UrdfJoint:
 
 
 def read_joint(r: UrdfReading, element: Element) -> UrdfJoint | None:
-    """Return a joint, or None if it lacks what makes it one."""
     name, kind = r.report.text(element, "name"), kind_of(r.report, element, _KINDS)
     (parent, parent_line), (child, child_line) = _end(r.report, element, "parent"), _end(r.report, element, "child")
     origin = read_origin(r, element)

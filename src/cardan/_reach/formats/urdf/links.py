@@ -48,8 +48,6 @@ class UrdfReading:
 
 @dataclass(frozen=True, slots=True)
 class UrdfLink:
-    """A link as read."""
-
     name: str
     line: int
     inertia: Inertia | None

@@ -21,7 +21,6 @@ Numbers = tuple[float, ...]
 
 
 def rpy(R: Matrix3) -> Numbers:
-    """Return (roll, pitch, yaw) with R = Rz(yaw) Ry(pitch) Rx(roll)."""
     return _shortest(zyx_from_matrix(R)[::-1], lambda e: checked_pose("", SE3(matrix_from_zyx(e[::-1]))).rotation == R)
 
 
@@ -61,7 +60,6 @@ def inertial(inertia: Inertia) -> tuple[Numbers, Numbers]:
 
 
 def _about(inertia: Inertia, com: Numbers) -> list[Any]:
-    """Return the entries about a centre that give those held, each None where there is none."""
     shift = Symmetric3.point(Vector3(*com)) * inertia.mass
     pairs = zip(inertia.inertia_at_origin, shift, strict=True)
     return [next(iter(_exact(held - s, lambda e, held=held, s=s: e + s == held)), None) for held, s in pairs]

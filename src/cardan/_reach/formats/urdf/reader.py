@@ -42,8 +42,6 @@ Thing = TypeVar("Thing")
 
 
 class _Robot(NamedTuple):
-    """What a URDF describes, as read."""
-
     links: list[UrdfLink]
     joints: list[UrdfJoint]
     loops: list[UrdfJoint]
@@ -108,7 +106,6 @@ def read(source: Source, options: Options) -> Description:
 
 
 def read_tree(source: Source, options: Options, root: Element, report: Report) -> Description:
-    """Return what the elements of a URDF hold; `report` may have faults already."""
     if not _is_robot(root, report):
         return Description(None, report)
     version = root.attributes.get("version", "1.0")

@@ -91,7 +91,6 @@ def write_urdf(thing: Mechanism | Model) -> Written:
 
 
 def _losses(thing: Mechanism | Model) -> Iterator[str]:
-    """Yield what is said beside the mechanics and URDF has no words for."""
     beside = thing.annotations
     if isinstance(thing, Mechanism) and tuple(thing.gravity) != EARTH_GRAVITY:
         yield f"gravity {tuple(thing.gravity)}"
@@ -241,7 +240,6 @@ def _dynamics(c: Connection) -> list[str]:
 
 
 def _one(c: Connection, what: str, values: Sequence[float]) -> float:
-    """Return the number all degrees of freedom have; 0 without any."""
     if len(set(values)) > 1:
         expected = "one number for all degrees of freedom"
         raise ParameterError(f"{what} of joint {c.name!r} in URDF", got=tuple(values), expected=expected, hint=HINT)

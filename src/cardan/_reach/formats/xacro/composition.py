@@ -70,7 +70,6 @@ class Said:
         self.lines: list[tuple[str, Any]] = []
 
     def write(self, text: str) -> None:
-        """Keep a line."""
         if text.strip() and not _LOCATION.match(text) and len(self.lines) < MAX_SAID:
             frame = sys._getframe(1)
             while (at := _at(frame)) is None and frame.f_back is not None:
@@ -118,7 +117,6 @@ def _found(answer: dict[str, Any]) -> str:
 
 
 def _parsed(xacro: Any, path: str, ask: Ask) -> Any:
-    """Return an included file, which the reader reads."""
     answer = ask("parse", path)
     if "error" in answer:
         cause = FileNotFoundError("") if answer["missing"] else None
@@ -138,7 +136,6 @@ _HANDLER = _Handler()
 
 
 def document_of(rows: list[Row]) -> Any:
-    """Return elements as the package takes them, each with its place."""
     document = minidom.Document()
     above: list[Any] = [document]
     for depth, tag, attributes, text, line, file in rows:
@@ -176,7 +173,6 @@ def is_caused_by(kind: type[Exception], error: BaseException | None) -> bool:
 
 
 def told(error: Exception, macros: Any) -> str:
-    """Return what went wrong, and in which macros."""
     if is_caused_by(RecursionError, error):
         return "macros or values call one another too deep"
     message = _TWICE.sub(r"\1", " ".join(str(error).split())) or type(error).__name__
@@ -185,7 +181,6 @@ def told(error: Exception, macros: Any) -> str:
 
 
 def place_of(trace: TracebackType | None) -> Any:
-    """Return the place of the element that was expanded when an error was raised, or None."""
     places = []
     while trace is not None:
         places.append(_at(trace.tb_frame))

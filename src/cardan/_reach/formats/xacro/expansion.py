@@ -82,7 +82,6 @@ class Expansion:
     refused: DescriptionError | None = None
 
     def run(self, source: Source, arguments: dict[str, str]) -> Element | None:
-        """Return the expanded root element, or None after an error."""
         file = None if source.folder is None else str(source.folder / Path(source.name).name)
         argument = {
             "rows": self.rows(source, source.name),
@@ -100,7 +99,6 @@ class Expansion:
             raise SandboxError(f"its expansion cannot be understood: {type(error).__name__}") from None
 
     def outcome(self, made: Any, name: str, arguments: dict[str, str]) -> Element | None:
-        """Return the root element of what was made of a file; note its messages and its fault."""
         for text, at in made["said"]:
             self.report.remark(_line(at, name), f"xacro says: {str(text)[:500]}")
         if "error" in made:
@@ -114,7 +112,6 @@ class Expansion:
         return _tree(made["rows"], name)
 
     def with_hint(self, message: str, arguments: dict[str, str]) -> str:
-        """Return a message, and how an argument is given that has no value."""
         found = _NOT_GIVEN.search(message)
         name = (found[1] or found[2]) if found else None
         return (
@@ -122,7 +119,6 @@ class Expansion:
         )
 
     def answer(self, question: str, text: str) -> Any:
-        """Return what the expansion asks for."""
         if question == "why not":
             is_allowed = os.path.isabs(text) and self.places.allow(text)  # others may be of another folder there
             return "" if self.trusted or is_allowed else f"{quoted(text)} {OUTSIDE}"
@@ -132,7 +128,6 @@ class Expansion:
         return self.included(text)
 
     def included(self, path: str) -> dict[str, Any]:
-        """Return the rows of an included file, or why it is not read."""
         path = re.sub(r".*?(package|model|file)://", r"\1://", path, count=1)  # behind the folder it does not mean
         file = self.places.file(path) if "://" in path else path
         if file is None:
@@ -148,7 +143,6 @@ class Expansion:
             return {"error": str(error), "missing": False}
 
     def rows(self, source: Source, file: str) -> list[list[Any]]:
-        """Return a document as the expansion takes it; remember which arguments it has."""
         self.bytes_left -= len(source.content)
         if self.bytes_left < 0:
             raise SandboxError(f"the files it includes have more than {MAX_BYTES} bytes")
@@ -170,7 +164,6 @@ def _line(at: Any, file: str) -> FileLine:
 
 
 def _tree(rows: Iterable[Any], file: str) -> Element | None:
-    """Return the root element of expanded rows."""
     root = Element("", {}, 0)
     above = [root]
     for count, (depth, tag, attributes, text, line, name) in enumerate(rows):
