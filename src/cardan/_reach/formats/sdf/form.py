@@ -139,7 +139,7 @@ def _recognised(c: Connection) -> Connection:
         return c
     if isinstance(inner, J.Composite) and [type(j) for j in inner.joints] == [J.Revolute, J.Revolute]:
         axes: Any = [joint.axis for joint in inner.joints]  # pyright: ignore[reportAttributeAccessIssue]
-        if tuple(inner.placements) == (SE3.identity(),) * 2 and abs(axes[0].dot(axes[1])) < _PARALLEL:
+        if tuple(inner.placements or ()) == (SE3.identity(),) * 2 and abs(axes[0].dot(axes[1])) < _PARALLEL:
             return replace(c, joint=J.Universal(*axes))
     return as_hinge(c, KINDS)
 

@@ -23,7 +23,7 @@ from cardan._reach.formats.written import Written, dimensions, is_bounded, text_
 from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
 from cardan._robot.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each
-from cardan._robot.joints import Helical, Mimic, Revolute, Universal
+from cardan._robot.joints import Mimic, Revolute, Universal
 from cardan._robot.model import WORLD, Body, Connection, Frame, Model
 from cardan._robot.records import EARTH_GRAVITY, Material
 
@@ -159,12 +159,12 @@ class _Writer:
 
     def _joint(self, group: ModelParts, c: Connection) -> Lines:
         inner, what = without_mimic(c.joint), f"joint {c.name!r}"
-        kind = KINDS[type(inner)]
-        if isinstance(inner, Revolute) or (isinstance(inner, Helical) and inner.pitch == 0.0):
+        kind, travel = KINDS[type(inner)], getattr(inner, "pitch", None)
+        if isinstance(inner, Revolute) or travel == 0.0:
             kind = "revolute" if is_bounded(c, "lower", "upper") else "continuous"  # also a screw that does not travel
         names = (WORLD if body == WORLD else group.local(body, what) for body in (c.parent, c.child))
         ends = [value(tag, _text(name)) for tag, name in zip(("parent", "child"), names, strict=True)]
-        pitch = value("screw_thread_pitch", _turn(inner.pitch)) if kind == "screw" else []
+        pitch = value("screw_thread_pitch", _turn(travel)) if kind == "screw" else []
         armature = value("cardan:armature", numbers(c.armature)) if c.armature and any(c.armature) else []
         axes = [
             _axis(c, i, tag, direction, self._mimic(group, c)) for i, (tag, direction) in enumerate(_axes(c, inner))
