@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import Inertia
-from cardan._reach.formats.report import At, Report
+from cardan._reach.formats.report import At, Report, listed
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Shape, Sphere
 from cardan._robot.joints import Mimic
@@ -30,6 +29,7 @@ STRETCH = 2.0
 SHRINK = 0.02  # which part of the shapes' half diagonal a radius of gyration may fall to: a homogeneous rod has 0.58
 RATIO = 1000.0
 SHOWN = 3
+TRIANGLE = np.dtype([("n", "<f4", 3), ("p", "<f4", (3, 3)), ("a", "<u2")])
 MAX_STL = 16 * 2**20  # bytes of a file that are read
 MAX_MESHES = 200
 _NAMES = "Gazebo's SDF keeps '::' and '__...__' for itself, XML has no control characters"
@@ -41,23 +41,15 @@ Finding = tuple[str, str, str]
 def review(
     mechanism: Mechanism, places: Mapping[tuple[str, str], At], report: Report, allow: Callable[[str], bool]
 ) -> None:
-    """Remark on what is probably not meant.
-
-    Args:
-        mechanism: the robot.
-        places: where its parts are described.
-        report: where the remarks go.
-        allow: whether a mesh's file may be opened.
-    """
+    """Remark on what is probably not meant; `allow` says whether a mesh's file may be opened."""
     robot = _Robot(mechanism, allow)
     for check in CHECKS:
         with np.errstate(all="ignore"):  # numbers of a file may be as large as there are
             found = list(check(robot))
         if found:
-            kind, name, told = found[0]
-            names = ", ".join(quoted(each) for _, each, _ in found[:SHOWN])
-            more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-            report.remark(places.get((kind, name), 0), f"{kind} {names}{more}: {told}")
+            kind, name, odd = found[0]
+            names = listed([each for _, each, _ in found], SHOWN)
+            report.remark(places.get((kind, name), 0), f"{kind} {names}: {odd}")
 
 
 @dataclass(frozen=True)
@@ -86,9 +78,9 @@ class _Robot:
         """Corners of the box around the shapes of each body, (2, 3), where all are known."""
         found = {}
         for body, shapes in self.shapes.items():
-            corners = [self._corners(shape) for shape in shapes]
-            if corners and all(each is not None for each in corners):
-                points = np.concatenate(corners)  # pyright: ignore[reportArgumentType, reportCallIssue]
+            corners = [each for each in map(self._corners, shapes) if each is not None]
+            if len(corners) == len(shapes):
+                points = np.concatenate(corners)
                 found[body] = np.array([points.min(axis=0), points.max(axis=0)])
         return found
 
@@ -151,9 +143,7 @@ def stl_box(path: str) -> np.ndarray | None:
             count = int.from_bytes(head[80:84], "little")
             if size > MAX_STL or count == 0 or size != 84 + 50 * count:
                 return None
-            triangles = np.frombuffer(
-                file.read(50 * count), dtype=np.dtype([("n", "<f4", 3), ("p", "<f4", (3, 3)), ("a", "<u2")])
-            )
+            triangles = np.frombuffer(file.read(50 * count), dtype=TRIANGLE)
     except OSError:
         return None
     points = triangles["p"].reshape(-1, 3).astype(float)
@@ -170,8 +160,8 @@ def centre_outside(robot: _Robot) -> Iterator[Finding]:
         away = float(np.linalg.norm(np.maximum(0.0, np.maximum(box[0] - c, c - box[1]))))
         diagonal = float(np.linalg.norm(box[1] - box[0]))
         if away > SLACK * diagonal + 1e-3:
-            told = f"the centre of mass is {away:.3g} m outside of its shapes, which are {diagonal:.3g} m large"
-            yield "body", body, told
+            odd = f"the centre of mass is {away:.3g} m outside of its shapes, which are {diagonal:.3g} m large"
+            yield "body", body, odd
 
 
 def impossible_size(robot: _Robot) -> Iterator[Finding]:
@@ -183,14 +173,13 @@ def impossible_size(robot: _Robot) -> Iterator[Finding]:
         c = np.array(tuple(inertia.com), dtype=float)
         farthest = float(np.linalg.norm(np.maximum(np.abs(box[0] - c), np.abs(box[1] - c))))
         half = 0.5 * float(np.linalg.norm(box[1] - box[0]))
+        where = ""
         if radii[-1] > STRETCH * farthest + 1e-3:
-            told = (
-                f"its inertia is that of mass {radii[-1]:.3g} m away from the centre; its shapes reach {farthest:.3g} m"
-            )
-            yield "body", body, told + "; are the units right?"
+            where = f"{radii[-1]:.3g} m away from the centre; its shapes reach {farthest:.3g} m"
         elif radii[-1] < SHRINK * half:
-            told = f"within {radii[-1]:.3g} m of the centre; its shapes are {2 * half:.3g} m large"
-            yield "body", body, f"its inertia is that of mass {told}; are the units right?"
+            where = f"within {radii[-1]:.3g} m of the centre; its shapes are {2 * half:.3g} m large"
+        if where:
+            yield "body", body, f"its inertia is that of mass {where}; are the units right?"
 
 
 def gyration(inertia: Inertia) -> np.ndarray | None:
@@ -246,29 +235,16 @@ def massless_ends(robot: _Robot) -> Iterator[Finding]:
         waiting += new
     for c in joints:
         if c.joint.nv and not isinstance(c.joint, Mimic) and c.child not in heavy:
-            told = "it moves and nothing from there on has mass: forward dynamics will not be finite"
-            yield "body", c.child, told
+            yield "body", c.child, "it moves and nothing from there on has mass: forward dynamics will not be finite"
 
 
-def zero_outside(robot: _Robot) -> Iterator[Finding]:
-    """Limits without the neutral configuration."""
-    for c in robot.mechanism.joints:
-        if any(low > 0.0 or high < 0.0 for low, high in zip(c.limits.lower or (), c.limits.upper or (), strict=True)):
-            yield "joint", c.name, "0 is outside of the limits, and so is the neutral configuration"
+def _odd_joints(is_odd: Callable[[Connection], Any], odd: str) -> Callable[[_Robot], Iterator[Finding]]:
+    """Return the check that finds joints of which something holds."""
+    return lambda robot: (("joint", c.name, odd) for c in robot.mechanism.joints if is_odd(c))
 
 
-def powerless(robot: _Robot) -> Iterator[Finding]:
-    """Joints on which nothing may push."""
-    for c in robot.mechanism.joints:
-        if c.joint.nv and c.limits.effort and max(c.limits.effort) == 0.0:
-            yield "joint", c.name, "the limit of effort is 0: no motor can move it"
-
-
-def motionless(robot: _Robot) -> Iterator[Finding]:
-    """Joints that may not move."""
-    for c in robot.mechanism.joints:
-        if c.joint.nv and c.limits.velocity and max(c.limits.velocity) == 0.0:
-            yield "joint", c.name, "the limit of velocity is 0"
+def _excludes_zero(c: Connection) -> bool:
+    return any(low > 0.0 or high < 0.0 for low, high in zip(c.limits.lower or (), c.limits.upper or (), strict=True))
 
 
 def unwritable(robot: _Robot) -> Iterator[Finding]:
@@ -288,8 +264,13 @@ CHECKS: tuple[Callable[[_Robot], Iterator[Finding]], ...] = (  # A new check is 
     impossible_density,
     unlike_neighbours,
     massless_ends,
-    zero_outside,
-    powerless,
-    motionless,
+    _odd_joints(_excludes_zero, "0 is outside of the limits, and so is the neutral configuration"),
+    _odd_joints(
+        lambda c: c.joint.nv and c.limits.effort and max(c.limits.effort) == 0.0,
+        "the limit of effort is 0: no motor can move it",
+    ),
+    _odd_joints(
+        lambda c: c.joint.nv and c.limits.velocity and max(c.limits.velocity) == 0.0, "the limit of velocity is 0"
+    ),
     unwritable,
 )

@@ -223,6 +223,12 @@ class Report:
         return found[0] if found else None
 
 
+def listed(names: Sequence[str], most: int) -> str:
+    """Return the first of some names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(quoted, names[:most])) + more
+
+
 def _named(element: Element) -> str:
     name = element.attributes.get("name")
     return f" name={name!r}" if name else ""

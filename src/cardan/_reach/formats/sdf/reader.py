@@ -18,7 +18,7 @@ from functools import partial
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Matrix3
 from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.report import FilePlace, Report
+from cardan._reach.formats.report import FilePlace, Report, listed
 from cardan._reach.formats.resources import Packages
 from cardan._reach.formats.sdf.documents import Document, Library
 from cardan._reach.formats.sdf.frames import Attached, Frames, SdfReading
@@ -38,6 +38,7 @@ from cardan._robot.model import WORLD
 from cardan._robot.model.layout import resolve_mimics
 from cardan._robot.records import EARTH_GRAVITY, Frame
 
+SHOWN = 3
 WORLD_GRAVITY = (0.0, 0.0, -9.8)  # what SDF says of a world that does not
 
 
@@ -163,7 +164,7 @@ def _frames(r: SdfReading, scope: Scope) -> Iterator[tuple[Entry, Frame]]:
 def _remark_on_inertia(r: SdfReading, links: Sequence[SdfLink]) -> None:
     without = [link for link in links if next(link.entry.element.all("inertial"), None) is None]
     if without:
-        names = ", ".join(quoted(link.entry.name) for link in without[:3]) + (", ..." if len(without) > 3 else "")
+        names = listed([link.entry.name for link in without], SHOWN)
         told = f"without <inertial>, as SDF says, 1 kg and 1 kg m^2 about every axis: {len(without)} link(s), {names}"
         r.report.remark(without[0].entry.at, told)
 
@@ -208,7 +209,7 @@ def _add_static(r: SdfReading, mechanism: Mechanism, parts: _Parts) -> None:
             _fix(r, mechanism, link.entry, f"{link.entry.full_name}_static", Fixed())
     idle = [joint for joint in parts.joints if _is_idle(joint)]
     if idle:
-        names = ", ".join(quoted(joint.entry.full_name) for joint in idle[:3]) + (", ..." if len(idle) > 3 else "")
+        names = listed([joint.entry.full_name for joint in idle], SHOWN)
         r.report.warn(idle[0].entry.at, f"{len(idle)} joint(s) between links of static models are left out: {names}")
 
 

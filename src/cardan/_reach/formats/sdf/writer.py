@@ -164,7 +164,7 @@ class _Writer:
             kind = "revolute" if is_bounded(c, "lower", "upper") else "continuous"  # also a screw that does not travel
         names = (WORLD if body == WORLD else group.local(body, what) for body in (c.parent, c.child))
         ends = [value(tag, _text(name)) for tag, name in zip(("parent", "child"), names, strict=True)]
-        pitch = value("screw_thread_pitch", _turn(travel)) if kind == "screw" else []
+        pitch = value("screw_thread_pitch", _turn(travel or 0.0)) if kind == "screw" else []
         armature = value("cardan:armature", numbers(c.armature)) if c.armature and any(c.armature) else []
         axes = [
             _axis(c, i, tag, direction, self._mimic(group, c)) for i, (tag, direction) in enumerate(_axes(c, inner))
