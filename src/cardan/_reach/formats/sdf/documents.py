@@ -7,7 +7,7 @@ stands for the newest SDF file its `model.config` names. What lies elsewhere is 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,22 +59,16 @@ class Library:
         return self._opened(source, self.report, path)
 
     def included(self, uri: str, document: Document, at: Element, above: Sequence[str]) -> Document | None:
-        """Return the file an <include> names; None, with a fault, where there is none that may be read.
+        """Return the file an <include> in a document names; None, with a fault, where there is none that may be read.
 
-        Args:
-            uri: as it is written.
-            document: the file the include stands in.
-            at: the element.
-            above: paths of the files from the first to this one.
+        `above` are paths of the files from the first to this one.
         """
         path = self._found(uri, document, at)
         if path is None:
             return None
-        if path in above:
-            document.report.error(at, f"<uri> {quoted(uri)}: this file includes itself")
-            return None
-        if len(above) >= MAX_DEPTH:
-            document.report.error(at, f"<uri> {quoted(uri)}: includes are nested more than {MAX_DEPTH} deep")
+        if path in above or len(above) >= MAX_DEPTH:
+            why = "this file includes itself" if path in above else f"includes are nested more than {MAX_DEPTH} deep"
+            document.report.error(at, f"<uri> {quoted(uri)}: {why}")
             return None
         if path not in self.known:
             self.known[path] = self._read(path, document, at)
@@ -125,7 +119,8 @@ class Library:
     def _found(self, uri: str, document: Document, at: Element) -> str | None:
         places = document.places
         try:
-            named = list(_candidates(uri, places))
+            named = list(places.candidates(uri))
+            named += places.candidates(f"model://{uri}") if "://" not in uri else ()  # it may be that of a model, too
             allowed = [path for path in named if places.allow(path)]  # what is outside is not even looked at
             path = next((path for path in allowed if path.exists()), None)
             if path is not None and path.is_dir():
@@ -196,9 +191,3 @@ def _version(root: Element, report: Report) -> Version | None:
         report.error(root, message)
         return None
     return version
-
-
-def _candidates(uri: str, places: Places) -> Iterator[Path]:
-    yield from places.candidates(uri)
-    if "://" not in uri:
-        yield from places.candidates(f"model://{uri}")

@@ -10,9 +10,9 @@ Source: the specification of SDFormat 1.12 (sdformat.org/spec) and its pose-fram
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
 from cardan._algebra.errors import quoted
@@ -42,15 +42,6 @@ SHOWN = 3
 WORLD_GRAVITY = (0.0, 0.0, -9.8)  # what SDF says of a world that does not
 
 
-@dataclass(slots=True)
-class _Parts:
-    """What a description holds, as read."""
-
-    links: list[SdfLink] = field(default_factory=list)
-    joints: list[SdfJoint] = field(default_factory=list)
-    frames: list[tuple[Entry, Frame]] = field(default_factory=list)
-
-
 def read(source: Source, options: Options) -> Description:
     """Return what an SDF holds."""
     report = Report(source.name)
@@ -61,17 +52,20 @@ def read(source: Source, options: Options) -> Description:
     element = _chosen_root(document, options.model)
     if element is None:
         return Description(None, report)
-    scope = _scopes(library, document, element, options)
+    models = [e for e in element.children if e.tag in ("model", "include")]
+    others = [e for e in element.children if e.tag in ("frame", "joint")]
+    scope = Scope("", element, document, is_world=True)
+    Builder(library, options.model or (len(models) == 1 and not others)).fill(scope, (document.path,))
     if options.model is not None and options.model not in scope.names:
         hint = report.nearest(options.model, scope.names) or f"; the models are {', '.join(map(quoted, scope.names))}"
         report.error(element, f"there is no model {quoted(options.model)}{hint}")
     reading = SdfReading(report, Frames(report), options.continuous)
     gravity = EARTH_GRAVITY if element.tag == "sdf" else vector_of(report, element, "gravity", WORLD_GRAVITY)
-    parts = _read(reading, scope, options.model)
+    parts = _Parts(reading, scope, options.model)
     if report.errors:
         return Description(None, report)
     mechanism = Mechanism(_name(scope, options.model), gravity)
-    _fill(reading, mechanism, parts, is_floating=element.tag == "world" and options.model is None)
+    parts.add_to(mechanism, is_floating=element.tag == "world" and options.model is None)
     return Description(None if report.errors else mechanism, report, reading.places)
 
 
@@ -108,171 +102,139 @@ def _chosen_root(document: Document, chosen: str | None) -> Element | None:
     return replace(root, children=models[:1])
 
 
-def _scopes(library: Library, document: Document, element: Element, options: Options) -> Scope:
-    models = [e for e in element.children if e.tag in ("model", "include")]
-    others = [e for e in element.children if e.tag in ("frame", "joint")]
-    plain = options.model or (len(models) == 1 and not others)
-    scope = Scope("", element, document, is_world=True)
-    Builder(library, plain).fill(scope, (document.path,))
-    return scope
-
-
-def _read(r: SdfReading, scope: Scope, only: str | None) -> _Parts:
-    parts = _Parts()
-    scopes = [scope] if only is None else [e.scope for e in scope.names.values() if e.name == only and e.scope]
-    r.has_masks = any(
-        e.tag == "collide_bitmask" for s in scopes for link in s.entries("link") for e in link.element.walk()
-    )
-    for inner in scopes:
-        _check_models(r, inner)
-        parts.links += [read_link(r, entry) for entry in inner.entries("link")]
-        found = [read_joint(r, entry) for entry in inner.entries("joint")]
-        parts.joints += [joint for joint in found if joint is not None]
-        parts.frames += _frames(r, inner)
-    _remark_on_inertia(r, parts.links)
-    if not parts.links and not r.report.errors:
-        r.report.warn(scope.element, f"<{scope.element.tag}> holds no <link>: the mechanism has no body")
-    by_entry = {joint.entry: joint for joint in parts.joints}
-    parts.joints = [as_mimic(r, joint, by_entry) for joint in parts.joints]
-    for document in {link.entry.document for link in parts.links}:
-        document.meshes.tell(document.report)
-    return parts
-
-
-def _check_models(r: SdfReading, scope: Scope) -> None:
-    for entry in scope.entries("model"):
-        inner = entry.scope
-        if inner is None or not inner.is_whole:
-            continue
-        r.frames.link(Destination((), None, inner))
-        if not inner.static and not any(e.tag in ("link", "model", "include") for e in inner.element.children):
-            entry.document.report.error(entry.element, f"model {quoted(entry.name)} has no <link>; a model needs one")
-
-
-def _frames(r: SdfReading, scope: Scope) -> Iterator[tuple[Entry, Frame]]:
-    for entry in scope.entries("frame"):
-        if entry.name.endswith(f"{SEPARATOR}{MODEL_FRAME}"):
-            continue  # SDF 1.7 wrote out those of models in models
-        here = Destination((), entry, entry.home)
-        link = r.frames.link(here)
-        pose = r.frames.on_link(link, here)
-        kind = "sensor" if entry.element.attributes.get("cardan:kind") == "sensor" else "operational"
-        with r.report.blamed(entry.at):
-            yield entry, Frame(entry.full_name, _body(link), pose, kind)
-
-
-def _remark_on_inertia(r: SdfReading, links: Sequence[SdfLink]) -> None:
-    without = [link for link in links if next(link.entry.element.all("inertial"), None) is None]
-    if without:
-        names = listed([link.entry.name for link in without], SHOWN)
-        told = f"without <inertial>, as SDF says, 1 kg and 1 kg m^2 about every axis: {len(without)} link(s), {names}"
-        r.report.remark(without[0].entry.at, told)
-
-
-def _fill(r: SdfReading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool) -> None:
-    for link in parts.links:
-        with _placed(r, "body", link.entry.full_name, link.entry.at):
-            mechanism.add_body(link.entry.full_name, link.inertia)
-    with r.report.blamed(1):
-        for shape in refiltered(r.report, [shape for link in parts.links for shape in link.shapes]):
-            mechanism.add_shape(shape)
-    _add_static(r, mechanism, parts)
-    _add_joints(r, mechanism, parts)
-    _add_bases(r, mechanism, parts, is_floating=is_floating)
-    sensors = [(x.entry, frame) for x in (*parts.links, *parts.joints) for frame in x.sensors]
-    for entry, frame in (*parts.frames, *sensors):
-        with _placed(r, "frame", frame.name, entry.at):
-            mechanism.add_frame(frame.name, frame.body, frame.pose, frame.kind)
-
-
-@contextmanager
-def _placed(r: SdfReading, kind: str, name: str, at: FilePlace) -> Iterator[None]:
-    """Note where something is described, and what is refused of it."""
-    r.places.setdefault((kind, name), at)
-    with r.report.blamed(at):
-        yield
-
-
 def _name(scope: Scope, only: str | None) -> str:
     """Return the name of the mechanism: that of the one model, or of the world."""
-    if only is not None:
-        return only
-    models = [entry for entry in scope.names.values() if entry.kind == "model"]
-    named = models[0].element if len(models) == 1 and models[0].scope.prefix == "" else scope.element  # pyright: ignore
-    return named.attributes.get("name", "").strip() or "mechanism"
-
-
-def _add_static(r: SdfReading, mechanism: Mechanism, parts: _Parts) -> None:
-    """Fix the links of static models on the world, and tell of joints between them, which cannot move."""
-    for link in parts.links:
-        if link.entry.home.static:
-            _fix(r, mechanism, link.entry, f"{link.entry.full_name}_static", Fixed())
-    idle = [joint for joint in parts.joints if _is_idle(joint)]
-    if idle:
-        names = listed([joint.entry.full_name for joint in idle], SHOWN)
-        r.report.warn(idle[0].entry.at, f"{len(idle)} joint(s) between links of static models are left out: {names}")
-
-
-def _fix(r: SdfReading, mechanism: Mechanism, link: Entry, name: str, joint: Joint) -> None:
-    with _placed(r, "joint", name, link.at):
-        mechanism.add_joint(name, joint, WORLD, link.full_name, r.frames.in_root(link))
-
-
-def _is_idle(joint: SdfJoint) -> bool:
-    return all(link is None or link.home.static for link in (joint.parent, joint.child))
-
-
-def _add_joints(r: SdfReading, mechanism: Mechanism, parts: _Parts) -> None:
-    for joint in parts.joints:
-        name, poses = joint.entry.full_name, (joint.parent_pose, joint.child_pose)
-        if not _is_idle(joint):
-            with _placed(r, "joint", name, joint.entry.at):
-                ends = _body(joint.parent), _body(joint.child)
-                mechanism.add_joint(name, joint.joint, *ends, *poses, joint.limits, **joint.properties)
-    with r.report.blamed(1):
-        resolve_mimics(mechanism.joints)
+    models = [entry for entry in scope.names.values() if entry.kind == "model" and entry.scope is not None]
+    is_one = len(models) == 1 and models[0].scope is not None and models[0].scope.prefix == ""
+    named = models[0].element if is_one else scope.element
+    return only or named.attributes.get("name", "").strip() or "mechanism"
 
 
 def _body(link: Attached) -> str:
     return WORLD if link is None else link.full_name
 
 
-def _add_bases(r: SdfReading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool) -> None:
-    """Let every part that hangs on nothing float, or mark where the file has the only one."""
-    anchors = list(_loose(mechanism, parts))
-    if not is_floating and len(anchors) == 1:
-        _mark_root(r, mechanism, anchors[0])
-        return
-    taken = {c.name for c in mechanism.joints}
-    for link in anchors:
-        names = (f"{link.entry.home.prefix}root", f"{link.entry.home.prefix}root_{link.entry.name}")
-        name = names[1] if names[0] in taken else names[0]
-        taken.add(name)
-        _fix(r, mechanism, link.entry, name, FreeFlyer())
+class _Parts:
+    """Links, joints and frames as read, in document order; put into a mechanism if all is right."""
 
+    def __init__(self, r: SdfReading, scope: Scope, only: str | None) -> None:
+        self.r = r
+        self.links: list[SdfLink] = []
+        self.joints: list[SdfJoint] = []
+        self.frames: list[tuple[Entry, Frame]] = []
+        scopes = [scope] if only is None else [e.scope for e in scope.names.values() if e.name == only and e.scope]
+        links = [link for s in scopes for link in s.entries("link")]
+        r.has_masks = any(e.tag == "collide_bitmask" for link in links for e in link.element.walk())
+        for inner in scopes:
+            self._read(inner)
+        without = [link for link in self.links if next(link.entry.element.all("inertial"), None) is None]
+        if without:
+            count = f"{len(without)} link(s), {listed([link.entry.name for link in without], SHOWN)}"
+            usual = "without <inertial>, as SDF says, 1 kg and 1 kg m^2 about every axis"
+            r.report.remark(without[0].entry.at, f"{usual}: {count}")
+        if not self.links and not r.report.errors:
+            r.report.warn(scope.element, f"<{scope.element.tag}> holds no <link>: the mechanism has no body")
+        by_entry = {joint.entry: joint for joint in self.joints}
+        self.joints = [as_mimic(r, joint, by_entry) for joint in self.joints]
+        for document in {link.entry.document for link in self.links}:
+            document.meshes.tell(document.report)
 
-def _loose(mechanism: Mechanism, parts: _Parts) -> Iterator[SdfLink]:
-    """Yield of every part that does not hang on the world the first link that is no joint's child."""
-    forest = connected((body.name for body in mechanism.bodies), mechanism.joints)
-    children = {c.child for c in mechanism.joints}
-    groups: dict[str, list[SdfLink]] = {}
-    for link in parts.links:
-        groups.setdefault(forest.find(link.entry.full_name), []).append(link)
-    for part, links in groups.items():
-        if part != forest.find(WORLD):
-            yield next((link for link in links if link.entry.full_name not in children), links[0])
+    def _read(self, scope: Scope) -> None:
+        r = self.r
+        for entry in scope.entries("model"):
+            inner = entry.scope
+            if inner is None or not inner.is_whole:
+                continue
+            r.frames.link(Destination((), None, inner))  # a canonical link that does not exist is an error
+            if not inner.static and not any(e.tag in ("link", "model", "include") for e in inner.element.children):
+                message = f"model {quoted(entry.name)} has no <link>; a model needs one"
+                entry.document.report.error(entry.element, message)
+        self.links += [read_link(r, entry) for entry in scope.entries("link")]
+        joints = [read_joint(r, entry) for entry in scope.entries("joint")]
+        self.joints += [joint for joint in joints if joint is not None]
+        for entry in scope.entries("frame"):
+            if entry.name.endswith(f"{SEPARATOR}{MODEL_FRAME}"):
+                continue  # SDF 1.7 wrote out those of models in models
+            here = Destination((), entry, entry.home)
+            link = r.frames.link(here)
+            pose = r.frames.on_link(link, here)
+            kind = "sensor" if entry.element.attributes.get("cardan:kind") == "sensor" else "operational"
+            with r.report.blamed(entry.at):
+                self.frames.append((entry, Frame(entry.full_name, _body(link), pose, kind)))
 
+    def add_to(self, mechanism: Mechanism, *, is_floating: bool) -> None:
+        """Put what was read into a mechanism; faults found even now go to the report."""
+        r = self.r
+        for link in self.links:
+            with self._described("body", link.entry.full_name, link.entry.at):
+                mechanism.add_body(link.entry.full_name, link.inertia)
+        with r.report.blamed(1):
+            for shape in refiltered(r.report, [shape for link in self.links for shape in link.shapes]):
+                mechanism.add_shape(shape)
+        self._add_joints(mechanism)
+        self._add_bases(mechanism, is_floating=is_floating)
+        sensors = [(x.entry, frame) for x in (*self.links, *self.joints) for frame in x.sensors]
+        for entry, frame in (*self.frames, *sensors):
+            with self._described("frame", frame.name, entry.at):
+                mechanism.add_frame(frame.name, frame.body, frame.pose, frame.kind)
 
-def _mark_root(r: SdfReading, mechanism: Mechanism, anchor: SdfLink) -> None:
-    """Add a frame where the file's own is, if the root link does not stand there."""
-    X = r.frames.in_root(anchor.entry)
-    if SE3.identity() == X:
-        return
-    name = quoted(anchor.entry.name)
-    told = (
-        f"link {name} does not stand at the file's origin, where cardan.load puts it; root={ROOT!r} puts it where it is"
-    )
-    note = r.report.remark if Matrix3.identity() == X.rotation else r.report.warn
-    note(anchor.entry.at, told)
-    with r.report.blamed(anchor.entry.at):
-        mechanism.add_frame(ROOT, anchor.entry.full_name, X.inverse())
+    @contextmanager
+    def _described(self, kind: str, name: str, at: FilePlace) -> Iterator[None]:
+        """Note where something is described, and what is refused of it."""
+        self.r.places.setdefault((kind, name), at)
+        with self.r.report.blamed(at):
+            yield
+
+    def _add_joints(self, mechanism: Mechanism) -> None:
+        """Fix the links of static models on the world; joints between them, which cannot move, are left out."""
+        for link in self.links:
+            if link.entry.home.static:
+                self._fix(mechanism, link.entry, f"{link.entry.full_name}_static", Fixed())
+        idle, moving = [], []
+        for j in self.joints:
+            is_idle = all(link is None or link.home.static for link in (j.parent, j.child))
+            (idle if is_idle else moving).append(j)
+        if idle:
+            names = listed([joint.entry.full_name for joint in idle], SHOWN)
+            message = f"{len(idle)} joint(s) between links of static models are left out: {names}"
+            self.r.report.warn(idle[0].entry.at, message)
+        for j in moving:
+            with self._described("joint", j.entry.full_name, j.entry.at):
+                ends = _body(j.parent), _body(j.child), j.parent_pose, j.child_pose
+                mechanism.add_joint(j.entry.full_name, j.joint, *ends, j.limits, **j.properties)
+        with self.r.report.blamed(1):
+            resolve_mimics(mechanism.joints)
+
+    def _fix(self, mechanism: Mechanism, link: Entry, name: str, joint: Joint) -> None:
+        """Add a joint between the world and where a link stands."""
+        with self._described("joint", name, link.at):
+            mechanism.add_joint(name, joint, WORLD, link.full_name, self.r.frames.in_root(link))
+
+    def _add_bases(self, mechanism: Mechanism, *, is_floating: bool) -> None:
+        """Let every part that hangs on nothing float, or mark where the file has the only one."""
+        forest = connected((body.name for body in mechanism.bodies), mechanism.joints)
+        children, taken = {c.child for c in mechanism.joints}, {c.name for c in mechanism.joints}
+        parts: dict[str, list[Entry]] = {}
+        for link in self.links:
+            parts.setdefault(forest.find(link.entry.full_name), []).append(link.entry)
+        parts.pop(forest.find(WORLD), None)
+        firsts = [next((e for e in links if e.full_name not in children), links[0]) for links in parts.values()]
+        if not is_floating and len(firsts) == 1:
+            self._mark_root(mechanism, firsts[0])
+            return
+        for link in firsts:
+            name = f"{link.home.prefix}root"
+            name = f"{name}_{link.name}" if name in taken else name
+            taken.add(name)
+            self._fix(mechanism, link, name, FreeFlyer())
+
+    def _mark_root(self, mechanism: Mechanism, link: Entry) -> None:
+        """Add a frame where the file's own is, if the root link does not stand there."""
+        report, X = self.r.report, self.r.frames.in_root(link)
+        if SE3.identity() == X:
+            return
+        where = f"link {quoted(link.name)} does not stand at the file's origin, where cardan.load puts it"
+        note = report.remark if Matrix3.identity() == X.rotation else report.warn
+        note(link.at, f"{where}; root={ROOT!r} puts it where it is")
+        with report.blamed(link.at):
+            mechanism.add_frame(ROOT, link.full_name, X.inverse())

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cardan._algebra.errors import quoted
 from cardan._reach.formats.report import Report
-from cardan._reach.formats.urdf.joints import LOOP_ENDS, UrdfJoint
+from cardan._reach.formats.urdf.joints import ENDS, LOOP_ENDS, UrdfJoint
 from cardan._reach.formats.urdf.links import UrdfFrame, UrdfLink
 from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD
@@ -28,7 +28,7 @@ def check_robot(
             if thing.name in first:
                 report.error(thing.line, f"{kind} {quoted(thing.name)} is already defined in line {first[thing.name]}")
             first.setdefault(thing.name, thing.line)
-    known = [_check_ends(report, joint, "joint", ("parent", "child"), lines) for joint in joints]
+    known = [_check_ends(report, joint, "joint", ENDS, lines) for joint in joints]
     _check_tree(report, links, joints, complete=complete and all(known))
     _check_mimics(report, joints)
     for loop in loops:

@@ -175,27 +175,25 @@ def _check_joint(c: Connection, *, closing: bool) -> None:
 
 
 def _described(joint: Joint) -> str:
-    inner = getattr(joint, "joint", None)
-    name = type(joint).__name__
+    inner, name = getattr(joint, "joint", None), type(joint).__name__
     return f"{name}({_described(inner)})" if isinstance(inner, Joint) else name
 
 
 def _between_links(c: Connection) -> tuple[Connection, SE3]:
     X_cj, kept = c.child_pose, SE3.identity()
-    if X_cj == SE3.identity() or _is_across(c):
+    if X_cj == SE3.identity():
         return c, kept
+    if isinstance(c.joint, J.Planar) and not any(X_cj.translation):
+        pairs = zip(X_cj.rotation.entries(), rotation_onto(across(c)).entries(), strict=True)
+        if max(abs(a - b) for a, b in pairs) <= 1e-15:  # what the reader makes of URDF's axis
+            return c, kept
     if not _keeps_frame(c):
         return replace(c, child_pose=kept), X_cj
-    joint: Any = c.joint
-    if isinstance(joint, Mimic):
-        joint = replace(joint, joint=_with_axis_in_child(joint.joint, X_cj))
-    elif not isinstance(joint, Fixed):
-        joint = _with_axis_in_child(joint, X_cj)
+    joint, inner = c.joint, without_mimic(c.joint)
+    if not isinstance(inner, Fixed):
+        inner = replace(inner, axis=X_cj.rotation @ Vector3.of(inner.axis))
+        joint = replace(joint, joint=inner) if isinstance(joint, Mimic) else inner
     return replace(c, joint=joint, parent_pose=c.parent_pose @ X_cj.inverse(), child_pose=kept), kept
-
-
-def _with_axis_in_child(joint: Any, X_cj: SE3) -> Joint:
-    return replace(joint, axis=X_cj.rotation @ Vector3.of(joint.axis))
 
 
 def _keeps_frame(c: Connection) -> bool:
@@ -205,14 +203,6 @@ def _keeps_frame(c: Connection) -> bool:
     arm = c.child_pose.translation
     axis = c.child_pose.rotation @ Vector3.of(inner.axis) if isinstance(inner, TURNING) else None
     return axis is not None and math.hypot(*arm.cross(axis)) <= 4e-16 * math.hypot(*arm)
-
-
-def _is_across(c: Connection) -> bool:
-    """Return whether a planar joint's child frame is what the reader makes of URDF's axis."""
-    if not isinstance(c.joint, J.Planar) or any(c.child_pose.translation):
-        return False
-    R = c.child_pose.rotation
-    return max(abs(a - b) for a, b in zip(R.entries(), rotation_onto(across(c)).entries(), strict=True)) <= 1e-15
 
 
 def across(c: Connection) -> Vector3:

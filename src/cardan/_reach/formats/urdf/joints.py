@@ -40,6 +40,7 @@ NEEDS_LIMIT = ("revolute", "prismatic")
 HAS_AXIS = ("revolute", "continuous", "prismatic", "planar")
 MIMICABLE = ("revolute", "continuous", "prismatic")
 PASSIVE = VOCABULARY.attributes("dynamics")
+ENDS = ("parent", "child")
 LOOP_ENDS = ("predecessor", "successor")
 UNLIMITED = sys.float_info.max  # A bound of this size is none: URDF has no infinite numbers
 _X = Vector3(1.0, 0.0, 0.0)
@@ -67,40 +68,33 @@ class UrdfJoint:
 
 
 def read_joint(r: UrdfReading, element: Element) -> UrdfJoint | None:
-    name, kind = r.report.text(element, "name"), kind_of(r.report, element, _KINDS)
-    (parent, parent_line), (child, child_line) = _end(r.report, element, "parent"), _end(r.report, element, "child")
-    origin = read_origin(r, element)
-    _check_unused(r.report, element)
+    """Return a joint, or a <loop>, which closes one; None if it lacks what makes it one."""
+    report, is_loop = r.report, element.tag == "loop"
+    name, kind = report.text(element, "name"), kind_of(report, element, _KINDS)
+    (parent, parent_line), (child, child_line) = (_end(report, element, e) for e in (LOOP_ENDS if is_loop else ENDS))
+    origins = [read_origin(r, element), SE3.identity()]
+    if is_loop:
+        origins = [read_origin(r, end) for tag in LOOP_ENDS for end in list(element.all(tag))[:1]]
+    else:
+        _check_unused(report, element)
     if kind is None:
         return None
-    axis = _axis(r.report, element, kind)
-    joint, mimic_line = _mimicked(r.report, element, kind, _joint(kind, axis, r.continuous))
-    turned = _turned(kind, axis)
-    limits, passive = _limits(r, element, kind, joint.nv), _dynamics(r.report, element, joint.nv)
+    axis = _axis(report, element, kind)
+    joint, mimic_line = _joint(kind, axis, r.continuous), 0
+    if not is_loop:
+        joint, mimic_line = _mimicking(report, element, kind, joint)
+    limits = Limits()
+    if not is_loop or next(element.all("limit"), None) is not None:  # a loop needs no <limit>
+        limits = _limits(r, element, kind, joint.nv)
+    damping, friction, armature = _dynamics(report, element, joint.nv)
+    if is_loop and any(armature or ()):
+        report.error(element, f"loop {element.attributes.get('name', '?')!r} has an armature: it has no coordinate")
     if name is None or parent is None or child is None:
         return None
-    ends, poses = (parent, parent_line, child, child_line), (origin @ turned, turned)
-    return UrdfJoint(name, element.line, kind, *ends, joint, *poses, limits, *passive, mimic_line)
-
-
-def read_loop(r: UrdfReading, element: Element) -> UrdfJoint | None:
-    """Return a joint that closes a loop, or None if it lacks what makes it one; it needs no <limit>."""
-    name, kind = r.report.text(element, "name"), kind_of(r.report, element, _KINDS)
-    (parent, parent_line), (child, child_line) = (_end(r.report, element, end) for end in LOOP_ENDS)
-    origins = [read_origin(r, end) for tag in LOOP_ENDS for end in list(element.all(tag))[:1]]
-    if kind is None:
-        return None
-    axis = _axis(r.report, element, kind)
-    joint, turned = _joint(kind, axis, r.continuous), _turned(kind, axis)
-    has_limit = next(element.all("limit"), None) is not None
-    limits = _limits(r, element, kind, joint.nv) if has_limit else Limits()
-    damping, friction, armature = _dynamics(r.report, element, joint.nv)
-    if any(armature or ()):
-        r.report.error(element, f"loop {element.attributes.get('name', '?')!r} has an armature: it has no coordinate")
-    if name is None or parent is None or child is None:
-        return None
-    ends, poses = (parent, parent_line, child, child_line), [origin @ turned for origin in origins]
-    return UrdfJoint(name, element.line, kind, *ends, joint, poses[0], poses[1], limits, damping, friction, None)
+    ends = (parent, parent_line, child, child_line)
+    poses = [origin @ _frame_of(kind, axis) for origin in origins]
+    passive = (damping, friction, None if is_loop else armature)
+    return UrdfJoint(name, element.line, kind, *ends, joint, poses[0], poses[1], limits, *passive, mimic_line)
 
 
 def kind_of(report: Report, element: Element, kinds: Collection[str]) -> str | None:
@@ -150,7 +144,7 @@ def _axis(report: Report, element: Element, kind: str) -> Vector3:
     return unit_axis(xyz)
 
 
-def _turned(kind: str, axis: Vector3) -> SE3:
+def _frame_of(kind: str, axis: Vector3) -> SE3:
     """Return the joint frames' rotation: a planar joint moves in the xy plane of its frames, URDF's across an axis."""
     return SE3(rotation_onto(axis)) if kind == "planar" else SE3.identity()
 
@@ -165,7 +159,7 @@ def rotation_onto(normal: Vector3) -> Matrix3:
     return matrix_from_quaternion_xyzw((-y, x, 0.0, one_plus_z))
 
 
-def _mimicked(report: Report, element: Element, kind: str, joint: Joint) -> tuple[Joint, int]:
+def _mimicking(report: Report, element: Element, kind: str, joint: Joint) -> tuple[Joint, int]:
     """Return the joint, as a mimic of another where there is a <mimic>, and the line of that."""
     mimic = report.one(element, "mimic")
     if mimic is None:

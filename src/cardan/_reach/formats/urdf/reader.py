@@ -22,7 +22,7 @@ from cardan._reach.formats.resources import Meshes, Packages, Places
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.urdf.actuators import read_actuators
 from cardan._reach.formats.urdf.checks import check_robot
-from cardan._reach.formats.urdf.joints import UrdfJoint, read_joint, read_loop
+from cardan._reach.formats.urdf.joints import UrdfJoint, read_joint
 from cardan._reach.formats.urdf.links import (
     UrdfFrame,
     UrdfLink,
@@ -127,7 +127,7 @@ def _read_elements(reading: UrdfReading, root: Element) -> _Robot:
         read_global_material(reading, element)
     links = [read_link(reading, e) for e in root.all("link")]
     joints = [read_joint(reading, e) for e in root.all("joint")]
-    loops = [read_loop(reading, e) for e in root.all("loop")]
+    loops = [read_joint(reading, e) for e in root.all("loop")]
     frames = [read_frame(reading, e) for e in root.all("frame")]
     if all(e.attributes.get("name") == WORLD for e in root.all("link")):
         report.error(root, "the robot has no <link>" + (" but the world" if links else ""))
