@@ -1,4 +1,4 @@
-"""A directed tree at rest: what the writers of URDF, SDF and MJCF make of a mechanism before they write it.
+"""A directed tree at rest, which the writers of URDF, SDF and MJCF make of a mechanism; axes and their directions.
 
 A joint of the tree leads away from its root; with every coordinate zero, X the poses of bodies,
 
@@ -7,11 +7,14 @@ A joint of the tree leads away from its root; with every coordinate zero, X the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+import math
+import sys
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cardan._algebra.spatial import SE3
+from cardan._algebra.spatial import SE3, Matrix3, Vector3
+from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw
 from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import Forest
 from cardan._robot.joints import Fixed, Joint, Mimic
@@ -102,3 +105,22 @@ def poses_at_rest(
     for body in starts:
         poses.setdefault(body, given.get(body, SE3.identity()))
     return poses, tree
+
+
+def unit_axis(xyz: Sequence[float]) -> Vector3:
+    """Return a direction at unit length; one that has it, to rounding, as it is."""
+    largest = max(map(abs, xyz))
+    if largest <= 1.0 and abs(math.hypot(*xyz) - 1.0) <= 2.0 * sys.float_info.epsilon:
+        return Vector3(*xyz)
+    scaled = [e / largest for e in xyz]  # the squares of the numbers as given may be too large or small
+    return Vector3(*(e / math.hypot(*scaled) for e in scaled))
+
+
+def rotation_onto(normal: Vector3) -> Matrix3:
+    """Return the shortest rotation that turns z onto a unit normal; about x where the normal is -z."""
+    x, y, z = normal
+    sideways = x * x + y * y
+    if sideways == 0.0:
+        return Matrix3.identity() if z > 0.0 else Matrix3.diagonal(1.0, -1.0, -1.0)
+    one_plus_z = 1.0 + z if z > 0.0 else sideways / (1.0 - z)
+    return matrix_from_quaternion_xyzw((-y, x, 0.0, one_plus_z))

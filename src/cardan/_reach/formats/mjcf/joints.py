@@ -1,17 +1,117 @@
-"""Bodies and the joints between them, with all that acts along the joints."""
+"""Bodies and the joints between them, with all that acts along the joints.
+
+The joints of a MuJoCo body act in a row; here they are one joint: X(q) = X(0) exp(S_1 q_1) exp(S_2 q_2) ...
+
+The coordinates are MuJoCo's own, in its order: q = qpos, v = qvel (but for a free joint's linear velocity). A reference
+`ref`, the coordinate at which MuJoCo draws the body, is part of the placement: X(0) = X(ref) exp(-S ref).
+
+Source: MuJoCo documentation, "Modeling: body, joint" and "Computation: kinematic tree"; the row is that of
+`cardan.interop.chains`, which goes the other way.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
+from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
+from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._reach.formats.mjcf.actuators import Driven, drives
 from cardan._reach.formats.mjcf.context import JointPart, MjcfReading, Names, bounds, pose, read_marks
-from cardan._reach.formats.mjcf.rows import Row, Step, row_of
+from cardan._robot import joints as J
 from cardan._robot.joints import Joint, Limits, Mimic
 from cardan._robot.model import WORLD
 from cardan._robot.records import Drive, Spring
+
+X, Y, Z = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)
+ROUNDING = 1e-15  # how far off, relative to their length, a point may be from an axis that goes through it
+
+
+@dataclass(frozen=True, slots=True)
+class RowStep:
+    """One of MuJoCo's joints."""
+
+    kind: Literal["hinge", "slide", "ball", "free"]  # what it is
+    axis: Vector3 = Z  # of a hinge or slide, in the body's frame at `ref`
+    point: Vector3 = Vector3(0.0, 0.0, 0.0)  # the place of a hinge or ball there [m]
+    ref: float = 0.0  # its coordinate there
+
+    @property
+    def joint(self) -> J.Joint:
+        if self.kind == "hinge":
+            return J.Revolute(self.axis)
+        return J.Prismatic(self.axis) if self.kind == "slide" else J.Spherical()
+
+    @property
+    def turned_back(self) -> SE3:
+        """exp(-S ref), at the step's own point."""
+        if self.kind == "slide":
+            return SE3(translation=self.axis * -self.ref)
+        return SE3(rotation_about_axis(self.axis, -self.ref)) if self.kind == "hinge" else SE3.identity()
+
+
+@dataclass(frozen=True, slots=True)
+class JointRow:
+    """Steps in a row as one joint: X_parent_child = X_ref `before` joint(q) `after`^-1."""
+
+    joint: J.Joint  # the joint; its coordinates are the steps' own, in their order
+    before: SE3  # its parent frame in the body at `ref`
+    after: SE3  # its child frame in the body
+
+
+def row_of(steps: Sequence[RowStep]) -> JointRow:
+    """Return steps as one joint: of the catalogue where one has just these coordinates, else a composite."""
+    if not steps:
+        return JointRow(J.Fixed(), SE3.identity(), SE3.identity())
+    if steps[0].kind == "free":
+        return JointRow(J.FreeFlyer(), SE3.identity(), SE3.identity())
+    if len(steps) == 1:
+        at = SE3(translation=steps[0].point)
+        return JointRow(steps[0].joint, at @ steps[0].turned_back, at)
+    return _of_catalogue(steps) or _composite(steps)
+
+
+def _of_catalogue(steps: Sequence[RowStep]) -> JointRow | None:
+    """Return the joint of the catalogue whose coordinates are those of slides, then hinges through one point."""
+    slides = [step for step in steps if step.kind == "slide"]
+    hinges = list(steps[len(slides) :])
+    if any(step.ref for step in steps) or any(step.kind != "hinge" for step in hinges):
+        return None
+    point = hinges[0].point if hinges else Vector3.zero()
+    gaps = [(point - step.point).cross(step.axis).norm_squared() for step in hinges]  # of axes from the point, squared
+    if any(gap > (ROUNDING * ROUNDING) * point.norm_squared() for gap in gaps):
+        return None
+    try:
+        joint = _joint([step.axis for step in slides], [step.axis for step in hinges])
+    except ParameterError:  # parallel axes, or more than three
+        return None
+    return JointRow(joint, SE3(translation=point), SE3(translation=point))
+
+
+def _joint(slides: list[Vector3], hinges: list[Vector3]) -> J.Joint:
+    if slides == [X, Y, Z] and not hinges:
+        return J.Translation()
+    if hinges == [Z, Y, X] and not slides:
+        return J.SphericalZYX()
+    if len(hinges) == 2 and not slides:
+        return J.Universal(*hinges)
+    if len(slides) == len(hinges) == 1 and slides == hinges:
+        return J.Cylindrical(slides[0])
+    return J.D6(slides, hinges)
+
+
+def _composite(steps: Sequence[RowStep]) -> JointRow:
+    at, placements = SE3.identity(), []
+    for step in steps:
+        here = at if step.kind == "slide" else SE3(translation=step.point)
+        placements.append(at.inverse() @ here @ step.turned_back)
+        at = here
+    before = placements[0]
+    placements[0] = SE3.identity()
+    return JointRow(J.Composite([step.joint for step in steps], placements), before, at)
+
 
 SEPARATOR = "+"  # between the names of the joints of one body, which together are one joint here
 
@@ -61,7 +161,7 @@ class Tree:
         at = SE3.identity() if numbers and KINDS[m.jnt_type[numbers[0]]] == "free" else at
         if numbers and numbers[0] in r.marks:
             at, after = r.marks[numbers[0]]
-            row = Row(row.joint, SE3.identity(), after)
+            row = JointRow(row.joint, SE3.identity(), after)
         r.mechanism.add_body(r.bodies[body], self._inertia(body))
         self._add(name, row, r.bodies[m.body_parentid[body]], r.bodies[body], at, numbers)
 
@@ -76,7 +176,7 @@ class Tree:
             self._add(self.joints[k], row_of([self._step(k)]), parent, child, at, [k])
             parent, at = child, SE3.identity()
 
-    def _add(self, name: str, row: Row, parent: str, child: str, at: SE3, numbers: list[int]) -> None:
+    def _add(self, name: str, row: JointRow, parent: str, child: str, at: SE3, numbers: list[int]) -> None:
         r, start = self.r, 0
         sizes = [SIZES[KINDS[self.m.jnt_type[k]]] for k in numbers]
         for k, nv in zip(numbers, sizes, strict=True):
@@ -97,12 +197,12 @@ class Tree:
             )
         return Mimic(joint, self.joints[other], factor, offset)
 
-    def _step(self, k: int) -> Step:
+    def _step(self, k: int) -> RowStep:
         m: Any = self.m
         kind: Any = KINDS[m.jnt_type[k]]
         ref = float(m.qpos0[m.jnt_qposadr[k]]) if kind in ("hinge", "slide") else 0.0
         axis, point = (Vector3(*map(float, vector[k])) for vector in (m.jnt_axis, m.jnt_pos))
-        return Step(kind, axis, point, ref)
+        return RowStep(kind, axis, point, ref)
 
     def _inertia(self, body: int) -> Inertia | None:
         m = self.m

@@ -23,9 +23,8 @@ from cardan._reach.formats.resources import Packages
 from cardan._reach.formats.sdf.documents import Document, Library
 from cardan._reach.formats.sdf.frames import Attached, Frames, SdfReading
 from cardan._reach.formats.sdf.joints import SdfJoint, as_mimic, read_joint
-from cardan._reach.formats.sdf.links import SdfLink, read_link
+from cardan._reach.formats.sdf.links import SdfLink, read_link, refiltered
 from cardan._reach.formats.sdf.scopes import MODEL_FRAME, ROOT, SEPARATOR, Builder, Destination, Entry, Scope
-from cardan._reach.formats.sdf.solids import refiltered
 from cardan._reach.formats.sdf.values import vector_of
 from cardan._reach.formats.sdf.writer import write_sdf
 from cardan._reach.formats.source import Source

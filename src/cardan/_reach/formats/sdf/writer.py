@@ -15,11 +15,9 @@ from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._reach.formats.sdf.form import INSTEAD, KINDS, ModelParts, checked_steps, sdf_form
 from cardan._reach.formats.sdf.joints import PASSIVE
-from cardan._reach.formats.sdf.links import ENTRIES
-from cardan._reach.formats.sdf.solids import PATCH
+from cardan._reach.formats.sdf.links import ENTRIES, PATCH
 from cardan._reach.formats.tree_at_rest import EMPTY, connected, joints_of, without_mimic
-from cardan._reach.formats.urdf.numbers import axis, inertial, rpy
-from cardan._reach.formats.written import Written, dimensions, is_bounded, text_of
+from cardan._reach.formats.written import Written, axis, dimensions, inertial, is_bounded, rpy, text_of
 from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
 from cardan._robot.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each

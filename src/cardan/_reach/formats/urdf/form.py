@@ -25,9 +25,9 @@ from cardan._reach.formats.tree_at_rest import (
     connected,
     has_given_base,
     outwards,
+    rotation_onto,
     without_mimic,
 )
-from cardan._reach.formats.urdf.joints import rotation_onto
 from cardan._robot import joints as J
 from cardan._robot.description import Mechanism, Shape
 from cardan._robot.description.rooting import rooted

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
 from cardan._algebra.errors import quoted
-from cardan._algebra.spatial import SE3, Matrix3, Vector3
-from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw
+from cardan._algebra.spatial import SE3, Vector3
 from cardan._reach.formats.report import Report
+from cardan._reach.formats.tree_at_rest import rotation_onto, unit_axis
 from cardan._reach.formats.urdf.links import UrdfReading, read_origin
 from cardan._reach.formats.urdf.schema import VOCABULARY
 from cardan._reach.formats.xml import Element
@@ -122,15 +122,6 @@ def _joint(kind: str, axis: Vector3, continuous: str) -> Joint:
     return _KINDS[kind](axis)
 
 
-def unit_axis(xyz: Sequence[float]) -> Vector3:
-    """Return a direction at unit length; one that has it, to rounding, as it is."""
-    largest = max(map(abs, xyz))
-    if largest <= 1.0 and abs(math.hypot(*xyz) - 1.0) <= 2.0 * sys.float_info.epsilon:
-        return Vector3(*xyz)
-    scaled = [e / largest for e in xyz]  # the squares of the numbers as given may be too large or small
-    return Vector3(*(e / math.hypot(*scaled) for e in scaled))
-
-
 def _axis(report: Report, element: Element, kind: str) -> Vector3:
     axis = report.one(element, "axis")
     if axis is None or kind not in HAS_AXIS:
@@ -147,16 +138,6 @@ def _axis(report: Report, element: Element, kind: str) -> Vector3:
 def _frame_of(kind: str, axis: Vector3) -> SE3:
     """Return the joint frames' rotation: a planar joint moves in the xy plane of its frames, URDF's across an axis."""
     return SE3(rotation_onto(axis)) if kind == "planar" else SE3.identity()
-
-
-def rotation_onto(normal: Vector3) -> Matrix3:
-    """Return the shortest rotation that turns z onto a unit normal; about x where the normal is -z."""
-    x, y, z = normal
-    sideways = x * x + y * y
-    if sideways == 0.0:
-        return Matrix3.identity() if z > 0.0 else Matrix3.diagonal(1.0, -1.0, -1.0)
-    one_plus_z = 1.0 + z if z > 0.0 else sideways / (1.0 - z)
-    return matrix_from_quaternion_xyzw((-y, x, 0.0, one_plus_z))
 
 
 def _mimicking(report: Report, element: Element, kind: str, joint: Joint) -> tuple[Joint, int]:

@@ -21,9 +21,8 @@ from cardan._reach.formats.tree_at_rest import without_mimic
 from cardan._reach.formats.urdf.actuators import INTERFACES, SIMPLE, is_said_wholly, is_transmission
 from cardan._reach.formats.urdf.form import HINT, KINDS, across, urdf_form
 from cardan._reach.formats.urdf.joints import ENDS, LOOP_ENDS, PASSIVE, UNLIMITED
-from cardan._reach.formats.urdf.numbers import axis, inertial, rpy
 from cardan._reach.formats.urdf.schema import VOCABULARY
-from cardan._reach.formats.written import Written, dimensions, first_of, is_bounded, losses_of
+from cardan._reach.formats.written import Written, axis, dimensions, first_of, inertial, is_bounded, losses_of, rpy
 from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Mechanism, Mesh, Shape, Sphere
 from cardan._robot.geometry.shapes import ALL_BITS
