@@ -219,7 +219,8 @@ class Report:
         if len(found) > 1:
             self.error(found[1], f"a second <{tag}> in <{element.tag}> of line {element.line}; only one is allowed")
         if not found and required:
-            self.error(element, f"<{element.tag}{_named(element)}> needs a <{tag}> element")
+            name = element.attributes.get("name")
+            self.error(element, f"<{element.tag}{f' name={name!r}' if name else ''}> needs a <{tag}> element")
         return found[0] if found else None
 
 
@@ -227,11 +228,6 @@ def listed(names: Sequence[str], most: int) -> str:
     """Return the first of some names, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(map(quoted, names[:most])) + more
-
-
-def _named(element: Element) -> str:
-    name = element.attributes.get("name")
-    return f" name={name!r}" if name else ""
 
 
 def _hint(raw: str) -> str:

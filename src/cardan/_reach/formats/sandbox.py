@@ -50,13 +50,13 @@ def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bound
     Raises:
         SandboxError: if it met a bound or crashed, or no process can be started here.
     """
-    process = _started()
+    process: Any = _started()  # whose streams are there
     clock = threading.Timer(bounds.clock, process.kill)
     clock.start()
     try:
         path = [place for place in sys.path if isinstance(place, str)]  # Python skips others; its folder is this one
-        _tell(process, {"path": path, "job": job.__file__, "bounds": asdict(bounds), "argument": argument})
-        while (line := _line(process)) is not None:
+        _send(process, {"path": path, "job": job.__file__, "bounds": asdict(bounds), "argument": argument})
+        while (line := process.stdout.readline(MAX_ANSWER)).endswith("\n"):
             said = json.loads(line)
             if not isinstance(said, dict):
                 raise TypeError
@@ -65,7 +65,7 @@ def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bound
             question, text = map(str, said["asks"])
             if len(text) > MAX_QUESTION:
                 raise ValueError
-            _tell(process, answer(question, text))
+            _send(process, answer(question, text))
         else:
             raise SandboxError(_why_it_ended(process, bounds))
     except (OSError, ValueError, TypeError, LookupError, RecursionError):
@@ -91,20 +91,13 @@ def _started() -> subprocess.Popen[str]:
             encoding="utf-8",
         )
     except OSError as error:
-        told = f"is read in a process of its own, which cannot be started: {error.strerror}; {TRUSTED}"
-        raise SandboxError(told) from None
+        message = f"is read in a process of its own, which cannot be started: {error.strerror}; {TRUSTED}"
+        raise SandboxError(message) from None
 
 
-def _tell(process: subprocess.Popen[str], value: Any) -> None:
-    assert process.stdin is not None
+def _send(process: Any, value: Any) -> None:
     process.stdin.write(json.dumps(value) + "\n")
     process.stdin.flush()
-
-
-def _line(process: subprocess.Popen[str]) -> str | None:
-    assert process.stdout is not None
-    line = process.stdout.readline(MAX_ANSWER)
-    return line if line.endswith("\n") else None
 
 
 def _why_it_ended(process: subprocess.Popen[str], bounds: Bounds) -> str:

@@ -139,7 +139,9 @@ class Vocabulary:
                     first.lines.append(at.line)
         for (tag, key), found in unread.items():
             note = report.error if found.verdict is not None and found.verdict.kind == "refused" else report.remark
-            note(found.at, self._told(report, tag, key, found) + _again(found.lines[1:]))
+            lines, more = found.lines[1:], len(found.lines) - 1 - MORE_LINES
+            again = ", ".join(map(str, lines[:MORE_LINES])) + (f" and {more} more" if more > 0 else "")
+            note(found.at, self._message(report, tag, key, found) + (f" (so in line {again}, too)" if lines else ""))
 
     def _read_elements(self, root: Element) -> Iterator[tuple[Element, Mapping[str, Verdict]]]:
         """Yield the elements that are read and what is known of each, in document order."""
@@ -156,7 +158,7 @@ class Vocabulary:
             above = path[-longest:] if longest else ()
             waiting.extend((child, (*above, child.tag)) for child in reversed(inside))
 
-    def _told(self, report: Report, tag: str, key: str, found: _Unread) -> str:
+    def _message(self, report: Report, tag: str, key: str, found: _Unread) -> str:
         is_element = key.startswith("<")
         what = f"{key[:62]} in <{tag}>" if is_element else f"<{tag} {key[:60]}=...>"
         if found.verdict is not None:
@@ -179,11 +181,3 @@ class Vocabulary:
             children = [name[1:-1] for name in known if name.startswith("<")]
             near = difflib.get_close_matches(child[:40], children, n=1, cutoff=0.7)
         return f"; did you mean <{near[0]}>?" if near else f": it is no element of {self.name}"
-
-
-def _again(lines: list[int]) -> str:
-    if not lines:
-        return ""
-    shown = ", ".join(map(str, lines[:MORE_LINES]))
-    more = len(lines) - MORE_LINES
-    return f" (so in line {shown}{f' and {more} more' if more > 0 else ''}, too)"

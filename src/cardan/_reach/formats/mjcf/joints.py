@@ -233,7 +233,9 @@ class Tree:
         driven = self.driven.get(k, Driven())
         is_scalar = kind in ("hinge", "slide")
         lower, upper = bounds(m.jnt_limited[k] and is_scalar, m.jnt_range[k])
-        effort = _both(driven.effort, bounds(m.jnt_actfrclimited[k], m.jnt_actfrcrange[k]))
+        own = bounds(m.jnt_actfrclimited[k], m.jnt_actfrcrange[k])
+        effort = max(driven.effort[0], own[0]), min(driven.effort[1], own[1])
+        effort = effort if effort[0] <= effort[1] else own  # ranges may have nothing in common
         stiffness = 0.0 if kind == "free" else float(m.jnt_stiffness[k])
         rest = float(m.qpos_spring[m.jnt_qposadr[k]]) if is_scalar else 0.0
         self._warn_of_laws(k, kind)
@@ -276,9 +278,3 @@ def _joined(names: Sequence[str]) -> str:
     stem = names[0].removesuffix(":0") if len(names) > 1 else ""
     is_numbered = stem and list(names) == [f"{stem}:{k}" for k in range(len(names))]
     return stem if is_numbered else SEPARATOR.join(names)
-
-
-def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
-    """Return what two ranges have in common; the second where they have nothing."""
-    lower, upper = max(a[0], b[0]), min(a[1], b[1])
-    return (lower, upper) if lower <= upper else b

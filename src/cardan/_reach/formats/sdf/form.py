@@ -60,11 +60,7 @@ class ModelParts:
     models: dict[str, ModelParts] = field(default_factory=dict)  # groups by name
 
     def local(self, name: str, what: str) -> str:
-        """Return what something is called from here.
-
-        Raises:
-            UnsupportedError: if it is not in here.
-        """
+        """Return what something is called from here, or raise `UnsupportedError` if it is not in here."""
         if name.startswith(self.prefix):
             return name[len(self.prefix) :]
         instead = f"name it without {self.prefix!r} (Mechanism.renamed), so that it sees {quoted(name)}"
@@ -107,9 +103,8 @@ def sdf_form(thing: Mechanism | Model) -> SdfForm:
     sensors, frames = _split_sensors(thing, {c.name for c in written})
     top, called = _grouped(thing.bodies, written, frames)
     moving = {body: c for body, c in tree.items() if not isinstance(c.joint, FreeFlyer)}
-    return SdfForm(
-        thing.name, top, poses, moving, called, sensors, _loose(thing, joints), _losses(thing, floating, called)
-    )
+    losses = _losses(thing, floating, called)
+    return SdfForm(thing.name, top, poses, moving, called, sensors, _loose(thing, joints, written), losses)
 
 
 def _joints_of(thing: Mechanism | Model) -> Sequence[Connection]:
@@ -236,9 +231,8 @@ def _group_of(top: ModelParts, name: str, *, make: bool = False) -> ModelParts:
     return group
 
 
-def _loose(thing: Any, joints: Sequence[Connection]) -> dict[str, bool]:
+def _loose(thing: Any, joints: Sequence[Connection], written: Sequence[Connection]) -> dict[str, bool]:
     """Return by its first body every part that SDF's joints hang on nothing: whether a floating base moves it."""
-    written = [c for c in joints if not isinstance(c.joint, FreeFlyer)]
     forest = connected((body.name for body in thing.bodies), written)
     floating = {forest.find(c.child) for c in joints if isinstance(c.joint, FreeFlyer)}
     parts: dict[str, str] = {}
@@ -254,8 +248,7 @@ def _losses(thing: Any, floating: Sequence[Connection], called: dict[str, str]) 
         "named configurations": list(thing.named_configurations),
         "disabled contacts": [" and ".join(pair) for pair in thing.disabled_contacts],
         "names of floating bases, which are no joints there": [c.name for c in floating if not c.name.endswith("root")],
-        "names of joints that are those of other things (they end in _joint now)": [
-            name for name, other in called.items() if name != other
-        ],
     }
+    taken = [name for name, other in called.items() if name != other]
+    kinds["names of joints that are those of other things (they end in _joint now)"] = taken
     return tuple(losses_of(kinds))

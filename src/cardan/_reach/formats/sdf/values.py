@@ -38,44 +38,33 @@ def name_of(report: Report, element: Element) -> str | None:
 
 def flag_of(report: Report, owner: Element, tag: str, *, default: bool = False) -> bool:
     child = report.one(owner, tag)
-    return default if child is None else _flag(report, child, f"<{tag}>", child.text, default)
+    return default if child is None else flag_in(report, child, f"<{tag}>", child.text, default=default)
 
 
-def flag_attribute(report: Report, element: Element, name: str) -> bool:
-    return _flag(report, element, f"<{element.tag} {name}=...>", element.attributes.get(name, ""), default=False)
-
-
-def _flag(report: Report, at: Element, what: str, text: str, default: bool) -> bool:
+def flag_in(report: Report, at: Element, what: str, text: str, *, default: bool = False) -> bool:
+    """Return whether a text says true or false."""
     word = text.strip().lower()
     if word and word not in _FLAGS:
         report.error(at, f"{what}: {text.strip()[:40]!r} is neither true nor false")
     return _FLAGS.get(word, default)
 
 
+def flag_attribute(report: Report, element: Element, name: str) -> bool:
+    return flag_in(report, element, f"<{element.tag} {name}=...>", element.attributes.get(name, ""))
+
+
 def number_of(
     report: Report, owner: Element, tag: str, default: float | None, *, infinite: bool = False, least: float = -math.inf
 ) -> float:
-    """Return the number in a child of an element; `default` None makes it required.
-
-    Args:
-        report: where faults go.
-        owner: the element.
-        tag: of the child.
-        default: where there is none.
-        infinite: whether `inf` is a number here.
-        least: the smallest that is allowed.
-    """
+    """Return the number in a child of an element, `least` or more; `default` None makes it required."""
     child = report.one(owner, tag, required=default is None)
-    if child is None:
-        return default or 0.0
     before = report.error_count
-    (number,) = numbers_in(report, child, 1, infinite=infinite)
-    if report.error_count > before:
+    (number,) = (0.0,) if child is None else numbers_in(report, child, 1, infinite=infinite)
+    if child is None or report.error_count > before:
         return default or 0.0
     if number < least:
         report.error(child, f"<{tag}>: {number:g} is too small; expected a number >= {least:g}")
-        return least
-    return number
+    return max(number, least)
 
 
 def numbers_in(report: Report, element: Element, count: int, *, infinite: bool = False) -> tuple[float, ...]:

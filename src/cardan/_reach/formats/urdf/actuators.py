@@ -109,9 +109,11 @@ def _commanded(report: Report, element: Element, joints: Mapping[str, UrdfJoint]
     joint = element.attributes.get("name", "")
     commands = [e for e in element.all("command_interface") if e.attributes.get("name") in INTERFACES]
     others = [e.attributes.get("name", "") for e in element.all("command_interface") if e not in commands]
-    told = [*(e.attributes["name"] for e in commands[1:]), *others]
-    if told:
-        report.remark(element, f"joint {quoted(joint)}: commands of {', '.join(map(quoted, told))[:120]} are not used")
+    unused = [*(e.attributes["name"] for e in commands[1:]), *others]
+    if unused:
+        report.remark(
+            element, f"joint {quoted(joint)}: commands of {', '.join(map(quoted, unused))[:120]} are not used"
+        )
     if not commands:
         return ()
     bounds = {e.attributes.get("name"): _number(e.text) for e in commands[0].all("param")}

@@ -83,9 +83,16 @@ class Said:
 @contextmanager
 def _arranged(xacro: Any, ask: Ask, said: Said) -> Iterator[None]:
     """Let the package find files and packages as the reader does, and print where it is heard; put all back after."""
+
+    def find(name: Any) -> str:
+        answer = ask("find", str(name))
+        if "error" in answer:
+            raise LookupError(answer["error"])
+        return answer["folder"]
+
     kept = xacro.parse, xacro.verbosity, sys.stderr, sys.modules.get(_FIND), xacro.substitution_args_context
     finder: Any = ModuleType(_FIND)
-    finder.get_package_share_directory = lambda name: _found(ask("find", str(name)))
+    finder.get_package_share_directory = find
     xacro.parse = lambda _, path: _parsed(xacro, path, ask)
     xacro.substitution_args_context = _Context(xacro)
     sys.stderr, sys.modules[_FIND] = said, finder  # pyright: ignore[reportAttributeAccessIssue]
@@ -108,12 +115,6 @@ class _Context(dict[str, Any]):
 
     def get(self, key: str, default: Any = None) -> Any:
         return self.xacro.filestack[-1] if key == "filename" else super().get(key, default)
-
-
-def _found(answer: dict[str, Any]) -> str:
-    if "error" in answer:
-        raise LookupError(answer["error"])
-    return answer["folder"]
 
 
 def _parsed(xacro: Any, path: str, ask: Ask) -> Any:
