@@ -21,7 +21,7 @@ from cardan._reach.formats.registry import (
     module_of,
 )
 from cardan._reach.formats.resources import Places
-from cardan._reach.formats.robot_descriptions import is_named, located
+from cardan._reach.formats.robot_descriptions import is_named, locate
 from cardan._reach.formats.source import Source, is_content
 from cardan._reach.formats.srdf.reader import add_to
 from cardan._robot.description import Mechanism
@@ -69,7 +69,7 @@ def describe(source: RobotSource, options: Options) -> Description:
         ParameterError: for an option that was given and means nothing in the format.
     """
     if is_named(source):
-        source, options = located(str(source), options)
+        source, options = locate(str(source), options)
     opened = Source.of(source)
     form = _format(opened)
     reader = module_of(form)

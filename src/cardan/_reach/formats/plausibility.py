@@ -120,6 +120,7 @@ class _Robot:
 
 
 def half_sizes(geometry: Any) -> Sequence[float] | None:
+    """Return half the sides [m] of the box around a primitive in its own axes, or None."""
     if isinstance(geometry, Box):
         return [0.5 * s for s in geometry.size]
     if isinstance(geometry, Sphere):
@@ -206,6 +207,7 @@ def impossible_density(robot: _Robot) -> Iterator[Finding]:
 
 
 def _volume(geometry: Any) -> float:
+    """Return a volume [m^3], infinite where it is too large for a number."""
     try:
         return geometry.volume
     except OverflowError:
@@ -218,8 +220,8 @@ def unlike_neighbours(robot: _Robot) -> Iterator[Finding]:
         moving = [other for other, c in robot.neighbours.get(body, ()) if c.joint.nv and other in robot.inertias]
         masses = [robot.inertias[other].mass for other in moving]
         if masses and inertia.mass > RATIO * max(masses):
-            told = f"{float(inertia.mass):.3g} kg are more than {RATIO:.0f} times the mass of its neighbours"
-            yield "body", body, told
+            odd = f"{float(inertia.mass):.3g} kg are more than {RATIO:.0f} times the mass of its neighbours"
+            yield "body", body, odd
 
 
 def massless_ends(robot: _Robot) -> Iterator[Finding]:

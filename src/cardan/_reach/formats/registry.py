@@ -85,8 +85,8 @@ def _installed() -> dict[str, Format]:
             form = entry.load()
             found |= {ending: form for ending in form.endings if ending not in found}
         except Exception as error:  # a package that is broken is no reason not to read what others read
-            told = f"entry point {name!r} of {GROUP} is left out: {type(error).__name__}: {error}"
-            warnings.warn(DescriptionWarning(told), stacklevel=2)
+            message = f"entry point {name!r} of {GROUP} is left out: {type(error).__name__}: {error}"
+            warnings.warn(DescriptionWarning(message), stacklevel=2)
     return found
 
 

@@ -124,8 +124,8 @@ class Report:
             return
         line = at.line if isinstance(at, (Element, FilePlace)) else at
         place = at if isinstance(at, FilePlace) else FilePlace(int(line), file=getattr(line, "file", ""))
-        told = message if len(faults) < MAX_FAULTS else "there are more; only the first are shown"
-        faults.append(Fault(place.file or self.file, place.line, told, severity, place.where))
+        kept = message if len(faults) < MAX_FAULTS else "there are more; only the first are shown"
+        faults.append(Fault(place.file or self.file, place.line, kept, severity, place.where))
 
     @contextmanager
     def blamed(self, at: At) -> Iterator[None]:
@@ -239,7 +239,7 @@ def _hint(raw: str) -> str:
 NO_INERTIA = 1e-15  # inertias below are taken for zero: rounding of one that was meant to be zero [kg m^2]
 
 
-def stated(report: Report, at: At, link: str, mass: float, pose: SE3, entries: Sequence[float]) -> Inertia | None:
+def inertia_of(report: Report, at: At, link: str, mass: float, pose: SE3, entries: Sequence[float]) -> Inertia | None:
     """Return the inertia of a link from what a file says about the centre of mass; None, with a fault, if it is none.
 
     The entries, ixx, ixy, ixz, iyy, iyz, izz [kg m^2], are in the axes of the pose. A tensor no body can have, judged

@@ -26,7 +26,7 @@ def is_named(source: Any) -> bool:
     return isinstance(source, str) and source.startswith(PREFIX) and not os.path.exists(source)
 
 
-def located(source: str, options: Options) -> tuple[str, Options]:
+def locate(source: str, options: Options) -> tuple[str, Options]:
     """Return the file of a description of the package, and options with where its parts are.
 
     Raises:

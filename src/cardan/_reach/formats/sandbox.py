@@ -57,12 +57,12 @@ def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bound
         path = [place for place in sys.path if isinstance(place, str)]  # Python skips others; its folder is this one
         _send(process, {"path": path, "job": job.__file__, "bounds": asdict(bounds), "argument": argument})
         while (line := process.stdout.readline(MAX_ANSWER)).endswith("\n"):
-            said = json.loads(line)
-            if not isinstance(said, dict):
+            reply = json.loads(line)
+            if not isinstance(reply, dict):
                 raise TypeError
-            if "asks" not in said:
+            if "asks" not in reply:
                 break
-            question, text = map(str, said["asks"])
+            question, text = map(str, reply["asks"])
             if len(text) > MAX_QUESTION:
                 raise ValueError
             _send(process, answer(question, text))
@@ -74,9 +74,11 @@ def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bound
         clock.cancel()
         process.kill()
         process.communicate()
-    if "returns" in said:
-        return said["returns"]
-    raise SandboxError(_beyond(f"{bounds.memory >> 20} MB of memory") if "memory" in said else str(said.get("raises")))
+    if "returns" in reply:
+        return reply["returns"]
+    raise SandboxError(
+        _beyond(f"{bounds.memory >> 20} MB of memory") if "memory" in reply else str(reply.get("raises"))
+    )
 
 
 def _started() -> subprocess.Popen[str]:

@@ -114,7 +114,7 @@ def answer(order: dict[str, Any], out: TextIO) -> None:
             allow_for(answer["size"])
         return answer
 
-    said: dict[str, Any]
+    reply: dict[str, Any]
     try:
         spec = importlib.util.spec_from_file_location("work", order["job"])
         assert spec is not None
@@ -126,12 +126,12 @@ def answer(order: dict[str, Any], out: TextIO) -> None:
         bound(bounds["seconds"], bounds["memory"], bounds["guarded"])
         if bounds["guarded"]:
             guard(lambda place: ask("why not", place))
-        said = {"returns": job.work(order["argument"], ask)}
+        reply = {"returns": job.work(order["argument"], ask)}
     except MemoryError:
-        said = {"memory": True}
+        reply = {"memory": True}
     except Exception as error:
-        said = {"raises": " ".join(str(error).split()) or type(error).__name__}
-    print(json.dumps(said), file=out, flush=True)
+        reply = {"raises": " ".join(str(error).split()) or type(error).__name__}
+    print(json.dumps(reply), file=out, flush=True)
 
 
 if __name__ == "__main__":

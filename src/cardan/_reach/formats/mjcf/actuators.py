@@ -31,8 +31,8 @@ def drives(r: MjcfReading) -> dict[int, Driven]:
         if joint is None:
             if m.actuator_armature[k] or m.actuator_damping[k]:
                 whose = f"actuator {r.name('ACTUATOR', k)!r}, which acts on no single hinge or slide"
-                told = f"armature and damping of {whose}, are left out; M and forces are MuJoCo's without them"
-                r.report.warn(r.place("actuators", k), told)
+                message = f"armature and damping of {whose}, are left out; M and forces are MuJoCo's without them"
+                r.report.warn(r.place("actuators", k), message)
             continue
         this, gear = driven.setdefault(joint, Driven()), float(m.actuator_gear[k][0])
         this.armature += gear * gear * float(m.actuator_armature[k])

@@ -67,13 +67,13 @@ class CompiledMjcf:
 def compiled(mj: Any, text: Expanded, source: Source, options: Options, report: Report) -> CompiledMjcf | None:
     """Return what MuJoCo makes of a text; None, with errors in the report, where it refuses it."""
     made = None
-    with heard(mj) as told:
+    with heard(mj) as messages:
         try:
             spec = mj.MjSpec.from_string(text.text)
             made = _compiled(mj, spec, text, source, options, report)
         except Exception as error:  # MuJoCo raises ValueError for faults of the file, and errors of its own
             _blame(error, text, report)
-    for message in told:
+    for message in messages:
         report.remark(0, f"MuJoCo warns: {message}")
     return made
 
@@ -105,8 +105,8 @@ def _weigh_as_fused(mj: Any, fused: Any, m: Any, report: Report) -> None:
     for new, (body, old) in zip(wanted, found.items(), strict=True):
         if not np.allclose(new, factor * old, rtol=CLOSE, atol=CLOSE * abs(new[0])):
             name = quoted(m.body(body).name)
-            told = f"fusestatic: MuJoCo gives body {name}, with what is fixed to it, a mass of {new[0]:.6g} kg"
-            report.error(0, f'{told}, and without it {old[0]:.6g} kg, or other moments; write fusestatic="false"')
+            masses = f"fusestatic: MuJoCo gives body {name}, with what is fixed to it, a mass of {new[0]:.6g} kg"
+            report.error(0, f'{masses}, and without it {old[0]:.6g} kg, or other moments; write fusestatic="false"')
             return
     if abs(factor - 1.0) > CLOSE:
         m.body_mass[:] *= factor

@@ -90,6 +90,7 @@ def is_(number: object, kind: object) -> bool:
 
 
 def bounds(is_limited: object, values: Sequence[float]) -> tuple[float, float]:
+    """Return a range of the compiled model, infinite where it does not count."""
     return meant(*map(float, values)) if is_limited else (-math.inf, math.inf)
 
 

@@ -57,6 +57,7 @@ class Frames:
         return self._references[entry]
 
     def pose(self, entry: Entry) -> SE3:
+        """Return X_scope_entry, in the scope the entry stands in."""
         waiting, open_ = [entry], dict.fromkeys([entry])
         while waiting:
             current = waiting[-1]
@@ -92,12 +93,14 @@ class Frames:
         return X if placement is None else X @ self._along(placement).inverse()
 
     def _along(self, target: Destination | None) -> SE3:
+        """Return the pose of a target in the scope its name was said in; what it consists of is known."""
         X = SE3.identity()
         for model in () if target is None else target.models:
             X = _product(X, self._poses[model])
         return X if target is None or target.entry is None else _product(X, self._poses[target.entry])
 
     def in_root(self, frame: Entry | None) -> SE3:
+        """Return X_root_frame: where something is in the file as a whole."""
         if frame is None:
             return SE3.identity()
         if frame not in self._in_root:
@@ -105,6 +108,7 @@ class Frames:
         return self._in_root[frame]
 
     def between(self, a: Destination, b: Destination) -> SE3:
+        """Return X_a_b."""
         above = dict(self._upwards(node_of(a)))
         for node, X in self._upwards(node_of(b)):
             if node in above:
@@ -135,6 +139,7 @@ class Frames:
             yield node, X
 
     def _up(self, entry: Entry) -> tuple[SE3, Entry | None]:
+        """Return X_other_entry as it is written, and the other."""
         reference = self.reference(entry)
         if entry.scope is not None and entry.scope.placement:
             return self.pose(entry), entry.home.owner

@@ -10,7 +10,7 @@ from typing import Any
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
-from cardan._reach.formats.report import Report, finite, stated
+from cardan._reach.formats.report import Report, finite, inertia_of
 from cardan._reach.formats.sdf.frames import SdfReading
 from cardan._reach.formats.sdf.scopes import SEPARATOR, Entry
 from cardan._reach.formats.sdf.values import (
@@ -117,6 +117,7 @@ _SOLIDS: dict[str, Callable[[Entry, Element], Geometry | Cone | None]] = {
 
 
 def _upright(report: Report, element: Element) -> Matrix3:
+    """Return the rotation that turns z onto the normal of a plane."""
     plane = next(next(element.all("geometry")).all("plane"))
     normal = vector_of(report, plane, "normal", (0.0, 0.0, 1.0))
     if not any(normal):
@@ -284,7 +285,7 @@ def _inertia(report: Report, link: Element, name: str, matter: list[Matter]) -> 
         return None
     if mass == 0.0 and not any(entries):
         return None  # as it is said of a body without
-    return stated(report, inertial, name, mass, pose.X, entries)
+    return inertia_of(report, inertial, name, mass, pose.X, entries)
 
 
 def _automatic(report: Report, inertial: Element, name: str, matter: list[Matter]) -> Inertia | None:

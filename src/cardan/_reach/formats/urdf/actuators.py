@@ -73,7 +73,7 @@ def _transmission(report: Report, element: Element, joints: Mapping[str, UrdfJoi
     if interface.rpartition("/")[2] not in KINDS:
         return _skip(report, element, f"its interface is {quoted(interface[:60])}, expected {' or '.join(KINDS)}")
     names = motors[0].attributes.get("name", ""), driven[0].attributes.get("name", "")
-    return _made(report, element, joints, names, gear, KINDS[interface.rpartition("/")[2]])
+    return _actuator(report, element, joints, names, gear, KINDS[interface.rpartition("/")[2]])
 
 
 def _number(text: str) -> float | None:
@@ -82,7 +82,7 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _made(
+def _actuator(
     report: Report,
     element: Element,
     joints: Mapping[str, UrdfJoint],
@@ -119,7 +119,7 @@ def _commanded(report: Report, element: Element, joints: Mapping[str, UrdfJoint]
     bounds = {e.attributes.get("name"): _number(e.text) for e in commands[0].all("param")}
     lower, upper = bounds.get("min"), bounds.get("max")
     control = (-math.inf if lower is None else lower, math.inf if upper is None else upper)
-    return _made(report, element, joints, (joint, joint), 1.0, commands[0].attributes["name"], control)
+    return _actuator(report, element, joints, (joint, joint), 1.0, commands[0].attributes["name"], control)
 
 
 def is_transmission(actuator: Actuator) -> bool:

@@ -180,6 +180,7 @@ def _described(joint: Joint) -> str:
 
 
 def _between_links(c: Connection) -> tuple[Connection, SE3]:
+    """Return a joint as URDF has it, and X_body_link of its child."""
     X_cj, kept = c.child_pose, SE3.identity()
     if X_cj == SE3.identity():
         return c, kept
@@ -206,6 +207,7 @@ def _keeps_frame(c: Connection) -> bool:
 
 
 def across(c: Connection) -> Vector3:
+    """Return the axis of a planar joint in its child."""
     return c.child_pose.rotation @ Vector3(0.0, 0.0, 1.0)
 
 

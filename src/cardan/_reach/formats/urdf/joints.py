@@ -182,6 +182,7 @@ def _limits(r: UrdfReading, element: Element, kind: str, nv: int) -> Limits:
 
 
 def _bound(value: float) -> float:
+    """Return a bound, infinite where its size says that there is none."""
     return math.copysign(math.inf, value) if abs(value) >= UNLIMITED else value
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
-from cardan._reach.formats.report import Report, stated
+from cardan._reach.formats.report import Report, inertia_of
 from cardan._reach.formats.resources import Meshes, Places
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.urdf.schema import VOCABULARY
@@ -121,7 +121,7 @@ def read_inertia(r: UrdfReading, link: Element, name: str) -> Inertia | None:
     entries = [r.report.number(inertia, e, None) for e in VOCABULARY.attributes("inertia")] if inertia else []
     if inertia is None or r.report.error_count > before:
         return None
-    return stated(r.report, inertia, name, kilograms, pose, entries)
+    return inertia_of(r.report, inertia, name, kilograms, pose, entries)
 
 
 def read_shape(r: UrdfReading, element: Element, body: str) -> Shape | None:

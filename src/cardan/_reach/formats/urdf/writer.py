@@ -93,10 +93,10 @@ def _losses(thing: Mechanism | Model) -> Iterator[str]:
     beside = thing.annotations
     if isinstance(thing, Mechanism) and tuple(thing.gravity) != EARTH_GRAVITY:
         yield f"gravity {tuple(thing.gravity)}"
-    said = [a for a in beside.actuators if is_transmission(a)]
+    simple = [a for a in beside.actuators if is_transmission(a)]
     lost = {
         "actuators": [a.name for a in beside.actuators if not is_transmission(a)],
-        "gains and ranges of actuators": [a.name for a in said if not is_said_wholly(a)],
+        "gains and ranges of actuators": [a.name for a in simple if not is_said_wholly(a)],
         "groups": [group.name for group in beside.groups],
         "configurations": [configuration.name for configuration in beside.configurations],
         "disabled contacts": ["/".join(pair) for pair in beside.disabled_contacts],

@@ -44,14 +44,14 @@ def work(argument: dict[str, Any], ask: Ask) -> dict[str, Any]:
         ask: answers `"parse"`, a file, by its rows or a text that says why not, and `"find"`, a package, by its folder.
 
     Returns:
-        `rows`, or `error` with its place `at`; and `said`, lines with the place where they were.
+        `rows`, or `error` with its place `at`; and `messages`, lines with the place where they were.
     """
     import xacro  # pyright: ignore[reportMissingImports]
 
     if argument["environment"] is not None:
         os.environ = argument["environment"]  # noqa: B003 -- what the process itself has is no file's business
-    said = Said()
-    with _LOCK, _arranged(xacro, ask, said):
+    messages = Messages()
+    with _LOCK, _arrange(xacro, ask, messages):
         xacro.init_stacks(argument["file"])
         document = document_of(argument["rows"])
         try:
@@ -59,11 +59,15 @@ def work(argument: dict[str, Any], ask: Ask) -> dict[str, Any]:
         except Exception as error:  # the package raises whatever its parts do
             if is_caused_by(MemoryError, error):
                 raise MemoryError from None
-            return {"error": told(error, xacro.macrostack), "at": place_of(error.__traceback__), "said": said.lines}
-        return {"rows": list(rows_of(document.documentElement)), "said": said.lines}
+            return {
+                "error": message_of(error, xacro.macrostack),
+                "at": place_of(error.__traceback__),
+                "messages": messages.lines,
+            }
+        return {"rows": list(rows_of(document.documentElement)), "messages": messages.lines}
 
 
-class Said:
+class Messages:
     """Takes what the package prints, with the place of the element that is expanded."""
 
     def __init__(self) -> None:
@@ -81,7 +85,7 @@ class Said:
 
 
 @contextmanager
-def _arranged(xacro: Any, ask: Ask, said: Said) -> Iterator[None]:
+def _arrange(xacro: Any, ask: Ask, messages: Messages) -> Iterator[None]:
     """Let the package find files and packages as the reader does, and print where it is heard; put all back after."""
 
     def find(name: Any) -> str:
@@ -95,7 +99,7 @@ def _arranged(xacro: Any, ask: Ask, said: Said) -> Iterator[None]:
     finder.get_package_share_directory = find
     xacro.parse = lambda _, path: _parsed(xacro, path, ask)
     xacro.substitution_args_context = _Context(xacro)
-    sys.stderr, sys.modules[_FIND] = said, finder  # pyright: ignore[reportAttributeAccessIssue]
+    sys.stderr, sys.modules[_FIND] = messages, finder  # pyright: ignore[reportAttributeAccessIssue]
     try:
         yield
     finally:
@@ -173,7 +177,7 @@ def is_caused_by(kind: type[Exception], error: BaseException | None) -> bool:
     return error is not None
 
 
-def told(error: Exception, macros: Any) -> str:
+def message_of(error: Exception, macros: Any) -> str:
     if is_caused_by(RecursionError, error):
         return "macros or values call one another too deep"
     message = _TWICE.sub(r"\1", " ".join(str(error).split())) or type(error).__name__

@@ -99,7 +99,7 @@ class Expansion:
             raise SandboxError(f"its expansion cannot be understood: {type(error).__name__}") from None
 
     def outcome(self, made: Any, name: str, arguments: dict[str, str]) -> Element | None:
-        for text, at in made["said"]:
+        for text, at in made["messages"]:
             self.report.remark(_line(at, name), f"xacro says: {str(text)[:500]}")
         if "error" in made:
             if self.refused is not None:
