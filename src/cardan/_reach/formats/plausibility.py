@@ -21,21 +21,21 @@ from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hei
 from cardan._robot.joints import Mimic
 from cardan._robot.model import Connection
 
+# Densities of what robots are made of [kg/m^3]: aerogel and shells drawn as solids are above 1, osmium is 22 600
 LIGHTEST, HEAVIEST = 1.0, 25_000.0
-"""Densities of what robots are made of [kg/m^3]: aerogel and shells drawn as solids are above 1, osmium is 22 600."""
 SLACK = 0.25  # how far a centre of mass may be outside of the shapes' box, in diagonals of it: not everything is drawn
+# How many times the farthest corner of the shapes a radius of gyration may be: no homogeneous body reaches 1
 STRETCH = 2.0
-"""How many times the farthest corner of the shapes a radius of gyration may be: no homogeneous body reaches 1."""
 SHRINK = 0.02  # which part of the shapes' half diagonal a radius of gyration may fall to: a homogeneous rod has 0.58
-RATIO = 1000.0
+RATIO = 1000.0  # of masses: beyond it forward dynamics loses three digits and integrators take tiny steps
 SHOWN = 3
 TRIANGLE = np.dtype([("n", "<f4", 3), ("p", "<f4", (3, 3)), ("a", "<u2")])
 MAX_STL = 16 * 2**20  # bytes of a file that are read
-MAX_MESHES = 200
+MAX_MESHES = 200  # of one robot that are opened
 _NAMES = "Gazebo's SDF keeps '::' and '__...__' for itself, XML has no control characters"
 
+# What it is about, `"body"`, and its name; what is odd about it, without numbers where many are alike
 Finding = tuple[str, str, str]
-"""What it is about, `"body"`, and its name; what is odd about it, without numbers where many are alike."""
 
 
 def review(
@@ -160,7 +160,7 @@ def centre_outside(robot: _Robot) -> Iterator[Finding]:
         c = np.array(tuple(inertia.com), dtype=float)
         away = float(np.linalg.norm(np.maximum(0.0, np.maximum(box[0] - c, c - box[1]))))
         diagonal = float(np.linalg.norm(box[1] - box[0]))
-        if away > SLACK * diagonal + 1e-3:
+        if away > SLACK * diagonal + 1e-3:  # a millimetre: flat shapes have no diagonal
             odd = f"the centre of mass is {away:.3g} m outside of its shapes, which are {diagonal:.3g} m large"
             yield "body", body, odd
 

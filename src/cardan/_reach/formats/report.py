@@ -15,8 +15,8 @@ from cardan._algebra.errors import CardanError, DescriptionError, Fault, close_n
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3
 from cardan._reach.formats.xml import Element
 
-MAX_FAULTS = 1000
-MAX_SUGGESTIONS = 30
+MAX_FAULTS = 1000  # of a kind that are kept: nobody reads more
+MAX_SUGGESTIONS = 30  # faults from which no nearest name is looked for: each takes milliseconds
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 

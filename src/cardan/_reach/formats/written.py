@@ -86,7 +86,9 @@ def axis(u: Vector3) -> Numbers:
 
 def _shortest(values: Sequence[float], gives: Callable[[Numbers], bool]) -> Numbers:
     """Return numbers rounded to as few digits as give what is wanted; as they are if none do."""
-    rounded = (tuple(_rounded(value, digits) for value in values) for digits in range(1, 18))
+    rounded = (
+        tuple(_rounded(value, digits) for value in values) for digits in range(1, 18)
+    )  # 17 digits tell every float
     return next(filter(gives, rounded), tuple(float(value) + 0.0 for value in values))
 
 
@@ -125,7 +127,7 @@ def _exact(value: float, gives: Callable[[float], bool]) -> list[float]:
     """Return the floats near a value that give what is wanted, those of few digits first."""
     trials = [0.0, *(_rounded(value, digits) for digits in range(1, 18))]
     below = above = value
-    for _ in range(4):
+    for _ in range(4):  # computing back rounds a few times, so the float meant is among the next ones
         below, above = math.nextafter(below, -math.inf), math.nextafter(above, math.inf)
         trials += below, above
     return list(dict.fromkeys(filter(gives, trials)))

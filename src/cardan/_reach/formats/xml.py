@@ -19,9 +19,9 @@ from cardan._reach.formats.source import Source
 
 MAX_TOKEN = 2**20  # a tag with its attributes, or a comment; expat takes quadratic time for a long one
 MAX_ATTRIBUTES = 256
-MAX_DEPTH = 200
-MAX_ELEMENTS = 400_000
-CHUNK = 1 << 16
+MAX_DEPTH = 200  # readers of some formats recurse
+MAX_ELEMENTS = 400_000  # about 1 kB of memory each
+CHUNK = 1 << 16  # so that a bound is met before the whole file is read
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class _Builder:
         self.stack.pop()
 
     def characters(self, text: str) -> None:
-        if self.stack and len(self.stack[-1].text) < 4096:
+        if self.stack and len(self.stack[-1].text) < 4096:  # longer than what any element holds that is read
             self.stack[-1].text += text
 
     def doctype(self, *_: Any) -> None:

@@ -41,8 +41,8 @@ OFF: dict[str, tuple[str, ...]] = {  # what is nothing where a flag disables it
     "LIMIT": ("jnt_limited", "tendon_limited"),
     "SPRING": ("jnt_stiffness", "jnt_stiffnesspoly", "tendon_stiffness", "tendon_stiffnesspoly"),
 }
+# What stays, since it is chosen anew whenever cardan simulates
 KEPT = {"ACTUATION": "forces of actuators", "CONTACT": "contacts"}
-"""What stays, since it is chosen anew whenever cardan simulates."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,11 @@ MAX_COPIED = 4_000  # of them those that are copies, which take it longer
 MAX_INCLUDES = 16
 MAX_ALL_BYTES = 4 * MAX_BYTES
 MAX_NUMBER = 1e15  # counts, sizes and lengths beyond this are no robot's, and MuJoCo counts with 32 bits
+# Counts of which fewer are costly: subdivisions of a built-in mesh, copies, activations of an actuator
 LARGEST = {"params": 100, "count": 1e6, "actdim": 1e3}
-"""Counts of which fewer are costly: subdivisions of a built-in mesh, copies, activations of an actuator."""
 MAX_BUILT = 40_000  # their squares, of all built-in meshes: about so many vertices are made
+# What changes the motion when it is left out
 MOVING = tuple(Verdict.of(WHY[reason]) for reason in ("flex", "fluid", "gravcomp", "plugin"))
-"""What changes the motion when it is left out."""
 COUNTS = ("count", "nrow", "ncol", "actdim", "params", "group", "condim", "contype", "conaffinity", "inertiagrouprange")
 
 

@@ -23,8 +23,8 @@ USUAL = (VELOCITY, PACKAGES, COLOURS)  # what nearly every robot has
 ENDS = ("lower", "upper", "effort", "effort_lower")
 ACTING = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness")
 UNTOUCHED = (None, *EVERYTHING, 0.0)  # surface, group, mask and margin of a shape nothing is said of
+# Joints whose velocities are not those of the hinges and slides they are there
 IN_A_ROW = (D6, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute)
-"""Joints whose velocities are not those of the hinges and slides they are there."""
 
 
 def losses(model: Model, spec: Any) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from cardan._robot.joints import Mimic
 
 INITIAL = "qpos0"  # the named configuration a file draws its robot in, where that is not neutral here
 
-ROUNDING = 1e-12
+ROUNDING = 1e-12  # relative: quaternions are normalised and poses multiplied on the way
 
 
 def read(source: Source, options: Options) -> Description:

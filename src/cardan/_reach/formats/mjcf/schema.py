@@ -64,6 +64,7 @@ def _actuator(more: str = "", **others: str) -> dict[str, str]:
     }
 
 
+# Tag (or `parent/tag`): its attributes and the `<elements>` that may stand in it, each with its verdict
 ELEMENTS: dict[str, dict[str, str]] = {
     "mujoco": _of(
         "model <compiler> <option> <default> <asset> <worldbody> <contact> <tendon> <equality> <actuator> <keyframe> "
@@ -207,7 +208,6 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "key": _of("name qpos", state="time qvel act ctrl mpos mquat plastic"),
     "include": _of("file"),
 }
-"""Tag (or `parent/tag`): its attributes and the `<elements>` that may stand in it, each with its verdict."""
 
 NAMES = frozenset(  # attributes that hold a name, not numbers
     _of(

@@ -44,7 +44,7 @@ KINDS: dict[type[Joint], str] = {  # joints SDF has, by type
     J.Universal: "universal",
 }
 INSTEAD = "JSON holds it: cardan.save(thing, 'robot.json')"
-_PARALLEL = 1.0 - 1e-9
+_PARALLEL = 1.0 - 1e-9  # cosine from which two axes are one: a universal joint would be singular
 CLOSED = 1e-9  # how far a loop may be open at rest [m], and in the entries of its rotation
 _BY = "SDF"
 

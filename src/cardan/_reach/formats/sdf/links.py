@@ -102,6 +102,7 @@ def _mesh(entry: Entry, element: Element) -> Geometry:
     return Mesh(uri, path, vector_of(report, element, "scale", (1.0, 1.0, 1.0)))
 
 
+# What is made of a shape's element; lengths that are left out are those SDF says
 _SOLIDS: dict[str, Callable[[Entry, Element], Geometry | Cone | None]] = {
     "box": lambda n, e: S.Box(vector_of(n.document.report, e, "size", (1.0, 1.0, 1.0))),
     "sphere": lambda n, e: S.Sphere(_length(n, e, "radius", 1.0)),
@@ -113,7 +114,6 @@ _SOLIDS: dict[str, Callable[[Entry, Element], Geometry | Cone | None]] = {
     "mesh": _mesh,
     "empty": lambda n, e: None,
 }
-"""What is made of a shape's element; lengths that are left out are those SDF says."""
 
 
 def _upright(report: Report, element: Element) -> Matrix3:

@@ -25,6 +25,7 @@ _GEARBOX = "remark: only for gearbox joints, which are refused"
 _SENSOR = "remark: a sensor is a frame here; what it measures, and how, is not read"
 _AXIS = verdicts("<xyz> <limit> <dynamics> <mimic> <use_parent_model_frame>") | {"<initial_position>": _DEPRECATED}
 
+# By tag, or the end of a path of tags: attributes and, in angle brackets, children, each with what becomes of it
 ELEMENTS: dict[str, dict[str, str]] = {
     "sdf": verdicts("version <world> <model>") | verdicts("<actor> <light>", _LOOK),
     "world": {
@@ -141,6 +142,5 @@ ELEMENTS: dict[str, dict[str, str]] = {
     | verdicts("<gpu_lidar> <imu> <lidar> <logical_camera> <magnetometer> <navsat> <ray> <rfid> <rfidtag>", _SENSOR)
     | verdicts("<sonar> <transceiver>", _SENSOR),
 }
-"""By tag, or the end of a path of tags: attributes and, in angle brackets, children, each with what becomes of it."""
 
 VOCABULARY = Vocabulary("SDF", ELEMENTS)

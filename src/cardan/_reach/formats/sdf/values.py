@@ -106,7 +106,7 @@ def _turned(report: Report, element: Element, quaternion: tuple[float, ...], bef
         if report.error_count == before:
             report.error(element, "<pose>: the quaternion has no direction; the identity is 0 0 0 1 (x y z w)")
         return Matrix3.identity()
-    if abs(length - 1.0) > 1e-3:
+    if abs(length - 1.0) > 1e-3:  # beyond what three printed digits leave
         report.remark(element, f"<pose>: the quaternion has length {length:g} and is normalised")
     return matrix_from_quaternion_xyzw(tuple(e / length for e in quaternion))
 

@@ -28,7 +28,7 @@ from cardan._robot.joints import Mimic, UnboundedRevolute
 from cardan._robot.model import WORLD, Connection
 from cardan._robot.records import Group
 
-MAX_PAIRS = 1_000_000
+MAX_PAIRS = 1_000_000  # that <disable_default_collisions> may make of few lines
 MAX_PARTS = 1000  # of a kind: groups, chains, end effectors, states
 MAX_NESTING = 100  # of groups in groups
 SHOWN = 4

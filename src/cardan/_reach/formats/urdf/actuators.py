@@ -31,8 +31,8 @@ KINDS = {  # kinds of actuators by the last part of a hardware interface's name
 }
 INTERFACES = {kind: f"hardware_interface/{interface}" for interface, kind in KINDS.items()}
 SIMPLE = "SimpleTransmission"
+# Gain and bias of an actuator whose control is its effort; those of servos are the controller's
 MOTOR = (1.0, (0.0, 0.0, 0.0))
-"""Gain and bias of an actuator whose control is its effort; those of servos are the controller's."""
 
 
 def read_actuators(report: Report, root: Element, joints: Iterable[UrdfJoint]) -> dict[str, tuple[Actuator, int]]:

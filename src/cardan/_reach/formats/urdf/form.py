@@ -203,7 +203,7 @@ def _keeps_frame(c: Connection) -> bool:
         return True
     arm = c.child_pose.translation
     axis = c.child_pose.rotation @ Vector3.of(inner.axis) if isinstance(inner, TURNING) else None
-    return axis is not None and math.hypot(*arm.cross(axis)) <= 4e-16 * math.hypot(*arm)
+    return axis is not None and math.hypot(*arm.cross(axis)) <= 4e-16 * math.hypot(*arm)  # two roundings of the product
 
 
 def across(c: Connection) -> Vector3:

@@ -103,7 +103,7 @@ def _rotation(report: Report, origin: Element) -> Matrix3:
         report.error(origin, f"<{origin.tag}> has both rpy and quat_xyzw; leave one out")
     before = report.error_count
     quaternion = report.numbers(origin, "quat_xyzw", 4, None)
-    if not 0.99 < math.hypot(*quaternion) < 1.01:
+    if not 0.99 < math.hypot(*quaternion) < 1.01:  # files print two digits or more
         if report.error_count == before:
             report.error(origin, f"<{origin.tag} quat_xyzw=...>: {quaternion} is not of length 1")
         return Matrix3.identity()

@@ -26,8 +26,8 @@ from cardan._reach.formats.source import Source
 from cardan._reach.formats.xacro import composition
 from cardan._reach.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, parse
 
+# Its own, and those of the formats that files may expand to
 OPTIONS = frozenset({"xacro_args", "continuous", "model", "orphans"})
-"""Its own, and those of the formats that files may expand to."""
 BOUNDS = Bounds(seconds=2.0, guarded=True)
 MAX_BYTES = 16 * 2**20  # of all files together
 OUTSIDE = f"is outside of the description's folder and package; {ALLOWING}"
