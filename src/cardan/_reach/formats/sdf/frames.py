@@ -63,7 +63,8 @@ class Frames:
             current = waiting[-1]
             missing = next((e for e in self._needed(current) if e not in self._poses), None)
             if missing is None:
-                self._poses[current] = self._computed(current)
+                X, placement = _product(self._along(self.reference(current)), current.pose.X), self._placement(current)
+                self._poses[current] = X if placement is None else X @ self._along(placement).inverse()
                 open_.pop(waiting.pop())
             elif missing in open_:
                 self._refuse_cycle(list(open_), missing, "poses")
@@ -87,10 +88,6 @@ class Frames:
         if scope is None or not scope.placement:
             return None
         return self.find(scope, scope.placement, scope.document.place(scope.element), "placement_frame")
-
-    def _computed(self, entry: Entry) -> SE3:
-        X, placement = _product(self._along(self.reference(entry)), entry.pose.X), self._placement(entry)
-        return X if placement is None else X @ self._along(placement).inverse()
 
     def _along(self, target: Destination | None) -> SE3:
         """Return the pose of a target in the scope its name was said in; what it consists of is known."""
@@ -134,16 +131,13 @@ class Frames:
         for _ in range(NEAR):
             if node is None:
                 return
-            step, node = self._up(node)
+            reference, home = self.reference(node), node.home.owner
+            if node.scope is not None and node.scope.placement:
+                step, node = self.pose(node), home
+            else:  # as it is written
+                step, node = node.pose.X, home if reference is None else node_of(reference)
             X = _product(step, X)
             yield node, X
-
-    def _up(self, entry: Entry) -> tuple[SE3, Entry | None]:
-        """Return X_other_entry as it is written, and the other."""
-        reference = self.reference(entry)
-        if entry.scope is not None and entry.scope.placement:
-            return self.pose(entry), entry.home.owner
-        return entry.pose.X, entry.home.owner if reference is None else node_of(reference)
 
     def link(self, target: Destination) -> Attached:
         """Return the link something is fixed to; None for the world, also where there is none, with a fault."""

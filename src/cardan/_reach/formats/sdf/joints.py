@@ -55,12 +55,7 @@ class SdfJoint:
     sensors: tuple[Frame, ...]
 
 
-def read_joint(r: SdfReading, entry: Entry) -> SdfJoint | None:
-    """Return a joint, or None, with a fault, if it lacks what makes it one."""
-    return _JointReader(r, entry).read()
-
-
-class _JointReader:
+class JointReader:
     """Reads the element of a joint."""
 
     def __init__(self, r: SdfReading, entry: Entry) -> None:
@@ -68,6 +63,7 @@ class _JointReader:
         self.name = quoted(entry.name)
 
     def read(self) -> SdfJoint | None:
+        """Return the joint, or None, with a fault, if it lacks what makes it one."""
         r, entry, report = self.r, self.entry, self.report
         if entry.element.attributes.get("type") == "gearbox":
             report.error(self.element, f"joint {quoted(self.element.attributes.get('name', '?'))} {GEARBOX}")

@@ -22,7 +22,7 @@ from cardan._reach.formats.report import FilePlace, Report, listed
 from cardan._reach.formats.resources import Packages
 from cardan._reach.formats.sdf.documents import Document, Library
 from cardan._reach.formats.sdf.frames import Attached, Frames, SdfReading
-from cardan._reach.formats.sdf.joints import SdfJoint, as_mimic, read_joint
+from cardan._reach.formats.sdf.joints import JointReader, SdfJoint, as_mimic
 from cardan._reach.formats.sdf.links import SdfLink, read_link, refiltered
 from cardan._reach.formats.sdf.scopes import MODEL_FRAME, ROOT, SEPARATOR, Builder, Destination, Entry, Scope
 from cardan._reach.formats.sdf.values import vector_of
@@ -149,7 +149,7 @@ class _Parts:
                 message = f"model {quoted(entry.name)} has no <link>; a model needs one"
                 entry.document.report.error(entry.element, message)
         self.links += [read_link(r, entry) for entry in scope.entries("link")]
-        joints = [read_joint(r, entry) for entry in scope.entries("joint")]
+        joints = [JointReader(r, entry).read() for entry in scope.entries("joint")]
         self.joints += [joint for joint in joints if joint is not None]
         for entry in scope.entries("frame"):
             if entry.name.endswith(f"{SEPARATOR}{MODEL_FRAME}"):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 from cardan._algebra.errors import DescriptionError, Fault, quoted
 from cardan._reach.formats.reading import Description, Options, outcome
@@ -38,7 +38,6 @@ from cardan._robot.model import WORLD
 from cardan._robot.records import Actuator
 
 UrdfSource = str | bytes | os.PathLike[str]
-Thing = TypeVar("Thing")
 
 
 class _Robot(NamedTuple):
@@ -125,20 +124,15 @@ def _read_elements(reading: UrdfReading, root: Element) -> _Robot:
     VOCABULARY.review(report, root)
     for element in root.all("material"):
         read_global_material(reading, element)
-    links = [read_link(reading, e) for e in root.all("link")]
-    joints = [read_joint(reading, e) for e in root.all("joint")]
-    loops = [read_joint(reading, e) for e in root.all("loop")]
-    frames = [read_frame(reading, e) for e in root.all("frame")]
+    readers = {"link": read_link, "joint": read_joint, "loop": read_joint, "frame": read_frame}
+    read = {tag: [reader(reading, e) for e in root.all(tag)] for tag, reader in readers.items()}
     if all(e.attributes.get("name") == WORLD for e in root.all("link")):
-        report.error(root, "the robot has no <link>" + (" but the world" if links else ""))
-    parts = (_whole(links), _whole(joints), _whole(loops), _whole(frames))
+        report.error(root, "the robot has no <link>" + (" but the world" if read["link"] else ""))
+    parts: Any = [[thing for thing in things if thing is not None] for things in read.values()]
     robot = _Robot(*parts, read_actuators(report, root, [*parts[1], *parts[2]]))
-    check_robot(report, *parts, complete=len(robot.links) == len(links) and len(robot.joints) == len(joints))
+    is_complete = len(robot.links) == len(read["link"]) and len(robot.joints) == len(read["joint"])
+    check_robot(report, *parts, complete=is_complete)
     return robot
-
-
-def _whole(things: Sequence[Thing | None]) -> list[Thing]:
-    return [thing for thing in things if thing is not None]
 
 
 _OTHER_ROOTS = {
