@@ -43,7 +43,7 @@ Everything `cardan.save` writes is read, and nothing else: a key that is not kno
 def vocabularies() -> Iterator[Vocabulary]:
     """Yield the tables of all readers that have one, in the order of `FORMATS`."""
     for form in dict.fromkeys(FORMATS.values()):
-        name = f"cardan._reach.formats.{form.room}.schema"
+        name = f"{form.module}.schema"
         if find_spec(name) is not None:
             schema = importlib.import_module(name)
             yield getattr(schema, "VOCABULARY", None) or Vocabulary(form.name, schema.ELEMENTS)
@@ -59,7 +59,7 @@ def page() -> str:
 def _formats() -> Iterator[str]:
     for form in dict.fromkeys(FORMATS.values()):
         endings = " ".join(f"`{ending}`" for ending, other in FORMATS.items() if other == form)
-        room = f"`formats/{form.room.replace('.', '/')}`"
+        room = f"`formats/{form.module.rpartition('.')[2]}`"
         yield f"| {form.name} | {endings} | {'yes' if form.is_written else 'no'} | {room} |"
 
 

@@ -2,7 +2,10 @@
 
 import warnings
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import cardan
 from cardan import compare
@@ -69,3 +72,55 @@ def test_the_command_goes_from_each_to_each(source, target, tmp_path, capsys):
     out = capsys.readouterr().out
     told = [line for line in out.splitlines() if line.startswith("  ") and not line.startswith(("  note", "  largest"))]
     assert status == 0 or all(any(lost in line for lost in LOST.get(target, ())) for line in told), out
+
+
+NUMBERS = st.floats(-2.0, 2.0, allow_subnormal=False)
+KINDS = (cardan.joints.Revolute, cardan.joints.Prismatic, cardan.joints.Fixed, cardan.joints.Spherical)
+"""Joints that all formats have."""
+
+
+def vectors():
+    return st.tuples(NUMBERS, NUMBERS, NUMBERS)
+
+
+@st.composite
+def poses(draw) -> cardan.SE3:
+    return cardan.SE3(cardan.spatial.rotations.matrix_from_zyx(draw(vectors())), draw(vectors()))
+
+
+@st.composite
+def bodies(draw) -> cardan.Inertia:
+    """Return the inertia of points: each such tensor is one that a body can have."""
+    points = np.array(draw(st.lists(vectors(), min_size=4, max_size=4))) + np.eye(4, 3)
+    masses = np.array([draw(st.floats(0.1, 3.0)) for _ in points])
+    com = masses @ points / masses.sum()
+    r = points - com
+    tensor = sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in zip(masses, r, strict=True))
+    return cardan.Inertia(mass=masses.sum(), com=com, inertia=tensor + 1e-3 * np.eye(3))
+
+
+@st.composite
+def robots(draw) -> cardan.Mechanism:
+    """Return a tree of up to five bodies with joints, limits and what resists."""
+    m = cardan.Mechanism("random")
+    for k in range(draw(st.integers(1, 5))):
+        m.add_body(f"body{k}", draw(bodies()))
+        kind = draw(st.sampled_from(KINDS))
+        has_axis = kind in KINDS[:2]
+        axis = draw(vectors().filter(lambda e: np.linalg.norm(e) > 0.1)) if has_axis else ()
+        joint = kind(axis=np.array(axis) / np.linalg.norm(axis)) if has_axis else kind()
+        low = sorted((draw(NUMBERS), draw(NUMBERS)))
+        limits = cardan.Limits(*([e] for e in low)) if has_axis and low[0] < low[1] and draw(st.booleans()) else None
+        damping = [draw(st.floats(0.0, 1.0))] * joint.nv
+        parent = "world" if k == 0 else f"body{draw(st.integers(0, k - 1))}"
+        m.add_joint(f"joint{k}", joint, parent, f"body{k}", draw(poses()), draw(poses()), limits, damping)
+    return m
+
+
+@pytest.mark.parametrize("ending", WRITTEN)
+@given(robot=robots())
+@settings(max_examples=8, deadline=None)
+def test_any_robot_comes_back(ending, robot, tmp_path_factory):
+    found = round_trip(robot, tmp_path_factory.mktemp("random") / f"robot{ending}")
+    assert moved(found, ending) == []
+    assert max(found.errors.values(), default=0.0) < 1e-9

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import DTypeError, MechanismError
-from cardan._reach.formats.load import read_robot, understood
+from cardan._reach.formats.load import options_for, read_robot
 from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import rooted
 from cardan._robot.joints import FreeFlyer
@@ -75,7 +75,7 @@ def opened(robot: Robot, options: Mapping[str, Any]) -> Mechanism | Model:
     if not isinstance(robot, (str, bytes, os.PathLike)):
         expected = "a mechanism, a model, or a robot description"
         raise DTypeError("compare", "robot", got=f"a {type(robot).__name__}", expected=expected)
-    return read_robot(robot, **understood(robot, options))
+    return read_robot(robot, **options_for(robot, options))
 
 
 def alike(a: Mechanism | Model, b: Mechanism | Model) -> tuple[View, View]:

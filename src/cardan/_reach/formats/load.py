@@ -1,21 +1,27 @@
-"""One door for every robot description, in and out."""
+"""Every robot description, read and written: by the format of its file."""
 
 from __future__ import annotations
 
-import importlib
 import os
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from cardan._algebra.errors import DescriptionError, Fault, MechanismError, ParameterError
 from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.formats.plausibility import review
 from cardan._reach.formats.reading import COMMON, Description, Options, outcome
+from cardan._reach.formats.registry import (
+    FORMATS,
+    Format,
+    format_of_content,
+    format_of_ending,
+    formats_of_others,
+    module_of,
+)
 from cardan._reach.formats.resources import Places
-from cardan._reach.formats.robot_descriptions import is_named, located
+from cardan._reach.formats.robot_descriptions import is_named, locate
 from cardan._reach.formats.source import Source, is_content
 from cardan._reach.formats.srdf.reader import add_to
 from cardan._robot.description import Mechanism
@@ -25,82 +31,56 @@ from cardan._robot.model import WORLD, Model
 RobotSource = str | bytes | os.PathLike[str]
 
 
-class Format(NamedTuple):
-    """A format: the room of `cardan.formats` that reads it, and what it is called.
-
-    Attributes:
-        room: the module; imported when a file of the format is met.
-        name: of the format.
-        begins: what the content of such files begins with, as a regular expression, behind white space, comments and
-            processing instructions of XML.
-        is_written: whether the room writes it.
-    """
-
-    room: str
-    name: str
-    begins: str
-    is_written: bool = False
-
-    def module(self) -> ModuleType:
-        """Return the room."""
-        return importlib.import_module(f"cardan._reach.formats.{self.room}")
-
-
-NEVER = r"(?!)"
-"""Begins nothing: only the ending tells."""
-_URDF = Format("urdf", "URDF", "<robot", is_written=True)
-_SDF = Format("sdf", "SDF", "<sdf", is_written=True)
-_USD = Format("usd", "USD", "#usda|PXR-USDC|PK\x03\x04")
-FORMATS = {
-    ".urdf": _URDF,
-    ".sdf": _SDF,
-    ".world": _SDF,
-    ".json": Format("json", "JSON", r"\{", is_written=True),
-    ".mjcf": Format("mjcf", "MJCF", "<mujoco", is_written=True),
-    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), _USD),
-    ".xacro": Format("xacro", "xacro", NEVER),
-    ".srdf": Format("srdf", "SRDF", NEVER),
-}
-"""Formats by ending; a new one adds a line."""
-AMBIGUOUS = (".xml", "")
-"""Endings that several formats have: the content decides."""
-WRITTEN = {".xml": FORMATS[".mjcf"]}
-"""What is written under such an ending: MuJoCo's users call their files so."""
+AMBIGUOUS = (".xml", "")  # endings that several formats have: the content decides
+_ROOM = "cardan._reach.formats"
+_URDF = Format("URDF", f"{_ROOM}.urdf", (".urdf",), "<robot", is_written=True)
+_MJCF = Format("MJCF", f"{_ROOM}.mjcf", (".mjcf",), "<mujoco", is_written=True)
+for _form in (
+    _URDF,
+    Format("SDF", f"{_ROOM}.sdf", (".sdf", ".world"), "<sdf", is_written=True),
+    Format("JSON", f"{_ROOM}.json", (".json",), r"\{", is_written=True),
+    _MJCF,
+    Format("USD", f"{_ROOM}.usd", (".usd", ".usda", ".usdc", ".usdz"), "#usda|PXR-USDC|PK\x03\x04"),
+    Format("xacro", f"{_ROOM}.xacro", (".xacro",)),
+    Format("SRDF", f"{_ROOM}.srdf", (".srdf",)),
+):
+    FORMATS.update(dict.fromkeys(_form.endings, _form))
 
 NO_BODY = "holds no body, only what stands in the world; load_mechanism returns that"
-_PREAMBLE = re.compile(r"(?:\s|\ufeff|<\?.*?\?>|<!--.*?-->)*", re.DOTALL)
 _LOOKED_AT = 1 << 16  # bytes of a file
 
 
 def _format(source: Source) -> Format:
-    """Return the format of a source: by its ending, or where that says nothing by how its content begins."""
+    """Return the format of a source: by its ending, or if that says nothing by how its content begins."""
     ending = Path(source.name).suffix.lower() if source.folder is not None else ""
-    if ending in FORMATS:
-        return FORMATS[ending]
-    if ending not in AMBIGUOUS:
-        known = ", ".join(FORMATS)
+    if ending in AMBIGUOUS:
+        return format_of_content(source.content[:_LOOKED_AT].decode("utf-8-sig", "replace")) or _URDF
+    form = format_of_ending(ending)
+    if form is None:
+        known = ", ".join((*FORMATS, *formats_of_others()))
         raise DescriptionError([Fault(source.name, 0, f"no reader for {ending!r} files; known: {known}")])
-    text = source.content[:_LOOKED_AT].decode("utf-8-sig", "replace")
-    start = text[_PREAMBLE.match(text).end() :]  # pyright: ignore[reportOptionalMemberAccess] -- it matches nothing, too
-    return next((form for form in FORMATS.values() if re.match(form.begins, start)), _URDF)
+    return form
 
 
 def describe(source: RobotSource, options: Options) -> Description:
-    """Return what a robot description holds, with all faults and the places of its parts."""
+    """Return what a robot description holds, with all faults and the places of its parts.
+
+    Raises:
+        ParameterError: for an option that was given and means nothing in the format.
+    """
     if is_named(source):
-        source, options = located(str(source), options)
+        source, options = locate(str(source), options)
     opened = Source.of(source)
     form = _format(opened)
-    room = form.module()
-    options.check_used(form.name, room.OPTIONS)
-    found = room.read(opened, options)
-    if options.srdf is not None and found.thing is not None:
-        found = _with_srdf(found, options)
-    return found
-
-
-def _with_srdf(found: Description, options: Options) -> Description:
-    """Return a description with what an SRDF says of its robot."""
+    reader = module_of(form)
+    for option in fields(options):
+        given = getattr(options, option.name)
+        if option.name not in reader.OPTIONS | COMMON and given != getattr(Options(), option.name):
+            expected = f"it left out: {form.name} has no such option"
+            raise ParameterError(f"option {option.name}", got=given, expected=expected)
+    found = reader.read(opened, options)
+    if options.srdf is None or found.thing is None:
+        return found
     if isinstance(found.thing, Mechanism):
         add_to(found.thing, options, found.report)
     else:
@@ -123,12 +103,12 @@ def read_robot(source: RobotSource, **options: Any) -> Mechanism | Model:
     return outcome(describe(source, made), made)
 
 
-def understood(source: RobotSource, options: Mapping[str, Any]) -> dict[str, Any]:
+def options_for(source: RobotSource, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of some options that mean something in the format of a description."""
     Options.of(options)
     if is_named(source):
         return dict(options)
-    known = _format(Source.of(source)).module().OPTIONS | COMMON
+    known = module_of(_format(Source.of(source))).OPTIONS | COMMON
     return {name: value for name, value in options.items() if name in known}
 
 
@@ -206,8 +186,8 @@ def load(
             raise DescriptionError([Fault(found.report.file, 0, NO_BODY)])
         return thing.model(root=root, base=base, closing=closing, gravity=gravity)
     if base != "fixed" or root != WORLD or closing:
-        asked = f"base={base!r}, root={root!r}"
-        raise MechanismError(f"{asked}: {thing.name!r} is a model, whose base is chosen; save its mechanism.")
+        chosen = f"base={base!r}, root={root!r}"
+        raise MechanismError(f"{chosen}: {thing.name!r} is a model, whose base is chosen; save its mechanism.")
     return thing if gravity is None else thing.with_gravity(gravity)
 
 
@@ -258,10 +238,11 @@ def save(thing: Any, file: str | os.PathLike[str]) -> None:
         True
     """
     place = Path(file)
-    written: Mapping[str, Format] = {ending: form for ending, form in FORMATS.items() if form.is_written} | WRITTEN
-    form = written.get(place.suffix.lower())
-    if form is None:
-        expected = f"a name that ends in {' or '.join(written)}"
+    ending = place.suffix.lower()
+    form = _MJCF if ending == ".xml" else format_of_ending(ending)  # MuJoCo's users call their files so
+    if form is None or not form.is_written:
+        known = [ending for ending, form in {**FORMATS, **formats_of_others()}.items() if form.is_written]
+        expected = f"a name that ends in {' or '.join((*known, '.xml'))}"
         raise ParameterError("file to save to", got=os.fspath(file), expected=expected)
-    content = form.module().write(thing).encode()
+    content = module_of(form).write(thing).encode()
     write_whole({place: lambda stream: stream.write(content)})

@@ -14,52 +14,42 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import Inertia
-from cardan._reach.formats.report import At, Report
+from cardan._reach.formats.report import At, Report, listed
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Shape, Sphere
 from cardan._robot.joints import Mimic
 from cardan._robot.model import Connection
 
+# Densities of what robots are made of [kg/m^3]: aerogel and shells drawn as solids are above 1, osmium is 22 600
 LIGHTEST, HEAVIEST = 1.0, 25_000.0
-"""Densities of what robots are made of [kg/m^3]: aerogel and shells drawn as solids are above 1, osmium is 22 600."""
-SLACK = 0.25
-"""How far a centre of mass may be outside of the shapes' box, in diagonals of it: not everything is drawn."""
+SLACK = 0.25  # how far a centre of mass may be outside of the shapes' box, in diagonals of it: not everything is drawn
+# How many times the farthest corner of the shapes a radius of gyration may be: no homogeneous body reaches 1
 STRETCH = 2.0
-"""How many times the farthest corner of the shapes a radius of gyration may be: no homogeneous body reaches 1."""
-SHRINK = 0.02
-"""Which part of the shapes' half diagonal a radius of gyration may fall to: a homogeneous rod has 0.58."""
-RATIO = 1000.0
+SHRINK = 0.02  # which part of the shapes' half diagonal a radius of gyration may fall to: a homogeneous rod has 0.58
+RATIO = 1000.0  # of masses: beyond it forward dynamics loses three digits and integrators take tiny steps
 SHOWN = 3
+TRIANGLE = np.dtype([("n", "<f4", 3), ("p", "<f4", (3, 3)), ("a", "<u2")])
 MAX_STL = 16 * 2**20  # bytes of a file that are read
-MAX_MESHES = 200
+MAX_MESHES = 200  # of one robot that are opened
 _NAMES = "Gazebo's SDF keeps '::' and '__...__' for itself, XML has no control characters"
 
+# What it is about, `"body"`, and its name; what is odd about it, without numbers where many are alike
 Finding = tuple[str, str, str]
-"""What it is about, `"body"`, and its name; what is odd about it, without numbers where many are alike."""
 
 
 def review(
     mechanism: Mechanism, places: Mapping[tuple[str, str], At], report: Report, allow: Callable[[str], bool]
 ) -> None:
-    """Remark on what is probably not meant.
-
-    Args:
-        mechanism: the robot.
-        places: where its parts are described.
-        report: where the remarks go.
-        allow: whether a mesh's file may be opened.
-    """
+    """Remark on what is probably not meant; `allow` says whether a mesh's file may be opened."""
     robot = _Robot(mechanism, allow)
     for check in CHECKS:
         with np.errstate(all="ignore"):  # numbers of a file may be as large as there are
             found = list(check(robot))
         if found:
-            kind, name, told = found[0]
-            names = ", ".join(quoted(each) for _, each, _ in found[:SHOWN])
-            more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-            report.remark(places.get((kind, name), 0), f"{kind} {names}{more}: {told}")
+            kind, name, odd = found[0]
+            names = listed([each for _, each, _ in found], SHOWN)
+            report.remark(places.get((kind, name), 0), f"{kind} {names}: {odd}")
 
 
 @dataclass(frozen=True)
@@ -72,7 +62,6 @@ class _Robot:
 
     @cached_property
     def inertias(self) -> dict[str, Inertia]:
-        """Inertias of the bodies that have mass."""
         bodies = self.mechanism.bodies
         return {body.name: body.inertia for body in bodies if body.inertia is not None and body.inertia.mass > 0.0}
 
@@ -89,9 +78,9 @@ class _Robot:
         """Corners of the box around the shapes of each body, (2, 3), where all are known."""
         found = {}
         for body, shapes in self.shapes.items():
-            corners = [self._corners(shape) for shape in shapes]
-            if corners and all(each is not None for each in corners):
-                points = np.concatenate(corners)  # pyright: ignore[reportArgumentType, reportCallIssue]
+            corners = [each for each in map(self._corners, shapes) if each is not None]
+            if len(corners) == len(shapes):
+                points = np.concatenate(corners)
                 found[body] = np.array([points.min(axis=0), points.max(axis=0)])
         return found
 
@@ -123,7 +112,6 @@ class _Robot:
 
     @cached_property
     def neighbours(self) -> dict[str, list[tuple[str, Connection]]]:
-        """Bodies that each body is joined to."""
         found: dict[str, list[tuple[str, Connection]]] = {}
         for c in self.mechanism.joints:
             found.setdefault(c.parent, []).append((c.child, c))
@@ -132,7 +120,7 @@ class _Robot:
 
 
 def half_sizes(geometry: Any) -> Sequence[float] | None:
-    """Return half the sides of the box around a primitive in its own axes, or None."""
+    """Return half the sides [m] of the box around a primitive in its own axes, or None."""
     if isinstance(geometry, Box):
         return [0.5 * s for s in geometry.size]
     if isinstance(geometry, Sphere):
@@ -156,16 +144,11 @@ def stl_box(path: str) -> np.ndarray | None:
             count = int.from_bytes(head[80:84], "little")
             if size > MAX_STL or count == 0 or size != 84 + 50 * count:
                 return None
-            triangles = np.frombuffer(
-                file.read(50 * count), dtype=np.dtype([("n", "<f4", 3), ("p", "<f4", (3, 3)), ("a", "<u2")])
-            )
+            triangles = np.frombuffer(file.read(50 * count), dtype=TRIANGLE)
     except OSError:
         return None
     points = triangles["p"].reshape(-1, 3).astype(float)
     return np.array([points.min(axis=0), points.max(axis=0)]) if np.isfinite(points).all() else None
-
-
-# --- bodies ------------------------------------------------------------------------------------------------------
 
 
 def centre_outside(robot: _Robot) -> Iterator[Finding]:
@@ -177,9 +160,9 @@ def centre_outside(robot: _Robot) -> Iterator[Finding]:
         c = np.array(tuple(inertia.com), dtype=float)
         away = float(np.linalg.norm(np.maximum(0.0, np.maximum(box[0] - c, c - box[1]))))
         diagonal = float(np.linalg.norm(box[1] - box[0]))
-        if away > SLACK * diagonal + 1e-3:
-            told = f"the centre of mass is {away:.3g} m outside of its shapes, which are {diagonal:.3g} m large"
-            yield "body", body, told
+        if away > SLACK * diagonal + 1e-3:  # a millimetre: flat shapes have no diagonal
+            odd = f"the centre of mass is {away:.3g} m outside of its shapes, which are {diagonal:.3g} m large"
+            yield "body", body, odd
 
 
 def impossible_size(robot: _Robot) -> Iterator[Finding]:
@@ -191,14 +174,13 @@ def impossible_size(robot: _Robot) -> Iterator[Finding]:
         c = np.array(tuple(inertia.com), dtype=float)
         farthest = float(np.linalg.norm(np.maximum(np.abs(box[0] - c), np.abs(box[1] - c))))
         half = 0.5 * float(np.linalg.norm(box[1] - box[0]))
+        where = ""
         if radii[-1] > STRETCH * farthest + 1e-3:
-            told = (
-                f"its inertia is that of mass {radii[-1]:.3g} m away from the centre; its shapes reach {farthest:.3g} m"
-            )
-            yield "body", body, told + "; are the units right?"
+            where = f"{radii[-1]:.3g} m away from the centre; its shapes reach {farthest:.3g} m"
         elif radii[-1] < SHRINK * half:
-            told = f"within {radii[-1]:.3g} m of the centre; its shapes are {2 * half:.3g} m large"
-            yield "body", body, f"its inertia is that of mass {told}; are the units right?"
+            where = f"within {radii[-1]:.3g} m of the centre; its shapes are {2 * half:.3g} m large"
+        if where:
+            yield "body", body, f"its inertia is that of mass {where}; are the units right?"
 
 
 def gyration(inertia: Inertia) -> np.ndarray | None:
@@ -238,8 +220,8 @@ def unlike_neighbours(robot: _Robot) -> Iterator[Finding]:
         moving = [other for other, c in robot.neighbours.get(body, ()) if c.joint.nv and other in robot.inertias]
         masses = [robot.inertias[other].mass for other in moving]
         if masses and inertia.mass > RATIO * max(masses):
-            told = f"{float(inertia.mass):.3g} kg are more than {RATIO:.0f} times the mass of its neighbours"
-            yield "body", body, told
+            odd = f"{float(inertia.mass):.3g} kg are more than {RATIO:.0f} times the mass of its neighbours"
+            yield "body", body, odd
 
 
 def massless_ends(robot: _Robot) -> Iterator[Finding]:
@@ -255,35 +237,16 @@ def massless_ends(robot: _Robot) -> Iterator[Finding]:
         waiting += new
     for c in joints:
         if c.joint.nv and not isinstance(c.joint, Mimic) and c.child not in heavy:
-            told = "it moves and nothing from there on has mass: forward dynamics will not be finite"
-            yield "body", c.child, told
+            yield "body", c.child, "it moves and nothing from there on has mass: forward dynamics will not be finite"
 
 
-# --- joints ------------------------------------------------------------------------------------------------------
+def _odd_joints(is_odd: Callable[[Connection], Any], odd: str) -> Callable[[_Robot], Iterator[Finding]]:
+    """Return the check that finds joints of which something holds."""
+    return lambda robot: (("joint", c.name, odd) for c in robot.mechanism.joints if is_odd(c))
 
 
-def zero_outside(robot: _Robot) -> Iterator[Finding]:
-    """Limits without the neutral configuration."""
-    for c in robot.mechanism.joints:
-        if any(low > 0.0 or high < 0.0 for low, high in zip(c.limits.lower or (), c.limits.upper or (), strict=True)):
-            yield "joint", c.name, "0 is outside of the limits, and so is the neutral configuration"
-
-
-def powerless(robot: _Robot) -> Iterator[Finding]:
-    """Joints on which nothing may push."""
-    for c in robot.mechanism.joints:
-        if c.joint.nv and c.limits.effort and max(c.limits.effort) == 0.0:
-            yield "joint", c.name, "the limit of effort is 0: no motor can move it"
-
-
-def motionless(robot: _Robot) -> Iterator[Finding]:
-    """Joints that may not move."""
-    for c in robot.mechanism.joints:
-        if c.joint.nv and c.limits.velocity and max(c.limits.velocity) == 0.0:
-            yield "joint", c.name, "the limit of velocity is 0"
-
-
-# --- names -------------------------------------------------------------------------------------------------------
+def _excludes_zero(c: Connection) -> bool:
+    return any(low > 0.0 or high < 0.0 for low, high in zip(c.limits.lower or (), c.limits.upper or (), strict=True))
 
 
 def unwritable(robot: _Robot) -> Iterator[Finding]:
@@ -297,15 +260,19 @@ def unwritable(robot: _Robot) -> Iterator[Finding]:
                 yield kind, name, f"other formats cannot write such a name: {_NAMES}"
 
 
-CHECKS: tuple[Callable[[_Robot], Iterator[Finding]], ...] = (
+CHECKS: tuple[Callable[[_Robot], Iterator[Finding]], ...] = (  # A new check is one function, and its name here
     centre_outside,
     impossible_size,
     impossible_density,
     unlike_neighbours,
     massless_ends,
-    zero_outside,
-    powerless,
-    motionless,
+    _odd_joints(_excludes_zero, "0 is outside of the limits, and so is the neutral configuration"),
+    _odd_joints(
+        lambda c: c.joint.nv and c.limits.effort and max(c.limits.effort) == 0.0,
+        "the limit of effort is 0: no motor can move it",
+    ),
+    _odd_joints(
+        lambda c: c.joint.nv and c.limits.velocity and max(c.limits.velocity) == 0.0, "the limit of velocity is 0"
+    ),
     unwritable,
 )
-"""A new check is one function, and its name here."""

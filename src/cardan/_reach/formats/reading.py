@@ -1,8 +1,4 @@
-"""What every reader is given and what it returns: the contract of the rooms, a format each.
-
-A room is a package with `OPTIONS`, the names of options of its own, and `read(source, options) -> Description`; one
-that is also written has `write(thing) -> str`. `load.FORMATS` names it.
-"""
+"""What every reader is given and what it returns; `Format` says what the module of a format has."""
 
 from __future__ import annotations
 
@@ -17,8 +13,7 @@ from cardan._reach.formats.resources import Packages, check_packages
 from cardan._robot.description import Mechanism
 from cardan._robot.model import Model
 
-COMMON = frozenset({"package_dirs", "on_inertia", "srdf", "trusted"})
-"""Options of all formats."""
+COMMON = frozenset({"package_dirs", "on_inertia", "srdf", "trusted"})  # options of all formats
 _WORDS = {
     "on_inertia": ("warn", "error", "ignore"),
     "continuous": ("angle", "unit_complex"),
@@ -28,7 +23,12 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a robot description is read; `load` says what each means."""
+    """How a robot description is read: the options of `load`, which says what each means and makes it of them.
+
+    Examples:
+        >>> cardan.formats.Options.of({"continuous": "unit_complex"}).continuous
+        'unit_complex'
+    """
 
     package_dirs: Packages | None = None
     on_inertia: Literal["warn", "error", "ignore"] = "warn"
@@ -52,8 +52,12 @@ class Options:
     def of(cls, given: Mapping[str, Any]) -> Options:
         """Return options as they were given by keyword.
 
+        Args:
+            given: the options, by name.
+
         Raises:
-            UnknownNameError, ParameterError: for one that does not exist; for a value it cannot have.
+            UnknownNameError: for one that does not exist.
+            ParameterError: for a value that one cannot have.
         """
         known = [option.name for option in fields(cls)]
         for name in given:
@@ -61,23 +65,20 @@ class Options:
                 raise UnknownNameError("option", name, known, where="reading a robot description")
         return cls(**given)
 
-    def check_used(self, room: str, own: frozenset[str]) -> None:
-        """Raise `ParameterError` for an option that was given and means nothing in a room."""
-        for option in fields(self):
-            given = getattr(self, option.name)
-            if option.name not in own | COMMON and given != getattr(Options(), option.name):
-                expected = f"it left out: {room} has no such option"
-                raise ParameterError(f"option {option.name}", got=given, expected=expected)
-
 
 class Description(NamedTuple):
     """What a reader found.
 
-    Attributes:
+    Args:
         thing: the mechanism, or the model a JSON file holds; None if there are errors.
         report: all faults.
         places: where each thing was described: `("body", name)`, `("joint", name)`, `("frame", name)`, so that what is
             found out about it later has a line, too.
+
+    Examples:
+        >>> report = cardan.formats.Report("empty.dh")
+        >>> cardan.formats.Description(cardan.Mechanism("empty"), report).thing.name
+        'empty'
     """
 
     thing: Mechanism | Model | None
@@ -86,7 +87,20 @@ class Description(NamedTuple):
 
 
 def outcome(found: Description, options: Options) -> Mechanism | Model:
-    """Return what a description holds, with warnings, or raise `DescriptionError`: what every `load` ends with."""
+    """Return what a description holds, and warn as `load` does at its end.
+
+    Args:
+        found: the description.
+        options: of which `on_inertia` says what becomes of questionable inertias.
+
+    Raises:
+        DescriptionError: with all faults, if it has errors.
+
+    Examples:
+        >>> found = cardan.formats.Description(cardan.Mechanism("m"), cardan.formats.Report("m.dh"))
+        >>> cardan.formats.outcome(found, cardan.formats.Options()).name
+        'm'
+    """
     report = found.report
     if options.on_inertia == "error":
         report.errors += [replace(doubt, severity="error") for doubt in report.doubts]

@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cardan._algebra.errors import CardanError, DescriptionError, Fault, close_names, did_you_mean
+import numpy as np
+
+from cardan._algebra.errors import CardanError, DescriptionError, Fault, close_names, did_you_mean, quoted
+from cardan._algebra.spatial import SE3, Inertia, Symmetric3
 from cardan._reach.formats.xml import Element
 
-MAX_FAULTS = 1000
-MAX_SUGGESTIONS = 30
+MAX_FAULTS = 1000  # of a kind that are kept: nobody reads more
+MAX_SUGGESTIONS = 30  # faults from which no nearest name is looked for: each takes milliseconds
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 
 
-class Line(int):
+class FileLine(int):
     """A line that knows its file, where a description is made of several."""
 
     file: str
 
-    def __new__(cls, line: int, file: str) -> Line:
+    def __new__(cls, line: int, file: str) -> FileLine:
         """Return a line of a file."""
         self = super().__new__(cls, line)
         self.file = file
         return self
 
 
-class Place(NamedTuple):
+class FilePlace(NamedTuple):
     """Where something is in a file: the line, from 1, or the path of what it is about, or neither.
 
     A part of the description may stand in another file, one that was included: then `file` names it.
@@ -41,15 +44,55 @@ class Place(NamedTuple):
     file: str = ""
 
 
-At = Element | Place | int
+At = Element | FilePlace | int
 
 
 @dataclass(slots=True)
 class Report:
-    """The faults of one file: the first `MAX_FAULTS` of each kind.
+    """The faults of one file, the first thousand of each kind, collected while a reader reads on.
 
     Errors are what stops the reading. Doubts are questionable inertias, about which `on_inertia` decides; warnings are
     shown whenever a description is read, remarks only by `check`: whatever a reader does not use is one.
+
+    Args:
+        file: what the file is called.
+        errors, doubts, warnings, remarks: the faults of each kind.
+        error_count: how many errors were noted, also beyond those that are kept.
+
+    Throughout:
+        at: where it is: a line, from 1, or 0 for the file as a whole; an `Element`, whose line it is; or a place.
+        message: what is wrong, and what is right.
+        element: of XML, whose attribute, text or child is read. What is wrong with it becomes an error of its line.
+        name: of the attribute; or what was not found.
+        count: how many numbers are expected.
+        default: what comes back if there is none [as for the attribute]; None makes the attribute required.
+        raw: the text of the attribute, or of the element itself if there is no name.
+        infinite: whether `inf` is a number here.
+        owner: whose number it is, for the error.
+        tag: of the child.
+        required: whether its absence is an error, too.
+        candidates: names there are, of which one may be meant.
+        other: a report whose faults are added.
+
+    Examples:
+        >>> report = cardan.formats.Report("robot.box")
+        >>> box = cardan.formats.parse(cardan.formats.Source("robot.box", b'<box size="1 2 3" mass="-1"/>', None))
+        >>> report.text(box, "size"), report.numbers(box, "size", 3, None), report.number(box, "scale", 1.0)
+        ('1 2 3', (1.0, 2.0, 3.0), 1.0)
+        >>> report.non_negative(box, "mass", None, "the box"), report.one(box, "pose")
+        (1.0, None)
+        >>> report.numbers_of(box, "0 0", 2)
+        (0.0, 0.0)
+        >>> report.remark(1, "no colour"); report.warn(1, "no mesh"); report.doubt(1, "triangle inequality")
+        >>> report.error(2, f"no link 'rool'{report.nearest('rool', ['root'])}")
+        >>> with report.blamed(3):
+        ...     cardan.Inertia(mass=-1.0)
+        >>> report.include(cardan.formats.Report("included.box"))
+        >>> [fault.line for fault in report.faults()]
+        [1, 1, 1, 1, 2, 3]
+        >>> report.stop()
+        Traceback (most recent call last):
+        cardan.errors.DescriptionError: ...
     """
 
     file: str
@@ -79,28 +122,34 @@ class Report:
     def _note(self, faults: list[Fault], at: At, message: str, severity: str) -> None:
         if len(faults) > MAX_FAULTS:
             return
-        line = at.line if isinstance(at, (Element, Place)) else at
-        place = at if isinstance(at, Place) else Place(int(line), file=getattr(line, "file", ""))
-        told = message if len(faults) < MAX_FAULTS else "there are more; only the first are shown"
-        faults.append(Fault(place.file or self.file, place.line, told, severity, place.where))
+        line = at.line if isinstance(at, (Element, FilePlace)) else at
+        place = at if isinstance(at, FilePlace) else FilePlace(int(line), file=getattr(line, "file", ""))
+        kept = message if len(faults) < MAX_FAULTS else "there are more; only the first are shown"
+        faults.append(Fault(place.file or self.file, place.line, kept, severity, place.where))
 
     @contextmanager
     def blamed(self, at: At) -> Iterator[None]:
-        """Turn what records, joints or the mechanism refuse into an error at a place."""
+        """Return a context in which what records, joints or the mechanism refuse is an error at a place."""
         try:
             yield
         except CardanError as error:
             self.error(at, str(error))
 
+    def include(self, other: Report) -> None:
+        """Add the faults of another report."""
+        self.errors += other.errors
+        self.doubts += other.doubts
+        self.warnings += other.warnings
+        self.remarks += other.remarks
+
     def stop(self) -> None:
-        """Raise `DescriptionError` with all errors so far, if there are any."""
+        """Raise all errors so far.
+
+        Raises:
+            DescriptionError: if there are any.
+        """
         if self.errors:
             raise DescriptionError(sorted(self.errors, key=lambda f: f.line))
-
-    @property
-    def has_enough_doubts(self) -> bool:
-        """Whether one more doubt would not be kept."""
-        return len(self.doubts) > MAX_FAULTS
 
     def faults(self) -> list[Fault]:
         """Return all faults by line."""
@@ -112,8 +161,6 @@ class Report:
             return ""
         return did_you_mean(close_names(name, candidates))
 
-    # --- reading attributes; each notes an error and returns None (or a default) where there is one ---
-
     def text(self, element: Element, name: str) -> str | None:
         """Return a required, non-empty attribute."""
         value = element.attributes.get(name)
@@ -123,7 +170,7 @@ class Report:
         return value
 
     def numbers(self, element: Element, name: str, count: int, default: tuple[float, ...] | None) -> tuple[float, ...]:
-        """Return `count` finite numbers of an attribute; `default` None makes it required."""
+        """Return finite numbers of an attribute [as it states them]."""
         raw = element.attributes.get(name)
         if raw is None:
             if default is None:
@@ -132,13 +179,13 @@ class Report:
         return self.numbers_of(element, raw, count, name) or default or (0.0,) * count
 
     def number(self, element: Element, name: str, default: float | None) -> float:
-        """Return one finite number of an attribute; `default` None makes it required."""
+        """Return one finite number of an attribute [as it states it]."""
         return self.numbers(element, name, 1, None if default is None else (default,))[0]
 
     def numbers_of(
         self, element: Element, raw: str, count: int, name: str = "", *, infinite: bool = False
     ) -> tuple[float, ...]:
-        """Return `count` numbers of the text of an attribute with a name, or of an element; none if it has others."""
+        """Return the numbers of a text [as it states them]; no number if it has others."""
         words, shown = raw.split(), f" {name}={raw[:60]!r}" if name else ""
         if len(words) != count or "${" in raw or "$(" in raw:
             expected = "1 number" if count == 1 else f"{count} numbers separated by spaces"
@@ -160,7 +207,7 @@ class Report:
         return 0.0
 
     def non_negative(self, element: Element, name: str, default: float | None, owner: str) -> float:
-        """Return one number >= 0 of an attribute; `owner` says in the error whose it is."""
+        """Return one number >= 0 of an attribute [as it states it]."""
         value = self.number(element, name, default)
         if value < 0.0:
             self.error(element, f"{owner}: <{element.tag} {name}=...>: {value:g} is negative; expected a number >= 0")
@@ -172,16 +219,45 @@ class Report:
         if len(found) > 1:
             self.error(found[1], f"a second <{tag}> in <{element.tag}> of line {element.line}; only one is allowed")
         if not found and required:
-            self.error(element, f"<{element.tag}{_named(element)}> needs a <{tag}> element")
+            name = element.attributes.get("name")
+            self.error(element, f"<{element.tag}{f' name={name!r}' if name else ''}> needs a <{tag}> element")
         return found[0] if found else None
 
 
-def _named(element: Element) -> str:
-    name = element.attributes.get("name")
-    return f" name={name!r}" if name else ""
+def listed(names: Sequence[str], most: int) -> str:
+    """Return the first of some names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(quoted, names[:most])) + more
 
 
 def _hint(raw: str) -> str:
     if "${" in raw or "$(" in raw:
         return "; this is a xacro expression: name the file .xacro, or declare xmlns:xacro in its first element"
     return "; use a decimal point, and spaces between numbers" if "," in raw else ""
+
+
+NO_INERTIA = 1e-15  # inertias below are taken for zero: rounding of one that was meant to be zero [kg m^2]
+
+
+def inertia_of(report: Report, at: At, link: str, mass: float, pose: SE3, entries: Sequence[float]) -> Inertia | None:
+    """Return the inertia of a link from what a file says about the centre of mass; None, with a fault, if it is none.
+
+    The entries, ixx, ixy, ixz, iyy, iyz, izz [kg m^2], are in the axes of the pose. A tensor no body can have, judged
+    as it is written, is doubted.
+    """
+    if max(map(abs, entries)) >= NO_INERTIA and len(report.doubts) <= MAX_FAULTS:
+        with np.errstate(over="ignore", invalid="ignore"):
+            faults = Inertia(1.0, (0.0, 0.0, 0.0), Symmetric3(entries)).faults()
+        for fault in faults:
+            report.doubt(at, f"link {quoted(link)}: {fault}")
+    with report.blamed(at):
+        return finite(report, at, Inertia(mass, pose.translation, Symmetric3(entries).rotated(pose.rotation)))
+    return None
+
+
+def finite(report: Report, at: At, inertia: Inertia) -> Inertia | None:
+    """Return an inertia; None, with an error, where about the link's origin it is no number any more."""
+    if all(math.isfinite(e) for e in inertia.parameters()):
+        return inertia
+    report.error(at, "the inertia about the link's origin is too large for a number; are the units right?")
+    return None

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from cardan._algebra.errors import ParameterError, quoted
-from cardan._reach.formats.report import At, Report
+from cardan._reach.formats.report import At, Report, listed
 
 Packages = Mapping[str, str | os.PathLike[str]] | Sequence[str | os.PathLike[str]]
 MANIFESTS = ("package.xml", "model.config")
@@ -31,12 +31,10 @@ _NAME = re.compile(rb"<name>\s*([^<\s]{1,200})\s*</name>")
 
 
 def check_packages(packages: Any) -> None:
-    """Raise ParameterError unless `packages` is what `Places` understands."""
     expected = "a list of folders that contain packages, or a mapping from package name to folder"
     if isinstance(packages, (str, bytes, os.PathLike)) or not isinstance(packages, (Mapping, Sequence, type(None))):
-        raise ParameterError(
-            "option package_dirs", got=packages, expected=expected, hint="Write [folder] for one folder."
-        )
+        hint = "Write [folder] for one folder."
+        raise ParameterError("option package_dirs", got=packages, expected=expected, hint=hint)
     places = packages.values() if isinstance(packages, Mapping) else packages or ()
     if not all(isinstance(place, (str, os.PathLike)) for place in places):
         raise ParameterError("option package_dirs", got=packages, expected=expected)
@@ -44,26 +42,20 @@ def check_packages(packages: Any) -> None:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the files of one description are.
+    """Where the files of one description are."""
 
-    Args:
-        folder: of the description itself; None for one that is no file, which may name files of packages alone.
-        packages: package name to folder, or folders that contain package folders.
-    """
-
-    folder: Path | None = None
-    packages: Packages | None = None
+    folder: Path | None = (
+        None  # of the description; None for one that is no file, which may name files of packages alone
+    )
+    packages: Packages | None = None  # package name to folder, or folders that contain package folders
 
     def file(self, uri: str) -> str | None:
-        """Return the path of an existing file that the description may name, or None."""
         return self._first(self.candidates(uri), os.path.isfile)
 
     def package(self, name: str) -> str | None:
-        """Return the folder of a package, or None."""
         return self._first(self._package_folders(name), os.path.isdir)
 
     def allow(self, path: str | os.PathLike[str]) -> bool:
-        """Return whether the description may name a path."""
         try:
             real, plain = os.path.realpath(path), os.path.abspath(path)
         except (OSError, ValueError):
@@ -160,18 +152,13 @@ class Places:
 
 @dataclass(slots=True)
 class Meshes:
-    """Finds the meshes of one description and remembers which are missing, to warn of all at once.
-
-    Args:
-        places: where the files of the description are.
-    """
+    """Finds the meshes of one description and remembers which are missing, to warn of all at once."""
 
     places: Places
     _known: dict[str, str | None] = field(default_factory=dict)
     _missing: dict[str, At] = field(default_factory=dict)
 
     def path(self, uri: str, at: At) -> str | None:
-        """Return the path of a mesh; None if there is none or it is outside, which `tell` will say."""
         if uri not in self._known:
             self._known[uri] = self.places.file(uri) if len(self._known) < MAX_MESHES else None
         if self._known[uri] is None:
@@ -179,18 +166,14 @@ class Meshes:
         return self._known[uri]
 
     def tell(self, report: Report) -> None:
-        """Warn of the meshes that are missing, once."""
-        if not self._missing:
-            return
-        first, at = next(iter(self._missing.items()))
         count = len(self._missing)
+        first, at = next(iter(self._missing.items()), ("", 0))
         if count == 1:
             report.warn(at, f"mesh {quoted(first)} {self.places.why_not(first)}; it is kept by name")
+        if count < 2:
             return
-        names = ", ".join(quoted(uri) for uri in list(self._missing)[:SHOWN_MESHES])
-        more = f" and {count - SHOWN_MESHES} more" if count > SHOWN_MESHES else ""
-        told = f"{count} meshes are kept by name alone: {names}{more}. The first {self.places.why_not(first)}"
-        report.warn(at, told)
+        names, why = listed(list(self._missing), SHOWN_MESHES), self.places.why_not(first)
+        report.warn(at, f"{count} meshes are kept by name alone: {names}. The first {why}")
 
 
 def _is_in(path: str, root: str) -> bool:
@@ -198,7 +181,6 @@ def _is_in(path: str, root: str) -> bool:
 
 
 def _listed(*variables: str) -> list[Path]:
-    """Return the folders that variables of the environment list."""
     return [Path(e) for name in variables for e in os.environ.get(name, "").split(os.pathsep) if e]
 
 

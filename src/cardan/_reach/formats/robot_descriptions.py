@@ -23,11 +23,10 @@ _PATHS = ("URDF_PATH", "XACRO_PATH", "MJCF_PATH", "SDF_PATH")
 
 
 def is_named(source: Any) -> bool:
-    """Return whether a source is the name of a description of the package, not a path."""
     return isinstance(source, str) and source.startswith(PREFIX) and not os.path.exists(source)
 
 
-def located(source: str, options: Options) -> tuple[str, Options]:
+def locate(source: str, options: Options) -> tuple[str, Options]:
     """Return the file of a description of the package, and options with where its parts are.
 
     Raises:
@@ -66,7 +65,6 @@ def _packages(values: Mapping[str, Any], given: Packages | None) -> Packages:
 
 
 def _caches(file: Path) -> dict[str, str]:
-    """Return the folder each repository is cloned into, by its name in the package."""
     top = os.environ.get("ROBOT_DESCRIPTIONS_CACHE", "~/.cache/robot_descriptions")
     found = {}
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

@@ -29,21 +29,13 @@ class SandboxError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What work may take.
+    """What work may take."""
 
-    Attributes:
-        seconds: of processor time, from when its modules are imported.
-        memory: bytes of memory of its own, those modules included.
-        clock: seconds by the clock: for work that waits, and for systems without the other bounds.
-        stack: bytes of the stack the work has; 0 is that of a process.
-        guarded: whether Python's audit events are refused but for those of reading and computing.
-    """
-
-    seconds: float = 2.0
-    memory: int = 450 * 2**20
-    clock: float = 40.0
-    stack: int = 0
-    guarded: bool = False
+    seconds: float = 2.0  # of processor time, from when its modules are imported
+    memory: int = 450 * 2**20  # bytes of memory of its own, those modules included
+    clock: float = 40.0  # seconds by the clock: for work that waits, and for systems without the other bounds
+    stack: int = 0  # bytes of the stack the work has; 0 is that of a process
+    guarded: bool = False  # whether Python's audit events are refused but for those of reading and computing
 
 
 def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bounds: Bounds) -> Any:
@@ -58,22 +50,22 @@ def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bound
     Raises:
         SandboxError: if it met a bound or crashed, or no process can be started here.
     """
-    process = _started()
+    process: Any = _started()  # whose streams are there
     clock = threading.Timer(bounds.clock, process.kill)
     clock.start()
     try:
         path = [place for place in sys.path if isinstance(place, str)]  # Python skips others; its folder is this one
-        _tell(process, {"path": path, "job": job.__file__, "bounds": asdict(bounds), "argument": argument})
-        while (line := _line(process)) is not None:
-            said = json.loads(line)
-            if not isinstance(said, dict):
+        _send(process, {"path": path, "job": job.__file__, "bounds": asdict(bounds), "argument": argument})
+        while (line := process.stdout.readline(MAX_ANSWER)).endswith("\n"):
+            reply = json.loads(line)
+            if not isinstance(reply, dict):
                 raise TypeError
-            if "asks" not in said:
+            if "asks" not in reply:
                 break
-            question, text = map(str, said["asks"])
+            question, text = map(str, reply["asks"])
             if len(text) > MAX_QUESTION:
                 raise ValueError
-            _tell(process, answer(question, text))
+            _send(process, answer(question, text))
         else:
             raise SandboxError(_why_it_ended(process, bounds))
     except (OSError, ValueError, TypeError, LookupError, RecursionError):
@@ -82,9 +74,11 @@ def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bound
         clock.cancel()
         process.kill()
         process.communicate()
-    if "returns" in said:
-        return said["returns"]
-    raise SandboxError(_beyond(f"{bounds.memory >> 20} MB of memory") if "memory" in said else str(said.get("raises")))
+    if "returns" in reply:
+        return reply["returns"]
+    raise SandboxError(
+        _beyond(f"{bounds.memory >> 20} MB of memory") if "memory" in reply else str(reply.get("raises"))
+    )
 
 
 def _started() -> subprocess.Popen[str]:
@@ -99,20 +93,13 @@ def _started() -> subprocess.Popen[str]:
             encoding="utf-8",
         )
     except OSError as error:
-        told = f"is read in a process of its own, which cannot be started: {error.strerror}; {TRUSTED}"
-        raise SandboxError(told) from None
+        message = f"is read in a process of its own, which cannot be started: {error.strerror}; {TRUSTED}"
+        raise SandboxError(message) from None
 
 
-def _tell(process: subprocess.Popen[str], value: Any) -> None:
-    assert process.stdin is not None
+def _send(process: Any, value: Any) -> None:
     process.stdin.write(json.dumps(value) + "\n")
     process.stdin.flush()
-
-
-def _line(process: subprocess.Popen[str]) -> str | None:
-    assert process.stdout is not None
-    line = process.stdout.readline(MAX_ANSWER)
-    return line if line.endswith("\n") else None
 
 
 def _why_it_ended(process: subprocess.Popen[str], bounds: Bounds) -> str:

@@ -63,10 +63,7 @@ def allow_for(size: int) -> None:
 
 
 def guard(why_not: Callable[[str], str]) -> None:
-    """Refuse every event of Python's audit but those of computing and of reading what may be read.
-
-    Args:
-        why_not: says why a file or a folder may not be read, or an empty text.
+    """Refuse every event of Python's audit but those of computing and of reading what `why_not` has no reason against.
 
     Nothing takes the hook away again, and what decides about all but reading is constants and defaults of it, which
     code that runs here cannot reach.
@@ -88,29 +85,27 @@ def guard(why_not: Callable[[str], str]) -> None:
             raise refused(f"an expression may not do that ({event})")
         if event == "open" and (arguments[2] or 0) & writing:
             raise refused("an expression may not write files")
-        if told := why_not(os.fsdecode(arguments[0])):
-            raise refused(told)
+        if reason := why_not(os.fsdecode(arguments[0])):
+            raise refused(reason)
 
     sys.addaudithook(hook)
 
 
 def main() -> None:
-    """Do the work that the first line of the standard input tells of."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     sys.stdout = io.StringIO()
-    told = json.loads(sys.stdin.readline())
-    sys.path[:] = told["path"]
-    if told["bounds"]["stack"]:
-        threading.stack_size(told["bounds"]["stack"])
-        thread = threading.Thread(target=answer, args=(told, out))
+    order = json.loads(sys.stdin.readline())
+    sys.path[:] = order["path"]
+    if order["bounds"]["stack"]:
+        threading.stack_size(order["bounds"]["stack"])
+        thread = threading.Thread(target=answer, args=(order, out))
         thread.start()
         thread.join()
     else:
-        answer(told, out)
+        answer(order, out)
 
 
-def answer(told: dict[str, Any], out: TextIO) -> None:
-    """Do the work and write what comes of it."""
+def answer(order: dict[str, Any], out: TextIO) -> None:
 
     def ask(question: str, text: str) -> Any:
         print(json.dumps({"asks": [question, text]}), file=out, flush=True)
@@ -119,24 +114,24 @@ def answer(told: dict[str, Any], out: TextIO) -> None:
             allow_for(answer["size"])
         return answer
 
-    said: dict[str, Any]
+    reply: dict[str, Any]
     try:
-        spec = importlib.util.spec_from_file_location("work", told["job"])
+        spec = importlib.util.spec_from_file_location("work", order["job"])
         assert spec is not None
         assert spec.loader is not None
         job = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(job)
         job.prepare()
-        bounds = told["bounds"]
+        bounds = order["bounds"]
         bound(bounds["seconds"], bounds["memory"], bounds["guarded"])
         if bounds["guarded"]:
             guard(lambda place: ask("why not", place))
-        said = {"returns": job.work(told["argument"], ask)}
+        reply = {"returns": job.work(order["argument"], ask)}
     except MemoryError:
-        said = {"memory": True}
+        reply = {"memory": True}
     except Exception as error:
-        said = {"raises": " ".join(str(error).split()) or type(error).__name__}
-    print(json.dumps(said), file=out, flush=True)
+        reply = {"raises": " ".join(str(error).split()) or type(error).__name__}
+    print(json.dumps(reply), file=out, flush=True)
 
 
 if __name__ == "__main__":

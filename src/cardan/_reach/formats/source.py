@@ -16,7 +16,19 @@ MAX_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A robot description as it was given: what to call it, its bytes, and the folder it is in."""
+    """A robot description as it was given.
+
+    Args:
+        name: what to call it in messages: the file's path.
+        content: its bytes.
+        folder: it is in; None if it is no file.
+        encoding: of the bytes, if it is known.
+
+    Examples:
+        >>> source = cardan.formats.Source.of(b"<robot/>")
+        >>> source.name, source.folder
+        ('<bytes>', None)
+    """
 
     name: str
     content: bytes
@@ -26,6 +38,9 @@ class Source:
     @staticmethod
     def of(source: Any) -> Source:
         """Return a path, bytes, or text that is a description itself, read.
+
+        Args:
+            source: as for `load`.
 
         Raises:
             DescriptionError: if the file cannot be read, is none, or is larger than 64 MiB.
@@ -41,7 +56,10 @@ class Source:
             raise DTypeError("load", "source", got=f"a {type(source).__name__}", expected=expected)
         name = os.fsdecode(source)
         try:
-            return Source(name, _read_file(name), Path(name).resolve().parent)
+            with open(open_regular(name), "rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                content = file.read(MAX_BYTES + 1) if size <= MAX_BYTES else b""
+            return Source(name, _bounded(name, content, size), Path(name).resolve().parent)
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise DescriptionError([Fault(name, 0, f"cannot be read: {reason}{_meant_by(name)}")]) from None
@@ -75,12 +93,6 @@ def open_regular(name: str) -> int:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(None, "it is a folder; give the file in it")
     raise OSError(None, "it is no regular file; read it yourself and pass the bytes")
-
-
-def _read_file(name: str) -> bytes:
-    with open(open_regular(name), "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        return _bounded(name, file.read(MAX_BYTES + 1) if size <= MAX_BYTES else b"", size)
 
 
 def _bounded(name: str, content: bytes, size: int = 0) -> bytes:

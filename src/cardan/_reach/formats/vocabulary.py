@@ -22,7 +22,16 @@ MORE_LINES = 3  # in which what is told of once is found again, as far as they a
 
 
 class Verdict(NamedTuple):
-    """What becomes of an element or attribute: `"read"`, `"remark"` or `"refused"`, and why if it is not read."""
+    """What becomes of an element or attribute.
+
+    Args:
+        kind: `"read"`, `"remark"` or `"refused"`.
+        why: it is not read.
+
+    Examples:
+        >>> cardan.formats.Verdict.of("remark: sensors are not read").kind
+        'remark'
+    """
 
     kind: str
     why: str = ""
@@ -30,6 +39,9 @@ class Verdict(NamedTuple):
     @staticmethod
     def of(text: str) -> Verdict:
         """Return a verdict as a table states it.
+
+        Args:
+            text: the verdict and, behind a colon, why.
 
         Raises:
             ValueError: for what is none.
@@ -67,6 +79,22 @@ class Vocabulary:
         elements: by tag, or by the end of its path, the verdicts on attributes and `<children>`. A tag that is read and
             has no entry has neither.
         foreign: why an element that is known from elsewhere is not read here, by tag.
+
+    Throughout:
+        report: where remarks and errors go.
+        root: the first element of the file.
+        tag: of an element.
+        path: tags of the elements from the first one to one in it.
+
+    Examples:
+        >>> table = {"box": {"size": "read", "<pose>": "read", "colour": "remark: boxes are grey"}}
+        >>> boxes = cardan.formats.Vocabulary("boxes", table)
+        >>> boxes.attributes("box"), sorted(boxes.known(("box",)))
+        (('size', 'colour'), ['<pose>', 'colour', 'size'])
+        >>> report = cardan.formats.Report("a.box")
+        >>> boxes.review(report, cardan.formats.parse(cardan.formats.Source("a.box", b"<box colour='red'/>", None)))
+        >>> report.remarks[0].message
+        '<box colour=...> is skipped: boxes are grey'
     """
 
     name: str
@@ -111,7 +139,9 @@ class Vocabulary:
                     first.lines.append(at.line)
         for (tag, key), found in unread.items():
             note = report.error if found.verdict is not None and found.verdict.kind == "refused" else report.remark
-            note(found.at, self._told(report, tag, key, found) + _again(found.lines[1:]))
+            lines, more = found.lines[1:], len(found.lines) - 1 - MORE_LINES
+            again = ", ".join(map(str, lines[:MORE_LINES])) + (f" and {more} more" if more > 0 else "")
+            note(found.at, self._message(report, tag, key, found) + (f" (so in line {again}, too)" if lines else ""))
 
     def _read_elements(self, root: Element) -> Iterator[tuple[Element, Mapping[str, Verdict]]]:
         """Yield the elements that are read and what is known of each, in document order."""
@@ -128,8 +158,7 @@ class Vocabulary:
             above = path[-longest:] if longest else ()
             waiting.extend((child, (*above, child.tag)) for child in reversed(inside))
 
-    def _told(self, report: Report, tag: str, key: str, found: _Unread) -> str:
-        """Return why something is not used."""
+    def _message(self, report: Report, tag: str, key: str, found: _Unread) -> str:
         is_element = key.startswith("<")
         what = f"{key[:62]} in <{tag}>" if is_element else f"<{tag} {key[:60]}=...>"
         if found.verdict is not None:
@@ -152,11 +181,3 @@ class Vocabulary:
             children = [name[1:-1] for name in known if name.startswith("<")]
             near = difflib.get_close_matches(child[:40], children, n=1, cutoff=0.7)
         return f"; did you mean <{near[0]}>?" if near else f": it is no element of {self.name}"
-
-
-def _again(lines: list[int]) -> str:
-    if not lines:
-        return ""
-    shown = ", ".join(map(str, lines[:MORE_LINES]))
-    more = len(lines) - MORE_LINES
-    return f" (so in line {shown}{f' and {more} more' if more > 0 else ''}, too)"

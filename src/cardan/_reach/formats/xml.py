@@ -1,4 +1,4 @@
-"""XML into a small tree that knows its lines, hardened against hostile files.
+"""XML: read into a small tree that knows its lines, hardened against hostile files; and written, as lines.
 
 The standard library's expat does the parsing. Refused: document type declarations (and with them every entity), files
 above 64 MiB, a tag or comment above 1 MiB, more than 256 attributes, 200 levels or 400 000 elements. Parsing stops at
@@ -7,8 +7,10 @@ the first malformed token.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 from xml.parsers import expat
 
@@ -17,14 +19,27 @@ from cardan._reach.formats.source import Source
 
 MAX_TOKEN = 2**20  # a tag with its attributes, or a comment; expat takes quadratic time for a long one
 MAX_ATTRIBUTES = 256
-MAX_DEPTH = 200
-MAX_ELEMENTS = 400_000
-CHUNK = 1 << 16
+MAX_DEPTH = 200  # readers of some formats recurse
+MAX_ELEMENTS = 400_000  # about 1 kB of memory each
+CHUNK = 1 << 16  # so that a bound is met before the whole file is read
 
 
 @dataclass(slots=True)
 class Element:
-    """An XML element: its tag, attributes, children, text and line (from 1)."""
+    """An XML element.
+
+    Args:
+        tag: its name.
+        attributes: texts by name.
+        line: where it begins in the file, from 1.
+        children: the elements in it.
+        text: what stands in it before and between these.
+
+    Examples:
+        >>> robot = cardan.formats.parse(cardan.formats.Source.of("<robot><link/><link/></robot>"))
+        >>> len(list(robot.all("link"))), [element.tag for element in robot.walk()]
+        (2, ['robot', 'link', 'link'])
+    """
 
     tag: str
     attributes: dict[str, str]
@@ -33,7 +48,11 @@ class Element:
     text: str = ""
 
     def all(self, tag: str) -> Iterator[Element]:
-        """Yield the children with a tag."""
+        """Yield the children with a tag.
+
+        Args:
+            tag: of the children.
+        """
         return (child for child in self.children if child.tag == tag)
 
     def walk(self) -> Iterator[Element]:
@@ -78,7 +97,7 @@ class _Builder:
         self.stack.pop()
 
     def characters(self, text: str) -> None:
-        if self.stack and len(self.stack[-1].text) < 4096:
+        if self.stack and len(self.stack[-1].text) < 4096:  # longer than what any element holds that is read
             self.stack[-1].text += text
 
     def doctype(self, *_: Any) -> None:
@@ -95,10 +114,17 @@ def _feed(parser: Any, content: bytes) -> None:
 
 
 def parse(source: Source) -> Element:
-    """Return the root element.
+    """Return the first element of a file, with all in it.
+
+    Args:
+        source: the file.
 
     Raises:
         DescriptionError: with the line, if the content is not well-formed XML or is refused.
+
+    Examples:
+        >>> cardan.formats.parse(cardan.formats.Source.of("<robot name='r'/>")).attributes
+        {'name': 'r'}
     """
     if not source.content.strip(b"\x00 \t\r\n\xef\xbb\xbf"):
         raise DescriptionError([Fault(source.name, 0, "is empty")])
@@ -125,3 +151,43 @@ def is_xacro(root: Element) -> bool:
         return True
     texts = (text for element in elements for text in element.attributes.values())
     return "xmlns:xacro" in root.attributes and any("${" in text or "$(" in text for text in texts)
+
+
+Lines = list[str]
+
+UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # A character no file of XML can hold
+
+DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
+
+
+def element(tag: str, attributes: Mapping[str, str], *inside: Sequence[str], open: bool = False) -> Lines:
+    """Return the lines of an element, each of those in it; `open`: an end tag even if there is nothing in it."""
+    lines = [f"  {line}" for part in inside for line in part]
+    if not lines and not open:
+        return [f"<{_start(tag, attributes)}/>"]
+    return [f"<{_start(tag, attributes)}>", *lines, f"</{tag}>"]
+
+
+def value(tag: str, text: str, attributes: Mapping[str, str] | None = None) -> Lines:
+    """Return an element that holds a text, which is escaped already, on its line."""
+    return [f"<{_start(tag, attributes or {})}>{text}</{tag}>"]
+
+
+def _start(tag: str, attributes: Mapping[str, str]) -> str:
+    return tag + "".join(f' {name}="{text}"' for name, text in attributes.items())
+
+
+def on_a_line(lines: Sequence[str]) -> Lines:
+    """Return an element's lines as one."""
+    return ["".join(map(str.strip, lines))]
+
+
+def numbers(values: Iterable[Any]) -> str:
+    """Return numbers with all their digits, separated by blanks."""
+    return " ".join(repr(float(number) + 0.0) for number in values)  # + 0.0 makes -0.0 a 0.0
+
+
+def escaped(text: str) -> str:
+    """Return a text as it stands in an element or an attribute; XML takes a bare line break or tab for a blank."""
+    text = escape(text, quote=False).replace('"', "&quot;")
+    return text.replace("\t", "&#9;").replace("\n", "&#10;").replace("\r", "&#13;")

@@ -12,10 +12,9 @@ from typing import Any
 
 from cardan._algebra.errors import Fault, quoted
 from cardan._algebra.spatial import Inertia
-from cardan._reach.formats.inertias import NO_INERTIA
 from cardan._reach.formats.json.codec import Text, opened_json
 from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.report import MAX_FAULTS, At, Report
+from cardan._reach.formats.report import MAX_FAULTS, NO_INERTIA, At, Report
 from cardan._reach.formats.resources import Packages, Places
 from cardan._reach.formats.source import Source
 from cardan._robot.description import Mechanism, Mesh

@@ -3,7 +3,6 @@
 from cardan._reach.formats.mjcf.reader import read
 from cardan._reach.formats.mjcf.writer import to_mjcf as write
 
-OPTIONS: frozenset[str] = frozenset()
-"""The options of `load` that mean something here alone."""
+OPTIONS: frozenset[str] = frozenset()  # the options of `load` that mean something here alone
 
 __all__ = ["OPTIONS", "read", "write"]

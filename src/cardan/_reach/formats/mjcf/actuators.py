@@ -5,53 +5,45 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
-from cardan._reach.formats.mjcf.found import Found, bounds, is_
-from cardan._reach.formats.mjcf.marks import gear_from_marks
-from cardan._reach.formats.mjcf.naming import Names
+from cardan._reach.formats.mjcf.context import MjcfReading, Names, bounds, gear_from_marks, is_
 from cardan._robot.records import Actuator
 
 
 @dataclass(slots=True)
 class Driven:
-    """What actuators do to one of MuJoCo's joints, all along its coordinate.
+    """What actuators do to one of MuJoCo's joints, all along its coordinate."""
 
-    Attributes:
-        stiffness: of the drive.
-        damping: of the drive.
-        effort: smallest and largest effort of the drive.
-        armature: inertia of actuators, felt at the joint.
-        friction: damping of actuators, felt at the joint.
-    """
-
-    stiffness: float = 0.0
-    damping: float = 0.0
-    effort: tuple[float, float] = (-math.inf, math.inf)
-    armature: float = 0.0
-    friction: float = 0.0
+    stiffness: float = 0.0  # of the drive
+    damping: float = 0.0  # of the drive
+    effort: tuple[float, float] = (-math.inf, math.inf)  # smallest and largest effort of the drive
+    armature: float = 0.0  # inertia of actuators, felt at the joint
+    friction: float = 0.0  # damping of actuators, felt at the joint
 
 
-def drives(found: Found) -> dict[int, Driven]:
+def drives(r: MjcfReading) -> dict[int, Driven]:
     """Return what actuators do to hinges and slides, by their numbers; before joints are added."""
-    m, driven = found.there.model, {}
-    on = Counter(joint for k in range(m.nactuator) if (joint := _scalar_joint(found, k)) is not None)
+    m, driven = r.there.model, {}
+    on = Counter(joint for k in range(m.nactuator) if (joint := _scalar_joint(r, k)) is not None)
     for k in range(m.nactuator):
-        joint = _scalar_joint(found, k)
+        joint = _scalar_joint(r, k)
         if joint is None:
-            _warn_of_inertia(found, k)
+            if m.actuator_armature[k] or m.actuator_damping[k]:
+                whose = f"actuator {r.name('ACTUATOR', k)!r}, which acts on no single hinge or slide"
+                message = f"armature and damping of {whose}, are left out; M and forces are MuJoCo's without them"
+                r.report.warn(r.place("actuators", k), message)
             continue
         this, gear = driven.setdefault(joint, Driven()), float(m.actuator_gear[k][0])
         this.armature += gear * gear * float(m.actuator_armature[k])
         this.friction += gear * gear * float(m.actuator_damping[k])
         if on[joint] == 1:
-            _drive(found, k, gear, this)
+            _drive(r, k, gear, this)
     return driven
 
 
-def _scalar_joint(found: Found, k: int) -> int | None:
-    """Return the hinge or slide an actuator acts on, and on nothing else."""
-    mj, m = found.there.mj, found.there.model
+def _scalar_joint(r: MjcfReading, k: int) -> int | None:
+    mj, m = r.there.mj, r.there.model
     if mj.mjtTrn(int(m.actuator_trntype[k])) not in (mj.mjtTrn.mjTRN_JOINT, mj.mjtTrn.mjTRN_JOINTINPARENT):
         return None
     joint = int(m.actuator_trnid[k][0])
@@ -59,105 +51,73 @@ def _scalar_joint(found: Found, k: int) -> int | None:
     return joint if kind in (mj.mjtJoint.mjJNT_HINGE, mj.mjtJoint.mjJNT_SLIDE) else None
 
 
-def _warn_of_inertia(found: Found, k: int) -> None:
-    m = found.there.model
-    if m.actuator_armature[k] or m.actuator_damping[k]:
-        message = (
-            f"armature and damping of actuator {found.name('ACTUATOR', k)!r}, which acts on no single hinge or slide"
-        )
-        found.report.warn(
-            found.place("actuators", k), f"{message}, are left out; M and forces are MuJoCo's without them"
-        )
-
-
-def _drive(found: Found, k: int, gear: float, this: Driven) -> None:
+def _drive(r: MjcfReading, k: int, gear: float, this: Driven) -> None:
     """Set the drive that a servo is: gain u + bias_1 l + bias_2 l' with gain = -bias_1, or gain = -bias_2."""
-    kind, gain, bias = _law(found, k)
+    kind, gain, bias = _law(r, k)
     if gain is None or bias is None or kind not in ("position", "velocity"):
         return
-    if not is_(found.there.model.actuator_dyntype[k], found.there.mj.mjtDyn.mjDYN_NONE):
+    if not is_(r.there.model.actuator_dyntype[k], r.there.mj.mjtDyn.mjDYN_NONE):
         return
     this.stiffness, this.damping = -bias[1] * gear * gear, -bias[2] * gear * gear
-    ends = [gear * e if gear else 0.0 for e in _range(found, k, "force")]
+    ends = [gear * e if gear else 0.0 for e in _range(r, k, "force")]
     this.effort = min(ends), max(ends)
 
 
-def read_actuators(found: Found) -> None:
-    """Add the actuators to the mechanism."""
-    m = found.there.model
-    given = [found.name("ACTUATOR", k) for k in range(m.nactuator)]
+def read_actuators(r: MjcfReading) -> None:
+    """Add the actuators to the mechanism; say what of their laws is not kept."""
+    m = r.there.model
+    given = r.names("ACTUATOR", m.nactuator)
     names = Names(given)
     for k in range(m.nactuator):
-        place = found.place("actuators", k)
-        name = given[k] or names.new(f"actuator{k}")
-        gears = _gears(found, k, name)
-        if gears:
-            kind, gain, bias = _law(found, k)
-            ranges = {
-                f"{which}_range": _range(found, k, key) for which, key in (("control", "ctrl"), ("effort", "force"))
-            }
-            with found.report.blamed(place):
-                found.mechanism.add_actuator(
-                    Actuator(name, tuple(gears), tuple(gears.values()), kind, gain, bias, **ranges)
-                )
-            _remark(found, k, name, gain)
+        place, name = r.place("actuators", k), given[k] or names.new(f"actuator{k}")
+        gears = _gears(r, k, name)
+        if not gears:
+            continue
+        kind, gain, bias = _law(r, k)
+        ranges = _range(r, k, "ctrl"), _range(r, k, "force")
+        with r.report.blamed(place):
+            r.mechanism.add_actuator(Actuator(name, tuple(gears), tuple(gears.values()), kind, gain, bias, *ranges))
+        if gain is None:
+            r.report.remark(place, f"actuator {name!r} has no constant gain and affine bias; its law is not kept")
+        if not is_(m.actuator_dyntype[k], r.there.mj.mjtDyn.mjDYN_NONE):
+            r.report.remark(place, f"the activation of actuator {name!r}, which filters its control, is not kept")
 
 
-def _remark(found: Found, k: int, name: str, gain: float | None) -> None:
-    """Say what of an actuator's law is not kept."""
-    m, mj, place = found.there.model, found.there.mj, found.place("actuators", k)
-    if gain is None:
-        found.report.remark(place, f"actuator {name!r} has no constant gain and affine bias; its law is not kept")
-    if not is_(m.actuator_dyntype[k], mj.mjtDyn.mjDYN_NONE):
-        found.report.remark(place, f"the activation of actuator {name!r}, which filters its control, is not kept")
-
-
-def _gears(found: Found, k: int, name: str) -> dict[str, tuple[float, ...]]:
+def _gears(r: MjcfReading, k: int, name: str) -> dict[str, tuple[float, ...]]:
     """Return, by joint, the gear along each velocity; nothing, with a remark, for another transmission."""
-    m, mj, place = found.there.model, found.there.mj, found.place("actuators", k)
-    kind, target = mj.mjtTrn(int(m.actuator_trntype[k])), int(m.actuator_trnid[k][0])
-    joint = _scalar_joint(found, k)
-    if joint is not None:
-        return _spread(found, {joint: (float(m.actuator_gear[k][0]),)})
-    if kind == mj.mjtTrn.mjTRN_TENDON and (coefficients := _coefficients(found, target)):
-        return _spread(found, {j: (coef * float(m.actuator_gear[k][0]),) for j, coef in coefficients})
-    if kind == mj.mjtTrn.mjTRN_JOINT and not (
-        is_(m.jnt_type[target], mj.mjtJoint.mjJNT_FREE) and any(m.actuator_gear[k][:3])
-    ):
-        gear = tuple(float(e) for e in m.actuator_gear[k][: found.slots[target].nv])
-        return _spread(found, {target: gear_from_marks(found, target, gear)})
-    along = kind.name.removeprefix("mjTRN_").lower()
-    found.report.remark(
-        place, f"actuator {name!r} is left out: a transmission of kind {along} here is along no joint's axes"
-    )
-    return {}
-
-
-def _coefficients(found: Found, tendon: int) -> list[tuple[int, float]]:
-    """Return joints and coefficients of a tendon whose length is a sum over joints; of any other nothing."""
-    m, joint = found.there.model, found.there.mj.mjtWrap.mjWRAP_JOINT
-    first, count = int(m.tendon_adr[tendon]), int(m.tendon_num[tendon])
-    wraps = [k for k in range(first, first + count) if is_(m.wrap_type[k], joint)]
-    return [(int(m.wrap_objid[k]), float(m.wrap_prm[k])) for k in wraps]
-
-
-def _spread(found: Found, gears: dict[int, tuple[float, ...]]) -> dict[str, tuple[float, ...]]:
-    """Return gears of MuJoCo's joints as gears of the joints they are part of, nv numbers each."""
-    spread: dict[str, list[float]] = {}
-    for joint, own in gears.items():
-        slot = found.slots[joint]
-        row = spread.setdefault(slot.joint, [0.0] * slot.all)
+    m, mj, spread = r.there.model, r.there.mj, dict[str, list[float]]()
+    for joint, own in _gears_in_mujoco(r, k).items():
+        part = r.parts[joint]
+        row = spread.setdefault(part.joint, [0.0] * part.all)
         for i, gear in enumerate(own):
-            row[slot.v + i] += gear
+            row[part.v + i] += gear
+    if not spread:
+        along = mj.mjtTrn(int(m.actuator_trntype[k])).name.removeprefix("mjTRN_").lower()
+        why = f"a transmission of kind {along} here is along no joint's axes"
+        r.report.remark(r.place("actuators", k), f"actuator {name!r} is left out: {why}")
     return {joint: tuple(row) for joint, row in spread.items()}
 
 
-Kind = Literal["effort", "position", "velocity", "general"]
+def _gears_in_mujoco(r: MjcfReading, k: int) -> dict[int, tuple[float, ...]]:
+    """Return, by the number of MuJoCo's joint, the gear along each of its velocities."""
+    m, mj = r.there.model, r.there.mj
+    kind, target, gear = int(m.actuator_trntype[k]), int(m.actuator_trnid[k][0]), m.actuator_gear[k]
+    joint = _scalar_joint(r, k)
+    if joint is not None:
+        return {joint: (float(gear[0]),)}
+    if is_(kind, mj.mjtTrn.mjTRN_TENDON):  # one whose length is a sum over joints; others wrap no joint
+        first, count = int(m.tendon_adr[target]), int(m.tendon_num[target])
+        wraps = [w for w in range(first, first + count) if is_(m.wrap_type[w], mj.mjtWrap.mjWRAP_JOINT)]
+        return {int(m.wrap_objid[w]): (float(m.wrap_prm[w]) * float(gear[0]),) for w in wraps}
+    is_force_in_world = any(gear[:3]) and is_(m.jnt_type[target], mj.mjtJoint.mjJNT_FREE)
+    if is_(kind, mj.mjtTrn.mjTRN_JOINT) and not is_force_in_world:
+        return {target: gear_from_marks(r, target, tuple(float(e) for e in gear[: r.parts[target].nv]))}
+    return {}
 
 
-def _law(found: Found, k: int) -> tuple[Kind, float | None, tuple[float, ...] | None]:
+def _law(r: MjcfReading, k: int) -> tuple[Any, float | None, tuple[float, ...] | None]:
     """Return kind, gain and bias of f = gain u + bias_0 + bias_1 l + bias_2 l'; None where the law is another."""
-    m, mj = found.there.model, found.there.mj
+    m, mj = r.there.model, r.there.mj
     gain_kind = mj.mjtGain(int(m.actuator_gaintype[k]))
     bias_kind, dynamics = mj.mjtBias(int(m.actuator_biastype[k])), mj.mjtDyn(int(m.actuator_dyntype[k]))
     lags = (mj.mjtDyn.mjDYN_NONE, mj.mjtDyn.mjDYN_FILTER, mj.mjtDyn.mjDYN_FILTEREXACT)
@@ -170,7 +130,7 @@ def _law(found: Found, k: int) -> tuple[Kind, float | None, tuple[float, ...] | 
     return _kind(gain, bias), gain, bias
 
 
-def _kind(gain: float, bias: tuple[float, ...]) -> Kind:
+def _kind(gain: float, bias: tuple[float, ...]) -> str:
     constant, length, rate = bias
     if not any(bias):
         return "effort"
@@ -179,7 +139,7 @@ def _kind(gain: float, bias: tuple[float, ...]) -> Kind:
     return "velocity" if constant == 0.0 == length and gain == -rate > 0.0 else "general"
 
 
-def _range(found: Found, k: int, key: str) -> tuple[float, float]:
-    m = found.there.model
+def _range(r: MjcfReading, k: int, key: str) -> tuple[float, float]:
+    m = r.there.model
     row = int(m.actuator_ctrladr[k]) if key == "ctrl" else k
     return bounds(getattr(m, f"actuator_{key}limited")[row], getattr(m, f"actuator_{key}range")[row][:2])

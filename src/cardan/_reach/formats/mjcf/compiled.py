@@ -2,6 +2,10 @@
 
 Files of meshes are opened where a mass or a size depends on them, and nowhere else: any other mesh stands in as a
 tetrahedron, whose own frame MuJoCo moves as it would move the mesh's, and that is undone.
+
+With `<compiler fusestatic="true"/>` MuJoCo joins bodies without joints to what they are fixed to before it weighs them:
+what it joins to the world counts no more in `settotalmass`, and geoms that change their body count there in
+`inertiafromgeom`. Here all bodies stay. So a description is compiled both ways, and the masses are made the same.
 """
 
 from __future__ import annotations
@@ -12,21 +16,23 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+import numpy as np
+
 from cardan._algebra.errors import quoted
 from cardan._reach.formats.mjcf.expanded import Expanded
-from cardan._reach.formats.mjcf.fused import weigh_as_fused
 from cardan._reach.formats.reading import Options
-from cardan._reach.formats.report import Place, Report
+from cardan._reach.formats.report import Report
 from cardan._reach.formats.resources import Meshes, Places
 from cardan._reach.formats.source import Source
-from cardan._reach.formats.xml_text import escaped
+from cardan._reach.formats.xml import escaped
 from cardan._reach.interop.mujoco_package import heard
 
+CLOSE = 1e-6  # how far masses may differ, relative: products are rounded in another order
 TETRAHEDRON = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]
 FACES = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
 
 
-OFF: dict[str, tuple[str, ...]] = {
+OFF: dict[str, tuple[str, ...]] = {  # what is nothing where a flag disables it
     "CLAMPCTRL": ("actuator_ctrllimited",),
     "DAMPER": ("dof_damping", "dof_dampingpoly", "tendon_damping", "tendon_dampingpoly"),
     "EQUALITY": ("eq_active0",),
@@ -35,66 +41,46 @@ OFF: dict[str, tuple[str, ...]] = {
     "LIMIT": ("jnt_limited", "tendon_limited"),
     "SPRING": ("jnt_stiffness", "jnt_stiffnesspoly", "tendon_stiffness", "tendon_stiffnesspoly"),
 }
-"""What is nothing where a flag disables it."""
+# What stays, since it is chosen anew whenever cardan simulates
 KEPT = {"ACTUATION": "forces of actuators", "CONTACT": "contacts"}
-"""What stays, since it is chosen anew whenever cardan simulates."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeshFile:
-    """A mesh as the description has it.
-
-    Attributes:
-        uri: the file's name as it is written, with the folder of meshes; the mesh's own name where it has no file.
-        path: where it is; None if it is missing, outside, or no file.
-        scale: along its axes.
-        position: `refpos`, which is taken from its vertices before they are scaled.
-        quaternion: `refquat`, (w, x, y, z), by whose inverse they are turned.
-    """
-
-    uri: str
-    path: str | None
-    scale: tuple[float, ...]
-    position: tuple[float, ...]
-    quaternion: tuple[float, ...]
+    uri: str  # the file's name as it is written, with the folder of meshes; the mesh's own name where it has no file
+    path: str | None  # where it is; None if it is missing, outside, or no file
+    scale: tuple[float, ...]  # along its axes
+    position: tuple[float, ...]  # `refpos`, which is taken from its vertices before they are scaled
+    quaternion: tuple[float, ...]  # `refquat`, (w, x, y, z), by whose inverse they are turned
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
-    """A description in MuJoCo.
-
-    Attributes:
-        mj: the package.
-        spec: what was parsed; names, and the lines of its elements.
-        model: what was compiled.
-        text: what it was parsed from.
-        meshes: by name.
-        touching: (contype, conaffinity) of each geom.
-    """
-
-    mj: Any
-    spec: Any
-    model: Any
-    text: Expanded
-    meshes: dict[str, MeshFile]
-    touching: list[tuple[int, int]]
+class CompiledMjcf:
+    mj: Any  # the package
+    spec: Any  # what was parsed; names, and the lines of its elements
+    model: Any  # what was compiled
+    text: Expanded  # what it was parsed from
+    meshes: dict[str, MeshFile]  # by name
+    touching: list[tuple[int, int]]  # (contype, conaffinity) of each geom
 
 
-def compiled(mj: Any, text: Expanded, source: Source, options: Options, report: Report) -> Compiled | None:
+def compiled(mj: Any, text: Expanded, source: Source, options: Options, report: Report) -> CompiledMjcf | None:
     """Return what MuJoCo makes of a text; None, with errors in the report, where it refuses it."""
     made = None
-    with heard(mj) as told:
+    with heard(mj) as messages:
         try:
             spec = mj.MjSpec.from_string(text.text)
             made = _compiled(mj, spec, text, source, options, report)
         except Exception as error:  # MuJoCo raises ValueError for faults of the file, and errors of its own
             _blame(error, text, report)
-    for message in told:
+    for message in messages:
         report.remark(0, f"MuJoCo warns: {message}")
     return made
 
 
-def _compiled(mj: Any, spec: Any, text: Expanded, source: Source, options: Options, report: Report) -> Compiled | None:
+def _compiled(
+    mj: Any, spec: Any, text: Expanded, source: Source, options: Options, report: Report
+) -> CompiledMjcf | None:
     is_fused = spec.compiler.fusestatic
     spec.compiler.fusestatic = spec.compiler.discardvisual = False  # every body and geom stays
     spec.compiler.LRopt.mode = 0  # ranges of muscles are simulated, and not needed
@@ -106,9 +92,43 @@ def _compiled(mj: Any, spec: Any, text: Expanded, source: Source, options: Optio
     if is_fused:
         other = spec.copy()
         other.compiler.fusestatic = True
-        weigh_as_fused(mj, other.compile(), m, report)
+        _weigh_as_fused(mj, other.compile(), m, report)
     _switch_off(mj, m, report)
-    return Compiled(mj, spec, m, text, meshes, touching)
+    return CompiledMjcf(mj, spec, m, text, meshes, touching)
+
+
+def _weigh_as_fused(mj: Any, fused: Any, m: Any, report: Report) -> None:
+    """Give a model with all bodies the masses of one with fused bodies: they may differ by one factor."""
+    wanted, found = list(_moving(mj, fused).values()), _moving(mj, m)
+    masses = [(new[0], old[0]) for new, old in zip(wanted, found.values(), strict=True) if old[0] > 0.0]
+    factor = masses[0][0] / masses[0][1] if masses else 1.0
+    for new, (body, old) in zip(wanted, found.items(), strict=True):
+        if not np.allclose(new, factor * old, rtol=CLOSE, atol=CLOSE * abs(new[0])):
+            name = quoted(m.body(body).name)
+            masses = f"fusestatic: MuJoCo gives body {name}, with what is fixed to it, a mass of {new[0]:.6g} kg"
+            report.error(0, f'{masses}, and without it {old[0]:.6g} kg, or other moments; write fusestatic="false"')
+            return
+    if abs(factor - 1.0) > CLOSE:
+        m.body_mass[:] *= factor
+        m.body_inertia[:] *= factor
+
+
+def _moving(mj: Any, m: Any) -> dict[int, np.ndarray]:
+    """Return of each body with joints, and all that is fixed to it, 10 numbers in world axes at the model's rest.
+
+    They are its mass, first moments and moments about the body's origin: they scale as the mass does.
+    """
+    d = mj.MjData(m)
+    mj.mj_kinematics(m, d)
+    mj.mj_comPos(m, d)
+    found = {body: np.zeros(10) for body in range(1, m.nbody) if m.body_jntnum[body]}
+    for body in range(1, m.nbody):
+        if (root := int(m.body_weldid[body])) in found:
+            mass, axes = m.body_mass[body], d.ximat[body].reshape(3, 3)
+            r = d.xipos[body] - d.xpos[root]
+            moments = axes @ np.diag(m.body_inertia[body]) @ axes.T + mass * (r @ r * np.eye(3) - np.outer(r, r))
+            found[root] += [mass, *(mass * r), *moments[np.triu_indices(3)]]
+    return found
 
 
 def _switch_off(mj: Any, m: Any, report: Report) -> None:
@@ -127,24 +147,17 @@ def _switch_off(mj: Any, m: Any, report: Report) -> None:
 
 
 def _blame(error: Exception, text: Expanded, report: Report) -> None:
-    """Note what MuJoCo refuses, with its place."""
-    message = str(error)
-    told, _, element = message.partition("\nElement ")
-    told = re.sub(r"^((XML )?Error: )+", "", told.strip())
+    """Note what MuJoCo refuses, at the line it says, or else where the text has what it names."""
+    why, _, element = str(error).partition("\nElement ")
+    why = re.sub(r"^((XML )?Error: )+", "", why.strip())
+    place = text.place(element)
+    named = None if "line " in element else re.search(r"(\w+) '([^']*)'", why)
+    if named is not None:
+        wanted = f'name="{escaped(named[2])}"' if named[2] else f"<{named[1].removesuffix('frame')} "
+        lines = zip(text.text.split("\n"), text.places, strict=True)
+        place = next((there for line, there in lines if wanted in line), place)
     name = re.search(r"name '([^']+)'", element)
-    owner = f" (element {name[1]!r})" if name else ""
-    place = text.place(element) if "line " in element else _searched(told, text)
-    report.error(place, f"MuJoCo refuses it: {told}{owner}")
-
-
-def _searched(told: str, text: Expanded) -> Place:
-    """Return the place of what a message names, where MuJoCo says no line."""
-    name = re.search(r"(\w+) '([^']*)'", told)
-    if name is None:
-        return Place()
-    wanted = f'name="{escaped(name[2])}"' if name[2] else f"<{name[1].removesuffix('frame')} "
-    lines = zip(text.text.split("\n"), text.places, strict=True)
-    return next((place for line, place in lines if wanted in line), Place())
+    report.error(place, f"MuJoCo refuses it: {why}{f' (element {name[1]!r})' if name else ''}")
 
 
 def _let_pass(geom: Any) -> tuple[int, int]:
@@ -163,7 +176,6 @@ class _Meshes:
         self.needed = self._needed()
 
     def settle(self) -> dict[str, MeshFile]:
-        """Give each mesh its file, or what stands in for it."""
         found = {mesh.name: self._settled(mesh) for mesh in list(self.spec.meshes)}
         self.files.tell(self.report)
         return found
@@ -195,7 +207,6 @@ class _Meshes:
         return str(PurePosixPath(self.spec.meshdir.replace("\\", "/")) / name)
 
     def _needed(self) -> dict[str, str]:
-        """Return the names of meshes on which a mass or a size depends, each with what that is."""
         needed: dict[str, str] = {}
         for body in self.spec.bodies:
             weighs = self._is_weighed(body)
@@ -210,12 +221,10 @@ class _Meshes:
 
     def _is_weighed(self, body: Any) -> bool:
         """Return whether a body has its mass from its geoms; the world's weighs nothing."""
-        if body.id == 0:
-            return False
-        compiler, how = self.spec.compiler, self.mj.mjtInertiaFromGeom
-        if compiler.inertiafromgeom == how.mjINERTIAFROMGEOM_AUTO:
-            return not body.explicitinertial
-        return compiler.inertiafromgeom == how.mjINERTIAFROMGEOM_TRUE
+        how, kinds = self.spec.compiler.inertiafromgeom, self.mj.mjtInertiaFromGeom
+        if how == kinds.mjINERTIAFROMGEOM_AUTO:
+            return body.id != 0 and not body.explicitinertial
+        return body.id != 0 and how == kinds.mjINERTIAFROMGEOM_TRUE
 
     def _has_mass(self, geom: Any) -> bool:
         first, last = self.spec.compiler.inertiagrouprange

@@ -15,56 +15,40 @@ from typing import NamedTuple
 from cardan._algebra.errors import DescriptionError
 from cardan._reach.formats.mjcf.schema import NAMES, VOCABULARY, WHY, key_of
 from cardan._reach.formats.reading import Options
-from cardan._reach.formats.report import NUMBER, Place, Report
+from cardan._reach.formats.report import NUMBER, FilePlace, Report
 from cardan._reach.formats.resources import Places
 from cardan._reach.formats.source import MAX_BYTES, Source
 from cardan._reach.formats.vocabulary import READ, Verdict
-from cardan._reach.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, parse
-from cardan._reach.formats.xml_text import escaped
+from cardan._reach.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, escaped, parse
 
-MAX_HANDED = 10_000
-"""Elements MuJoCo is given, with all copies: it takes time that grows with their square."""
-MAX_COPIED = 4_000
-"""Of them those that are copies, which take it longer."""
+MAX_HANDED = 10_000  # elements MuJoCo is given, with all copies: it takes time that grows with their square
+MAX_COPIED = 4_000  # of them those that are copies, which take it longer
 MAX_INCLUDES = 16
 MAX_ALL_BYTES = 4 * MAX_BYTES
-MAX_NUMBER = 1e15
-"""Counts, sizes and lengths beyond this are no robot's, and MuJoCo counts with 32 bits."""
+MAX_NUMBER = 1e15  # counts, sizes and lengths beyond this are no robot's, and MuJoCo counts with 32 bits
+# Counts of which fewer are costly: subdivisions of a built-in mesh, copies, activations of an actuator
 LARGEST = {"params": 100, "count": 1e6, "actdim": 1e3}
-"""Counts of which fewer are costly: subdivisions of a built-in mesh, copies, activations of an actuator."""
-MAX_BUILT = 40_000
-"""Their squares, of all built-in meshes: about so many vertices are made."""
+MAX_BUILT = 40_000  # their squares, of all built-in meshes: about so many vertices are made
+# What changes the motion when it is left out
 MOVING = tuple(Verdict.of(WHY[reason]) for reason in ("flex", "fluid", "gravcomp", "plugin"))
-"""What changes the motion when it is left out."""
 COUNTS = ("count", "nrow", "ncol", "actdim", "params", "group", "condim", "contype", "conaffinity", "inertiagrouprange")
 
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """One text of several files.
+    text: str  # well-formed MJCF
+    places: list[FilePlace]  # where the element of each line of the text came from
+    textures: dict[str, str] = field(default_factory=dict)  # file of each texture, by name
+    unread: set[str] = field(default_factory=set)  # names of height fields whose heights are in a file
 
-    Attributes:
-        text: well-formed MJCF.
-        places: where the element of each line of the text came from.
-        textures: file of each texture, by name.
-        unread: names of height fields whose heights are in a file.
-    """
-
-    text: str
-    places: list[Place]
-    textures: dict[str, str] = field(default_factory=dict)
-    unread: set[str] = field(default_factory=set)
-
-    def place(self, info: str) -> Place:
+    def place(self, info: str) -> FilePlace:
         """Return the place that MuJoCo's `line 12` stands for; the file as a whole where it says none."""
         found = re.search(r"\bline (\d+)", info)
         line = int(found[1]) if found else 0
-        return self.places[line - 1] if 0 < line <= len(self.places) else Place()
+        return self.places[line - 1] if 0 < line <= len(self.places) else FilePlace()
 
 
 class _Open(NamedTuple):
-    """An element to be written: in which file, within what, how deep, and how many copies of it there will be."""
-
     element: Element
     file: str
     folder: Path | None
@@ -73,57 +57,50 @@ class _Open(NamedTuple):
     copies: int
 
     @property
-    def place(self) -> Place:
+    def place(self) -> FilePlace:
         """Where it is described."""
-        return Place(self.element.line, file=self.file)
+        return FilePlace(self.element.line, file=self.file)
 
 
 class _LeftOut(NamedTuple):
     """What was left out of elements of one kind: where first, and how often which attribute ("": all of it)."""
 
-    place: Place
+    place: FilePlace
     attributes: Counter[str]
 
 
-def expanded(source: Source, root: Element, options: Options, report: Report) -> Expanded:
-    """Return a description with all its includes; what is wrong, or left out, is in the report."""
-    return _Expansion(source, options, report).run(root)
-
-
-class _Expansion:
+class Expansion:
     """Writes the text: a stack of what is still to be written, elements and end tags."""
 
     def __init__(self, source: Source, options: Options, report: Report) -> None:
         self.source, self.report, self.files = source, report, Places(source.folder, options.package_dirs)
         self.lines: list[str] = []
-        self.out = Expanded("", [])
+        self.places: list[FilePlace] = []
+        self.textures: dict[str, str] = {}
+        self.unread: set[str] = set()
         self.included: dict[Path, int] = {}
         self.size, self.count = len(source.content), 0
         self.handed = self.copied = self.built = 0
         self.left_out: dict[tuple[str, Verdict], _LeftOut] = {}
 
     def run(self, root: Element) -> Expanded:
-        """Return the whole."""
         stack: list[_Open | str] = [_Open(root, "", self.source.folder, "", 1, 1)]
         while stack:
             item = stack.pop()
             if isinstance(item, str):
-                self._write(item, Place())
+                self._write(item, FilePlace())
             elif item.element.tag == "include":
                 stack += self._included(item)
             elif self._is_read(item):
                 stack += self._opened(item)
         self._remark()
-        return Expanded("\n".join(self.lines), self.out.places, self.out.textures, self.out.unread)
+        return Expanded("\n".join(self.lines), self.places, self.textures, self.unread)
 
-    def _write(self, line: str, place: Place) -> None:
+    def _write(self, line: str, place: FilePlace) -> None:
         self.lines.append(line)
-        self.out.places.append(place)
-
-    # --- elements ---
+        self.places.append(place)
 
     def _is_read(self, item: _Open) -> bool:
-        """Return whether an element is handed on; remark on it or refuse it if not."""
         element, place = item.element, item.place
         self.count += 1
         if item.depth > MAX_DEPTH or self.count > MAX_ELEMENTS:
@@ -159,18 +136,18 @@ class _Expansion:
 
     def _opened(self, item: _Open) -> list[_Open | str]:
         """Write the start of an element and return its children and its end."""
-        element, key = item.element, key_of(item.parent, item.element.tag)
+        element, key, copies = item.element, key_of(item.parent, item.element.tag), item.copies
         attributes = self._attributes(item, key)
-        copies = item.copies * self._copies(item, attributes)
+        if element.tag == "replicate":
+            words = attributes.get("count", "1").split()
+            copies *= max(1, int(float(words[0]))) if words and NUMBER.fullmatch(words[0]) else 1
         if not self._is_affordable(item, attributes):
             return []
         self._rewrite(item, attributes)
         written = "".join(f' {name}="{escaped(value)}"' for name, value in attributes.items())
         self._write(f"<{element.tag}{written}>", item.place)
-        within = [
-            _Open(child, item.file, item.folder, key, item.depth + 1, copies) for child in reversed(element.children)
-        ]
-        return [f"</{element.tag}>", *within]
+        inside = [item._replace(element=e, parent=key, depth=item.depth + 1, copies=copies) for e in element.children]
+        return [f"</{element.tag}>", *reversed(inside)]
 
     def _is_affordable(self, item: _Open, attributes: dict[str, str]) -> bool:
         """Return whether MuJoCo can be given one more element, with its copies; refuse it if not, once."""
@@ -188,16 +165,7 @@ class _Expansion:
                 return False
         return True
 
-    def _copies(self, item: _Open, attributes: dict[str, str]) -> int:
-        if item.element.tag != "replicate":
-            return 1
-        words = attributes.get("count", "1").split()
-        return max(1, int(float(words[0]))) if words and NUMBER.fullmatch(words[0]) else 1
-
-    # --- attributes ---
-
     def _attributes(self, item: _Open, key: str) -> dict[str, str]:
-        """Return the attributes that are handed on."""
         known, kept = VOCABULARY.table[key], {}
         for name, value in item.element.attributes.items():
             verdict = known.get(name)
@@ -212,7 +180,6 @@ class _Expansion:
         return kept
 
     def _check(self, item: _Open, name: str, value: str) -> None:
-        """Refuse numbers that are none, or that MuJoCo would count or build for ever with."""
         if name in NAMES:
             return
         bound = LARGEST.get(name, 2**32) if name in COUNTS else MAX_NUMBER
@@ -234,11 +201,11 @@ class _Expansion:
             attributes["name"] = PurePosixPath(file.replace("\\", "/")).stem or f"{tag} of line {len(self.lines) + 1}"
         if tag == "texture":
             if file and named:
-                self.out.textures[attributes["name"]] = file
+                self.textures[attributes["name"]] = file
             attributes |= {"type": "2d", "builtin": "flat", "width": "1", "height": "1"}
         elif file or not attributes.get("elevation", "").split():  # without either it is level
             if file:
-                self.out.unread.add(attributes.get("name", ""))
+                self.unread.add(attributes.get("name", ""))
             for name in ("content_type", "elevation"):
                 attributes.pop(name, None)
             attributes |= {"nrow": "2", "ncol": "2"}
@@ -249,17 +216,12 @@ class _Expansion:
         """Refuse a height field with another number of heights than it says: MuJoCo's product may be beyond 32 bits."""
         counts = [attributes.get(name, "") for name in ("nrow", "ncol")]
         number = len(attributes["elevation"].split())
-        if (
-            not all(count.isdecimal() and len(count) < 11 for count in counts)
-            or int(counts[0]) * int(counts[1]) != number
-        ):
+        is_count = all(count.isdecimal() and len(count) < 11 for count in counts)
+        if not is_count or int(counts[0]) * int(counts[1]) != number:
             message = f"nrow={counts[0][:40]!r} and ncol={counts[1][:40]!r}, but {number} numbers in elevation"
             self.report.error(item.place, f"<hfield>: {message}")
 
-    # --- files ---
-
     def _included(self, item: _Open) -> list[_Open | str]:
-        """Return the elements of an included file, to be written in its place."""
         place, file = item.place, item.element.attributes.get("file", "")
         found = self._found(item, file)
         if isinstance(found, str):
@@ -275,16 +237,14 @@ class _Expansion:
             root = parse(source)
         except DescriptionError as error:
             for fault in error.faults:
-                self.report.error(Place(fault.line, file=fault.file), fault.message)
+                self.report.error(FilePlace(fault.line, file=fault.file), fault.message)
             return []
         if self.size > MAX_ALL_BYTES or self.included[found] > MAX_INCLUDES:
             limits = f"{MAX_ALL_BYTES} bytes or {MAX_INCLUDES} files deep"
             self.report.error(place, f"<include file={file[:200]!r}>: includes of more than {limits} are refused")
             return []
-        folder = found.parent
-        return [
-            _Open(child, str(found), folder, item.parent, item.depth, item.copies) for child in reversed(root.children)
-        ]
+        inside = item._replace(file=str(found), folder=found.parent)
+        return [inside._replace(element=child) for child in reversed(root.children)]
 
     def _found(self, item: _Open, file: str) -> Path | str:
         """Return the file of an include, beside the description or beside what includes it; or why there is none."""

@@ -1,25 +1,121 @@
-"""Bodies and the joints between them, with all that acts along the joints."""
+"""Bodies and the joints between them, with all that acts along the joints.
+
+The joints of a MuJoCo body act in a row; here they are one joint: X(q) = X(0) exp(S_1 q_1) exp(S_2 q_2) ...
+
+The coordinates are MuJoCo's own, in its order: q = qpos, v = qvel (but for a free joint's linear velocity). A reference
+`ref`, the coordinate at which MuJoCo draws the body, is part of the placement: X(0) = X(ref) exp(-S ref).
+
+Source: MuJoCo documentation, "Modeling: body, joint" and "Computation: kinematic tree"; the row is that of
+`cardan.interop.chains`, which goes the other way.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
+from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
+from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._reach.formats.mjcf.actuators import Driven, drives
-from cardan._reach.formats.mjcf.found import Found, Slot, bounds, pose
-from cardan._reach.formats.mjcf.marks import read_marks
-from cardan._reach.formats.mjcf.naming import Names
-from cardan._reach.formats.mjcf.rows import Row, Step, row_of
+from cardan._reach.formats.mjcf.context import JointPart, MjcfReading, Names, bounds, pose, read_marks
+from cardan._robot import joints as J
 from cardan._robot.joints import Joint, Limits, Mimic
 from cardan._robot.model import WORLD
 from cardan._robot.records import Drive, Spring
 
-SEPARATOR = "+"
-"""Between the names of the joints of one body, which together are one joint here."""
+X, Y, Z = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)
+ROUNDING = 1e-15  # how far off, relative to their length, a point may be from an axis that goes through it
 
-KINDS = ("free", "ball", "slide", "hinge")
-"""By MuJoCo's numbers."""
+
+@dataclass(frozen=True, slots=True)
+class RowStep:
+    """One of MuJoCo's joints."""
+
+    kind: Literal["hinge", "slide", "ball", "free"]  # what it is
+    axis: Vector3 = Z  # of a hinge or slide, in the body's frame at `ref`
+    point: Vector3 = Vector3(0.0, 0.0, 0.0)  # the place of a hinge or ball there [m]
+    ref: float = 0.0  # its coordinate there
+
+    @property
+    def joint(self) -> J.Joint:
+        if self.kind == "hinge":
+            return J.Revolute(self.axis)
+        return J.Prismatic(self.axis) if self.kind == "slide" else J.Spherical()
+
+    @property
+    def turned_back(self) -> SE3:
+        """exp(-S ref), at the step's own point."""
+        if self.kind == "slide":
+            return SE3(translation=self.axis * -self.ref)
+        return SE3(rotation_about_axis(self.axis, -self.ref)) if self.kind == "hinge" else SE3.identity()
+
+
+@dataclass(frozen=True, slots=True)
+class JointRow:
+    """Steps in a row as one joint: X_parent_child = X_ref `before` joint(q) `after`^-1."""
+
+    joint: J.Joint  # the joint; its coordinates are the steps' own, in their order
+    before: SE3  # its parent frame in the body at `ref`
+    after: SE3  # its child frame in the body
+
+
+def row_of(steps: Sequence[RowStep]) -> JointRow:
+    """Return steps as one joint: of the catalogue where one has just these coordinates, else a composite."""
+    if not steps:
+        return JointRow(J.Fixed(), SE3.identity(), SE3.identity())
+    if steps[0].kind == "free":
+        return JointRow(J.FreeFlyer(), SE3.identity(), SE3.identity())
+    if len(steps) == 1:
+        at = SE3(translation=steps[0].point)
+        return JointRow(steps[0].joint, at @ steps[0].turned_back, at)
+    return _of_catalogue(steps) or _composite(steps)
+
+
+def _of_catalogue(steps: Sequence[RowStep]) -> JointRow | None:
+    """Return the joint of the catalogue whose coordinates are those of slides, then hinges through one point."""
+    slides = [step for step in steps if step.kind == "slide"]
+    hinges = list(steps[len(slides) :])
+    if any(step.ref for step in steps) or any(step.kind != "hinge" for step in hinges):
+        return None
+    point = hinges[0].point if hinges else Vector3.zero()
+    gaps = [(point - step.point).cross(step.axis).norm_squared() for step in hinges]  # of axes from the point, squared
+    if any(gap > (ROUNDING * ROUNDING) * point.norm_squared() for gap in gaps):
+        return None
+    try:
+        joint = _joint([step.axis for step in slides], [step.axis for step in hinges])
+    except ParameterError:  # parallel axes, or more than three
+        return None
+    return JointRow(joint, SE3(translation=point), SE3(translation=point))
+
+
+def _joint(slides: list[Vector3], hinges: list[Vector3]) -> J.Joint:
+    if slides == [X, Y, Z] and not hinges:
+        return J.Translation()
+    if hinges == [Z, Y, X] and not slides:
+        return J.SphericalZYX()
+    if len(hinges) == 2 and not slides:
+        return J.Universal(*hinges)
+    if len(slides) == len(hinges) == 1 and slides == hinges:
+        return J.Cylindrical(slides[0])
+    return J.D6(slides, hinges)
+
+
+def _composite(steps: Sequence[RowStep]) -> JointRow:
+    at, placements = SE3.identity(), []
+    for step in steps:
+        here = at if step.kind == "slide" else SE3(translation=step.point)
+        placements.append(at.inverse() @ here @ step.turned_back)
+        at = here
+    before = placements[0]
+    placements[0] = SE3.identity()
+    return JointRow(J.Composite([step.joint for step in steps], placements), before, at)
+
+
+SEPARATOR = "+"  # between the names of the joints of one body, which together are one joint here
+
+KINDS = ("free", "ball", "slide", "hinge")  # by MuJoCo's numbers
 SIZES = {"free": 6, "ball": 3, "slide": 1, "hinge": 1}
 
 
@@ -27,69 +123,66 @@ class Tree:
     """Reads the bodies and joints of a description into its mechanism.
 
     Args:
-        found: what is read.
+        r: what is read.
         mimics: what holds a hinge or slide at another: by its number the other's, with factor and offset.
     """
 
-    def __init__(self, found: Found, mimics: dict[int, tuple[int, float, float]]) -> None:
-        self.found, self.m = found, found.there.model
-        self.mimics, self.driven = mimics, drives(found)
-        given = [found.name("BODY", k) for k in range(self.m.nbody)]
+    def __init__(self, r: MjcfReading, mimics: dict[int, tuple[int, float, float]]) -> None:
+        self.r, self.m = r, r.there.model
+        self.mimics, self.driven = mimics, drives(r)
+        given, joints = r.names("BODY", self.m.nbody), r.names("JOINT", self.m.njnt)
         self.body_names = Names(given)
-        found.bodies[:] = [WORLD, *(name or self.body_names.new(f"body{k}") for k, name in enumerate(given) if k)]
-        joints = [found.name("JOINT", k) for k in range(self.m.njnt)]
+        r.bodies[:] = [WORLD, *(name or self.body_names.new(f"body{k}") for k, name in enumerate(given) if k)]
         self.joint_names = Names(joints)
-        owners = [found.bodies[body] for body in self.m.jnt_bodyid]
+        owners = [r.bodies[body] for body in self.m.jnt_bodyid]
         self.joints = [name or self.joint_names.new(f"{owners[k]}_joint") for k, name in enumerate(joints)]
 
     def read(self) -> None:
-        """Add all bodies, each with its joint."""
-        read_marks(self.found)
+        read_marks(self.r)
         coupled = {joint for own, (other, *_) in self.mimics.items() for joint in (own, other)}
         for body in range(1, self.m.nbody):
             first, count = int(self.m.body_jntadr[body]), int(self.m.body_jntnum[body])
             numbers = list(range(first, first + count)) if count else []
-            with self.found.report.blamed(self.found.place("bodies", body)):
+            with self.r.report.blamed(self.r.place("bodies", body)):
                 if count > 1 and coupled & set(numbers):
                     self._read_one_by_one(body, numbers)
                 else:
                     self._read_together(body, numbers)
 
     def _read_together(self, body: int, numbers: list[int]) -> None:
-        """Add a body whose joints are one here."""
-        m, found = self.m, self.found
+        m, r = self.m, self.r
         name = _joined([self.joints[k] for k in numbers])
         if not numbers:
-            name = self.joint_names.new(f"{found.bodies[body]}_fixed")
+            name = self.joint_names.new(f"{r.bodies[body]}_fixed")
         elif len(numbers) > 1:
             name = self.joint_names.new(name)
         at = pose(m.body_pos[body], m.body_quat[body])
         row = row_of([self._step(k) for k in numbers])
         at = SE3.identity() if numbers and KINDS[m.jnt_type[numbers[0]]] == "free" else at
-        if numbers and numbers[0] in found.marks:
-            at, after = found.marks[numbers[0]]
-            row = Row(row.joint, SE3.identity(), after)
-        found.mechanism.add_body(found.bodies[body], self._inertia(body))
-        self._add(name, row, found.bodies[m.body_parentid[body]], found.bodies[body], at, numbers)
+        if numbers and numbers[0] in r.marks:
+            at, after = r.marks[numbers[0]]
+            row = JointRow(row.joint, SE3.identity(), after)
+        r.mechanism.add_body(r.bodies[body], self._inertia(body))
+        self._add(name, row, r.bodies[m.body_parentid[body]], r.bodies[body], at, numbers)
 
     def _read_one_by_one(self, body: int, numbers: list[int]) -> None:
         """Add a body whose joints are several here, with massless bodies between, so that one can follow another."""
-        m, found = self.m, self.found
-        parent, at = found.bodies[m.body_parentid[body]], pose(m.body_pos[body], m.body_quat[body])
+        m, r = self.m, self.r
+        parent, at = r.bodies[m.body_parentid[body]], pose(m.body_pos[body], m.body_quat[body])
         for k in numbers:
             is_last = k == numbers[-1]
-            child = found.bodies[body] if is_last else self.body_names.new(f"{found.bodies[body]}:{self.joints[k]}")
-            found.mechanism.add_body(child, self._inertia(body) if is_last else None)
+            child = r.bodies[body] if is_last else self.body_names.new(f"{r.bodies[body]}:{self.joints[k]}")
+            r.mechanism.add_body(child, self._inertia(body) if is_last else None)
             self._add(self.joints[k], row_of([self._step(k)]), parent, child, at, [k])
             parent, at = child, SE3.identity()
 
-    def _add(self, name: str, row: Row, parent: str, child: str, at: SE3, numbers: list[int]) -> None:
-        found, start = self.found, 0
+    def _add(self, name: str, row: JointRow, parent: str, child: str, at: SE3, numbers: list[int]) -> None:
+        r, start = self.r, 0
         sizes = [SIZES[KINDS[self.m.jnt_type[k]]] for k in numbers]
         for k, nv in zip(numbers, sizes, strict=True):
-            found.slots[k] = Slot(name, start, nv, sum(sizes))
+            r.parts[k] = JointPart(name, start, nv, sum(sizes))
             start += nv
-        record = found.mechanism.add_joint(
+        record = r.mechanism.add_joint(
             name, self._mimicking(row.joint, numbers), parent, child, at @ row.before, row.after, **self._along(numbers)
         )
         assert record.joint.nv == start
@@ -104,12 +197,12 @@ class Tree:
             )
         return Mimic(joint, self.joints[other], factor, offset)
 
-    def _step(self, k: int) -> Step:
+    def _step(self, k: int) -> RowStep:
         m: Any = self.m
         kind: Any = KINDS[m.jnt_type[k]]
         ref = float(m.qpos0[m.jnt_qposadr[k]]) if kind in ("hinge", "slide") else 0.0
         axis, point = (Vector3(*map(float, vector[k])) for vector in (m.jnt_axis, m.jnt_pos))
-        return Step(kind, axis, point, ref)
+        return RowStep(kind, axis, point, ref)
 
     def _inertia(self, body: int) -> Inertia | None:
         m = self.m
@@ -120,19 +213,15 @@ class Tree:
         at_com = Symmetric3((a, 0.0, 0.0, b, 0.0, c)).rotated(X.rotation)
         return Inertia(float(m.body_mass[body]), X.translation, at_com)
 
-    # --- what acts along a joint ---
-
     def _along(self, numbers: list[int]) -> dict[str, Any]:
-        """Return limits, what resists, springs and drives of a joint, for each of its velocities."""
         each = [self._of_step(k) for k in numbers]
 
         def row(key: str) -> tuple[float, ...]:
             return tuple(value for step in each for value in step[key])
 
-        limits = Limits(row("lower"), row("upper"), None, row("effort"), None, row("effort_lower"))
         return {
             **{key: row(key) for key in ("damping", "friction", "armature")},
-            "limits": limits,
+            "limits": Limits(row("lower"), row("upper"), None, row("effort"), None, row("effort_lower")),
             "spring": Spring(row("stiffness"), row("rest")),
             "drive": Drive(row("kp"), row("kv")),
         }
@@ -142,10 +231,13 @@ class Tree:
         first, nv = int(m.jnt_dofadr[k]), SIZES[kind]
         dofs = slice(first, first + nv)
         driven = self.driven.get(k, Driven())
-        lower, upper = self._limits(k, kind)
-        effort = _both(driven.effort, bounds(m.jnt_actfrclimited[k], m.jnt_actfrcrange[k]))
-        stiffness = self._stiffness(k, kind)
-        rest = float(m.qpos_spring[m.jnt_qposadr[k]]) if kind in ("hinge", "slide") else 0.0
+        is_scalar = kind in ("hinge", "slide")
+        lower, upper = bounds(m.jnt_limited[k] and is_scalar, m.jnt_range[k])
+        own = bounds(m.jnt_actfrclimited[k], m.jnt_actfrcrange[k])
+        effort = max(driven.effort[0], own[0]), min(driven.effort[1], own[1])
+        effort = effort if effort[0] <= effort[1] else own  # ranges may have nothing in common
+        stiffness = 0.0 if kind == "free" else float(m.jnt_stiffness[k])
+        rest = float(m.qpos_spring[m.jnt_qposadr[k]]) if is_scalar else 0.0
         self._warn_of_laws(k, kind)
         return {
             "damping": [float(e) + driven.friction for e in m.dof_damping[dofs]],
@@ -161,34 +253,24 @@ class Tree:
             "kv": [driven.damping] * nv,
         }
 
-    def _limits(self, k: int, kind: str) -> tuple[float, float]:
-        is_limited = self.m.jnt_limited[k]
-        if is_limited and kind == "ball":
-            self._remark(k, "the range of a ball, the largest angle of its rotation, is not kept")
-        return bounds(is_limited and kind in ("hinge", "slide"), self.m.jnt_range[k])
-
-    def _stiffness(self, k: int, kind: str) -> float:
-        stiffness = float(self.m.jnt_stiffness[k])
-        if stiffness and kind == "free":
-            self._warn(k, "the spring of a free joint, along the world's axes, is left out")
-            return 0.0
-        return stiffness
-
     def _warn_of_laws(self, k: int, kind: str) -> None:
-        """Say what resists in a way no record here says."""
+        """Say what acts in a way no record here says."""
         m, dof = self.m, int(self.m.jnt_dofadr[k])
+        if m.jnt_limited[k] and kind == "ball":
+            self._remark(k, "the range of a ball, the largest angle of its rotation, is not kept")
+        if m.jnt_stiffness[k] and kind == "free":
+            self._warn(k, "the spring of a free joint, along the world's axes, is left out")
         if any(m.jnt_stiffnesspoly[k]) or any(m.dof_dampingpoly[dof]):
             self._warn(k, "stiffness and damping beyond the linear term are left out")
         if kind == "free" and (m.dof_armature[dof] or m.dof_frictionloss[dof]):
-            self._warn(
-                k, "armature and friction of a free joint act along the world's axes in MuJoCo, here along its own"
-            )
+            why = "act along the world's axes in MuJoCo, here along its own"
+            self._warn(k, f"armature and friction of a free joint {why}")
 
     def _warn(self, k: int, message: str) -> None:
-        self.found.report.warn(self.found.place("joints", k), f"joint {self.joints[k]!r}: {message}")
+        self.r.report.warn(self.r.place("joints", k), f"joint {self.joints[k]!r}: {message}")
 
     def _remark(self, k: int, message: str) -> None:
-        self.found.report.remark(self.found.place("joints", k), f"joint {self.joints[k]!r}: {message}")
+        self.r.report.remark(self.r.place("joints", k), f"joint {self.joints[k]!r}: {message}")
 
 
 def _joined(names: Sequence[str]) -> str:
@@ -196,9 +278,3 @@ def _joined(names: Sequence[str]) -> str:
     stem = names[0].removesuffix(":0") if len(names) > 1 else ""
     is_numbered = stem and list(names) == [f"{stem}:{k}" for k in range(len(names))]
     return stem if is_numbered else SEPARATOR.join(names)
-
-
-def _both(a: tuple[float, float], b: tuple[float, float]) -> tuple[float, float]:
-    """Return what two ranges have in common; the second where they have nothing."""
-    lower, upper = max(a[0], b[0]), min(a[1], b[1])
-    return (lower, upper) if lower <= upper else b

@@ -19,7 +19,7 @@ def _of(read: str = "", **others: str) -> dict[str, str]:
     return table
 
 
-WHY = {
+WHY = {  # why things are not read
     "looks": "remark: it is about how things are shown",
     "softness": "remark: softness and speed of a constraint belong to MuJoCo's solver and are not kept",
     "own": "remark: numbers of the file's author's own are not kept",
@@ -44,7 +44,6 @@ WHY = {
     "model": "refused: other models are not attached; compile the whole in MuJoCo, save that, and read it",
     "composite": "refused: MuJoCo 4 has no composites; save the file with an earlier version, which expands them",
 }
-"""Why things are not read."""
 
 _PLACE = "pos quat axisangle euler xyaxes zaxis"
 _ACTUATOR = (
@@ -65,6 +64,7 @@ def _actuator(more: str = "", **others: str) -> dict[str, str]:
     }
 
 
+# Tag (or `parent/tag`): its attributes and the `<elements>` that may stand in it, each with its verdict
 ELEMENTS: dict[str, dict[str, str]] = {
     "mujoco": _of(
         "model <compiler> <option> <default> <asset> <worldbody> <contact> <tendon> <equality> <actuator> <keyframe> "
@@ -208,16 +208,14 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "key": _of("name qpos", state="time qvel act ctrl mpos mquat plastic"),
     "include": _of("file"),
 }
-"""Tag (or `parent/tag`): its attributes and the `<elements>` that may stand in it, each with its verdict."""
 
-NAMES = frozenset(
+NAMES = frozenset(  # attributes that hold a name, not numbers
     _of(
         "name class childclass file model body body1 body2 joint joint1 joint2 jointinparent site site1 site2 refsite "
         "slidersite cranksite geom sidesite tendon tendon1 tendon2 mesh hfield material texture target meshdir "
         "texturedir assetdir"
     )
 )
-"""Attributes that hold a name, not numbers."""
 
 
 VOCABULARY = Vocabulary("MJCF", ELEMENTS)
@@ -225,6 +223,5 @@ VOCABULARY = Vocabulary("MJCF", ELEMENTS)
 
 @cache
 def key_of(parent: str, tag: str) -> str:
-    """Return the key in `ELEMENTS` of a tag within a parent, itself given by its key."""
     within = f"{parent.rpartition('/')[2]}/{tag}"
     return within if within in ELEMENTS else tag

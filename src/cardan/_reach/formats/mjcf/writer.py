@@ -10,7 +10,6 @@ they were found; their files are not opened.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -18,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import CardanError, DescriptionWarning, MechanismError, ParameterError, UnsupportedError
+from cardan._algebra.errors import CardanError, MechanismError, ParameterError, UnsupportedError
 from cardan._reach.formats.mjcf.expanded import MAX_HANDED, MAX_NUMBER
 from cardan._reach.formats.mjcf.losses import losses
-from cardan._reach.formats.written import Written
-from cardan._reach.formats.xml import MAX_DEPTH
-from cardan._reach.formats.xml_text import UNWRITABLE, Lines, element, escaped
+from cardan._reach.formats.tree_at_rest import outwards
+from cardan._reach.formats.written import Written, text_of
+from cardan._reach.formats.xml import MAX_DEPTH, UNWRITABLE, Lines, element, escaped
 from cardan._reach.interop.mujoco_package import heard, mujoco
 from cardan._reach.interop.mujoco_shapes import geom_names
 from cardan._reach.interop.mujoco_spec import to_mjspec
@@ -32,11 +31,9 @@ from cardan._robot.geometry.shapes import HeightField, Mesh, Shape, Sphere
 from cardan._robot.model import WORLD, Model
 
 Attributes = Mapping[str, Any]
-MAX_BODIES_DEEP = MAX_DEPTH - 3
-"""Of elements, two are above all bodies, and one is in the last."""
+MAX_BODIES_DEEP = MAX_DEPTH - 3  # of elements, two are above all bodies, and one is in the last
 INSTEAD = "write it as JSON, URDF or SDF, or parts of it"
-KINDS = {0: "none", 1: "affine"}
-"""Of MuJoCo's biases."""
+KINDS = {0: "none", 1: "affine"}  # of MuJoCo's biases
 
 
 def to_mjcf(thing: Mechanism | Model) -> str:
@@ -45,10 +42,7 @@ def to_mjcf(thing: Mechanism | Model) -> str:
     Raises:
         As `write_mjcf`.
     """
-    written = write_mjcf(thing)
-    for loss in written.losses:
-        warnings.warn(DescriptionWarning(f"{thing.name}: MJCF does not hold {loss}"), stacklevel=2)
-    return written.text
+    return text_of(write_mjcf(thing), thing.name, "MJCF")
 
 
 def write_mjcf(thing: Mechanism | Model) -> Written:
@@ -64,10 +58,13 @@ def write_mjcf(thing: Mechanism | Model) -> Written:
         raise ParameterError("thing to write as MJCF", got=thing, expected="a Mechanism or a Model")
     mj = mujoco("writing MJCF")
     robot = thing.model() if isinstance(thing, Mechanism) else thing
-    _check_names(robot)
+    records = (robot, *robot.bodies, *robot.connections, *robot.frames, *robot.shapes, *robot.actuators)
+    for name in (*(record.name for record in records), *robot.named_configurations):
+        if UNWRITABLE.search(name):  # MuJoCo would cut it short at a zero
+            hint = "write the robot as JSON, or name it otherwise"
+            raise ParameterError("a name in MJCF", got=name, expected="characters XML can hold", hint=hint)
     _check_size(robot)
-    names = geom_names(robot.shapes)
-    shapes = [replace(s, name=name) for s, name in zip(robot.shapes, names, strict=True)]
+    shapes = [replace(s, name=name) for s, name in zip(robot.shapes, geom_names(robot.shapes), strict=True)]
     try:
         closed = [replace(s, geometry=Sphere(1.0)) if isinstance(s.geometry, Mesh) else s for s in shapes]
         spec = to_mjspec(robot, shapes=closed, annotations=True)  # no file of a mesh is opened: its name is printed
@@ -85,15 +82,9 @@ def write_mjcf(thing: Mechanism | Model) -> Written:
 
 def _check_size(robot: Model) -> None:
     """Raise `UnsupportedError` for a robot that is too deep or too large: MuJoCo is not interrupted by Ctrl-C."""
-    above = {c.child: c.parent for c in robot.connections}
     depths = {WORLD: 0}
-    for body in above:
-        way = []
-        while body not in depths:
-            way.append(body)
-            body = above[body]
-        for k, each in enumerate(reversed(way), depths[body] + 1):
-            depths[each] = k
+    for _, body, below in outwards((WORLD,), robot.connections):
+        depths[below] = depths[body] + 1
     deepest = max(depths, key=lambda body: depths[body])
     if depths[deepest] > MAX_BODIES_DEEP:
         what = f"body {deepest!r}, {depths[deepest]} bodies deep: at most {MAX_BODIES_DEEP} are read again"
@@ -108,17 +99,8 @@ def _check_count(count: int) -> None:
         raise UnsupportedError(what, "a file of MJCF", INSTEAD)
 
 
-def _check_names(robot: Model) -> None:
-    """Raise `ParameterError` for a name XML cannot hold; MuJoCo would cut it short at a zero."""
-    records = (robot, *robot.bodies, *robot.connections, *robot.frames, *robot.shapes, *robot.actuators)
-    for name in (*(record.name for record in records), *robot.named_configurations):
-        if UNWRITABLE.search(name):
-            hint = "write the robot as JSON, or name it otherwise"
-            raise ParameterError("a name in MJCF", got=name, expected="characters XML can hold", hint=hint)
-
-
 def _element(tag: str, attributes: Attributes, inside: Sequence[str] = ()) -> Lines:
-    """Return the lines of an element; attributes that are None are left out."""
+    """Return the lines of an element, without attributes that are None."""
     return element(tag, {key: _text(value) for key, value in attributes.items() if value is not None}, inside)
 
 
@@ -140,19 +122,11 @@ def _text(value: Any) -> str:
 
 def _unless(value: Any, default: Any) -> Any:
     """Return a number or numbers; None where they are MuJoCo's default."""
-    same = np.array_equal(np.asarray(value, dtype=float), np.asarray(default, dtype=float))
-    return None if same else value
+    return None if np.array_equal(np.asarray(value, dtype=float), np.asarray(default, dtype=float)) else value
 
 
 class _Printer:
-    """Prints a specification that `to_mjspec` made, part by part.
-
-    Args:
-        mj: the package.
-        spec: the specification.
-        model: what it was made of.
-        shapes: by the names of its geoms.
-    """
+    """Prints a specification that `to_mjspec` made of a model, part by part; `shapes` are by the names of its geoms."""
 
     def __init__(self, mj: Any, spec: Any, model: Model, shapes: Mapping[str, Shape]) -> None:
         self.mj, self.spec, self.model, self.shapes = mj, spec, model, shapes
@@ -163,20 +137,22 @@ class _Printer:
                 self.meshes.setdefault(_key(shape.geometry), f"mesh{len(self.meshes)}")
 
     def root(self) -> Lines:
-        """Return the whole."""
-        world = self.spec.worldbody
+        spec, inside = self.spec, [*self._inside(self.spec.worldbody)]
+        keys = (_element("key", {"name": k.name, "qpos": k.qpos}) for k in spec.keys)
         parts = [
             _element("compiler", {"angle": "radian", "autolimits": True, "inertiafromgeom": False}),
             _element("option", {"gravity": self.model.gravity}),
             *_section("asset", self._assets()),
-            _element("worldbody", {}, [*self._inside(world)]) if list(self._inside(world)) else [],
-            *_section("contact", self._exclusions()),
-            *_section("tendon", map(self._tendon, self.spec.tendons)),
-            *_section("equality", map(self._equality, self.spec.equalities)),
-            *_section("actuator", map(self._actuator, self.spec.actuators)),
-            *_section("keyframe", (_element("key", {"name": k.name, "qpos": k.qpos}) for k in self.spec.keys)),
+            *_section("worldbody", [inside]),
+            *_section(
+                "contact", (_element("exclude", {"body1": e.bodyname1, "body2": e.bodyname2}) for e in spec.excludes)
+            ),
+            *_section("tendon", map(self._tendon, spec.tendons)),
+            *_section("equality", map(self._equality, spec.equalities)),
+            *_section("actuator", map(self._actuator, spec.actuators)),
+            *_section("keyframe", keys),
         ]
-        return _element("mujoco", {"model": self.spec.modelname}, [*chain.from_iterable(parts)])
+        return _element("mujoco", {"model": spec.modelname}, [*chain.from_iterable(parts)])
 
     def _assets(self) -> Iterator[Lines]:
         looks = {s.material: s for s in self.shapes.values() if s.material}
@@ -188,8 +164,6 @@ class _Printer:
             shares = np.array(field.userdata).reshape(field.nrow, field.ncol)[::-1]  # the file's first row is the last
             counts = {"nrow": field.nrow, "ncol": field.ncol}
             yield _element("hfield", {"name": field.name, **counts, "size": field.size, "elevation": shares.ravel()})
-
-    # --- bodies, from the world outwards, without recursion: chains may be long ---
 
     def _inside(self, body: Any) -> Iterator[str]:
         """Yield the lines of all that is in a body, in its bodies too."""
@@ -208,9 +182,8 @@ class _Printer:
 
     def _own(self, body: Any) -> Iterator[Lines]:
         if body.explicitinertial:
-            yield _element(
-                "inertial", {**_place(body, "ipos", "iquat"), "mass": body.mass, "diaginertia": body.inertia}
-            )
+            moments = {"mass": body.mass, "diaginertia": body.inertia}
+            yield _element("inertial", {**_place(body, "ipos", "iquat"), **moments})
         yield from map(self._joint, body.joints)
         yield from map(self._geom, body.geoms)
         for site in body.sites:
@@ -222,14 +195,14 @@ class _Printer:
         if kind == "free":
             damping = _unless(joint.damping[0], 0.0)
             return _element("joint", {"name": joint.name, "type": kind, "damping": damping})
-        is_scalar, spring = kind in ("hinge", "slide"), joint.stiffness[0]
+        is_scalar, spring, is_on = kind in ("hinge", "slide"), joint.stiffness[0], self.mj.mjtLimited.mjLIMITED_TRUE
         attributes = {
             "name": joint.name,
             "type": kind,
             "pos": _unless(joint.pos, [0.0] * 3),
             "axis": joint.axis if is_scalar else None,
-            "range": joint.range if joint.limited == self.mj.mjtLimited.mjLIMITED_TRUE else None,
-            "actuatorfrcrange": joint.actfrcrange if joint.actfrclimited == self.mj.mjtLimited.mjLIMITED_TRUE else None,
+            "range": joint.range if joint.limited == is_on else None,
+            "actuatorfrcrange": joint.actfrcrange if joint.actfrclimited == is_on else None,
             "stiffness": _unless(spring, 0.0),
             "springref": _unless(joint.springref, 0.0) if is_scalar and spring else None,
             "damping": _unless(joint.damping[0], 0.0),
@@ -261,12 +234,6 @@ class _Printer:
         }
         return _element("geom", attributes)
 
-    # --- what refers to bodies ---
-
-    def _exclusions(self) -> Iterator[Lines]:
-        for exclude in self.spec.excludes:
-            yield _element("exclude", {"body1": exclude.bodyname1, "body2": exclude.bodyname2})
-
     def _tendon(self, tendon: Any) -> Lines:
         """Return a tendon over joints, or a rope between sites."""
         wraps = [wrap.target for wrap in tendon.path]
@@ -278,10 +245,8 @@ class _Printer:
 
     def _equality(self, e: Any) -> Lines:
         kind = e.type.name.removeprefix("mjEQ_").lower()
-        if kind == "joint":
-            own = {"joint1": e.name1, "joint2": e.name2, "polycoef": e.data[:5]}
-        else:
-            own = {"site1": e.name1, "site2": e.name2}
+        ends = ("joint", {"polycoef": e.data[:5]}) if kind == "joint" else ("site", {})
+        own = {f"{ends[0]}1": e.name1, f"{ends[0]}2": e.name2, **ends[1]}
         return _element(kind, {"name": e.name, **own, **_stiffest(e)})
 
     def _actuator(self, a: Any) -> Lines:
@@ -322,6 +287,5 @@ def _stiffest(thing: Any, which: str = "") -> dict[str, Any]:
 
 
 def _key(mesh: Mesh) -> tuple[Any, ...]:
-    """Return what a mesh is written as: its file and its scale."""
     is_relative = "://" not in mesh.uri and not mesh.uri.startswith("/")
     return (mesh.uri if is_relative else mesh.path or mesh.uri, *mesh.scale)

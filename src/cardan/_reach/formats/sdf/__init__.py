@@ -3,7 +3,6 @@
 from cardan._reach.formats.sdf.reader import read
 from cardan._reach.formats.sdf.writer import to_sdf as write
 
-OPTIONS = frozenset({"continuous", "model"})
-"""The options of `load` that mean something here."""
+OPTIONS = frozenset({"continuous", "model"})  # the options of `load` that mean something here
 
 __all__ = ["OPTIONS", "read", "write"]

@@ -7,26 +7,21 @@ stands for the newest SDF file its `model.config` names. What lies elsewhere is 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cardan._algebra.errors import DescriptionError, quoted
-from cardan._reach.formats.reading import Options
-from cardan._reach.formats.report import Place, Report
+from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.formats.resources import Meshes, Packages, Places
 from cardan._reach.formats.sdf.schema import VERSIONS, VOCABULARY
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xml import MAX_ELEMENTS, Element, parse
 
-MAX_DEPTH = 16
-"""Files that include one another."""
-MAX_INCLUDES = 1000
-"""Includes of a description, counting a file as often as it is included."""
-MAX_BYTES = 256 * 2**20
-"""Of all files together."""
-FRAMES_SINCE = (1, 7)
-"""The version that brought frames, and names for those that poses and axes are in."""
+MAX_DEPTH = 16  # files that include one another
+MAX_INCLUDES = 1000  # includes of a description, counting a file as often as it is included
+MAX_BYTES = 256 * 2**20  # of all files together
+FRAMES_SINCE = (1, 7)  # the version that brought frames, and names for those that poses and axes are in
 MANIFEST = "model.config"
 Version = tuple[int, int]
 
@@ -43,44 +38,37 @@ class Document:
     version: Version
     size: int  # elements in it
 
-    def place(self, element: Element) -> Place:
-        """Return where an element is."""
-        return Place(element.line, file=self.report.file)
+    def place(self, element: Element) -> FilePlace:
+        return FilePlace(element.line, file=self.report.file)
 
 
 @dataclass(slots=True)
 class Library:
-    """The files of one description."""
+    """The files of one description; `urdf_as_sdf` makes elements of SDF of a URDF that is included."""
 
     report: Report
     packages: Packages | None
+    urdf_as_sdf: Callable[[Source, Report], Element | None]
     known: dict[str, Document | None] = field(default_factory=dict)
     bytes_left: int = MAX_BYTES
     includes_left: int = MAX_INCLUDES
     elements_left: int = MAX_ELEMENTS
 
     def first(self, source: Source) -> Document | None:
-        """Return the file that was asked for."""
         path = os.fspath(Path(source.name).resolve()) if source.folder is not None else ""
         return self._opened(source, self.report, path)
 
     def included(self, uri: str, document: Document, at: Element, above: Sequence[str]) -> Document | None:
-        """Return the file an <include> names; None, with a fault, where there is none that may be read.
+        """Return the file an <include> in a document names; None, with a fault, where there is none that may be read.
 
-        Args:
-            uri: as it is written.
-            document: the file the include stands in.
-            at: the element.
-            above: paths of the files from the first to this one.
+        `above` are paths of the files from the first to this one.
         """
         path = self._found(uri, document, at)
         if path is None:
             return None
-        if path in above:
-            document.report.error(at, f"<uri> {quoted(uri)}: this file includes itself")
-            return None
-        if len(above) >= MAX_DEPTH:
-            document.report.error(at, f"<uri> {quoted(uri)}: includes are nested more than {MAX_DEPTH} deep")
+        if path in above or len(above) >= MAX_DEPTH:
+            why = "this file includes itself" if path in above else f"includes are nested more than {MAX_DEPTH} deep"
+            document.report.error(at, f"<uri> {quoted(uri)}: {why}")
             return None
         if path not in self.known:
             self.known[path] = self._read(path, document, at)
@@ -100,7 +88,6 @@ class Library:
         return None
 
     def _read(self, path: str, document: Document, at: Element) -> Document | None:
-        """Return a file that is included, or None."""
         shared = self.report
         report = Report(path, shared.errors, shared.doubts, shared.warnings, shared.remarks)
         try:
@@ -117,7 +104,7 @@ class Library:
     def _opened(self, source: Source, report: Report, path: str) -> Document | None:
         root = parse(source)
         if root.tag == "robot" and report is not self.report:
-            root = _from_urdf(source, report, self.packages)
+            root = self.urdf_as_sdf(source, report)
             if root is None:
                 return None
         version = _version(root, report)
@@ -129,12 +116,11 @@ class Library:
         places = Places(source.folder, self.packages)
         return Document(root, report, places, Meshes(places), path, version, sum(1 for _ in root.walk()))
 
-    # --- where includes lead ---
-
     def _found(self, uri: str, document: Document, at: Element) -> str | None:
         places = document.places
         try:
-            named = list(_candidates(uri, places))
+            named = list(places.candidates(uri))
+            named += places.candidates(f"model://{uri}") if "://" not in uri else ()  # it may be that of a model, too
             allowed = [path for path in named if places.allow(path)]  # what is outside is not even looked at
             path = next((path for path in allowed if path.exists()), None)
             if path is not None and path.is_dir():
@@ -190,7 +176,6 @@ def _numbers(version: str) -> Version | None:
 
 
 def _version(root: Element, report: Report) -> Version | None:
-    """Return the version of a file; None, with a fault, if it is none that is read."""
     if root.tag != "sdf":
         hints = {
             "robot": "this is URDF: convert it first, with  cardan convert",
@@ -206,25 +191,3 @@ def _version(root: Element, report: Report) -> Version | None:
         report.error(root, message)
         return None
     return version
-
-
-def _from_urdf(source: Source, report: Report, packages: Packages | None) -> Element | None:
-    """Return a URDF that is included as SDF has it."""
-    from cardan._reach.formats.sdf.writer import write_sdf
-    from cardan._reach.formats.urdf.reader import read
-
-    found = read(source, Options(package_dirs=packages))
-    for kind in ("errors", "doubts", "warnings", "remarks"):
-        getattr(report, kind).extend(getattr(found.report, kind))
-    with report.blamed(1):
-        if found.thing is not None:
-            text = write_sdf(found.thing).text.encode()
-            return parse(Source(source.name, text, source.folder, "utf-8"))
-    return None
-
-
-def _candidates(uri: str, places: Places) -> Iterator[Path]:
-    """Yield where what an include names may be; a name without a scheme may be that of a model, too."""
-    yield from places.candidates(uri)
-    if "://" not in uri:
-        yield from places.candidates(f"model://{uri}")

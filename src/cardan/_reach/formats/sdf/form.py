@@ -19,68 +19,48 @@ import numpy as np
 from cardan._algebra.errors import UnsupportedError, quoted
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats.sdf.scopes import ROOT, SEPARATOR, WORLD_FRAME
-from cardan._reach.formats.urdf.form import as_hinge
-from cardan._reach.formats.written import is_bounded, losses_of
-from cardan._robot.description import Mechanism
-from cardan._robot.description.rooting import Forest
-from cardan._robot.joints import (
-    Composite,
-    Fixed,
-    FreeFlyer,
-    Helical,
-    Joint,
-    Mimic,
-    Prismatic,
-    Reversed,
-    Revolute,
-    Spherical,
-    UnboundedRevolute,
-    Universal,
+from cardan._reach.formats.tree_at_rest import (
+    as_hinge,
+    connected,
+    has_given_base,
+    joints_of,
+    poses_at_rest,
+    without_mimic,
 )
+from cardan._reach.formats.written import is_bounded, losses_of
+from cardan._robot import joints as J
+from cardan._robot.description import Mechanism
+from cardan._robot.joints import FreeFlyer, Joint
 from cardan._robot.model import WORLD, Body, Connection, Frame, Model
 from cardan._robot.records import EARTH_GRAVITY
 
-KINDS: dict[type[Joint], str] = {
-    Fixed: "fixed",
-    Revolute: "revolute",
-    UnboundedRevolute: "continuous",
-    Prismatic: "prismatic",
-    Helical: "screw",
-    Spherical: "ball",
-    Universal: "universal",
+KINDS: dict[type[Joint], str] = {  # joints SDF has, by type
+    J.Fixed: "fixed",
+    J.Revolute: "revolute",
+    J.UnboundedRevolute: "continuous",
+    J.Prismatic: "prismatic",
+    J.Helical: "screw",
+    J.Spherical: "ball",
+    J.Universal: "universal",
 }
-"""Joints SDF has, by type."""
 INSTEAD = "JSON holds it: cardan.save(thing, 'robot.json')"
-_PARALLEL = 1.0 - 1e-9
-CLOSED = 1e-9
-"""How far a loop may be open at rest [m], and in the entries of its rotation."""
+_PARALLEL = 1.0 - 1e-9  # cosine from which two axes are one: a universal joint would be singular
+CLOSED = 1e-9  # how far a loop may be open at rest [m], and in the entries of its rotation
 _BY = "SDF"
 
 
 @dataclass(slots=True)
-class Group:
-    """What stands in one model: parts by the last part of their names, and models in it.
+class ModelParts:
+    """What stands in one model: parts by the last part of their names, and models in it."""
 
-    Attributes:
-        prefix: of the names of all of them.
-        links: the bodies, by name.
-        joints: the joints, by name.
-        frames: the frames, but for sensors that stand on links and joints.
-        models: groups by name.
-    """
-
-    prefix: str
-    links: dict[str, Body] = field(default_factory=dict)
-    joints: dict[str, Connection] = field(default_factory=dict)
-    frames: list[Frame] = field(default_factory=list)
-    models: dict[str, Group] = field(default_factory=dict)
+    prefix: str  # of the names of all of them
+    links: dict[str, Body] = field(default_factory=dict)  # the bodies, by name
+    joints: dict[str, Connection] = field(default_factory=dict)  # the joints, by name
+    frames: list[Frame] = field(default_factory=list)  # the frames, but for sensors that stand on links and joints
+    models: dict[str, ModelParts] = field(default_factory=dict)  # groups by name
 
     def local(self, name: str, what: str) -> str:
-        """Return what something is called from here.
-
-        Raises:
-            UnsupportedError: if it is not in here.
-        """
+        """Return what something is called from here, or raise `UnsupportedError` if it is not in here."""
         if name.startswith(self.prefix):
             return name[len(self.prefix) :]
         instead = f"name it without {self.prefix!r} (Mechanism.renamed), so that it sees {quoted(name)}"
@@ -89,27 +69,17 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class SdfForm:
-    """What SDF can say of a mechanism.
+    """What SDF can say of a mechanism."""
 
-    Attributes:
-        name: of the mechanism.
-        top: what is in the model itself.
-        poses: X_root_body at rest.
-        tree: by body, the joint that leads to it from where the tree begins; only those directed so.
-        called: names of joints in the file: that of a link is taken.
-        sensors: frames that stand on a link or joint, by its name.
-        loose: by its first body, every part without a joint to the world: whether it floats.
-        losses: what SDF cannot say and the motion does not need.
-    """
-
-    name: str
-    top: Group
-    poses: dict[str, SE3]
+    name: str  # of the mechanism
+    top: ModelParts  # what is in the model itself
+    poses: dict[str, SE3]  # X_root_body at rest
+    # by body, the joint that leads to it from where the tree begins; only those directed so
     tree: dict[str, Connection]
-    called: dict[str, str]
-    sensors: dict[str, list[Frame]]
-    loose: dict[str, bool]
-    losses: tuple[str, ...]
+    called: dict[str, str]  # names of joints in the file: that of a link is taken
+    sensors: dict[str, list[Frame]]  # frames that stand on a link or joint, by its name
+    loose: dict[str, bool]  # by its first body, every part without a joint to the world: whether it floats
+    losses: tuple[str, ...]  # what SDF cannot say and the motion does not need
 
 
 def sdf_form(thing: Mechanism | Model) -> SdfForm:
@@ -118,122 +88,79 @@ def sdf_form(thing: Mechanism | Model) -> SdfForm:
     Raises:
         UnsupportedError: for what SDF cannot say, by name.
     """
-    joints = [_recognised(_from_world(c)) for c in _joints_of(thing)]
+    joints = [_recognised(c) for c in _joints_of(thing)]
     floating = [c for c in joints if isinstance(c.joint, FreeFlyer)]
     written = [c for c in joints if not isinstance(c.joint, FreeFlyer)]
     for c in joints:
         _check_joint(c)
-    poses, tree = _at_rest([body.name for body in thing.bodies], joints, thing.frames)
+    bodies = [body.name for body in thing.bodies]
+    given = {f.body: f.pose.inverse() for f in thing.frames if f.name == ROOT and f.body != WORLD}
+    children = {c.child for c in joints}
+    starts = (WORLD, *given, *(body for body in bodies if body not in children), *bodies)
+    poses, tree = poses_at_rest(starts, joints, given)
     for c in written:
         _check_closed(c, poses)
     sensors, frames = _split_sensors(thing, {c.name for c in written})
     top, called = _grouped(thing.bodies, written, frames)
     moving = {body: c for body, c in tree.items() if not isinstance(c.joint, FreeFlyer)}
-    return SdfForm(
-        thing.name, top, poses, moving, called, sensors, _loose(thing, joints), _losses(thing, floating, called)
-    )
+    losses = _losses(thing, floating, called)
+    return SdfForm(thing.name, top, poses, moving, called, sensors, _loose(thing, joints, written), losses)
 
 
-def _joints_of(thing: Mechanism | Model) -> list[Connection]:
+def _joints_of(thing: Mechanism | Model) -> Sequence[Connection]:
     """Return all joints, without the base that `cardan.load` adds by itself.
 
     It does so only for a file that is one model of one part, on nothing: what is in a world would float.
     """
-    if isinstance(thing, Mechanism):
-        return list(thing.joints)
-    if thing.inputs:
+    if isinstance(thing, Model) and thing.inputs:
         raise UnsupportedError(f"inputs of a model {tuple(thing.inputs)}", _BY, INSTEAD)
-    first = thing.connections[0]
-    others = [*thing.connections[1:], *thing.closures]
-    given = first == Connection("root", Fixed(), WORLD, first.child) and not may_be_world(thing)
-    given = given and all(WORLD not in (c.parent, c.child) for c in others)
-    return others if given else [first, *others]
+    is_left_out = isinstance(thing, Model) and has_given_base(thing) and not may_be_world(thing)
+    return joints_of(thing)[is_left_out:]
 
 
 def may_be_world(thing: Mechanism | Model) -> bool:
-    """Return whether the file may be a world: for its gravity, or because all bodies are in models of their own."""
     return tuple(map(float, thing.gravity)) != EARTH_GRAVITY or all(SEPARATOR in body.name for body in thing.bodies)
 
 
-# --- joints ------------------------------------------------------------------------------------------------------
-
-
-def _from_world(c: Connection) -> Connection:
-    """Return a joint whose child is no world, and that is not a reversed one."""
-    inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
-    return c.reversed() if c.child == WORLD or (isinstance(inner, Reversed) and c.parent != WORLD) else c
-
-
 def _recognised(c: Connection) -> Connection:
-    """Return a joint that SDF has under another name, such as a user's own hinge, under its own."""
-    inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    """Return a joint that SDF has under another name, such as a user's own hinge, under its own.
+
+    The child of a joint is not the world there, and no joint is a reversed one.
+    """
+    if c.child == WORLD or (isinstance(without_mimic(c.joint), J.Reversed) and c.parent != WORLD):
+        c = c.reversed()
+    inner = without_mimic(c.joint)
     if type(inner) in KINDS or isinstance(inner, FreeFlyer):
         return c
-    if isinstance(inner, Composite) and [type(j) for j in inner.joints] == [Revolute, Revolute]:
-        one, two, poses = *inner.joints, inner.placements
-        if poses == (SE3.identity(),) * 2 and abs(one.axis.dot(two.axis)) < _PARALLEL:  # pyright: ignore
-            return replace(c, joint=Universal(one.axis, two.axis))  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(inner, J.Composite) and [type(j) for j in inner.joints] == [J.Revolute, J.Revolute]:
+        axes: Any = [joint.axis for joint in inner.joints]  # pyright: ignore[reportAttributeAccessIssue]
+        if tuple(inner.placements or ()) == (SE3.identity(),) * 2 and abs(axes[0].dot(axes[1])) < _PARALLEL:
+            return replace(c, joint=J.Universal(*axes))
     return as_hinge(c, KINDS)
 
 
 def _check_joint(c: Connection) -> None:
-    inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
-    what = f"joint {c.name!r} ({type(inner).__name__})"
+    """Raise `UnsupportedError` for what SDF cannot say of a joint."""
+    inner, instead = without_mimic(c.joint), INSTEAD
+    name = f"joint {c.name!r}"
+    kind = f"({type(inner).__name__})"
     if isinstance(inner, FreeFlyer):
-        if c.parent != WORLD or isinstance(c.joint, Mimic):
-            raise UnsupportedError(what, _BY, f"only what floats in the world is free there. {INSTEAD}")
+        if c.parent != WORLD or isinstance(c.joint, J.Mimic):
+            raise UnsupportedError(f"{name} {kind}", _BY, f"only what floats in the world is free there. {instead}")
     elif type(inner) not in KINDS:
         kinds = ", ".join(kind.__name__ for kind in KINDS)
-        raise UnsupportedError(what, _BY, f"it has {kinds}; put others together with bodies between. {INSTEAD}")
+        instead = f"it has {kinds}; put others together with bodies between. {instead}"
+        raise UnsupportedError(f"{name} {kind}", _BY, instead)
     if any((*c.drive_stiffness, *c.drive_damping, *(c.compliance or ()))):
-        raise UnsupportedError(f"drive or compliance of joint {c.name!r}", _BY, INSTEAD)
-    _check_limits(c, inner)
-
-
-def _check_limits(c: Connection, inner: Joint) -> None:
+        raise UnsupportedError(f"drive or compliance of {name}", _BY, instead)
     for what in ("velocity", "effort"):
-        upper, lower = getattr(c.limits, what), getattr(c.limits, f"{what}_lower")
-        if tuple(-e for e in upper) != tuple(lower):
-            raise UnsupportedError(f"{what}_lower of joint {c.name!r}", _BY, f"one limit holds both ways. {INSTEAD}")
-    if isinstance(inner, (Spherical, FreeFlyer)) and is_bounded(c, "lower", "upper", "velocity", "effort"):
-        raise UnsupportedError(f"limits of joint {c.name!r} ({type(inner).__name__})", _BY, INSTEAD)
-    acting = (c.damping or (), c.friction or ())
-    if isinstance(inner, Spherical) and (any(c.spring_stiffness) or any(len(set(e)) > 1 for e in acting)):
-        raise UnsupportedError(f"spring, or damping that differs, of joint {c.name!r} (Spherical)", _BY, INSTEAD)
-
-
-# --- where everything is at rest ---------------------------------------------------------------------------------
-
-
-def _at_rest(
-    bodies: Sequence[str], joints: Sequence[Connection], frames: Sequence[Frame]
-) -> tuple[dict[str, SE3], dict[str, Connection]]:
-    """Return X_root_body of all bodies, and the joint that leads to each where it is directed so."""
-    at: dict[str, list[Connection]] = {}
-    for c in joints:
-        at.setdefault(c.parent, []).append(c)
-        at.setdefault(c.child, []).append(c)
-    starts = {f.body: f.pose.inverse() for f in frames if f.name == ROOT and f.body != WORLD}
-    children = {c.child for c in joints}
-    order = (WORLD, *starts, *(b for b in bodies if b not in children), *bodies)
-    poses: dict[str, SE3] = {}
-    tree: dict[str, Connection] = {}
-    for start in order:
-        if start in poses:
-            continue
-        poses[start] = starts.get(start, SE3.identity())
-        waiting = [start]
-        while waiting:
-            here = waiting.pop()
-            for c in at.get(here, ()):
-                X = c.parent_pose @ c.child_pose.inverse()
-                other, step = (c.child, X) if here == c.parent else (c.parent, X.inverse())
-                if other not in poses:
-                    poses[other] = poses[here] @ step
-                    waiting.append(other)
-                    if other == c.child:
-                        tree[other] = c
-    return poses, tree
+        if tuple(-e for e in getattr(c.limits, what)) != tuple(getattr(c.limits, f"{what}_lower")):
+            raise UnsupportedError(f"{what}_lower of {name}", _BY, f"one limit holds both ways. {instead}")
+    if isinstance(inner, (J.Spherical, FreeFlyer)) and is_bounded(c, "lower", "upper", "velocity", "effort"):
+        raise UnsupportedError(f"limits of {name} {kind}", _BY, instead)
+    differs = any(len(set(e)) > 1 for e in (c.damping or (), c.friction or ()))
+    if isinstance(inner, J.Spherical) and (any(c.spring_stiffness) or differs):
+        raise UnsupportedError(f"spring, or damping that differs, of {name} (Spherical)", _BY, instead)
 
 
 def _check_closed(c: Connection, poses: dict[str, SE3]) -> None:
@@ -245,11 +172,7 @@ def _check_closed(c: Connection, poses: dict[str, SE3]) -> None:
         raise UnsupportedError(f"joint {c.name!r}, which closes a loop that is open by {gap:.2g} at rest", _BY, instead)
 
 
-# --- names -------------------------------------------------------------------------------------------------------
-
-
 def _split_sensors(thing: Any, joints: set[str]) -> tuple[dict[str, list[Frame]], list[Frame]]:
-    """Return sensors named as those of links and joints are, by their owner, and all other frames."""
     bodies = {body.name for body in thing.bodies}
     sensors: dict[str, list[Frame]] = {}
     frames = []
@@ -264,9 +187,9 @@ def _split_sensors(thing: Any, joints: set[str]) -> tuple[dict[str, list[Frame]]
 
 def _grouped(
     bodies: Sequence[Body], joints: Sequence[Connection], frames: Sequence[Frame]
-) -> tuple[Group, dict[str, str]]:
+) -> tuple[ModelParts, dict[str, str]]:
     """Return all parts in the models their names say, and what joints are called there."""
-    top = Group("")
+    top = ModelParts("")
     models: set[str] = set()
     for body in bodies:
         _group_of(top, body.name, make=True).links[body.name] = body
@@ -274,9 +197,8 @@ def _grouped(
         models |= {SEPARATOR.join(steps[:k]) for k in range(1, len(steps))}
     for part in (*bodies, *frames):
         if part.name in models:
-            raise UnsupportedError(
-                f"{part.name!r} beside '{part.name}::...'", _BY, "a model there has one of the names"
-            )
+            what = f"{part.name!r} beside '{part.name}::...'"
+            raise UnsupportedError(what, _BY, "a model there has one of the names")
     taken = models | {body.name for body in bodies}
     for frame in frames:
         _group_of(top, frame.name).frames.append(frame)
@@ -293,30 +215,25 @@ def _grouped(
 
 
 def checked_steps(what: str, name: str) -> list[str]:
-    """Return the parts of a name, or raise `UnsupportedError` if one of them is SDF's own."""
     steps = name.split(SEPARATOR)
     if not all(steps) or steps[-1] == WORLD_FRAME or any(e.startswith("__") and e.endswith("__") for e in steps):
         raise UnsupportedError(f"{what} {name!r}", _BY, "it is reserved there; Mechanism.renamed gives another")
     return steps
 
 
-def _group_of(top: Group, name: str, *, make: bool = False) -> Group:
-    """Return the model something is in, by its name."""
+def _group_of(top: ModelParts, name: str, *, make: bool = False) -> ModelParts:
     *path, _ = checked_steps("the name", name)
     group = top
     for step in path:
         if step not in group.models and not make:
             raise UnsupportedError(f"the name {name!r}", _BY, f"{step!r} is no model with a body; Mechanism.renamed")
-        group = group.models.setdefault(step, Group(f"{group.prefix}{step}{SEPARATOR}"))
+        group = group.models.setdefault(step, ModelParts(f"{group.prefix}{step}{SEPARATOR}"))
     return group
 
 
-def _loose(thing: Any, joints: Sequence[Connection]) -> dict[str, bool]:
+def _loose(thing: Any, joints: Sequence[Connection], written: Sequence[Connection]) -> dict[str, bool]:
     """Return by its first body every part that SDF's joints hang on nothing: whether a floating base moves it."""
-    forest = Forest((WORLD, *(body.name for body in thing.bodies)))
-    for c in joints:
-        if not isinstance(c.joint, FreeFlyer):
-            forest.join(c.parent, c.child)
+    forest = connected((body.name for body in thing.bodies), written)
     floating = {forest.find(c.child) for c in joints if isinstance(c.joint, FreeFlyer)}
     parts: dict[str, str] = {}
     for body in thing.bodies:
@@ -325,15 +242,13 @@ def _loose(thing: Any, joints: Sequence[Connection]) -> dict[str, bool]:
 
 
 def _losses(thing: Any, floating: Sequence[Connection], called: dict[str, str]) -> tuple[str, ...]:
-    """Return what is not written, each with a few of its names."""
     kinds = {
         "actuators": [a.name for a in thing.actuators],
         "groups": list(thing.groups),
         "named configurations": list(thing.named_configurations),
         "disabled contacts": [" and ".join(pair) for pair in thing.disabled_contacts],
         "names of floating bases, which are no joints there": [c.name for c in floating if not c.name.endswith("root")],
-        "names of joints that are those of other things (they end in _joint now)": [
-            name for name, other in called.items() if name != other
-        ],
     }
+    taken = [name for name, other in called.items() if name != other]
+    kinds["names of joints that are those of other things (they end in _joint now)"] = taken
     return tuple(losses_of(kinds))

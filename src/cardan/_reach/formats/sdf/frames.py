@@ -16,14 +16,14 @@ from itertools import islice
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3
-from cardan._reach.formats.report import Place, Report
-from cardan._reach.formats.sdf.scopes import Entry, Scope, Target
+from cardan._reach.formats.report import At, FilePlace, Report
+from cardan._reach.formats.sdf.scopes import Destination, Entry, Scope
+from cardan._reach.formats.sdf.values import pose_of
+from cardan._reach.formats.xml import Element
 
-Attached = Entry | None
-"""A link, or the world."""
+Attached = Entry | None  # A link, or the world
 _ONE = SE3.identity()
-NEAR = 4
-"""So many steps up two chains a common frame is looked for: there, poses come out as they are written."""
+NEAR = 4  # so many steps up two chains a common frame is looked for: there, poses come out as they are written
 _SHOWN = 6
 
 
@@ -33,23 +33,21 @@ class Frames:
 
     report: Report
     _poses: dict[Entry, SE3] = field(default_factory=dict)
-    _references: dict[Entry, Target | None] = field(default_factory=dict)
+    _references: dict[Entry, Destination | None] = field(default_factory=dict)
     _in_root: dict[Entry, SE3] = field(default_factory=dict)
     _links: dict[Entry | Scope, Attached] = field(default_factory=dict)
     _told: set[tuple[Scope, str, str]] = field(default_factory=set)
 
-    # --- names ---
-
-    def find(self, scope: Scope, name: str, at: Place, what: str) -> Target | None:
-        """Return what a name leads to from a scope, or None with a fault."""
+    def find(self, scope: Scope, name: str, at: FilePlace, what: str) -> Destination | None:
         found = scope.find(name)
         if found is None and (scope, name, what) not in self._told and not scope.may_have(name):
             self._told.add((scope, name, what))
             hint = self.report.nearest(name, scope.visible()) or _hint(scope)
-            self.report.error(at, f"{what}: there is no {quoted(name)} in {_called(scope)}{hint}")
+            where = "the world" if scope.is_world else f"model {quoted(scope.element.attributes.get('name', ''))}"
+            self.report.error(at, f"{what}: there is no {quoted(name)} in {where}{hint}")
         return found
 
-    def reference(self, entry: Entry) -> Target | None:
+    def reference(self, entry: Entry) -> Destination | None:
         """Return what the pose of something is relative to; None stands for the frame of its scope."""
         if entry not in self._references:
             name = entry.pose.relative_to or entry.attached_to
@@ -58,8 +56,6 @@ class Frames:
             self._references[entry] = self.find(entry.home, name, at, what) if name else None
         return self._references[entry]
 
-    # --- poses ---
-
     def pose(self, entry: Entry) -> SE3:
         """Return X_scope_entry, in the scope the entry stands in."""
         waiting, open_ = [entry], dict.fromkeys([entry])
@@ -67,7 +63,8 @@ class Frames:
             current = waiting[-1]
             missing = next((e for e in self._needed(current) if e not in self._poses), None)
             if missing is None:
-                self._poses[current] = self._computed(current)
+                X, placement = _product(self._along(self.reference(current)), current.pose.X), self._placement(current)
+                self._poses[current] = X if placement is None else X @ self._along(placement).inverse()
                 open_.pop(waiting.pop())
             elif missing in open_:
                 self._refuse_cycle(list(open_), missing, "poses")
@@ -79,25 +76,20 @@ class Frames:
 
     def _needed(self, entry: Entry) -> Iterator[Entry]:
         """Yield what the pose of something is computed from."""
-        targets = [self.reference(entry)]
-        if entry.scope is not None and entry.scope.placement:
-            targets.append(self._placement(entry.scope))
-        for target in targets:
+        for target in (self.reference(entry), self._placement(entry)):
             if target is not None:
                 yield from target.models
                 if target.entry is not None:
                     yield target.entry
 
-    def _placement(self, scope: Scope) -> Target | None:
+    def _placement(self, entry: Entry) -> Destination | None:
+        """Return what in a model its pose is the pose of; None for the model's own frame."""
+        scope = entry.scope
+        if scope is None or not scope.placement:
+            return None
         return self.find(scope, scope.placement, scope.document.place(scope.element), "placement_frame")
 
-    def _computed(self, entry: Entry) -> SE3:
-        X = _product(self._along(self.reference(entry)), entry.pose.X)
-        if entry.scope is not None and entry.scope.placement:
-            X = X @ self._along(self._placement(entry.scope)).inverse()
-        return X
-
-    def _along(self, target: Target | None) -> SE3:
+    def _along(self, target: Destination | None) -> SE3:
         """Return the pose of a target in the scope its name was said in; what it consists of is known."""
         X = SE3.identity()
         for model in () if target is None else target.models:
@@ -112,7 +104,7 @@ class Frames:
             self._in_root[frame] = _product(self.in_root(frame.home.owner), self.pose(frame))
         return self._in_root[frame]
 
-    def between(self, a: Target, b: Target) -> SE3:
+    def between(self, a: Destination, b: Destination) -> SE3:
         """Return X_a_b."""
         above = dict(self._upwards(node_of(a)))
         for node, X in self._upwards(node_of(b)):
@@ -120,9 +112,17 @@ class Frames:
                 return _product(above[node].inverse(), X)
         return self.in_root(node_of(a)).inverse() @ self.in_root(node_of(b))
 
-    def on_link(self, link: Attached, target: Target) -> SE3:
+    def on_link(self, link: Attached, target: Destination) -> SE3:
         """Return X_link_target."""
-        return self.in_root(node_of(target)) if link is None else self.between(Target((), link, link.home), target)
+        return self.in_root(node_of(target)) if link is None else self.between(Destination((), link, link.home), target)
+
+    def on_entry(self, entry: Entry, element: Element) -> SE3:
+        """Return X_entry_element for an element on a link, or joint, that has no frame of its own."""
+        pose = pose_of(entry.document.report, element)
+        if not pose.relative_to:
+            return pose.X
+        found = self.find(entry.home, pose.relative_to, pose.at, f"pose of <{element.tag}>")
+        return pose.X if found is None else self.between(Destination((), entry, entry.home), found) @ pose.X
 
     def _upwards(self, node: Entry | None) -> Iterator[tuple[Entry | None, SE3]]:
         """Yield the frames something is relative to, itself first, and its pose in each; a few of them."""
@@ -131,37 +131,31 @@ class Frames:
         for _ in range(NEAR):
             if node is None:
                 return
-            step, node = self._up(node)
+            reference, home = self.reference(node), node.home.owner
+            if node.scope is not None and node.scope.placement:
+                step, node = self.pose(node), home
+            else:  # as it is written
+                step, node = node.pose.X, home if reference is None else node_of(reference)
             X = _product(step, X)
             yield node, X
 
-    def _up(self, entry: Entry) -> tuple[SE3, Entry | None]:
-        """Return a pose as it is written, and what it is relative to."""
-        reference = self.reference(entry)
-        if entry.scope is not None and entry.scope.placement:
-            return self.pose(entry), entry.home.owner
-        return entry.pose.X, entry.home.owner if reference is None else node_of(reference)
-
-    # --- attachments ---
-
-    def link(self, target: Target) -> Attached:
+    def link(self, target: Destination) -> Attached:
         """Return the link something is fixed to; None for the world, also where there is none, with a fault."""
         here: Entry | Scope | None = target.entry or target.scope
         path: dict[Entry | Scope, None] = {}
-        while here is not None and here not in self._links and not _is_link(here):
+        while here is not None and here not in self._links and not (isinstance(here, Entry) and here.kind == "link"):
             if here in path:
                 self._refuse_cycle([e for e in path if isinstance(e, Entry)], here, "attachments")
                 here = None
                 break
             path[here] = None
             here = self._next(here)
-        found = here if here is None or _is_link(here) else self._links[here]
+        found = self._links.get(here, here) if here is not None else None
         assert found is None or isinstance(found, Entry)
         self._links.update(dict.fromkeys(path, found))
         return found
 
     def _next(self, here: Entry | Scope) -> Entry | Scope | None:
-        """Return what something is fixed to directly; None for the world."""
         if isinstance(here, Scope):
             return self._canonical(here)
         if here.scope is not None:
@@ -175,16 +169,15 @@ class Frames:
         return None if found is None else found.entry or found.scope
 
     def _canonical(self, scope: Scope) -> Entry | Scope | None:
-        """Return what the frame of a scope is fixed to: its canonical link, or a model that has one."""
         if scope.is_world:
             return None
         at = scope.document.place(scope.element)
         if scope.canonical:
             found = self.find(scope, scope.canonical, at, "canonical_link")
             return None if found is None else found.entry or found.scope
-        direct = [e for e in scope.names.values() if e.kind == "link" or e.is_merged]
-        models = [e for e in scope.names.values() if e.kind == "model"]
-        return next(iter(direct), None) or next(iter(models), None)
+        entries = scope.names.values()
+        direct = next((e for e in entries if e.kind == "link" or e.is_merged), None)
+        return direct or next((e for e in entries if e.kind == "model"), None)
 
     def _refuse_cycle(self, path: list[Entry], start: Entry | Scope, what: str) -> None:
         names = [entry.name for entry in path]
@@ -202,13 +195,8 @@ def _product(X: SE3, Y: SE3) -> SE3:
     return X if _ONE == Y else X @ Y
 
 
-def node_of(target: Target) -> Entry | None:
-    """Return the frame a name leads to; None for that of the root."""
+def node_of(target: Destination) -> Entry | None:
     return target.entry or target.scope.owner
-
-
-def _is_link(here: Entry | Scope) -> bool:
-    return isinstance(here, Entry) and here.kind == "link"
 
 
 def _says(entry: Entry) -> str:
@@ -216,12 +204,18 @@ def _says(entry: Entry) -> str:
     return f"{what} of {entry.kind} {quoted(entry.name)}"
 
 
-def _called(scope: Scope) -> str:
-    name = scope.element.attributes.get("name", "")
-    return "the world" if scope.is_world else f"model {quoted(name)}"
-
-
 def _hint(scope: Scope) -> str:
     names = list(islice(scope.visible(), _SHOWN + 1))
     shown = ", ".join(map(quoted, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
     return f"; the names there are {shown}" if names else "; it is empty"
+
+
+@dataclass(slots=True)
+class SdfReading:
+    """What every part needs: where faults go, and where things are."""
+
+    report: Report
+    frames: Frames
+    continuous: str = "angle"
+    has_masks: bool = False  # whether any shape says with which it collides
+    places: dict[tuple[str, str], At] = field(default_factory=dict)

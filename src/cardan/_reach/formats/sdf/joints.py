@@ -14,35 +14,27 @@ from typing import Any
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._reach.formats.report import Report
-from cardan._reach.formats.sdf.context import Reading
-from cardan._reach.formats.sdf.frames import Attached
+from cardan._reach.formats.sdf.frames import Attached, SdfReading
 from cardan._reach.formats.sdf.links import sensors_of
-from cardan._reach.formats.sdf.scopes import MODEL_FRAME, WORLD_FRAME, Entry, Target
+from cardan._reach.formats.sdf.scopes import MODEL_FRAME, WORLD_FRAME, Destination, Entry
 from cardan._reach.formats.sdf.values import NO_LIMIT, flag_of, number_of, numbers_in, text_of
-from cardan._reach.formats.urdf.joints import kind_of, unit_axis
+from cardan._reach.formats.tree_at_rest import unit_axis
+from cardan._reach.formats.urdf.joints import kind_of
 from cardan._reach.formats.xml import Element
-from cardan._robot.joints import (
-    Fixed,
-    Helical,
-    Joint,
-    Limits,
-    Mimic,
-    Prismatic,
-    Revolute,
-    Spherical,
-    UnboundedRevolute,
-    Universal,
-)
+from cardan._robot import joints as J
+from cardan._robot.joints import Joint, Limits, Mimic
 from cardan._robot.records import Frame, Spring
 
-AXES = {
+AXES = {  # the kinds of joint that are read, and the axes of each
     "fixed": (), "ball": (), "revolute": ("axis",), "continuous": ("axis",), "prismatic": ("axis",),
     "screw": ("axis",), "universal": ("axis", "axis2"), "revolute2": ("axis", "axis2"),
 }  # fmt: skip
-"""The kinds of joint that are read, and the axes of each."""
+_MADE_OF: dict[str, Any] = {
+    "fixed": J.Fixed, "ball": J.Spherical, "revolute": J.Revolute, "continuous": J.Revolute,
+    "prismatic": J.Prismatic, "universal": J.Universal, "revolute2": J.Universal,
+}  # fmt: skip
 GEARBOX = "is a gearbox: it ties the angles of two other joints; give the second one a <mimic> of the first"
-UNSCOPED_AXES = (1, 4)
-"""Up to this version an axis is in the axes of the model."""
+UNSCOPED_AXES = (1, 4)  # up to this version an axis is in the axes of the model
 PASSIVE = ("damping", "friction", "spring_stiffness", "spring_reference")
 _Z = (0.0, 0.0, 1.0)
 
@@ -63,206 +55,165 @@ class SdfJoint:
     sensors: tuple[Frame, ...]
 
 
-def read_joint(r: Reading, entry: Entry) -> SdfJoint | None:
-    """Return a joint, or None, with a fault, if it lacks what makes it one."""
-    report, element = entry.document.report, entry.element
-    kind = _kind(report, element)
-    parent, child = _end(r, entry, "parent"), _end(r, entry, "child")
-    if kind is None:
+class JointReader:
+    """Reads the element of a joint."""
+
+    def __init__(self, r: SdfReading, entry: Entry) -> None:
+        self.r, self.entry, self.element, self.report = r, entry, entry.element, entry.document.report
+        self.name = quoted(entry.name)
+
+    def read(self) -> SdfJoint | None:
+        """Return the joint, or None, with a fault, if it lacks what makes it one."""
+        r, entry, report = self.r, self.entry, self.report
+        if entry.element.attributes.get("type") == "gearbox":
+            report.error(self.element, f"joint {quoted(self.element.attributes.get('name', '?'))} {GEARBOX}")
+            kind = None
+        else:
+            kind = kind_of(report, self.element, AXES)
+        parent, child = self._end("parent"), self._end("child")
+        if kind is None:
+            return None
+        axes = self._axes(kind)
+        before = report.error_count
+        joint = self._joint(kind, axes)
+        holders = [report.one(self.element, tag) for tag in (AXES[kind] or (("axis",) if kind == "ball" else ()))]
+        limits, properties = self._limits(kind, holders), self._properties(joint, holders)
+        if joint is None or parent is None or child is None or report.error_count > before:
+            return None
+        here = Destination((), entry, entry.home)
+        links = r.frames.link(parent), r.frames.link(child)
+        X_parent, X_child = (r.frames.on_link(link, here) for link in links)
+        sensors = () if links[1] is None else sensors_of(r, entry, links[1].full_name, X_child)
+        return SdfJoint(entry, kind, joint, *links, X_parent, X_child, limits, properties, sensors)
+
+    def _end(self, tag: str) -> Destination | None:
+        entry, name = self.entry, text_of(self.report, self.element, tag, None)
+        if not name:
+            return None
+        at = entry.document.place(next(self.element.all(tag)))
+        if name == WORLD_FRAME and tag == "parent":
+            return Destination((), None, entry.home.root)
+        if name == WORLD_FRAME:
+            self.report.error(at, f"joint {self.name}: the child cannot be the world; swap <parent> and <child>")
+            return None
+        return self.r.frames.find(entry.home, name, at, f"{tag} of joint {self.name}")
+
+    def _joint(self, kind: str, axes: list[Vector3]) -> Joint | None:
+        if len(axes) < len(AXES[kind]):
+            return None
+        with self.report.blamed(self.element):
+            if kind == "screw":
+                return J.Helical(axes[0], self._pitch())
+            if kind == "continuous" and self.r.continuous == "unit_complex":
+                return J.UnboundedRevolute(axes[0])
+            return _MADE_OF[kind](*axes)
         return None
-    axes = _axes(r, entry, kind)
-    before = report.error_count
-    joint = _joint(r, entry, kind, axes)
-    holders = [report.one(element, tag) for tag in (AXES[kind] or (("axis",) if kind == "ball" else ()))]
-    limits = _limits(report, element, kind, holders)
-    properties = _properties(report, entry, joint, holders)
-    if joint is None or parent is None or child is None or report.error_count > before:
-        return None
-    here = Target((), entry, entry.home)
-    links = r.frames.link(parent), r.frames.link(child)
-    X_parent, X_child = (r.frames.on_link(link, here) for link in links)
-    sensors = () if links[1] is None else sensors_of(r, entry, links[1].full_name, X_child)
-    return SdfJoint(entry, kind, joint, links[0], links[1], X_parent, X_child, limits, properties, sensors)
+
+    def _pitch(self) -> float:
+        """Return the travel of a screw [m/rad].
+
+        `screw_thread_pitch` is the travel of a turn of a right-handed thread [m]; the older `thread_pitch` says how far
+        a left-handed one turns for its travel [rad/m].
+        """
+        report, element = self.report, self.element
+        if report.one(element, "screw_thread_pitch") is not None or report.one(element, "thread_pitch") is None:
+            return number_of(report, element, "screw_thread_pitch", 1.0) / (2.0 * math.pi)
+        turns = number_of(report, element, "thread_pitch", 1.0)
+        if turns == 0.0:
+            report.error(element, "<thread_pitch>: 0 rad/m is no thread; write <screw_thread_pitch> [m/turn]")
+            return 0.0
+        return -1.0 / turns
+
+    def _axes(self, kind: str) -> list[Vector3]:
+        """Return the axes of a joint in its frame, of length 1; fewer where one is faulty."""
+        report, element, found = self.report, self.element, []
+        for tag in ("axis", "axis2"):
+            axis = report.one(element, tag)
+            if tag not in AXES[kind]:
+                if axis is not None:
+                    but = " but for its <dynamics>" if (kind, tag) == ("ball", "axis") else ""
+                    report.remark(axis, f"<{tag}> of joint {self.name} has no effect{but}: it is {kind}")
+            elif axis is None and len(AXES[kind]) == 1:
+                report.warn(element, f"joint {self.name} is {kind} and has no <axis>: it is z, as SDF says")
+                found.append(Vector3(*_Z))
+            elif axis is None:
+                report.error(element, f"joint {self.name} is {kind} and needs <axis> and <axis2>; add <{tag}>")
+            elif (direction := self._axis(axis)) is not None:
+                found.append(direction)
+        return found
+
+    def _axis(self, axis: Element) -> Vector3 | None:
+        """Return an axis in the frame of the joint, from that in which it is given."""
+        report, entry, xyz = self.report, self.entry, self.report.one(axis, "xyz")
+        before = report.error_count
+        numbers = _Z if xyz is None else numbers_in(report, xyz, 3)
+        if report.error_count > before:
+            return None
+        if not any(numbers):
+            report.error(xyz or axis, f"joint {self.name}: the axis has length 0; give a direction, such as 0 0 1")
+            return None
+        name = "" if xyz is None else xyz.attributes.get("expressed_in", "").strip()
+        if entry.document.version <= UNSCOPED_AXES or flag_of(report, axis, "use_parent_model_frame"):
+            name = name or MODEL_FRAME
+        here, at = Destination((), entry, entry.home), entry.document.place(xyz or axis)
+        there = here if not name else self.r.frames.find(entry.home, name, at, "expressed_in")
+        return self.r.frames.between(here, there or here).rotation @ unit_axis(numbers)
+
+    def _limits(self, kind: str, holders: list[Element | None]) -> Limits:
+        if kind in ("fixed", "ball"):
+            return Limits()
+        lower, upper, velocity, effort = zip(*(self._bounds(kind, holder) for holder in holders), strict=True)
+        return Limits(lower=lower, upper=upper, velocity=velocity, effort=effort)
+
+    def _bounds(self, kind: str, axis: Element | None) -> tuple[float, float, float, float]:
+        report = self.report
+        limit = None if axis is None else report.one(axis, "limit")
+        if limit is None:
+            return (-math.inf, math.inf, math.inf, math.inf)
+        lower = number_of(report, limit, "lower", -math.inf, infinite=True)
+        upper = number_of(report, limit, "upper", math.inf, infinite=True)
+        lower, upper = (math.copysign(math.inf, e) if abs(e) >= NO_LIMIT else e for e in (lower, upper))
+        rates = (number_of(report, limit, tag, math.inf, infinite=True) for tag in ("velocity", "effort"))
+        velocity, effort = (math.inf if rate < 0.0 or rate >= NO_LIMIT else rate for rate in rates)
+        name = quoted(self.element.attributes.get("name", "?"))
+        if kind == "continuous" and (math.isfinite(lower) or math.isfinite(upper)):
+            report.remark(limit, f"joint {name} is continuous: its <lower> and <upper> have no effect")
+            lower, upper = -math.inf, math.inf
+        if lower > upper:
+            report.error(limit, f"joint {name}: lower limit {lower:g} exceeds upper limit {upper:g}; swap them?")
+            lower, upper = upper, lower
+        return lower, upper, velocity, effort
+
+    def _properties(self, joint: Joint | None, holders: list[Element | None]) -> dict[str, Any]:
+        if joint is None or joint.nv == 0:
+            return {}
+        found = [self._dynamics(holder) for holder in holders]
+        found = found * (joint.nv if len(found) == 1 else 1)
+        damping, friction, stiffness, rest = zip(*found, strict=True)
+        properties: dict[str, Any] = {"damping": damping, "friction": friction}
+        if any(stiffness) and isinstance(joint, J.Spherical):
+            self.report.remark(self.element, f"joint {self.name}: a spring has no meaning for a ball joint")
+        elif any(stiffness):
+            properties["spring"] = Spring(stiffness, rest)
+        armature = self.report.one(self.element, "cardan:armature")
+        if armature is not None:
+            properties["armature"] = numbers_in(self.report, armature, joint.nv)
+        return properties
+
+    def _dynamics(self, axis: Element | None) -> tuple[float, ...]:
+        dynamics = None if axis is None else self.report.one(axis, "dynamics")
+        if dynamics is None:
+            return (0.0,) * len(PASSIVE)
+        least = (0.0, 0.0, 0.0, -math.inf)
+        if self.entry.document.version < (1, 6) and number_of(self.report, dynamics, "damping", 0.0) < 0.0:
+            why = "a negative one, which leaves it to the engine to adapt it, is taken as 0"
+            self.report.warn(dynamics, f"<damping>: {why}")  # as engines once took it
+            least = (-math.inf, *least[1:])
+        values = [number_of(self.report, dynamics, tag, 0.0, least=e) for tag, e in zip(PASSIVE, least, strict=True)]
+        return (max(values[0], 0.0), *values[1:])
 
 
-def _kind(report: Report, element: Element) -> str | None:
-    if element.attributes.get("type") == "gearbox":
-        report.error(element, f"joint {quoted(element.attributes.get('name', '?'))} {GEARBOX}")
-        return None
-    return kind_of(report, element, AXES)
-
-
-def _end(r: Reading, entry: Entry, tag: str) -> Target | None:
-    """Return what <parent> or <child> names."""
-    report, element = entry.document.report, entry.element
-    name = text_of(report, element, tag, None)
-    if not name:
-        return None
-    at = entry.document.place(next(element.all(tag)))
-    if name == WORLD_FRAME and tag == "parent":
-        return Target((), None, _root(entry))
-    if name == WORLD_FRAME:
-        report.error(at, f"joint {quoted(entry.name)}: the child cannot be the world; swap <parent> and <child>")
-        return None
-    return r.frames.find(entry.home, name, at, f"{tag} of joint {quoted(entry.name)}")
-
-
-def _root(entry: Entry) -> Any:
-    scope = entry.home
-    while scope.owner is not None:
-        scope = scope.owner.home
-    return scope
-
-
-# --- kind and axes -----------------------------------------------------------------------------------------------
-
-
-def _joint(r: Reading, entry: Entry, kind: str, axes: list[Vector3]) -> Joint | None:
-    report, element = entry.document.report, entry.element
-    if len(axes) < len(AXES[kind]):
-        return None
-    with report.blamed(element):
-        if kind == "screw":
-            return Helical(axes[0], _pitch(report, element))
-        if kind == "continuous" and r.continuous == "unit_complex":
-            return UnboundedRevolute(axes[0])
-        makers: dict[str, Any] = {
-            "fixed": Fixed, "ball": Spherical, "revolute": Revolute, "continuous": Revolute, "prismatic": Prismatic,
-            "universal": Universal, "revolute2": Universal,
-        }  # fmt: skip
-        return makers[kind](*axes)
-    return None
-
-
-def _pitch(report: Report, element: Element) -> float:
-    """Return the travel of a screw [m/rad].
-
-    `screw_thread_pitch` is the travel of a turn of a right-handed thread [m]; the older `thread_pitch` says how far a
-    left-handed one turns for its travel [rad/m].
-    """
-    if report.one(element, "screw_thread_pitch") is not None or report.one(element, "thread_pitch") is None:
-        return number_of(report, element, "screw_thread_pitch", 1.0) / (2.0 * math.pi)
-    turns = number_of(report, element, "thread_pitch", 1.0)
-    if turns == 0.0:
-        report.error(element, "<thread_pitch>: 0 rad/m is no thread; write <screw_thread_pitch> [m/turn]")
-        return 0.0
-    return -1.0 / turns
-
-
-def _axes(r: Reading, entry: Entry, kind: str) -> list[Vector3]:
-    """Return the axes of a joint in its frame, of length 1; fewer where one is faulty."""
-    report, element = entry.document.report, entry.element
-    found = []
-    for tag in ("axis", "axis2"):
-        axis = report.one(element, tag)
-        if tag not in AXES[kind]:
-            if axis is not None:
-                what = "has no effect but for its <dynamics>" if (kind, tag) == ("ball", "axis") else "has no effect"
-                report.remark(axis, f"<{tag}> of joint {quoted(entry.name)} {what}: it is {kind}")
-        elif axis is None and len(AXES[kind]) == 1:
-            report.warn(element, f"joint {quoted(entry.name)} is {kind} and has no <axis>: it is z, as SDF says")
-            found.append(Vector3(*_Z))
-        elif axis is None:
-            report.error(element, f"joint {quoted(entry.name)} is {kind} and needs <axis> and <axis2>; add <{tag}>")
-        elif (direction := _axis(r, entry, axis)) is not None:
-            found.append(direction)
-    return found
-
-
-def _axis(r: Reading, entry: Entry, axis: Element) -> Vector3 | None:
-    report = entry.document.report
-    xyz = report.one(axis, "xyz")
-    before = report.error_count
-    numbers = _Z if xyz is None else numbers_in(report, xyz, 3)
-    if report.error_count > before:
-        return None
-    if not any(numbers):
-        report.error(xyz or axis, f"joint {quoted(entry.name)}: the axis has length 0; give a direction, such as 0 0 1")
-        return None
-    return _in_joint(r, entry, axis, xyz) @ unit_axis(numbers)
-
-
-def _in_joint(r: Reading, entry: Entry, axis: Element, xyz: Element | None) -> Any:
-    """Return the rotation from the axes in which an axis is given to those of the joint."""
-    report = entry.document.report
-    name = "" if xyz is None else xyz.attributes.get("expressed_in", "").strip()
-    if entry.document.version <= UNSCOPED_AXES or flag_of(report, axis, "use_parent_model_frame"):
-        name = name or MODEL_FRAME
-    here = Target((), entry, entry.home)
-    there = here if not name else r.frames.find(entry.home, name, entry.document.place(xyz or axis), "expressed_in")
-    return r.frames.between(here, there or here).rotation
-
-
-# --- limits, dynamics, mimic -------------------------------------------------------------------------------------
-
-
-def _limits(report: Report, element: Element, kind: str, holders: list[Element | None]) -> Limits:
-    if kind in ("fixed", "ball"):
-        return Limits()
-    bounds = [_bounds(report, element, kind, holder) for holder in holders]
-    lower, upper, velocity, effort = zip(*bounds, strict=True)
-    return Limits(lower=lower, upper=upper, velocity=velocity, effort=effort)
-
-
-def _bounds(report: Report, joint: Element, kind: str, axis: Element | None) -> tuple[float, float, float, float]:
-    """Return lower, upper, velocity and effort of an axis."""
-    limit = None if axis is None else report.one(axis, "limit")
-    if limit is None:
-        return (-math.inf, math.inf, math.inf, math.inf)
-    lower = number_of(report, limit, "lower", -math.inf, infinite=True)
-    upper = number_of(report, limit, "upper", math.inf, infinite=True)
-    lower, upper = (math.copysign(math.inf, e) if abs(e) >= NO_LIMIT else e for e in (lower, upper))
-    rates = (number_of(report, limit, tag, math.inf, infinite=True) for tag in ("velocity", "effort"))
-    velocity, effort = (math.inf if rate < 0.0 or rate >= NO_LIMIT else rate for rate in rates)
-    name = quoted(joint.attributes.get("name", "?"))
-    if kind == "continuous" and (math.isfinite(lower) or math.isfinite(upper)):
-        report.remark(limit, f"joint {name} is continuous: its <lower> and <upper> have no effect")
-        lower, upper = -math.inf, math.inf
-    if lower > upper:
-        report.error(limit, f"joint {name}: lower limit {lower:g} exceeds upper limit {upper:g}; swap them?")
-        lower, upper = upper, lower
-    return lower, upper, velocity, effort
-
-
-def _properties(report: Report, entry: Entry, joint: Joint | None, holders: list[Element | None]) -> dict[str, Any]:
-    """Return damping, friction, armature and spring for each degree of freedom."""
-    if joint is None or joint.nv == 0:
-        return {}
-    found = [_dynamics(report, entry, holder) for holder in holders]
-    found = found * (joint.nv if len(found) == 1 else 1)
-    damping, friction, stiffness, rest = zip(*found, strict=True)
-    properties: dict[str, Any] = {"damping": damping, "friction": friction}
-    if any(stiffness) and isinstance(joint, Spherical):
-        report.remark(entry.element, f"joint {quoted(entry.name)}: a spring has no meaning for a ball joint")
-    elif any(stiffness):
-        properties["spring"] = Spring(stiffness, rest)
-    armature = report.one(entry.element, "cardan:armature")
-    if armature is not None:
-        properties["armature"] = numbers_in(report, armature, joint.nv)
-    return properties
-
-
-def _dynamics(report: Report, entry: Entry, axis: Element | None) -> tuple[float, ...]:
-    dynamics = None if axis is None else report.one(axis, "dynamics")
-    if dynamics is None:
-        return (0.0,) * len(PASSIVE)
-    least = (0.0, 0.0, 0.0, -math.inf)
-    if entry.document.version < (1, 6) and _is_adaptive(report, dynamics):
-        least = (-math.inf, *least[1:])
-    values = [number_of(report, dynamics, tag, 0.0, least=e) for tag, e in zip(PASSIVE, least, strict=True)]
-    return (max(values[0], 0.0), *values[1:])
-
-
-def _is_adaptive(report: Report, dynamics: Element) -> bool:
-    """Return whether damping is negative, which once meant that an engine may choose it; with a warning."""
-    if not number_of(report, dynamics, "damping", 0.0) < 0.0:
-        return False
-    report.warn(dynamics, "<damping>: a negative one, which leaves it to the engine to adapt it, is taken as 0")
-    return True
-
-
-def mimicked(r: Reading, read: SdfJoint, joints: dict[Entry, SdfJoint]) -> SdfJoint:
-    """Return a joint as a mimic of another, where it has a <mimic>."""
+def as_mimic(r: SdfReading, read: SdfJoint, joints: dict[Entry, SdfJoint]) -> SdfJoint:
     report = read.entry.document.report
     axes = (axis for tag in AXES[read.kind] for axis in read.entry.element.all(tag))
     mimic = next((mimic for axis in axes for mimic in axis.all("mimic")), None)

@@ -1,46 +1,222 @@
-"""What is on a link of SDF: its inertia, its shapes and sensors, in link axes."""
+"""What is on a link of SDF, in link axes: inertia, sensors, and shapes, which look and touch somehow."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
-from cardan._reach.formats.inertias import finite, stated
-from cardan._reach.formats.report import Report
-from cardan._reach.formats.sdf.context import Reading, pose_on
+from cardan._reach.formats.report import Report, finite, inertia_of
+from cardan._reach.formats.sdf.frames import SdfReading
 from cardan._reach.formats.sdf.scopes import SEPARATOR, Entry
-from cardan._reach.formats.sdf.solids import WATER, Cone, density_of, read_geometry, read_shape
 from cardan._reach.formats.sdf.values import (
     flag_attribute,
     flag_of,
     name_of,
     number_of,
+    numbers_in,
     pose_of,
+    text_of,
+    vector_of,
 )
+from cardan._reach.formats.tree_at_rest import rotation_onto, unit_axis
+from cardan._reach.formats.urdf.links import clipped
 from cardan._reach.formats.xml import Element
-from cardan._robot.geometry.shapes import (
-    Geometry,
-    Plane,
-    Shape,
-)
-from cardan._robot.records import Frame
+from cardan._robot.geometry import shapes as S
+from cardan._robot.geometry.shapes import Geometry, Mesh, Plane, Shape
+from cardan._robot.geometry.touching import EVERYTHING, MAX_CLASSES, either_way, groups_and_masks
+from cardan._robot.records import Frame, Material
+
+WATER = 1000.0  # the density where none is said [kg/m^3]
+_ALL_16 = 0xFFFF
+_WHOLE = re.compile(r"0x[0-9a-f]{1,10}|[0-9]{1,10}")
+PATCH = 3.0 * math.pi / 16.0  # torque of a patch of radius a under pressure as Hertz has it: 3 pi / 16 a mu N
+
+
+@dataclass(frozen=True, slots=True)
+class Cone:
+    """A cone, its axis along z, its origin at half its height: a solid for inertias, no shape."""
+
+    radius: float
+    length: float
+
+    def inertia(self, density: float) -> Inertia:
+        """Return the inertia; the centre of mass is a quarter of the height above the base."""
+        r, h = self.radius, self.length
+        m = density * math.pi * r * r * h / 3.0
+        across = m * (0.15 * r * r + 0.0375 * h * h)
+        return Inertia(m, (0.0, 0.0, -0.25 * h), Matrix3.diagonal(across, across, 0.3 * m * r * r))
+
+
+def density_of(report: Report, collision: Element) -> float | None:
+    if report.one(collision, "density") is None:
+        return None
+    return number_of(report, collision, "density", WATER, least=0.0)
+
+
+def read_shape(
+    r: SdfReading, entry: Entry, element: Element, geometry: Geometry, pose: SE3, density: float | None
+) -> Shape | None:
+    report = entry.document.report
+    common = _look(report, element) if element.tag == "visual" else _contact(r, report, element)
+    common |= {"name": element.attributes.get("name", "").strip(), "density": density}
+    if isinstance(geometry, Plane):
+        pose = pose @ SE3(_upright(report, element))
+    with report.blamed(element):
+        return Shape(entry.full_name, element.tag, geometry, pose, **common)  # pyright: ignore[reportArgumentType]
+    return None
+
+
+def read_geometry(entry: Entry, element: Element) -> Geometry | Cone | None:
+    report = entry.document.report
+    holder = report.one(element, "geometry")
+    if holder is None:
+        report.warn(element, f"<{element.tag}> has no <geometry> and is left out")
+        return None
+    solids = [child for child in holder.children if child.tag in _SOLIDS]
+    if len(solids) > 1:
+        report.error(solids[1], f"<geometry> holds one shape; it has <{solids[0].tag}> and <{solids[1].tag}>")
+    if not solids:
+        if not holder.children:
+            report.error(holder, f"<geometry> is empty; expected one of {', '.join(_SOLIDS)}")
+        return None
+    before = report.error_count
+    with report.blamed(solids[0]):
+        geometry = _SOLIDS[solids[0].tag](entry, solids[0])
+        return geometry if report.error_count == before else None
+    return None
+
+
+def _length(entry: Entry, element: Element, tag: str, default: float) -> float:
+    return number_of(entry.document.report, element, tag, default, least=0.0)
+
+
+def _mesh(entry: Entry, element: Element) -> Geometry:
+    report = entry.document.report
+    uri = text_of(report, element, "uri", None)
+    path = entry.document.meshes.path(uri, element) if uri else None
+    return Mesh(uri, path, vector_of(report, element, "scale", (1.0, 1.0, 1.0)))
+
+
+# What is made of a shape's element; lengths that are left out are those SDF says
+_SOLIDS: dict[str, Callable[[Entry, Element], Geometry | Cone | None]] = {
+    "box": lambda n, e: S.Box(vector_of(n.document.report, e, "size", (1.0, 1.0, 1.0))),
+    "sphere": lambda n, e: S.Sphere(_length(n, e, "radius", 1.0)),
+    "cylinder": lambda n, e: S.Cylinder(_length(n, e, "radius", 1.0), _length(n, e, "length", 1.0)),
+    "capsule": lambda n, e: S.Capsule(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
+    "ellipsoid": lambda n, e: S.Ellipsoid(vector_of(n.document.report, e, "radii", (1.0, 1.0, 1.0))),
+    "cone": lambda n, e: Cone(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
+    "plane": lambda n, e: Plane(),
+    "mesh": _mesh,
+    "empty": lambda n, e: None,
+}
+
+
+def _upright(report: Report, element: Element) -> Matrix3:
+    """Return the rotation that turns z onto the normal of a plane."""
+    plane = next(next(element.all("geometry")).all("plane"))
+    normal = vector_of(report, plane, "normal", (0.0, 0.0, 1.0))
+    if not any(normal):
+        report.error(plane, "<plane><normal>: it has no direction; expected one such as 0 0 1")
+        return Matrix3.identity()
+    return rotation_onto(unit_axis(normal))
+
+
+def _look(report: Report, visual: Element) -> dict[str, Any]:
+    material = report.one(visual, "material")
+    opaque = 1.0 - min(number_of(report, visual, "transparency", 0.0, least=0.0), 1.0)
+    if material is None:
+        return {}
+    diffuse = report.one(material, "diffuse")
+    rgba = None if diffuse is None else _colour(report, diffuse, opaque)
+    maps = [e for pbr in material.all("pbr") for metal in pbr.all("metal") for e in metal.all("albedo_map")]
+    texture = maps[0].text.strip() if maps else ""
+    return {"rgba": rgba, "texture": texture, "material": material.attributes.get("cardan:name", "")}
+
+
+def _colour(report: Report, diffuse: Element, opaque: float) -> tuple[float, ...]:
+    words = diffuse.text.split()
+    numbers = numbers_in(report, diffuse, 3 if len(words) == 3 else 4)
+    return clipped(report, diffuse, (*numbers[:3], (*numbers, 1.0)[3] * opaque))
+
+
+def _contact(r: SdfReading, report: Report, collision: Element) -> dict[str, Any]:
+    surface = report.one(collision, "surface")
+    contact = None if surface is None else report.one(surface, "contact")
+    mask = _ALL_16 if contact is None else _bits(report, report.one(contact, "collide_bitmask"), _ALL_16)
+    group = mask if contact is None else _bits(report, report.one(contact, "category_bitmask"), mask)
+    filtered = {"group": group, "mask": mask} if r.has_masks else {"group": EVERYTHING[0], "mask": EVERYTHING[1]}
+    return filtered | {"surface": None if surface is None else _material(report, surface)}
+
+
+def refiltered(report: Report, shapes: Sequence[Shape]) -> list[Shape]:
+    """Return shapes with groups and masks by which those collide of which either's category is in the other's bitmask.
+
+    With cardan each one's group must be in the other's mask. That is the same where category and bitmask are; else
+    every kind of both gets a bit of its own.
+    """
+    kinds = list(dict.fromkeys((s.group, s.mask) for s in shapes if s.role == "collision"))
+    if len(kinds) > MAX_CLASSES and any(group != mask for group, mask in kinds):
+        message = f"{len(kinds)} different pairs of category and bitmask, of which {MAX_CLASSES} can be kept exactly"
+        report.warn(0, f"{message}; shapes touch only where both shapes' bits let them")
+        return list(shapes)
+    bits = groups_and_masks(kinds, either_way)
+    return [
+        replace(s, group=bits[s.group, s.mask][0], mask=bits[s.group, s.mask][1]) if s.role == "collision" else s
+        for s in shapes
+    ]
+
+
+def _bits(report: Report, element: Element | None, default: int) -> int:
+    if element is None:
+        return default
+    text = element.text.strip().lower()
+    if _WHOLE.fullmatch(text) and (bits := int(text, 16 if text.startswith("0x") else 10)) <= _ALL_16:
+        return bits
+    report.error(element, f"<{element.tag}>: {text[:40]!r} is no whole number of 16 bits, 0 to 0xffff")
+    return _ALL_16
+
+
+def _material(report: Report, surface: Element) -> Material | None:
+    """Return what contact feels; None where nothing is said of it."""
+    friction, bounce = report.one(surface, "friction"), report.one(surface, "bounce")
+    given: dict[str, float] = {}
+    if friction is not None:
+        given |= _friction(report, friction)
+    if bounce is not None:
+        given["restitution"] = number_of(report, bounce, "restitution_coefficient", 0.0, least=0.0)
+    with report.blamed(surface):
+        return Material(**given) if given else None
+    return None
+
+
+def _friction(report: Report, friction: Element) -> dict[str, float]:
+    ode, bullet = report.one(friction, "ode"), report.one(friction, "bullet")
+    found = (ode, "mu", "mu2") if ode is not None else (bullet, "friction", "friction2")
+    engine, first, second = found
+    given: dict[str, float] = {}
+    if engine is not None:
+        given["friction"] = mu = number_of(report, engine, first, 1.0, least=0.0)
+        if number_of(report, engine, second, mu, least=0.0) != mu:
+            report.remark(engine, f"<{second}>: friction is the same in all directions here, that of <{first}>")
+    torsional = report.one(friction, "torsional")
+    if torsional is not None and flag_of(report, torsional, "use_patch_radius", default=True):
+        radius = number_of(report, torsional, "patch_radius", 0.0, least=0.0)
+        share = number_of(report, torsional, "coefficient", 1.0, least=0.0)
+        mu = given.get("friction", 1.0)
+        given |= {"friction": mu, "torsional": PATCH * radius * share if mu > 0.0 else 0.0}
+    return given
+
 
 ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 
 @dataclass(frozen=True, slots=True)
-class Solid:
-    """What a collision element says of the matter of its link."""
-
-    geometry: Geometry | Cone
-    pose: SE3
-    density: float | None
-    at: Element
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
+class SdfLink:
     """A link as read."""
 
     entry: Entry
@@ -49,97 +225,79 @@ class Link:
     sensors: tuple[Frame, ...]
 
 
-def read_link(r: Reading, entry: Entry) -> Link:
-    """Return what is on a link."""
-    report, element = entry.document.report, entry.element
-    shapes, solids = [], []
+Matter = tuple[Element, Geometry | Cone, SE3, float | None]  # a <collision>, its geometry, pose and density
+
+
+def read_link(r: SdfReading, entry: Entry) -> SdfLink:
+    report, element, name = entry.document.report, entry.element, quoted(entry.name)
+    shapes, matter = [], list[Matter]()
     names: set[tuple[str, str]] = set()
     for child in element.children:
-        if child.tag in ("visual", "collision"):
-            _check_name(report, child, names)
-            pose = pose_on(r, entry, child)
-            geometry = read_geometry(entry, child)
-            if geometry is None:
-                continue
-            density = density_of(report, child) if child.tag == "collision" else None
-            if child.tag == "collision":
-                solids.append(Solid(geometry, pose, density, child))
-            if not isinstance(geometry, Cone):
-                shapes.append(read_shape(r, entry, child, geometry, pose, density))
-    _warn_of_motion(report, element, entry.name)
-    inertia = _inertia(report, element, entry.name, solids)
-    sensors = sensors_of(r, entry, entry.full_name, SE3.identity())
-    return Link(entry, inertia, tuple(s for s in shapes if s is not None), sensors)
-
-
-def _check_name(report: Report, element: Element, names: set[tuple[str, str]]) -> None:
-    name = name_of(report, element)
-    if name is not None and (element.tag, name) in names:
-        report.error(element, f"there is already a {element.tag} named {quoted(name)} on this link")
-    names.add((element.tag, name or ""))
-
-
-def _warn_of_motion(report: Report, element: Element, name: str) -> None:
-    """Warn of what changes how a link moves and cannot be had here."""
+        if child.tag not in ("visual", "collision"):
+            continue
+        own = name_of(report, child)
+        if own is not None and (child.tag, own) in names:
+            report.error(child, f"there is already a {child.tag} named {quoted(own)} on this link")
+        names.add((child.tag, own or ""))
+        pose, geometry = r.frames.on_entry(entry, child), read_geometry(entry, child)
+        if geometry is None:
+            continue
+        density = density_of(report, child) if child.tag == "collision" else None
+        if child.tag == "collision":
+            matter.append((child, geometry, pose, density))
+        if not isinstance(geometry, Cone):
+            shapes.append(read_shape(r, entry, child, geometry, pose, density))
     if not flag_of(report, element, "gravity", default=True):
-        report.warn(element, f"link {quoted(name)} asks for no gravity; here, it falls as all others do")
+        report.warn(element, f"link {name} asks for no gravity; here, it falls as all others do")
     if flag_of(report, element, "kinematic"):
-        report.warn(element, f"link {quoted(name)} is kinematic; here, it moves by its inertia as all others do")
+        report.warn(element, f"link {name} is kinematic; here, it moves by its inertia as all others do")
+    inertia = _inertia(report, element, entry.name, matter)
+    sensors = sensors_of(r, entry, entry.full_name, SE3.identity())
+    return SdfLink(entry, inertia, tuple(s for s in shapes if s is not None), sensors)
 
 
-def sensors_of(r: Reading, entry: Entry, body: str, X_body_owner: SE3) -> tuple[Frame, ...]:
-    """Return the sensors of a link or joint as frames on a body."""
+def sensors_of(r: SdfReading, entry: Entry, body: str, X_body_owner: SE3) -> tuple[Frame, ...]:
     found = []
     for sensor in entry.element.all("sensor"):
         name = name_of(entry.document.report, sensor)
         with entry.document.report.blamed(sensor):
             if name is not None:
-                pose = X_body_owner @ pose_on(r, entry, sensor)
+                pose = X_body_owner @ r.frames.on_entry(entry, sensor)
                 found.append(Frame(f"{entry.full_name}{SEPARATOR}{name}", body, pose, "sensor"))
     return tuple(found)
 
 
-# --- inertia -----------------------------------------------------------------------------------------------------
-
-
-def _inertia(report: Report, link: Element, name: str, solids: list[Solid]) -> Inertia | None:
-    """Return the inertia in link axes; None where it is faulty."""
+def _inertia(report: Report, link: Element, name: str, matter: list[Matter]) -> Inertia | None:
     inertial = report.one(link, "inertial")
     if inertial is None:
         return Inertia(1.0, (0.0, 0.0, 0.0), Matrix3.identity())
     if flag_attribute(report, inertial, "auto"):
-        return _automatic(report, inertial, name, solids)
+        return _automatic(report, inertial, name, matter)
     before = report.error_count
     mass = number_of(report, inertial, "mass", 1.0, least=0.0)
-    pose, entries = pose_of(report, inertial), _entries(report, inertial)
+    pose, inertia = pose_of(report, inertial), report.one(inertial, "inertia")
+    entries = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
+    if inertia is not None:
+        entries = tuple(number_of(report, inertia, e, usual) for e, usual in zip(ENTRIES, entries, strict=True))
     if pose.relative_to:
         report.remark(inertial, "<inertial><pose>: it is always relative to the link")
     if report.error_count > before:
         return None
     if mass == 0.0 and not any(entries):
         return None  # as it is said of a body without
-    return stated(report, inertial, name, mass, pose.X, entries)
+    return inertia_of(report, inertial, name, mass, pose.X, entries)
 
 
-def _entries(report: Report, inertial: Element) -> tuple[float, ...]:
-    inertia = report.one(inertial, "inertia")
-    defaults = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
-    if inertia is None:
-        return defaults
-    return tuple(number_of(report, inertia, e, d) for e, d in zip(ENTRIES, defaults, strict=True))
-
-
-def _automatic(report: Report, inertial: Element, name: str, solids: list[Solid]) -> Inertia | None:
+def _automatic(report: Report, inertial: Element, name: str, matter: list[Matter]) -> Inertia | None:
     """Return the inertia of the collision shapes; a mass that is given scales it."""
     density = number_of(report, inertial, "density", WATER, least=0.0)
     total, before = Inertia.zero(), report.error_count
-    for solid in solids:
-        with report.blamed(solid.at):
-            if isinstance(solid.geometry, Plane):
-                report.remark(solid.at, "a plane has no inertia: it does not count")
+    for at, geometry, pose, own in matter:
+        with report.blamed(at):
+            if isinstance(geometry, Plane):
+                report.remark(at, "a plane has no inertia: it does not count")
             else:
-                of = density if solid.density is None else solid.density
-                total = total + solid.pose @ solid.geometry.inertia(of)
+                total = total + pose @ geometry.inertia(density if own is None else own)
     if total.mass == 0.0 and report.error_count > before:
         return None
     if total.mass == 0.0:

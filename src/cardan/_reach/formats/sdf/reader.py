@@ -10,66 +10,73 @@ Source: the specification of SDFormat 1.12 (sdformat.org/spec) and its pose-fram
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Matrix3
 from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.report import Place, Report
-from cardan._reach.formats.sdf.context import Reading
+from cardan._reach.formats.report import FilePlace, Report, listed
+from cardan._reach.formats.resources import Packages
 from cardan._reach.formats.sdf.documents import Document, Library
-from cardan._reach.formats.sdf.frames import Attached, Frames
-from cardan._reach.formats.sdf.joints import SdfJoint, mimicked, read_joint
-from cardan._reach.formats.sdf.links import Link, read_link
-from cardan._reach.formats.sdf.scopes import MODEL_FRAME, ROOT, SEPARATOR, Builder, Entry, Scope, Target
-from cardan._reach.formats.sdf.solids import refiltered
+from cardan._reach.formats.sdf.frames import Attached, Frames, SdfReading
+from cardan._reach.formats.sdf.joints import JointReader, SdfJoint, as_mimic
+from cardan._reach.formats.sdf.links import SdfLink, read_link, refiltered
+from cardan._reach.formats.sdf.scopes import MODEL_FRAME, ROOT, SEPARATOR, Builder, Destination, Entry, Scope
 from cardan._reach.formats.sdf.values import vector_of
+from cardan._reach.formats.sdf.writer import write_sdf
 from cardan._reach.formats.source import Source
-from cardan._reach.formats.xml import Element
+from cardan._reach.formats.tree_at_rest import connected
+from cardan._reach.formats.urdf.reader import read as read_urdf
+from cardan._reach.formats.xml import Element, parse
 from cardan._robot.description import Mechanism
-from cardan._robot.description.rooting import Forest
 from cardan._robot.joints import Fixed, FreeFlyer, Joint
 from cardan._robot.model import WORLD
 from cardan._robot.model.layout import resolve_mimics
 from cardan._robot.records import EARTH_GRAVITY, Frame
 
-WORLD_GRAVITY = (0.0, 0.0, -9.8)
-"""What SDF says of a world that does not."""
-
-
-@dataclass(slots=True)
-class _Parts:
-    """What a description holds, as read."""
-
-    links: list[Link] = field(default_factory=list)
-    joints: list[SdfJoint] = field(default_factory=list)
-    frames: list[tuple[Entry, Frame]] = field(default_factory=list)
+SHOWN = 3
+WORLD_GRAVITY = (0.0, 0.0, -9.8)  # what SDF says of a world that does not
 
 
 def read(source: Source, options: Options) -> Description:
     """Return what an SDF holds."""
     report = Report(source.name)
-    library = Library(report, options.package_dirs)
+    library = Library(report, options.package_dirs, partial(_urdf_as_sdf, options.package_dirs))
     document = library.first(source)
     if document is None:
         return Description(None, report)
     element = _chosen_root(document, options.model)
     if element is None:
         return Description(None, report)
-    scope = _scopes(library, document, element, options)
+    models = [e for e in element.children if e.tag in ("model", "include")]
+    others = [e for e in element.children if e.tag in ("frame", "joint")]
+    scope = Scope("", element, document, is_world=True)
+    Builder(library, options.model or (len(models) == 1 and not others)).fill(scope, (document.path,))
     if options.model is not None and options.model not in scope.names:
         hint = report.nearest(options.model, scope.names) or f"; the models are {', '.join(map(quoted, scope.names))}"
         report.error(element, f"there is no model {quoted(options.model)}{hint}")
-    reading = Reading(report, Frames(report), options.continuous)
+    reading = SdfReading(report, Frames(report), options.continuous)
     gravity = EARTH_GRAVITY if element.tag == "sdf" else vector_of(report, element, "gravity", WORLD_GRAVITY)
-    parts = _read(reading, scope, options.model)
+    parts = _Parts(reading, scope, options.model)
     if report.errors:
         return Description(None, report)
     mechanism = Mechanism(_name(scope, options.model), gravity)
-    _fill(reading, mechanism, parts, is_floating=element.tag == "world" and options.model is None)
+    parts.add_to(mechanism, is_floating=element.tag == "world" and options.model is None)
     return Description(None if report.errors else mechanism, report, reading.places)
+
+
+def _urdf_as_sdf(packages: Packages | None, source: Source, report: Report) -> Element | None:
+    """Return a URDF that is included as the writer of SDF has it."""
+    found = read_urdf(source, Options(package_dirs=packages))
+    report.include(found.report)
+    with report.blamed(1):
+        if found.thing is not None:
+            text = write_sdf(found.thing).text.encode()
+            return parse(Source(source.name, text, source.folder, "utf-8"))
+    return None
 
 
 def _chosen_root(document: Document, chosen: str | None) -> Element | None:
@@ -94,185 +101,139 @@ def _chosen_root(document: Document, chosen: str | None) -> Element | None:
     return replace(root, children=models[:1])
 
 
-def _scopes(library: Library, document: Document, element: Element, options: Options) -> Scope:
-    """Return the world, or root, with everything in it by name."""
-    models = [e for e in element.children if e.tag in ("model", "include")]
-    others = [e for e in element.children if e.tag in ("frame", "joint")]
-    plain = options.model or (len(models) == 1 and not others)
-    scope = Scope("", element, document, is_world=True)
-    Builder(library, plain).fill(scope, (document.path,))
-    return scope
-
-
-# --- reading what is there ---------------------------------------------------------------------------------------
-
-
-def _read(r: Reading, scope: Scope, only: str | None) -> _Parts:
-    """Return links, joints and frames, in document order."""
-    parts = _Parts()
-    scopes = [scope] if only is None else [e.scope for e in scope.names.values() if e.name == only and e.scope]
-    r.has_masks = any(
-        e.tag == "collide_bitmask" for s in scopes for link in s.entries("link") for e in link.element.walk()
-    )
-    for inner in scopes:
-        _check_models(r, inner)
-        parts.links += [read_link(r, entry) for entry in inner.entries("link")]
-        found = [read_joint(r, entry) for entry in inner.entries("joint")]
-        parts.joints += [joint for joint in found if joint is not None]
-        parts.frames += _frames(r, inner)
-    _remark_on_inertia(r, parts.links)
-    if not parts.links and not r.report.errors:
-        r.report.warn(scope.element, f"<{scope.element.tag}> holds no <link>: the mechanism has no body")
-    by_entry = {joint.entry: joint for joint in parts.joints}
-    parts.joints = [mimicked(r, joint, by_entry) for joint in parts.joints]
-    for document in {link.entry.document for link in parts.links}:
-        document.meshes.tell(document.report)
-    return parts
-
-
-def _check_models(r: Reading, scope: Scope) -> None:
-    """Note models without a link, and canonical links that are none."""
-    for entry in scope.entries("model"):
-        inner = entry.scope
-        if inner is None or not inner.is_whole:
-            continue
-        r.frames.link(Target((), None, inner))
-        if not inner.static and not any(e.tag in ("link", "model", "include") for e in inner.element.children):
-            entry.document.report.error(entry.element, f"model {quoted(entry.name)} has no <link>; a model needs one")
-
-
-def _frames(r: Reading, scope: Scope) -> Iterator[tuple[Entry, Frame]]:
-    """Yield the frames, each on the link it is fixed to."""
-    for entry in scope.entries("frame"):
-        if entry.name.endswith(f"{SEPARATOR}{MODEL_FRAME}"):
-            continue  # SDF 1.7 wrote out those of models in models
-        here = Target((), entry, entry.home)
-        link = r.frames.link(here)
-        pose = r.frames.on_link(link, here)
-        kind = "sensor" if entry.element.attributes.get("cardan:kind") == "sensor" else "operational"
-        with r.report.blamed(entry.at):
-            yield entry, Frame(entry.full_name, _body(link), pose, kind)
-
-
-def _remark_on_inertia(r: Reading, links: Sequence[Link]) -> None:
-    without = [link for link in links if next(link.entry.element.all("inertial"), None) is None]
-    if without:
-        names = ", ".join(quoted(link.entry.name) for link in without[:3]) + (", ..." if len(without) > 3 else "")
-        told = f"without <inertial>, as SDF says, 1 kg and 1 kg m^2 about every axis: {len(without)} link(s), {names}"
-        r.report.remark(without[0].entry.at, told)
-
-
-# --- the mechanism -----------------------------------------------------------------------------------------------
-
-
-def _fill(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool) -> None:
-    """Put what was read into a mechanism; faults found even now go to the report."""
-    for link in parts.links:
-        with _placed(r, "body", link.entry.full_name, link.entry.at):
-            mechanism.add_body(link.entry.full_name, link.inertia)
-    with r.report.blamed(1):
-        for shape in refiltered(r.report, [shape for link in parts.links for shape in link.shapes]):
-            mechanism.add_shape(shape)
-    _add_static(r, mechanism, parts)
-    _add_joints(r, mechanism, parts)
-    _add_bases(r, mechanism, parts, is_floating=is_floating)
-    sensors = [(x.entry, frame) for x in (*parts.links, *parts.joints) for frame in x.sensors]
-    for entry, frame in (*parts.frames, *sensors):
-        with _placed(r, "frame", frame.name, entry.at):
-            mechanism.add_frame(frame.name, frame.body, frame.pose, frame.kind)
-
-
-@contextmanager
-def _placed(r: Reading, kind: str, name: str, at: Place) -> Iterator[None]:
-    """Note where something is described, and what is refused of it."""
-    r.places.setdefault((kind, name), at)
-    with r.report.blamed(at):
-        yield
-
-
 def _name(scope: Scope, only: str | None) -> str:
     """Return the name of the mechanism: that of the one model, or of the world."""
-    if only is not None:
-        return only
-    models = [entry for entry in scope.names.values() if entry.kind == "model"]
-    named = models[0].element if len(models) == 1 and models[0].scope.prefix == "" else scope.element  # pyright: ignore
-    return named.attributes.get("name", "").strip() or "mechanism"
-
-
-def _add_static(r: Reading, mechanism: Mechanism, parts: _Parts) -> None:
-    """Fix the links of static models on the world, and tell of joints between them, which cannot move."""
-    for link in parts.links:
-        if link.entry.home.static:
-            _fix(r, mechanism, link.entry, f"{link.entry.full_name}_static", Fixed())
-    idle = [joint for joint in parts.joints if _is_idle(joint)]
-    if idle:
-        names = ", ".join(quoted(joint.entry.full_name) for joint in idle[:3]) + (", ..." if len(idle) > 3 else "")
-        r.report.warn(idle[0].entry.at, f"{len(idle)} joint(s) between links of static models are left out: {names}")
-
-
-def _fix(r: Reading, mechanism: Mechanism, link: Entry, name: str, joint: Joint) -> None:
-    """Add a joint between the world and where a link stands."""
-    with _placed(r, "joint", name, link.at):
-        mechanism.add_joint(name, joint, WORLD, link.full_name, r.frames.in_root(link))
-
-
-def _is_idle(joint: SdfJoint) -> bool:
-    return all(link is None or link.home.static for link in (joint.parent, joint.child))
-
-
-def _add_joints(r: Reading, mechanism: Mechanism, parts: _Parts) -> None:
-    for joint in parts.joints:
-        name, poses = joint.entry.full_name, (joint.parent_pose, joint.child_pose)
-        if not _is_idle(joint):
-            with _placed(r, "joint", name, joint.entry.at):
-                ends = _body(joint.parent), _body(joint.child)
-                mechanism.add_joint(name, joint.joint, *ends, *poses, joint.limits, **joint.properties)
-    with r.report.blamed(1):
-        resolve_mimics(mechanism.joints)
+    models = [entry for entry in scope.names.values() if entry.kind == "model" and entry.scope is not None]
+    is_one = len(models) == 1 and models[0].scope is not None and models[0].scope.prefix == ""
+    named = models[0].element if is_one else scope.element
+    return only or named.attributes.get("name", "").strip() or "mechanism"
 
 
 def _body(link: Attached) -> str:
     return WORLD if link is None else link.full_name
 
 
-def _add_bases(r: Reading, mechanism: Mechanism, parts: _Parts, *, is_floating: bool) -> None:
-    """Let every part that hangs on nothing float, or mark where the file has the only one."""
-    anchors = list(_loose(mechanism, parts))
-    if not is_floating and len(anchors) == 1:
-        _mark_root(r, mechanism, anchors[0])
-        return
-    taken = {c.name for c in mechanism.joints}
-    for link in anchors:
-        names = (f"{link.entry.home.prefix}root", f"{link.entry.home.prefix}root_{link.entry.name}")
-        name = names[1] if names[0] in taken else names[0]
-        taken.add(name)
-        _fix(r, mechanism, link.entry, name, FreeFlyer())
+class _Parts:
+    """Links, joints and frames as read, in document order; put into a mechanism if all is right."""
 
+    def __init__(self, r: SdfReading, scope: Scope, only: str | None) -> None:
+        self.r = r
+        self.links: list[SdfLink] = []
+        self.joints: list[SdfJoint] = []
+        self.frames: list[tuple[Entry, Frame]] = []
+        scopes = [scope] if only is None else [e.scope for e in scope.names.values() if e.name == only and e.scope]
+        links = [link for s in scopes for link in s.entries("link")]
+        r.has_masks = any(e.tag == "collide_bitmask" for link in links for e in link.element.walk())
+        for inner in scopes:
+            self._read(inner)
+        without = [link for link in self.links if next(link.entry.element.all("inertial"), None) is None]
+        if without:
+            count = f"{len(without)} link(s), {listed([link.entry.name for link in without], SHOWN)}"
+            usual = "without <inertial>, as SDF says, 1 kg and 1 kg m^2 about every axis"
+            r.report.remark(without[0].entry.at, f"{usual}: {count}")
+        if not self.links and not r.report.errors:
+            r.report.warn(scope.element, f"<{scope.element.tag}> holds no <link>: the mechanism has no body")
+        by_entry = {joint.entry: joint for joint in self.joints}
+        self.joints = [as_mimic(r, joint, by_entry) for joint in self.joints]
+        for document in {link.entry.document for link in self.links}:
+            document.meshes.tell(document.report)
 
-def _loose(mechanism: Mechanism, parts: _Parts) -> Iterator[Link]:
-    """Yield of every part that does not hang on the world the first link that is no joint's child."""
-    forest = Forest((WORLD, *(body.name for body in mechanism.bodies)))
-    for c in mechanism.joints:
-        forest.join(c.parent, c.child)
-    children = {c.child for c in mechanism.joints}
-    groups: dict[str, list[Link]] = {}
-    for link in parts.links:
-        groups.setdefault(forest.find(link.entry.full_name), []).append(link)
-    for part, links in groups.items():
-        if part != forest.find(WORLD):
-            yield next((link for link in links if link.entry.full_name not in children), links[0])
+    def _read(self, scope: Scope) -> None:
+        r = self.r
+        for entry in scope.entries("model"):
+            inner = entry.scope
+            if inner is None or not inner.is_whole:
+                continue
+            r.frames.link(Destination((), None, inner))  # a canonical link that does not exist is an error
+            if not inner.static and not any(e.tag in ("link", "model", "include") for e in inner.element.children):
+                message = f"model {quoted(entry.name)} has no <link>; a model needs one"
+                entry.document.report.error(entry.element, message)
+        self.links += [read_link(r, entry) for entry in scope.entries("link")]
+        joints = [JointReader(r, entry).read() for entry in scope.entries("joint")]
+        self.joints += [joint for joint in joints if joint is not None]
+        for entry in scope.entries("frame"):
+            if entry.name.endswith(f"{SEPARATOR}{MODEL_FRAME}"):
+                continue  # SDF 1.7 wrote out those of models in models
+            here = Destination((), entry, entry.home)
+            link = r.frames.link(here)
+            pose = r.frames.on_link(link, here)
+            kind = "sensor" if entry.element.attributes.get("cardan:kind") == "sensor" else "operational"
+            with r.report.blamed(entry.at):
+                self.frames.append((entry, Frame(entry.full_name, _body(link), pose, kind)))
 
+    def add_to(self, mechanism: Mechanism, *, is_floating: bool) -> None:
+        """Put what was read into a mechanism; faults found even now go to the report."""
+        r = self.r
+        for link in self.links:
+            with self._described("body", link.entry.full_name, link.entry.at):
+                mechanism.add_body(link.entry.full_name, link.inertia)
+        with r.report.blamed(1):
+            for shape in refiltered(r.report, [shape for link in self.links for shape in link.shapes]):
+                mechanism.add_shape(shape)
+        self._add_joints(mechanism)
+        self._add_bases(mechanism, is_floating=is_floating)
+        sensors = [(x.entry, frame) for x in (*self.links, *self.joints) for frame in x.sensors]
+        for entry, frame in (*self.frames, *sensors):
+            with self._described("frame", frame.name, entry.at):
+                mechanism.add_frame(frame.name, frame.body, frame.pose, frame.kind)
 
-def _mark_root(r: Reading, mechanism: Mechanism, anchor: Link) -> None:
-    """Add a frame where the file's own is, if the root link does not stand there."""
-    X = r.frames.in_root(anchor.entry)
-    if SE3.identity() == X:
-        return
-    name = quoted(anchor.entry.name)
-    told = (
-        f"link {name} does not stand at the file's origin, where cardan.load puts it; root={ROOT!r} puts it where it is"
-    )
-    note = r.report.remark if Matrix3.identity() == X.rotation else r.report.warn
-    note(anchor.entry.at, told)
-    with r.report.blamed(anchor.entry.at):
-        mechanism.add_frame(ROOT, anchor.entry.full_name, X.inverse())
+    @contextmanager
+    def _described(self, kind: str, name: str, at: FilePlace) -> Iterator[None]:
+        """Note where something is described, and what is refused of it."""
+        self.r.places.setdefault((kind, name), at)
+        with self.r.report.blamed(at):
+            yield
+
+    def _add_joints(self, mechanism: Mechanism) -> None:
+        """Fix the links of static models on the world; joints between them, which cannot move, are left out."""
+        for link in self.links:
+            if link.entry.home.static:
+                self._fix(mechanism, link.entry, f"{link.entry.full_name}_static", Fixed())
+        idle, moving = [], []
+        for j in self.joints:
+            is_idle = all(link is None or link.home.static for link in (j.parent, j.child))
+            (idle if is_idle else moving).append(j)
+        if idle:
+            names = listed([joint.entry.full_name for joint in idle], SHOWN)
+            message = f"{len(idle)} joint(s) between links of static models are left out: {names}"
+            self.r.report.warn(idle[0].entry.at, message)
+        for j in moving:
+            with self._described("joint", j.entry.full_name, j.entry.at):
+                ends = _body(j.parent), _body(j.child), j.parent_pose, j.child_pose
+                mechanism.add_joint(j.entry.full_name, j.joint, *ends, j.limits, **j.properties)
+        with self.r.report.blamed(1):
+            resolve_mimics(mechanism.joints)
+
+    def _fix(self, mechanism: Mechanism, link: Entry, name: str, joint: Joint) -> None:
+        """Add a joint between the world and where a link stands."""
+        with self._described("joint", name, link.at):
+            mechanism.add_joint(name, joint, WORLD, link.full_name, self.r.frames.in_root(link))
+
+    def _add_bases(self, mechanism: Mechanism, *, is_floating: bool) -> None:
+        """Let every part that hangs on nothing float, or mark where the file has the only one."""
+        forest = connected((body.name for body in mechanism.bodies), mechanism.joints)
+        children, taken = {c.child for c in mechanism.joints}, {c.name for c in mechanism.joints}
+        parts: dict[str, list[Entry]] = {}
+        for link in self.links:
+            parts.setdefault(forest.find(link.entry.full_name), []).append(link.entry)
+        parts.pop(forest.find(WORLD), None)
+        firsts = [next((e for e in links if e.full_name not in children), links[0]) for links in parts.values()]
+        if not is_floating and len(firsts) == 1:
+            self._mark_root(mechanism, firsts[0])
+            return
+        for link in firsts:
+            name = f"{link.home.prefix}root"
+            name = f"{name}_{link.name}" if name in taken else name
+            taken.add(name)
+            self._fix(mechanism, link, name, FreeFlyer())
+
+    def _mark_root(self, mechanism: Mechanism, link: Entry) -> None:
+        """Add a frame where the file's own is, if the root link does not stand there."""
+        report, X = self.r.report, self.r.frames.in_root(link)
+        if SE3.identity() == X:
+            return
+        where = f"link {quoted(link.name)} does not stand at the file's origin, where cardan.load puts it"
+        note = report.remark if Matrix3.identity() == X.rotation else report.warn
+        note(link.at, f"{where}; root={ROOT!r} puts it where it is")
+        with report.blamed(link.at):
+            mechanism.add_frame(ROOT, link.full_name, X.inverse())

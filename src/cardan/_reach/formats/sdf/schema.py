@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from cardan._reach.formats.vocabulary import Vocabulary, verdicts
 
-VERSIONS = tuple((1, minor) for minor in range(2, 13))
-"""Versions that are read; before, files had another root element."""
+VERSIONS = tuple((1, minor) for minor in range(2, 13))  # versions that are read; before, files had another root element
 
 _LOOK = "remark: cardan draws nothing"
 _PROGRAM = "remark: it belongs to the program that simulates"
@@ -26,6 +25,7 @@ _GEARBOX = "remark: only for gearbox joints, which are refused"
 _SENSOR = "remark: a sensor is a frame here; what it measures, and how, is not read"
 _AXIS = verdicts("<xyz> <limit> <dynamics> <mimic> <use_parent_model_frame>") | {"<initial_position>": _DEPRECATED}
 
+# By tag, or the end of a path of tags: attributes and, in angle brackets, children, each with what becomes of it
 ELEMENTS: dict[str, dict[str, str]] = {
     "sdf": verdicts("version <world> <model>") | verdicts("<actor> <light>", _LOOK),
     "world": {
@@ -142,6 +142,5 @@ ELEMENTS: dict[str, dict[str, str]] = {
     | verdicts("<gpu_lidar> <imu> <lidar> <logical_camera> <magnetometer> <navsat> <ray> <rfid> <rfidtag>", _SENSOR)
     | verdicts("<sonar> <transceiver>", _SENSOR),
 }
-"""By tag, or the end of a path of tags: attributes and, in angle brackets, children, each with what becomes of it."""
 
 VOCABULARY = Vocabulary("SDF", ELEMENTS)

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from cardan._algebra.errors import quoted
-from cardan._reach.formats.report import Place
+from cardan._reach.formats.report import FilePlace
 from cardan._reach.formats.sdf.documents import FRAMES_SINCE, Document, Library
 from cardan._reach.formats.sdf.values import RawPose, flag_attribute, flag_of, name_of, pose_of, text_of
 from cardan._reach.formats.xml import Element
@@ -21,108 +21,78 @@ from cardan._reach.formats.xml import Element
 Kind = Literal["link", "frame", "joint", "model"]
 MODEL_FRAME = "__model__"
 WORLD_FRAME = "world"
-ROOT = "__root__"
-"""The frame of the file as a whole, on the one part that hangs on nothing."""
+ROOT = "__root__"  # the frame of the file as a whole, on the one part that hangs on nothing
 SEPARATOR = "::"
 MAX_MODEL_DEPTH = 40
-SCOPED_SINCE = (1, 8)
-"""Before this version a name might contain the separator."""
+SCOPED_SINCE = (1, 8)  # before this version a name might contain the separator
 _RESERVED = re.compile(r"__.*__")
 
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """Something with a name and a frame: a link, a frame, a joint, or a model in a scope.
+    """Something with a name and a frame: a link, a frame, a joint, or a model in a scope."""
 
-    Attributes:
-        kind: which.
-        name: in its scope.
-        home: the scope.
-        element: in the file.
-        document: the file.
-        pose: as it is written.
-        attached_to: what a frame is fixed to, or the child of a joint; a name.
-        scope: what is in a model.
-        is_merged: whether a model is one whose parts stand in its parent.
-    """
-
-    kind: Kind
-    name: str
-    home: Scope
-    element: Element
-    document: Document
-    pose: RawPose
-    attached_to: str = ""
-    scope: Scope | None = None
-    is_merged: bool = False
+    kind: Kind  # which
+    name: str  # in its scope
+    home: Scope  # the scope
+    element: Element  # in the file
+    document: Document  # the file
+    pose: RawPose  # as it is written
+    attached_to: str = ""  # what a frame is fixed to, or the child of a joint; a name
+    scope: Scope | None = None  # what is in a model
+    is_merged: bool = False  # whether a model is one whose parts stand in its parent
 
     @property
     def full_name(self) -> str:
-        """The name in the mechanism."""
         return self.home.prefix + self.name
 
     @property
-    def at(self) -> Place:
-        """Where it is described."""
+    def at(self) -> FilePlace:
         return self.document.place(self.element)
 
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """A world or a model.
+    """A world or a model."""
 
-    Attributes:
-        prefix: goes before the names of what is in it, to make those of the mechanism.
-        element: in the file.
-        document: the file.
-        is_world: whether it is a world, or a file's root.
-        static: whether nothing in it moves.
-        canonical: name of the link a model's frame is fixed to; the first one where it is empty.
-        placement: name of what a model's pose is the pose of; its own frame where it is empty.
-        owner: the model whose inside it is; None for a world.
-        is_whole: whether all it includes was read.
-        names: what is in it, by name.
-        merged: names that stand for what is in a merged model, and that model.
-    """
-
-    prefix: str
-    element: Element
-    document: Document
-    is_world: bool = False
-    static: bool = False
-    canonical: str = ""
-    placement: str = ""
-    owner: Entry | None = None
-    is_whole: bool = True
-    names: dict[str, Entry] = field(default_factory=dict)
+    prefix: str  # goes before the names of what is in it, to make those of the mechanism
+    element: Element  # in the file
+    document: Document  # the file
+    is_world: bool = False  # whether it is a world, or a file's root
+    static: bool = False  # whether nothing in it moves
+    canonical: str = ""  # name of the link a model's frame is fixed to; the first one where it is empty
+    placement: str = ""  # name of what a model's pose is the pose of; its own frame where it is empty
+    owner: Entry | None = None  # the model whose inside it is; None for a world
+    is_whole: bool = True  # whether all it includes was read
+    names: dict[str, Entry] = field(default_factory=dict)  # what is in it, by name
+    # names that stand for what is in a merged model, and that model
     merged: dict[str, Entry] = field(default_factory=dict)
 
     def entries(self, kind: Kind) -> Iterator[Entry]:
-        """Yield what is in it and in the models in it, in document order."""
         for entry in self.names.values():
             if entry.kind == kind:
                 yield entry
             if entry.scope is not None:
                 yield from entry.scope.entries(kind)
 
-    def find(self, name: str) -> Target | None:
-        """Return what a name leads to from here; None if it leads nowhere."""
+    @property
+    def root(self) -> Scope:
+        return self if self.owner is None else self.owner.home.root
+
+    def find(self, name: str) -> Destination | None:
         models, scope, name = self._walked(name)
         if name in scope.names:
-            return Target(models, scope.names[name], scope)
-        return Target(models, None, scope) if name == scope.own_frame else None
+            return Destination(models, scope.names[name], scope)
+        return Destination(models, None, scope) if name == scope.own_frame else None
 
     def may_have(self, name: str) -> bool:
-        """Return whether a name that leads nowhere might be in a file that could not be included."""
         return not self._walked(name)[1].is_whole
 
     @property
     def own_frame(self) -> str:
-        """What the frame of the scope itself is called in it."""
         return WORLD_FRAME if self.is_world else MODEL_FRAME
 
     def _walked(self, name: str) -> tuple[tuple[Entry, ...], Scope, str]:
-        """Return the models a name leads through, where that ends, and what is left of the name."""
         models, scope = [], self
         while name not in scope.names and name != scope.own_frame:
             step, rest = scope._step(name)
@@ -133,7 +103,6 @@ class Scope:
         return tuple(models), scope, name
 
     def _step(self, name: str) -> tuple[Entry | None, str]:
-        """Return the model a name leads into, and what it is called there."""
         head, _, rest = name.partition(SEPARATOR)
         merged = self.merged.get(name) or self.merged.get(head)
         return (merged, name) if merged else (self.names.get(head), rest)
@@ -146,7 +115,7 @@ class Scope:
                 yield from (f"{entry.name}{SEPARATOR}{name}" for name in entry.scope.names)
 
 
-class Target(NamedTuple):
+class Destination(NamedTuple):
     """Where a name leads: through models, to an entry, or to the frame of a scope itself."""
 
     models: tuple[Entry, ...]
@@ -155,8 +124,6 @@ class Target(NamedTuple):
 
 
 class Included(NamedTuple):
-    """What an include says of the model in another file."""
-
     element: Element
     document: Document
     merges: bool
@@ -186,15 +153,14 @@ class Builder:
                 self._add_included(scope, element, files, depth)
 
     def _add_part(self, scope: Scope, element: Element) -> None:
-        document = scope.document
-        kind: Kind = element.tag  # pyright: ignore[reportAssignmentType] -- one of three
+        document, kind = scope.document, cast("Kind", element.tag)
         name = name_of(document.report, element)
         entry = Entry(kind, name or "", scope, element, document, pose_of(document.report, element))
         if kind == "frame":
             entry.attached_to = element.attributes.get("attached_to", "").strip()
         elif kind == "joint":
             entry.attached_to = text_of(document.report, element, "child")
-        elif kind == "link" and scope.is_world:
+        elif scope.is_world:
             document.report.error(element, "a <link> stands in a <model>, not in a <world>")
         if name is not None:
             _register(scope, entry)
@@ -208,43 +174,33 @@ class Builder:
         depth: int,
         include: Included | None = None,
     ) -> None:
-        """Add a model to a scope: one that stands there, or one from another file."""
-        name = name_of(document.report, element)
+        name, pose = name_of(document.report, element), pose_of(document.report, element)
+        static = flag_of(document.report, element, "static")
         if include is not None:
-            name = text_of(include.document.report, include.element, "name") or name
+            report, at = include.document.report, include.element
+            name = text_of(report, at, "name") or name
+            static = flag_of(report, at, "static", default=static)
+            is_moved = next(at.all("pose"), None) is not None
+            pose = pose_of(report, at) if is_moved else replace(pose, relative_to="")
         if depth >= MAX_MODEL_DEPTH:
             document.report.error(element, f"models are nested more than {MAX_MODEL_DEPTH} deep")
             return
-        inner = self._inner(scope, name, element, document, include)
-        self.fill(inner, files, depth + 1)
-        if name is None:
-            return
-        pose = _model_pose(element, document, include)
-        inner.owner = entry = Entry("model", name, scope, element, document, pose, "", inner)
-        if include is not None and include.merges:
-            _merge(scope, entry)
-        else:
-            _register(scope, entry)
-
-    def _inner(
-        self, scope: Scope, name: str | None, element: Element, document: Document, include: Included | None
-    ) -> Scope:
-        """Return the scope of a model, empty."""
-        is_plain = scope.is_world and self.plain in (name, True)
         merges = include is not None and include.merges
+        is_plain = scope.is_world and self.plain in (name, True)
         prefix = scope.prefix if is_plain or merges else f"{scope.prefix}{name}{SEPARATOR}"
-        inner = Scope(prefix, element, document, static=_is_static(scope, element, document, include))
+        inner = Scope(prefix, element, document, static=static or scope.static)
         inner.canonical = element.attributes.get("canonical_link", "").strip()
         inner.placement = element.attributes.get("placement_frame", "").strip()
         if include is not None:
-            report, at = include.document.report, include.element
-            inner.placement = text_of(report, at, "placement_frame") or inner.placement
-            if next(at.all("placement_frame"), None) is not None and next(at.all("pose"), None) is None:
-                report.error(at, "<include> with a <placement_frame> needs a <pose>, which says where that frame is")
-        return inner
+            inner.placement = _placement(include) or inner.placement
+        self.fill(inner, files, depth + 1)
+        if name is not None:
+            inner.owner = entry = Entry("model", name, scope, element, document, pose, "", inner)
+            (_merge if merges else _register)(scope, entry)
 
     def _add_included(self, scope: Scope, element: Element, files: tuple[str, ...], depth: int) -> None:
-        uri = text_of(scope.document.report, element, "uri", None)
+        report = scope.document.report
+        uri = text_of(report, element, "uri", None)
         if not uri:
             return
         document = self.library.included(uri, scope.document, element, files)
@@ -252,36 +208,27 @@ class Builder:
             scope.is_whole = False
             return
         models = list(document.root.all("model"))
+        if len(models) > 1:
+            document.report.error(models[1], "a file that is included holds one <model>")
         if models:
-            if len(models) > 1:
-                document.report.error(models[1], "a file that is included holds one <model>")
-            merges = flag_attribute(scope.document.report, element, "merge")
-            include = Included(element, scope.document, merges)
+            include = Included(element, scope.document, flag_attribute(report, element, "merge"))
             self._add_model(scope, models[0], document, (*files, document.path), depth, include)
         elif any(child.tag in ("light", "actor") for child in document.root.children):
-            scope.document.report.remark(element, f"<uri> {quoted(uri)} holds a light or an actor and is skipped")
+            report.remark(element, f"<uri> {quoted(uri)} holds a light or an actor and is skipped")
         else:
-            scope.document.report.error(element, f"<uri> {quoted(uri)}: {document.path} holds no <model>")
+            report.error(element, f"<uri> {quoted(uri)}: {document.path} holds no <model>")
 
 
-def _is_static(scope: Scope, element: Element, document: Document, include: Included | None) -> bool:
-    own = flag_of(document.report, element, "static")
-    if include is not None:
-        own = flag_of(include.document.report, include.element, "static", default=own)
-    return own or scope.static
-
-
-def _model_pose(element: Element, document: Document, include: Included | None) -> RawPose:
-    """Return the pose of a model: its own, or the one an include gives it."""
-    own = pose_of(document.report, element)
-    if include is None:
-        return own
-    is_given = next(include.element.all("pose"), None) is not None
-    return pose_of(include.document.report, include.element) if is_given else replace(own, relative_to="")
+def _placement(include: Included) -> str:
+    """Return what an include says its <pose> is the pose of."""
+    report, at = include.document.report, include.element
+    placement = text_of(report, at, "placement_frame")
+    if next(at.all("placement_frame"), None) is not None and next(at.all("pose"), None) is None:
+        report.error(at, "<include> with a <placement_frame> needs a <pose>, which says where that frame is")
+    return placement
 
 
 def _register(scope: Scope, entry: Entry) -> None:
-    """Give an entry its name in a scope."""
     report, name = entry.document.report, entry.name
     if name == WORLD_FRAME or _RESERVED.fullmatch(name):
         report.error(entry.element, f"<{entry.kind} name={quoted(name)}>: the name is reserved; choose another")
@@ -291,11 +238,8 @@ def _register(scope: Scope, entry: Entry) -> None:
     taken = scope.names.get(name) or scope.merged.get(name)
     if taken is not None:
         if entry.document.version >= FRAMES_SINCE or taken.kind == entry.kind:
-            report.error(
-                entry.element,
-                f"there is already a {taken.kind} named {quoted(name)} in line {taken.element.line}; "
-                f"give this {entry.kind} another name",
-            )
+            other = f"a {taken.kind} named {quoted(name)} in line {taken.element.line}"
+            report.error(entry.element, f"there is already {other}; give this {entry.kind} another name")
             return
         entry.name = f"{name}_{entry.kind}"
         report.warn(entry.element, f"{entry.kind} {quoted(name)} has the name of a {taken.kind}: it is {entry.name!r}")

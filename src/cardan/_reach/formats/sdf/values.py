@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from cardan._algebra.spatial import SE3, Matrix3
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
-from cardan._reach.formats.report import Place, Report
+from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.formats.xml import Element
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
-NO_LIMIT = 1e16
-"""A limit of this size is none: what SDF had as its default before it had infinity."""
+NO_LIMIT = 1e16  # A limit of this size is none: what SDF had as its default before it had infinity
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +20,10 @@ class RawPose:
 
     X: SE3
     relative_to: str
-    at: Place
+    at: FilePlace
 
 
 def text_of(report: Report, owner: Element, tag: str, default: str | None = "") -> str:
-    """Return the text of a child; `default` None makes it required."""
     child = report.one(owner, tag, required=default is None)
     text = "" if child is None else child.text.strip()
     if child is not None and default is None and not text:
@@ -34,67 +32,51 @@ def text_of(report: Report, owner: Element, tag: str, default: str | None = "") 
 
 
 def name_of(report: Report, element: Element) -> str | None:
-    """Return the name of an element; a fault if there is none."""
     name = report.text(element, "name")
     return None if name is None else name.strip()
 
 
 def flag_of(report: Report, owner: Element, tag: str, *, default: bool = False) -> bool:
-    """Return true or false of a child."""
     child = report.one(owner, tag)
-    return default if child is None else _flag(report, child, f"<{tag}>", child.text, default)
+    return default if child is None else flag_in(report, child, f"<{tag}>", child.text, default=default)
 
 
-def flag_attribute(report: Report, element: Element, name: str) -> bool:
-    """Return true or false of an attribute."""
-    return _flag(report, element, f"<{element.tag} {name}=...>", element.attributes.get(name, ""), default=False)
-
-
-def _flag(report: Report, at: Element, what: str, text: str, default: bool) -> bool:
+def flag_in(report: Report, at: Element, what: str, text: str, *, default: bool = False) -> bool:
+    """Return whether a text says true or false."""
     word = text.strip().lower()
     if word and word not in _FLAGS:
         report.error(at, f"{what}: {text.strip()[:40]!r} is neither true nor false")
     return _FLAGS.get(word, default)
 
 
+def flag_attribute(report: Report, element: Element, name: str) -> bool:
+    return flag_in(report, element, f"<{element.tag} {name}=...>", element.attributes.get(name, ""))
+
+
 def number_of(
     report: Report, owner: Element, tag: str, default: float | None, *, infinite: bool = False, least: float = -math.inf
 ) -> float:
-    """Return the number in a child of an element; `default` None makes it required.
-
-    Args:
-        report: where faults go.
-        owner: the element.
-        tag: of the child.
-        default: where there is none.
-        infinite: whether `inf` is a number here.
-        least: the smallest that is allowed.
-    """
+    """Return the number in a child of an element, `least` or more; `default` None makes it required."""
     child = report.one(owner, tag, required=default is None)
-    if child is None:
-        return default or 0.0
     before = report.error_count
-    (number,) = numbers_in(report, child, 1, infinite=infinite)
-    if report.error_count > before:
+    (number,) = (0.0,) if child is None else numbers_in(report, child, 1, infinite=infinite)
+    if child is None or report.error_count > before:
         return default or 0.0
     if number < least:
         report.error(child, f"<{tag}>: {number:g} is too small; expected a number >= {least:g}")
-        return least
-    return number
+    return max(number, least)
 
 
 def numbers_in(report: Report, element: Element, count: int, *, infinite: bool = False) -> tuple[float, ...]:
-    """Return the `count` numbers an element holds; zeros where they are faulty."""
     return report.numbers_of(element, element.text, count, infinite=infinite) or (0.0,) * count
 
 
 def pose_of(report: Report, owner: Element) -> RawPose:
-    """Return the <pose> of an element; the identity where there is none."""
     element = report.one(owner, "pose")
     if element is None:
-        return RawPose(SE3.identity(), "", Place(owner.line, file=report.file))
+        return RawPose(SE3.identity(), "", FilePlace(owner.line, file=report.file))
     relative_to = element.attributes.get("relative_to", element.attributes.get("frame", "")).strip()
-    return RawPose(pose_in(report, element), relative_to, Place(element.line, file=report.file))
+    return RawPose(pose_in(report, element), relative_to, FilePlace(element.line, file=report.file))
 
 
 def pose_in(report: Report, element: Element) -> SE3:
@@ -124,12 +106,11 @@ def _turned(report: Report, element: Element, quaternion: tuple[float, ...], bef
         if report.error_count == before:
             report.error(element, "<pose>: the quaternion has no direction; the identity is 0 0 0 1 (x y z w)")
         return Matrix3.identity()
-    if abs(length - 1.0) > 1e-3:
+    if abs(length - 1.0) > 1e-3:  # beyond what three printed digits leave
         report.remark(element, f"<pose>: the quaternion has length {length:g} and is normalised")
     return matrix_from_quaternion_xyzw(tuple(e / length for e in quaternion))
 
 
 def vector_of(report: Report, owner: Element, tag: str, default: tuple[float, float, float]) -> tuple[float, ...]:
-    """Return the three numbers in a child of an element."""
     child = report.one(owner, tag)
     return default if child is None else numbers_in(report, child, 3)

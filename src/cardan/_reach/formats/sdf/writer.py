@@ -8,23 +8,20 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
-from cardan._algebra.errors import DescriptionWarning, ParameterError, UnsupportedError
+from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.spatial import SE3, Inertia
-from cardan._reach.formats.sdf.form import INSTEAD, KINDS, Group, SdfForm, checked_steps, sdf_form
+from cardan._reach.formats.sdf.form import INSTEAD, KINDS, ModelParts, checked_steps, sdf_form
 from cardan._reach.formats.sdf.joints import PASSIVE
-from cardan._reach.formats.sdf.links import ENTRIES
-from cardan._reach.formats.sdf.solids import PATCH
-from cardan._reach.formats.urdf.numbers import axis, inertial, rpy
-from cardan._reach.formats.written import Written, dimensions, is_bounded
-from cardan._reach.formats.xml_text import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
+from cardan._reach.formats.sdf.links import ENTRIES, PATCH
+from cardan._reach.formats.tree_at_rest import EMPTY, connected, joints_of, without_mimic
+from cardan._reach.formats.written import Written, axis, dimensions, inertial, is_bounded, rpy, text_of
+from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
-from cardan._robot.description.rooting import Forest
 from cardan._robot.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each
-from cardan._robot.joints import Helical, Mimic, Revolute, Universal
+from cardan._robot.joints import Mimic, Revolute, Universal
 from cardan._robot.model import WORLD, Body, Connection, Frame, Model
 from cardan._robot.records import EARTH_GRAVITY, Material
 
@@ -38,10 +35,7 @@ def to_sdf(thing: Mechanism | Model) -> str:
     Raises:
         UnsupportedError: for what SDF cannot say and the motion needs, such as a joint of another type; JSON can.
     """
-    written = write_sdf(thing)
-    for loss in written.losses:
-        warnings.warn(DescriptionWarning(f"{thing.name}: SDF does not hold {loss}"), stacklevel=2)
-    return written.text
+    return text_of(write_sdf(thing), thing.name, "SDF")
 
 
 def write_sdf(thing: Mechanism | Model) -> Written:
@@ -49,123 +43,146 @@ def write_sdf(thing: Mechanism | Model) -> Written:
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError("thing to write as SDF", got=thing, expected="a Mechanism or a Model")
     if not thing.bodies:
-        raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "SDF", "add one with add_body")
-    form = sdf_form(thing)
-    writing = _Writing(form, {}, _masks(thing.shapes))
-    for shape in thing.shapes:
-        writing.shapes.setdefault(shape.body, []).append(shape)
-    content = _world(writing, thing) if _is_world(writing, thing) else _whole_model(writing, thing)
-    head = {"version": VERSION, "xmlns:cardan": "cardan"}
-    lines = [DECLARATION, *element("sdf", head, content)]
-    weightless = [b.name for b in thing.bodies if b.inertia is None]
-    losses = (
-        [f"that bodies have no mass ({', '.join(weightless[:4])}): other readers refuse 0 kg"] if weightless else []
-    )
-    losses += _bases(form, is_world=content[0].startswith("<world"))
-    coloured = dict.fromkeys(s.body for s in thing.shapes if s.role == "collision" and (s.rgba or s.texture))
-    losses += [f"colours of collision shapes on {', '.join(coloured)}"] if coloured else []
-    losses += _on_the_world(writing) if not _is_world(writing, thing) else []
-    return Written("\n".join([*lines, ""]), (*form.losses, *losses))
-
-
-def _on_the_world(w: _Writing) -> Lines:
-    """Return what is told of things on the world, which stand on a link here."""
-    things = [f"{len(w.shapes[WORLD])} shapes of the world"] if WORLD in w.shapes else []
-    things += [frame.name for frame in w.form.top.frames if frame.body == WORLD]
-    return [f"what is on no body: {', '.join(things)} (here on a link {_anchor(w.form.name)})"] if things else []
+        raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "SDF", EMPTY)
+    writer = _Writer(thing)
+    content = writer.whole()
+    lines = [DECLARATION, *element("sdf", {"version": VERSION, "xmlns:cardan": "cardan"}, content)]
+    return Written("\n".join([*lines, ""]), (*writer.form.losses, *writer.losses()))
 
 
 def _anchor(name: str) -> str:
+    """Return what the link is called on which everything stands that is on the world."""
     return f"{re.sub(r'[^A-Za-z0-9]', '_', name)}_world"
 
 
-def _bases(form: SdfForm, *, is_world: bool) -> Lines:
-    """Return what is lost of bases: one part alone has that which its reader chooses, others float."""
-    if not is_world and len(form.loose) == 1:
-        return [f"that {body} floats: read it with base='floating'" for body, floats in form.loose.items() if floats]
-    return [f"that {body} hangs on nothing: here it floats" for body, floats in form.loose.items() if not floats]
+class _Writer:
+    """Writes a mechanism part by part: what several parts need is the shapes by body, and the bits of all shapes."""
+
+    def __init__(self, thing: Mechanism | Model) -> None:
+        self.thing, self.form, self.masks = thing, sdf_form(thing), _masks(thing.shapes)
+        self.shapes: dict[str, list[Shape]] = {}
+        for shape in thing.shapes:
+            self.shapes.setdefault(shape.body, []).append(shape)
+        self.is_world = self._is_world()
+        self.gravity = tuple(map(float, thing.gravity))
+
+    def _is_world(self) -> bool:
+        """Return whether this is what a world of several models is read as: all in models, none without a base."""
+        top, bodies = self.form.top, [body.name for body in self.thing.bodies]
+        joined = connected(bodies, joints_of(self.thing))
+        all_hangs = {joined.find(body) for body in bodies} == {joined.find(WORLD)}
+        several = len(top.models) > 1 or bool(top.frames or top.joints)
+        return not top.links and WORLD not in self.shapes and all_hangs and several
+
+    def losses(self) -> Lines:
+        """Return what is written otherwise, and what only other readers of SDF do not take."""
+        form, thing, losses = self.form, self.thing, []
+        weightless = [b.name for b in thing.bodies if b.inertia is None]
+        if weightless:
+            losses.append(f"that bodies have no mass ({', '.join(weightless[:4])}): other readers refuse 0 kg")
+        is_alone = len(form.loose) == 1 and not self.is_world and self.gravity == EARTH_GRAVITY
+        for body, floats in form.loose.items():  # one part alone has the base that its reader chooses, others float
+            if is_alone and floats:
+                losses.append(f"that {body} floats: read it with base='floating'")
+            elif not is_alone and not floats:
+                losses.append(f"that {body} hangs on nothing: here it floats")
+        coloured = dict.fromkeys(s.body for s in thing.shapes if s.role == "collision" and (s.rgba or s.texture))
+        losses += [f"colours of collision shapes on {', '.join(coloured)}"] if coloured else []
+        on_world = [f"{len(self.shapes[WORLD])} shapes of the world"] if WORLD in self.shapes else []
+        on_world += [frame.name for frame in form.top.frames if frame.body == WORLD]
+        if on_world and not self.is_world:
+            losses.append(f"what is on no body: {', '.join(on_world)} (here on a link {_anchor(form.name)})")
+        return losses
+
+    def whole(self) -> Lines:
+        """Return the world of several models, or all as one model, in a world where gravity asks for one."""
+        top, name = self.form.top, self.form.name
+        gravity = value("gravity", numbers(self.gravity))
+        if self.is_world:
+            parts = [self._model(group, inner) for inner, group in top.models.items()]
+            parts += [self._joint(top, c) for c in top.joints.values()]
+            parts += [_frame(top, frame, WORLD) for frame in top.frames]
+            return element("world", {"name": _text(name)}, gravity, *parts)
+        if len(checked_steps("the model's name", name)) > 1:
+            raise UnsupportedError(f"the model's name {name!r}", "SDF", "'::' is reserved there; choose another")
+        on_world = WORLD in self.shapes or any(frame.body == WORLD for frame in top.frames)
+        model = self._model(top, name, world=on_world)
+        return model if self.gravity == EARTH_GRAVITY else element("world", {"name": _text(name)}, gravity, model)
+
+    def _model(self, group: ModelParts, name: str, *, world: bool = False) -> Lines:
+        """Return a model and the models in it; `world`: with a link that stands for the world."""
+        anchor = _anchor(name)
+        if world and anchor in group.links:
+            raise UnsupportedError(f"the name {anchor!r}", "SDF", "it stands for the world there; Mechanism.renamed")
+        parts = [self._world_link(anchor)] if world else []
+        parts += [self._link(group, body) for body in group.links.values()]
+        parts += [self._model(inner, inner_name) for inner_name, inner in group.models.items()]
+        parts += [self._joint(group, c) for c in group.joints.values()]
+        parts += [_frame(group, frame, anchor) for frame in group.frames]
+        return element("model", {"name": _text(name)}, *parts)
+
+    def _world_link(self, name: str) -> Lines:
+        """Return a link fixed on the world, for what stands there, with its joint."""
+        shapes = [self._shape(shape, f"{shape.role}_{i}") for i, shape in enumerate(self.shapes.get(WORLD, ()))]
+        ends = (value("parent", WORLD), value("child", name))
+        joint = element("joint", {"name": f"{name}_joint", "type": "fixed"}, *ends)
+        return [*element("link", {"name": name}, _inertial(None), *shapes), *joint]
+
+    def _link(self, group: ModelParts, body: Body) -> Lines:
+        shapes = self.shapes.get(body.name, ())
+        inside = [self._shape(shape, name) for shape, name in zip(shapes, _names(shapes), strict=True)]
+        sensors = [_sensor(frame, frame.pose) for frame in self.form.sensors.get(body.name, ())]
+        name = group.local(body.name, f"body {body.name!r}")
+        leading = self.form.tree.get(body.name)
+        if leading is not None and leading.name in group.joints and _stands_in_parent(group, leading):
+            pose = _pose(leading.child_pose.inverse(), group.local(self.form.called[leading.name], ""))
+        else:
+            pose = _pose(self.form.poses[body.name])
+        return element("link", {"name": _text(name)}, pose, _inertial(body), *inside, *sensors)
+
+    def _shape(self, shape: Shape, name: str) -> Lines:
+        what = f"shape {name!r} of {shape.body!r}"
+        if shape.margin:
+            raise UnsupportedError(f"the margin of {what}", "SDF", INSTEAD)
+        inside = [_pose(shape.pose), on_a_line(element("geometry", {}, _geometry(shape, what)))]
+        if shape.role == "visual":
+            inside.append(_look(shape))
+        else:
+            inside.append([] if shape.density is None else value("density", repr(shape.density)))
+            bits = self.masks.get((shape.group, shape.mask))
+            contact = [] if bits is None else element("contact", {}, bits)
+            material = [] if shape.surface is None else _material(shape.surface, what)
+            inside.append(on_a_line(element("surface", {}, *material, contact)) if contact or material else [])
+        return element(shape.role, {"name": _text(name)}, *inside)
+
+    def _joint(self, group: ModelParts, c: Connection) -> Lines:
+        inner, what = without_mimic(c.joint), f"joint {c.name!r}"
+        kind, travel = KINDS[type(inner)], getattr(inner, "pitch", None)
+        if isinstance(inner, Revolute) or travel == 0.0:
+            kind = "revolute" if is_bounded(c, "lower", "upper") else "continuous"  # also a screw that does not travel
+        names = (WORLD if body == WORLD else group.local(body, what) for body in (c.parent, c.child))
+        ends = [value(tag, _text(name)) for tag, name in zip(("parent", "child"), names, strict=True)]
+        pitch = value("screw_thread_pitch", _turn(travel or 0.0)) if kind == "screw" else []
+        armature = value("cardan:armature", numbers(c.armature)) if c.armature and any(c.armature) else []
+        axes = [
+            _axis(c, i, tag, direction, self._mimic(group, c)) for i, (tag, direction) in enumerate(_axes(c, inner))
+        ]
+        sensors = [_sensor(frame, c.child_pose.inverse() @ frame.pose) for frame in self.form.sensors.get(c.name, ())]
+        pose = _pose(c.child_pose)  # in the child, but where the child is placed by this joint
+        if self.form.tree.get(c.child) is c and _stands_in_parent(group, c):
+            pose = _pose(c.parent_pose, "__model__" if c.parent == WORLD else group.local(c.parent, ""))
+        attributes = {"name": _text(group.local(self.form.called[c.name], what)), "type": kind}
+        return element("joint", attributes, pose, *ends, pitch, *axes, armature, *sensors)
+
+    def _mimic(self, group: ModelParts, c: Connection) -> Lines:
+        if not isinstance(c.joint, Mimic):
+            return []
+        leader = {"joint": _text(group.local(self.form.called[c.joint.primary], f"joint {c.name!r}"))}
+        ratio = value("multiplier", repr(c.joint.multiplier)), value("offset", repr(c.joint.offset))
+        return on_a_line(element("mimic", leader, *ratio, value("reference", "0")))
 
 
-class _Writing(NamedTuple):
-    """What every part needs: the mechanism, the shapes by body, and the bits of the shapes' groups and masks."""
-
-    form: SdfForm
-    shapes: dict[str, list[Shape]]
-    masks: Mapping[tuple[int, int], Lines]
-
-
-def _is_world(w: _Writing, thing: Any) -> bool:
-    """Return whether this is what a world of several models is read as: all in models, and nothing without a base."""
-    top, joined = w.form.top, Forest((WORLD, *(body.name for body in thing.bodies)))
-    for c in thing.connections if isinstance(thing, Model) else thing.joints:
-        joined.join(c.parent, c.child)
-    all_hangs = len({joined.find(body.name) for body in thing.bodies} | {joined.find(WORLD)}) == 1
-    several = len(top.models) > 1 or bool(top.frames or top.joints)
-    return not top.links and WORLD not in w.shapes and all_hangs and several
-
-
-def _world(w: _Writing, thing: Any) -> Lines:
-    top = w.form.top
-    models = [_model(w, group, name) for name, group in top.models.items()]
-    parts = [*models, *(_joint(w, top, c) for c in top.joints.values()), *(_frame(top, f, WORLD) for f in top.frames)]
-    gravity = value("gravity", numbers(map(float, thing.gravity)))
-    return element("world", {"name": _text(w.form.name)}, gravity, *parts)
-
-
-def _whole_model(w: _Writing, thing: Any) -> Lines:
-    """Return all as one model, in a world where gravity asks for one."""
-    top, gravity = w.form.top, tuple(map(float, thing.gravity))
-    if len(checked_steps("the model's name", w.form.name)) > 1:
-        raise UnsupportedError(f"the model's name {w.form.name!r}", "SDF", "'::' is reserved there; choose another")
-    on_world = WORLD in w.shapes or any(frame.body == WORLD for frame in top.frames)
-    model = _model(w, top, w.form.name, world=on_world)
-    if gravity == EARTH_GRAVITY:
-        return model
-    return element("world", {"name": _text(w.form.name)}, value("gravity", numbers(gravity)), model)
-
-
-def _model(w: _Writing, group: Group, name: str, *, world: bool = False) -> Lines:
-    """Return a model and the models in it; `world`: with a link that stands for the world."""
-    anchor = _anchor(name)
-    if world and anchor in group.links:
-        raise UnsupportedError(f"the name {anchor!r}", "SDF", "it stands for the world there; Mechanism.renamed")
-    parts = [_world_link(w, anchor)] if world else []
-    parts += [_link(w, group, body) for body in group.links.values()]
-    parts += [_model(w, inner, inner_name) for inner_name, inner in group.models.items()]
-    parts += [_joint(w, group, c) for c in group.joints.values()]
-    parts += [_frame(group, frame, anchor) for frame in group.frames]
-    return element("model", {"name": _text(name)}, *parts)
-
-
-# --- links -------------------------------------------------------------------------------------------------------
-
-
-def _world_link(w: _Writing, name: str) -> Lines:
-    """Return a link fixed on the world, for what stands there, with its joint."""
-    shapes = [_shape(w, shape, f"{shape.role}_{i}") for i, shape in enumerate(w.shapes.get(WORLD, ()))]
-    ends = (value("parent", WORLD), value("child", name))
-    joint = element("joint", {"name": f"{name}_joint", "type": "fixed"}, *ends)
-    return [*element("link", {"name": name}, _inertial(None), *shapes), *joint]
-
-
-def _link(w: _Writing, group: Group, body: Body) -> Lines:
-    shapes = w.shapes.get(body.name, ())
-    names = _names(shapes)
-    inside = [_shape(w, shape, name) for shape, name in zip(shapes, names, strict=True)]
-    sensors = [_sensor(frame, frame.pose) for frame in w.form.sensors.get(body.name, ())]
-    name = group.local(body.name, f"body {body.name!r}")
-    return element("link", {"name": _text(name)}, _link_pose(w, group, body.name), _inertial(body), *inside, *sensors)
-
-
-def _link_pose(w: _Writing, group: Group, body: str) -> Lines:
-    """Return where a link is: in the joint that leads to it, if that stands in the same model."""
-    leading = w.form.tree.get(body)
-    if leading is not None and leading.name in group.joints and _stands_in_parent(group, leading):
-        return _pose(leading.child_pose.inverse(), group.local(w.form.called[leading.name], ""))
-    return _pose(w.form.poses[body])
-
-
-def _stands_in_parent(group: Group, c: Connection) -> bool:
+def _stands_in_parent(group: ModelParts, c: Connection) -> bool:
     """Return whether the pose of a joint can be given in its parent: both, and the child, are in one model."""
     on_world = c.parent == WORLD and not group.prefix
     return c.child in group.links and (on_world or c.parent in group.links)
@@ -181,11 +198,7 @@ def _inertial(body: Body | None) -> Lines:
     return element("inertial", {}, mass, _pose(SE3(translation=com)), on_a_line(element("inertia", {}, *moments)))
 
 
-# --- shapes ------------------------------------------------------------------------------------------------------
-
-
 def _names(shapes: Sequence[Shape]) -> list[str]:
-    """Return names for the shapes of a body, each once for its role."""
     taken: set[tuple[str, str]] = set()
     names = []
     for shape in shapes:
@@ -196,20 +209,6 @@ def _names(shapes: Sequence[Shape]) -> list[str]:
         taken.add((shape.role, name))
         names.append(name)
     return names
-
-
-def _shape(w: _Writing, shape: Shape, name: str) -> Lines:
-    what = f"shape {name!r} of {shape.body!r}"
-    if shape.margin:
-        raise UnsupportedError(f"the margin of {what}", "SDF", INSTEAD)
-    geometry = on_a_line(element("geometry", {}, _geometry(shape, what)))
-    inside = [_pose(shape.pose), geometry]
-    if shape.role == "visual":
-        inside.append(_look(shape))
-    else:
-        inside.append([] if shape.density is None else value("density", repr(shape.density)))
-        inside.append(_surface(w, shape, what))
-    return element(shape.role, {"name": _text(name)}, *inside)
 
 
 def _geometry(shape: Shape, what: str) -> Lines:
@@ -231,14 +230,6 @@ def _look(shape: Shape) -> Lines:
     albedo = value("albedo_map", _text(shape.texture)) if shape.texture else []
     pbr = element("pbr", {}, element("metal", {}, albedo)) if albedo else []
     return on_a_line(element("material", name, colour, pbr)) if name or colour or pbr else []
-
-
-def _surface(w: _Writing, shape: Shape, what: str) -> Lines:
-    """Return friction, restitution and bitmask of a shape."""
-    bits = w.masks.get((shape.group, shape.mask))
-    contact = [] if bits is None else element("contact", {}, bits)
-    material = [] if shape.surface is None else _material(shape.surface, what)
-    return on_a_line(element("surface", {}, *material, contact)) if contact or material else []
 
 
 def _material(surface: Material, what: str) -> list[Lines]:
@@ -271,65 +262,24 @@ def _masks(shapes: Sequence[Shape]) -> dict[Bits, Lines]:
     }
 
 
-# --- joints ------------------------------------------------------------------------------------------------------
-
-
-def _joint(w: _Writing, group: Group, c: Connection) -> Lines:
-    inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
-    what = f"joint {c.name!r}"
-    names = (WORLD if body == WORLD else group.local(body, what) for body in (c.parent, c.child))
-    ends = [value(tag, _text(name)) for tag, name in zip(("parent", "child"), names, strict=True)]
-    pitch = value("screw_thread_pitch", _turn(inner.pitch)) if _kind(c, inner) == "screw" else []
-    armature = value("cardan:armature", numbers(c.armature)) if c.armature and any(c.armature) else []
-    axes = [_axis(w, group, c, inner, i, tag) for i, tag in enumerate(_tags(c, inner))]
-    sensors = [_sensor(frame, c.child_pose.inverse() @ frame.pose) for frame in w.form.sensors.get(c.name, ())]
-    attributes = {"name": _text(group.local(w.form.called[c.name], what)), "type": _kind(c, inner)}
-    return element("joint", attributes, _joint_pose(w, group, c), *ends, pitch, *axes, armature, *sensors)
-
-
-def _joint_pose(w: _Writing, group: Group, c: Connection) -> Lines:
-    """Return where a joint is: in its parent if its child is where the joint is, else in its child."""
-    if w.form.tree.get(c.child) is c and _stands_in_parent(group, c):
-        return _pose(c.parent_pose, "__model__" if c.parent == WORLD else group.local(c.parent, ""))
-    return _pose(c.child_pose)
-
-
-def _kind(c: Connection, inner: Any) -> str:
-    """Return SDF's type of a joint: a revolute one without limits is continuous, as is a screw that does not travel."""
-    if isinstance(inner, Revolute) or (isinstance(inner, Helical) and inner.pitch == 0.0):
-        return "revolute" if is_bounded(c, "lower", "upper") else "continuous"
-    return KINDS[type(inner)]
-
-
-def _tags(c: Connection, inner: Any) -> tuple[str, ...]:
+def _axes(c: Connection, inner: Any) -> list[tuple[str, Any]]:
+    """Return the axes of a joint that are written, by tag; a ball has one of no direction where something resists."""
     if isinstance(inner, Universal):
-        return "axis", "axis2"
+        return [("axis", inner.axis1), ("axis2", inner.axis2)]
     has_dynamics = any((*(c.damping or ()), *(c.friction or ())))
-    return ("axis",) if hasattr(inner, "axis") or (has_dynamics and c.joint.nv == 3) else ()
+    is_written = hasattr(inner, "axis") or (has_dynamics and c.joint.nv == 3)
+    return [("axis", getattr(inner, "axis", None))] if is_written else []
 
 
-def _axis(w: _Writing, group: Group, c: Connection, inner: Any, i: int, tag: str) -> Lines:
+def _axis(c: Connection, i: int, tag: str, direction: Any, mimic: Lines) -> Lines:
     """Return an axis of a joint with its limits and what acts along it."""
-    direction = (inner.axis1, inner.axis2)[i] if isinstance(inner, Universal) else getattr(inner, "axis", None)
     xyz = value("xyz", "0 0 1" if direction is None else numbers(axis(direction)))
     limits = {key: getattr(c.limits, key) for key in ("lower", "upper", "effort", "velocity")}
     bounds = [value(key, repr(float(e[i]))) for key, e in limits.items() if e is not None and math.isfinite(e[i])]
-    passive = c.damping, c.friction, c.spring_stiffness, c.spring_rest
-    acting = dict(zip(PASSIVE, passive, strict=True))
-    dynamics = [value(key, repr(float(e[i]))) for key, e in acting.items() if e and e[i]]
-    inside = [
-        on_a_line(element(key, {}, *lines)) for key, lines in (("limit", bounds), ("dynamics", dynamics)) if lines
-    ]
-    return element(tag, {}, xyz, *inside, _mimic(w, group, c))
-
-
-def _mimic(w: _Writing, group: Group, c: Connection) -> Lines:
-    if not isinstance(c.joint, Mimic):
-        return []
-    primary = w.form.called[c.joint.primary]
-    leader = {"joint": _text(group.local(primary, f"joint {c.name!r}"))}
-    numbers = value("multiplier", repr(c.joint.multiplier)), value("offset", repr(c.joint.offset))
-    return on_a_line(element("mimic", leader, *numbers, value("reference", "0")))
+    acting = zip(PASSIVE, (c.damping, c.friction, c.spring_stiffness, c.spring_rest), strict=True)
+    dynamics = [value(key, repr(float(e[i]))) for key, e in acting if e and e[i]]
+    inside = {"limit": bounds, "dynamics": dynamics}
+    return element(tag, {}, xyz, *(on_a_line(element(key, {}, *e)) for key, e in inside.items() if e), mimic)
 
 
 def _turn(pitch: float) -> str:
@@ -339,10 +289,7 @@ def _turn(pitch: float) -> str:
     return repr(next((e for e in near if e / (2.0 * math.pi) == pitch), travel))
 
 
-# --- frames, poses, texts ----------------------------------------------------------------------------------------
-
-
-def _frame(group: Group, frame: Frame, anchor: str) -> Lines:
+def _frame(group: ModelParts, frame: Frame, anchor: str) -> Lines:
     what = f"frame {frame.name!r}"
     body = anchor if frame.body == WORLD else group.local(frame.body, what)
     if frame.body == WORLD and group.prefix:

@@ -1,9 +1,7 @@
 """SRDF: what a robot's maker says of groups, configurations and contacts, read beside its description."""
 
-from cardan._reach.formats.srdf.contacts import disabled_contacts
-from cardan._reach.formats.srdf.reader import add_to, read
+from cardan._reach.formats.srdf.reader import add_to, disabled_contacts, read
 
-OPTIONS: frozenset[str] = frozenset()
-"""It is no robot by itself."""
+OPTIONS: frozenset[str] = frozenset()  # it is no robot by itself
 
 __all__ = ["OPTIONS", "add_to", "disabled_contacts", "read"]

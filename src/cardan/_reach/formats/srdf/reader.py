@@ -10,25 +10,25 @@ Source: the SRDF specification of MoveIt (wiki.ros.org/srdf).
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from math import cos, isfinite, sin
-from typing import Any
+from math import cos, isfinite, nan, sin
 
 from cardan._algebra.errors import CardanError, quoted
 from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.report import NUMBER, Line, Report
+from cardan._reach.formats.report import NUMBER, FileLine, Report, listed
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.srdf.schema import VOCABULARY
 from cardan._reach.formats.xml import Element, is_xacro, parse
 from cardan._robot.description import Mechanism
 from cardan._robot.description.paths import Graph
-from cardan._robot.joints import Joint, Mimic, UnboundedRevolute
+from cardan._robot.joints import Mimic, UnboundedRevolute
 from cardan._robot.model import WORLD, Connection
 from cardan._robot.records import Group
 
-MAX_PAIRS = 1_000_000
+MAX_PAIRS = 1_000_000  # that <disable_default_collisions> may make of few lines
 MAX_PARTS = 1000  # of a kind: groups, chains, end effectors, states
 MAX_NESTING = 100  # of groups in groups
 SHOWN = 4
@@ -44,26 +44,21 @@ def read(source: Source, options: Options) -> Description:
 def add_to(mechanism: Mechanism, options: Options, report: Report) -> None:
     """Add what the SRDF of the options says to a mechanism."""
     source = Source.of(options.srdf)
-    root = _opened(source, options, report)
+    root: Element | None = parse(source)
+    if is_xacro(root):
+        from cardan._reach.formats.xacro.expansion import expand  # few files need what it imports
+
+        root = expand(source, options, report)
     if root is None:
         return
     for element in root.walk():
-        if not isinstance(element.line, Line):
-            element.line = Line(element.line, source.name)
+        if not isinstance(element.line, FileLine):
+            element.line = FileLine(element.line, source.name)
     if root.tag != "robot":
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; is this an SRDF?")
         return
     VOCABULARY.review(report, root)
     _Reading(mechanism, report, root).add()
-
-
-def _opened(source: Source, options: Options, report: Report) -> Element | None:
-    root = parse(source)
-    if not is_xacro(root):
-        return root
-    from cardan._reach.formats.xacro.expansion import expand
-
-    return expand(source, options, report)
 
 
 @dataclass(slots=True)
@@ -105,13 +100,11 @@ class _Reading:
         self._tell_absent()
 
     def _has_too_many(self) -> bool:
-        """Note that there is more of something than the time of whoever reads it is worth."""
         counts = Counter(element.tag for element in self.root.walk())
-        for tag in ("group_state", "chain", "end_effector"):
+        counts["group"] = sum(1 for _ in self.root.all("group"))  # not those that are named in groups
+        for tag in ("group_state", "chain", "end_effector", "group"):
             if counts[tag] > MAX_PARTS:
                 self.report.error(self.root, f"more than {MAX_PARTS} <{tag}>")
-        if sum(1 for _ in self.root.all("group")) > MAX_PARTS:
-            self.report.error(self.root, f"more than {MAX_PARTS} <group>")
         return bool(self.report.errors)
 
     def _named(self, tag: str) -> dict[str, Element]:
@@ -124,10 +117,7 @@ class _Reading:
                 found[name] = element
         return found
 
-    # --- groups ---
-
     def _group(self, name: str, elements: dict[str, Element], above: tuple[str, ...]) -> _Found:
-        """Return a group with all that is in it."""
         if name in self.groups:
             return self.groups[name]
         element = elements[name]
@@ -183,10 +173,8 @@ class _Reading:
         """Give the group an end effector is mounted on its tip."""
         group = element.attributes.get("group", "")
         if group not in self.groups:
-            said = (
-                f"end effector of group {quoted(group)}, which does not exist{self.report.nearest(group, self.groups)}"
-            )
-            self.report.remark(element, said)
+            near = self.report.nearest(group, self.groups)
+            self.report.remark(element, f"end effector of group {quoted(group)}, which does not exist{near}")
             return
         holder = element.attributes.get("parent_group") or self._holder(group, element.attributes.get("parent_link"))
         if holder not in self.groups:
@@ -195,14 +183,10 @@ class _Reading:
             self.groups[holder].tip = group
 
     def _holder(self, tool: str, link: str | None) -> str | None:
-        """Return the smallest group with a link and without joints of the tool."""
         own = self.groups[tool].joints.keys()
-        fits = [
-            name for name, g in self.groups.items() if name != tool and link in g.bodies and not own & g.joints.keys()
-        ]
-        return min(fits, key=lambda name: len(self.groups[name].joints), default=None)
-
-    # --- configurations ---
+        others = {name: g for name, g in self.groups.items() if name != tool and link in g.bodies}
+        fits = [name for name, g in others.items() if not own & g.joints.keys()]
+        return min(fits, key=lambda name: len(others[name].joints), default=None)
 
     def _states(self) -> None:
         states = list(self.root.all("group_state"))
@@ -210,9 +194,8 @@ class _Reading:
         for state in states:
             name, group = self.report.text(state, "name"), state.attributes.get("group", "")
             if group not in self.groups:
-                self.report.remark(
-                    state, f"state {quoted(name or '')} is of the group {quoted(group)}, which is not there"
-                )
+                which = f"state {quoted(name or '')} is of the group {quoted(group)}"
+                self.report.remark(state, f"{which}, which is not there")
             values = dict(self._values(state))
             if name is not None and values:
                 with self.report.blamed(state):
@@ -234,13 +217,17 @@ class _Reading:
                 expected = f"{connection.joint.nq} numbers, got {len(numbers)}"
                 self.report.error(element, f"value of joint {quoted(connection.name)}: expected {expected}")
                 continue
-            coordinates = _normalized(connection.joint, numbers) if all(map(isfinite, numbers)) else numbers
-            if coordinates is None:
-                near = " ".join(f"{e:g}" for e in connection.joint.neutral())
-                said = f"value of joint {quoted(connection.name)}: these are no coordinates; at rest it has {near}"
-                self.report.error(element, said)
-                continue
-            yield connection.name, coordinates
+            if all(map(isfinite, numbers)):
+                try:  # the coordinates nearest to rounded ones, as of a quaternion with four digits
+                    numbers = tuple(map(float, connection.joint.normalize(numbers)))
+                except ArithmeticError:
+                    numbers = (nan,)
+                if not all(map(isfinite, numbers)):
+                    near = " ".join(f"{e:g}" for e in connection.joint.neutral())
+                    why = f"these are no coordinates; at rest it has {near}"
+                    self.report.error(element, f"value of joint {quoted(connection.name)}: {why}")
+                    continue
+            yield connection.name, numbers
 
     def _numbers(self, element: Element) -> tuple[float, ...] | None:
         text = self.report.text(element, "value")
@@ -251,8 +238,6 @@ class _Reading:
             self.report.error(element, f"<joint value={text[:60]!r}>: expected numbers")
             return None
         return tuple(map(float, words))
-
-    # --- contacts ---
 
     def _contacts(self) -> None:
         """Disable the pairs that are named, and all of links that touch nothing by default but what is enabled."""
@@ -276,10 +261,7 @@ class _Reading:
             if one is not None and other is not None and one != other:
                 yield one, other
 
-    # --- names ---
-
     def _link(self, element: Element, attribute: str) -> str | None:
-        """Return a link's name if the robot has it."""
         name = self.report.text(element, attribute)
         if name is not None and name not in self.bodies:
             self.absent.setdefault(f"link {name}", element)
@@ -302,19 +284,34 @@ class _Reading:
         known = {"joint": self.joints, "link": self.bodies, "group": self.groups}
         near = self.report.nearest(name, known[kind])
         first = next(iter(self.absent.values()))
-        told = _shown(list(self.absent))
-        self.report.warn(first, f"the robot has no {told}: what is said of them is left out{near}")
+        names = listed(list(self.absent), SHOWN)
+        self.report.warn(first, f"the robot has no {names}: what is said of them is left out{near}")
 
 
-def _normalized(joint: Joint, numbers: tuple[float, ...]) -> tuple[float, ...] | None:
-    """Return the coordinates nearest to rounded ones, as of a quaternion with four digits; None if there are none."""
-    try:
-        found = tuple(map(float, joint.normalize(numbers)))
-    except ArithmeticError:
-        return None
-    return found if all(map(isfinite, found)) else None
+def disabled_contacts(source: str | bytes | os.PathLike[str]) -> tuple[tuple[str, str], ...]:
+    """Return the pairs of links that an SRDF file disables, as `WorldBuilder.add(disabled=...)` takes them.
 
+    Args:
+        source: path of an SRDF file, or its content as bytes or as text that begins with `<`.
 
-def _shown(names: Sequence[Any]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(quoted(str(name)) for name in names[:SHOWN]) + more
+    Raises:
+        DescriptionError: with every fault found, each with file and line.
+
+    Examples:
+        >>> text = '<robot name="r"><disable_collisions link1="a" link2="b" reason="Never"/></robot>'
+        >>> cardan.formats.disabled_contacts(text)
+        (('a', 'b'),)
+    """
+    opened = Source.of(source)
+    report, root = Report(opened.name), parse(opened)
+    if root.tag != "robot":
+        report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; is this an SRDF?")
+    for element in root.all("disable_default_collisions"):
+        report.error(element, "<disable_default_collisions> is not read: name the pairs in <disable_collisions>")
+    pairs = []
+    for element in root.all("disable_collisions"):
+        one, other = report.text(element, "link1"), report.text(element, "link2")
+        if one is not None and other is not None:
+            pairs.append((one, other))
+    report.stop()
+    return tuple(dict.fromkeys(pairs))

@@ -15,7 +15,8 @@ Source: the ROS documentation of transmissions (wiki.ros.org/urdf/XML/Transmissi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from itertools import chain
 
 from cardan._algebra.errors import CardanError, quoted
 from cardan._reach.formats.report import NUMBER, Report
@@ -23,46 +24,36 @@ from cardan._reach.formats.urdf.joints import UrdfJoint
 from cardan._reach.formats.xml import Element
 from cardan._robot.records import Actuator
 
-KINDS = {
+KINDS = {  # kinds of actuators by the last part of a hardware interface's name
     "EffortJointInterface": "effort",
     "PositionJointInterface": "position",
     "VelocityJointInterface": "velocity",
 }
-"""Kinds of actuators by the last part of a hardware interface's name."""
 INTERFACES = {kind: f"hardware_interface/{interface}" for interface, kind in KINDS.items()}
 SIMPLE = "SimpleTransmission"
+# Gain and bias of an actuator whose control is its effort; those of servos are the controller's
 MOTOR = (1.0, (0.0, 0.0, 0.0))
-"""Gain and bias of an actuator whose control is its effort; those of servos are the controller's."""
 
 
 def read_actuators(report: Report, root: Element, joints: Iterable[UrdfJoint]) -> dict[str, tuple[Actuator, int]]:
     """Return the actuators by name, each with its line."""
     known = {joint.name: joint for joint in joints}
+    read = [_transmission(report, element, known) for element in root.all("transmission")]
+    read += [_commanded(report, e, known) for system in root.all("ros2_control") for e in system.all("joint")]
     found: dict[str, tuple[Actuator, int]] = {}
-    for actuator, line in _read(report, root, known):
+    for actuator, line in chain.from_iterable(read):
         if actuator.name in found:
-            told = f"actuator {quoted(actuator.name)} is already defined in line {found[actuator.name][1]}"
-            report.remark(line, f"{told}; this one is skipped")
+            first = f"actuator {quoted(actuator.name)} is already defined in line {found[actuator.name][1]}"
+            report.remark(line, f"{first}; this one is skipped")
         else:
             found[actuator.name] = actuator, line
     return found
-
-
-def _read(report: Report, root: Element, joints: Mapping[str, UrdfJoint]) -> Iterator[tuple[Actuator, int]]:
-    for element in root.all("transmission"):
-        yield from _transmission(report, element, joints)
-    for system in root.all("ros2_control"):
-        for element in system.all("joint"):
-            yield from _commanded(report, element, joints)
 
 
 def _skip(report: Report, element: Element, why: str) -> tuple[()]:
     name = element.attributes.get("name", "")
     report.remark(element, f"<{element.tag} name={quoted(name)}> is skipped: {why}")
     return ()
-
-
-# --- ROS 1 -------------------------------------------------------------------------------------------------------
 
 
 def _transmission(report: Report, element: Element, joints: Mapping[str, UrdfJoint]) -> Iterable[tuple[Actuator, int]]:
@@ -76,14 +67,13 @@ def _transmission(report: Report, element: Element, joints: Mapping[str, UrdfJoi
     reductions = [e for part in (motors[0], driven[0], element) for e in part.all("mechanicalReduction")]
     gear = _number(reductions[0].text) if reductions else 1.0
     if gear is None:
-        return _skip(
-            report, element, f"its mechanicalReduction is {quoted(reductions[0].text.strip()[:40])}, no number"
-        )
+        word = reductions[0].text.strip()[:40]
+        return _skip(report, element, f"its mechanicalReduction is {quoted(word)}, no number")
     interface = interfaces[0] if interfaces else INTERFACES["effort"]
     if interface.rpartition("/")[2] not in KINDS:
         return _skip(report, element, f"its interface is {quoted(interface[:60])}, expected {' or '.join(KINDS)}")
     names = motors[0].attributes.get("name", ""), driven[0].attributes.get("name", "")
-    return _made(report, element, joints, names, gear, KINDS[interface.rpartition("/")[2]])
+    return _actuator(report, element, joints, names, gear, KINDS[interface.rpartition("/")[2]])
 
 
 def _number(text: str) -> float | None:
@@ -92,7 +82,7 @@ def _number(text: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _made(
+def _actuator(
     report: Report,
     element: Element,
     joints: Mapping[str, UrdfJoint],
@@ -114,28 +104,22 @@ def _made(
         return _skip(report, element, str(error))
 
 
-# --- ROS 2 -------------------------------------------------------------------------------------------------------
-
-
 def _commanded(report: Report, element: Element, joints: Mapping[str, UrdfJoint]) -> Iterable[tuple[Actuator, int]]:
     """Return the actuator of a joint that is commanded, by the name of the joint."""
     joint = element.attributes.get("name", "")
     commands = [e for e in element.all("command_interface") if e.attributes.get("name") in INTERFACES]
     others = [e.attributes.get("name", "") for e in element.all("command_interface") if e not in commands]
-    told = [*(e.attributes["name"] for e in commands[1:]), *others]
-    if told:
-        report.remark(element, f"joint {quoted(joint)}: commands of {', '.join(map(quoted, told))[:120]} are not used")
+    unused = [*(e.attributes["name"] for e in commands[1:]), *others]
+    if unused:
+        report.remark(
+            element, f"joint {quoted(joint)}: commands of {', '.join(map(quoted, unused))[:120]} are not used"
+        )
     if not commands:
         return ()
     bounds = {e.attributes.get("name"): _number(e.text) for e in commands[0].all("param")}
-    control = (-math.inf, math.inf)
-    if bounds.get("min") is not None or bounds.get("max") is not None:
-        lower, upper = bounds.get("min"), bounds.get("max")
-        control = (-math.inf if lower is None else lower, math.inf if upper is None else upper)
-    return _made(report, element, joints, (joint, joint), 1.0, commands[0].attributes["name"], control)
-
-
-# --- written -----------------------------------------------------------------------------------------------------
+    lower, upper = bounds.get("min"), bounds.get("max")
+    control = (-math.inf if lower is None else lower, math.inf if upper is None else upper)
+    return _actuator(report, element, joints, (joint, joint), 1.0, commands[0].attributes["name"], control)
 
 
 def is_transmission(actuator: Actuator) -> bool:
@@ -144,7 +128,6 @@ def is_transmission(actuator: Actuator) -> bool:
 
 
 def is_said_wholly(actuator: Actuator) -> bool:
-    """Return whether a transmission says all there is to say."""
     ranges = (*actuator.control_range, *actuator.effort_range)
     numbers = actuator.gain, actuator.bias
     usual = MOTOR if actuator.kind == "effort" else (None, None)

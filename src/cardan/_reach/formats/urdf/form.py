@@ -12,43 +12,40 @@ on the body: inertia, shapes, frames, other joints. The mechanism is the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from cardan._algebra.errors import MechanismError, ParameterError
 from cardan._algebra.spatial import SE3, Vector3
-from cardan._reach.formats.urdf.joints import rotation_onto
-from cardan._robot.description import Mechanism, Shape
-from cardan._robot.description.rooting import Forest, rooted
-from cardan._robot.joints import (
-    Fixed,
-    FreeFlyer,
-    Joint,
-    Mimic,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    UnboundedRevolute,
-    reverse,
+from cardan._reach.formats.tree_at_rest import (
+    EMPTY,
+    Joints,
+    as_hinge,
+    connected,
+    has_given_base,
+    outwards,
+    rotation_onto,
+    without_mimic,
 )
-from cardan._robot.joints.recognise import hinge_of
+from cardan._robot import joints as J
+from cardan._robot.description import Mechanism, Shape
+from cardan._robot.description.rooting import rooted
+from cardan._robot.joints import Fixed, Joint, Mimic, reverse
 from cardan._robot.model import WORLD, Body, Connection, Frame, Model
 from cardan._robot.model.layout import resolve_mimics
 from cardan._robot.records import Actuator
 
-KINDS: dict[type[Joint], str] = {
-    Revolute: "revolute",
-    UnboundedRevolute: "continuous",
-    Prismatic: "prismatic",
+KINDS: dict[type[Joint], str] = {  # joints URDF has, by type
+    J.Revolute: "revolute",
+    J.UnboundedRevolute: "continuous",
+    J.Prismatic: "prismatic",
     Fixed: "fixed",
-    FreeFlyer: "floating",
-    Planar: "planar",
-    Spherical: "spherical",
+    J.FreeFlyer: "floating",
+    J.Planar: "planar",
+    J.Spherical: "spherical",
 }
-"""Joints URDF has, by type."""
-TURNING, MIMICABLE = (Revolute, UnboundedRevolute), (Revolute, UnboundedRevolute, Prismatic)
+TURNING, MIMICABLE = (J.Revolute, J.UnboundedRevolute), (J.Revolute, J.UnboundedRevolute, J.Prismatic)
 HINT = "JSON holds it: cardan.save(thing, 'robot.json')."
 _BASE = "\0base"  # no joint of a mechanism that can be written is named so
 _STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
@@ -56,30 +53,19 @@ _STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
 
 @dataclass(frozen=True, slots=True)
 class UrdfForm:
-    """What URDF can say of a mechanism; every pose is in link frames.
+    """What URDF can say of a mechanism; every pose is in link frames."""
 
-    Attributes:
-        name: of the robot.
-        bodies: the links, but for the world.
-        world: whether the world is a link.
-        tree: joints from the root outwards, in document order; child poses are the identity (for a planar joint the
-            rotation onto its axis).
-        loops: joints that close loops.
-        frames: frames on links.
-        shapes: shapes on links.
-        actuators: what drives the joints.
-        moved: X_body_link of the links whose frame is not their body's.
-    """
-
-    name: str
-    bodies: tuple[Body, ...]
-    world: bool
+    name: str  # of the robot
+    bodies: tuple[Body, ...]  # the links, but for the world
+    world: bool  # whether the world is a link
+    # joints from the root outwards, in document order; child poses are the identity (for a planar joint the
+    # rotation onto its axis)
     tree: tuple[Connection, ...]
-    loops: tuple[Connection, ...]
-    frames: tuple[Frame, ...]
-    shapes: tuple[Shape, ...]
-    actuators: tuple[Actuator, ...]
-    moved: dict[str, SE3]
+    loops: tuple[Connection, ...]  # joints that close loops
+    frames: tuple[Frame, ...]  # frames on links
+    shapes: tuple[Shape, ...]  # shapes on links
+    actuators: tuple[Actuator, ...]  # what drives the joints
+    moved: dict[str, SE3]  # X_body_link of the links whose frame is not their body's
 
 
 def urdf_form(thing: Mechanism | Model) -> UrdfForm:
@@ -94,40 +80,44 @@ def urdf_form(thing: Mechanism | Model) -> UrdfForm:
         _check_joint(c, closing=c in loops)
     resolve_mimics(tree)
     links = {name: SE3.identity() for name in (WORLD, *(body.name for body in thing.bodies))}  # X_body_link
-    placed = {c.name: c for c in _placed(tree, links)}
+    written: dict[str, Connection] = {}
+    children = {c.child for c in tree}
+    for c, *_ in outwards((c.parent for c in tree if c.parent not in children), tree):
+        seen = replace(c, parent_pose=_from_link(links[c.parent], c.parent_pose))
+        written[c.name], links[c.child] = _between_links(seen)
     world = any(c.parent == WORLD for c in tree) or any(s.body == WORLD for s in thing.shapes)
     return UrdfForm(
         name=thing.name,
-        bodies=tuple(_moved_body(body, links[body.name]) for body in thing.bodies),
+        bodies=tuple(Body(b.name, b.inertia and _from_link(links[b.name], b.inertia)) for b in thing.bodies),
         world=world,
-        tree=tuple(placed[c.name] for c in tree),
-        loops=tuple(_moved_ends(c, links) for c in loops),
-        frames=tuple(replace(f, pose=_seen(links[f.body], f.pose)) for f in thing.frames),
-        shapes=tuple(replace(s, pose=_seen(links[s.body], s.pose)) for s in thing.shapes),
+        tree=tuple(written[c.name] for c in tree),
+        loops=tuple(
+            replace(
+                c,
+                parent_pose=_from_link(links[c.parent], c.parent_pose),
+                child_pose=_from_link(links[c.child], c.child_pose),
+            )
+            for c in loops
+        ),
+        frames=tuple(replace(f, pose=_from_link(links[f.body], f.pose)) for f in thing.frames),
+        shapes=tuple(replace(s, pose=_from_link(links[s.body], s.pose)) for s in thing.shapes),
         actuators=thing.actuators,
         moved={name: X for name, X in links.items() if SE3.identity() != X},
     )
 
 
-# --- the tree ----------------------------------------------------------------------------------------------------
-
-
-def _model_tree(model: Model) -> tuple[tuple[Connection, ...], tuple[Connection, ...]]:
+def _model_tree(model: Model) -> tuple[Joints, Joints]:
     """Return a model's joints and closures, without the base joint that `cardan.load` adds by itself."""
     if model.gravity != _STANDARD_GRAVITY:
         hint = f"Write model.with_gravity((0, 0, -9.81)). {HINT}"
         raise ParameterError("gravity in URDF", got=tuple(model.gravity), expected="(0, 0, -9.81)", hint=hint)
     if model.inputs:
         raise ParameterError("inputs of a model in URDF", got=tuple(model.inputs), expected="none", hint=HINT)
-    tree, closures = tuple(map(_recognised, model.connections)), tuple(map(_recognised, model.closures))
-    from_world = [c for c in tree if c.parent == WORLD]
-    closed_on_world = any(WORLD in (c.parent, c.child) for c in model.closures)
-    if from_world == [tree[0]] and not closed_on_world and tree[0] == Connection("root", Fixed(), WORLD, tree[0].child):
-        return tree[1:], closures
-    return tree, closures
+    tree = model.connections[1:] if has_given_base(model) else model.connections
+    return tuple(map(_recognised, tree)), tuple(map(_recognised, model.closures))
 
 
-def _directed(m: Mechanism) -> tuple[tuple[Connection, ...], tuple[Connection, ...]]:
+def _directed(m: Mechanism) -> tuple[Joints, Joints]:
     """Return the joints of the tree, directed from the root, and those that close loops.
 
     The root is the world if a joint or shape is on it; else the first body that is no joint's child; else, where that
@@ -135,32 +125,26 @@ def _directed(m: Mechanism) -> tuple[tuple[Connection, ...], tuple[Connection, .
     """
     bodies, joints = tuple(body.name for body in m.bodies), tuple(map(_recognised, m.joints))
     on_world = any(WORLD in (c.parent, c.child) for c in joints) or any(s.body == WORLD for s in m.shapes)
-    _check_connected(m.name, bodies, joints, on_world=on_world)
+    if not bodies:
+        raise MechanismError(f"mechanism {m.name!r} has no body; {EMPTY}.")
+    _check_connected(m.name, bodies, joints, WORLD if on_world else bodies[0])
     if on_world:
-        directed = rooted(bodies, joints, (), Fixed(), ())
-        return directed.tree, directed.closures
+        return rooted(bodies, joints, (), Fixed(), ())
     children = {c.child for c in joints}
-    first = [body for body in bodies if body not in children]
-    found = None
-    for root in (*first, *(body for body in bodies if body in children)):
-        base = Connection(_BASE, Fixed(), WORLD, root)
-        tree, closures = rooted(bodies, joints, (base,), Fixed(), ())
-        found = found or (tree[1:], closures)
+    first = None
+    for root in sorted(bodies, key=lambda body: body in children):
+        tree, closures = rooted(bodies, joints, (Connection(_BASE, Fixed(), WORLD, root),), Fixed(), ())
+        first = first or (tree[1:], closures)
         if all(_is_known(c.joint) for c in tree):
             return tree[1:], closures
         if not all(_is_known(c.joint) or _is_known(reverse(c.joint)) for c in tree):
             break  # no root helps
-    assert found is not None  # there is a body: _check_connected saw to it
-    return found
+    assert first is not None  # there is a body
+    return first
 
 
-def _check_connected(name: str, bodies: Sequence[str], joints: Sequence[Connection], *, on_world: bool) -> None:
-    if not bodies:
-        raise MechanismError(f"mechanism {name!r} has no body; add one with add_body.")
-    forest = Forest((WORLD, *bodies))
-    for c in joints:
-        forest.join(c.parent, c.child)
-    root = WORLD if on_world else bodies[0]
+def _check_connected(name: str, bodies: Sequence[str], joints: Joints, root: str) -> None:
+    forest = connected(bodies, joints)
     loose = [body for body in bodies if forest.find(body) != forest.find(root)]
     if loose:
         raise MechanismError(
@@ -169,97 +153,57 @@ def _check_connected(name: str, bodies: Sequence[str], joints: Sequence[Connecti
         )
 
 
-# --- joints ------------------------------------------------------------------------------------------------------
-
-
 def _recognised(c: Connection) -> Connection:
     return c if _is_known(c.joint) else as_hinge(c, KINDS)
 
 
-def as_hinge(c: Connection, kinds: Collection[type[Joint]]) -> Connection:
-    """Return a joint that a format has under another name, such as a user's own hinge, as one of the format's kinds."""
-    hinge = hinge_of(c.joint.joint if isinstance(c.joint, Mimic) else c.joint)
-    if hinge is None or type(hinge.joint) not in kinds:
-        return c
-    joint = replace(c.joint, joint=hinge.joint) if isinstance(c.joint, Mimic) else hinge.joint
-    poses = {"parent_pose": c.parent_pose @ hinge.before, "child_pose": c.child_pose @ hinge.after.inverse()}
-    return replace(c, joint=joint, **poses)
-
-
 def _is_known(joint: Joint) -> bool:
-    inner = joint.joint if isinstance(joint, Mimic) else joint
-    return type(inner) in (MIMICABLE if isinstance(joint, Mimic) else KINDS)
+    return type(without_mimic(joint)) in (MIMICABLE if isinstance(joint, Mimic) else KINDS)
 
 
 def _check_joint(c: Connection, *, closing: bool) -> None:
-    """Raise ParameterError for a joint URDF has no type for."""
     kinds = "Revolute, UnboundedRevolute, Prismatic, Fixed, FreeFlyer, Planar or Spherical"
     if closing and isinstance(c.joint, Mimic):
         raise ParameterError(f"joint {c.name!r} in URDF", got="a Mimic that closes a loop", expected=kinds, hint=HINT)
     if not _is_known(c.joint):
         expected = f"{kinds}, or a Mimic of one of the first three"
         raise ParameterError(f"joint {c.name!r} in URDF", got=_described(c.joint), expected=expected, hint=HINT)
-    inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
-    if isinstance(inner, UnboundedRevolute) and inner.order != "cos_sin":
+    inner = without_mimic(c.joint)
+    if isinstance(inner, J.UnboundedRevolute) and inner.order != "cos_sin":
         got = f"UnboundedRevolute of order {inner.order!r}"
         raise ParameterError(f"joint {c.name!r} in URDF", got=got, expected="order 'cos_sin'", hint=HINT)
 
 
 def _described(joint: Joint) -> str:
-    inner = getattr(joint, "joint", None)
-    name = type(joint).__name__
+    inner, name = getattr(joint, "joint", None), type(joint).__name__
     return f"{name}({_described(inner)})" if isinstance(inner, Joint) else name
-
-
-def _placed(tree: Sequence[Connection], links: dict[str, SE3]) -> Iterator[Connection]:
-    """Yield the joints from the root outwards, between link frames; `links` learns X_body_link of every body."""
-    below: dict[str, list[Connection]] = {}
-    for c in tree:
-        below.setdefault(c.parent, []).append(c)
-    children = {c.child for c in tree}
-    front = list(dict.fromkeys(c.parent for c in tree if c.parent not in children))
-    while front:
-        for c in below.get(front.pop(), []):
-            placed, links[c.child] = _between_links(replace(c, parent_pose=_seen(links[c.parent], c.parent_pose)))
-            front.append(c.child)
-            yield placed
 
 
 def _between_links(c: Connection) -> tuple[Connection, SE3]:
     """Return a joint as URDF has it, and X_body_link of its child."""
     X_cj, kept = c.child_pose, SE3.identity()
-    if X_cj == SE3.identity() or _is_across(c):
+    if X_cj == SE3.identity():
         return c, kept
+    if isinstance(c.joint, J.Planar) and not any(X_cj.translation):
+        pairs = zip(X_cj.rotation.entries(), rotation_onto(across(c)).entries(), strict=True)
+        if max(abs(a - b) for a, b in pairs) <= 1e-15:  # what the reader makes of URDF's axis
+            return c, kept
     if not _keeps_frame(c):
         return replace(c, child_pose=kept), X_cj
-    joint: Any = c.joint
-    if isinstance(joint, Mimic):
-        joint = replace(joint, joint=_turned(joint.joint, X_cj))
-    elif not isinstance(joint, Fixed):
-        joint = _turned(joint, X_cj)
+    joint, inner = c.joint, without_mimic(c.joint)
+    if not isinstance(inner, Fixed):
+        inner = replace(inner, axis=X_cj.rotation @ Vector3.of(inner.axis))
+        joint = replace(joint, joint=inner) if isinstance(joint, Mimic) else inner
     return replace(c, joint=joint, parent_pose=c.parent_pose @ X_cj.inverse(), child_pose=kept), kept
 
 
-def _turned(joint: Any, X_cj: SE3) -> Joint:
-    return replace(joint, axis=X_cj.rotation @ Vector3.of(joint.axis))
-
-
 def _keeps_frame(c: Connection) -> bool:
-    """Return whether a joint is one of URDF's about the child's own frame."""
-    inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
-    if isinstance(inner, (Fixed, Prismatic)):
+    inner = without_mimic(c.joint)
+    if isinstance(inner, (Fixed, J.Prismatic)):
         return True
     arm = c.child_pose.translation
     axis = c.child_pose.rotation @ Vector3.of(inner.axis) if isinstance(inner, TURNING) else None
-    return axis is not None and math.hypot(*arm.cross(axis)) <= 4e-16 * math.hypot(*arm)
-
-
-def _is_across(c: Connection) -> bool:
-    """Return whether a planar joint's child frame is what the reader makes of URDF's axis."""
-    if not isinstance(c.joint, Planar) or any(c.child_pose.translation):
-        return False
-    R = c.child_pose.rotation
-    return max(abs(a - b) for a, b in zip(R.entries(), rotation_onto(across(c)).entries(), strict=True)) <= 1e-15
+    return axis is not None and math.hypot(*arm.cross(axis)) <= 4e-16 * math.hypot(*arm)  # two roundings of the product
 
 
 def across(c: Connection) -> Vector3:
@@ -267,20 +211,6 @@ def across(c: Connection) -> Vector3:
     return c.child_pose.rotation @ Vector3(0.0, 0.0, 1.0)
 
 
-# --- what is on the bodies ---------------------------------------------------------------------------------------
-
-
-def _seen(X_body_link: SE3, pose: SE3) -> SE3:
-    """Return a pose on a body as a pose on its link."""
-    return pose if X_body_link == SE3.identity() else X_body_link.inverse() @ pose
-
-
-def _moved_body(body: Body, X_body_link: SE3) -> Body:
-    if body.inertia is None or X_body_link == SE3.identity():
-        return body
-    return Body(body.name, X_body_link.inverse() @ body.inertia)
-
-
-def _moved_ends(c: Connection, links: dict[str, SE3]) -> Connection:
-    poses = {"parent_pose": _seen(links[c.parent], c.parent_pose), "child_pose": _seen(links[c.child], c.child_pose)}
-    return replace(c, **poses)
+def _from_link(X_body_link: SE3, thing: Any) -> Any:
+    """Return a pose or an inertia on a body, in its axes, as one on its link."""
+    return thing if X_body_link == SE3.identity() else X_body_link.inverse() @ thing

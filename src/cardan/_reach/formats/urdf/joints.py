@@ -12,47 +12,37 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
 from cardan._algebra.errors import quoted
-from cardan._algebra.spatial import SE3, Matrix3, Vector3
-from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw
+from cardan._algebra.spatial import SE3, Vector3
 from cardan._reach.formats.report import Report
-from cardan._reach.formats.urdf.links import Reading, read_origin
+from cardan._reach.formats.tree_at_rest import rotation_onto, unit_axis
+from cardan._reach.formats.urdf.links import UrdfReading, read_origin
 from cardan._reach.formats.urdf.schema import VOCABULARY
 from cardan._reach.formats.xml import Element
-from cardan._robot.joints import (
-    Fixed,
-    FreeFlyer,
-    Joint,
-    Limits,
-    Mimic,
-    Planar,
-    Prismatic,
-    Revolute,
-    Spherical,
-    UnboundedRevolute,
-)
+from cardan._robot import joints as J
+from cardan._robot.joints import Joint, Limits, Mimic
 
 _KINDS: dict[str, Callable[[Vector3], Joint]] = {
-    "revolute": Revolute,
-    "continuous": Revolute,
-    "prismatic": Prismatic,
-    "fixed": lambda _: Fixed(),
-    "floating": lambda _: FreeFlyer(),
-    "planar": lambda _: Planar(),
-    "spherical": lambda _: Spherical(),
-    "ball": lambda _: Spherical(),
+    "revolute": J.Revolute,
+    "continuous": J.Revolute,
+    "prismatic": J.Prismatic,
+    "fixed": lambda _: J.Fixed(),
+    "floating": lambda _: J.FreeFlyer(),
+    "planar": lambda _: J.Planar(),
+    "spherical": lambda _: J.Spherical(),
+    "ball": lambda _: J.Spherical(),
 }
 NEEDS_LIMIT = ("revolute", "prismatic")
 HAS_AXIS = ("revolute", "continuous", "prismatic", "planar")
 MIMICABLE = ("revolute", "continuous", "prismatic")
 PASSIVE = VOCABULARY.attributes("dynamics")
+ENDS = ("parent", "child")
 LOOP_ENDS = ("predecessor", "successor")
-UNLIMITED = sys.float_info.max
-"""A bound of this size is none: URDF has no infinite numbers."""
+UNLIMITED = sys.float_info.max  # A bound of this size is none: URDF has no infinite numbers
 _X = Vector3(1.0, 0.0, 0.0)
 
 
@@ -77,42 +67,34 @@ class UrdfJoint:
     mimic_line: int = 0
 
 
-def read_joint(r: Reading, element: Element) -> UrdfJoint | None:
-    """Return a joint, or None if it lacks what makes it one."""
-    name, kind = r.report.text(element, "name"), kind_of(r.report, element, _KINDS)
-    (parent, parent_line), (child, child_line) = _end(r.report, element, "parent"), _end(r.report, element, "child")
-    origin = read_origin(r, element)
-    _check_unused(r.report, element)
+def read_joint(r: UrdfReading, element: Element) -> UrdfJoint | None:
+    """Return a joint, or a <loop>, which closes one; None if it lacks what makes it one."""
+    report, is_loop = r.report, element.tag == "loop"
+    name, kind = report.text(element, "name"), kind_of(report, element, _KINDS)
+    (parent, parent_line), (child, child_line) = (_end(report, element, e) for e in (LOOP_ENDS if is_loop else ENDS))
+    origins = [read_origin(r, element), SE3.identity()]
+    if is_loop:
+        origins = [read_origin(r, end) for tag in LOOP_ENDS for end in list(element.all(tag))[:1]]
+    else:
+        _check_unused(report, element)
     if kind is None:
         return None
-    axis = _axis(r.report, element, kind)
-    joint, mimic_line = _mimicked(r.report, element, kind, _joint(kind, axis, r.continuous))
-    turned = _turned(kind, axis)
-    limits, passive = _limits(r, element, kind, joint.nv), _dynamics(r.report, element, joint.nv)
+    axis = _axis(report, element, kind)
+    joint, mimic_line = _joint(kind, axis, r.continuous), 0
+    if not is_loop:
+        joint, mimic_line = _mimicking(report, element, kind, joint)
+    limits = Limits()
+    if not is_loop or next(element.all("limit"), None) is not None:  # a loop needs no <limit>
+        limits = _limits(r, element, kind, joint.nv)
+    damping, friction, armature = _dynamics(report, element, joint.nv)
+    if is_loop and any(armature or ()):
+        report.error(element, f"loop {element.attributes.get('name', '?')!r} has an armature: it has no coordinate")
     if name is None or parent is None or child is None:
         return None
-    ends, poses = (parent, parent_line, child, child_line), (origin @ turned, turned)
-    return UrdfJoint(name, element.line, kind, *ends, joint, *poses, limits, *passive, mimic_line)
-
-
-def read_loop(r: Reading, element: Element) -> UrdfJoint | None:
-    """Return a joint that closes a loop, or None if it lacks what makes it one; it needs no <limit>."""
-    name, kind = r.report.text(element, "name"), kind_of(r.report, element, _KINDS)
-    (parent, parent_line), (child, child_line) = (_end(r.report, element, end) for end in LOOP_ENDS)
-    origins = [read_origin(r, end) for tag in LOOP_ENDS for end in list(element.all(tag))[:1]]
-    if kind is None:
-        return None
-    axis = _axis(r.report, element, kind)
-    joint, turned = _joint(kind, axis, r.continuous), _turned(kind, axis)
-    has_limit = next(element.all("limit"), None) is not None
-    limits = _limits(r, element, kind, joint.nv) if has_limit else Limits()
-    damping, friction, armature = _dynamics(r.report, element, joint.nv)
-    if any(armature or ()):
-        r.report.error(element, f"loop {element.attributes.get('name', '?')!r} has an armature: it has no coordinate")
-    if name is None or parent is None or child is None:
-        return None
-    ends, poses = (parent, parent_line, child, child_line), [origin @ turned for origin in origins]
-    return UrdfJoint(name, element.line, kind, *ends, joint, poses[0], poses[1], limits, damping, friction, None)
+    ends = (parent, parent_line, child, child_line)
+    poses = [origin @ _frame_of(kind, axis) for origin in origins]
+    passive = (damping, friction, None if is_loop else armature)
+    return UrdfJoint(name, element.line, kind, *ends, joint, poses[0], poses[1], limits, *passive, mimic_line)
 
 
 def kind_of(report: Report, element: Element, kinds: Collection[str]) -> str | None:
@@ -126,7 +108,6 @@ def kind_of(report: Report, element: Element, kinds: Collection[str]) -> str | N
 
 
 def _end(report: Report, element: Element, tag: str) -> tuple[str | None, int]:
-    """Return the link and the line of <parent link> or <child link>."""
     found = report.one(element, tag, required=True)
     return (None, element.line) if found is None else (report.text(found, "link"), found.line)
 
@@ -135,26 +116,13 @@ def _owner(element: Element) -> str:
     return f"{element.tag} {element.attributes.get('name', '?')!r}"
 
 
-# --- kind and axis -----------------------------------------------------------------------------------------------
-
-
 def _joint(kind: str, axis: Vector3, continuous: str) -> Joint:
     if kind == "continuous" and continuous == "unit_complex":
-        return UnboundedRevolute(axis)
+        return J.UnboundedRevolute(axis)
     return _KINDS[kind](axis)
 
 
-def unit_axis(xyz: Sequence[float]) -> Vector3:
-    """Return a direction at unit length; one that has it, to rounding, as it is."""
-    largest = max(map(abs, xyz))
-    if largest <= 1.0 and abs(math.hypot(*xyz) - 1.0) <= 2.0 * sys.float_info.epsilon:
-        return Vector3(*xyz)
-    scaled = [e / largest for e in xyz]  # the squares of the numbers as given may be too large or small
-    return Vector3(*(e / math.hypot(*scaled) for e in scaled))
-
-
 def _axis(report: Report, element: Element, kind: str) -> Vector3:
-    """Return the axis at unit length; x where there is none."""
     axis = report.one(element, "axis")
     if axis is None or kind not in HAS_AXIS:
         return _X
@@ -167,25 +135,12 @@ def _axis(report: Report, element: Element, kind: str) -> Vector3:
     return unit_axis(xyz)
 
 
-def _turned(kind: str, axis: Vector3) -> SE3:
+def _frame_of(kind: str, axis: Vector3) -> SE3:
     """Return the joint frames' rotation: a planar joint moves in the xy plane of its frames, URDF's across an axis."""
     return SE3(rotation_onto(axis)) if kind == "planar" else SE3.identity()
 
 
-def rotation_onto(normal: Vector3) -> Matrix3:
-    """Return the shortest rotation that turns z onto a unit normal; about x where the normal is -z."""
-    x, y, z = normal
-    sideways = x * x + y * y
-    if sideways == 0.0:
-        return Matrix3.identity() if z > 0.0 else Matrix3.diagonal(1.0, -1.0, -1.0)
-    one_plus_z = 1.0 + z if z > 0.0 else sideways / (1.0 - z)
-    return matrix_from_quaternion_xyzw((-y, x, 0.0, one_plus_z))
-
-
-# --- mimic, limits, dynamics -------------------------------------------------------------------------------------
-
-
-def _mimicked(report: Report, element: Element, kind: str, joint: Joint) -> tuple[Joint, int]:
+def _mimicking(report: Report, element: Element, kind: str, joint: Joint) -> tuple[Joint, int]:
     """Return the joint, as a mimic of another where there is a <mimic>, and the line of that."""
     mimic = report.one(element, "mimic")
     if mimic is None:
@@ -201,13 +156,18 @@ def _mimicked(report: Report, element: Element, kind: str, joint: Joint) -> tupl
     return joint, mimic.line
 
 
-def _limits(r: Reading, element: Element, kind: str, nv: int) -> Limits:
-    limit = r.report.one(element, "limit")
+def _limits(r: UrdfReading, element: Element, kind: str, nv: int) -> Limits:
+    limit, owner = r.report.one(element, "limit"), _owner(element)
     if limit is None or nv == 0:
         if kind in NEEDS_LIMIT:
-            _miss_limit(r.report, element, kind)
+            hint = ", or make it continuous" if kind == "revolute" else ""
+            expected = "<limit lower=... upper=... effort=... velocity=.../>"
+            r.report.error(element, f"{owner} is {kind} and needs a <limit>: add {expected}{hint}")
         return Limits()
-    rates = {what: _rate(r, element, limit, what, nv) for what in ("velocity", "effort")}
+    rates = {}
+    for what in ("velocity", "effort"):
+        if r.version != "1.2" or what in limit.attributes:  # URDF 1.2 allows to leave it out
+            rates[what] = (_bound(r.report.non_negative(limit, what, None, owner)),) * nv
     _check_optional(r.report, limit, ("acceleration", "deceleration", "jerk"))
     if kind not in NEEDS_LIMIT:
         _check_optional(r.report, limit, ("lower", "upper"))
@@ -215,23 +175,10 @@ def _limits(r: Reading, element: Element, kind: str, nv: int) -> Limits:
     before = r.report.error_count
     lower, upper = (_bound(r.report.number(limit, side, 0.0)) for side in ("lower", "upper"))
     if lower > upper and r.report.error_count == before:
-        r.report.error(limit, f"{_owner(element)}: lower limit {lower:g} exceeds upper limit {upper:g}; swap them?")
+        r.report.error(limit, f"{owner}: lower limit {lower:g} exceeds upper limit {upper:g}; swap them?")
     if "lower" not in limit.attributes and "upper" not in limit.attributes:
-        r.report.remark(limit, f"{_owner(element)}: lower and upper are missing and count as 0: it is locked")
+        r.report.remark(limit, f"{owner}: lower and upper are missing and count as 0: it is locked")
     return Limits(**rates) if lower > upper else Limits(lower=(lower,), upper=(upper,), **rates)
-
-
-def _miss_limit(report: Report, element: Element, kind: str) -> None:
-    hint = ", or make it continuous" if kind == "revolute" else ""
-    expected = "<limit lower=... upper=... effort=... velocity=.../>"
-    report.error(element, f"{_owner(element)} is {kind} and needs a <limit>: add {expected}{hint}")
-
-
-def _rate(r: Reading, element: Element, limit: Element, what: str, nv: int) -> tuple[float, ...] | None:
-    """Return the limit of velocity or effort; URDF 1.2 allows to leave it out."""
-    if r.version == "1.2" and what not in limit.attributes:
-        return None
-    return (_bound(r.report.non_negative(limit, what, None, _owner(element))),) * nv
 
 
 def _bound(value: float) -> float:
@@ -240,7 +187,6 @@ def _bound(value: float) -> float:
 
 
 def _dynamics(report: Report, element: Element, nv: int) -> tuple[Any, Any, Any]:
-    """Return damping, friction and armature."""
     dynamics = report.one(element, "dynamics")
     if dynamics is None:
         return None, None, None

@@ -16,8 +16,7 @@ from typing import Any, Literal
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
-from cardan._reach.formats.inertias import stated
-from cardan._reach.formats.report import Report
+from cardan._reach.formats.report import Report, inertia_of
 from cardan._reach.formats.resources import Meshes, Places
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.urdf.schema import VOCABULARY
@@ -27,7 +26,7 @@ from cardan._robot.model import FRAME_KINDS
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class Look:
     """A material: its colour and texture, where it has them."""
 
     name: str = ""
@@ -36,7 +35,7 @@ class Material:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class UrdfReading:
     """What every element needs: where the file is, what was asked for, where faults go, the materials so far."""
 
     source: Source
@@ -44,27 +43,24 @@ class Reading:
     meshes: Meshes = field(default_factory=lambda: Meshes(Places()))
     continuous: str = "angle"
     version: str = "1.0"
-    materials: dict[str, Material] = field(default_factory=dict)
+    materials: dict[str, Look] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """A link as read."""
-
+class UrdfLink:
     name: str
     line: int
     inertia: Inertia | None
     shapes: tuple[Shape, ...]
 
 
-def read_link(r: Reading, element: Element) -> Link | None:
-    """Return a link, or None if it has no name."""
+def read_link(r: UrdfReading, element: Element) -> UrdfLink | None:
     name = r.report.text(element, "name")
     shapes = [read_shape(r, e, name or "?") for e in element.children if e.tag in ("visual", "collision")]
     inertia = read_inertia(r, element, name or "?")
     if name is None:
         return None
-    return Link(name, element.line, inertia, tuple(shape for shape in shapes if shape is not None))
+    return UrdfLink(name, element.line, inertia, tuple(shape for shape in shapes if shape is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,29 +74,23 @@ class UrdfFrame:
     kind: Literal["operational", "sensor"]
 
 
-def read_frame(r: Reading, element: Element) -> UrdfFrame | None:
-    """Return a frame, or None if it lacks its name or link."""
+def read_frame(r: UrdfReading, element: Element) -> UrdfFrame | None:
     name, link, pose = r.report.text(element, "name"), r.report.text(element, "link"), read_pose(r, element)
     kind = element.attributes.get("kind", "operational")
     if kind not in FRAME_KINDS:
-        r.report.error(
-            element, f"frame {quoted(name or '')}: its kind is {quoted(kind)}, not 'operational' or 'sensor'"
-        )
+        why = f"its kind is {quoted(kind)}, not 'operational' or 'sensor'"
+        r.report.error(element, f"frame {quoted(name or '')}: {why}")
         return None
     return None if name is None or link is None else UrdfFrame(name, element.line, link, pose, kind)
 
 
-# --- poses -------------------------------------------------------------------------------------------------------
-
-
-def read_origin(r: Reading, owner: Element) -> SE3:
+def read_origin(r: UrdfReading, owner: Element) -> SE3:
     """Return the pose of <origin xyz rpy>, or of <origin xyz quat_xyzw> (URDF 1.1); identity without one."""
     origin = r.report.one(owner, "origin")
     return SE3.identity() if origin is None else read_pose(r, origin)
 
 
-def read_pose(r: Reading, element: Element) -> SE3:
-    """Return the pose of an element's attributes xyz and rpy (or quat_xyzw)."""
+def read_pose(r: UrdfReading, element: Element) -> SE3:
     return SE3(_rotation(r.report, element), r.report.numbers(element, "xyz", 3, (0.0, 0.0, 0.0)))
 
 
@@ -113,41 +103,28 @@ def _rotation(report: Report, origin: Element) -> Matrix3:
         report.error(origin, f"<{origin.tag}> has both rpy and quat_xyzw; leave one out")
     before = report.error_count
     quaternion = report.numbers(origin, "quat_xyzw", 4, None)
-    if not 0.99 < math.hypot(*quaternion) < 1.01:
+    if not 0.99 < math.hypot(*quaternion) < 1.01:  # files print two digits or more
         if report.error_count == before:
             report.error(origin, f"<{origin.tag} quat_xyzw=...>: {quaternion} is not of length 1")
         return Matrix3.identity()
     return matrix_from_quaternion_xyzw(quaternion)
 
 
-# --- inertia -----------------------------------------------------------------------------------------------------
-
-
-def read_inertia(r: Reading, link: Element, name: str) -> Inertia | None:
+def read_inertia(r: UrdfReading, link: Element, name: str) -> Inertia | None:
     """Return the inertia in link axes; None without <inertial>, or where it is faulty."""
     inertial = r.report.one(link, "inertial")
     if inertial is None:
         return None
-    before = r.report.error_count
-    pose = read_origin(r, inertial)
-    mass_element = r.report.one(inertial, "mass", required=True)
-    inertia_element = r.report.one(inertial, "inertia", required=True)
-    mass = r.report.non_negative(mass_element, "value", None, f"link {name!r}") if mass_element else 0.0
-    entries = (
-        [r.report.number(inertia_element, entry, None) for entry in VOCABULARY.attributes("inertia")]
-        if inertia_element
-        else []
-    )
-    if inertia_element is None or r.report.error_count > before:
+    before, pose = r.report.error_count, read_origin(r, inertial)
+    mass, inertia = (r.report.one(inertial, tag, required=True) for tag in ("mass", "inertia"))
+    kilograms = 0.0 if mass is None else r.report.non_negative(mass, "value", None, f"link {name!r}")
+    entries = [r.report.number(inertia, e, None) for e in VOCABULARY.attributes("inertia")] if inertia else []
+    if inertia is None or r.report.error_count > before:
         return None
-    return stated(r.report, inertia_element, name, mass, pose, entries)
+    return inertia_of(r.report, inertia, name, kilograms, pose, entries)
 
 
-# --- shapes ------------------------------------------------------------------------------------------------------
-
-
-def read_shape(r: Reading, element: Element, body: str) -> Shape | None:
-    """Return a visual or collision element, or None if its geometry is faulty."""
+def read_shape(r: UrdfReading, element: Element, body: str) -> Shape | None:
     pose, geometry = read_origin(r, element), _geometry(r, element)
     look = _look(r, element)
     if geometry is None:
@@ -156,7 +133,7 @@ def read_shape(r: Reading, element: Element, body: str) -> Shape | None:
     return Shape(body, role, geometry, pose, element.attributes.get("name", ""), look.rgba, look.name, look.texture)
 
 
-def _geometry(r: Reading, element: Element) -> Geometry | None:
+def _geometry(r: UrdfReading, element: Element) -> Geometry | None:
     holder = r.report.one(element, "geometry", required=True)
     if holder is None:
         return None
@@ -170,24 +147,24 @@ def _geometry(r: Reading, element: Element) -> Geometry | None:
     return geometry if r.report.error_count == before else None
 
 
-def _box(r: Reading, e: Element) -> Geometry:
+def _length(r: UrdfReading, e: Element, name: str) -> float:
+    return r.report.non_negative(e, name, None, f"<{e.tag}>")
+
+
+def _box(r: UrdfReading, e: Element) -> Geometry:
     size = r.report.numbers(e, "size", 3, None)
     if any(s < 0.0 for s in size):
         r.report.error(e, f"<box size=...>: {size} has a negative length")
     return Box(tuple(map(abs, size)))
 
 
-def _length(r: Reading, e: Element, name: str) -> float:
-    return r.report.non_negative(e, name, None, f"<{e.tag}>")
-
-
-def _mesh(r: Reading, e: Element) -> Geometry:
+def _mesh(r: UrdfReading, e: Element) -> Geometry:
     uri = r.report.text(e, "filename") or ""
     path = r.meshes.path(uri, e) if uri else None
     return Mesh(uri, path, r.report.numbers(e, "scale", 3, (1.0, 1.0, 1.0)))
 
 
-_SOLIDS: dict[str, Callable[[Reading, Element], Geometry]] = {
+_SOLIDS: dict[str, Callable[[UrdfReading, Element], Geometry]] = {
     "box": _box,
     "sphere": lambda r, e: Sphere(_length(r, e, "radius")),
     "cylinder": lambda r, e: Cylinder(_length(r, e, "radius"), _length(r, e, "length")),
@@ -196,10 +173,7 @@ _SOLIDS: dict[str, Callable[[Reading, Element], Geometry]] = {
 }
 
 
-# --- materials ---------------------------------------------------------------------------------------------------
-
-
-def read_global_material(r: Reading, element: Element) -> None:
+def read_global_material(r: UrdfReading, element: Element) -> None:
     """Keep a material of the robot, to be used by name."""
     r.report.text(element, "name")
     material = read_material(r, element)
@@ -208,11 +182,10 @@ def read_global_material(r: Reading, element: Element) -> None:
     r.materials[material.name] = material
 
 
-def read_material(r: Reading, element: Element) -> Material:
-    """Return <material name><color rgba/><texture filename/></material>."""
+def read_material(r: UrdfReading, element: Element) -> Look:
     color, texture = r.report.one(element, "color"), r.report.one(element, "texture")
     rgba = clipped(r.report, color, r.report.numbers(color, "rgba", 4, None)) if color is not None else None
-    return Material(element.attributes.get("name", ""), rgba, texture.attributes.get("filename", "") if texture else "")
+    return Look(element.attributes.get("name", ""), rgba, texture.attributes.get("filename", "") if texture else "")
 
 
 def clipped(report: Report, at: Element, colour: tuple[float, ...]) -> tuple[float, ...]:
@@ -222,11 +195,11 @@ def clipped(report: Report, at: Element, colour: tuple[float, ...]) -> tuple[flo
     return tuple(min(max(c, 0.0), 1.0) for c in colour)
 
 
-def _look(r: Reading, element: Element) -> Material:
+def _look(r: UrdfReading, element: Element) -> Look:
     """Return the material of a shape: defined in place, or before under its name (by the robot or another shape)."""
     child = r.report.one(element, "material")
     if child is None:
-        return Material()
+        return Look()
     look = read_material(r, child)
     if look.rgba is not None or look.texture:
         r.materials.setdefault(look.name, look)

@@ -12,33 +12,36 @@ Source: the URDF specification of ROS (wiki.ros.org/urdf/XML).
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from importlib import import_module
-from typing import Literal, NamedTuple, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
-from cardan._algebra.errors import DescriptionError, Fault
+from cardan._algebra.errors import DescriptionError, Fault, quoted
 from cardan._reach.formats.reading import Description, Options, outcome
 from cardan._reach.formats.report import At, Report
 from cardan._reach.formats.resources import Meshes, Packages, Places
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.urdf.actuators import read_actuators
-from cardan._reach.formats.urdf.checks import check_robot
-from cardan._reach.formats.urdf.joints import UrdfJoint, read_joint, read_loop
-from cardan._reach.formats.urdf.links import Link, Reading, UrdfFrame, read_frame, read_global_material, read_link
+from cardan._reach.formats.urdf.joints import ENDS, LOOP_ENDS, UrdfJoint, read_joint
+from cardan._reach.formats.urdf.links import (
+    UrdfFrame,
+    UrdfLink,
+    UrdfReading,
+    read_frame,
+    read_global_material,
+    read_link,
+)
 from cardan._reach.formats.urdf.schema import VERSIONS, VOCABULARY
 from cardan._reach.formats.xml import Element, is_xacro, parse
 from cardan._robot.description import Mechanism
+from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD
 from cardan._robot.records import Actuator
 
 UrdfSource = str | bytes | os.PathLike[str]
-Thing = TypeVar("Thing")
 
 
 class _Robot(NamedTuple):
-    """What a URDF describes, as read."""
-
-    links: list[Link]
+    links: list[UrdfLink]
     joints: list[UrdfJoint]
     loops: list[UrdfJoint]
     frames: list[UrdfFrame]
@@ -95,17 +98,18 @@ def read(source: Source, options: Options) -> Description:
     """Return what a URDF holds; one written in xacro is expanded first."""
     root = parse(source)
     if is_xacro(root):
-        return import_module("cardan._reach.formats.xacro").read(source, options)
+        from cardan._reach.formats.xacro.expansion import read as read_xacro  # few files need what it imports
+
+        return read_xacro(source, options)
     return read_tree(source, options, root, Report(source.name))
 
 
 def read_tree(source: Source, options: Options, root: Element, report: Report) -> Description:
-    """Return what the elements of a URDF hold; `report` may have faults already."""
     if not _is_robot(root, report):
         return Description(None, report)
     version = root.attributes.get("version", "1.0")
     meshes = Meshes(Places(source.folder, options.package_dirs))
-    robot = _read_elements(Reading(source, report, meshes, options.continuous, version), root)
+    robot = _read_elements(UrdfReading(source, report, meshes, options.continuous, version), root)
     meshes.tell(report)
     if report.errors:
         return Description(None, report)
@@ -115,25 +119,20 @@ def read_tree(source: Source, options: Options, root: Element, report: Report) -
     return Description(_mechanism(report, root.attributes["name"], robot), report, places)
 
 
-def _read_elements(reading: Reading, root: Element) -> _Robot:
+def _read_elements(reading: UrdfReading, root: Element) -> _Robot:
     report = reading.report
     VOCABULARY.review(report, root)
     for element in root.all("material"):
         read_global_material(reading, element)
-    links = [read_link(reading, e) for e in root.all("link")]
-    joints = [read_joint(reading, e) for e in root.all("joint")]
-    loops = [read_loop(reading, e) for e in root.all("loop")]
-    frames = [read_frame(reading, e) for e in root.all("frame")]
+    readers = {"link": read_link, "joint": read_joint, "loop": read_joint, "frame": read_frame}
+    read = {tag: [reader(reading, e) for e in root.all(tag)] for tag, reader in readers.items()}
     if all(e.attributes.get("name") == WORLD for e in root.all("link")):
-        report.error(root, "the robot has no <link>" + (" but the world" if links else ""))
-    parts = (_whole(links), _whole(joints), _whole(loops), _whole(frames))
+        report.error(root, "the robot has no <link>" + (" but the world" if read["link"] else ""))
+    parts: Any = [[thing for thing in things if thing is not None] for things in read.values()]
     robot = _Robot(*parts, read_actuators(report, root, [*parts[1], *parts[2]]))
-    check_robot(report, *parts, complete=len(robot.links) == len(links) and len(robot.joints) == len(joints))
+    is_complete = len(robot.links) == len(read["link"]) and len(robot.joints) == len(read["joint"])
+    check_robot(report, *parts, complete=is_complete)
     return robot
-
-
-def _whole(things: Sequence[Thing | None]) -> list[Thing]:
-    return [thing for thing in things if thing is not None]
 
 
 _OTHER_ROOTS = {
@@ -145,7 +144,6 @@ _OTHER_ROOTS = {
 
 
 def _is_robot(root: Element, report: Report) -> bool:
-    """Return whether this is worth reading as URDF."""
     if root.tag != "robot":
         hint = _OTHER_ROOTS.get(root.tag, "is this a URDF?")
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; {hint}")
@@ -158,14 +156,19 @@ def _is_robot(root: Element, report: Report) -> bool:
 
 
 def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
-    """Return the mechanism; None if an error is found even now."""
     mechanism = Mechanism(name)
     for link in robot.links:
         with report.blamed(link.line):
-            _add_link(report, mechanism, link)
-    for joint in (*robot.joints, *robot.loops):  # after the joints of the tree, so that the loops close
-        with report.blamed(joint.line):
-            _add_joint(mechanism, joint)
+            if link.name != WORLD:
+                mechanism.add_body(link.name, link.inertia)
+            elif link.inertia is not None:
+                report.remark(link.line, "the inertia of the link 'world' has no effect: it is the world")
+            for shape in link.shapes:
+                mechanism.add_shape(shape)
+    for j in (*robot.joints, *robot.loops):  # after the joints of the tree, so that the loops close
+        with report.blamed(j.line):
+            ends = j.parent, j.child, j.parent_pose, j.child_pose
+            mechanism.add_joint(j.name, j.joint, *ends, j.limits, j.damping, j.friction, j.armature)
     for frame in robot.frames:
         with report.blamed(frame.line):
             mechanism.add_frame(frame.name, frame.link, frame.pose, frame.kind)
@@ -175,16 +178,115 @@ def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
     return None if report.errors else mechanism
 
 
-def _add_link(report: Report, mechanism: Mechanism, link: Link) -> None:
-    if link.name != WORLD:
-        mechanism.add_body(link.name, link.inertia)
-    elif link.inertia is not None:
-        report.remark(link.line, "the inertia of the link 'world' has no effect: it is the world")
-    for shape in link.shapes:
-        mechanism.add_shape(shape)
+def check_robot(
+    report: Report,
+    links: Sequence[UrdfLink],
+    joints: Sequence[UrdfJoint],
+    loops: Sequence[UrdfJoint],
+    frames: Sequence[UrdfFrame],
+    *,
+    complete: bool,
+) -> None:
+    lines = {link.name: link.line for link in links}
+    for kind, things in (("link", links), ("joint", [*joints, *loops]), ("frame", frames)):
+        first: dict[str, int] = {}
+        for thing in things:
+            if thing.name in first:
+                report.error(thing.line, f"{kind} {quoted(thing.name)} is already defined in line {first[thing.name]}")
+            first.setdefault(thing.name, thing.line)
+    known = [_check_ends(report, joint, "joint", ENDS, lines) for joint in joints]
+    _check_tree(report, links, joints, complete=complete and all(known))
+    _check_mimics(report, joints)
+    for loop in loops:
+        _check_ends(report, loop, "loop", LOOP_ENDS, lines)
+        if loop.parent == loop.child:
+            report.error(loop.line, f"loop {quoted(loop.name)} joins link {quoted(loop.parent)} with itself")
+    for frame in frames:
+        if frame.link != WORLD:
+            _check_link(report, frame.line, f"frame {quoted(frame.name)}: its link", frame.link, lines)
+        if frame.name == WORLD or frame.name in lines:
+            what = "is the world" if frame.name == WORLD else f"is a link's name (line {lines[frame.name]}), too"
+            report.error(frame.line, f"frame {quoted(frame.name)} {what}; give every link and frame its own name")
 
 
-def _add_joint(mechanism: Mechanism, j: UrdfJoint) -> None:
-    mechanism.add_joint(
-        j.name, j.joint, j.parent, j.child, j.parent_pose, j.child_pose, j.limits, j.damping, j.friction, j.armature
-    )
+def _check_tree(report: Report, links: Sequence[UrdfLink], joints: Sequence[UrdfJoint], *, complete: bool) -> None:
+    above = _joint_above(report, joints)
+    for loop in cycles({link: joint.parent for link, joint in above.items()}):
+        report.error(above[loop[0]].line, f"the links form a loop: {_in_a_circle(loop, ' <- ')}")
+    if WORLD in above:
+        report.error(above[WORLD].child_line, "the link 'world' is the world: it can only be the root")
+    roots = [link for link in links if link.name not in above] if complete else []
+    if len(roots) > 1:
+        named = ", ".join(f"{k.name!r} (line {k.line})" for k in roots[:4]) + (", ..." if len(roots) > 4 else "")
+        report.error(roots[1].line, f"the robot has {len(roots)} root links: {named}; join them with joints")
+
+
+def _check_ends(report: Report, joint: UrdfJoint, owner: str, roles: Sequence[str], links: Mapping[str, int]) -> bool:
+    """Return whether both links of a joint or loop exist."""
+    ends = zip(roles, (joint.parent, joint.child), (joint.parent_line, joint.child_line), strict=True)
+    what = f"{owner} {quoted(joint.name)}"
+    found = [
+        _check_link(report, line, f"{what}: its {role} link", name, links) for role, name, line in ends
+    ]  # each is an error of its own
+    return all(found)
+
+
+def _check_link(report: Report, line: int, what: str, name: str, links: Mapping[str, int]) -> bool:
+    if name not in links:
+        report.error(line, f"{what} {quoted(name)} does not exist{report.nearest(name, links)}")
+    return name in links
+
+
+def _joint_above(report: Report, joints: Sequence[UrdfJoint]) -> dict[str, UrdfJoint]:
+    above: dict[str, UrdfJoint] = {}
+    for joint in joints:
+        first = above.setdefault(joint.child, joint)
+        if first is not joint:
+            named = f"joint {first.name!r} (line {first.line}) and {joint.name!r}; one of them must be a <loop>"
+            report.error(joint.child_line, f"link {quoted(joint.child)} has two parents: {named}")
+    return above
+
+
+def _check_mimics(report: Report, joints: Sequence[UrdfJoint]) -> None:
+    by_name = {j.name: j for j in joints}
+    copies = {j.name: j.joint.primary for j in joints if isinstance(j.joint, Mimic)}
+    for j in joints:
+        if isinstance(j.joint, Mimic):
+            _check_primary(report, j, j.joint.primary, by_name)
+    for loop in cycles(copies):
+        report.error(by_name[loop[0]].mimic_line, f"these joints mimic each other: {_in_a_circle(loop, ' mimics ')}")
+
+
+def _check_primary(report: Report, joint: UrdfJoint, name: str, joints: Mapping[str, UrdfJoint]) -> None:
+    start = f"joint {quoted(joint.name)} ({joint.kind}) mimics {quoted(name)}"
+    primary = joints.get(name)
+    if primary is None:
+        report.error(joint.mimic_line, f"{start}, which does not exist{report.nearest(name, joints)}")
+    elif primary.joint.nv != 1:
+        expected = "only revolute, continuous and prismatic joints can be mimicked"
+        report.error(joint.mimic_line, f"{start}, which is {primary.kind}; {expected}")
+    elif primary.joint.nq != joint.joint.nq:
+        expected = "with continuous='unit_complex' both must be continuous, or neither; read with continuous='angle'"
+        report.error(joint.mimic_line, f"{start}, which is {primary.kind}; {expected}")
+
+
+def cycles(successor: Mapping[str, str]) -> Iterator[list[str]]:
+    """Yield each cycle of a map from names to names once; linear in the number of names."""
+    cleared: set[str] = set()
+    for start in successor:
+        path: dict[str, None] = {}
+        name = start
+        while name in successor and name not in cleared and name not in path:
+            path[name] = None
+            name = successor[name]
+        if name in path:
+            names = list(path)
+            yield names[names.index(name) :]
+        cleared.update(path)
+
+
+def _in_a_circle(loop: list[str], separator: str) -> str:
+    names = [quoted(name) for name in (*loop[:8], *loop[:1])]
+    if len(loop) > 8:
+        names.insert(8, "...")
+    return separator.join(names)

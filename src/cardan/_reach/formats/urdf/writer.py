@@ -17,13 +17,13 @@ from typing import Any
 
 from cardan._algebra.errors import DescriptionWarning, ParameterError
 from cardan._algebra.spatial import SE3
+from cardan._reach.formats.tree_at_rest import without_mimic
 from cardan._reach.formats.urdf.actuators import INTERFACES, SIMPLE, is_said_wholly, is_transmission
 from cardan._reach.formats.urdf.form import HINT, KINDS, across, urdf_form
-from cardan._reach.formats.urdf.joints import LOOP_ENDS, PASSIVE, UNLIMITED
-from cardan._reach.formats.urdf.numbers import axis, inertial, rpy
+from cardan._reach.formats.urdf.joints import ENDS, LOOP_ENDS, PASSIVE, UNLIMITED
 from cardan._reach.formats.urdf.schema import VOCABULARY
-from cardan._reach.formats.written import Written, dimensions, first_of, is_bounded, losses_of
-from cardan._reach.formats.xml_text import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
+from cardan._reach.formats.written import Written, axis, dimensions, first_of, inertial, is_bounded, losses_of, rpy
+from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Mechanism, Mesh, Shape, Sphere
 from cardan._robot.geometry.shapes import ALL_BITS
 from cardan._robot.joints import Mimic, Planar, Revolute
@@ -78,7 +78,7 @@ def write_urdf(thing: Mechanism | Model) -> Written:
     for shape in form.shapes:
         on[shape.body].append(shape)
     _check_materials([shape for shapes in on.values() for shape in shapes])
-    links = [_link(body, on[WORLD if body is None else body.name]) for body in (*([None] * form.world), *form.bodies)]
+    links = [_link(body, on[body.name]) for body in (*([Body(WORLD)] * form.world), *form.bodies)]
     driven = [_transmission(a) for a in form.actuators if is_transmission(a)]
     inside = [*links, *map(_joint, form.tree), *map(_loop, form.loops), *map(_frame, form.frames), *driven]
     name = {"name": _text(form.name, "name of a robot")}
@@ -90,15 +90,13 @@ def write_urdf(thing: Mechanism | Model) -> Written:
 
 
 def _losses(thing: Mechanism | Model) -> Iterator[str]:
-    """Yield what is said beside the mechanics and URDF has no words for."""
     beside = thing.annotations
     if isinstance(thing, Mechanism) and tuple(thing.gravity) != EARTH_GRAVITY:
         yield f"gravity {tuple(thing.gravity)}"
+    simple = [a for a in beside.actuators if is_transmission(a)]
     lost = {
         "actuators": [a.name for a in beside.actuators if not is_transmission(a)],
-        "gains and ranges of actuators": [
-            a.name for a in beside.actuators if is_transmission(a) and not is_said_wholly(a)
-        ],
+        "gains and ranges of actuators": [a.name for a in simple if not is_said_wholly(a)],
         "groups": [group.name for group in beside.groups],
         "configurations": [configuration.name for configuration in beside.configurations],
         "disabled contacts": ["/".join(pair) for pair in beside.disabled_contacts],
@@ -109,18 +107,13 @@ def _losses(thing: Mechanism | Model) -> Iterator[str]:
     yield from losses_of(lost)
 
 
+RATES = ("velocity", "effort")
 _PLAIN_SHAPE = {"surface": None, "group": 1, "mask": ALL_BITS, "margin": 0.0, "density": None}
 
 
-# --- links -------------------------------------------------------------------------------------------------------
-
-
-def _link(body: Body | None, shapes: Sequence[Shape]) -> list[str]:
-    """Return a link; None is the world."""
-    name = WORLD if body is None else body.name
-    inertia = [_inertial(body)] if body is not None and body.inertia is not None else []
-    inside = [*inertia, *map(_shape, shapes)]
-    return element("link", {"name": _text(name, "name of a body")}, *inside)
+def _link(body: Body, shapes: Sequence[Shape]) -> list[str]:
+    inertia = [] if body.inertia is None else _inertial(body)
+    return element("link", {"name": _text(body.name, "name of a body")}, inertia, *map(_shape, shapes))
 
 
 def _inertial(body: Body) -> list[str]:
@@ -173,15 +166,16 @@ def _check_materials(shapes: Sequence[Shape]) -> None:
             raise ParameterError(f"a shape of {shape.body!r} in URDF", got=got, expected=expected, hint=HINT)
 
 
-# --- joints ------------------------------------------------------------------------------------------------------
-
-
 def _joint(c: Connection) -> list[str]:
     kind = _kind(c)
     origin = c.parent_pose @ c.child_pose.inverse() if isinstance(c.joint, Planar) else c.parent_pose
-    name, inner = _text(c.name, "name of a joint"), (_axis(c), _limit(c, kind), _dynamics(c), _mimic(c))
-    ends = [element(tag, _on_link(body)) for tag, body in (("parent", c.parent), ("child", c.child))]
-    return element("joint", {"name": name, "type": kind}, _origin(origin), *ends, *inner)
+    mimic = []
+    if isinstance(c.joint, Mimic):
+        ratio = {"multiplier": repr(float(c.joint.multiplier)), "offset": repr(float(c.joint.offset))}
+        mimic = element("mimic", {"joint": _text(c.joint.primary, "name of a joint")} | ratio)
+    ends = [element(tag, _on_link(body)) for tag, body in zip(ENDS, (c.parent, c.child), strict=True)]
+    inside = (_origin(origin), *ends, _axis(c), _limit(c, kind), _dynamics(c), mimic)
+    return element("joint", {"name": _text(c.name, "name of a joint"), "type": kind}, *inside)
 
 
 def _loop(c: Connection) -> list[str]:
@@ -199,33 +193,29 @@ def _on_link(body: str) -> dict[str, str]:
 
 
 def _kind(c: Connection) -> str:
-    """Return URDF's type of a joint: a revolute one without limits is continuous."""
-    inner = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    inner = without_mimic(c.joint)
     return "continuous" if isinstance(inner, Revolute) and not is_bounded(c, "lower", "upper") else KINDS[type(inner)]
 
 
 def _axis(c: Connection) -> list[str]:
-    inner: Any = c.joint.joint if isinstance(c.joint, Mimic) else c.joint
+    inner = without_mimic(c.joint)
     direction = across(c) if isinstance(inner, Planar) else getattr(inner, "axis", None)
     return [] if direction is None else element("axis", {"xyz": numbers(axis(direction))})
 
 
-def _of(c: Connection, name: str) -> Sequence[float]:
-    return getattr(c.limits, name) or ()
-
-
 def _limit(c: Connection, kind: str) -> list[str]:
     """Return the limits; a number too large to be one stands for none where URDF wants a number."""
-    bounds = {"velocity": _one(c, "velocity", _of(c, "velocity")), "effort": _one(c, "effort", _of(c, "effort"))}
-    for what in bounds:
-        mirrored = tuple(-bound for bound in _of(c, what))
-        if _of(c, f"{what}_lower") != mirrored:
-            got, expected = _of(c, f"{what}_lower"), f"{mirrored}: the same limit both ways"
+    of = {what: getattr(c.limits, what) or () for what in ("lower", "upper", *RATES, *(f"{e}_lower" for e in RATES))}
+    bounds = {what: _one(c, what, of[what]) for what in RATES}
+    for what in RATES:
+        mirrored = tuple(-bound for bound in of[what])
+        if of[f"{what}_lower"] != mirrored:
+            got, expected = of[f"{what}_lower"], f"{mirrored}: the same limit both ways"
             raise ParameterError(f"{what}_lower of joint {c.name!r} in URDF", got=got, expected=expected, hint=HINT)
     if kind in ("revolute", "prismatic"):
-        bounds = {"lower": _of(c, "lower")[0], "upper": _of(c, "upper")[0]} | bounds
+        bounds = {"lower": of["lower"][0], "upper": of["upper"][0]} | bounds
     elif is_bounded(c, "lower", "upper"):
-        got, expected = (tuple(_of(c, "lower")), tuple(_of(c, "upper"))), f"none: a {kind} joint has no position limits"
+        got, expected = (tuple(of["lower"]), tuple(of["upper"])), f"none: a {kind} joint has no position limits"
         raise ParameterError(f"limits of joint {c.name!r} in URDF", got=got, expected=expected, hint=HINT)
     elif kind == "fixed" or not any(map(math.isfinite, bounds.values())):
         return []
@@ -248,21 +238,10 @@ def _dynamics(c: Connection) -> list[str]:
 
 
 def _one(c: Connection, what: str, values: Sequence[float]) -> float:
-    """Return the number all degrees of freedom have; 0 without any."""
     if len(set(values)) > 1:
         expected = "one number for all degrees of freedom"
         raise ParameterError(f"{what} of joint {c.name!r} in URDF", got=tuple(values), expected=expected, hint=HINT)
     return float(values[0]) + 0.0 if values else 0.0
-
-
-def _mimic(c: Connection) -> list[str]:
-    if not isinstance(c.joint, Mimic):
-        return []
-    ratio = {"multiplier": repr(float(c.joint.multiplier)), "offset": repr(float(c.joint.offset))}
-    return element("mimic", {"joint": _text(c.joint.primary, "name of a joint")} | ratio)
-
-
-# --- actuators ---------------------------------------------------------------------------------------------------
 
 
 def _transmission(actuator: Actuator) -> list[str]:
@@ -272,9 +251,6 @@ def _transmission(actuator: Actuator) -> list[str]:
     motor = element("actuator", {"name": name}, kind, value("mechanicalReduction", ratio))
     simple = value("type", f"transmission_interface/{SIMPLE}")
     return element("transmission", {"name": f"{name}_transmission"}, simple, joint, motor)
-
-
-# --- frames, poses, texts ----------------------------------------------------------------------------------------
 
 
 def _frame(frame: Frame) -> list[str]:
@@ -292,7 +268,6 @@ def _pose(pose: SE3) -> dict[str, str]:
 
 
 def _text(text: str, what: str) -> str:
-    """Return a text as an XML attribute's value."""
     if UNWRITABLE.search(text):
         raise ParameterError(f"{what} in URDF", got=text, expected="characters XML can hold", hint=HINT)
     return escaped(text)

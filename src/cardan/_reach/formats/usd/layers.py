@@ -9,7 +9,7 @@ from typing import Any
 
 from cardan._algebra.errors import DescriptionError, quoted
 from cardan._reach.formats import sandbox
-from cardan._reach.formats.report import Place, Report
+from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.formats.resources import ALLOWING, Places
 from cardan._reach.formats.sandbox import Bounds, SandboxError
 from cardan._reach.formats.source import MAX_BYTES, Source
@@ -64,7 +64,7 @@ def open_layers(report: Report, path: str, places: Places, trusted: bool = False
             found = sandbox.run(composition, argument, layers.answer, BOUNDS)
         if found:
             file, error = str(found["file"]), str(found["error"])
-            place = parse_place(error, file) if file else Place(where=str(found["where"]))
+            place = parse_place(error, file) if file else FilePlace(where=str(found["where"]))
             report.error(place, brief(error))
             return None
         return package.Sdf.Layer.FindOrOpen(path)
@@ -85,10 +85,10 @@ _PLACED = re.compile(r"([^'\s]+):(\d+):(\d+): ")
 _WORDS = re.compile(r"Error in '[^']*' at line \d+ in file \S+ : |,@anon:[^@]*@")  # the session's layer is no file's
 
 
-def parse_place(told: str, file: str) -> Place:
+def parse_place(told: str, file: str) -> FilePlace:
     """Return the line OpenUSD's parser names."""
     found = _PLACED.search(told)
-    return Place(int(found[2]) if found else 0, file=file)
+    return FilePlace(int(found[2]) if found else 0, file=file)
 
 
 def brief(told: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from cardan._reach.formats.report import Place, Report
+from cardan._reach.formats.report import FilePlace, Report
 from cardan._robot.model import WORLD
 
 
@@ -16,7 +16,7 @@ def names_of(report: Report, kind: str, paths: Iterable[str]) -> dict[str, str]:
     clashing = [path for path in paths if count[_last(path)] > 1 or _last(path) == WORLD]
     if clashing:
         told = f"{len(clashing)} {kind} have names that others have, too; they are called by their paths, as this one"
-        report.remark(Place(where=clashing[0]), told)
+        report.remark(FilePlace(where=clashing[0]), told)
     whole = set(clashing)
     return {path: path if path in whole else _last(path) for path in paths}
 

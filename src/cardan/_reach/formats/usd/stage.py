@@ -18,7 +18,7 @@ import numpy as np
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats.reading import Options
-from cardan._reach.formats.report import Place, Report
+from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.formats.resources import Places
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.usd.layers import brief, open_layers
@@ -68,9 +68,9 @@ class Stage:
     cache: Any
     posed: dict[str, Posed | None] = field(default_factory=dict)
 
-    def where(self, prim: Any) -> Place:
+    def where(self, prim: Any) -> FilePlace:
         """Return the place of a prim, for a fault."""
-        return Place(where=str(prim.GetPath()))
+        return FilePlace(where=str(prim.GetPath()))
 
     def pose(self, prim: Any) -> Posed | None:
         """Return where a prim is; None, and an error, if its transform is none."""
@@ -138,7 +138,7 @@ def _stage(layer: Any, report: Report, options: Options, source: Source, file: s
         report.error(0, f"cannot be composed: {brief(str(error))}")
         return None
     for error in getattr(usd, "GetCompositionErrors", list)()[:20]:
-        report.error(Place(where=_path_of(error)), f"cannot be composed: {brief(str(error))}")
+        report.error(FilePlace(where=_path_of(error)), f"cannot be composed: {brief(str(error))}")
     up = package.UsdGeom.GetStageUpAxis(usd)
     units = _unit(usd, report, "metersPerUnit", package.UsdGeom.GetStageMetersPerUnit, "a centimetre")
     masses = _unit(usd, report, "kilogramsPerUnit", package.UsdPhysics.GetStageKilogramsPerUnit, "a kilogram")

@@ -44,14 +44,14 @@ def work(argument: dict[str, Any], ask: Ask) -> dict[str, Any]:
         ask: answers `"parse"`, a file, by its rows or a text that says why not, and `"find"`, a package, by its folder.
 
     Returns:
-        `rows`, or `error` with its place `at`; and `said`, lines with the place where they were.
+        `rows`, or `error` with its place `at`; and `messages`, lines with the place where they were.
     """
     import xacro  # pyright: ignore[reportMissingImports]
 
     if argument["environment"] is not None:
         os.environ = argument["environment"]  # noqa: B003 -- what the process itself has is no file's business
-    said = Said()
-    with _LOCK, _arranged(xacro, ask, said):
+    messages = Messages()
+    with _LOCK, _arrange(xacro, ask, messages):
         xacro.init_stacks(argument["file"])
         document = document_of(argument["rows"])
         try:
@@ -59,18 +59,21 @@ def work(argument: dict[str, Any], ask: Ask) -> dict[str, Any]:
         except Exception as error:  # the package raises whatever its parts do
             if is_caused_by(MemoryError, error):
                 raise MemoryError from None
-            return {"error": told(error, xacro.macrostack), "at": place_of(error.__traceback__), "said": said.lines}
-        return {"rows": list(rows_of(document.documentElement)), "said": said.lines}
+            return {
+                "error": message_of(error, xacro.macrostack),
+                "at": place_of(error.__traceback__),
+                "messages": messages.lines,
+            }
+        return {"rows": list(rows_of(document.documentElement)), "messages": messages.lines}
 
 
-class Said:
+class Messages:
     """Takes what the package prints, with the place of the element that is expanded."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, Any]] = []
 
     def write(self, text: str) -> None:
-        """Keep a line."""
         if text.strip() and not _LOCATION.match(text) and len(self.lines) < MAX_SAID:
             frame = sys._getframe(1)
             while (at := _at(frame)) is None and frame.f_back is not None:
@@ -82,14 +85,21 @@ class Said:
 
 
 @contextmanager
-def _arranged(xacro: Any, ask: Ask, said: Said) -> Iterator[None]:
+def _arrange(xacro: Any, ask: Ask, messages: Messages) -> Iterator[None]:
     """Let the package find files and packages as the reader does, and print where it is heard; put all back after."""
+
+    def find(name: Any) -> str:
+        answer = ask("find", str(name))
+        if "error" in answer:
+            raise LookupError(answer["error"])
+        return answer["folder"]
+
     kept = xacro.parse, xacro.verbosity, sys.stderr, sys.modules.get(_FIND), xacro.substitution_args_context
     finder: Any = ModuleType(_FIND)
-    finder.get_package_share_directory = lambda name: _found(ask("find", str(name)))
+    finder.get_package_share_directory = find
     xacro.parse = lambda _, path: _parsed(xacro, path, ask)
     xacro.substitution_args_context = _Context(xacro)
-    sys.stderr, sys.modules[_FIND] = said, finder  # pyright: ignore[reportAttributeAccessIssue]
+    sys.stderr, sys.modules[_FIND] = messages, finder  # pyright: ignore[reportAttributeAccessIssue]
     try:
         yield
     finally:
@@ -111,23 +121,13 @@ class _Context(dict[str, Any]):
         return self.xacro.filestack[-1] if key == "filename" else super().get(key, default)
 
 
-def _found(answer: dict[str, Any]) -> str:
-    if "error" in answer:
-        raise LookupError(answer["error"])
-    return answer["folder"]
-
-
 def _parsed(xacro: Any, path: str, ask: Ask) -> Any:
-    """Return an included file, which the reader reads."""
     answer = ask("parse", path)
     if "error" in answer:
         cause = FileNotFoundError("") if answer["missing"] else None
         raise xacro.XacroException(answer["error"], exc=cause)
     xacro.filestack[-1] = answer["file"]
     return document_of(answer["rows"])
-
-
-# --- documents ---
 
 
 class _Handler:
@@ -141,7 +141,6 @@ _HANDLER = _Handler()
 
 
 def document_of(rows: list[Row]) -> Any:
-    """Return elements as the package takes them, each with its place."""
     document = minidom.Document()
     above: list[Any] = [document]
     for depth, tag, attributes, text, line, file in rows:
@@ -171,9 +170,6 @@ def rows_of(root: Any) -> Iterator[Row]:
         waiting += [(depth + 1, child, at) for child in reversed(inside)]
 
 
-# --- faults ---
-
-
 def is_caused_by(kind: type[Exception], error: BaseException | None) -> bool:
     """Return whether an error, or one it was raised for, is of a kind: the package wraps what it catches."""
     while error is not None and not isinstance(error, kind):
@@ -181,8 +177,7 @@ def is_caused_by(kind: type[Exception], error: BaseException | None) -> bool:
     return error is not None
 
 
-def told(error: Exception, macros: Any) -> str:
-    """Return what went wrong, and in which macros."""
+def message_of(error: Exception, macros: Any) -> str:
     if is_caused_by(RecursionError, error):
         return "macros or values call one another too deep"
     message = _TWICE.sub(r"\1", " ".join(str(error).split())) or type(error).__name__
@@ -191,7 +186,6 @@ def told(error: Exception, macros: Any) -> str:
 
 
 def place_of(trace: TracebackType | None) -> Any:
-    """Return the place of the element that was expanded when an error was raised, or None."""
     places = []
     while trace is not None:
         places.append(_at(trace.tb_frame))

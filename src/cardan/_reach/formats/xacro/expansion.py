@@ -1,6 +1,7 @@
-"""Expands macros with the package `xacro`: in a process of its own, or in this one if the file is trusted.
+"""Xacro: macros are expanded with the package `xacro`, then the result is read by the module of what it is.
 
-What a file names is found and read here: where `resources.py` allows it, each file with the bounds of XML.
+The package runs in a process of its own, or in this one if the file is trusted. What a file names is found and read
+here: where `resources.py` allows it, each file with the bounds of XML.
 """
 
 from __future__ import annotations
@@ -12,22 +13,43 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape, quoteattr
 
 from cardan._algebra.errors import DescriptionError, MissingExtraError, quoted
 from cardan._reach.formats import sandbox
-from cardan._reach.formats.reading import Options
-from cardan._reach.formats.report import Line, Report
+from cardan._reach.formats.reading import Description, Options
+from cardan._reach.formats.registry import format_of_content, module_of
+from cardan._reach.formats.report import FileLine, Report
 from cardan._reach.formats.resources import ALLOWING, Places
 from cardan._reach.formats.sandbox import Bounds, SandboxError
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xacro import composition
 from cardan._reach.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, parse
 
+# Its own, and those of the formats that files may expand to
+OPTIONS = frozenset({"xacro_args", "continuous", "model", "orphans"})
 BOUNDS = Bounds(seconds=2.0, guarded=True)
 MAX_BYTES = 16 * 2**20  # of all files together
 OUTSIDE = f"is outside of the description's folder and package; {ALLOWING}"
 _ENVIRONMENT = re.compile(r"\$\((?:opt)?env\s+([^\s)]+)")
 _NOT_GIVEN = re.compile(r"Undefined substitution argument '?([^\s']+)|environment variable '([^']+)' is not set")
+
+
+def read(source: Source, options: Options) -> Description:
+    """Return what a file written in xacro describes."""
+    report = Report(source.name)
+    root = expand(source, options, report)
+    form = None if root is None else format_of_content(_start(root))
+    if root is None or form is None:
+        if root is not None:
+            report.error(root, f"expands to <{root.tag[:60]}>, expected <robot>")
+        return Description(None, report)
+    reader = module_of(form)
+    if hasattr(reader, "read_tree"):  # it takes elements, which know the files and lines they come from
+        return reader.read_tree(source, options, root, report)
+    found = reader.read(Source(source.name, _as_xml(root).encode(), source.folder, "utf-8"), options)
+    report.include(found.report)
+    return found._replace(report=report)
 
 
 def expand(source: Source, options: Options, report: Report) -> Element | None:
@@ -42,7 +64,7 @@ def expand(source: Source, options: Options, report: Report) -> Element | None:
     try:
         return expansion.run(source, {str(name): str(value) for name, value in options.xacro_args.items()})
     except SandboxError as error:
-        report.error(Line(1, source.name), str(error))
+        report.error(FileLine(1, source.name), str(error))
     except DescriptionError as error:
         report.errors += error.faults
     return None
@@ -60,7 +82,6 @@ class Expansion:
     refused: DescriptionError | None = None
 
     def run(self, source: Source, arguments: dict[str, str]) -> Element | None:
-        """Return the expanded root element, or None after an error."""
         file = None if source.folder is None else str(source.folder / Path(source.name).name)
         argument = {
             "rows": self.rows(source, source.name),
@@ -78,8 +99,7 @@ class Expansion:
             raise SandboxError(f"its expansion cannot be understood: {type(error).__name__}") from None
 
     def outcome(self, made: Any, name: str, arguments: dict[str, str]) -> Element | None:
-        """Return the root element of what was made of a file; note its messages and its fault."""
-        for text, at in made["said"]:
+        for text, at in made["messages"]:
             self.report.remark(_line(at, name), f"xacro says: {str(text)[:500]}")
         if "error" in made:
             if self.refused is not None:
@@ -92,7 +112,6 @@ class Expansion:
         return _tree(made["rows"], name)
 
     def with_hint(self, message: str, arguments: dict[str, str]) -> str:
-        """Return a message, and how an argument is given that has no value."""
         found = _NOT_GIVEN.search(message)
         name = (found[1] or found[2]) if found else None
         return (
@@ -100,7 +119,6 @@ class Expansion:
         )
 
     def answer(self, question: str, text: str) -> Any:
-        """Return what the expansion asks for."""
         if question == "why not":
             is_allowed = os.path.isabs(text) and self.places.allow(text)  # others may be of another folder there
             return "" if self.trusted or is_allowed else f"{quoted(text)} {OUTSIDE}"
@@ -110,7 +128,6 @@ class Expansion:
         return self.included(text)
 
     def included(self, path: str) -> dict[str, Any]:
-        """Return the rows of an included file, or why it is not read."""
         path = re.sub(r".*?(package|model|file)://", r"\1://", path, count=1)  # behind the folder it does not mean
         file = self.places.file(path) if "://" in path else path
         if file is None:
@@ -126,7 +143,6 @@ class Expansion:
             return {"error": str(error), "missing": False}
 
     def rows(self, source: Source, file: str) -> list[list[Any]]:
-        """Return a document as the expansion takes it; remember which arguments it has."""
         self.bytes_left -= len(source.content)
         if self.bytes_left < 0:
             raise SandboxError(f"the files it includes have more than {MAX_BYTES} bytes")
@@ -143,12 +159,11 @@ class Expansion:
         return rows
 
 
-def _line(at: Any, file: str) -> Line:
-    return Line(at[0], at[1] or file) if at else Line(1, file)
+def _line(at: Any, file: str) -> FileLine:
+    return FileLine(at[0], at[1] or file) if at else FileLine(1, file)
 
 
 def _tree(rows: Iterable[Any], file: str) -> Element | None:
-    """Return the root element of expanded rows."""
     root = Element("", {}, 0)
     above = [root]
     for count, (depth, tag, attributes, text, line, name) in enumerate(rows):
@@ -159,3 +174,13 @@ def _tree(rows: Iterable[Any], file: str) -> Element | None:
         above[depth].children.append(element)
         above.append(element)
     return root.children[0]
+
+
+def _as_xml(element: Element) -> str:
+    """Return an element as XML, each of those in it on a line of its own; `expand` bounds the depth."""
+    inside = "".join(["\n" * bool(element.children), *map(_as_xml, element.children)])
+    return f"{_start(element)}{escape(element.text.strip())}{inside}</{element.tag}>\n"
+
+
+def _start(element: Element) -> str:
+    return f"<{element.tag}{''.join(f' {name}={quoteattr(text)}' for name, text in element.attributes.items())}>"
