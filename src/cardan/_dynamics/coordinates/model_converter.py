@@ -323,7 +323,8 @@ def _lost(source: Model, target: Model) -> list[str]:
     q = target.random_configuration(seed=0).tolist()
     directions = list(np.eye(target.nv))  # of each velocity its entries in all directions: one pass for all
     rows = converted_velocity(target, source, q, directions)
-    H = np.array([np.broadcast_to(row, target.nv) for row in rows], dtype=float).reshape(source.nv, target.nv)
+    full = [np.broadcast_to(np.asarray(row, dtype=float), target.nv) for row in rows]
+    H = np.array(full).reshape(source.nv, target.nv)
     return [c.name for c in rest if _rank(H[source.v_slice(c.name)]) < c.joint.nv]
 
 
@@ -347,7 +348,7 @@ def _check_alike(source: Model, target: Model) -> None:
         there = forward_kinematics(large, converted_configuration(small, large, q))
         places = dict(zip(large.body_names, there, strict=True))
         for body, X in zip(small.body_names, here, strict=True):
-            off = np.abs(np.subtract(X.homogeneous(), places[body].homogeneous()).astype(float)).max()
+            off = abs(X.matrix() - places[body].matrix()).max()
             if not off <= TOLERANCE * max(1.0, max(map(abs, X.translation))):
                 raise MechanismError(
                     f"{source.name!r} and {target.name!r} are not of one mechanism: in the same configuration, body "

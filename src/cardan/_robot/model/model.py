@@ -392,7 +392,7 @@ class Model(Explained, metaclass=ExplainedType):
         """
         if name == "spring_rest":
             return layout.rest_along_v(self.nodes, self.nv)
-        total = [0.0] * self.nv
+        total: list[Any] = [0.0] * self.nv
         for node in self.nodes:
             node.scatter(total, getattr(node, name))
         return tuple(total)
@@ -402,7 +402,8 @@ class Model(Explained, metaclass=ExplainedType):
     @property
     def mass(self) -> float:
         """Mass of all bodies [kg]."""
-        return sum((b.inertia.mass for b in self.bodies if b.inertia is not None), 0.0)
+        masses: list[Any] = [b.inertia.mass for b in self.bodies if b.inertia is not None]  # symbols, with inputs
+        return sum(masses, 0.0)
 
     def world_inertia(self) -> Inertia:
         """Return the inertia of the bodies fixed on the world, in the world frame.
