@@ -13,7 +13,7 @@ from types import ModuleType
 
 WINGS = {
     "_algebra": "arrays by_fields by_identity checked_numbers content documentation elementary errors lazy manifolds "
-    "scalar spatial words",
+    "scalar spatial",
     "_compiler": "program runtime targets",
     "_robot": "description geometry joints model records",
     "_dynamics": "algorithms coordinates functions",
@@ -27,6 +27,7 @@ MOVED |= {
     "cardan.algorithms.maximal_steps": "cardan._motion.maximal_steps",
     "cardan.robots": "cardan._robot.shipped",
     "cardan.simulation.solvers.mujoco": "cardan._reach.interop.mujoco_solver",
+    "cardan.words": "cardan._algebra.errors",
     "cardan.staging": "cardan._compiler.runtime.staging",
 }
 _CALL = "arguments compiled conversion environment explain function kinds plain references repeated results signature "

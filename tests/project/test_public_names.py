@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import cardan
-from cardan._algebra.words import words_of
+from cardan._reach.suggestions import words_of
 
 SOURCE = Path(cardan.__file__).parent
 LAZY = ("cardan", "cardan._robot.joints", "cardan._algebra.manifolds")
@@ -23,7 +23,7 @@ def test_what_is_imported_is_what_is_named_and_what_is_found(package):
     module = sys.modules[package]
     tree = ast.parse(SOURCE.joinpath(*package.split(".")[1:], "__init__.py").read_text(encoding="utf-8"))
     imported = {a.asname or a.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for a in node.names}
-    private = {"TYPE_CHECKING", "Any", "fetcher", "of_package", "_moved", "_wiring"}
+    private = {"TYPE_CHECKING", "Any", "fetcher", "_moved", "_wiring"}
     assert imported - private == set(module.__all__)
     assert len(set(module.__all__)) == len(module.__all__)
     assert all(getattr(module, name) is not None for name in module.__all__)

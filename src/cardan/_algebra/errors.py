@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cardan._algebra.by_fields import ByFields
 
@@ -88,6 +88,59 @@ def close_names(name: str, candidates: Iterable[str], cutoff: float = 0.5) -> li
 def did_you_mean(names: Sequence[str]) -> str:
     """Return the question that offers names, or nothing."""
     return "; did you mean " + " or ".join(map(quoted, names)) + "?" if names else ""
+
+
+_suggest: list[Callable[[type | str, str], str]] = []
+
+
+def register_suggestions(suggest: Callable[[type | str, str], str]) -> None:
+    """End messages about missing names by a function of the class, or the module's name, and the missing name."""
+    _suggest[:] = [suggest]
+
+
+class UnknownAttributeError(AttributeError):
+    """An attribute that does not exist; what was meant is looked up when the message is read.
+
+    Args:
+        owner: the class of the object that was asked, or the name of a module.
+        name: the attribute.
+        whose: what was asked, if not an object: `"type"`.
+    """
+
+    def __init__(self, owner: type | str, name: str, whose: str = "object") -> None:
+        super().__init__(owner, name, whose)
+        self.owner, self.name, self.word, self.whose = owner, name, name, whose
+
+    def __str__(self) -> str:
+        if isinstance(self.owner, str):
+            asked = f"module {self.owner!r}"
+        else:
+            name = repr(self.owner.__name__)
+            asked = f"{name} object" if self.whose == "object" else f"{self.whose} {name}"
+        meant = "" if self.word.startswith("_") else "".join(suggest(self.owner, self.word) for suggest in _suggest)
+        return f"{asked} has no attribute {self.word!r}{meant}"
+
+
+class _ExplainedType(type):
+    """The type of `Explained`: a class says itself what was meant, as in `cardan.SE3.Identity()`."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name: str) -> Any:
+            raise UnknownAttributeError(cls, name, "type")
+
+
+class Explained(metaclass=_ExplainedType):
+    """A class that says what was meant by an attribute that it, or an instance, does not have."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # to which there is no such attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if hasattr(type(self), name):  # a property, which failed: its own error is what counts
+                return object.__getattribute__(self, name)
+            raise UnknownAttributeError(type(self), name)
 
 
 class CardanError(Exception):

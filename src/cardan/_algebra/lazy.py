@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from cardan._algebra.words import UnknownAttributeError
+from cardan._algebra.errors import UnknownAttributeError
 
 
 def fetcher(package: str, homes: Mapping[str, str], modules: str = "") -> Callable[[str], Any]:

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan._algebra.errors import DTypeError, ShapeError
-from cardan._algebra.words import of_argument
 from cardan._compiler.program import Program
 from cardan._compiler.program.program import places_of
 from cardan._compiler.program.repeated import times
 from cardan._compiler.runtime.memory import empty
 from cardan._compiler.targets import Outline, Runner
 from cardan._compiler.targets.llvm.door_type import held_by
-from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, pieces
+from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, meant_argument, pieces
 from cardan._dynamics.call.conversion import SecondTry
 from cardan._dynamics.call.kinds import module_of
 from cardan._dynamics.call.results import Form
@@ -258,7 +257,7 @@ class Bound:
         told = [f"{len(self._cores)} arrays ({self._listed()}), got {len(arrays) + len(named)}"]
         if any(isinstance(a, type(model)) for a in arrays):
             told[0] += f", the model among them: it is bound to {model.name}"
-        told += [f"there is no argument {n!r}{of_argument(n, self._cores)}" for n in named if n not in self._cores]
+        told += [f"there is no argument {n!r}{meant_argument(n, self._cores)}" for n in named if n not in self._cores]
         told += [f"{n} is given twice" for n in first if n in named]
         told += [f"missing {n}" for n in self._cores if n not in (*first, *named, *self._defaults)]
         return "; ".join(told)

@@ -18,7 +18,6 @@ import numpy as np
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.content import PLAIN, UnknownContentError, apart, content_of
 from cardan._algebra.errors import DTypeError, ParameterError, UnknownNameError
-from cardan._algebra.words import of_argument
 from cardan._dynamics.call.arguments import (
     KNOWN,
     Batch,
@@ -27,6 +26,7 @@ from cardan._dynamics.call.arguments import (
     check_shape,
     core_shape,
     is_symbolic,
+    meant_argument,
 )
 from cardan._robot.model import Model
 
@@ -171,7 +171,7 @@ class Signature(ByFields):
         if unknown == "out":
             return f"; bound functions take it: {self.name}.bind(model)(..., out=array)"
         named = "" if repr(unknown) in said else f"; there is no argument {unknown!r}"
-        return named + of_argument(unknown, self.arguments)
+        return named + meant_argument(unknown, self.arguments)
 
     def _is_array(self, model: Model, name: str, value: Any) -> bool:
         if name in self.shapes:

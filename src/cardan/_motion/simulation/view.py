@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, UnknownNameError
-from cardan._algebra.words import Explained
+from cardan._algebra.errors import Explained, MechanismError, ParameterError, ShapeError, UnknownNameError
 from cardan._dynamics.call.arguments import check_configuration, check_finite, numeric_array
 from cardan._dynamics.functions import frame_velocity, jacobian, mass_matrix
 from cardan._motion.simulation.arrays import chosen_rows
