@@ -30,8 +30,7 @@ MOVED |= {
     "cardan.words": "cardan._algebra.errors",
     "cardan.staging": "cardan._compiler.runtime.staging",
 }
-_CALL = "arguments compiled conversion environment explain function kinds plain references repeated results signature "
-_CALL += "sites store traced"
+_CALL = "arguments compiled conversion function plain repeated results signature sites store traced"
 MOVED |= {f"cardan.functions.{name}": f"cardan._dynamics.call.{name}" for name in _CALL.split()}
 
 

@@ -34,6 +34,7 @@ __all__ = [
     "NotFiniteError",
     "OverlapWarning",
     "ParameterError",
+    "PluginError",
     "ProgramError",
     "ReachError",
     "RecompilationWarning",
@@ -469,6 +470,17 @@ class MissingExtraError(CardanError, ImportError):
     def __init__(self, capability: str, extra: str) -> None:
         self.capability, self.extra = capability, extra
         super().__init__(f'{capability} needs the extra {extra!r}: install it with  pip install "cardan[{extra}]"')
+
+
+class PluginError(CardanError, ImportError):
+    """Something that another package adds by an entry point cannot be loaded."""
+
+    def __init__(self, group: str, name: str, package: str, home: str, cause: BaseException) -> None:
+        self.group, self.plugin, self.package, self.home = group, name, package, home
+        super().__init__(
+            f"{package} adds {name!r} to {group} ({home}), but it cannot be loaded: {type(cause).__name__}: {cause}. "
+            "Mend or uninstall that package."
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

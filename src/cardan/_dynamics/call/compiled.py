@@ -1,4 +1,4 @@
-"""A traced function made for a target, and bound to one model: the program itself, with little around it."""
+"""A traced function made for a target, what there is to say of it, and the same bound to one model."""
 
 from __future__ import annotations
 
@@ -9,28 +9,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from inspect import Parameter, Signature
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cardan._algebra.errors import DTypeError, ShapeError
-from cardan._compiler.program import Program
+from cardan._compiler.program import Array, Program
 from cardan._compiler.program.program import places_of
-from cardan._compiler.program.repeated import times
+from cardan._compiler.program.repeated import times, whole
 from cardan._compiler.runtime.memory import empty
 from cardan._compiler.targets import Outline, Runner
 from cardan._compiler.targets.llvm.door_type import held_by
-from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, meant_argument, pieces
+from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, handler_of, meant_argument, pieces
 from cardan._dynamics.call.conversion import SecondTry
-from cardan._dynamics.call.kinds import module_of
 from cardan._dynamics.call.results import Form
-from cardan._dynamics.call.traced import Traced
+from cardan._dynamics.call.signature import Options
+from cardan._dynamics.call.traced import Traceable, Traced
+from cardan._robot.model import Model
 from cardan._robot.model.inputs import LIMITS
-
-if TYPE_CHECKING:
-    from cardan._dynamics.call.function import Function
-    from cardan._dynamics.call.signature import Options
-    from cardan._robot.model import Model
 
 
 class Compiled:
@@ -152,6 +148,55 @@ class Compiled:
         return self.form.rebuilt([array if array.ndim else array[()] for array in results])
 
 
+def gufunc_signature(inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> str:
+    """Return the NumPy generalized-ufunc signature of arrays, such as `(9),(9),(9)->(9)`."""
+    sides = [",".join(f"({','.join(map(str, a.shape))})" for a in side) for side in (inputs, outputs)]
+    return "->".join(sides)
+
+
+def explanation(title: str, compiled: Compiled, units: Mapping[str, str]) -> str:
+    """Return a program's arguments, operations, stages, memory traffic and machine code, a line each."""
+    program = compiled.program
+    counts = ", ".join(f"{n} {op}" for op, n in program.operation_counts().most_common())
+    read, written = (sum(a.size for a in side) for side in (program.inputs, program.outputs))
+    lines = [
+        title,
+        "arguments: " + ", ".join(f"{a}" + (f" [{units[a.name]}]" if a.name in units else "") for a in program.inputs),
+        *_tree(compiled),
+        "operations left after each stage: " + ", ".join(_stages(program)),
+        f"{program.operations} operations: {counts}",
+        *_passes(program),
+        f"{program.multiply_adds} of the sums take a product along (multiply-add)",
+        f"{8 * read} bytes read and {8 * written} written a state, in float64",
+        f"traced in {compiled.traced.seconds:.3f} s",
+        *compiled.run.describe(),
+    ]
+    return "\n  ".join(lines)
+
+
+def _tree(compiled: Compiled) -> list[str]:
+    tree = compiled.traced.tree
+    return [f"simplified tree: {tree[1]} numbers that cost operations, of {tree[0]}"] if tree else []
+
+
+def _passes(program: Program) -> list[str]:
+    if not program.regions:
+        return []
+    passes = ", ".join(f"%{r.start} to %{r.stop - 1} {r.passes} times" for r in program.regions)
+    any_number = " (by machine code for any number)" if whole(program) else ""
+    return [f"run again: {passes}{any_number}; {program.work} operations in all"]
+
+
+def _stages(program: Program) -> list[str]:
+    """Return each stage with the operations it left, and what it saved."""
+    before, lines = None, []
+    for stage, left in program.history:
+        saved = f" (-{before - left})" if before is not None and before != left else ""
+        lines.append(f"{stage} {left}{saved}")
+        before = left
+    return lines
+
+
 class _Signature:
     """What `inspect.signature` says of a bound function: its arrays with their defaults, and `out=`."""
 
@@ -182,7 +227,7 @@ class Bound:
 
     def __init__(
         self,
-        function: Function,
+        function: Traceable,
         model: Model,
         names: tuple[str, ...],
         options: Options,
@@ -210,8 +255,8 @@ class Bound:
             TypeError: for arrays that are missing, given twice, or not the function's.
         """
         arrays = self._complete(arrays, named)
-        theirs = module_of(arrays)
-        if theirs is not None and (returned := theirs.called_bound(self, arrays, out)) is not NotImplemented:
+        handler = handler_of(arrays)
+        if handler is not None and (returned := handler.called_bound(self, arrays, out)) is not NotImplemented:
             return returned
         batch = self._checked(arrays)
         given = self._compiled.new_results(batch, self._packed) if out is None else self._checked_out(out, batch)
@@ -236,7 +281,7 @@ class Bound:
         return dict(zip(self._compiled.form.names, indices, strict=True))
 
     @property
-    def made_by(self) -> tuple[Function, Model, tuple[str, ...], Options, bool]:
+    def made_by(self) -> tuple[Traceable, Model, tuple[str, ...], Options, bool]:
         """The arguments of `bound` that made it."""
         return self._made_by
 
@@ -310,7 +355,7 @@ def _contents(out: Any) -> str:
 
 
 def bound(
-    function: Function,
+    function: Traceable,
     model: Model,
     names: tuple[str, ...],
     options: Options,

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 from weakref import WeakValueDictionary, ref
 
 import numpy as np
@@ -28,16 +28,12 @@ from cardan._compiler.runtime.threads import checked_count
 from cardan._compiler.targets import KEEPERS, LOADERS, SOURCES, Outline, default_target, load_program
 from cardan._compiler.targets.llvm import target as _native_target  # noqa: F401 -- now, not within a process' first call
 from cardan._dynamics.call import store
-from cardan._dynamics.call.arguments import Shape, checked_batch, is_symbolic, numeric_array, symbolic_array
-from cardan._dynamics.call.compiled import Bound, Compiled, bound
-from cardan._dynamics.call.environment import stands_for
-from cardan._dynamics.call.explain import explanation, gufunc_signature
-from cardan._dynamics.call.kinds import module_of
+from cardan._dynamics.call.arguments import Shape, checked_batch, handler_of, is_symbolic, numeric_array, symbolic_array
+from cardan._dynamics.call.compiled import Bound, Compiled, bound, explanation, gufunc_signature
 from cardan._dynamics.call.repeated import Repeated
-from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options, Signature, token
 from cardan._dynamics.call.sites import CallSites
-from cardan._dynamics.call.traced import Kernel, Source, Traced
+from cardan._dynamics.call.traced import Kernel, Source, Traced, stands_for
 from cardan._robot.model import Model
 
 if TYPE_CHECKING:
@@ -45,20 +41,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
+Key = tuple[tuple[str, ...], Any, str]
+"""What one program of a function is made for, besides the model: arrays, tokens of the options, the target."""
 MANY = 3  # programs of one function for one model, from which on one more is worth a warning
-
-
-class Choice(NamedTuple):
-    """What one program of a function is made for, beside the model."""
-
-    names: tuple[str, ...]
-    options: Options
-    target: str
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What tells choices apart, options that Python calls equal included."""
-        return self.names, token(self.options), self.target
 
 
 class Function(Generic[P, R]):
@@ -154,9 +139,9 @@ class Function(Generic[P, R]):
 
     def _call(self, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Evaluate, whatever the arguments are."""
-        theirs = module_of((*args, *kwargs.values()))
-        if theirs is not None:
-            return theirs.called(self, model, args, kwargs)
+        handler = handler_of((*args, *kwargs.values()))
+        if handler is not None:
+            return handler.called(self, model, args, kwargs)
         arrays, options = self.interface.call(model, args, kwargs)
         cores = self.interface.cores(model)
         if stands_for(model) is not None or any(is_symbolic(value) for value in arrays.values()):
@@ -176,6 +161,9 @@ class Function(Generic[P, R]):
     def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
         """Return the program for the arrays and options given, made once.
 
+        It is looked up by the model, then by the content of the model, then on disk; else it is traced. A model with a
+        user's code in it has no digest and shares no program: what that code reads may be something else by now.
+
         Args:
             model: the robot.
             names: of the arrays that are given.
@@ -185,69 +173,60 @@ class Function(Generic[P, R]):
             >>> cardan.mass_matrix.compiled(arm, ("q",), ()).target
             'numpy'
         """
-        choice = Choice(names, options, self.target or default_target())
+        target, source = self.target or default_target(), self.made_from
+        key = names, token(options), target
         programs = self._cache.setdefault(model, {})
-        if choice.key not in programs:
-            self._warn_of_many(model, programs, choice)
-            return programs.setdefault(choice.key, self._of_content(model, choice))
-        return programs[choice.key]
-
-    def _of_content(self, model: Model, choice: Choice) -> Compiled:
-        """Return the program of an equal model, made now if there is none yet.
-
-        A model with a user's code in it shares none: what that code reads may be something else by now.
-        """
-        source = self.made_from
+        if key in programs:
+            return programs[key]
+        self._warn_of_many(model, programs, key)
         if isinstance(source, Repeated) and source.count > 1:  # one program, known to the function that is run once
-            once = source.once.on(choice.target)
-            return once.compiled(model, choice.names, choice.options).times(source.count)
+            found = source.once.on(target).compiled(model, names, options).times(source.count)
+            return programs.setdefault(key, found)
         digest = model.digest
-        found = self._shared.get((digest, choice.key)) if digest else None
+        found = self._shared.get((digest, key)) if digest else None
         if found is None:
-            found = self._made(model, choice)
+            found = self._made(model, options, key)
             if digest and not found.read_files:
                 # of several threads that made it at once all take one, whose machine code is loaded once
-                found = self._shared.setdefault((digest, choice.key), found)
-        return found
+                found = self._shared.setdefault((digest, key), found)
+        return programs.setdefault(key, found)
 
-    def _made(self, model: Model, choice: Choice) -> Compiled:
-        """Return the program: as it was found before, on disk, or traced now."""
-        key = store.name_of(self.made_from, model, choice.names, choice.options) if choice.target in KEEPERS else None
-        kept = store.load(key) if key else None
-        if kept is not None:
-            return self._revived(key, *kept, model, choice)
-        read_before = reading.latest()
-        traced = replace(self.made_from.traced(model, choice.names, choice.options), key=key)
-        outline, read_files = Outline.of(traced.program), reading.latest() != read_before
-        if key and not read_files:
-            store.save(key, outline, traced.form)
-        return _compiled(outline, traced, choice.target, read_files)
-
-    def _revived(self, key: str | None, outline: Outline, form: Form, model: Model, choice: Choice) -> Compiled:
-        """Return a program of which all but the instructions is known; they are traced when they are asked for.
+    def _made(self, model: Model, options: Options, key: Key) -> Compiled:
+        """Return the program with its machine code: as it was found on disk, or traced now.
 
         Raises:
-            StaleProgramError: then, if what is traced is another program, because a global has changed, say.
+            StaleProgramError: later, if a program from the disk must be traced, and that gives another one: because a
+                global has changed, say.
         """
-        first = ref(model)
+        names, _, target = key
+        name = store.name_of(self.made_from, model, names, options) if target in KEEPERS else None
+        kept = store.load(name) if name else None
+        if kept is None:
+            read_before = reading.latest()
+            traced = replace(self.made_from.traced(model, names, options), key=name)
+            outline, read_files = Outline.of(traced.program), reading.latest() != read_before
+            if name and not read_files:
+                store.save(name, outline, traced.form)
+            return _compiled(outline, traced, target, read_files)
+        (outline, form), first = kept, ref(model)
 
         @functools.cache
-        def trace() -> Traced:  # for a model that is alive now: who asks has one
-            alive = first() or next(m for m, programs in self._cache.items() if programs.get(choice.key) is compiled)
-            traced = self.made_from.traced(alive, choice.names, choice.options)
+        def trace() -> Traced:  # for a model that is alive now: whoever asks has one
+            alive = first() or next(m for m, programs in self._cache.items() if programs.get(key) is compiled)
+            traced = self.made_from.traced(alive, names, options)
             if Outline.of(traced.program) != outline:
                 raise StaleProgramError(self.name)
-            return replace(traced, key=key)
+            return replace(traced, key=name)
 
-        run = load_program(outline, lambda: trace().program, choice.target)
-        compiled = Compiled(outline, form, run, choice.target, trace)
+        # all but the instructions is known; they are traced if somebody asks for them
+        compiled = Compiled(outline, form, load_program(outline, lambda: trace().program, target), target, trace)
         return compiled
 
-    def _warn_of_many(self, model: Model, programs: Mapping[Any, Any], choice: Choice) -> None:
+    def _warn_of_many(self, model: Model, programs: Mapping[Key, Any], key: Key) -> None:
         """Warn once, when another value of an option begins to cost."""
-        alike = [key for key in programs if (key[0], key[2]) == (choice.names, choice.target)]
+        alike = [known for known in programs if (known[0], known[2]) == (key[0], key[2])]
         if len(alike) == MANY:
-            chosen = zip(self.interface.open, *(key[1] for key in alike), strict=False)
+            chosen = zip(self.interface.open, *(known[1] for known in alike), strict=False)
             names = [name for name, *values in chosen if len(set(values)) > 1]
             warnings.warn(RecompilationWarning(self.name, model.name, MANY + 1, names), stacklevel=levels_inside())
 
@@ -306,8 +285,9 @@ class Function(Generic[P, R]):
         expected = tuple((n, cores[n]) for n in names)
         if tuple((a.name, a.shape) for a in given) != expected:
             raise ParameterError(f"{self.name}: trace to adopt", got=given, expected=f"one of the arrays {expected}")
-        choice = Choice(names, values, self.target or default_target())
-        self._cache.setdefault(model, {})[choice.key] = _compiled(Outline.of(traced.program), traced, choice.target)
+        target = self.target or default_target()
+        compiled = _compiled(Outline.of(traced.program), traced, target)
+        self._cache.setdefault(model, {})[names, token(values), target] = compiled
 
     def _check_trace(self, traced: Any) -> None:
         """Raise unless this is a trace of a function of the same name that is run as often."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +13,8 @@ from cardan._algebra.errors import DTypeError, ParameterError, ShapeError, check
 from cardan._compiler.program import Array, Program
 from cardan._compiler.program.repeated import repeated
 from cardan._dynamics.call.signature import Options, Signature
-from cardan._dynamics.call.traced import OfProgram, Source, Traced
+from cardan._dynamics.call.traced import OfProgram, Source, Traceable, Traced
 from cardan._robot.model import Model
-
-if TYPE_CHECKING:
-    from cardan._dynamics.call.function import Function
 
 MOST = 10**9
 """Passes, at most."""
@@ -37,7 +34,7 @@ class Repeated(OfProgram):
         ParameterError, DTypeError: for a count or a `carry` that is none.
     """
 
-    def __init__(self, of: Function, count: int, carry: Mapping[str, str] | None = None) -> None:
+    def __init__(self, of: Traceable, count: int, carry: Mapping[str, str] | None = None) -> None:
         self.of, self.count, self.carry = of, checked_passes(count, of.name), checked_carry(carry, of.name)
         inner = of.interface
         self.signature = Signature(f"{of.name}_repeated", inner.parameters, inner.declared, inner.fixed)
@@ -50,7 +47,7 @@ class Repeated(OfProgram):
         return replace(inner, program=replace(program, name=self.signature.name), key=None)
 
     @property
-    def once(self) -> Function:
+    def once(self) -> Any:
         """The function run once, whose machine code serves every count."""
         return self.of.repeated(1, None if self.carry is None else dict(self.carry))
 
@@ -102,7 +99,7 @@ class Repeated(OfProgram):
         return _source, (self.of, self.count, self.carry)
 
 
-def _source(of: Function, count: int, carry: Carry) -> Source:
+def _source(of: Traceable, count: int, carry: Carry) -> Source:
     return of.repeated(count, None if carry is None else dict(carry)).made_from
 
 

@@ -22,10 +22,9 @@ from cardan._algebra.content import APART, HERE, digest
 from cardan._compiler.program import Array
 from cardan._compiler.runtime import disk_cache
 from cardan._compiler.targets import Outline
-from cardan._dynamics.call.references import resolved
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options
-from cardan._dynamics.call.traced import Source
+from cardan._dynamics.call.traced import Source, resolved
 from cardan._robot.model import Model
 from cardan._version import __version__
 
