@@ -26,6 +26,7 @@ EXAMPLES = [
     errors.ProgramError("%3 uses %4"),
     errors.TargetError("no fused multiply-add"),
     errors.MissingExtraError("drawing", "plot"),
+    errors.PluginError("cardan.arrays", "dpnp.ndarray", "their-package", "theirs.arrays", ImportError("no dpnp")),
     errors.DescriptionError(
         [errors.Fault("arm.urdf", 3, "no name"), errors.Fault("arm.urdf", 9, "no link", "warning")]
     ),

@@ -66,7 +66,9 @@ def test_a_package_that_cannot_be_loaded_is_named(installed, arm):
     installed("boxes_of_nobody")
     import boxes
 
-    with pytest.raises(cardan.errors.PluginError, match=r"^boxes adds 'boxes.Box' to cardan.arrays \(boxes_of_nobody\)"):
+    with pytest.raises(
+        cardan.errors.PluginError, match=r"^boxes adds 'boxes.Box' to cardan.arrays \(boxes_of_nobody\)"
+    ):
         cardan.mass_matrix(arm, boxes.Box(arm.neutral()))
 
 
