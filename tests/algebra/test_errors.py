@@ -26,7 +26,6 @@ EXAMPLES = [
     errors.ProgramError("%3 uses %4"),
     errors.TargetError("no fused multiply-add"),
     errors.MissingExtraError("drawing", "plot"),
-    errors.PluginError("cardan.arrays", "dpnp.ndarray", "their-package", "theirs.arrays", ImportError("no dpnp")),
     errors.DescriptionError(
         [errors.Fault("arm.urdf", 3, "no name"), errors.Fault("arm.urdf", 9, "no link", "warning")]
     ),
@@ -38,6 +37,7 @@ EXAMPLES = [
     errors.UnsupportedError("joint 'knee' (Spline)", "MuJoCo", "lock it"),
     errors.DeviceMemoryError("an array of 2 GB"),
     errors.ChunkError("rnea", 400, 500, attempts=3, died=True, reason=RuntimeError("killed")),
+    errors.PluginError("cardan.arrays", "dpnp.ndarray", "their-package", "theirs.arrays", ImportError("no dpnp")),
 ]
 
 

@@ -31,7 +31,7 @@ class Repeated(OfProgram):
             with the name and shape of an argument.
 
     Raises:
-        ParameterError, DTypeError: for a count or a `carry` that is none.
+        ParameterError, DTypeError: for an invalid count or `carry`.
     """
 
     def __init__(self, of: Traceable, count: int, carry: Mapping[str, str] | None = None) -> None:
@@ -41,7 +41,6 @@ class Repeated(OfProgram):
         self.returns = of.made_from.returns
 
     def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
-        """Return the function's program in a region."""
         inner = self.of.traced(model, names, options)
         program = repeated(inner.program, self.count, self._carried(model, inner.program))
         return replace(inner, program=replace(program, name=self.signature.name), key=None)
@@ -49,7 +48,7 @@ class Repeated(OfProgram):
     @property
     def once(self) -> Any:
         """The function run once, whose machine code serves every count."""
-        return self.of.repeated(1, None if self.carry is None else dict(self.carry))
+        return self._repeated(1)
 
     @property
     def passes(self) -> int:
@@ -62,7 +61,12 @@ class Repeated(OfProgram):
         inputs, outputs = ({a.name: a for a in side} for side in (program.inputs, program.outputs))
         if self.carry is None:
             same = {n: n for n, a in inputs.items() if n in outputs and outputs[n].shape == a.shape}
-            return same or self._nothing(program)
+            if not same:
+                got = f"{', '.join(map(str, program.inputs))} -> {', '.join(map(str, program.outputs))}"
+                expected = "a result with the name and shape of an argument"
+                hint = 'Say which result takes the place of which argument: carry={"q": "q_next"}.'
+                raise ParameterError(f"{self.of.name}.repeated", got=got, expected=expected, hint=hint)
+            return same
         for x, y in self.carry:
             self._check_pair(model, inputs, outputs, x, y)
         return dict(self.carry)
@@ -71,8 +75,7 @@ class Repeated(OfProgram):
         self, model: Model, inputs: Mapping[str, Array], outputs: Mapping[str, Array], x: str, y: str
     ) -> None:
         where = f"{self.of.name}.repeated"
-        known = self.of.interface.cores(model)
-        check_known("array argument", x, known, where)
+        check_known("array argument", x, self.of.interface.cores(model), where)
         if x not in inputs:
             got = "not given, or an option, fixed while tracing"
             raise ParameterError(f"{where}: argument {x!r}", got=got, expected="it given, in numbers: it is carried")
@@ -81,18 +84,13 @@ class Repeated(OfProgram):
             expected = f"{inputs[x].shape}, as argument {x!r} has, whose place it takes"
             raise ShapeError(where, f"result {y!r}", got=outputs[y].shape, expected=expected)
 
-    def _nothing(self, program: Program) -> Any:
-        got = f"{', '.join(map(str, program.inputs))} -> {', '.join(map(str, program.outputs))}"
-        expected = "a result with the name and shape of an argument"
-        hint = 'Say which result takes the place of which argument: carry={"q": "q_next"}.'
-        raise ParameterError(f"{self.of.name}.repeated", got=got, expected=expected, hint=hint)
-
     def function(self) -> Any:
-        """Return the function, made anew."""
-        return self.of.repeated(self.count, None if self.carry is None else dict(self.carry))
+        return self._repeated(self.count)
+
+    def _repeated(self, count: int) -> Any:
+        return self.of.repeated(count, None if self.carry is None else dict(self.carry))
 
     def content(self) -> Any:
-        """Return what it is made from, and how."""
         return "repeated", self.count, self.carry, self.of
 
     def __reduce__(self) -> Any:
@@ -104,11 +102,6 @@ def _source(of: Traceable, count: int, carry: Carry) -> Source:
 
 
 def checked_passes(count: Any, where: str) -> int:
-    """Return a number of passes, if it is one.
-
-    Raises:
-        ParameterError: if it is not.
-    """
     try:
         passes = operator.index(count)
     except TypeError:
@@ -119,11 +112,7 @@ def checked_passes(count: Any, where: str) -> int:
 
 
 def checked_carry(carry: Any, where: str) -> Carry:
-    """Return what is carried as it is kept, if it is a dictionary of names.
-
-    Raises:
-        DTypeError, ParameterError: if it is not, or is empty.
-    """
+    """Return what is carried as it is kept; raise unless it is a dictionary of names, not empty."""
     if carry is None:
         return None
     expected = 'a dictionary from arguments to results, such as {"q": "q_next"}'
