@@ -161,7 +161,7 @@ class Kernel(Source):
     Args:
         kernel: `kernel(model, q, v, ...)`.
         signature: of the kernel.
-        returns: core shape of its one result, where it is declared; of one that is not `packed`.
+        returns: core shape of its one result, if it is declared; of one that is not `packed`.
         simplified: whether it depends on joint coordinates alone, so that it is traced on an equivalent model with
             fewer numbers (`model/simplify.py`).
     """
