@@ -30,6 +30,9 @@ MOVED |= {
     "cardan.words": "cardan._algebra.errors",
     "cardan.staging": "cardan._compiler.runtime.staging",
 }
+# one function now stands for what was the function `convention` of a module
+PEERS = "drake idyntree isaac mujoco newton pinocchio rigidbodydynamics"
+MOVED |= {f"cardan.coordinates.peers.{name}": f"cardan._dynamics.coordinates.peers:{name}" for name in PEERS.split()}
 _CALL = "arguments compiled conversion function plain repeated results signature sites store traced"
 MOVED |= {f"cardan.functions.{name}": f"cardan._dynamics.call.{name}" for name in _CALL.split()}
 
@@ -54,8 +57,9 @@ class _Finder(MetaPathFinder, Loader):
         return ModuleSpec(fullname, self, is_package=True) if todays(fullname) else None
 
     def exec_module(self, module: ModuleType) -> None:
-        found = importlib.import_module(todays(module.__name__) or "")
-        module.__dict__["__getattr__"] = lambda name: getattr(found, name)
+        home, _, one = (todays(module.__name__) or "").partition(":")
+        found = importlib.import_module(home)
+        module.__dict__["__getattr__"] = lambda name: getattr(found, one or name)
 
 
 sys.meta_path.append(_Finder())

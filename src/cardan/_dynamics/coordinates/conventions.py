@@ -1,4 +1,4 @@
-"""Other libraries' conventions at the door: `cardan.conventions.to("mujoco", model)`."""
+"""Converters to other libraries' conventions: `cardan.conventions.to("mujoco", model)`."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 
 from cardan._algebra.errors import UnknownNameError
 from cardan._dynamics.call.signature import check_model
+from cardan._dynamics.coordinates import peers
 from cardan._dynamics.coordinates.convention import Convention
 from cardan._dynamics.coordinates.peer_converter import PeerConverter
-from cardan._dynamics.coordinates.peers import drake, idyntree, isaac, mujoco, newton, pinocchio, rigidbodydynamics
 from cardan._robot.model import Model
 
 __all__ = ["PEERS", "to"]
 
 PEERS: dict[str, Callable[..., Convention]] = {
-    "drake": drake.convention,
-    "idyntree": idyntree.convention,
-    "isaac": isaac.convention,
-    "mujoco": mujoco.convention,
-    "newton": newton.convention,
-    "pinocchio": pinocchio.convention,
-    "rigidbodydynamics": rigidbodydynamics.convention,
+    "drake": peers.drake,
+    "idyntree": peers.idyntree,
+    "isaac": peers.isaac,
+    "mujoco": peers.mujoco,
+    "newton": peers.newton,
+    "pinocchio": peers.pinocchio,
+    "rigidbodydynamics": peers.rigidbodydynamics,
 }
-"""The libraries by name; a new one is a file in `peers` and a line here."""
+"""The libraries by name; a new one is a function in `peers.py` and a line here."""
 
 
 def to(
@@ -36,12 +36,12 @@ def to(
         peer: name of the library: one of `PEERS`.
         model: the robot.
         order: names of the joints with coordinates, as they are numbered there. By default the library's rule for the
-            tree: see its file here, or docs/conventions.md.
+            tree: see docs/conventions.md.
         mimics: whether mimic joints have coordinates of their own there; by default what the library's reader does.
         options: the library's own, such as `representation="body"` for iDynTree.
 
     Raises:
-        DTypeError: if the model is none.
+        DTypeError: if the model is no model.
         UnknownNameError: for a library or option that does not exist.
         MechanismError: if the library has no such joint; the message names it.
         ParameterError: if `order` does not name every joint with coordinates once.

@@ -15,7 +15,7 @@ from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.coordinates.chart import Chart, follower
 from cardan._dynamics.coordinates.compiled_methods import compiled
 from cardan._dynamics.coordinates.convention import Convention
-from cardan._dynamics.coordinates.other_coordinates import OtherCoordinates, Row, rows_of
+from cardan._dynamics.coordinates.other_coordinates import ChartedJoint, OtherCoordinates, rows_of
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import Connection, Model
 from cardan._robot.model.table import aligned
@@ -129,7 +129,7 @@ class PeerConverter(OtherCoordinates):
         return f"<PeerConverter of {self.model.name!r} to {self.title}: nq = {self.nq}, nv = {self.nv}>"
 
 
-def _rows(model: Model, convention: Convention, order: Sequence[str] | None, mimics: bool) -> tuple[Row, ...]:
+def _rows(model: Model, convention: Convention, order: Sequence[str] | None, mimics: bool) -> tuple[ChartedJoint, ...]:
     """Return the joints with coordinates there, in their order there."""
     movable = {c.name: c for c in model.connections if c.joint.nv > 0 and (mimics or not isinstance(c.joint, Mimic))}
     names = [n for n in convention.order(model) if n in movable] if order is None else list(order)
@@ -162,6 +162,6 @@ def _copied(size: int, places: Sequence[tuple[range, range]], is_copy: np.ndarra
     return found
 
 
-def _line(row: Row) -> tuple[str, ...]:
+def _line(row: ChartedJoint) -> tuple[str, ...]:
     places = (f"{r.start}" if len(r) == 1 else f"{r.start}:{r.stop}" for r in (row.q, row.q_there, row.v, row.v_there))
     return row.connection.name, type(row.joint).__name__, *places, row.chart.note or "-"
