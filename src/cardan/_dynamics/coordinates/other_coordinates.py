@@ -31,7 +31,7 @@ class ChartedJoint(NamedTuple):
 
 
 def rows_of(charted: Sequence[tuple[Connection, Node, Chart]]) -> tuple[ChartedJoint, ...]:
-    """Return the joints of a model, one after another as they are numbered there."""
+    """Return the joints of a model in the order they are numbered there."""
     rows: list[ChartedJoint] = []
     iq = iv = 0
     for c, node, chart in charted:
@@ -56,7 +56,7 @@ class OtherCoordinates(Compiled):
         followers: names of the joints with coordinates there and none here: mimic joints.
 
     Args:
-        made: what its compiled functions are told by.
+        made: the call that makes it, which tells its compiled functions from others.
 
     Throughout:
         q: configurations [rad, m], shape (..., nq); of `from_` methods q', those there.

@@ -40,7 +40,11 @@ class PeerConverter(OtherCoordinates):
         convention: the library's.
         order: names of joints in the order there.
         mimics: whether mimic joints have coordinates of their own there.
-        made: what its compiled functions are told by.
+        made: the call that makes it, which tells its compiled functions from others.
+
+    Throughout:
+        external_forces: wrenches on bodies, shape (..., nbodies, 6): [force; moment] [N, N m] in each body's own axes
+            at its origin; of `from_` methods as they are written there.
 
     Examples:
         >>> there = cardan.conventions.to("mujoco", arm)
@@ -62,23 +66,13 @@ class PeerConverter(OtherCoordinates):
 
     @compiled()
     def external_forces(self, q: Any, external_forces: Any) -> Any:
-        """Return wrenches on the bodies as they are written there, shape (..., nbodies, 6), rows as in `body_names`.
-
-        Args:
-            q: configurations, here.
-            external_forces: [force; moment] in each body's own axes at its origin, shape (..., nbodies, 6).
-        """
+        """Return wrenches on the bodies as they are written there, shape (..., nbodies, 6), rows as in `body_names`."""
         places = self._places(q)
         return [self._wrench(Force.of(tuple(f)), *at) for f, at in zip(external_forces, places, strict=True)]
 
     @compiled(q=("nq'",))
     def from_external_forces(self, q: Any, external_forces: Any) -> Any:
-        """Return wrenches [force; moment] in the bodies' own axes at their origins, from q' and those there.
-
-        Args:
-            q: configurations there.
-            external_forces: wrenches there [N, N m], shape (..., nbodies, 6).
-        """
+        """Return wrenches [N, N m] in the bodies' own axes at their origins, from q' and those there."""
         places = self._places(self._here(q))
         return [self._wrench_back(tuple(f), *at) for f, at in zip(external_forces, places, strict=True)]
 

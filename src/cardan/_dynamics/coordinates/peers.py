@@ -137,8 +137,8 @@ def newton(merged_bodies: bool = False) -> Convention:
 
     A ball's angular velocity is in the axes of the parent's anchor, too. A free joint's `joint_qd` is along those axes,
     its `joint_f` a wrench in world axes (newton issue 3308), so their product is power only if the two agree. The
-    converter gives `joint_f` as Newton takes it. Mass matrix and accelerations are along `joint_qd`. Forces on bodies (`body_f`):
-    at the centre of mass, world axes.
+    converter gives `joint_f` as Newton takes it. Mass matrix and accelerations are along `joint_qd`. Forces on bodies
+    (`body_f`): at the centre of mass, world axes.
 
     Source: Newton documentation, "Conventions" and "Articulations"; FACTS, section 9.
 
