@@ -30,9 +30,10 @@ MOVED |= {
     "cardan.words": "cardan._algebra.errors",
     "cardan.staging": "cardan._compiler.runtime.staging",
 }
-# one function now stands for what was the function `convention` of a module
-PEERS = "drake idyntree isaac mujoco newton pinocchio rigidbodydynamics"
-MOVED |= {f"cardan.coordinates.peers.{name}": f"cardan._dynamics.coordinates.peers:{name}" for name in PEERS.split()}
+CONVENTIONS = "cardan._dynamics.coordinates.conventions"
+MOVED["cardan.coordinates.peers"] = CONVENTIONS
+for _name in ("drake", "idyntree", "isaac", "mujoco", "newton", "pinocchio", "rigidbodydynamics"):
+    MOVED[f"cardan.coordinates.peers.{_name}"] = f"{CONVENTIONS}:{_name}"  # in place of its function `convention`
 _CALL = "arguments compiled conversion function plain repeated results signature sites store traced"
 MOVED |= {f"cardan.functions.{name}": f"cardan._dynamics.call.{name}" for name in _CALL.split()}
 

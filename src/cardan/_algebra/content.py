@@ -2,7 +2,7 @@
 
 Content is made of numbers, texts and tuples of these, so that its digest is the same in every process and on every
 machine. Containers, arrays and objects are taken apart into their class and what they hold. Classes and functions of
-cardan itself count by their name: what they do is said by the package's build (`functions/store.py`).
+cardan itself count by their name: what they do is said by the package's build (`_dynamics/call/store.py`).
 
 What others wrote cannot be known from outside: a user's class or function, a module, the symbol of a trace stands
 *apart*, equal to itself alone. Content with something apart means nothing to another process, and has no digest.
