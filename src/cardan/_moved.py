@@ -13,7 +13,7 @@ from types import ModuleType
 
 WINGS = {
     "_algebra": "arrays by_fields by_identity checked_numbers content documentation elementary errors lazy manifolds "
-    "scalar spatial words",
+    "scalar spatial",
     "_compiler": "program runtime targets",
     "_robot": "description geometry joints model records",
     "_dynamics": "algorithms coordinates functions",
@@ -27,10 +27,14 @@ MOVED |= {
     "cardan.algorithms.maximal_steps": "cardan._motion.maximal_steps",
     "cardan.robots": "cardan._robot.shipped",
     "cardan.simulation.solvers.mujoco": "cardan._reach.interop.mujoco_solver",
+    "cardan.words": "cardan._algebra.errors",
     "cardan.staging": "cardan._compiler.runtime.staging",
 }
-_CALL = "arguments compiled conversion environment explain function kinds plain references repeated results signature "
-_CALL += "sites store traced"
+CONVENTIONS = "cardan._dynamics.coordinates.conventions"
+MOVED["cardan.coordinates.peers"] = CONVENTIONS
+for _name in ("drake", "idyntree", "isaac", "mujoco", "newton", "pinocchio", "rigidbodydynamics"):
+    MOVED[f"cardan.coordinates.peers.{_name}"] = f"{CONVENTIONS}:{_name}"  # in place of its function `convention`
+_CALL = "arguments compiled conversion function plain repeated results signature sites store traced"
 MOVED |= {f"cardan.functions.{name}": f"cardan._dynamics.call.{name}" for name in _CALL.split()}
 _GROUPS = "all_joints configuration dynamics inertias kinematics loops maximal momentum regressors"
 MOVED |= {f"cardan.functions.{name}": "cardan" for name in _GROUPS.split()}  # each function now stands in its own page
@@ -56,11 +60,12 @@ class _Finder(MetaPathFinder, Loader):
         return ModuleSpec(fullname, self, is_package=True) if todays(fullname) else None
 
     def exec_module(self, module: ModuleType) -> None:
-        found = importlib.import_module(todays(module.__name__) or "")
+        home, _, one = (todays(module.__name__) or "").partition(":")
+        found = importlib.import_module(home)
         public = importlib.import_module("cardan")  # what has left a module for its page is there
 
         def fetch(name: str) -> object:
-            return getattr(found if hasattr(found, name) else public, name)
+            return getattr(found if hasattr(found, one or name) else public, one or name)
 
         module.__dict__["__getattr__"] = fetch
 

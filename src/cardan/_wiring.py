@@ -3,10 +3,16 @@
 This is the only place that knows both sides: a lower wing names no module of an upper one.
 """
 
+from cardan._algebra.errors import register_suggestions
 from cardan._algebra.lazy import later
+from cardan._dynamics.call.arguments import register_arrays
 from cardan._motion.simulation.solvers import register_solver
 from cardan._robot.registered import register_mesh_reader, register_renderer, register_world
 
+register_suggestions(later("cardan._reach.suggestions:suggestion"))
+register_arrays("torch.Tensor", "cardan._reach.interop.torch_wrapped")
+register_arrays("cupy.ndarray", "cardan._reach.interop.cupy_arrays")
+register_arrays("cardan.DeviceArray", "cardan._reach.interop.device_array")
 register_world(later("cardan._motion.simulation.builder:world_of"))
 register_solver("cardan._reach.interop.mujoco_solver:MuJoCo")
 register_renderer("Model", later("cardan._reach.pictures.html:model_html"))

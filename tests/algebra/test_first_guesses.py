@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._algebra import words
+from cardan._algebra.errors import Explained
+from cardan._dynamics.call.arguments import ELSEWHERE
+from cardan._reach import suggestions
 from words_of_guides import WORDS as WORDS_OF_GUIDES
 
 pytestmark = pytest.mark.usefixtures("reference_target")
@@ -218,7 +220,7 @@ def test_what_was_refused_once_is_taken_now(written, shape, names):
 
 def said_elsewhere():
     """Yield every phrase of the tables of words."""
-    for place in words.tables().values():
+    for place in suggestions.tables().values():
         for table in place.values():
             yield from table.values()
 
@@ -329,21 +331,21 @@ def test_what_the_pages_say_of_others_is_theirs(page, module):
 def test_words_of_others_are_theirs(library, module):
     theirs = pytest.importorskip(module)
     guides = WORDS_OF_GUIDES["package"]  # of C++, which the Python package lacks in part
-    table = words.tables()["package"][library]
+    table = suggestions.tables()["package"][library]
     assert [word for word in table if not hasattr(theirs, word) and word not in guides] == []
 
 
 def test_names_of_arguments_are_arguments():
     arguments = {n for f in vars(cardan).values() if isinstance(f, cardan.Function) for n in f.parameters.parameters}
-    assert set(words.ARGUMENTS.values()) <= arguments
+    assert set(ELSEWHERE.values()) <= arguments
 
 
 @pytest.mark.parametrize("name", ["_repr_html_", "__wrapped__", "program", "content"])
 def test_probing_for_a_name_costs_and_says_nothing(name):
-    words.answers.cache_clear()
+    suggestions.answers.cache_clear()
     assert not hasattr(cardan, name + "_of_it")
     assert not hasattr(cardan.Model, name + "_of_it")
-    assert words.answers.cache_info().currsize == 0
+    assert suggestions.answers.cache_info().currsize == 0
 
 
 def test_the_command_line_knows_other_words_too(names, capsys, tmp_path):
@@ -354,7 +356,7 @@ def test_the_command_line_knows_other_words_too(names, capsys, tmp_path):
 
 
 def test_a_property_that_fails_says_its_own():
-    class Broken(words.Explained):
+    class Broken(Explained):
         @property
         def size(self):
             return self.no_such_thing

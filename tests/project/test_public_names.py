@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import cardan
-from cardan._algebra.words import words_of
+from cardan._reach.suggestions import words_of
 
 SOURCE = Path(cardan.__file__).parent
 LAZY = ("cardan", "cardan._robot.joints", "cardan._algebra.manifolds")

@@ -14,29 +14,19 @@ V = TypeVar("V")
 
 
 class ByIdentity(Generic[K, V]):
-    """A dictionary of objects that are told apart by their identity, and whose entries go with them.
-
-    Attributes:
-        values: by the object's identity.
-    """
+    """A dictionary of objects by their identity, whose entries go with them."""
 
     __slots__ = ("_alive", "values")
 
     def __init__(self) -> None:
-        self.values: dict[int, V] = {}
+        self.values: dict[int, V] = {}  # by the object's identity
         self._alive: dict[int, weakref.ref[Any]] = {}
 
     def get(self, key: K) -> V | None:
-        """Return what is known of an object; None if nothing is."""
         return self.values.get(id(key))
 
     def setdefault(self, key: K, value: V) -> V:
-        """Return what is known of an object; a value, from now on, if nothing is.
-
-        Args:
-            key: the object.
-            value: what is known of it then; it must not hold the object.
-        """
+        """Return what is known of an object; if nothing is, a value from now on, which must not hold the object."""
         number, values, alive = id(key), self.values, self._alive
         if number not in values:
 

@@ -10,11 +10,7 @@ from cardan._algebra.errors import ParameterError
 
 
 def whole(what: str, value: Any, least: int) -> int:
-    """Return a whole number: NumPy's are, truth values are not.
-
-    Raises:
-        ParameterError: for what is none, or less than the least.
-    """
+    """Return a whole number not below the least; raise `ParameterError` for anything else, a truth value included."""
     try:
         number = least - 1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -25,11 +21,7 @@ def whole(what: str, value: Any, least: int) -> int:
 
 
 def positive(what: str, value: Any, unit: str = "", *, unlimited: bool = False) -> float:
-    """Return a positive number; infinite only if it may be unlimited.
-
-    Raises:
-        ParameterError: for anything else.
-    """
+    """Return a positive number, infinite only if it may be unlimited; raise `ParameterError` for anything else."""
     try:
         number = math.nan if isinstance(value, (bool, str, bytes)) else float(value)
     except (TypeError, ValueError, OverflowError):

@@ -2,7 +2,7 @@
 
 Content is made of numbers, texts and tuples of these, so that its digest is the same in every process and on every
 machine. Containers, arrays and objects are taken apart into their class and what they hold. Classes and functions of
-cardan itself count by their name: what they do is said by the package's build (`functions/store.py`).
+cardan itself count by their name: what they do is said by the package's build (`_dynamics/call/store.py`).
 
 What others wrote cannot be known from outside: a user's class or function, a module, the symbol of a trace stands
 *apart*, equal to itself alone. Content with something apart means nothing to another process, and has no digest.
@@ -43,17 +43,13 @@ class UnknownContentError(Exception):
 
 
 class Content:
-    """What things are made of.
-
-    Attributes:
-        text: the SHA-256 of all that can be said, as 64 hexadecimal digits.
-        apart: what stands for itself, in the order it was met.
-    """
+    """What things are made of."""
 
     __slots__ = ("apart", "text")
 
     def __init__(self, text: str, apart: tuple[Any, ...] = ()) -> None:
-        self.text, self.apart = text, apart
+        self.text = text  # the SHA-256 of all that can be said, as 64 hexadecimal digits
+        self.apart = apart  # what stands for itself, in the order it was met
 
     @property
     def digest(self) -> str | None:
@@ -97,43 +93,28 @@ def digest(*things: Any) -> str | None:
 
 
 class Parts(NamedTuple):
-    """What a thing is made of.
+    """What a thing is made of."""
 
-    Attributes:
-        met: the thing itself and everything in it but plain values, as often as it is met.
-        apart: what of it stands for itself.
-    """
-
-    met: list[Any]
-    apart: list[Any]
+    met: list[Any]  # the thing itself and everything in it but plain values, as often as it is met
+    apart: list[Any]  # what of it stands for itself
 
 
 def parts(thing: Any) -> Parts:
-    """Return what a thing is made of.
-
-    Raises:
-        UnknownContentError: as for `content_of`.
-    """
+    """Return what a thing is made of; raise as `content_of` does."""
     reader = _Reader()
     reader.read(thing)
     return Parts(reader.met, reader.apart)
 
 
 class _Reader:
-    """Takes things apart.
-
-    Attributes:
-        apart: what stands for itself.
-        within: containers and objects that are being taken apart, by identity.
-        met: everything but plain values.
-    """
+    """Takes things apart."""
 
     __slots__ = ("apart", "met", "within")
 
     def __init__(self) -> None:
-        self.apart: list[Any] = []
-        self.within: set[int] = set()
-        self.met: list[Any] = []
+        self.apart: list[Any] = []  # what stands for itself
+        self.within: set[int] = set()  # containers and objects that are being taken apart, by identity
+        self.met: list[Any] = []  # everything but plain values
 
     def read(self, thing: Any) -> Any:
         """Return the content of anything: what its class is, and what it holds."""
@@ -153,7 +134,6 @@ class _Reader:
         return found
 
     def all(self, things: Iterable[Any]) -> tuple[Any, ...]:
-        """Return the contents of several things."""
         return tuple([e if type(e) in PLAIN else self.read(e) for e in things])
 
     def itself(self, thing: Any) -> Any:
@@ -209,9 +189,6 @@ def is_plain(kind: type, container: Any = object) -> bool:
     return all(base in (container, object) or base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
 
 
-# --- what things hold --------------------------------------------------------------------------------------------
-
-
 def _entries(kind: type, container: Any) -> Held:
     """Return what gives the entries of a container and, of a class that may have them, its attributes."""
     entries: Any = dict.items if container is dict else container.__iter__
@@ -223,7 +200,6 @@ def _entries(kind: type, container: Any) -> Held:
 
 
 def _pairs(mapping: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what has names, whatever their order."""
     return tuple(sorted(mapping.items()))
 
 
@@ -233,7 +209,7 @@ def _of_array(thing: Any) -> tuple[Any, ...]:
 
 
 def _of_foreign(thing: Any) -> None:
-    """Let an instance of a class that is not written in Python stand for itself, if it is another library's symbol."""
+    """Let an instance of a class written in C stand for itself, if it is another library's symbol."""
     if not is_symbol(thing):
         raise UnknownContentError(f"a {type(thing).__name__}")
 
@@ -260,9 +236,6 @@ _HELD: dict[Any, Held] = {
 """What things of exactly these classes hold."""
 
 
-# --- attributes --------------------------------------------------------------------------------------------------
-
-
 def attributes(thing: Any) -> dict[str, Any]:
     """Return what an instance holds by name: in its `__dict__` and in the slots of every class."""
     found: dict[str, Any] = {}
@@ -280,19 +253,16 @@ def _slots(kind: type) -> tuple[Any, ...]:
     return tuple(member for member in found if isinstance(member, types.MemberDescriptorType))
 
 
-# --- code --------------------------------------------------------------------------------------------------------
-
-
 def _name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
 @functools.lru_cache(maxsize=1024)
 def own_module(name: str) -> types.ModuleType | None:
-    """Return a module of cardan that was loaded from the package's own files; None if it is none, or of `APART`."""
+    """Return a module of cardan that was loaded from the package's own files; None for another, or one of `APART`."""
     module = sys.modules.get(name)
-    package, *room = name.split(".", 2)[:2]
-    own = package == "cardan" and not APART.intersection(room)
+    package, *wing = name.split(".", 2)[:2]
+    own = package == "cardan" and not APART.intersection(wing)
     return module if own and (getattr(module, "__file__", None) or "").startswith(HERE + os.sep) else None
 
 

@@ -8,13 +8,9 @@ from typing import Any
 
 
 def document(function: Callable[..., Any], path: str, arguments: Mapping[str, str], example: tuple[str, str]) -> None:
-    """Write a function's arguments, and an example, into its documentation.
+    """Write a function's arguments, and an example, into its documentation, so far a summary.
 
-    Args:
-        function: whose docstring is a summary.
-        path: the name of the module it is called by.
-        arguments: what is to be said of arguments, by their names.
-        example: the arguments of a call, and how its result is shown.
+    The path is that of the module it is called by; the example the arguments of a call, and how its result is shown.
     """
     said = "".join(f"    {name}: {arguments[name]}.\n" for name in inspect.signature(function).parameters)
     shown = f"    >>> {path}.{function.__name__}({example[0]})\n    {example[1]}\n"

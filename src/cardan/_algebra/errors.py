@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cardan._algebra.by_fields import ByFields
 
@@ -34,6 +34,7 @@ __all__ = [
     "NotFiniteError",
     "OverlapWarning",
     "ParameterError",
+    "PluginError",
     "ProgramError",
     "ReachError",
     "RecompilationWarning",
@@ -86,8 +87,57 @@ def close_names(name: str, candidates: Iterable[str], cutoff: float = 0.5) -> li
 
 
 def did_you_mean(names: Sequence[str]) -> str:
-    """Return the question that offers names, or nothing."""
     return "; did you mean " + " or ".join(map(quoted, names)) + "?" if names else ""
+
+
+_suggest: list[Callable[[type | str, str], str]] = []
+
+
+def register_suggestions(suggest: Callable[[type | str, str], str]) -> None:
+    """End messages about missing names by a function of the class, or the module's name, and the missing name."""
+    _suggest[:] = [suggest]
+
+
+class UnknownAttributeError(AttributeError):
+    """An attribute that does not exist, of an object of a class, a class, or a module.
+
+    What was meant is looked up when the message is read: probing for a name, as `hasattr` does, costs nothing.
+    """
+
+    def __init__(self, owner: type | str, name: str, whose: str = "object") -> None:
+        super().__init__(owner, name, whose)
+        self.owner, self.name, self.word, self.whose = owner, name, name, whose
+
+    def __str__(self) -> str:
+        if isinstance(self.owner, str):
+            asked = f"module {self.owner!r}"
+        else:
+            name = repr(self.owner.__name__)
+            asked = f"{name} object" if self.whose == "object" else f"{self.whose} {name}"
+        meant = "" if self.word.startswith("_") else "".join(suggest(self.owner, self.word) for suggest in _suggest)
+        return f"{asked} has no attribute {self.word!r}{meant}"
+
+
+class _ExplainedType(type):
+    """The type of `Explained`: a class says itself what was meant, as in `cardan.SE3.Identity()`."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name: str) -> Any:
+            raise UnknownAttributeError(cls, name, "type")
+
+
+class Explained(metaclass=_ExplainedType):
+    """A class that says what was meant by an attribute that it, or an instance, does not have."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:  # to which there is no such attribute
+
+        def __getattr__(self, name: str) -> Any:
+            if hasattr(type(self), name):  # a property, which failed: its own error is what counts
+                return object.__getattribute__(self, name)
+            raise UnknownAttributeError(type(self), name)
 
 
 class CardanError(Exception):
@@ -102,7 +152,7 @@ class CardanError(Exception):
         return _rebuilt, (type(self), self.args, self.__dict__)
 
 
-def _rebuilt(kind: type[CardanError], args: tuple[Any, ...], data: dict[str, Any]) -> CardanError:
+def _rebuilt(kind: type[Exception], args: tuple[Any, ...], data: dict[str, Any]) -> Any:
     error = BaseException.__new__(kind, *args)  # that of MemoryError makes no others
     error.args = args
     error.__dict__.update(data)
@@ -189,17 +239,21 @@ def check_new(kind: str, name: str, taken: Container[str], where: str) -> None:
         raise DuplicateNameError(kind, name, where)
 
 
+def _in_rows(rows: Sequence[Any]) -> str:
+    """Return where in a batch something is wrong; empty for a single state."""
+    shown = ", ".join(map(str, rows[:6])) + (", ..." if len(rows) > 6 else "")
+    return f" in {len(rows)} rows of the batch ({shown})" if rows else ""
+
+
 class ConfigurationError(CardanError, ValueError):
-    """A configuration is none: a quaternion, or a (cos, sin), is 0 and gives no direction."""
+    """A configuration is invalid: a quaternion, or a (cos, sin), is 0 and gives no direction."""
 
     def __init__(self, where: str, argument: str, start: int, stop: int, rows: Sequence[int] = ()) -> None:
         self.where, self.argument, self.start, self.stop, self.rows = where, argument, start, stop, tuple(rows)
         what = "quaternion (x, y, z, w)" if stop - start == 4 else "(cos, sin)"
-        shown = ", ".join(map(str, self.rows[:6])) + (", ..." if len(self.rows) > 6 else "")
-        batch = f" in {len(self.rows)} rows of the batch ({shown})" if self.rows else ""
         super().__init__(
-            f"{where}: argument {argument!r}{batch}: entries {start} to {stop - 1} are a {what} of norm 0, "
-            "expected one of norm 1. Begin with model.neutral() or model.random_configuration(), not with zeros."
+            f"{where}: argument {argument!r}{_in_rows(self.rows)}: entries {start} to {stop - 1} are a {what} of norm "
+            "0, expected one of norm 1. Begin with model.neutral() or model.random_configuration(), not with zeros."
         )
 
 
@@ -222,15 +276,9 @@ class MechanismError(CardanError, ValueError):
 
 
 class UnsupportedError(MechanismError):
-    """Something is asked of a part, such as a solver or a format, that it cannot do and would otherwise leave out.
+    """A part, such as a solver or a format, cannot do what is asked of it and would otherwise leave it out."""
 
-    Args:
-        what: the thing, with its name: `"joint 'knee' (Spline)"`.
-        by: what cannot do it.
-        instead: what to do about it.
-    """
-
-    def __init__(self, what: str, by: str, instead: str) -> None:
+    def __init__(self, what: str, by: str, instead: str) -> None:  # `what` with its name: "joint 'knee' (Spline)"
         self.what, self.by, self.instead = what, by, instead
         super().__init__(f"{by} cannot take {what}; {instead}.")
 
@@ -251,27 +299,19 @@ class AssemblyError(CardanError, ValueError):
 
     def __init__(self, what: str, loop: str, residual: float, tolerance: float, rows: Sequence[Any] = ()) -> None:
         self.what, self.loop, self.residual, self.tolerance, self.rows = what, loop, residual, tolerance, tuple(rows)
-        shown = ", ".join(map(str, self.rows[:6])) + (", ..." if len(self.rows) > 6 else "")
-        where = f" in {len(self.rows)} rows of the batch ({shown})" if self.rows else ""
         super().__init__(
-            f"the loops do not close{where}: the {what} nearest to it leaves joint {loop!r} open by {residual:.3g} "
-            f"(tolerance {tolerance:.3g}). Begin elsewhere, hold fewer joints, or check lengths and poses of the loop."
+            f"the loops do not close{_in_rows(self.rows)}: the {what} nearest to it leaves joint {loop!r} open by "
+            f"{residual:.3g} (tolerance {tolerance:.3g}). Begin elsewhere, hold fewer joints, or check lengths and "
+            "poses of the loop."
         )
 
 
 class InfeasibleError(CardanError, ValueError):
-    """What is asked cannot be had within hard limits: a program of an optimiser has no solution.
-
-    Attributes:
-        where: the function.
-        rows: indices in the batch; empty for a single problem.
-        constraints: what is in the way, for the first of them.
-    """
+    """Hard limits exclude what was asked for; `constraints` are those in the way, for the first of `rows`."""
 
     def __init__(self, where: str, rows: Sequence[Any], constraints: Sequence[str]) -> None:
         self.where, self.rows, self.constraints = where, list(rows), list(constraints)
-        shown = ", ".join(str(row[0] if len(row) == 1 else row) for row in self.rows[:6])
-        of = f" in {len(self.rows)} rows of the batch ({shown}{', ...' if len(self.rows) > 6 else ''})" if rows else ""
+        of = _in_rows([row[0] if len(row) == 1 else row for row in self.rows])
         hint = "Begin within the limits and with the loops closed (cardan.assemble), or pass limits=False."
         cause = f"{', '.join(self.constraints)} exclude one another" if constraints else "the solver found none"
         super().__init__(f"{where}: no velocity{of} is within all limits: {cause}. {hint}")
@@ -332,7 +372,6 @@ def levels_inside() -> int:
 
 
 def room(frame: FrameType) -> str:
-    """Return the package whose code a frame runs."""
     return frame.f_globals.get("__name__", "").partition(".")[0]
 
 
@@ -343,7 +382,7 @@ def users_line() -> str:
 
 
 class ResultError(TraceError):
-    """What a function returned is no result: ragged, or not of the shape it declares."""
+    """The result of a function is invalid: ragged, or not of the shape it declares."""
 
     def __init__(self, where: str, *, got: str, expected: str) -> None:
         self.where, self.got, self.expected = where, got, expected
@@ -388,15 +427,7 @@ class DeviceMemoryError(CardanError, MemoryError):
 
 
 class ChunkError(CardanError, RuntimeError):
-    """Some rows of a function that is mapped over many could not be computed (`distributed.map`).
-
-    Attributes:
-        where: the function.
-        start: the first row.
-        stop: the one after the last.
-        attempts: how often it was tried.
-        died: whether its worker died.
-    """
+    """Rows `start` to `stop` of a mapped function could not be computed, in `attempts` (`distributed.map`)."""
 
     def __init__(self, where: str, start: int, stop: int, *, attempts: int, died: bool, reason: BaseException) -> None:
         self.where, self.start, self.stop, self.attempts, self.died = where, start, stop, attempts, died
@@ -416,6 +447,17 @@ class MissingExtraError(CardanError, ImportError):
     def __init__(self, capability: str, extra: str) -> None:
         self.capability, self.extra = capability, extra
         super().__init__(f'{capability} needs the extra {extra!r}: install it with  pip install "cardan[{extra}]"')
+
+
+class PluginError(CardanError, ImportError):
+    """Something that another package adds by an entry point cannot be loaded."""
+
+    def __init__(self, group: str, name: str, package: str, home: str, cause: BaseException) -> None:
+        self.group, self.plugin, self.package, self.home = group, name, package, home
+        super().__init__(
+            f"{package} adds {name!r} to {group} ({home}), but it cannot be loaded: {type(cause).__name__}: {cause}. "
+            "Mend or uninstall that package."
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -462,7 +504,14 @@ class DescriptionWarning(UserWarning):
     """A robot description is questionable; the message begins with file:line."""
 
 
-class OverlapWarning(UserWarning):
+class _Warning(UserWarning):
+    """Base of warnings that keep their data when they are pickled."""
+
+    def __reduce__(self) -> Any:
+        return _rebuilt, (type(self), self.args, self.__dict__)
+
+
+class OverlapWarning(_Warning):
     """Pairs of shapes of a world may not touch, because they overlap where it begins; `pairs` names them."""
 
     def __init__(self, world: str, pairs: Sequence[str]) -> None:
@@ -473,19 +522,13 @@ class OverlapWarning(UserWarning):
             "disable_contact(a, b)."
         )
 
-    def __reduce__(self) -> Any:
-        return OverlapWarning, (self.world, self.pairs)
 
-
-class StartWarning(UserWarning):
+class StartWarning(_Warning):
     """A world begins where nobody would put it; `things` are the pairs, articulations or shapes it is about."""
 
     def __init__(self, message: str, things: Sequence[str]) -> None:
         self.things = tuple(things)
         super().__init__(message)
-
-    def __reduce__(self) -> Any:
-        return StartWarning, (str(self), self.things)
 
 
 def first_of(names: Sequence[str], most: int = 6) -> str:
@@ -493,7 +536,7 @@ def first_of(names: Sequence[str], most: int = 6) -> str:
     return ", ".join(map(visible, names[:most])) + (f", ... ({len(names)} in all)" if len(names) > most else "")
 
 
-class RecompilationWarning(UserWarning):
+class RecompilationWarning(_Warning):
     """A function was compiled many times for one model: something that changes is an option of it, not an argument."""
 
     def __init__(self, function: str, model: str, count: int, options: Sequence[str]) -> None:

@@ -15,16 +15,14 @@ from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from cardan._algebra.words import UnknownAttributeError
+from cardan._algebra.errors import UnknownAttributeError
 
 
 def fetcher(package: str, homes: Mapping[str, str], modules: str = "") -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package.
+    """Return the `__getattr__` of a package, of its `__name__`.
 
-    Args:
-        package: its name, `__name__`.
-        homes: names, separated by spaces, by the module they come from, relative to it: `{".load": "load save"}`.
-        modules: names of modules of the package that are attributes themselves.
+    Homes are names, separated by spaces, by the module they come from, relative to the package, such as
+    `{".load": "load save"}`; modules are names of modules of the package that are attributes themselves.
     """
     module_of = {name: home for home, names in homes.items() for name in names.split()}
 
@@ -73,12 +71,9 @@ def imported_later(namespace: dict[str, Any], modules: str = "") -> Iterator[Non
 
 
 def shown(public: str, home: str, modules: str = "") -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the `__getattr__` and the `__dir__` of a public module that shows a package of a wing.
+    """Return the `__getattr__` and the `__dir__` of a public module, of this `__name__`, that shows what is elsewhere.
 
-    Args:
-        public: the module's name, `__name__`.
-        home: the package, or module, that holds what it shows: its `__all__`.
-        modules: names of modules within the public one.
+    Home is the package, or module, that holds what it shows, its `__all__`; modules are names of modules within it.
     """
     module = sys.modules[public]
     module.__dict__.setdefault("__path__", [])  # so that paths of earlier versions are asked for: cardan._moved

@@ -45,7 +45,7 @@ class Product(Manifold):
             yield factor, slice(iq, iq + factor.nq), slice(iv, iv + factor.nv)
             iq, iv = iq + factor.nq, iv + factor.nv
 
-    def _chain(self, part: Callable[[Manifold, slice, slice], Any]) -> tuple[Scalar, ...]:
+    def _chain(self, part: Callable[[Manifold, slice, slice], Any]) -> tuple[Any, ...]:
         return tuple(e for factor, iq, iv in self.slices() for e in part(factor, iq, iv))
 
     def unit_parts(self) -> tuple[tuple[int, int], ...]:

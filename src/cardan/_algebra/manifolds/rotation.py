@@ -71,7 +71,7 @@ class Orientation(Manifold):
         else:
             quaternion = tuple(np.moveaxis(rng.normal(size=(*shape, 4)), -1, 0))
         q = self.from_quaternion_xyzw(ro.quaternion_normalize_xyzw(quaternion))
-        return np.stack(q, axis=-1)
+        return np.stack([np.asarray(e) for e in q], axis=-1)
 
 
 def _rotation_vectors(rng: np.random.Generator, count: int, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

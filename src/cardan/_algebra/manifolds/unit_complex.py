@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from cardan._algebra.scalar import atan2, cos, sin, sqrt
 from cardan._algebra.spatial import Scalar
 
 Order = Literal["cos_sin", "sin_cos"]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class UnitComplex(Manifold):
         if self.order not in ("cos_sin", "sin_cos"):
             raise ParameterError("order of a unit complex number", got=self.order, expected="'cos_sin' or 'sin_cos'")
 
-    def pack(self, cosine: Scalar, sine: Scalar) -> tuple[Scalar, Scalar]:
+    def pack(self, cosine: T, sine: T) -> tuple[T, T]:
         """Return the coordinates of a direction given by its cosine and sine."""
         return (cosine, sine) if self.order == "cos_sin" else (sine, cosine)
 
@@ -62,7 +63,7 @@ class UnitComplex(Manifold):
         c, s = self.cos_sin(q)
         return atan2(s, c)
 
-    def from_angle(self, angle: Scalar) -> tuple[Scalar, Scalar]:
+    def from_angle(self, angle: Scalar) -> tuple[Any, Any]:
         """Return the coordinates of an angle [rad]."""
         return self.pack(cos(angle), sin(angle))
 

@@ -14,14 +14,13 @@ from typing import Any, Generic, Self, TypeVar, overload
 import numpy as np
 
 from cardan._algebra.arrays import stack
-from cardan._algebra.errors import DTypeError
+from cardan._algebra.errors import DTypeError, Explained
 from cardan._algebra.spatial.vector import Scalar, Vector3, components
-from cardan._algebra.words import Explained, ExplainedType
 
 Column = TypeVar("Column", bound="_Spatial")
 
 
-class AppliedByMatmul(Explained, metaclass=ExplainedType):
+class AppliedByMatmul(Explained):
     """What maps by `@`, as its matrix does, and is a tuple within: `*`, which would repeat the tuple, is refused."""
 
     __slots__ = ()
@@ -41,7 +40,7 @@ class AppliedByMatmul(Explained, metaclass=ExplainedType):
         return DTypeError("cardan.spatial", "*", got=got, expected=f"`@`, as in {expected}")
 
 
-class _Spatial(Explained, tuple[Any, Any], metaclass=ExplainedType):
+class _Spatial(Explained, tuple[Any, Any]):
     """Two vectors, linear and angular; the arithmetic motions and forces share."""
 
     __slots__ = ()

@@ -22,12 +22,11 @@ import numpy as np
 from cardan._algebra.arrays import stack
 from cardan._algebra.documentation import document
 from cardan._algebra.errors import DTypeError
-from cardan._algebra.scalar import atan2, cos, divide, floor, sin, sqrt, where
+from cardan._algebra.scalar import Scalar, atan2, cos, divide, floor, sin, sqrt, where
 from cardan._algebra.spatial.composition import noted
 from cardan._algebra.spatial.stumpff import stumpff
 from cardan._algebra.spatial.vector import Matrix3, Symmetric3, Vector3, components
 
-Scalar = Any
 Quaternion = tuple[Scalar, Scalar, Scalar, Scalar]
 
 

@@ -15,10 +15,8 @@ import numpy as np
 
 from cardan._algebra.arrays import array_of, stack, symbolic
 from cardan._algebra.errors import ParameterError, ShapeError, users_line
-from cardan._algebra.scalar import is_finite, is_symbol, is_zero, sqrt
+from cardan._algebra.scalar import Scalar, is_finite, is_symbol, is_zero, sqrt
 from cardan._algebra.spatial.composition import noted
-
-Scalar = Any
 
 
 def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, ...]:
@@ -50,7 +48,7 @@ def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, .
     return tuple(scalar_of(name, e) for e in rows)
 
 
-def scalar_of(name: str, value: Any) -> Scalar:
+def scalar_of(name: str, value: Any) -> Any:
     """Return a scalar of any type; whole numbers and NumPy's are floats.
 
     Raises:

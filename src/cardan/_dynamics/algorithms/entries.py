@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.linear import Rows
 from cardan._dynamics.algorithms.tree import supports
 from cardan._robot.model import Model
@@ -31,7 +30,7 @@ class Entries(NamedTuple):
     rows: Any
     columns: Any
 
-    def of(self, matrix: Rows) -> list[Scalar]:
+    def of(self, matrix: Rows) -> Any:
         """Return the entries of a matrix at these places."""
         return [matrix[i][j] for i, j in zip(self.rows, self.columns, strict=True)]
 

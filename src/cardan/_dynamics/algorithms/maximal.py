@@ -118,9 +118,10 @@ def eval_ik(
 
 def coordinates_of(
     model: Model, X: Sequence[SE3], V: Sequence[Motion], near: Vector | None = None
-) -> GeneralisedState[list[Scalar]]:
+) -> GeneralisedState[list[Any]]:
     """Return the coordinates of the nodes' poses in the world and twists."""
-    q, v = [0.0] * model.nq, [0.0] * model.nv
+    q: list[Scalar] = [0.0] * model.nq
+    v: list[Scalar] = [0.0] * model.nv
     for node in model.nodes:
         if not isinstance(node.joint, Mimic):
             own = node.joint.nearest_configuration(across(node, X), None if near is None else node.configuration(near))

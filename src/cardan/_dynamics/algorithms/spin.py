@@ -23,6 +23,7 @@ Cost: O(n), two thirds of that of the spatial form.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -62,7 +63,7 @@ class Spin:
             minus[1] * x + plus[0] * y - (xx + yy) * z,
         )
 
-    def moment(self, J: Scalar) -> Vector3:
+    def moment(self, J: Sequence[Scalar]) -> Vector3:
         """Return J wd + w x J w."""
         xx, xy, xz, yy, yz, zz = J
         (sx, sy, sz), (dx, dy, dz), (yz_, xz_, xy_) = self._squares, self.rate, self._products

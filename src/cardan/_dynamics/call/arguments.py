@@ -1,16 +1,27 @@
-"""The arguments of every compiled function: what comes in is checked, converted, or refused with its reason."""
+"""What comes into every compiled function: it is checked, converted, or refused with its reason."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import importlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.arrays import symbolic
-from cardan._algebra.errors import ConfigurationError, DTypeError, NotFiniteError, ParameterError, ShapeError
+from cardan._algebra.errors import (
+    ConfigurationError,
+    DTypeError,
+    NotFiniteError,
+    ParameterError,
+    ShapeError,
+    close_names,
+    did_you_mean,
+)
+from cardan._algebra.plugins import plugin
 from cardan._compiler.runtime.memory import empty
 from cardan._robot.model import Model
 
@@ -27,26 +38,76 @@ KNOWN: dict[str, tuple[Shape, str]] = {
 """Core shapes and units of the arguments every function knows by name."""
 
 
+ELSEWHERE = {
+    **dict.fromkeys(("qpos", "configuration", "theta"), "q"),
+    **dict.fromkeys(("dq", "qd", "qdot", "qvel", "velocity"), "v"),
+    **dict.fromkeys(("ddq", "qdd", "qddot", "qacc", "vd", "vdot", "acceleration"), "a"),
+    **dict.fromkeys(("u", "torque", "torques", "effort", "qfrc"), "tau"),
+    **dict.fromkeys(("fext", "f_ext", "external_wrenches", "externalwrenches", "xfrc_applied"), "external_forces"),
+    **dict.fromkeys(("frame_id", "frame_name", "frameId", "body", "link", "site"), "frame"),
+    **dict.fromkeys(("reference_frame", "rf", "reference"), "at"),
+}
+"""Names of arguments in other libraries, and what they are called here."""
+
+OURS = frozenset({"builtins", "numpy", "cardan"})
+"""Packages whose classes no other package takes: entry points are not looked for in a call with these alone."""
 PIECE = 2**21  # bytes of copies of one row: few, so that they stay near; enough for several threads
 DIMENSIONS = 32  # that NumPy broadcasts
 
 
-class Batch(NamedTuple):
-    """Checked numeric arguments.
+_HANDLERS: dict[str, str] = {}
 
-    Attributes:
-        names: of the arguments.
-        arrays: each of shape (size, entries), contiguous, but where all rows are one: these are a view of it.
-        shape: the broadcast leading dimensions.
-        size: their product.
-        dtype: float64, or float32 if that is what came in.
+
+def register_arrays(kind: str, handler: str) -> None:
+    """Let a module take the calls with arrays of another library: what is passed says where it is computed.
+
+    Args:
+        kind: the package and the name of their class: `"torch.Tensor"`.
+        handler: name of the module, imported when the first such array comes. It has `called(function, model, args,
+            kwargs)` for a call, and `called_bound(bound, arrays, out)` for one of a bound function, which returns
+            NotImplemented if it is for NumPy. Other packages name it as an entry point of the group `cardan.arrays`.
     """
+    _HANDLERS[kind] = handler
+    _handler.cache_clear()
+
+
+def handler_of(values: Iterable[Any]) -> Any:
+    """Return the module that takes arrays of another library; None if all are for NumPy."""
+    for value in values:
+        handler = _handler(type(value))
+        if handler is not None:
+            return handler
+    return None
+
+
+@functools.lru_cache(maxsize=256)
+def _handler(kind: type) -> Any:
+    """Return the module that takes arrays of a class, or of one it is made from."""
+    names = [(c.__module__.partition(".")[0], c.__name__) for c in kind.__mro__]
+    for package, name in names:
+        if f"{package}.{name}" in _HANDLERS:
+            return importlib.import_module(_HANDLERS[f"{package}.{name}"])
+    if names[0][0] in OURS:
+        return None
+    found = (plugin("cardan.arrays", f"{package}.{name}") for package, name in names if package not in OURS)
+    return next((handler for handler in found if handler is not None), None)
+
+
+def meant_argument(word: str, names: Collection[str]) -> str:
+    """Return the end of a message about an argument that a function does not have: what was meant."""
+    if ELSEWHERE.get(word) == "at" and "at" in names:
+        return "; where and along what is said by at= and expressed_in="
+    return did_you_mean([ELSEWHERE[word]] if ELSEWHERE.get(word) in names else close_names(word, names))
+
+
+class Batch(NamedTuple):
+    """Checked numeric arguments."""
 
     names: tuple[str, ...]
-    arrays: list[np.ndarray]
-    shape: tuple[int, ...]
-    size: int
-    dtype: np.dtype
+    arrays: list[np.ndarray]  # each of shape (size, entries), contiguous; if all rows are one, a view of that row
+    shape: tuple[int, ...]  # the broadcast leading dimensions
+    size: int  # their product
+    dtype: np.dtype  # float64, or float32 if that is what came in
 
 
 def check_shape(what: str, shape: Any) -> None:
@@ -76,16 +137,13 @@ def is_symbolic(value: Any) -> bool:
         return any(is_symbolic(e) for e in value)
     if isinstance(value, (int, float, complex, str, bytes, np.generic, type(None), dict, set, frozenset)):
         return False
-    return _is_casadi(value) or _is_jax_tracer(value) or not (hasattr(value, "__array__") or _is_memory(value))
-
-
-def _is_memory(value: Any) -> bool:
-    """Return whether a value lends its memory, as `array.array` does."""
+    if _is_casadi(value) or _is_jax_tracer(value):
+        return True
     try:
-        memoryview(value)
+        memoryview(value)  # `array.array` lends its memory and has no `__array__`
     except TypeError:
-        return False
-    return True
+        return not hasattr(value, "__array__")
+    return False
 
 
 def _is_casadi(value: Any) -> bool:
@@ -97,12 +155,7 @@ def _is_jax_tracer(value: Any) -> bool:
 
 
 def symbolic_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
-    """Return symbols as an array of objects of exactly the core shape.
-
-    Raises:
-        ShapeError: if the shape differs; a batch of symbols is not a thing.
-        DTypeError: if an entry is no scalar.
-    """
+    """Return symbols as an array of objects of exactly the core shape; raise for another one: there is no batch."""
     if _is_casadi(value):
         value = [value[k] for k in range(value.numel())]
     elif _is_jax_tracer(value):
@@ -126,13 +179,15 @@ def _flatten(value: Any) -> list[Any]:
 
 
 def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
-    """Return an argument as an array of real numbers.
-
-    Raises:
-        DTypeError: if it is not made of real numbers.
-        ShapeError: if it is ragged.
-    """
-    _check_on_processor(where, name, value)
+    """Return an argument as an array; raise `DTypeError` unless it is made of real numbers that NumPy can reach."""
+    if not isinstance(value, (np.ndarray, np.generic, float, int, list, tuple)) and is_on_device(value):
+        # NumPy would copy it to the processor
+        got, expected = f"a {type(value).__name__} on a device", "an array of NumPy, CuPy or PyTorch"
+        hint = (
+            f"Nothing is moved unasked. cardan.interop.cuda.as_device_array({name}) and cupy.from_dlpack({name}) take "
+            f"it where it is (within JAX, cardan.interop.jax.wrap does); np.asarray({name}) copies it."
+        )
+        raise DTypeError(where, name, got=got, expected=expected, hint=hint)
     if type(value) is not np.ndarray and isinstance(value, np.ndarray) and np.any(getattr(value, "mask", False)):
         expected, hint = "an array of which every entry counts", "filled(...) gives its masked entries a number."
         raise DTypeError(where, name, got="masked in places", expected=expected, hint=hint)
@@ -152,18 +207,6 @@ def numeric_array(where: str, name: str, value: Any) -> np.ndarray:
     return array
 
 
-def _check_on_processor(where: str, name: str, value: Any) -> None:
-    """Raise where an array of another library is on a device: NumPy would copy it to the processor."""
-    if isinstance(value, (np.ndarray, np.generic, float, int, list, tuple)) or not is_on_device(value):
-        return
-    got, expected = f"a {type(value).__name__} on a device", "an array of NumPy, CuPy or PyTorch"
-    hint = (
-        f"Nothing is moved unasked. cardan.interop.cuda.as_device_array({name}) and cupy.from_dlpack({name}) take it "
-        f"where it is (within JAX, cardan.interop.jax.wrap does); np.asarray({name}) copies it."
-    )
-    raise DTypeError(where, name, got=got, expected=expected, hint=hint)
-
-
 def is_on_device(value: Any) -> bool:
     """Return whether an array, of any library, is in the memory of a device."""
     if hasattr(value, "__cuda_array_interface__"):
@@ -174,19 +217,11 @@ def is_on_device(value: Any) -> bool:
         places: Any = getattr(value, "devices", None)  # a method of JAX's arrays
         found: Any = places() if callable(places) else ()
         return any(getattr(place, "platform", "cpu") != "cpu" for place in found)
-    return int(kind) not in _PROCESSOR
-
-
-_PROCESSOR = (1, 3)
-"""Kinds of DLPack's devices that are memory of the processor: kDLCPU, kDLCUDAHost."""
+    return int(kind) not in (1, 3)  # DLPack's kDLCPU and kDLCUDAHost are memory of the processor
 
 
 def checked_batch(where: str, values: Mapping[str, Any], cores: Mapping[str, tuple[int, ...]]) -> Batch:
-    """Return the arguments checked, broadcast against each other and flattened.
-
-    Raises:
-        ShapeError, DTypeError: what was wrong with which argument.
-    """
+    """Return the arguments checked, broadcast against each other and flattened; raise for one that does not fit."""
     arrays = {name: numeric_array(where, name, value) for name, value in values.items()}
     for name, array in arrays.items():
         check_core(where, name, array.shape, cores[name])
@@ -239,14 +274,7 @@ def check_finite(where: str, name: str, array: np.ndarray, batch: tuple[int, ...
 def check_configuration(where: str, name: str, q: np.ndarray, parts: Iterable[tuple[int, int]]) -> None:
     """Raise where a quaternion, or a (cos, sin), of a configuration is 0 and so no orientation.
 
-    Args:
-        where: the function, for the message.
-        name: of the argument.
-        q: shape (size, nq).
-        parts: where, (start, stop), these are (`Model.unit_parts`).
-
-    Raises:
-        ConfigurationError: naming the entries and the row of the batch.
+    q has the shape (size, nq); parts are where, (start, stop), these are (`Model.unit_parts`).
     """
     for start, stop in parts:
         rows = np.flatnonzero(q[:, stop - 1] == 0.0)  # few, and one column is read in a tenth of the time of four
@@ -283,11 +311,7 @@ def broadcast(where: str, leading: Mapping[str, tuple[int, ...]]) -> tuple[int, 
 
 
 def common_dtype(dtypes: Iterable[np.dtype]) -> np.dtype:
-    """Return float32 if that is what all floating-point arrays are, else float64.
-
-    Args:
-        dtypes: of the arrays.
-    """
+    """Return float32 if that is what all floating-point arrays are, else float64."""
     floats = [d for d in dtypes if d.kind == "f"]
     single = bool(floats) and all(d.itemsize == 4 for d in floats)
     return np.dtype(np.float32 if single else np.float64)

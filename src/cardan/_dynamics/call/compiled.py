@@ -1,38 +1,33 @@
-"""A traced function made for a target, and bound to one model: the program itself, with little around it."""
+"""A traced function made for a target, what there is to say of it, and the same bound to one model."""
 
 from __future__ import annotations
 
 import copy
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import Parameter, Signature
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cardan._algebra.errors import DTypeError, ShapeError
-from cardan._algebra.words import of_argument
-from cardan._compiler.program import Program
+from cardan._compiler.program import Array, Program
 from cardan._compiler.program.program import places_of
-from cardan._compiler.program.replay import times
+from cardan._compiler.program.replay import times, whole
 from cardan._compiler.runtime.memory import empty
 from cardan._compiler.targets import Outline, Runner
 from cardan._compiler.targets.llvm.fast_path_type import held_by
 from cardan._compiler.targets.runner import PythonCall
-from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, pieces
+from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, handler_of, meant_argument, pieces
 from cardan._dynamics.call.conversion import SecondTry
-from cardan._dynamics.call.kinds import module_of
 from cardan._dynamics.call.results import Form
-from cardan._dynamics.call.traced import Traced
+from cardan._dynamics.call.signature import Options
+from cardan._dynamics.call.traced import Traceable, Traced
+from cardan._robot.model import Model
 from cardan._robot.model.inputs import LIMITS
-
-if TYPE_CHECKING:
-    from cardan._dynamics.call.function import Function
-    from cardan._dynamics.call.signature import Options
-    from cardan._robot.model import Model
 
 
 class Compiled:
@@ -42,9 +37,9 @@ class Compiled:
         outline: of the program: the arrays it takes and gives.
         form: the form its results are returned in.
         run: the program on a target.
-        target: its name.
-        trace: gives the traced function; called when it is asked for, as a program from the disk does without.
-        read_files: whether a file was read while it was traced, so that another model must not be given it.
+        target: the target's name.
+        trace: gives the traced function; called only if somebody asks for it: a program from the disk has none.
+        read_files: whether a file was read while it was traced: then no other model must be given it.
     """
 
     def __init__(
@@ -74,17 +69,14 @@ class Compiled:
 
     @property
     def traced(self) -> Traced:
-        """Return the stage before this one."""
         return self._trace()
 
     @property
     def program(self) -> Program:
-        """Return the program."""
         return self.traced.program
 
     @property
     def is_single(self) -> bool:
-        """Return whether there is one result, returned as it is."""
         return self.form.kind == "one"
 
     def fast_path(
@@ -96,7 +88,7 @@ class Compiled:
         *,
         packed: bool = False,
     ) -> Callable[..., Any] | None:
-        """Return a function that takes the arrays with the least in between, and leaves the rest to `slow`.
+        """Return the fast path: a function that takes arrays with the least in between, and leaves the rest to `slow`.
 
         Its results come as the form says, or packed, side by side in one array (batch..., total).
         """
@@ -123,19 +115,7 @@ class Compiled:
         checked: bool,
         packed: bool = False,
     ) -> None:
-        """Compute the results.
-
-        Args:
-            name: of the function, for messages.
-            batch: the arguments.
-            results: where to write them: arrays such as `new_results` gives.
-            threads: over how many threads a large batch is split.
-            checked: whether arguments and results must be finite.
-            packed: whether they are side by side in one array.
-
-        Raises:
-            NotFiniteError: if they are not.
-        """
+        """Write results into arrays such as `new_results` gives; if checked, raise unless all numbers are finite."""
         if checked:
             for argument, array in zip(batch.names, batch.arrays, strict=True):
                 own = np.where(np.isinf(array), 0.0, array) if argument in LIMITS else array  # there may be none
@@ -154,23 +134,64 @@ class Compiled:
         return self.form.rebuilt([array if array.ndim else array[()] for array in results])
 
 
+def gufunc_signature(inputs: tuple[Array, ...], outputs: tuple[Array, ...]) -> str:
+    """Return the NumPy generalized-ufunc signature of arrays, such as `(9),(9),(9)->(9)`."""
+    sides = [",".join(f"({','.join(map(str, a.shape))})" for a in side) for side in (inputs, outputs)]
+    return "->".join(sides)
+
+
+def explanation(title: str, compiled: Compiled, units: Mapping[str, str]) -> str:
+    """Return a program's arguments, operations, stages, memory traffic and machine code, a line each."""
+    program, tree = compiled.program, compiled.traced.tree
+    counts = ", ".join(f"{n} {op}" for op, n in program.operation_counts().most_common())
+    read, written = (sum(a.size for a in side) for side in (program.inputs, program.outputs))
+    lines = [
+        title,
+        "arguments: " + ", ".join(f"{a}" + (f" [{units[a.name]}]" if a.name in units else "") for a in program.inputs),
+        f"simplified tree: {tree[1]} numbers that cost operations, of {tree[0]}" if tree else "",
+        "operations left after each stage: " + ", ".join(_stages(program)),
+        f"{program.operations} operations: {counts}",
+        _passes(program),
+        f"{program.multiply_adds} of the sums take a product along (multiply-add)",
+        f"{8 * read} bytes read and {8 * written} written a state, in float64",
+        f"traced in {compiled.traced.seconds:.3f} s",
+        *compiled.run.describe(),
+    ]
+    return "\n  ".join(line for line in lines if line)
+
+
+def _passes(program: Program) -> str:
+    passes = ", ".join(f"%{r.start} to %{r.stop - 1} {r.passes} times" for r in program.regions)
+    any_number = " (by machine code for any number)" if whole(program) else ""
+    return f"run again: {passes}{any_number}; {program.work} operations in all" if passes else ""
+
+
+def _stages(program: Program) -> list[str]:
+    """Return each stage with the operations it left, and what it saved."""
+    before, lines = None, []
+    for stage, left in program.history:
+        saved = f" (-{before - left})" if before is not None and before != left else ""
+        lines.append(f"{stage} {left}{saved}")
+        before = left
+    return lines
+
+
 class _Signature:
-    """What `inspect.signature` says of a bound function: its arrays with their defaults, and `out=`."""
+    """What `inspect.signature` says of a bound function: its arrays with their defaults, and `out=`.
+
+    From the first array without a default behind one with a default on, they are by keyword.
+    """
 
     def __get__(self, of: Bound | None, owner: type) -> Any:
         if of is None:
             return None  # of the class nothing, that is: look at `__init__`
-        return Signature([*_parameters(of), Parameter("out", Parameter.KEYWORD_ONLY, default=None)])
-
-
-def _parameters(of: Bound) -> Iterator[Parameter]:
-    """Yield the arrays; from the first one without a default behind one with a default on they are by keyword."""
-    kind, before = Parameter.POSITIONAL_OR_KEYWORD, False
-    for name in of._cores:
-        has_default = name in of._defaults
-        kind = Parameter.KEYWORD_ONLY if before and not has_default else kind
-        before = before or has_default
-        yield Parameter(name, kind, default=of._defaults.get(name, Parameter.empty))
+        kind, before, parameters = Parameter.POSITIONAL_OR_KEYWORD, False, []
+        for name in of._cores:
+            has_default = name in of._defaults
+            kind = Parameter.KEYWORD_ONLY if before and not has_default else kind
+            before = before or has_default
+            parameters.append(Parameter(name, kind, default=of._defaults.get(name, Parameter.empty)))
+        return Signature([*parameters, Parameter("out", Parameter.KEYWORD_ONLY, default=None)])
 
 
 class Bound:
@@ -184,7 +205,7 @@ class Bound:
 
     def __init__(
         self,
-        function: Function,
+        function: Traceable,
         model: Model,
         names: tuple[str, ...],
         options: Options,
@@ -212,15 +233,18 @@ class Bound:
             TypeError: for arrays that are missing, given twice, or not the function's.
         """
         arrays = self._complete(arrays, named)
-        theirs = module_of(arrays)
-        if theirs is not None and (returned := theirs.called_bound(self, arrays, out)) is not NotImplemented:
+        handler = handler_of(arrays)
+        if handler is not None and (returned := handler.called_bound(self, arrays, out)) is not NotImplemented:
             return returned
-        batch = self._checked(arrays)
+        function, model, *_ = self._made_by
+        if any(isinstance(a, type(model)) for a in arrays):
+            raise TypeError(f"{self._name} takes {self._misfit(arrays, {})}")
+        batch = checked_batch(self._name, dict(zip(self._cores, arrays, strict=True)), self._cores)
+        function.interface.check_configurations(model, batch)
         given = self._compiled.new_results(batch, self._packed) if out is None else self._checked_out(out, batch)
         apart = out is None or not any(np.may_share_memory(a, b) for a in given for b in batch.arrays)
         results = given if apart else self._compiled.new_results(batch, self._packed)
-        checked = self._made_by[0].checked
-        self._compiled.write(self._name, batch, results, self._threads, checked, self._packed)
+        self._compiled.write(self._name, batch, results, self._threads, function.checked, self._packed)
         if not apart:
             for target, result in zip(given, results, strict=True):
                 target[...] = result
@@ -238,7 +262,7 @@ class Bound:
         return dict(zip(self._compiled.form.names, indices, strict=True))
 
     @property
-    def made_by(self) -> tuple[Function, Model, tuple[str, ...], Options, bool]:
+    def made_by(self) -> tuple[Traceable, Model, tuple[str, ...], Options, bool]:
         """The arguments of `bound` that made it."""
         return self._made_by
 
@@ -250,30 +274,22 @@ class Bound:
         first, names = dict(zip(self._cores, arrays, strict=False)), self._cores.keys()
         given = {**self._defaults, **first, **named}
         if len(arrays) > len(names) or given.keys() != names or first.keys() & named.keys():
-            raise TypeError(f"{self._name} takes {self._told(arrays, named)}")
+            raise TypeError(f"{self._name} takes {self._misfit(arrays, named)}")
         return tuple([given[n] for n in names])
 
-    def _told(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> str:
+    def _misfit(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> str:
         """Return in words what a call should give, what it gives, and what is wrong with that."""
         first, model = list(self._cores)[: len(arrays)], self._made_by[1]
-        told = [f"{len(self._cores)} arrays ({self._listed()}), got {len(arrays) + len(named)}"]
+        wrong = [f"{len(self._cores)} arrays ({self._listed()}), got {len(arrays) + len(named)}"]
         if any(isinstance(a, type(model)) for a in arrays):
-            told[0] += f", the model among them: it is bound to {model.name}"
-        told += [f"there is no argument {n!r}{of_argument(n, self._cores)}" for n in named if n not in self._cores]
-        told += [f"{n} is given twice" for n in first if n in named]
-        told += [f"missing {n}" for n in self._cores if n not in (*first, *named, *self._defaults)]
-        return "; ".join(told)
+            wrong[0] += f", the model among them: it is bound to {model.name}"
+        wrong += [f"there is no argument {n!r}{meant_argument(n, self._cores)}" for n in named if n not in self._cores]
+        wrong += [f"{n} is given twice" for n in first if n in named]
+        wrong += [f"missing {n}" for n in self._cores if n not in (*first, *named, *self._defaults)]
+        return "; ".join(wrong)
 
     def _listed(self) -> str:
         return ", ".join(f"{n}={self._defaults[n]!r}" if n in self._defaults else n for n in self._cores)
-
-    def _checked(self, arrays: tuple[Any, ...]) -> Batch:
-        function, model, *_ = self._made_by
-        if any(isinstance(a, type(model)) for a in arrays):
-            raise TypeError(f"{self._name} takes {self._told(arrays, {})}")
-        batch = checked_batch(self._name, dict(zip(self._cores, arrays, strict=True)), self._cores)
-        function.interface.check_configurations(model, batch)
-        return batch
 
     def _checked_out(self, out: Any, batch: Batch) -> list[np.ndarray]:
         """Return the arrays in `out`, one for each result."""
@@ -281,7 +297,10 @@ class Bound:
         arrays = [out] if one else compiled.form.parts(out)
         if arrays is None:
             expected = f"{compiled.form.describe()}, or a tuple of {len(compiled.outputs)} arrays"
-            raise DTypeError(self._name, "out", got=_contents(out), expected=expected)
+            fields = list(out) if isinstance(out, Mapping) else getattr(out, "_fields", ())
+            listed = f" ({', '.join(map(str, fields))})" if fields else ""
+            got = f"a {type(out).__name__}{listed}" + (f" of {len(out)}" if isinstance(out, (tuple, list)) else "")
+            raise DTypeError(self._name, "out", got=got, expected=expected)
         names = ["out"] if one else [f"out: {a.name}" for a in compiled.outputs]
         for name, array, shape in zip(names, arrays, compiled.shapes(self._packed), strict=True):
             self._check_array(name, array, (*batch.shape, *shape), batch.dtype)
@@ -304,15 +323,8 @@ class Bound:
         return f"<{self._name}({self._listed()}) of one model, on {self._compiled.target}>"
 
 
-def _contents(out: Any) -> str:
-    """Return what was given for several results, in words."""
-    names = list(out) if isinstance(out, Mapping) else getattr(out, "_fields", ())
-    listed = f" ({', '.join(map(str, names))})" if names else ""
-    return f"a {type(out).__name__}{listed}" + (f" of {len(out)}" if isinstance(out, (tuple, list)) else "")
-
-
 def bound(
-    function: Function,
+    function: Traceable,
     model: Model,
     names: tuple[str, ...],
     options: Options,
@@ -321,13 +333,7 @@ def bound(
 ) -> Bound:
     """Return a function of one model with fixed options: one that is called as its fast path is, if it has one.
 
-    Args:
-        function: the function.
-        model: the robot.
-        names: of the arrays it will be given.
-        options: values of the options.
-        packed: whether results are side by side in one array.
-        defaults: of arrays that may be left out; the function's own by default.
+    Defaults are those of arrays that may be left out; by default the function's own.
     """
     defaults = function.interface.defaults if defaults is None else defaults
     plain = Bound(function, model, names, options, packed, defaults)

@@ -1,8 +1,8 @@
 """A second try for a call that the fast path refused: its arguments converted to arrays that it takes.
 
-A list, a column of a trajectory, whole numbers, float32 beside float64, one state for a batch: all are right, and few
-in a control loop are large. They are converted here by the rules of `checked_batch`, in a microsecond or two, and what
-else is wrong with them is left to it: it has the words for it.
+A list, a column of a trajectory, whole numbers, float32 besides float64, one state for a batch: all are right, and few
+in a control loop are large. They are converted here by the rules of `checked_batch`, in a microsecond or two.
+Whatever else is wrong with them is left to it: it has the words for it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ class SecondTry:
         self._fast = weakref.ref(fast)
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:
-        """Return the result of a call that the fast path refused."""
         out = {"out": named.pop("out")} if "out" in named else {}
         fast = self._fast() or self._slow
         if self._complete is not None and (named or len(arrays) != len(self._cores)):
@@ -60,12 +59,7 @@ class SecondTry:
 
 
 def converted(cores: tuple[tuple[int, ...], ...], values: Sequence[Any]) -> list[np.ndarray] | None:
-    """Return arguments as contiguous arrays of one dtype and batch; None if they are, or if that is not for here.
-
-    Args:
-        cores: core shapes of the arrays.
-        values: numbers, lists and arrays.
-    """
+    """Return arguments as contiguous arrays of one dtype and batch; None if they are, or if that is not for here."""
     arrays = [value if type(value) is ndarray else _array(value) for value in values]
     plan = _plan(cores, *map(_kind, arrays))
     if plan is None:
@@ -85,7 +79,6 @@ _OTHERS = np.empty((), dtype=object)
 
 
 def _array(value: Any) -> np.ndarray:
-    """Return numbers as an array."""
     if type(value) not in _COMMON and not isinstance(value, _NUMBERS):  # the first is quicker
         return _OTHERS
     try:
@@ -100,8 +93,8 @@ def _plan(
 ) -> list[tuple[bool, tuple[int, ...], np.dtype]] | None:
     """Return what arrays of these shapes and dtypes must become: shape and dtype, and whether they have them.
 
-    None for those that `checked_batch` refuses, and for many rows: what the long way takes is little beside these, and
-    it copies one row for many in pieces.
+    None for those that `checked_batch` refuses, and for many rows: these take longer than the long way, which copies
+    one row for many in pieces.
     """
     sizes = [len(shape) - len(core) for (shape, _), core in zip(kinds, cores, strict=True)]
     pairs = list(zip(kinds, sizes, strict=True))
@@ -118,7 +111,6 @@ def _plan(
 
 
 def _copied(array: np.ndarray, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return a contiguous copy, broadcast to a shape."""
     copy = np.empty(shape, dtype)
-    copy[...] = array
+    copy[...] = array  # broadcasts in C; `np.broadcast_to` is twenty calls of Python
     return copy

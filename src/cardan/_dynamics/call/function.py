@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
 from weakref import WeakValueDictionary, ref
 
 import numpy as np
@@ -28,16 +28,12 @@ from cardan._compiler.runtime.threads import checked_count
 from cardan._compiler.targets import Outline, default_target, load_program, target_named
 from cardan._compiler.targets.llvm import target as _native_target  # noqa: F401 -- now, not within a process' first call
 from cardan._dynamics.call import store
-from cardan._dynamics.call.arguments import Shape, checked_batch, is_symbolic, numeric_array, symbolic_array
-from cardan._dynamics.call.compiled import Bound, Compiled, bound
-from cardan._dynamics.call.environment import stands_for
-from cardan._dynamics.call.explain import explanation, gufunc_signature
-from cardan._dynamics.call.kinds import module_of
+from cardan._dynamics.call.arguments import Shape, checked_batch, handler_of, is_symbolic, numeric_array, symbolic_array
+from cardan._dynamics.call.compiled import Bound, Compiled, bound, explanation, gufunc_signature
 from cardan._dynamics.call.repeated import Repeated
-from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options, Signature, token
 from cardan._dynamics.call.sites import CallSites
-from cardan._dynamics.call.traced import Kernel, Source, Traced
+from cardan._dynamics.call.traced import Kernel, Source, Traced, stands_for
 from cardan._robot.model import Model
 
 if TYPE_CHECKING:
@@ -45,20 +41,9 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
+Key = tuple[tuple[str, ...], Any, str]
+"""What one program of a function is made for, besides the model: arrays, tokens of the options, the target."""
 MANY = 3  # programs of one function for one model, from which on one more is worth a warning
-
-
-class Choice(NamedTuple):
-    """What one program of a function is made for, beside the model."""
-
-    names: tuple[str, ...]
-    options: Options
-    target: str
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What tells choices apart, options that Python calls equal included."""
-        return self.names, token(self.options), self.target
 
 
 class Function(Generic[P, R]):
@@ -77,16 +62,36 @@ class Function(Generic[P, R]):
             CARDAN_TARGET, or native code.
         threads: over how many threads a large batch is split; by default what `set_num_threads` says.
         checked: whether every call looks for arguments and results that are not finite, and in every state for
-            quaternions of norm 0; by default, whether CARDAN_CHECK is set. It takes the long way, a few microseconds.
+            quaternions of norm 0; by default, whether CARDAN_CHECK is set. Such a call takes a few microseconds more.
+
+    Throughout:
+        model: the robot.
+        names: names of the arrays that are given.
+        optional: names of optional array arguments that will be given, such as `"external_forces"`.
+        options: values of the options, such as `frame="tool"`.
+        traced: what `trace` returned, for a model and options that were the same.
+        form: `"ir"` (one operation a line), `"c"` (C99) or `"llvm"` (what is compiled for this machine, float64).
 
     Examples:
-        >>> isinstance(cardan.mass_matrix, cardan.Function)
-        True
-        >>> print(cardan.mass_matrix.signature(arm))
+        >>> mass_matrix = cardan.mass_matrix
+        >>> print(mass_matrix.signature(arm))
         (7)->(7,7)
-        >>> fast = cardan.mass_matrix.bind(arm)
-        >>> fast(q).shape
-        (7, 7)
+        >>> fast, packed = mass_matrix.bind(arm), mass_matrix.bind_packed(arm)
+        >>> fast(q).shape, packed(q).shape
+        ((7, 7), (49,))
+        >>> bool(np.allclose(mass_matrix.on("numpy")(arm, q), fast(q)))
+        True
+        >>> mass_matrix.program(arm).operations > 100
+        True
+        >>> print(mass_matrix.explain(arm).splitlines()[0])
+        mass_matrix(7)->(7,7) for arm7
+        >>> "double" in mass_matrix.source(arm, "c")
+        True
+        >>> import pickle
+        >>> kept = pickle.dumps(mass_matrix.trace(arm))
+        >>> mass_matrix.adopt(arm, pickle.loads(kept))
+        >>> mass_matrix.compiled(arm, ("q",), ()).passes, mass_matrix.traced(arm, ("q",), ()).form.names
+        (1, ('result',))
     """
 
     def __init__(
@@ -154,9 +159,9 @@ class Function(Generic[P, R]):
 
     def _call(self, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """Evaluate, whatever the arguments are."""
-        theirs = module_of((*args, *kwargs.values()))
-        if theirs is not None:
-            return theirs.called(self, model, args, kwargs)
+        handler = handler_of((*args, *kwargs.values()))
+        if handler is not None:
+            return handler.called(self, model, args, kwargs)
         arrays, options = self.interface.call(model, args, kwargs)
         cores = self.interface.cores(model)
         if stands_for(model) is not None or any(is_symbolic(value) for value in arrays.values()):
@@ -176,108 +181,72 @@ class Function(Generic[P, R]):
     def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
         """Return the program for the arrays and options given, made once.
 
-        Args:
-            model: the robot.
-            names: of the arrays that are given.
-            options: values of the options, by name.
-
-        Examples:
-            >>> cardan.mass_matrix.compiled(arm, ("q",), ()).target
-            'numpy'
+        It is looked up by the model, then by the content of the model, then on disk; else it is traced. A model with a
+        user's code in it has no digest and shares no program: what that code reads may be something else by now.
         """
-        choice = Choice(names, options, self.target or default_target())
+        target, source = self.target or default_target(), self.made_from
+        key = names, token(options), target
         programs = self._cache.setdefault(model, {})
-        if choice.key not in programs:
-            self._warn_of_many(model, programs, choice)
-            return programs.setdefault(choice.key, self._of_content(model, choice))
-        return programs[choice.key]
-
-    def _of_content(self, model: Model, choice: Choice) -> Compiled:
-        """Return the program of an equal model, made now if there is none yet.
-
-        A model with a user's code in it shares none: what that code reads may be something else by now.
-        """
-        source = self.made_from
+        if key in programs:
+            return programs[key]
+        self._warn_of_many(model, programs, key)
         if isinstance(source, Repeated) and source.count > 1:  # one program, known to the function that is run once
-            once = source.once.on(choice.target)
-            return once.compiled(model, choice.names, choice.options).times(source.count)
+            found = source.once.on(target).compiled(model, names, options).times(source.count)
+            return programs.setdefault(key, found)
         digest = model.digest
-        found = self._shared.get((digest, choice.key)) if digest else None
+        found = self._shared.get((digest, key)) if digest else None
         if found is None:
-            found = self._made(model, choice)
+            found = self._made(model, options, key)
             if digest and not found.read_files:
                 # of several threads that made it at once all take one, whose machine code is loaded once
-                found = self._shared.setdefault((digest, choice.key), found)
-        return found
+                found = self._shared.setdefault((digest, key), found)
+        return programs.setdefault(key, found)
 
-    def _made(self, model: Model, choice: Choice) -> Compiled:
-        """Return the program: as it was found before, on disk, or traced now."""
-        keeps = target_named(choice.target).keeps
-        key = store.name_of(self.made_from, model, choice.names, choice.options) if keeps else None
-        kept = store.load(key) if key else None
-        if kept is not None:
-            return self._revived(key, *kept, model, choice)
-        read_before = reading.latest()
-        traced = replace(self.made_from.traced(model, choice.names, choice.options), key=key)
-        outline, read_files = Outline.of(traced.program), reading.latest() != read_before
-        if key and not read_files:
-            store.save(key, outline, traced.form)
-        return _compiled(outline, traced, choice.target, read_files)
-
-    def _revived(self, key: str | None, outline: Outline, form: Form, model: Model, choice: Choice) -> Compiled:
-        """Return a program of which all but the instructions is known; they are traced when they are asked for.
+    def _made(self, model: Model, options: Options, key: Key) -> Compiled:
+        """Return the program with its machine code: as it was found on disk, or traced now.
 
         Raises:
-            StaleProgramError: then, if what is traced is another program, because a global has changed, say.
+            StaleProgramError: later, if a program from the disk must be traced, and that gives another one: because a
+                global has changed, say.
         """
-        first = ref(model)
+        names, _, target = key
+        name = store.name_of(self.made_from, model, names, options) if target_named(target).keeps else None
+        kept = store.load(name) if name else None
+        if kept is None:
+            read_before = reading.latest()
+            traced = replace(self.made_from.traced(model, names, options), key=name)
+            outline, read_files = Outline.of(traced.program), reading.latest() != read_before
+            if name and not read_files:
+                store.save(name, outline, traced.form)
+            return _compiled(outline, traced, target, read_files)
+        (outline, form), first = kept, ref(model)
 
         @functools.cache
-        def trace() -> Traced:  # for a model that is alive now: who asks has one
-            alive = first() or next(m for m, programs in self._cache.items() if programs.get(choice.key) is compiled)
-            traced = self.made_from.traced(alive, choice.names, choice.options)
+        def trace() -> Traced:  # for a model that is alive now: whoever asks has one
+            alive = first() or next(m for m, programs in self._cache.items() if programs.get(key) is compiled)
+            traced = self.made_from.traced(alive, names, options)
             if Outline.of(traced.program) != outline:
                 raise StaleProgramError(self.name)
-            return replace(traced, key=key)
+            return replace(traced, key=name)
 
-        run = load_program(outline, lambda: trace().program, choice.target)
-        compiled = Compiled(outline, form, run, choice.target, trace)
+        # all but the instructions is known; they are traced if somebody asks for them
+        compiled = Compiled(outline, form, load_program(outline, lambda: trace().program, target), target, trace)
         return compiled
 
-    def _warn_of_many(self, model: Model, programs: Mapping[Any, Any], choice: Choice) -> None:
+    def _warn_of_many(self, model: Model, programs: Mapping[Key, Any], key: Key) -> None:
         """Warn once, when another value of an option begins to cost."""
-        alike = [key for key in programs if (key[0], key[2]) == (choice.names, choice.target)]
+        alike = [known for known in programs if (known[0], known[2]) == (key[0], key[2])]
         if len(alike) == MANY:
-            chosen = zip(self.interface.open, *(key[1] for key in alike), strict=False)
+            chosen = zip(self.interface.open, *(known[1] for known in alike), strict=False)
             names = [name for name, *values in chosen if len(set(values)) > 1]
             warnings.warn(RecompilationWarning(self.name, model.name, MANY + 1, names), stacklevel=levels_inside())
 
     def trace(self, model: Model, *optional: str, **options: Any) -> Traced:
-        """Return the function traced for a model: its program and the form of its results, which can be pickled.
-
-        Args:
-            model: the robot.
-            optional: names of optional array arguments that will be given.
-            options: values of the options, such as `frame="tool"`.
-
-        Examples:
-            >>> type(cardan.jacobian.trace(arm, frame="tool")).__name__
-            'Traced'
-        """
+        """Return the function traced for a model: its program and the form of its results, which can be pickled."""
         return self.traced(model, *self.interface.required(model, options, optional))
 
     def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
-        """Return the function traced for a model, the stage before compilation.
-
-        Args:
-            model: the robot.
-            names: of the arrays that are given.
-            options: values of the options, by name.
-
-        Examples:
-            >>> type(cardan.mass_matrix.traced(arm, ("q",), ())).__name__
-            'Traced'
-        """
+        """Return the function traced for a model, the stage before compilation."""
         compiled = self.compiled(model, names, options)
         if compiled.read_files:  # so does the trace of what is made from it
             reading.note()
@@ -286,48 +255,30 @@ class Function(Generic[P, R]):
     def adopt(self, model: Model, traced: Traced, **options: Any) -> None:
         """Take what `trace` returned, in another process perhaps, for calls with a model: they do not trace it again.
 
-        Args:
-            model: the robot.
-            traced: of this function, for a model and options that were the same.
-            options: values of the options it was traced with.
-
         Raises:
-            ParameterError: for what is no trace of a function of this name, or one that takes other arrays than the
+            ParameterError: if this is no trace of a function of this name, or one that takes other arrays than the
                 function does for this model, or does another number of steps.
-
-        Examples:
-            >>> import pickle
-            >>> kept = pickle.dumps(cardan.mass_matrix.trace(arm))
-            >>> cardan.mass_matrix.adopt(arm, pickle.loads(kept))
         """
-        self._check_trace(traced)
+        where, source = f"{self.name}: trace to adopt", self.made_from
+        if not isinstance(traced, Traced) or traced.program.name != self.name:
+            got = f"one of {traced.program.name}" if isinstance(traced, Traced) else f"a {type(traced).__name__}"
+            raise ParameterError(where, got=got, expected=f"what {self.name}.trace(...) returned")
+        outline = Outline.of(traced.program)
+        # steps may be written out: all, or those of a function that is repeated itself
+        if isinstance(source, Repeated) and outline.passes not in (1, source.count, source.passes):
+            raise ParameterError(where, got=f"one of {outline.passes} steps", expected=f"one of {source.passes}")
         cores, given = self.interface.cores(model), traced.program.inputs
         optional = [a.name for a in given if a.name in self.interface.shapes]
         names, values = self.interface.required(model, options, optional)
         expected = tuple((n, cores[n]) for n in names)
         if tuple((a.name, a.shape) for a in given) != expected:
-            raise ParameterError(f"{self.name}: trace to adopt", got=given, expected=f"one of the arrays {expected}")
-        choice = Choice(names, values, self.target or default_target())
-        self._cache.setdefault(model, {})[choice.key] = _compiled(Outline.of(traced.program), traced, choice.target)
-
-    def _check_trace(self, traced: Any) -> None:
-        """Raise unless this is a trace of a function of the same name that is run as often."""
-        where, source = f"{self.name}: trace to adopt", self.made_from
-        if not isinstance(traced, Traced) or traced.program.name != self.name:
-            got = f"one of {traced.program.name}" if isinstance(traced, Traced) else f"a {type(traced).__name__}"
-            raise ParameterError(where, got=got, expected=f"what {self.name}.trace(...) returned")
-        passes = Outline.of(traced.program).passes
-        # steps may be written out: all, or those of a function that is repeated itself
-        if isinstance(source, Repeated) and passes not in (1, source.count, source.passes):
-            raise ParameterError(where, got=f"one of {passes} steps", expected=f"one of {source.passes}")
+            raise ParameterError(where, got=given, expected=f"one of the arrays {expected}")
+        target = self.target or default_target()
+        compiled = _compiled(outline, traced, target)
+        self._cache.setdefault(model, {})[names, token(values), target] = compiled
 
     def bind(self, model: Model, *optional: str, **options: Any) -> Bound:
         """Return the function of one model with fixed options, for loops: less to check at each call.
-
-        Args:
-            model: the robot.
-            optional: names of optional array arguments that will be given, such as `"external_forces"`.
-            options: values of the options, such as `frame="tool"`; defaults of arguments that are numbers.
 
         Numbers that have a default, here or in the function, may be left out of a call. The values of a model's inputs
         (`Model.with_inputs`) come after the function's own arrays, in the inputs' order.
@@ -338,16 +289,7 @@ class Function(Generic[P, R]):
         """Return the same as `bind`, but its results are one array, side by side: a row of numbers for each state.
 
         `places` of what is returned says where each result is in it. One array takes a tenth of a microsecond less to
-        make than each further one does, which counts where a step takes no longer.
-
-        Args:
-            model: the robot.
-            optional: names of optional array arguments that will be given.
-            options: values of the options, and defaults of numbers.
-
-        Examples:
-            >>> cardan.mass_matrix.bind_packed(arm)(q).shape
-            (49,)
+        make than each further one does, which counts if a step takes no longer.
         """
         return self._bind(model, optional, options, packed=True)
 
@@ -371,12 +313,7 @@ class Function(Generic[P, R]):
 
         Raises:
             UnknownNameError: if there is no such target.
-            ParameterError: for a number of threads that is none.
-
-        Examples:
-            >>> reference = cardan.mass_matrix.on("numpy")
-            >>> bool(np.allclose(reference(arm, q), cardan.mass_matrix(arm, q)))
-            True
+            ParameterError: if the number of threads is invalid.
         """
         if target is not None:
             target_named(target, where=self.name)
@@ -400,7 +337,7 @@ class Function(Generic[P, R]):
                 arguments are the same in each pass.
 
         Raises:
-            ParameterError, DTypeError: for a count or a `carry` that is none; where nothing is carried, when called.
+            ParameterError, DTypeError: for an invalid count or `carry`; when called, if nothing is carried.
             UnknownNameError, ShapeError: when called, for a name that does not exist, and shapes that differ.
 
         Examples:
@@ -420,29 +357,11 @@ class Function(Generic[P, R]):
     # --- what there is to look at ---
 
     def program(self, model: Model, **options: Any) -> Program:
-        """Return the program for a model: printable, countable. Optional array arguments are left out.
-
-        Args:
-            model: the robot.
-            options: values of the options.
-
-        Examples:
-            >>> cardan.mass_matrix.program(arm).operations > 100
-            True
-        """
+        """Return the program for a model: printable, countable. Optional array arguments are left out."""
         return self._plain(model, options).program
 
     def explain(self, model: Model, **options: Any) -> str:
-        """Return what the program for a model is made of and what became of it, as text.
-
-        Args:
-            model: the robot.
-            options: values of the options.
-
-        Examples:
-            >>> print(cardan.mass_matrix.explain(arm).splitlines()[0])
-            mass_matrix(7)->(7,7) for arm7
-        """
+        """Return what the program for a model is made of and what became of it, as text."""
         compiled = self._plain(model, options)
         title = f"{self.name}{gufunc_signature(compiled.inputs, compiled.outputs)} for {model.name}"
         return explanation(title, compiled, self.interface.units)
@@ -450,17 +369,8 @@ class Function(Generic[P, R]):
     def source(self, model: Model, form: str = "ir", **options: Any) -> str:
         """Return the program for a model as text.
 
-        Args:
-            model: the robot.
-            form: `"ir"` (one operation a line), `"c"` (C99) or `"llvm"` (what is compiled for this machine, float64).
-            options: values of the options, such as `frame="tool"`.
-
         Raises:
             UnknownNameError: if there is no such form.
-
-        Examples:
-            >>> "double" in cardan.mass_matrix.source(arm, "c")
-            True
         """
         write: Any = target_named(form, "text", f"{self.name}.source").text
         return write(self.program(model, **options))
@@ -470,11 +380,6 @@ class Function(Generic[P, R]):
 
         Of a derivative it is the sparsity pattern that solvers ask for. Read from the program, exact for what it does:
         an entry that is False is the constant 0 there; one that is True may still be 0 for reasons numbers alone know.
-
-        Args:
-            model: the robot.
-            optional: names of optional array arguments that will be given.
-            options: values of the options, such as `frame="tool"`.
 
         Returns:
             Arrays of truth values, shaped and named as the results of one state.
@@ -491,12 +396,7 @@ class Function(Generic[P, R]):
         return form.rebuilt([np.fromiter(islice(entries, a.size), bool).reshape(a.shape) for a in program.outputs])
 
     def signature(self, model: Model, **options: Any) -> str:
-        """Return the NumPy generalized-ufunc signature for a model, such as `(9),(9),(9)->(9)`.
-
-        Args:
-            model: the robot.
-            options: values of the options.
-        """
+        """Return the NumPy generalized-ufunc signature for a model, such as `(9),(9),(9)->(9)`."""
         compiled = self._plain(model, options)
         return gufunc_signature(compiled.inputs, compiled.outputs)
 
@@ -532,8 +432,7 @@ def made_into(of: Function[P, R], source: Source, text: str) -> Function[P, R]:
 
 def _rebuilt(source: Source, target: str | None, threads: int | None, checked: bool) -> Function:
     """Return a function that was pickled: the one a module holds, if it is that one."""
-    found: Function | None = source.function()
-    found = found or _of_no_module(source)
+    found: Function = source.function() or _of_no_module(source)
     same = (found.target, found.threads, found.checked) == (target, threads, checked)
     return found if same else found.on(target, threads=threads, checked=checked)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +13,8 @@ from cardan._algebra.errors import DTypeError, ParameterError, ShapeError, check
 from cardan._compiler.program import Array, Program
 from cardan._compiler.program.replay import repeated
 from cardan._dynamics.call.signature import Options, Signature
-from cardan._dynamics.call.traced import OfProgram, Source, Traced
+from cardan._dynamics.call.traced import OfProgram, Source, Traceable, Traced
 from cardan._robot.model import Model
-
-if TYPE_CHECKING:
-    from cardan._dynamics.call.function import Function
 
 MOST = 10**9
 """Passes, at most."""
@@ -34,25 +31,24 @@ class Repeated(OfProgram):
             with the name and shape of an argument.
 
     Raises:
-        ParameterError, DTypeError: for a count or a `carry` that is none.
+        ParameterError, DTypeError: for an invalid count or `carry`.
     """
 
-    def __init__(self, of: Function, count: int, carry: Mapping[str, str] | None = None) -> None:
+    def __init__(self, of: Traceable, count: int, carry: Mapping[str, str] | None = None) -> None:
         self.of, self.count, self.carry = of, checked_passes(count, of.name), checked_carry(carry, of.name)
         inner = of.interface
         self.signature = Signature(f"{of.name}_repeated", inner.parameters, inner.declared, inner.fixed)
         self.returns = of.made_from.returns
 
     def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
-        """Return the function's program in a region."""
         inner = self.of.traced(model, names, options)
         program = repeated(inner.program, self.count, self._carried(model, inner.program))
         return replace(inner, program=replace(program, name=self.signature.name), key=None)
 
     @property
-    def once(self) -> Function:
+    def once(self) -> Any:
         """The function run once, whose machine code serves every count."""
-        return self.of.repeated(1, None if self.carry is None else dict(self.carry))
+        return self._repeated(1)
 
     @property
     def passes(self) -> int:
@@ -65,7 +61,12 @@ class Repeated(OfProgram):
         inputs, outputs = ({a.name: a for a in side} for side in (program.inputs, program.outputs))
         if self.carry is None:
             same = {n: n for n, a in inputs.items() if n in outputs and outputs[n].shape == a.shape}
-            return same or self._nothing(program)
+            if not same:
+                got = f"{', '.join(map(str, program.inputs))} -> {', '.join(map(str, program.outputs))}"
+                expected = "a result with the name and shape of an argument"
+                hint = 'Say which result takes the place of which argument: carry={"q": "q_next"}.'
+                raise ParameterError(f"{self.of.name}.repeated", got=got, expected=expected, hint=hint)
+            return same
         for x, y in self.carry:
             self._check_pair(model, inputs, outputs, x, y)
         return dict(self.carry)
@@ -74,8 +75,7 @@ class Repeated(OfProgram):
         self, model: Model, inputs: Mapping[str, Array], outputs: Mapping[str, Array], x: str, y: str
     ) -> None:
         where = f"{self.of.name}.repeated"
-        known = self.of.interface.cores(model)
-        check_known("array argument", x, known, where)
+        check_known("array argument", x, self.of.interface.cores(model), where)
         if x not in inputs:
             got = "not given, or an option, fixed while tracing"
             raise ParameterError(f"{where}: argument {x!r}", got=got, expected="it given, in numbers: it is carried")
@@ -84,34 +84,24 @@ class Repeated(OfProgram):
             expected = f"{inputs[x].shape}, as argument {x!r} has, whose place it takes"
             raise ShapeError(where, f"result {y!r}", got=outputs[y].shape, expected=expected)
 
-    def _nothing(self, program: Program) -> Any:
-        got = f"{', '.join(map(str, program.inputs))} -> {', '.join(map(str, program.outputs))}"
-        expected = "a result with the name and shape of an argument"
-        hint = 'Say which result takes the place of which argument: carry={"q": "q_next"}.'
-        raise ParameterError(f"{self.of.name}.repeated", got=got, expected=expected, hint=hint)
-
     def function(self) -> Any:
-        """Return the function, made anew."""
-        return self.of.repeated(self.count, None if self.carry is None else dict(self.carry))
+        return self._repeated(self.count)
+
+    def _repeated(self, count: int) -> Any:
+        return self.of.repeated(count, None if self.carry is None else dict(self.carry))
 
     def content(self) -> Any:
-        """Return what it is made from, and how."""
         return "repeated", self.count, self.carry, self.of
 
     def __reduce__(self) -> Any:
         return _source, (self.of, self.count, self.carry)
 
 
-def _source(of: Function, count: int, carry: Carry) -> Source:
+def _source(of: Traceable, count: int, carry: Carry) -> Source:
     return of.repeated(count, None if carry is None else dict(carry)).made_from
 
 
 def checked_passes(count: Any, where: str) -> int:
-    """Return a number of passes, if it is one.
-
-    Raises:
-        ParameterError: if it is not.
-    """
     try:
         passes = operator.index(count)
     except TypeError:
@@ -122,11 +112,7 @@ def checked_passes(count: Any, where: str) -> int:
 
 
 def checked_carry(carry: Any, where: str) -> Carry:
-    """Return what is carried as it is kept, if it is a dictionary of names.
-
-    Raises:
-        DTypeError, ParameterError: if it is not, or is empty.
-    """
+    """Return what is carried as it is kept; raise unless it is a dictionary of names, not empty."""
     if carry is None:
         return None
     expected = 'a dictionary from arguments to results, such as {"q": "q_next"}'

@@ -1,4 +1,4 @@
-"""The way out of every compiled function: spatial objects and nested lists become arrays, and tuples come back.
+"""What comes out of every compiled function: spatial objects and nested lists become arrays, and tuples come back.
 
 What a kernel returns is one result, or several: a tuple, a named tuple or a dictionary of results. A list is one
 result, its entries stacked.
@@ -54,7 +54,7 @@ class Form(ByFields):
         return tuple(results) if self.kind == "tuple" else self.type(*results)
 
     def parts(self, value: Any) -> list[Any] | None:
-        """Return the results that are in something of this form, or in tuples instead; None if it is not so."""
+        """Return the results that are in something of this form, or in tuples instead; None if it has another form."""
         names = self.by if self.inner is not None else self.names
         if self.kind == "one":
             return [value]
@@ -85,13 +85,9 @@ class Form(ByFields):
             return self.names
         flat = self.inner is not None and self.inner.kind == "one"
         kind = derivatives_type(self.by) if flat else self.type
-        return kind if kind is not None and _only_holds(kind) else None
-
-
-def _only_holds(kind: type) -> bool:
-    """Return whether making a tuple of a class runs no code but what `namedtuple` wrote."""
-    written = "_tuple_new" in getattr(kind.__new__, "__globals__", ())
-    return written and kind.__init__ is object.__init__ and type(kind) is type
+        # machine code makes the tuple itself, so making one must run no code but what `namedtuple` wrote
+        written = "_tuple_new" in getattr(getattr(kind, "__new__", None), "__globals__", ())
+        return kind if written and kind.__init__ is object.__init__ and type(kind) is type else None
 
 
 @functools.cache
@@ -109,11 +105,7 @@ def _derivatives(names: tuple[str, ...], parts: tuple[Any, ...]) -> Any:
 
 
 def form_of(value: Any, where: str = "") -> tuple[Form, list[Any]]:
-    """Return the form of what a kernel returned, and its results.
-
-    Raises:
-        ResultError: for a dictionary whose keys are no names.
-    """
+    """Return the form of what a kernel returned, and its results; raise for a dictionary whose keys are no names."""
     if isinstance(value, Mapping):
         nameless = [key for key in value if not isinstance(key, str)]
         if nameless:
@@ -150,12 +142,9 @@ def _flat(value: Any, batched: bool, where: str) -> tuple[tuple[int, ...], list[
     parts = [_flat(part, batched, where) for part in value]
     shapes = [shape for shape, _ in parts]
     if any(shape != shapes[0] for shape in shapes):
-        raise ResultError(where, got=f"a list of results of shapes {_listed(shapes)}", expected="one shape for all")
+        listed = ", ".join(map(str, shapes[:6])) + (", ..." if len(shapes) > 6 else "")
+        raise ResultError(where, got=f"a list of results of shapes {listed}", expected="one shape for all")
     return (len(parts), *(shapes[0] if shapes else ())), [e for _, flat in parts for e in flat]
-
-
-def _listed(shapes: Sequence[tuple[int, ...]]) -> str:
-    return ", ".join(map(str, shapes[:6])) + (", ..." if len(shapes) > 6 else "")
 
 
 SPATIAL = (SE3, Motion, Force, Columns, Inertia, ArticulatedInertia, Matrix3, Symmetric3, Vector3)

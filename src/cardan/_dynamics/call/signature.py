@@ -18,7 +18,6 @@ import numpy as np
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.content import PLAIN, UnknownContentError, apart, content_of
 from cardan._algebra.errors import DTypeError, ParameterError, UnknownNameError
-from cardan._algebra.words import of_argument
 from cardan._dynamics.call.arguments import (
     KNOWN,
     Batch,
@@ -27,6 +26,7 @@ from cardan._dynamics.call.arguments import (
     check_shape,
     core_shape,
     is_symbolic,
+    meant_argument,
 )
 from cardan._robot.model import Model
 
@@ -35,14 +35,9 @@ OPTION = "an option: text, a whole number, a truth value, or a tuple of these"
 
 
 class Call(NamedTuple):
-    """The arguments of one call, told apart.
+    """The arguments of one call: those that are calculated with, and those that the program is made for."""
 
-    Attributes:
-        arrays: what is calculated with, in the order of the program's inputs: the function's own, then the model's.
-        options: what the program is made for.
-    """
-
-    arrays: dict[str, Any]
+    arrays: dict[str, Any]  # in the order of the program's inputs: the function's own, then the model's
     options: Options
 
 
@@ -119,7 +114,6 @@ class Signature(ByFields):
 
     @property
     def units(self) -> dict[str, str]:
-        """Return the units of the arrays every function knows by name."""
         return {n: KNOWN[n][1] for n in self.shapes if n in KNOWN}
 
     def cores(self, model: Model) -> dict[str, tuple[int, ...]]:
@@ -136,7 +130,7 @@ class Signature(ByFields):
 
         Raises:
             TypeError: if an argument is missing, unknown, or given twice.
-            DTypeError, ParameterError: for a model that is none, data where an option belongs, inputs left out.
+            DTypeError, ParameterError: if the model is no model, data stand for an option, or inputs are missing.
         """
         check_model(self.name, model)
         given = self._bound(model, args, {n: v for n, v in kwargs.items() if n not in model.inputs})
@@ -147,31 +141,27 @@ class Signature(ByFields):
         return Call({n: arrays[n] for n in self.order(model, arrays)}, options)
 
     def _bound(self, model: Model, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the value of each argument: what `inspect.Signature.bind` finds, ten times faster."""
+        """Return the value of each argument: what `inspect.Signature.bind` finds, in a tenth of its time."""
         given = {**self._defaults, **dict(zip(self.positional, args, strict=False)), **kwargs}
         twice = kwargs.keys() & set(self.positional[: len(args)]) if kwargs else False
         if twice or len(args) > len(self.positional) or given.keys() != self._names:
             try:
                 self.parameters.bind(model, *args, **kwargs)
             except TypeError as error:
-                raise TypeError(f"{self.name}{self._plain}: {error}{self._meant(kwargs, str(error))}") from None
+                # without annotations, which are for type checkers: (model, q, frame, *, at='frame')
+                plain = inspect.Signature([p.replace(annotation=p.empty) for p in self.parameters.parameters.values()])
+                raise TypeError(f"{self.name}{plain}: {error}{self._suggestion(kwargs, str(error))}") from None
         return given
 
-    @property
-    def _plain(self) -> str:
-        """The arguments without what type checkers read: `(model, q, frame, *, at='frame')`."""
-        plain = [p.replace(annotation=p.empty) for p in self.parameters.parameters.values()]
-        return str(inspect.Signature(plain))
-
-    def _meant(self, kwargs: Mapping[str, Any], said: str) -> str:
-        """Return what was meant by the first keyword that is no argument, which may not have been said yet."""
+    def _suggestion(self, kwargs: Mapping[str, Any], error: str) -> str:
+        """Return what was meant by the first keyword that is no argument, which the error may not have named."""
         unknown = next((name for name in kwargs if name not in self._names), None)
         if unknown is None:
             return ""
         if unknown == "out":
             return f"; bound functions take it: {self.name}.bind(model)(..., out=array)"
-        named = "" if repr(unknown) in said else f"; there is no argument {unknown!r}"
-        return named + of_argument(unknown, self.arguments)
+        named = "" if repr(unknown) in error else f"; there is no argument {unknown!r}"
+        return named + meant_argument(unknown, self.arguments)
 
     def _is_array(self, model: Model, name: str, value: Any) -> bool:
         if name in self.shapes:
@@ -196,11 +186,7 @@ class Signature(ByFields):
         return value
 
     def settled(self, options: Options) -> Options:
-        """Return options as programs are made for them: lists, and arrays of whole numbers, as tuples.
-
-        Raises:
-            DTypeError: for data where an option belongs.
-        """
+        """Return options as programs are made for them; raise `DTypeError` for data where an option belongs."""
         return tuple((n, self._option(n, value)) for n, value in options)
 
     def _inputs(self, model: Model, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -228,7 +214,7 @@ class Signature(ByFields):
         return self.shapes.get(name) == ("nq",) and name != "qdot"  # a rate of change may well be 0
 
     def unit_parts(self, model: Model, names: Iterable[str]) -> list[tuple[int, int, int]]:
-        """Return where arguments of these names hold quaternions and the like: (argument, start, stop) each."""
+        """Return where arguments of these names hold quaternions or (cos, sin): (argument, start, stop) each."""
         return [(k, *part) for k, name in enumerate(names) if self._is_configuration(name) for part in model.unit_parts]
 
     def required(self, model: Any, options: Mapping[str, Any], optional: Sequence[str] = ()) -> tuple[Any, Options]:
@@ -236,7 +222,7 @@ class Signature(ByFields):
 
         Args:
             model: the robot.
-            options: values of options; a float makes a number of one.
+            options: values of options; one that is a float becomes a number, which is an array.
             optional: names of arrays to take along that may be left out.
 
         Raises:

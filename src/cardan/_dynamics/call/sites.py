@@ -29,43 +29,29 @@ KNOWN = 64  # options of a kind of calls that are known by identity, at most: te
 
 
 class _Way(NamedTuple):
-    """What serves calls with the same options.
-
-    Attributes:
-        fast_path: what takes the arrays.
-        arrays: takes them, in its order, from the values of a call.
-        defaults: of arrays that are not given.
-        options: the objects it is known by, held so that no other takes their id.
-    """
+    """What serves calls with the same options."""
 
     fast_path: Callable[..., Any]
-    arrays: Callable[[Values], Sequence[Any]]
-    defaults: Values
-    options: Values = ()
+    arrays: Callable[[Values], Sequence[Any]]  # takes them, in its order, from the values of a call
+    defaults: Values  # of arrays that are not given
+    options: Values = ()  # the objects it is known by, held so that no other takes their id
 
 
 class _Site(NamedTuple):
-    """Calls that give the same arguments by position and by keyword.
+    """Calls that give the same arguments by position and by keyword."""
 
-    Attributes:
-        marked: where arguments are that decide which program serves the call, and their names.
-        glance: what tells calls apart at a glance: of each of these, which object it is.
-        known: the ways of objects seen before, which cannot change.
-        ways: by what these arguments say.
-    """
-
-    marked: tuple[tuple[int, str], ...]
-    glance: Callable[[Values], Hashable]
-    known: dict[Hashable, _Way]
-    ways: dict[Hashable, _Way]
+    marked: tuple[tuple[int, str], ...]  # where the arguments are that decide which program serves, and their names
+    glance: Callable[[Values], Hashable]  # tells calls apart by which objects these are
+    known: dict[Hashable, _Way]  # the ways of objects seen before, which cannot change
+    ways: dict[Hashable, _Way]  # by what these arguments say
 
 
 class CallSites:
     """The fast paths of one function.
 
     Attributes:
-        models: of each model, while it lives: sites by the number of positional arguments and the keywords;
-            where arrays, and nothing else, are given by position, a fast path by their number alone.
+        models: of each model, while it lives: sites by the number of positional arguments and the keywords. If arrays,
+            and nothing else, are given by position, a fast path by their number alone.
     """
 
     __slots__ = ("_deciding", "_optional", "_signature", "models")
@@ -85,31 +71,28 @@ class CallSites:
         if site is None:
             return slow(model, args, kwargs)
         _, glance, known, _ = site
-        way = known.get(glance(values)) or self._looked_up(site, values)
+        way = known.get(glance(values)) or self._look_up(site, values)
         if way is None:
             return slow(model, args, kwargs)
         fast_path, arrays, defaults, _ = way
         return fast_path(*arrays(values + defaults if defaults else values))
 
-    def _looked_up(self, site: _Site, values: Values) -> _Way | None:
+    def _look_up(self, site: _Site, values: Values) -> _Way | None:
         """Return the way of a call by what its options say, and know it by their identity from now on."""
-        key = self._decided(site, values)
+        key = self._key(site, values)
         way = None if key is None else site.ways.get(key)
         given = tuple([values[k] for k, name in site.marked if name not in self._optional])
-        if way is not None and _is_fixed(given):
+        # constants cannot change, so their identity says all; a list may hold other numbers by the next call
+        if way is not None and _is_hashable(given) and all(map(is_constant, given)):
             if len(site.known) >= KNOWN:
                 site.known.clear()
             site.known[site.glance(values)] = way._replace(options=given)
         return way
 
-    def _decided(self, site: _Site, values: Values) -> Hashable | None:
-        """Return what the deciding arguments of a call say; None where they must be looked at closely."""
+    def _key(self, site: _Site, values: Values) -> Hashable | None:
+        """Return what the deciding arguments of a call say; None if they must be looked at closely."""
         key = tuple([self._mark(name, values[k]) for k, name in site.marked])
-        try:
-            hash(key)
-        except TypeError:
-            return None
-        return key
+        return key if _is_hashable(key) else None
 
     def _mark(self, name: str, value: Any) -> Any:
         """Return what of an argument decides which program serves the call."""
@@ -130,22 +113,13 @@ class CallSites:
         slow: Callable[..., Any],
         threads: int | None,
     ) -> None:
-        """Keep a fast path for calls of this kind.
-
-        Args:
-            model: the model called with.
-            args: the arguments by position ...
-            kwargs: ... and by keyword.
-            compiled: the program that served them.
-            slow: `slow(model, args, kwargs)` serves what the fast path does not.
-            threads: over how many a large batch is split.
-        """
+        """Keep a fast path for calls of this kind, which `compiled` served; `slow` serves what it does not take."""
         signature, values, count = self._signature, (*args, *kwargs.values()), len(args)
         at = {n: k for k, n in enumerate((*signature.positional[:count], *kwargs))}
         marked = tuple((k, n) for n, k in at.items() if n in self._deciding)
         sites = self.models.setdefault(model, {})
         site = sites.setdefault((count, *kwargs), _Site(marked, self._glance(marked, values), {}, {}))
-        key = self._decided(site, values)
+        key = self._key(site, values)
         if key is None or key in site.ways:
             return
         names = [a.name for a in compiled.inputs]
@@ -154,14 +128,14 @@ class CallSites:
         places = [at[n] for n in names]
         again = SecondTry(
             [a.shape for a in compiled.inputs],
-            _long_way(weakref.ref(model), values, count, tuple(kwargs), places, slow),
+            _long_way(weakref.ref(model), values, count, tuple(kwargs), places, slow),  # the model is not kept alive
             alone=[k for k, n in enumerate(names) if n in signature.open],
         )
         fast_path = compiled.fast_path(signature.name, again, signature.unit_parts(model, names), threads)
         if fast_path is None:
             return
         again.of(fast_path)
-        site.ways[key] = _Way(fast_path, _picked(places), tuple(signature.defaults[n] for n in left_out))
+        site.ways[key] = _Way(fast_path, _picker(places), tuple(signature.defaults[n] for n in left_out))
         if not kwargs and not marked and places == list(range(count)):
             sites[count] = fast_path
 
@@ -184,7 +158,7 @@ class CallSites:
         return lambda values: id(values[k])
 
 
-def _picked(places: Sequence[int]) -> Callable[[Values], Sequence[Any]]:
+def _picker(places: Sequence[int]) -> Callable[[Values], Sequence[Any]]:
     """Return what takes the values at some places; a slice is the fastest, and serves a single one, too."""
     start = places[0] if places else 0
     if list(places) == list(range(start, start + len(places))):
@@ -192,13 +166,12 @@ def _picked(places: Sequence[int]) -> Callable[[Values], Sequence[Any]]:
     return itemgetter(*places)
 
 
-def _is_fixed(options: Values) -> bool:
-    """Return whether options are what they are for good: constants, and no lists."""
+def _is_hashable(values: Values) -> bool:
     try:
-        hash(options)
+        hash(values)
     except TypeError:
         return False
-    return all(map(is_constant, options))
+    return True
 
 
 def _long_way(
@@ -214,11 +187,11 @@ def _long_way(
     The arrays of the call that opened the fast path are not kept.
     """
     options = {k: value for k, value in enumerate(values) if k not in places}
-    total = len(values)
+    indices = range(len(values))  # `values` itself would keep the arrays
 
     def again(*arrays: Any) -> Any:
         given = {**options, **dict(zip(places, arrays, strict=True))}
-        whole = [given[k] for k in range(total)]
+        whole = [given[k] for k in indices]
         return slow(known(), tuple(whole[:count]), dict(zip(keywords, whole[count:], strict=True)))
 
     return again

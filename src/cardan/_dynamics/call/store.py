@@ -1,9 +1,9 @@
 """What tracing found, kept on disk: enough to run a program that was compiled before without tracing it again.
 
-An entry says which program it is (`Outline`, which names the machine code) and in what form its results are returned.
-It is kept for functions of cardan's own, and those made from them, of models that hold nothing of a user's code. Its
-name is the digest of the package's build, of the function, and of the content of the model and the options. Everything
-else is traced in every process: what code of others reads cannot be known from outside.
+A cache entry says which program it is (`Outline`, which names the machine code) and in what form its results are
+returned. It is kept for functions of cardan's own, and those made from them, of models that hold nothing of a user's
+code. Its name is the digest of the package's build, of the function, and of the content of the model and the options.
+Everything else is traced in every process: what other people's code reads cannot be known from outside.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from cardan._algebra.content import APART, HERE, digest
 from cardan._compiler.program import Array
 from cardan._compiler.runtime import disk_cache
 from cardan._compiler.targets import Outline
-from cardan._dynamics.call.references import resolved
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options
-from cardan._dynamics.call.traced import Source
+from cardan._dynamics.call.traced import Source, resolved
 from cardan._robot.model import Model
 from cardan._version import __version__
 
+FIELDS = ("name", "inputs", "outputs", "operations", "digest", "passes")
+"""What an entry holds of an outline."""
 _STARTED = time.time()
 YOUNG = 2.0
 """Seconds: a file written less than this before it was imported may be newer than the code that runs.
@@ -53,7 +54,7 @@ def _files(place: str, apart: frozenset[str] = frozenset()) -> list[tuple[int, s
 def _build_now() -> str | None:
     """Return the digest of the package's files on disk; None if there are none, or some are younger than the process.
 
-    Rooms through which no trace goes (`content.APART`) are left out.
+    Wings through which no trace goes (`content.APART`) are left out.
     """
     try:
         files = sorted(_files(HERE, APART))
@@ -68,14 +69,7 @@ _build = cache(_build_now)  # which takes a millisecond
 
 
 def name_of(source: Source, model: Model, names: tuple[str, ...], options: Options) -> str | None:
-    """Return the name of what tracing a source for a model, arrays and options would find; None if it is not kept.
-
-    Args:
-        source: what is traced.
-        model: the model.
-        names: of the arrays.
-        options: the options.
-    """
+    """Return the name of what tracing a source for a model, arrays and options would find; None if it is not kept."""
     made_of = digest("trace", source.content(), model, names, options)
     build = _build() if made_of else None
     return build and hashlib.sha256(f"{build} {made_of}".encode()).hexdigest()
@@ -105,15 +99,7 @@ def save(name: str, outline: Outline, form: Form) -> None:
         return
     if _build_now() != _build():
         return
-    found = {
-        "name": outline.name,
-        "inputs": outline.inputs,
-        "outputs": outline.outputs,
-        "operations": outline.operations,
-        "digest": outline.digest,
-        "passes": outline.passes,
-        "form": _words(form),
-    }
+    found = {field: getattr(outline, field) for field in FIELDS} | {"form": _words(form)}
     disk_cache.save(name, json.dumps(found).encode())
 
 
@@ -122,7 +108,6 @@ def _path(kind: type) -> str:
 
 
 def _words(form: Form) -> dict[str, Any]:
-    """Return a form as what JSON can say."""
     path, inner = form.type and _path(form.type), form.inner and _words(form.inner)
     return {"kind": form.kind, "names": form.names, "type": path, "by": form.by, "inner": inner}
 

@@ -9,15 +9,20 @@ or from another function's program, by differentiating it (`derivatives.py`).
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import math
+import pickle
+import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from inspect import Parameter
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -28,9 +33,7 @@ from cardan._algebra.errors import FunctionReferenceError, ResultError
 from cardan._compiler.program import Array, Program, trace
 from cardan._compiler.program.replay import replay, straight
 from cardan._compiler.runtime.memory import collection_paused
-from cardan._dynamics.call import references
 from cardan._dynamics.call.arguments import Shape, core_shape
-from cardan._dynamics.call.environment import standing_for, stands_for
 from cardan._dynamics.call.results import Form, form_of, packed
 from cardan._dynamics.call.signature import Options, Signature
 from cardan._robot.model import Model, simplified_tree
@@ -60,6 +63,41 @@ class Traced(ByFields):
         return str(self.program)
 
 
+class Standing(NamedTuple):
+    """What a model with symbols among its constants stands for: a model with inputs, and their values by name."""
+
+    model: Model
+    values: Mapping[str, Any]
+
+
+_known: ContextVar[dict[int, tuple[Model, Standing]] | None] = ContextVar("cardan_trace", default=None)
+
+
+@contextmanager
+def standing_for(model: Model, values: Mapping[str, Any]) -> Iterator[Model]:
+    """Give a model with values in place of its inputs, known inside as standing for it.
+
+    A function of a model with inputs (`Model.with_inputs`) is traced on a model with the inputs' symbols in their
+    places. Functions called within, and derivatives, must know what that model stands for; nobody else needs to.
+    """
+    if not values:
+        yield model
+        return
+    twin = model.filled_with(values)
+    token = _known.set({**(_known.get() or {}), id(twin): (twin, Standing(model, values))})
+    try:
+        yield twin
+    finally:
+        _known.reset(token)
+
+
+def stands_for(model: Model) -> Standing | None:
+    """Return what a model stands for; None for a model of numbers."""
+    known = _known.get()
+    found = known.get(id(model)) if known else None
+    return found[1] if found else None
+
+
 class Source(ABC):
     """What a compiled function is made from."""
 
@@ -80,7 +118,26 @@ class Source(ABC):
 
     @abstractmethod
     def content(self) -> Any:
-        """Return what tells this source from every other: things whose content (`cardan/content.py`) says so."""
+        """Return what tells this source from every other: things whose content (`_algebra/content.py`) says so."""
+
+
+class Traceable(Protocol):
+    """What a source needs of the function it is made from: `Function` itself is made of sources, and stands above."""
+
+    target: str | None
+    threads: int | None
+    checked: bool
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def interface(self) -> Signature: ...
+    @property
+    def made_from(self) -> Source: ...
+    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced: ...
+    def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Any: ...
+    def on(self, target: str | None = None) -> Any: ...
+    def repeated(self, count: int, carry: Mapping[str, str] | None = None) -> Any: ...
 
 
 class OfProgram(Source):
@@ -104,7 +161,7 @@ class Kernel(Source):
     Args:
         kernel: `kernel(model, q, v, ...)`.
         signature: of the kernel.
-        returns: core shape of its one result, where it is declared; of one that is not `packed`.
+        returns: core shape of its one result, if it is declared; of one that is not `packed`.
         simplified: whether it depends on joint coordinates alone, so that it is traced on an equivalent model with
             fewer numbers (`model/simplify.py`).
     """
@@ -115,7 +172,6 @@ class Kernel(Source):
         self.kernel, self.signature, self.returns, self.simplified = kernel, signature, returns, simplified
 
     def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
-        """Return what running the kernel on symbols wrote."""
         started = time.perf_counter()
         forms: list[Form] = []
 
@@ -131,7 +187,6 @@ class Kernel(Source):
         return Traced(program, forms[0], time.perf_counter() - started, tree=tree)
 
     def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
-        """Return what the kernel makes of symbols."""
         form, results = self._run(model, arrays, options)
         return form.rebuilt([bare(a) for a in results])
 
@@ -174,14 +229,13 @@ class Kernel(Source):
         return Form(), [result]
 
     def function(self) -> Any:
-        """Return what its module has under its name, if that is made from it."""
-        found = references.resolved(self.kernel.__module__, self.kernel.__qualname__)
+        found = resolved(self.kernel.__module__, self.kernel.__qualname__)
         return found if getattr(found, "made_from", None) is self else None
 
     def __reduce__(self) -> Any:
         module, name = self.kernel.__module__, self.kernel.__qualname__
         is_found = self.function() is not None
-        code = None if is_found and module != "__main__" else references.by_value(self.kernel)
+        code = None if is_found and module != "__main__" else _by_value(self.kernel)
         if code is None and not is_found:
             raise FunctionReferenceError(module, name)
         if code is not None:
@@ -190,7 +244,6 @@ class Kernel(Source):
         return _kernel, (module, name, code, shapes, self.signature.fixed, self.returns, self.simplified)
 
     def content(self) -> Any:
-        """Return the kernel and how it is called."""
         signature = self.signature
         called = (signature.name, str(signature.parameters), dict(signature.declared), signature.fixed)
         return (self.kernel, *called, self.returns, self.simplified)
@@ -203,17 +256,49 @@ _SENT: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()
 def _kernel(
     module: str, name: str, code: bytes | None, shapes: Any, fixed: Any, returns: Any, simplified: bool
 ) -> Kernel:
-    """Return a kernel from where it stands, or from its code: another one may stand there, one redefined, say."""
-    known = getattr(references.resolved(module, name), "made_from", None) if code is None else _SENT.get(code)
+    """Return a kernel from where it stands, or from its code: another one may stand there, one redefined, say.
+
+    Raises:
+        FunctionReferenceError: if there is neither.
+    """
+    known = getattr(resolved(module, name), "made_from", None) if code is None else _SENT.get(code)
     if isinstance(known, Kernel):
         return known
-    return _kernel_of(references.kernel_from(module, name, code), shapes, fixed, returns, simplified)
+    found = resolved(module, name) if code is None else _loaded(code)
+    if found is None:
+        raise FunctionReferenceError(module, name)
+    return _kernel_of(found, shapes, fixed, returns, simplified)
 
 
 @functools.lru_cache(maxsize=128)  # what is unpickled twice is compiled once
 def _kernel_of(kernel: Any, shapes: Any, fixed: Any, returns: Any, simple: bool) -> Kernel:
     name = getattr(kernel, "__name__", "function")
     return Kernel(kernel, Signature(name, inspect.signature(kernel), dict(shapes), fixed), returns, simple)
+
+
+BY_VALUE = ("cloudpickle", "joblib.externals.cloudpickle", "ray.cloudpickle")
+"""Libraries that send a function as code. joblib, Dask and Ray bring one of them."""
+
+
+def _by_value(kernel: Callable[..., Any]) -> bytes | None:
+    """Return a Python function as code, if a library that can do that is loaded."""
+    return next((sys.modules[name].dumps(kernel) for name in BY_VALUE if name in sys.modules), None)
+
+
+@functools.lru_cache(maxsize=128)
+def _loaded(code: bytes) -> Any:
+    return pickle.loads(code)
+
+
+def resolved(module: str, name: str) -> Any:
+    """Return what a module holds under a name, with dots for what is within; None if there is no such thing."""
+    try:
+        found: Any = sys.modules.get(module) or importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return None
+    return found
 
 
 def bare(array: np.ndarray) -> Any:

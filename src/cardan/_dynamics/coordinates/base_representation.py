@@ -63,7 +63,7 @@ class BaseRepresentation(OtherCoordinates):
             other methods not named `frame_` or `momentum`, v.
         a: accelerations dv'/dt [rad/s^2, m/s^2], shape (..., nv).
         force: a wrench [force; moment] [N, N m], shape (..., 6).
-        frame: name of a body or frame.
+        frame: a body or frame by name or index, or, but for wrenches, several: then a leading axis counts them.
         representation: of the frame's twist; by default this one.
 
     Examples:
@@ -100,14 +100,7 @@ class BaseRepresentation(OtherCoordinates):
 
     @compiled()
     def frame_velocity(self, q: Any, v: Any, frame: Frames, representation: Representation | None = None) -> Any:
-        """Return the twist of a frame, shape (..., 6), from q and v'.
-
-        Args:
-            q: configurations.
-            v: velocities v', in this representation.
-            frame: a body or frame by name or index, or several: then a leading axis counts them.
-            representation: that of the frame's twist; by default the same.
-        """
+        """Return the twist of a frame, shape (..., 6), from q and v'."""
         q, v = self._state(q, v)
         return frame_velocity(self.model, q, v, frame, **self._reference(representation))
 
@@ -165,7 +158,6 @@ class BaseRepresentation(OtherCoordinates):
         return in_body(Force.of(tuple(force)), Kinematics(self.model, q).pose(frame), self.representation)
 
     def _state(self, q: Vector, v: Vector) -> Any:
-        """Return q, which is the same there, and v from v'."""
         return q, self._change(q).inverse @ v
 
     def _about_base(self, q: Vector, centroidal: Force) -> Force:
@@ -193,7 +185,7 @@ def representation(model: Model, representation: Representation) -> BaseRepresen
             world axes at the world's origin) or `"mixed"` (in world axes at the base's origin).
 
     Raises:
-        DTypeError: if the model is none.
+        DTypeError: if the model is no model.
         UnknownNameError: if there is no such representation.
 
     Examples:
@@ -206,7 +198,7 @@ def representation(model: Model, representation: Representation) -> BaseRepresen
 
 
 def _by_rows(changed: Callable[..., Rows], *matrices: np.ndarray) -> np.ndarray:
-    """Return what becomes of matrices' rows, those of several frames one below another, in the matrices' shape."""
+    """Return matrices of several frames changed as one below another, in their shape."""
     rows = changed(*(matrix.reshape(-1, matrix.shape[-1]) for matrix in matrices))
     return np.array(rows, dtype=object).reshape(matrices[0].shape)
 

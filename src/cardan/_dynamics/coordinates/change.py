@@ -26,41 +26,26 @@ Indices = Sequence[int]
 
 
 class Block(NamedTuple):
-    """The part of T that belongs to one joint.
+    """The part of T that belongs to one joint."""
 
-    Attributes:
-        here: columns: where the joint's velocities are in v.
-        there: rows: where they are in v'.
-        matrix: its entries, by rows.
-        inverse: the rows of its part of T^+; of zeros for a joint that only follows others.
-        rate: the rows of its time derivative; empty where it is constant or not asked for.
-    """
-
-    here: Indices
-    there: Indices
+    here: Indices  # columns: where the joint's velocities are in v
+    there: Indices  # rows: where they are in v'
     matrix: Rows
-    inverse: Rows
-    rate: Rows
+    inverse: Rows  # its part of T^+; zeros for a joint that only follows others
+    rate: Rows  # its time derivative; empty if it is constant or not wanted
 
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """A matrix of zeros but for some blocks: `B @ x` of a vector, `A @ B` of the rows of another matrix.
-
-    Args:
-        rows: number of its rows.
-        columns: number of its columns.
-        blocks: of each, the indices of its rows, those of its columns, and its entries by rows.
-    """
+    """A matrix of zeros but for some blocks: `B @ x` of a vector, `A @ B` of the rows of another matrix."""
 
     rows: int
     columns: int
-    blocks: tuple[tuple[Indices, Indices, Rows], ...]
+    blocks: tuple[tuple[Indices, Indices, Rows], ...]  # of each its rows, its columns, and its entries by rows
     __array_ufunc__ = None
 
     @property
     def T(self) -> Blocks:
-        """The transposed matrix."""
         return Blocks(self.columns, self.rows, tuple((j, i, transposed(entries)) for i, j, entries in self.blocks))
 
     def __matmul__(self, x: Vector) -> list[Scalar]:
@@ -81,19 +66,12 @@ class Blocks:
 
 
 class Change(NamedTuple):
-    """A change of velocity coordinates at one state: v' = T v.
-
-    Attributes:
-        T: the matrix.
-        inverse: T^+.
-        rate: dT/dt.
-        K: T^+ dT/dt.
-    """
+    """A change of velocity coordinates at one state: v' = T v."""
 
     T: Blocks
-    inverse: Blocks
-    rate: Blocks
-    K: Blocks
+    inverse: Blocks  # T^+
+    rate: Blocks  # dT/dt
+    K: Blocks  # T^+ dT/dt
 
     @staticmethod
     def of(size: int, size_there: int, blocks: Sequence[Block]) -> Change:
@@ -115,7 +93,6 @@ def rate_of(matrix: Callable[[Vector], Rows], q: Vector, qdot: Vector) -> Rows:
 
 
 def difference(a: Vector, b: Vector) -> list[Scalar]:
-    """Return a - b."""
     return [x - y for x, y in zip(a, b, strict=True)]
 
 

@@ -37,29 +37,17 @@ HERE = SE3.identity()
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A joint's coordinates there.
+    """A joint's coordinates there."""
 
-    Args:
-        nq: number of coordinates there.
-        nv: number of velocities there.
-        there: q' of q; by default the same.
-        here: q of q'.
-        matrix: the rows of T at q; None where v' = v.
-        inverse: the rows of T^-1 at q.
-        note: what is written otherwise there, in words; empty if nothing is.
-        effort_in_world: whether the effort there is a wrench in world axes though the velocity is in the parent's.
-        follows: whether these are a mimic joint's coordinates, of which there are none here.
-    """
-
-    nq: int
-    nv: int
-    there: Callable[[Scalars], list[Scalar]] = list
-    here: Callable[[Scalars], list[Scalar]] = list
-    matrix: Callable[[Scalars], Rows] | None = None
-    inverse: Callable[[Scalars], Rows] | None = None
-    note: str = ""
-    effort_in_world: bool = False
-    follows: bool = False
+    nq: int  # there
+    nv: int  # there
+    there: Callable[[Scalars], list[Scalar]] = list  # q' of q; by default the same
+    here: Callable[[Scalars], list[Scalar]] = list  # q of q'
+    matrix: Callable[[Scalars], Rows] | None = None  # the rows of T at q; None if v' = v
+    inverse: Callable[[Scalars], Rows] | None = None  # the rows of T^-1 at q
+    note: str = ""  # what is written differently there, in words
+    effort_in_world: bool = False  # whether the effort is a wrench in world axes though the velocity is in the parent's
+    follows: bool = False  # whether these are a mimic joint's coordinates, of which there are none here
 
     def block(self, joint: Joint, here: Indices, there: Indices, q: Vector, v: Vector | None) -> Block:
         """Return the joint's block of T at its own q, with its rate if v is given."""
@@ -74,7 +62,6 @@ Rule = Callable[[Model, Connection], Chart | None]
 
 
 def same(model: Model, c: Connection) -> Chart:
-    """Return the chart of the same coordinates."""
     return Chart(c.joint.nq, c.joint.nv)
 
 
@@ -109,11 +96,9 @@ def circle(form: Circle) -> Rule:
 
 
 def plane(form: Circle, axes: Axes) -> Rule:
-    """Return the rule of a motion in a plane.
+    """Return the rule of a motion in a plane, its heading in some form.
 
-    Args:
-        form: how the heading is written there.
-        axes: of the linear velocity there, in the child's or the parent's axes; in the parent's it is dx/dt, dy/dt.
+    The linear velocity is in the child's or the parent's axes; in the parent's it is dx/dt, dy/dt.
     """
 
     def chart(model: Model, c: Connection) -> Chart:
@@ -124,21 +109,18 @@ def plane(form: Circle, axes: Axes) -> Rule:
             c, s = space.cos_sin(q)
             return [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]
 
-        told = [] if form == own else [f"heading as {form.replace('_', ', ')}"]
-        told += ["linear velocity in parent axes"] if axes == "parent" else []
+        notes = [] if form == own else [f"heading as {form.replace('_', ', ')}"]
+        notes += ["linear velocity in parent axes"] if axes == "parent" else []
         turning = (matrix, lambda q: transposed(matrix(q))) if axes == "parent" else (None, None)
-        return Chart(2 + SIZES[form], 3, *_both_ways(own, form, after=2), *turning, "; ".join(told))
+        return Chart(2 + SIZES[form], 3, *_both_ways(own, form, after=2), *turning, "; ".join(notes))
 
     return chart
 
 
 def ball(form: Quaternion | Literal["rpy"], axes: Axes = "child", of_body: bool = False) -> Rule:
-    """Return the rule of a rotation about a point.
+    """Return the rule of a rotation about a point, its angular velocity in the child's or the parent's axes.
 
-    Args:
-        form: how it is written there.
-        axes: of the angular velocity there, in the child's or the parent's axes.
-        of_body: whether axes there are those of the child body, where these are not the joint's.
+    If `of_body`, the child's axes are those of the child body, not of the joint.
     """
 
     def chart(model: Model, c: Connection) -> Chart:
@@ -154,11 +136,11 @@ def ball(form: Quaternion | Literal["rpy"], axes: Axes = "child", of_body: bool 
             back = axes_there(q).T
             return _rows(back if own == "xyzw" else _inverse(rates(q)) @ back)
 
-        told = [] if form == own else [NAMES[form]]
-        told += ["angular velocity in parent axes"] if axes == "parent" else []
-        told += ["axes of the child body"] if turn != ONE else []
+        notes = [] if form == own else [NAMES[form]]
+        notes += ["angular velocity in parent axes"] if axes == "parent" else []
+        notes += ["axes of the child body"] if turn != ONE else []
         maps = _both_ways(own, form, left=turn, right=turn.T)
-        return Chart(SIZES[form], 3, *maps, lambda q: _rows(axes_there(q) @ rates(q)), inverse, "; ".join(told))
+        return Chart(SIZES[form], 3, *maps, lambda q: _rows(axes_there(q) @ rates(q)), inverse, "; ".join(notes))
 
     return chart
 
@@ -189,7 +171,6 @@ class Free:
     outer: Literal["world", "parent"] = "world"
 
     def __call__(self, model: Model, c: Connection) -> Chart | None:
-        """Return the chart of a joint."""
         if self.of_base and c.parent != WORLD:
             return None
         left, right = (c.parent_pose, c.child_pose.inverse()) if self.of_base else (HERE, HERE)
@@ -221,14 +202,14 @@ class Free:
 
     def _note(self, own: str, at_point: bool, moved: bool) -> str:
         axes = {"body": "", "mixed": f"in {self.outer} axes", "inertial": f"in {self.outer} axes at its origin"}
-        told = [] if self.form == own else [NAMES[self.form]]
-        told += ["orientation before position", "angular velocity before linear"] if self.reverse else []
+        notes = [] if self.form == own else [NAMES[self.form]]
+        notes += ["orientation before position", "angular velocity before linear"] if self.reverse else []
         parts = (("linear", self.linear), ("angular", self.angular))
-        told += [f"{part} velocity {axes[how]}" for part, how in parts if axes[how]]
-        told += ["velocity of the centre of mass"] if at_point else []
-        told += ["pose of the child body"] if moved else []
-        told += ["effort in world axes"] if self.effort_in_world else []
-        return "; ".join(told)
+        notes += [f"{part} velocity {axes[how]}" for part, how in parts if axes[how]]
+        notes += ["velocity of the centre of mass"] if at_point else []
+        notes += ["pose of the child body"] if moved else []
+        notes += ["effort in world axes"] if self.effort_in_world else []
+        return "; ".join(notes)
 
 
 def free_velocity(

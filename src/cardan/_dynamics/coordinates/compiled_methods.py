@@ -19,10 +19,8 @@ ROWS = "rows"
 class Compiled:
     """What has compiled methods: a model, and the functions made so far.
 
-    Args:
-        model: the model.
-        made: the function that makes one like this, and its arguments: all that the methods depend on. This is what is
-            pickled, and what tells programs that are kept from others of the same methods.
+    `made` is the function that makes one like this, and its arguments: all that the methods depend on. This is what is
+    pickled, and what tells programs on disk from others of the same methods.
     """
 
     def __init__(self, model: Model, made: tuple[Callable[..., Any], tuple[Any, ...]]) -> None:
@@ -65,8 +63,6 @@ def compiled(**shapes: tuple[int | str, ...]) -> Callable[[Method], Method]:
 
 
 def _kernel(owner: Any, body: Callable[..., Any], parameters: inspect.Signature) -> Callable[..., Any]:
-    """Return the method as a function of the model; its owner has that already."""
-
     def kernel(model: Model, *args: Any, **kwargs: Any) -> Any:
         return body(owner, *args, **kwargs)
 

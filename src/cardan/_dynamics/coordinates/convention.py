@@ -25,11 +25,8 @@ FREE: Kinds = (J.FreeFlyer, J.FloatingMRP)
 class WrenchForm:
     """How a wrench on a body is written there.
 
-    Args:
-        point: about which point: the body's origin, its centre of mass, or the origin of its joint's child frame.
-        representation: along which axes: the body's (those of its joint's child frame, about that) or the world's, and
-            in `"inertial"` about the world's origin.
-        moment_first: whether the moment comes before the force.
+    It is taken about the body's origin, its centre of mass, or the origin of its joint's child frame; along the body's
+    axes (about a joint, its child frame's) or the world's, and in `"inertial"` about the world's origin.
     """
 
     point: Literal["origin", "com", "joint"] = "origin"
@@ -39,23 +36,14 @@ class WrenchForm:
 
 @dataclass(frozen=True)
 class Convention:
-    """How a library writes what this one calls q, v and what goes along them.
-
-    Args:
-        title: the library's name.
-        charts: the joints it has, each with the rule that writes one there; looked up by `kind_of`.
-        joints: the same in words, for the error about any other joint.
-        order: the names of a model's joints in the order of its coordinates; fixed joints may be among them.
-        wrench: how it takes wrenches on bodies.
-        mimics: whether a mimic joint has coordinates of its own there.
-    """
+    """How a library writes what this one calls q, v and what goes along them."""
 
     title: str
-    charts: Mapping[type[J.Joint], Rule]
-    joints: str
-    order: Callable[[Model], list[str]]
+    charts: Mapping[type[J.Joint], Rule]  # of the joints it has, by `kind_of`
+    joints: str  # the same in words, for the error about any other joint
+    order: Callable[[Model], list[str]]  # names of joints in the order of the coordinates; fixed ones may be among them
     wrench: WrenchForm
-    mimics: bool = True
+    mimics: bool = True  # whether a mimic joint has coordinates of its own there
 
     def chart(self, model: Model, c: Connection) -> Chart | None:
         """Return how a joint, not a mimic, is written there; None if the library has no such joint."""
@@ -82,8 +70,7 @@ def at_right_angles(model: Model, c: Connection) -> Chart | None:
 def centre_of_mass(merged: bool) -> Callable[[Model, str], Vector3]:
     """Return the function that gives a body's centre of mass in its own frame; the origin if it has no mass.
 
-    Args:
-        merged: whether all that is fixed to the body is part of it.
+    If `merged`, all that is fixed to the body is part of it.
     """
 
     def point(model: Model, body: str) -> Vector3:
@@ -97,6 +84,5 @@ def centre_of_mass(merged: bool) -> Callable[[Model, str], Vector3]:
 
 
 def check_choice(option: str, value: Any, choices: Sequence[str]) -> None:
-    """Raise `UnknownNameError` unless the value of an option is one of its choices."""
     if value not in choices:
         raise UnknownNameError(f"choice of {option}", value, choices)

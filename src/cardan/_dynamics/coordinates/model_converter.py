@@ -29,12 +29,9 @@ from cardan._dynamics.coordinates.compiled_methods import Compiled, compiled, re
 from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD, Connection, Model
 
-SAMPLES = 2
-TOLERANCE = 1e-7
-RANK_TOLERANCE = 1e-9
-
-
-# --- over scalars ---
+SAMPLES = 2  # random configurations: two mechanisms that differ agree at one by chance, at two hardly ever
+TOLERANCE = 1e-7  # of places, relative to their size: searches of the inverse end at 1e-9 or better
+RANK_TOLERANCE = 1e-9  # of singular values, relative to the largest: far above rounding, far below any lever arm
 
 
 def owners(model: Model) -> list[Connection]:
@@ -56,19 +53,16 @@ def is_same(a: Connection, b: Connection) -> bool:
 
 
 def converted_configuration(source: Model, target: Model, q: Vector) -> list[Scalar]:
-    """Return the target's q."""
     kinematics = Kinematics(source, q)
     return _converted(source, target, lambda c: q[source.q_slice(c.name)], lambda c: Between(kinematics, c).q)
 
 
 def converted_velocity(source: Model, target: Model, q: Vector, v: Vector) -> list[Scalar]:
-    """Return the target's v."""
     kinematics = Kinematics(source, q, v)
     return _converted(source, target, lambda c: v[source.v_slice(c.name)], lambda c: Between(kinematics, c).velocity())
 
 
 def converted_acceleration(source: Model, target: Model, q: Vector, v: Vector, a: Vector) -> list[Scalar]:
-    """Return the target's dv/dt."""
     kinematics = Kinematics(source, q, v, a)
     return _converted(
         source, target, lambda c: a[source.v_slice(c.name)], lambda c: Between(kinematics, c).acceleration()
@@ -112,7 +106,6 @@ def converted_effort(source: Model, target: Model, q: Vector, tau: Vector) -> li
 
 
 def _add(model: Model, wrenches: list[Force], body: str, wrench: Force) -> None:
-    """Add a wrench on a body, in its own frame, to that on its node."""
     at = model.attachment(body)
     if at.node >= 0:
         wrenches[at.node] = wrenches[at.node] + at.pose @ wrench
@@ -127,11 +120,9 @@ class Between:
         self.q = self.joint.nearest_configuration(self.X)
 
     def velocity(self) -> list[Scalar]:
-        """Return the joint's v."""
         return coordinates(self.joint.motion_subspace(self.q), self._twists()[1])
 
     def acceleration(self) -> list[Scalar]:
-        """Return the joint's dv/dt."""
         c, kinematics, (V_c, V) = self.connection, self.kinematics, self._twists()
         A_c = c.child_pose.inverse_act(kinematics.acceleration(c.child))
         A_p = c.parent_pose.inverse_act(kinematics.acceleration(c.parent))
@@ -149,9 +140,6 @@ def _pose(kinematics: Kinematics, c: Connection) -> SE3:
     """Return the pose of the joint's child frame in its parent frame."""
     parent, child = kinematics.pose(c.parent) @ c.parent_pose, kinematics.pose(c.child) @ c.child_pose
     return parent.inverse() @ child
-
-
-# --- compiled ---
 
 
 class Converter(Compiled):
@@ -178,9 +166,14 @@ class Converter(Compiled):
         ((14,), (13,), (13,))
         >>> there.effort(q, tau).shape, there.limits(arm.upper, np.inf).shape
         ((13,), (13,))
-        >>> back = cardan.converter(arm, arm.lock({"joint7": 0.0}), drop=["joint7"])
-        >>> back.configuration(q).shape
+        >>> there.external_forces(np.zeros((arm.nbodies, 6))).shape[-1]
+        6
+        >>> locked = cardan.converter(arm, arm.lock({"joint7": 0.0}), drop=["joint7"])
+        >>> locked.configuration(q).shape
         (6,)
+        >>> same = cardan.converter(arm, mechanism.model())
+        >>> bool(np.allclose(same.inverse().configuration(q), q))
+        True
     """
 
     def __init__(self, source: Model, target: Model, dropped: tuple[str, ...]) -> None:
@@ -217,10 +210,6 @@ class Converter(Compiled):
 
         Raises:
             ShapeError: for other rows than bodies.
-
-        Examples:
-            >>> there.external_forces(np.zeros((arm.nbodies, 6))).shape[-1]
-            6
         """
         array = numeric_array("converter", "external_forces", forces)
         core = (self.source.nbodies, 6)
@@ -255,11 +244,6 @@ class Converter(Compiled):
 
         Raises:
             MechanismError: if the target has motions the source cannot show.
-
-        Examples:
-            >>> same = cardan.converter(arm, mechanism.model())
-            >>> bool(np.allclose(same.inverse().configuration(q), q))
-            True
         """
         return converter(self.target, self.source)
 
@@ -272,8 +256,7 @@ def converter(source: Model, target: Model, *, drop: Sequence[str] = ()) -> Conv
 
     They may differ in root, base, locked joints, direction of joints, kinds of coordinates (an angle or its cosine
     and sine, a quaternion or three angles) and in which joints close loops. That they are of one mechanism is seen
-    from their joints; where these are not the same, it is tried out: at random configurations all bodies must be in
-    the same places.
+    from their joints. If these are not the same, all bodies must be in the same places at random configurations.
 
     Args:
         source: where states come from.
@@ -323,7 +306,8 @@ def _lost(source: Model, target: Model) -> list[str]:
     q = target.random_configuration(seed=0).tolist()
     directions = list(np.eye(target.nv))  # of each velocity its entries in all directions: one pass for all
     rows = converted_velocity(target, source, q, directions)
-    H = np.array([np.broadcast_to(row, target.nv) for row in rows], dtype=float).reshape(source.nv, target.nv)
+    full = [np.broadcast_to(np.asarray(row, dtype=float), target.nv) for row in rows]
+    H = np.array(full).reshape(source.nv, target.nv)
     return [c.name for c in rest if _rank(H[source.v_slice(c.name)]) < c.joint.nv]
 
 
@@ -347,7 +331,7 @@ def _check_alike(source: Model, target: Model) -> None:
         there = forward_kinematics.kernel(large, converted_configuration(small, large, q))
         places = dict(zip(large.body_names, there, strict=True))
         for body, X in zip(small.body_names, here, strict=True):
-            off = np.abs(np.subtract(X.homogeneous(), places[body].homogeneous()).astype(float)).max()
+            off = abs(X.matrix() - places[body].matrix()).max()
             if not off <= TOLERANCE * max(1.0, max(map(abs, X.translation))):
                 raise MechanismError(
                     f"{source.name!r} and {target.name!r} are not of one mechanism: in the same configuration, body "

@@ -20,35 +20,25 @@ from cardan._robot.joints import Joint
 from cardan._robot.model import Connection, Model, Node, simplified_tree
 
 
-class Row(NamedTuple):
-    """One joint there.
-
-    Attributes:
-        connection: the joint.
-        joint: itself; a mimic joint as one of its primary, however many it copies it through.
-        chart: how it is written there.
-        q: its coordinates here; those of its primary, if it only follows.
-        v: its velocities here.
-        q_there: its coordinates there.
-        v_there: its velocities there.
-    """
+class ChartedJoint(NamedTuple):
+    """One joint there: how it is written, and where its coordinates are."""
 
     connection: Connection
-    joint: Joint
+    joint: Joint  # a mimic joint as one of its primary, however many it copies it through
     chart: Chart
-    q: range
-    v: range
+    q: range  # here; those of its primary, if it only follows
+    v: range  # here
     q_there: range
     v_there: range
 
 
-def rows_of(charted: Sequence[tuple[Connection, Node, Chart]]) -> tuple[Row, ...]:
-    """Return the joints of a model, one after another as they are numbered there."""
-    rows: list[Row] = []
+def rows_of(charted: Sequence[tuple[Connection, Node, Chart]]) -> tuple[ChartedJoint, ...]:
+    """Return the joints of a model in the order they are numbered there."""
+    rows: list[ChartedJoint] = []
     iq = iv = 0
     for c, node, chart in charted:
         q, v = (range(i[0], i[-1] + 1) for i in (node.q, node.v))
-        rows.append(Row(c, node.joint, chart, q, v, range(iq, iq + chart.nq), range(iv, iv + chart.nv)))
+        rows.append(ChartedJoint(c, node.joint, chart, q, v, range(iq, iq + chart.nq), range(iv, iv + chart.nv)))
         iq, iv = iq + chart.nq, iv + chart.nv
     return tuple(rows)
 
@@ -68,7 +58,7 @@ class OtherCoordinates(Compiled):
         followers: names of the joints with coordinates there and none here: mimic joints.
 
     Args:
-        made: what its compiled functions are told by.
+        made: the call that makes it, which tells its compiled functions from others.
 
     Throughout:
         q: configurations [rad, m], shape (..., nq); of `from_` methods q', those there.
@@ -99,7 +89,7 @@ class OtherCoordinates(Compiled):
         True
     """
 
-    def __init__(self, model: Model, rows: Sequence[Row], made: Any) -> None:
+    def __init__(self, model: Model, rows: Sequence[ChartedJoint], made: Any) -> None:
         refuse_inputs(model, ": convert with the model without them, or model.with_values(...).")
         super().__init__(model, made)
         self.rows = tuple(rows)
@@ -109,11 +99,9 @@ class OtherCoordinates(Compiled):
     # --- at one state, over scalars ---
 
     def _there(self, q: Vector) -> list[Scalar]:
-        """Return q'."""
         return [e for row in self.rows for e in row.chart.there([q[i] for i in row.q])]
 
     def _here(self, q: Vector) -> list[Scalar]:
-        """Return q from q'."""
         found: list[Scalar] = [0.0] * self.model.nq
         for row in self.rows:
             own = row.chart.here([q[i] for i in row.q_there])
@@ -130,7 +118,6 @@ class OtherCoordinates(Compiled):
         return Change.of(self.model.nv, self.nv, blocks)
 
     def _state(self, q: Vector, v: Vector) -> tuple[list[Scalar], list[Scalar]]:
-        """Return q and v from q' and v'."""
         q = self._here(q)
         return q, self._change(q).inverse @ v
 

@@ -15,7 +15,7 @@ from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.coordinates.chart import Chart, follower
 from cardan._dynamics.coordinates.compiled_methods import compiled
 from cardan._dynamics.coordinates.convention import Convention
-from cardan._dynamics.coordinates.other_coordinates import OtherCoordinates, Row, rows_of
+from cardan._dynamics.coordinates.other_coordinates import ChartedJoint, OtherCoordinates, rows_of
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import Connection, Model
 from cardan._robot.model.table import aligned
@@ -40,7 +40,11 @@ class PeerConverter(OtherCoordinates):
         convention: the library's.
         order: names of joints in the order there.
         mimics: whether mimic joints have coordinates of their own there.
-        made: what its compiled functions are told by.
+        made: the call that makes it, which tells its compiled functions from others.
+
+    Throughout:
+        external_forces: wrenches on bodies, shape (..., nbodies, 6): [force; moment] [N, N m] in each body's own axes
+            at its origin; of `from_` methods as they are written there.
 
     Examples:
         >>> there = cardan.conventions.to("mujoco", arm)
@@ -62,23 +66,13 @@ class PeerConverter(OtherCoordinates):
 
     @compiled()
     def external_forces(self, q: Any, external_forces: Any) -> Any:
-        """Return wrenches on the bodies as they are written there, shape (..., nbodies, 6), rows as in `body_names`.
-
-        Args:
-            q: configurations, here.
-            external_forces: [force; moment] in each body's own axes at its origin, shape (..., nbodies, 6).
-        """
+        """Return wrenches on the bodies as they are written there, shape (..., nbodies, 6), rows as in `body_names`."""
         places = self._places(q)
         return [self._wrench(Force.of(tuple(f)), *at) for f, at in zip(external_forces, places, strict=True)]
 
     @compiled(q=("nq'",))
     def from_external_forces(self, q: Any, external_forces: Any) -> Any:
-        """Return wrenches [force; moment] in the bodies' own axes at their origins, from q' and those there.
-
-        Args:
-            q: configurations there.
-            external_forces: wrenches there [N, N m], shape (..., nbodies, 6).
-        """
+        """Return wrenches [N, N m] in the bodies' own axes at their origins, from q' and those there."""
         places = self._places(self._here(q))
         return [self._wrench_back(tuple(f), *at) for f, at in zip(external_forces, places, strict=True)]
 
@@ -129,7 +123,7 @@ class PeerConverter(OtherCoordinates):
         return f"<PeerConverter of {self.model.name!r} to {self.title}: nq = {self.nq}, nv = {self.nv}>"
 
 
-def _rows(model: Model, convention: Convention, order: Sequence[str] | None, mimics: bool) -> tuple[Row, ...]:
+def _rows(model: Model, convention: Convention, order: Sequence[str] | None, mimics: bool) -> tuple[ChartedJoint, ...]:
     """Return the joints with coordinates there, in their order there."""
     movable = {c.name: c for c in model.connections if c.joint.nv > 0 and (mimics or not isinstance(c.joint, Mimic))}
     names = [n for n in convention.order(model) if n in movable] if order is None else list(order)
@@ -162,6 +156,6 @@ def _copied(size: int, places: Sequence[tuple[range, range]], is_copy: np.ndarra
     return found
 
 
-def _line(row: Row) -> tuple[str, ...]:
+def _line(row: ChartedJoint) -> tuple[str, ...]:
     places = (f"{r.start}" if len(r) == 1 else f"{r.start}:{r.stop}" for r in (row.q, row.q_there, row.v, row.v_there))
     return row.connection.name, type(row.joint).__name__, *places, row.chart.note or "-"

@@ -65,7 +65,8 @@ def first_impulses(
         responses = [
             Response(law.wrench(part.at(u)), part.impedance) for law, part, u in zip(laws, parts, twists, strict=True)
         ]
-        K, b = [list(row) for row in A], [0.0] * len(A)
+        K = [list(row) for row in A]
+        b: list[Scalar] = [0.0] * len(A)
         equation.add_responses(K, b, responses)
         changed = equation.change(inverse(moment.model, moment.q, K)(b)).twists
         now = [u + d for u, d in zip(twists, changed, strict=True)]

@@ -77,9 +77,9 @@ def effort_rows(system: System, joined: Sequence[Joined], loads: Efforts, v: Vec
     model, units = system.model, system.effort_rows(joined)
     armature, constant = model.passive("armature"), [is_zero(w) for w in loads.W]
     before = [share * tau if still else tau for tau, still in zip(loads.tau, constant, strict=True)]
-    rest = [(1.0 - share) * tau if still else 0.0 for tau, still in zip(loads.tau, constant, strict=True)]
+    rest: list[Scalar] = [(1.0 - share) * tau if still else 0.0 for tau, still in zip(loads.tau, constant, strict=True)]
     chosen = [i for i in range(model.nv) if not (constant[i] and is_zero(armature[i]))]
     plain = [0.0 if i in chosen else before[i] for i in range(model.nv)]
     weights = [loads.W[i] + armature[i] + SOFT / gain(system.bodies, units[i]) for i in chosen]
-    rows, forces, rates = ([values[i] for i in chosen] for values in (units, before, v))
+    rows, forces, rates = [units[i] for i in chosen], [before[i] for i in chosen], [v[i] for i in chosen]
     return EffortRows(units, plain, rest, rows, weights, forces, rates)

@@ -10,6 +10,7 @@ import numpy as np
 
 from cardan._algebra.errors import (
     DuplicateNameError,
+    Explained,
     MechanismError,
     ParameterError,
     ShapeError,
@@ -17,7 +18,6 @@ from cardan._algebra.errors import (
     check_known,
 )
 from cardan._algebra.spatial import SE3, Inertia, checked_pose
-from cardan._algebra.words import Explained
 from cardan._motion.simulation.articulation import Articulation, articulation
 from cardan._motion.simulation.pairs import Disabled, contact_pairs
 from cardan._motion.simulation.rest import rest_configuration

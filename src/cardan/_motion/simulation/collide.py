@@ -137,7 +137,7 @@ def contact_points(shape_a: Geometry, X_a: Any, shape_b: Geometry, X_b: Any) -> 
     """
     poses = SE3.of(X_a), SE3.of(X_b)
     found = _together([_in_world(poses[0], c) for c in points(shape_a, poses[0], shape_b, poses[1])])
-    batch = np.broadcast_shapes(*(np.shape(e) for X in poses for e in (*X.rotation.entries(), *X.translation)))
+    batch = np.broadcast_shapes(*(np.asarray(e).shape for X in poses for e in (*X.rotation.entries(), *X.translation)))
 
     def stacked(entries: Sequence[Any]) -> np.ndarray:
         return np.stack([np.broadcast_to(e, batch) for e in entries], axis=-1)

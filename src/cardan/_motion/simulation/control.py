@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan._algebra.checked_numbers import whole
-from cardan._algebra.errors import ParameterError, check_known
-from cardan._algebra.words import Explained
+from cardan._algebra.errors import Explained, ParameterError, check_known
 from cardan._motion.simulation.arrays import checked_dtype, chosen_rows, filled
 from cardan._motion.simulation.kinematics import mass_centers
 

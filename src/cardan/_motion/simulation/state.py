@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.checked_numbers import whole
-from cardan._algebra.errors import DescriptionError, Fault, ParameterError, ShapeError
-from cardan._algebra.words import Explained, ExplainedType
+from cardan._algebra.errors import DescriptionError, Explained, Fault, ParameterError, ShapeError
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.health import BEYOND
 from cardan._dynamics.algorithms.maximal import eval_fk, eval_ik
@@ -44,7 +43,7 @@ FOUND = ("q", "v", "warm", "residual")
 SAVED = ("q", "v", "time", "warm", "residual", "diverged")
 
 
-class State(Explained, metaclass=ExplainedType):
+class State(Explained):
     """Configurations and velocities of a number of worlds, and the time in each. Made by `World.state()`.
 
     The arrays are the state's own: what is assigned is copied into them, and they can be written in place. Poses and

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan._algebra.errors import MechanismError, ParameterError, first_of, visible
+from cardan._algebra.errors import Explained, MechanismError, ParameterError, first_of, visible
 from cardan._algebra.manifolds.scalar_coordinates import scalar_coordinates
-from cardan._algebra.words import Explained, ExplainedType
 from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.contact.compliant import DISSIPATION
 from cardan._motion.simulation.articulation import Articulation
@@ -35,7 +34,7 @@ CONTACT_INPUTS = {f"contact_{name}": name for name in ("friction", "restitution"
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
-class World(Explained, metaclass=ExplainedType):
+class World(Explained):
     """Everything that moves and touches, made by `WorldBuilder.finalize()` or `Mechanism.world()`. Immutable.
 
     Many worlds of this kind are the leading axis of a `State`.

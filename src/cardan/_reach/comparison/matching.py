@@ -85,7 +85,7 @@ def _in_its_place(body: str, a: View, b: View, pairs: Mapping[str, str]) -> str 
 
 def mass(view: View, body: str) -> float:
     """Return the mass of a body [kg]."""
-    return inertia(view, body).mass
+    return float(inertia(view, body).mass)
 
 
 def inertia(view: View, body: str) -> Inertia:

@@ -189,7 +189,7 @@ def gyration(inertia: Inertia) -> np.ndarray | None:
     if not np.isfinite(J).all():
         return None
     moments = np.linalg.eigvalsh(J)
-    return np.sqrt(moments / inertia.mass) if moments[0] >= 0.0 and moments[-1] > 0.0 else None
+    return np.sqrt(moments / float(inertia.mass)) if moments[0] >= 0.0 and moments[-1] > 0.0 else None
 
 
 def impossible_density(robot: _Robot) -> Iterator[Finding]:

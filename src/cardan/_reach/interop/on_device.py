@@ -92,7 +92,7 @@ class Library(ABC):
 _SIBLINGS: WeakKeyDictionary[Function, Function] = WeakKeyDictionary()
 
 
-def on_cuda(function: Function) -> Function:
+def on_cuda(function: Any) -> Function:
     """Return a function on the target `cuda`.
 
     Raises:

@@ -164,7 +164,7 @@ def uses(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         twist = vector(joint.twist(q, v))
         ledger.see(twist, S @ v, q, v, label="twist")
         ledger.see(vector(joint.spatial_acceleration(q, v, a)), S @ a + vector(joint.bias(q, v)), q, v, label="a_J")
-        ledger.see(np.dot(joint.torque(q, f), v), vector(f) @ twist, q, v, label="power")
+        ledger.see(np.dot(np.asarray(joint.torque(q, f)), v), vector(f) @ twist, q, v, label="power")
 
 
 @check("constraint wrenches", "T^T S = 0,  T^T T = 1,  T has 6 - nv columns", 1e-10)

@@ -11,6 +11,7 @@ import numpy as np
 
 from cardan._algebra.errors import (
     DuplicateNameError,
+    Explained,
     MechanismError,
     ParameterError,
     UnknownNameError,
@@ -18,7 +19,6 @@ from cardan._algebra.errors import (
     check_new,
 )
 from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3
-from cardan._algebra.words import Explained, ExplainedType
 from cardan._robot.description import editing
 from cardan._robot.description.paths import Graph, Visit
 from cardan._robot.description.rooting import base_name, rooted
@@ -46,7 +46,7 @@ class Edited(NamedTuple):
     report: editing.Report
 
 
-class Mechanism(Explained, metaclass=ExplainedType):
+class Mechanism(Explained):
     """Bodies connected by joints; `model()` makes a `Model` of it. A body named `"world"` always exists.
 
     Errors are raised by the call that causes them. Bodies must be added before the joints and frames that name them.

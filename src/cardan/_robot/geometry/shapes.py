@@ -258,7 +258,7 @@ class Mesh:
     @property
     def volume(self) -> float:
         """The enclosed volume [m^3], of the file at `path`, scaled; errors as for `inertia`."""
-        return mesh_integrals(self.uri, self.path, self.scale).mass
+        return float(mesh_integrals(self.uri, self.path, self.scale).mass)
 
     def inertia(self, density: float) -> Inertia:
         """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the mesh's own frame.
@@ -392,7 +392,7 @@ class HeightField:
     @property
     def volume(self) -> float:
         """The volume [m^3] between the surface and the base."""
-        return self._at_density_1().mass
+        return float(self._at_density_1().mass)
 
     def inertia(self, density: float) -> Inertia:
         """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the field's own frame.

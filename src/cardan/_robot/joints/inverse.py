@@ -38,7 +38,7 @@ ROUNDING = 1e-6
 """Damping that is left on arrival: more than roundings of S^T S in float32, too little to slow the last steps."""
 
 
-def search_configuration(joint: Any, X_pc: SE3, near: Sequence[Scalar] | None = None) -> tuple[Scalar, ...]:
+def search_configuration(joint: Any, X_pc: SE3, near: Sequence[Any] | None = None) -> tuple[Scalar, ...]:
     """Return the configuration whose transform is nearest to X_pc.
 
     On numbers it starts at `near`; or at the neutral configuration, then at random ones, the same each time.
@@ -168,6 +168,6 @@ def check_reached(joint: Any, X: SE3, q: Any, tolerance: float) -> None:
     offsets = _offset(joint, X, q).scalars()
     if not all(isinstance(e, (int, float, np.ndarray, np.generic)) for e in offsets):
         return
-    residual = max(float(np.max(np.abs(e), initial=0.0)) for e in offsets)
+    residual = max(float(np.max(abs(np.asarray(e)), initial=0.0)) for e in offsets)
     if not residual <= tolerance:
         raise ReachError(repr(joint), residual, tolerance)

@@ -21,16 +21,15 @@ import functools
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cardan._algebra.arrays import as_argument, stack
 from cardan._algebra.content import attributes
-from cardan._algebra.errors import JointError
+from cardan._algebra.errors import Explained, JointError
 from cardan._algebra.manifolds import Manifold
 from cardan._algebra.spatial import SE3, Force, ForceSubspace, Motion, MotionSubspace, Scalar
-from cardan._algebra.words import Explained
 from cardan._robot.joints.derivation.derived import derived_bias, derived_subspace, subspace_rate
 from cardan._robot.joints.domain import narrowed, neutral_within
 from cardan._robot.joints.inverse import check_reached, search_configuration
@@ -88,7 +87,7 @@ def _nearest_image(joint: Joint, q: Scalars, near: Scalars) -> tuple[Scalar, ...
     return tuple(unwrapped(e, near[i]) if i in angles else e for i, e in enumerate(image))
 
 
-class Joint(Explained, ABC):
+class Joint(ABC):
     """A joint. Implementations are immutable; equal type and parameters make equal joints.
 
     Methods take one state: tuples, lists or arrays of shape (nq,) and (nv,). For a batch Q of shape (..., nq):
@@ -143,6 +142,9 @@ class Joint(Explained, ABC):
         >>> len(ball.configuration_derivative_to_velocity_adjoint(q, [0.0, 0.0, 1.0]))
         4
     """
+
+    if not TYPE_CHECKING:  # `Explained` itself has another metaclass than `ABC`
+        __getattr__ = Explained.__getattr__
 
     manifold: Manifold
     domain: Limits = Limits()

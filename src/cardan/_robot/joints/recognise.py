@@ -114,7 +114,7 @@ class Harmonic:
         return Harmonic({(0, a): forth}), Harmonic({(0, -a): forth.conjugate()})
 
 
-def _number(value: complex) -> Harmonic:
+def _number(value: Any) -> Harmonic:
     return Harmonic({(0, 0.0): value})
 
 

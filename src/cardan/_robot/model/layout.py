@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from cardan._algebra.errors import MechanismError, UnknownNameError, check_known, check_new
 from cardan._algebra.scalar import is_zero
@@ -176,12 +177,12 @@ def _node(
     )
 
 
-def _rest_of_primary(mimic: Mimic, rest: Scalar) -> Scalar:
+def _rest_of_primary(mimic: Mimic, rest: Scalar) -> Any:
     """Return where the primary is when the mimic is at its rest; one that does not move with it has no stiffness."""
     return (rest - mimic.offset) / mimic.multiplier if mimic.multiplier else 0.0
 
 
-def rest_along_v(nodes: Sequence[Node], nv: int) -> tuple[Scalar, ...]:
+def rest_along_v(nodes: Sequence[Node], nv: int) -> tuple[Any, ...]:
     """Return where all springs of each degree of freedom together do not pull; each one's own rest if it is alone."""
     rest: list[Scalar] = [0.0] * nv
     total: list[Scalar] = [0.0] * nv

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from cardan._algebra.content import Content, UnknownContentError, apart, content_of
-from cardan._algebra.errors import MechanismError, UnknownNameError, check_known
+from cardan._algebra.errors import Explained, MechanismError, UnknownNameError, check_known
 from cardan._algebra.manifolds import Product
 from cardan._algebra.spatial import Inertia
-from cardan._algebra.words import Explained, ExplainedType
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import inputs as constants
 from cardan._robot.model import layout
@@ -35,7 +34,7 @@ _NOTHING = Annotations()
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
-class Model(Explained, metaclass=ExplainedType):
+class Model(Explained):
     """A mechanism with a root: bodies and joints in document order, coordinates assigned.
 
     Built by `Mechanism.model()` or `cardan.load`. Everything is addressed by name. Models are equal if they are made
@@ -392,7 +391,7 @@ class Model(Explained, metaclass=ExplainedType):
         """
         if name == "spring_rest":
             return layout.rest_along_v(self.nodes, self.nv)
-        total = [0.0] * self.nv
+        total: list[Any] = [0.0] * self.nv
         for node in self.nodes:
             node.scatter(total, getattr(node, name))
         return tuple(total)
@@ -402,7 +401,8 @@ class Model(Explained, metaclass=ExplainedType):
     @property
     def mass(self) -> float:
         """Mass of all bodies [kg]."""
-        return sum((b.inertia.mass for b in self.bodies if b.inertia is not None), 0.0)
+        masses: list[Any] = [b.inertia.mass for b in self.bodies if b.inertia is not None]  # symbols, with inputs
+        return sum(masses, 0.0)
 
     def world_inertia(self) -> Inertia:
         """Return the inertia of the bodies fixed on the world, in the world frame.

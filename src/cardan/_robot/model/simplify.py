@@ -145,7 +145,7 @@ def _cost(placement: SE3, below: Iterable[SE3]) -> float:
 def _weight(X: SE3) -> float:
     """Return what the numbers cost that `snapped` leaves, without the pose: it is asked of dozens of them a joint."""
     smallest = RESIDUE * max(map(abs, X.translation))
-    turning = sum(abs(e - round(e)) > RESIDUE for e in X.rotation.entries())
+    turning = sum(abs(e - round(e)) > RESIDUE for e in map(float, X.rotation.entries()))
     return 2.0 * turning + sum(abs(e) > smallest for e in X.translation)
 
 

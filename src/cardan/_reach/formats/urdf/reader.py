@@ -129,7 +129,8 @@ def _read_elements(reading: UrdfReading, root: Element) -> _Robot:
     if all(e.attributes.get("name") == WORLD for e in root.all("link")):
         report.error(root, "the robot has no <link>" + (" but the world" if read["link"] else ""))
     parts: Any = [[thing for thing in things if thing is not None] for things in read.values()]
-    robot = _Robot(*parts, read_actuators(report, root, [*parts[1], *parts[2]]))
+    links, joints, loops, frames = parts
+    robot = _Robot(links, joints, loops, frames, read_actuators(report, root, [*joints, *loops]))
     is_complete = len(robot.links) == len(read["link"]) and len(robot.joints) == len(read["joint"])
     check_robot(report, *parts, complete=is_complete)
     return robot

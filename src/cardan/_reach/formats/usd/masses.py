@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import CardanError
-from cardan._algebra.spatial import Inertia, Matrix3, Symmetric3, Vector3
+from cardan._algebra.spatial import Inertia, Matrix3, Scalar, Symmetric3, Vector3
 from cardan._reach.formats.usd.materials import physics_material
 from cardan._reach.formats.usd.meshes import mesh_inertia
 from cardan._reach.formats.usd.shapes import Solid
@@ -54,7 +54,7 @@ def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid])
     return _checked(stage, body, _restated(mass or matter.mass, centre, tensor, matter))
 
 
-def _restated(mass: float, centre: Vector3 | None, tensor: Symmetric3 | None, matter: Inertia) -> Inertia:
+def _restated(mass: Scalar, centre: Vector3 | None, tensor: Symmetric3 | None, matter: Inertia) -> Inertia:
     """Return the inertia of what states some of it. A centre alone is a point about which the matter is not moved."""
     if centre is None:
         centre = matter.com

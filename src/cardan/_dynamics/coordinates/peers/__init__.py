@@ -1,1 +1,0 @@
-"""Other libraries, one a file: how they write a robot. None of them is imported."""
