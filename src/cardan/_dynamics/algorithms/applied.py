@@ -97,6 +97,7 @@ def applied_efforts(model: Model, q: Vector, wrenches: Sequence[Force]) -> list[
     felt = [Force.zero() for _ in model.nodes]
     for body, wrench in zip(model.bodies, wrenches, strict=True):
         node, X_nb = model.attachments[body.name].node, model.attachments[body.name].pose
+        # what is fixed on the world takes wrenches and does not move
         if node >= 0:
             turn = axes[node].transpose_apply
             com = Vector3.zero() if body.inertia is None else body.inertia.com

@@ -70,6 +70,7 @@ def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias:
         )
     relative = relative_kinematics(model, q)
     found = aba.articulated_inertias(model, relative)
+    # the recursion of `aba` leaves what a joint gives on, not I^A itself, which adds up here once more
     I_A = [node.inertia.articulated() for node in model.nodes]
     columns: list = [None] * model.nv
     D = zeros(model.nv, model.nv)

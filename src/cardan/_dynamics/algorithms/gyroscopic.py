@@ -91,6 +91,7 @@ def _solution(K: Matrix3, b: Vector3) -> Vector3:
 def _is_positive(J: Symmetric3) -> bool:
     """Whether an inertia is positive definite, to rounding; one with symbols counts as that."""
     rows: Sequence[Vector3] = J.matrix().rows()
+    # a symbol cannot be compared while tracing
     if not all(isinstance(e, Real) for row in rows for e in row):
         return True
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = rows

@@ -165,10 +165,12 @@ def implicit_dynamics(
             they are left as they are.
     """
     forces, model = list(forces), moment.model
+    # impedances on bodies cost more in joint space than in the tree, however shallow it is
     shallow = max((depth(model, node.index) for node in model.nodes), default=0) <= SHALLOW
     if not is_tree(model) or (shallow and not impedances):
         a = JointSpace(moment, tau, armature, forces, impedances, dt).solve()
         return Accelerations(a, moment.changes(a))
+    # a copy: the state is asked by others after this
     p = list(moment.p)
     for i, force in forces:
         p[i] = p[i] - force
@@ -227,6 +229,7 @@ def add_impedance(A: Rows, columns: dict[int, Motion], Z: ArticulatedInertia) ->
     for j, column in columns.items():
         felt = Z @ column
         for i, other in columns.items():
+            # each pair once, and both halves the same number
             if i <= j:
                 A[j][i] = A[j][i] + felt.dot(other)
                 A[i][j] = A[j][i]

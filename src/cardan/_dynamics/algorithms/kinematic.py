@@ -78,6 +78,7 @@ class Told:
             if node.parent >= 0:
                 forces[node.parent] = forces[node.parent] + relative.X[i] @ forces[i]
         for j in self._indices:
+            # these joints move as prescribed, whatever acts along them
             effort[j] = 0.0
         return servo._replace(effort=effort)
 
@@ -92,6 +93,7 @@ class Told:
         q, v, a = list(q), list(v), list(a)
         for node in self.nodes:
             rates = node.velocity(self.v)
+            # not the place that the step found: the heavy rotor lets go by M / W of the way
             own = node.joint.integrate(node.configuration(self.q), [self.dt * e for e in rates])
             for i, e in zip(node.q, own, strict=True):
                 q[i] = e

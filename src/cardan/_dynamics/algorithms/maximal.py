@@ -122,6 +122,7 @@ def coordinates_of(
     """Return the coordinates of the nodes' poses in the world and twists."""
     q, v = [0.0] * model.nq, [0.0] * model.nv
     for node in model.nodes:
+        # its coordinates are its primary's, which has set them
         if not isinstance(node.joint, Mimic):
             own = node.joint.nearest_configuration(across(node, X), None if near is None else node.configuration(near))
             S = node.joint.motion_subspace(own)

@@ -36,6 +36,7 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
     Source: Coulomb's and viscous friction, as URDF's <dynamics> has them; springs as MuJoCo's.
     """
     damping, friction = model.passive("damping"), model.passive("friction")
+    # no comparison for a joint without friction
     dry = [0.0 if is_zero(f) else f * sign(rate) for f, rate in zip(friction, v, strict=True)]
     total = [d * rate + f for d, rate, f in zip(damping, v, dry, strict=True)]
     for node in model.nodes:

@@ -283,7 +283,9 @@ class _Transformed(OfProgram):
         """Return the other function's program, transformed."""
         for wrt in self.wrt:
             self._check_argument(model, wrt, names)
+        # directions and weights are arguments of the derivative alone
         inner = self.of.traced(model, tuple(n for n in names if n not in self.extra), options)
+        # many small objects are made and all stay: the garbage collector would look for some to drop in vain
         with collection_paused():
             program = self.transform(model, inner.program, [_tangent(self.of, model, wrt) for wrt in self.wrt])
         program = replace(autodiff.with_inputs_in_order(program, names), name=self.signature.name)
