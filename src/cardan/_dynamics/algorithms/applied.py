@@ -86,11 +86,7 @@ def _carrier(model: Model, frame: str) -> tuple[str, SE3]:
 def applied_efforts(model: Model, q: Vector, wrenches: Sequence[Force]) -> list[Scalar]:
     """Return the efforts along the joints of wrenches on the bodies.
 
-    Args:
-        model: the robot.
-        q: configuration.
-        wrenches: on each body, at its centre of mass (its origin, if it has no inertia), in world axes; those on what
-            is fixed on the world do nothing.
+    Each wrench is at its body's centre of mass (its origin, if it has no inertia), in world axes.
     """
     X, S, _ = relative = relative_kinematics(model, q)
     axes = [pose.rotation for pose in world_poses(model, relative.X)]

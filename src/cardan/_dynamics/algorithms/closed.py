@@ -45,12 +45,8 @@ class Closing(NamedTuple):
 class Closed:
     """A tree with its loops, at a configuration: M = L^T D L, K and G, factored.
 
-    Loops whose frames no joint moves against each other take no part.
-
-    Args:
-        model: the robot.
-        q: configuration.
-        M: what the joints feel; the mass matrix by default.
+    Loops whose frames no joint moves against each other take no part. M is what the joints feel; the mass matrix by
+    default.
     """
 
     def __init__(self, model: Model, q: Vector, M: Rows | None = None) -> None:

@@ -214,16 +214,7 @@ class Servo(NamedTuple):
 
 
 class Elements:
-    """All such forces of a model at one state, and the inertias they are judged by.
-
-    Args:
-        model: the robot.
-        q: configuration.
-        v: velocity.
-        servo: what the drives are asked for.
-        dt: the step [s].
-        limits: whether the joints' position limits are stops.
-    """
+    """All such forces of a model at one state, and the inertias they are judged by; `limits`: whether there are stops."""
 
     def __init__(self, model: Model, q: Vector, v: Vector, servo: Servo, dt: float, *, limits: bool = True) -> None:
         self.dt = dt

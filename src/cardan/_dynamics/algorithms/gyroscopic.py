@@ -35,12 +35,7 @@ from cardan._dynamics.algorithms.implicit import Moment
 
 
 def gyroscopic_efforts(moment: Moment, dt: float) -> list[Scalar]:
-    """Return J^T c along v: what the gyroscopic moments of a step's middle add to those of its beginning.
-
-    Args:
-        moment: the state at its beginning.
-        dt: the step.
-    """
+    """Return J^T c along v: what the gyroscopic moments of a step's middle add to those of its beginning."""
     efforts: list[Scalar] = [0.0] * moment.model.nv
     for i, S in enumerate(moment.relative.S):
         if turns_freely(S):

@@ -55,13 +55,7 @@ CLOSING = 0.5
 
 
 class Moment:
-    """A model at one state: what every force on it wants to know, worked out once.
-
-    Args:
-        model: the robot.
-        q: configuration.
-        v: velocity.
-    """
+    """A model at one state: what every force on it wants to know, worked out once."""
 
     def __init__(self, model: Model, q: Vector, v: Vector) -> None:
         self.model, self.q, self.v = model, q, v
@@ -180,12 +174,7 @@ def implicit_dynamics(
 
 
 class JointSpace:
-    """The equation of motion in joint space: A a = b, A = M + W + J^T Z J, with the loops' K a + k = 0.
-
-    Args:
-        moment: the state.
-        tau, armature, forces, impedances, dt: as for `implicit_dynamics`.
-    """
+    """The equation of motion in joint space: A a = b, A = M + W + J^T Z J, with the loops' K a + k = 0."""
 
     def __init__(
         self,

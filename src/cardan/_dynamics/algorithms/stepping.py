@@ -189,11 +189,7 @@ EXPLICIT = {"semi_implicit": semi_implicit, "leapfrog": leapfrog, "midpoint": mi
 def free_accelerations(moment: Moment, elements: Elements, dt: float, passes: int) -> Solved:
     """Return the accelerations of an implicit step that touches nothing.
 
-    Args:
-        moment: the state.
-        elements: the forces along the joints.
-        dt: the step.
-        passes: how often it is decided which part of its line an element is on.
+    In each pass it is decided anew which part of its line an element is on.
     """
     lines = elements.linear()
     found = implicit_dynamics(moment, *elements.total(lines), dt=dt)
