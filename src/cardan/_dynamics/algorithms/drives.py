@@ -214,7 +214,7 @@ class Servo(NamedTuple):
 
 
 class Elements:
-    """All such forces of a model at one state, and the inertias they are judged by; `limits`: whether there are stops."""
+    """All such forces of a model at one state, stops among them if `limits` is True, and the inertias for them."""
 
     def __init__(self, model: Model, q: Vector, v: Vector, servo: Servo, dt: float, *, limits: bool = True) -> None:
         self.dt = dt
