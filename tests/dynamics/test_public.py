@@ -42,7 +42,7 @@ def test_wrenches_on_bodies_are_rows_or_spatial_forces():
 def test_what_all_functions_share_is_in_the_documentation_of_each():
     for name, function in PUBLIC.items():
         assert getattr(cardan, name) is function
-        assert "model: the robot." in function.__doc__
+        assert "\nArgs:\n    model: " in function.__doc__
         assert "    ShapeError, DTypeError: for an array that does not fit." in function.__doc__
         lines = [line for line in function.__doc__.splitlines() if line in inspect.getdoc(function.kernel).splitlines()]
         assert len(lines) >= 8, name  # and its own
