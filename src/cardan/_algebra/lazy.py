@@ -1,8 +1,7 @@
 """Names that are fetched when they are first used (PEP 562), so that importing a package costs what is used.
 
-A package of a wing lists its names in `__all__`, imports them under `TYPE_CHECKING` for type checkers and editors, and
-says here which module each comes from. The public modules (`cardan.joints`, ...) show such a package: `shown`.
-`tests/project/test_public_names.py` holds all of these together.
+A package lists its names in `__all__` and imports them under `imported_later`. The public modules, such as
+`cardan.joints`, show such a package: `shown`. `tests/project/test_public_names.py` holds all of these together.
 """
 
 from __future__ import annotations
