@@ -67,6 +67,7 @@ def joint_quantities(model: Model, q: ArrayLike, v: ArrayLike) -> JointQuantitie
 def _across(
     connection: Connection, node: Node | None, q: Vector, v: Vector
 ) -> tuple[SE3, MotionSubspace, Motion, Motion]:
+    # a fixed joint has no node, and no coordinates
     if node is None:
         return connection.joint.transform(()), MotionSubspace([]), Motion.zero(), Motion.zero()
     own, rates = node.configuration(q), node.velocity(v)

@@ -83,5 +83,6 @@ def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias:
         add_block(D, node.v, node.v, rotors)
         for i, u in zip(node.v, U, strict=True):
             columns[i] = u
+    # nodes are in the order of the tree, links in that of the document
     in_document = sorted(model.nodes, key=lambda node: model.joint_names.index(node.name))
     return ArticulatedInertias([I_A[node.index] for node in in_document], ForceSubspace(columns), D)

@@ -128,6 +128,7 @@ def coordinates_of(
             S = node.joint.motion_subspace(own)
             _set(q, node.q, own)
             _set(v, node.v, coordinates(S, relative_twist(node, X, V)))
+    # when all coordinates are found: a mimic joint may come before its primary
     residuals = {
         node.name: offset(across(node, X), node.joint.transform(node.configuration(q))) for node in model.nodes
     }

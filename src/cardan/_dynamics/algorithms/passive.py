@@ -44,6 +44,7 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
             stretched = zip(node.spring_stiffness, to_rest(node, q), strict=True)
             node.scatter(total, [-(k * e) for k, e in stretched])
         if node.joint.has_efforts:
+            # what a joint exerts by itself, the drives need not give
             node.scatter(total, [-e for e in node.joint.efforts(node.configuration(q), node.velocity(v))])
     return total
 

@@ -45,6 +45,7 @@ def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
         own, rate = at.pose.inverse_act(V[at.node]), at.pose.inverse_act(A[at.node])
         wrenches = [inertia @ rate + own.cross(inertia @ own) for inertia in unit_inertias()]
         forces, index = [at.pose @ f for f in wrenches], at.node
+        # inwards: every joint between the body and the root feels its wrench
         while index >= 0:
             node = model.nodes[index]
             columns = range(10 * b, 10 * b + 10)

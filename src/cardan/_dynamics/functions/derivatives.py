@@ -80,6 +80,7 @@ def derivative(
         found = autodiff.jacobian(program, tangents, mode=mode, along=dict.fromkeys(moving, rate))
         if not isinstance(names, str):
             return found
+        # by several arguments the form tells them apart (`_by_argument`), so that results keep their names
         named = [d._replace(name=y.name) for d, y in zip(found.outputs, program.outputs, strict=True)]
         return replace(found, outputs=tuple(named))
 
@@ -425,6 +426,7 @@ def _pose_directions(entries: list[Any]) -> list[list[Any]]:
     rows: list[list[Any]] = [[0.0] * (6 * count) for _ in entries]
     for m in range(count):
         X = [entries[16 * m + 4 * i : 16 * m + 4 * i + 4] for i in range(3)]
+        # X [e_k]: a translation along its own axes moves the last column, a turn the two other axes
         for i, (x, y, z, _) in enumerate(X):
             columns = {0: ((4, -z), (5, y)), 1: ((3, z), (5, -x)), 2: ((3, -y), (4, x)), 3: ((0, x), (1, y), (2, z))}
             for j, parts in columns.items():
