@@ -115,9 +115,11 @@ from cardan._robot.model import Drive, Material, Model
 from cardan._robot.records import Actuator, Group, Spring
 from cardan._version import __version__
 
-with imported_later(
-    globals(), modules="cli comparison coordinates description formats gym interop simulation verification viewer"
-):
+with imported_later(globals()):
+    from cardan import cli as cli
+    from cardan import comparison as comparison
+    from cardan import coordinates as coordinates
+    from cardan import description as description
     from cardan import (
         distributed,
         errors,
@@ -133,6 +135,12 @@ with imported_later(
         tasks,
         trajectories,
     )
+    from cardan import formats as formats
+    from cardan import gym as gym
+    from cardan import interop as interop
+    from cardan import simulation as simulation
+    from cardan import verification as verification
+    from cardan import viewer as viewer
     from cardan._dynamics.coordinates import conventions, converter, representation
     from cardan._motion.simulation import Control, State, World, WorldBuilder
     from cardan._motion.tasks import inverse_kinematics, solve_ik

@@ -35,6 +35,29 @@ def test_what_was_pickled_works(name):
         assert pickle.loads(pickle.dumps(found)) is not None
 
 
+HELD = {
+    "dynamics": "inverse_dynamics joint_wrenches forward_dynamics mass_matrix bias_forces wrench_at",
+    "derivatives": "derivative inverse_dynamics_derivatives forward_dynamics_derivatives",
+    "named_derivatives": "difference_derivatives integrate_derivatives frame_velocity_derivatives",
+    "configuration": "integrate limit_coordinates is_same_configuration",
+    "kinematics": "frame_transform jacobian_derivative",
+    "momentum": "center_of_mass kinetic_energy",
+    "inertias": "articulated_inertias locked_inertia",
+    "loops": "loop_bias constrained_forward_dynamics",
+    "maximal": "eval_fk eval_ik",
+    "regressors": "kinetic_energy_regressor",
+    "all_joints": "joint_quantities",
+}
+"""Functions by the module of `cardan.functions` that held them: a pickle says where a function was."""
+
+
+@pytest.mark.parametrize("module", HELD)
+def test_functions_are_found_where_they_were(module):
+    for name in HELD[module].split():
+        found = pickle.loads(f"ccardan.functions.{module}\n{name}\n.".encode())
+        assert found is getattr(cardan, name)
+
+
 def test_paths_of_earlier_modules_lead_to_the_modules_of_today():
     from cardan.joints.catalogue.revolute import Revolute
     from cardan.model.model import Model

@@ -1,6 +1,7 @@
 """The face of the package: what it names, how each name is found, and what its documentation says."""
 
 import ast
+import importlib
 import importlib.util
 import inspect
 import re
@@ -22,12 +23,31 @@ FUNCTIONS = sorted(name for name in cardan.__all__ if isinstance(getattr(cardan,
 def test_what_is_imported_is_what_is_named_and_what_is_found(package):
     module = sys.modules[package]
     tree = ast.parse(SOURCE.joinpath(*package.split(".")[1:], "__init__.py").read_text(encoding="utf-8"))
-    imported = {a.asname or a.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for a in node.names}
+    imports = [a for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for a in node.names]
+    imported = {a.name for a in imports if not a.asname}  # what has `as` is a module beside: `simulation as simulation`
     private = {"TYPE_CHECKING", "Any", "fetcher", "imported_later", "_moved", "_wiring"}
     assert imported - private == set(module.__all__)
     assert len(set(module.__all__)) == len(module.__all__)
     assert all(getattr(module, name) is not None for name in module.__all__)
     assert set(dir(module)) == set(module.__all__)
+
+
+def test_what_is_imported_later_is_imported_when_it_is_used(tmp_path, monkeypatch):
+    folder = tmp_path / "later_package"
+    folder.mkdir()
+    folder.joinpath("__init__.py").write_text(
+        "from cardan._algebra.lazy import imported_later\n\nwith imported_later(globals()):\n"
+        "    from later_package import part\n    from later_package.part import thing, other\n"
+    )
+    folder.joinpath("part.py").write_text("thing, other = 1, 2\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    package = importlib.import_module("later_package")
+    assert not {"part", "thing", "other"} & vars(package).keys()
+    assert "later_package.part" not in sys.modules
+    assert package.thing == 1
+    assert {"thing"} < vars(package).keys()
+    assert package.part is sys.modules.pop("later_package.part")
+    del sys.modules["later_package"]
 
 
 def test_importing_loads_no_room_before_it_is_used():

@@ -1,8 +1,7 @@
 """Names that are fetched when they are first used (PEP 562), so that importing a package costs what is used.
 
-A package of a wing lists its names in `__all__`, imports them under `TYPE_CHECKING` for type checkers and editors, and
-says here which module each comes from. The public modules (`cardan.joints`, ...) show such a package: `shown`.
-`tests/project/test_public_names.py` holds all of these together.
+A package lists its names in `__all__` and imports them under `imported_later`. The public modules, such as
+`cardan.joints`, show such a package: `shown`. `tests/project/test_public_names.py` holds all of these together.
 """
 
 from __future__ import annotations
@@ -40,14 +39,13 @@ def fetcher(package: str, homes: Mapping[str, str], modules: str = "") -> Callab
 
 
 @contextlib.contextmanager
-def imported_later(namespace: dict[str, Any], modules: str = "") -> Iterator[None]:
+def imported_later(namespace: dict[str, Any]) -> Iterator[None]:
     """Within it, a package's `from x import y` imports nothing yet: y is fetched when it is first used.
 
     Type checkers and editors read ordinary imports, so that the names are written once.
 
     Args:
         namespace: the package's `globals()`, which gets a `__getattr__`.
-        modules: names of modules of the package that are attributes themselves.
     """
     homes: dict[str, str] = {}
     imported, package = builtins.__import__, namespace["__name__"]
@@ -55,7 +53,7 @@ def imported_later(namespace: dict[str, Any], modules: str = "") -> Iterator[Non
     def note(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
         if globals is not namespace:  # another thread imports at the same time
             return imported(name, globals, locals, fromlist, level)
-        homes[name] = " ".join(fromlist)
+        homes[name] = " ".join([homes.get(name, ""), *fromlist])
         return SimpleNamespace(**dict.fromkeys(fromlist))
 
     builtins.__import__ = note
@@ -63,11 +61,9 @@ def imported_later(namespace: dict[str, Any], modules: str = "") -> Iterator[Non
         yield
     finally:
         builtins.__import__ = imported
-    modules = f"{modules} {homes.pop(package, '')}"
-    fetch = fetcher(package, homes, modules)
-    for name in " ".join([*homes.values(), modules]).split():
-        namespace.pop(name, None)  # now `__getattr__` is asked for it
-    namespace["__getattr__"] = fetch
+    for name in " ".join(homes.values()).split():
+        del namespace[name]  # now `__getattr__` is asked for it
+    namespace["__getattr__"] = fetcher(package, homes, modules=homes.pop(package, ""))
 
 
 def shown(public: str, home: str, modules: str = "") -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

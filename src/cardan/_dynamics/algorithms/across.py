@@ -59,6 +59,7 @@ def joint_quantities(model: Model, q: ArrayLike, v: ArrayLike) -> JointQuantitie
     width = max((len(node.v) for node in model.nodes), default=0)
     rows = [_across(c, nodes.get(c.name), q, v) for c in model.connections]
     X, S, twist, bias = zip(*rows, strict=True) if rows else ((), (), (), ())
+    # an array has one width: that of the joint with most freedoms
     padded = [MotionSubspace([*s, *[Motion.zero()] * (width - len(s))]) for s in S]
     return JointQuantities(list(X), padded, list(twist), list(bias))
 
@@ -66,6 +67,7 @@ def joint_quantities(model: Model, q: ArrayLike, v: ArrayLike) -> JointQuantitie
 def _across(
     connection: Connection, node: Node | None, q: Vector, v: Vector
 ) -> tuple[SE3, MotionSubspace, Motion, Motion]:
+    # a fixed joint has no node, and no coordinates
     if node is None:
         return connection.joint.transform(()), MotionSubspace([]), Motion.zero(), Motion.zero()
     own, rates = node.configuration(q), node.velocity(v)

@@ -86,17 +86,14 @@ def _carrier(model: Model, frame: str) -> tuple[str, SE3]:
 def applied_efforts(model: Model, q: Vector, wrenches: Sequence[Force]) -> list[Scalar]:
     """Return the efforts along the joints of wrenches on the bodies.
 
-    Args:
-        model: the robot.
-        q: configuration.
-        wrenches: on each body, at its centre of mass (its origin, if it has no inertia), in world axes; those on what
-            is fixed on the world do nothing.
+    Each wrench is at its body's centre of mass (its origin, if it has no inertia), in world axes.
     """
     X, S, _ = relative = relative_kinematics(model, q)
     axes = [pose.rotation for pose in world_poses(model, relative.X)]
     felt = [Force.zero() for _ in model.nodes]
     for body, wrench in zip(model.bodies, wrenches, strict=True):
         node, X_nb = model.attachments[body.name].node, model.attachments[body.name].pose
+        # what is fixed on the world takes wrenches and does not move
         if node >= 0:
             turn = axes[node].transpose_apply
             com = Vector3.zero() if body.inertia is None else body.inertia.com

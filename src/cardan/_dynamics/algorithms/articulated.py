@@ -21,6 +21,7 @@ from cardan._dynamics.algorithms.linear import add_block, zeros
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, Reals, public
+from cardan._robot.joints import Mimic
 from cardan._robot.model import Model
 
 Values = TypeVar("Values")  # spatial objects and rows of scalars here; arrays from the compiled function
@@ -63,13 +64,14 @@ def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias:
     """
     without_loops(model, "articulated_inertias")
     if model.has_mimics:
-        names = [node.name for node in model.nodes if type(node.joint).__name__ == "Mimic"]
+        names = [node.name for node in model.nodes if isinstance(node.joint, Mimic)]
         raise MechanismError(
             f"articulated_inertias: model {model.name!r} has joints that move together ({', '.join(names[:4])}), "
             "so that its links do not give way one by one; use cardan.mass_matrix or cardan.mass_matrix_inverse."
         )
     relative = relative_kinematics(model, q)
     found = aba.articulated_inertias(model, relative)
+    # the recursion of `aba` leaves what a joint gives on, not I^A itself, which adds up here once more
     I_A = [node.inertia.articulated() for node in model.nodes]
     columns: list = [None] * model.nv
     D = zeros(model.nv, model.nv)
@@ -82,5 +84,6 @@ def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias:
         add_block(D, node.v, node.v, rotors)
         for i, u in zip(node.v, U, strict=True):
             columns[i] = u
+    # nodes are in the order of the tree, links in that of the document
     in_document = sorted(model.nodes, key=lambda node: model.joint_names.index(node.name))
     return ArticulatedInertias([I_A[node.index] for node in in_document], ForceSubspace(columns), D)

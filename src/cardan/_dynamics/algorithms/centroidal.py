@@ -123,6 +123,7 @@ def centroidal_momentum_matrix(model: Model, q: ArrayLike) -> Rows:
     Peers: Pinocchio `ccrba` `computeCentroidalMap`, iDynTree `getCentroidalTotalMomentumJacobian`.
     """
     columns, com = _momentum_columns(model, q)
+    # moved to the centre of mass, the axes still the world's
     about = SE3(translation=-com)
     centred = [(about @ column).scalars() for column in columns]
     return [[column[k] for column in centred] for k in range(6)]
@@ -169,6 +170,7 @@ def centroidal_momentum_rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayL
 
 def _about_com(model: Model, X: Sequence[SE3], composite: Sequence[Inertia], forces: Sequence[Force]) -> Force:
     """Return the sum of forces (each in its node's frame) about the centre of mass, in world axes."""
+    # inwards first, joint by joint: straight to the world would take the pose of every body
     carried, total = list(forces), Force.zero()
     for node in reversed(model.nodes):
         outer = X[node.index] @ carried[node.index]

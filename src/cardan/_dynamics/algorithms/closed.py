@@ -45,12 +45,8 @@ class Closing(NamedTuple):
 class Closed:
     """A tree with its loops, at a configuration: M = L^T D L, K and G, factored.
 
-    Loops whose frames no joint moves against each other take no part.
-
-    Args:
-        model: the robot.
-        q: configuration.
-        M: what the joints feel; the mass matrix by default.
+    Loops whose frames no joint moves against each other take no part. M is what the joints feel; the mass matrix by
+    default.
     """
 
     def __init__(self, model: Model, q: Vector, M: Rows | None = None) -> None:
@@ -62,6 +58,7 @@ class Closed:
         self.K = [row for loop in self.moving for row in loop.K]
         self.Y = [self.mass.inwards(row) for row in self.K]
         self.Z = [self.mass.scaled(row) for row in self.Y]
+        # each pair once, so that G is symmetric to the last digit
         G = [[dot(self.Y[max(i, j)], self.Z[min(i, j)]) for j in range(len(self.K))] for i in range(len(self.K))]
         self.length_squared = length_squared(model)
         self.solver = proximal_factor(G, self._weights(), regularization(q))
@@ -91,11 +88,13 @@ class Closed:
         extents = self._extents()
         shares = [_over(1.0, e) for e in extents]
         mass = sum((self.M[j][j] * share for j, share in enumerate(shares)), 0.0)
+        # a coordinate that moves nothing has extent 0: 1 in its place keeps both branches finite, and derivatives alive
         return [float(self.model.nv) / (mass * where(e > 0.0, e, 1.0)) for e in extents]
 
     def bias(self, q: Vector, v: Vector, rate: float = 0.0, stiffness: float = 0.0) -> list[Scalar]:
         """Return k, with terms that close an open loop: rate K v [1/s] and stiffness r [1/s^2]."""
         k = [e for loop in self.moving for e in loop.bias(q, v)]
+        # nothing is added: the program is that of loops without stabilization
         if rate == stiffness == 0.0:
             return k
         r = [e for loop in self.moving for e in loop.residual]
@@ -166,15 +165,18 @@ def _gain(loop: Loop, P: Rows, M: Rows, extents: Sequence[Scalar]) -> Scalar:
         return 0.0
     gain = inertia = 0.0
     for j, column in enumerate(zip(*loop.K, strict=True)):
+        # a coordinate beside the loop: its inertia says nothing of what the loop carries
         if all(is_zero(e) for e in column):
             continue
         squared = sum((e * dot(row, column) for e, row in zip(column, P, strict=True)), 0.0)
         gain, inertia = gain + _over(squared, extents[j]), inertia + _over(M[j][j], extents[j])
+    # loops that resist no direction of P have a gain of 0 / 0, which must not reach derivatives
     return gain / (inertia * where(directions > 0.0, directions, 1.0))
 
 
 def _over(a: Scalar, b: Scalar) -> Scalar:
     """Return a / b; 0 where b is 0."""
+    # the inner where: a / 0 in the branch that is not taken would make its derivative NaN
     return where(b > 0.0, a / where(b > 0.0, b, 1.0), 0.0)
 
 

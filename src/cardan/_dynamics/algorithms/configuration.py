@@ -172,7 +172,9 @@ def is_same_configuration(
     """
     if not is_symbolic(tolerance) and not (isinstance(tolerance, Real) and tolerance >= 0.0):
         raise ParameterError("is_same_configuration: tolerance", got=tolerance, expected="a number >= 0 [rad, m]")
+    # a comparison with NaN is False, so that what is not a number is no configuration
     near = abs(difference(model, q0, q1)) <= tolerance
+    # arrays of other libraries stay such, with their own `all`
     return np.all(near, axis=-1) if isinstance(near, np.ndarray) else near.all(-1)
 
 

@@ -154,6 +154,7 @@ def constrained_inverse_dynamics(
     tree = inverse_dynamics.kernel(model, q, v, a, external_forces)
     units = identity_rows(model.nv)
     columns = {i: closed.response(units[i]) for i in chosen}
+    # each pair once: the factorisation reads one triangle, the residual of a step both
     L = [[columns[max(i, j)][min(i, j)] for j in chosen] for i in chosen]
     wanted = closed.response(tree)
     weights = closed.drive_weights()
@@ -162,6 +163,7 @@ def constrained_inverse_dynamics(
     own = dict(zip(chosen, found, strict=True))
     efforts = [own.get(i, 0.0) for i in range(model.nv)]
     lacking = [t - e for t, e in zip(tree, efforts, strict=True)]
+    # `close` finds the l' with K M^-1 (lacking + K^T l') = 0, and lacking = K^T l + unbalanced: l = -l'
     multipliers = [-e for e in closed.close(closed.mass.inwards(lacking)).multipliers]
     unbalanced = [e - carried for e, carried in zip(lacking, closed.efforts(multipliers), strict=True)]
     return ConstrainedEfforts(efforts, closed.wrenches(multipliers), unbalanced)

@@ -52,10 +52,12 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
         by_rate, by_motion = [inertia[k] @ s for s in S[k]], [rate[k].transpose_apply(s) for s in S[k]]
         add_block(C, node.v, node.v, [[s.dot(f) for f in pushes] for s in S[k]])
         j = node
+        # inwards: every joint before this one carries what hangs on it
         while j.parent >= 0:
             pushes, by_rate, by_motion = ([X[j.index] @ f for f in fs] for fs in (pushes, by_rate, by_motion))
             j = model.nodes[j.parent]
             add_block(C, j.v, node.v, [[s.dot(f) for f in pushes] for s in S[j.index]])
+            # the block of the node's rows and the columns of j, by the transposed composites
             moved = list(zip(R[j.index], S[j.index], strict=True))
             felt = zip(by_rate, by_motion, strict=True)
             add_block(C, node.v, j.v, [[f.dot(r) + g.dot(s) for r, s in moved] for f, g in felt])

@@ -82,6 +82,7 @@ class Element(NamedTuple):
         f = 0.0 if held is None else held
         if self.is_line:
             return Line(self.force, self.w)
+        # the force does not answer to a: its part of the line is known without an estimate
         if is_zero(self.w):
             return Line(self._clipped(self.force), 0.0)
         inverse = 1.0 / (self.w + inertia)  # shares first: the products of small robots are below single precision
@@ -132,6 +133,7 @@ class Stops(NamedTuple):
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Stopped:
         """Return the part of the line it is on at the estimate of p (0 for None) and of a."""
         yielded = 0.0 if held is None else RIGID * held
+        # between ends that cross, where both are passed, the lower stop counts: it is looked at last
         start: Scalar = 0.0
         w: Scalar = 0.0
         square: Scalar = 0.0
@@ -212,16 +214,7 @@ class Servo(NamedTuple):
 
 
 class Elements:
-    """All such forces of a model at one state, and the inertias they are judged by.
-
-    Args:
-        model: the robot.
-        q: configuration.
-        v: velocity.
-        servo: what the drives are asked for.
-        dt: the step [s].
-        limits: whether the joints' position limits are stops.
-    """
+    """All such forces of a model at one state, stops among them if `limits` is True, and the inertias for them."""
 
     def __init__(self, model: Model, q: Vector, v: Vector, servo: Servo, dt: float, *, limits: bool = True) -> None:
         self.dt = dt
@@ -243,6 +236,7 @@ class Elements:
             kp, kd = servo.stiffness[j], servo.damping[j]
             force = servo.effort[j] + kp * error[j] + kd * servo.velocity[j] - (dt * kp + kd) * v[j]
             w = dt * (dt * kp + kd)
+            # no drive there: an element would cost a comparison in every pass
             if not (is_zero(force) and is_zero(w)):
                 self.of_joints[j].append(Element(force, w, low, high))
 
@@ -270,6 +264,7 @@ class Elements:
                 found = linearised_efforts(node.joint, node.joint.integrate(own, [dt * e for e in rates]), rates)
                 for j, force, k, d in zip(node.v, *found, strict=True):
                     w = dt * d + dt * dt * k
+                    # a joint that pushes the more the further it goes has w < 0, which could make M + W indefinite
                     self.of_joints[j].append(Element(force, maximum(w, 0.0)))
 
     def _add_stops(self, model: Model, q: Vector, v: Vector) -> None:
@@ -277,6 +272,7 @@ class Elements:
         for j, (lower, upper) in enumerate(zip(model.lower.tolist(), model.upper.tolist(), strict=True)):
             if not (_is_open(lower) and _is_open(upper)):
                 w = RIGID * self.inertias[j]
+                # an end at infinity would cost operations, and nothing would come of them
                 above = None if _is_open(upper) else _coming_back(x[j] - upper, dt) + dt * v[j]
                 below = None if _is_open(lower) else _coming_back(lower - x[j], dt) - dt * v[j]
                 self.of_joints[j].append(Stops(above, below, w / (dt * dt), w, dt * dt))

@@ -52,6 +52,7 @@ def potential_energy(model: Model, q: ArrayLike) -> Scalar:
     Peers: Pinocchio `computePotentialEnergy`, MuJoCo `mj_energyPos`, Drake `CalcPotentialEnergy`,
     RigidBodyDynamics.jl `gravitational_potential_energy`.
     """
+    # without mass there is no centre of mass: 0 / 0
     if is_zero(model.mass):
         return 0.0
     return center_of_mass.kernel(model, q).dot(model.gravity) * -model.mass

@@ -67,6 +67,7 @@ def _of_branches(model: Model) -> list[set[int]]:
     found: list[set[int]] = [set() for _ in range(model.nv)]
     for node in model.nodes:
         for i in supports(model, node.index):
+            # the places are symmetric: what carries a coordinate feels it, too
             for a in node.v:
                 found[a].update(model.nodes[i].v)
             for b in model.nodes[i].v:
@@ -78,6 +79,7 @@ def _of_trees(model: Model) -> list[set[int]]:
     """Return, for each coordinate, those of its tree, and of trees a mimic joint ties to it."""
     found = _of_branches(model)
     for whole in found:
+        # the transitive hull: a mimic joint ties two branches, and what hangs on them
         reached = list(whole)
         while reached:
             new = found[reached.pop()] - whole

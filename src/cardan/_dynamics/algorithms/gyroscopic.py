@@ -35,12 +35,7 @@ from cardan._dynamics.algorithms.implicit import Moment
 
 
 def gyroscopic_efforts(moment: Moment, dt: float) -> list[Scalar]:
-    """Return J^T c along v: what the gyroscopic moments of a step's middle add to those of its beginning.
-
-    Args:
-        moment: the state at its beginning.
-        dt: the step.
-    """
+    """Return J^T c along v: what the gyroscopic moments of a step's middle add to those of its beginning."""
     efforts: list[Scalar] = [0.0] * moment.model.nv
     for i, S in enumerate(moment.relative.S):
         if turns_freely(S):
@@ -91,6 +86,7 @@ def _solution(K: Matrix3, b: Vector3) -> Vector3:
 def _is_positive(J: Symmetric3) -> bool:
     """Whether an inertia is positive definite, to rounding; one with symbols counts as that."""
     rows: Sequence[Vector3] = J.matrix().rows()
+    # a symbol cannot be compared while tracing
     if not all(isinstance(e, Real) for row in rows for e in row):
         return True
     (xx, xy, xz), (_, yy, yz), (_, _, zz) = rows

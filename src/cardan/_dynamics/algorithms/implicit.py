@@ -55,13 +55,7 @@ CLOSING = 0.5
 
 
 class Moment:
-    """A model at one state: what every force on it wants to know, worked out once.
-
-    Args:
-        model: the robot.
-        q: configuration.
-        v: velocity.
-    """
+    """A model at one state: what every force on it wants to know, worked out once."""
 
     def __init__(self, model: Model, q: Vector, v: Vector) -> None:
         self.model, self.q, self.v = model, q, v
@@ -165,10 +159,12 @@ def implicit_dynamics(
             they are left as they are.
     """
     forces, model = list(forces), moment.model
+    # impedances on bodies cost more in joint space than in the tree, however shallow it is
     shallow = max((depth(model, node.index) for node in model.nodes), default=0) <= SHALLOW
     if not is_tree(model) or (shallow and not impedances):
         a = JointSpace(moment, tau, armature, forces, impedances, dt).solve()
         return Accelerations(a, moment.changes(a))
+    # a copy: the state is asked by others after this
     p = list(moment.p)
     for i, force in forces:
         p[i] = p[i] - force
@@ -178,12 +174,7 @@ def implicit_dynamics(
 
 
 class JointSpace:
-    """The equation of motion in joint space: A a = b, A = M + W + J^T Z J, with the loops' K a + k = 0.
-
-    Args:
-        moment: the state.
-        tau, armature, forces, impedances, dt: as for `implicit_dynamics`.
-    """
+    """The equation of motion in joint space: A a = b, A = M + W + J^T Z J, with the loops' K a + k = 0."""
 
     def __init__(
         self,
@@ -227,6 +218,7 @@ def add_impedance(A: Rows, columns: dict[int, Motion], Z: ArticulatedInertia) ->
     for j, column in columns.items():
         felt = Z @ column
         for i, other in columns.items():
+            # each pair once, and both halves the same number
             if i <= j:
                 A[j][i] = A[j][i] + felt.dot(other)
                 A[i][j] = A[j][i]

@@ -37,12 +37,9 @@ class Told:
     """Joints that move as they are told in a step, and the model and velocity that a step is taken of.
 
     Args:
-        model: the robot.
         joints: their names; without any, everything is as it was.
-        q: configuration where the step begins.
-        v: velocity there.
+        q, v: the state where the step begins.
         velocity: along v, that of the joints counts; None for 0.
-        dt: the step [s].
 
     Attributes:
         model: with a heavy rotor at each of the joints, and no other forces there.
@@ -78,20 +75,16 @@ class Told:
             if node.parent >= 0:
                 forces[node.parent] = forces[node.parent] + relative.X[i] @ forces[i]
         for j in self._indices:
+            # these joints move as prescribed, whatever acts along them
             effort[j] = 0.0
         return servo._replace(effort=effort)
 
     def at_end(self, q: Vector, v: Vector, a: Vector) -> tuple[list[Scalar], list[Scalar], list[Scalar]]:
-        """Return the state after the step and the accelerations in it, the joints as they are told.
-
-        Args:
-            q: configuration that the step found.
-            v: velocity.
-            a: accelerations.
-        """
+        """Return the state after the step and the accelerations in it, of those that the step found."""
         q, v, a = list(q), list(v), list(a)
         for node in self.nodes:
             rates = node.velocity(self.v)
+            # not the place that the step found: the heavy rotor lets go by M / W of the way
             own = node.joint.integrate(node.configuration(self.q), [self.dt * e for e in rates])
             for i, e in zip(node.q, own, strict=True):
                 q[i] = e

@@ -98,9 +98,11 @@ class Kinematics:
 
     def in_reference(self, frame: str, reference: Reference) -> SE3:
         """Return X_rf, the pose of a frame in a reference."""
+        # no operations, and no rounding, for a frame in its own axes at its own origin
         if reference == (frame, frame):
             return SE3.identity()
         X_wf, X_wr = self.pose(frame), self.reference_pose(reference)
+        # the place of the frame seen from itself: no operations
         offset = Vector3.zero() if reference.at == frame else X_wr.inverse_act(X_wf.translation)
         return SE3(X_wr.rotation.T @ X_wf.rotation, offset)
 

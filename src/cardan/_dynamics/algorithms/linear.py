@@ -84,6 +84,7 @@ class SingularError(ZeroDivisionError):
 
 
 def _is_rounding(pivot: Scalar, before: Scalar) -> bool:
+    # symbols cannot be compared while tracing; that a symbol is 0 is known by its structure alone
     known = isinstance(pivot, Real) and isinstance(before, Real)
     return is_zero(pivot) or (known and float(abs(pivot)) <= ROUNDING * float(abs(before)))
 
@@ -101,12 +102,14 @@ class Factor:
         H = [list(row) for row in A]
         n = len(H)
         self.inverse_diagonal: list[Scalar] = [0.0] * n
+        # children first: a row changes those of its ancestors alone, so that zeros between branches stay
         for k in reversed(range(n)):
             if _is_rounding(H[k][k], A[k][k]):
                 raise SingularError(k)
             self.inverse_diagonal[k] = 1.0 / H[k][k]
             for i in reversed(range(k)):
                 factor = H[k][i] * self.inverse_diagonal[k]
+                # the lower triangle alone; H becomes L below its diagonal, row by row
                 for j in range(i + 1):
                     H[i][j] = H[i][j] - factor * H[k][j]
                 H[k][i] = factor

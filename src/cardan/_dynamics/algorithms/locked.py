@@ -81,7 +81,9 @@ def average_velocity(
     X_wc, h, scale = robot.reference(CENTER, "world"), centroidal_momentum.kernel(model, q, v), inverse_mass(model)
     J_c = robot.inertia(X_wc).inertia_at_origin.matrix()
     try:
+        # at the centre of mass I is block diagonal, so that three equations are left of six
         V_c = Motion(h.linear * scale, tuple(Factor([list(row) for row in J_c.rows()]).solve(list(h.angular))))
+    # points on one line have no inertia about it
     except SingularError:
         raise MechanismError(
             f"average_velocity: the bodies of model {model.name!r} together have no inertia about some axis, so the "

@@ -95,6 +95,7 @@ class Loop:
         V_p, A_p = self.parent.motion(self.relative, q, v)
         V = V_c - self.X.inverse_act(V_p)
         A = A_c - self.X.inverse_act(A_p) - V_c.cross(V)
+        # a joint whose S changes as it moves accelerates by its bias: that opens nothing
         joint = self.joint.bias(self.q, coordinates(self.S, V))
         return [wrench.dot(A - joint) for wrench in self.T]
 
@@ -222,6 +223,7 @@ def _sides(model: Model, closure: Connection) -> tuple[Side, Side]:
     ends = [model.attachment(body) for body in (closure.parent, closure.child)]
     paths = [supports(model, at.node) for at in ends]
     poses = (closure.parent_pose, closure.child_pose)
+    # joints before the fork carry both sides, and do not count
     own = [[i for i in reversed(path) if i not in other] for path, other in zip(paths, reversed(paths), strict=True)]
     parent, child = (
         Side([model.nodes[i] for i in indices], at.pose @ pose)

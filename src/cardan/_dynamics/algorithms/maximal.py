@@ -123,11 +123,13 @@ def coordinates_of(
     q: list[Scalar] = [0.0] * model.nq
     v: list[Scalar] = [0.0] * model.nv
     for node in model.nodes:
+        # its coordinates are its primary's, which has set them
         if not isinstance(node.joint, Mimic):
             own = node.joint.nearest_configuration(across(node, X), None if near is None else node.configuration(near))
             S = node.joint.motion_subspace(own)
             _set(q, node.q, own)
             _set(v, node.v, coordinates(S, relative_twist(node, X, V)))
+    # when all coordinates are found: a mimic joint may come before its primary
     residuals = {
         node.name: offset(across(node, X), node.joint.transform(node.configuration(q))) for node in model.nodes
     }

@@ -36,6 +36,7 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
     Source: Coulomb's and viscous friction, as URDF's <dynamics> has them; springs as MuJoCo's.
     """
     damping, friction = model.passive("damping"), model.passive("friction")
+    # no comparison for a joint without friction
     dry = [0.0 if is_zero(f) else f * sign(rate) for f, rate in zip(friction, v, strict=True)]
     total = [d * rate + f for d, rate, f in zip(damping, v, dry, strict=True)]
     for node in model.nodes:
@@ -43,6 +44,7 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
             stretched = zip(node.spring_stiffness, to_rest(node, q), strict=True)
             node.scatter(total, [-(k * e) for k, e in stretched])
         if node.joint.has_efforts:
+            # what a joint exerts by itself, the drives need not give
             node.scatter(total, [-e for e in node.joint.efforts(node.configuration(q), node.velocity(v))])
     return total
 

@@ -60,6 +60,7 @@ def proximal_factor(A: Rows, R: Rows, by: Regularization) -> Factor:
     """Return A + N, factored."""
     N = [[by.mu * r for r in row] for row in R]
     for i, row in enumerate(N):
+        # rounding errors of A grow with A, so what covers them is a part of its own diagonal
         row[i] = row[i] + by.nu * A[i][i]
     return Factor([[a + n for a, n in zip(*rows, strict=True)] for rows in zip(A, N, strict=True)])
 
@@ -68,6 +69,7 @@ def proximal(A: Rows, R: Rows, b: Vector, by: Regularization) -> list[Scalar]:
     """Return the solution of A x = b that is smallest in the metric N."""
     factor = proximal_factor(A, R, by)
     x = factor.solve(b)
+    # the first step, from x = 0, is the solution above
     for _ in range(STEPS - 1):
         rest = [e - dot(row, x) for e, row in zip(b, A, strict=True)]
         x = [e + d for e, d in zip(x, factor.solve(rest), strict=True)]

@@ -39,11 +39,13 @@ def torque_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
     Y = zeros(model.nv, 10 * len(model.bodies))
     for b, body in enumerate(model.body_names):
         at = model.attachments[body]
+        # what is fixed on the world asks for no efforts
         if at.node < 0:
             continue
         own, rate = at.pose.inverse_act(V[at.node]), at.pose.inverse_act(A[at.node])
         wrenches = [inertia @ rate + own.cross(inertia @ own) for inertia in unit_inertias()]
         forces, index = [at.pose @ f for f in wrenches], at.node
+        # inwards: every joint between the body and the root feels its wrench
         while index >= 0:
             node = model.nodes[index]
             columns = range(10 * b, 10 * b + 10)
@@ -100,6 +102,7 @@ def potential_energy_regressor(model: Model, q: ArrayLike) -> list[Scalar]:
     """
     row: list[Scalar] = []
     for X in map(Kinematics(model, q).pose, model.body_names):
+        # gravity in the body's axes, in which its first moment is a parameter
         down = X.rotation.transpose_apply(model.gravity)
         row += [-X.translation.dot(model.gravity), *(-down), *[0.0] * 6]
     return row

@@ -40,13 +40,7 @@ class JointRows(NamedTuple):
 
 
 def joint_rows(joint: Joint, X: SE3, near: Sequence[Scalar] | None = None) -> JointRows:
-    """Return the rows of a joint whose child frame has the pose X in its parent frame.
-
-    Args:
-        joint: the joint.
-        X: the pose.
-        near: a configuration such as the last one (`Joint.nearest_configuration`).
-    """
+    """Return the rows of a joint whose child frame has the pose X in its parent frame; `near`: a configuration."""
     q = joint.nearest_configuration(X, near)
     S = joint.subspace(q)
     T, e = sparse_complement(S), offset(X, joint.transform(q))

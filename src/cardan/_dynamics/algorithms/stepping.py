@@ -77,6 +77,7 @@ def implicit(model: Model, q: Vector, v: Vector, a: Vector, dt: float) -> Moved:
     """Return the state after a step with accelerations that are those at its end."""
     after, floating = added(v, dt, (1.0, a)), _floating(model)
     carried = [_carried(node, q, v, a, dt) for node in floating]
+    # along the mean axes of the step, which are those after half of its turn
     halfway = [_turned(V, V.angular * dt * 0.5) for V in carried]
     q_after = along(q, _with(after, floating, q, _at_origins(halfway, floating)), dt, model)
     arrived = [_turned(V, V.angular * dt * 0.5) for V in halfway]  # the same turn once more
@@ -139,6 +140,7 @@ def leapfrog(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved
     """Return the state after drift, kick and drift, of order 2; the kick is a midpoint rule, as forces depend on v."""
     half, floating = along(q, v, 0.5 * dt, model), _floating(model)
     twists = [node.joint.twist(node.configuration(q), node.velocity(v)) for node in floating]
+    # along the axes after the drift, so that the velocity in the world is kept
     v = _with(v, floating, half, [_turned(V, V.angular * (0.5 * dt)) for V in twists])
     first, pushed = _kicked(half, v, v, rate(half, v), floating, 0.5 * dt)
     between = _with(first, floating, half, pushed)
@@ -187,11 +189,7 @@ EXPLICIT = {"semi_implicit": semi_implicit, "leapfrog": leapfrog, "midpoint": mi
 def free_accelerations(moment: Moment, elements: Elements, dt: float, passes: int) -> Solved:
     """Return the accelerations of an implicit step that touches nothing.
 
-    Args:
-        moment: the state.
-        elements: the forces along the joints.
-        dt: the step.
-        passes: how often it is decided which part of its line an element is on.
+    In each pass it is decided anew which part of its line an element is on.
     """
     lines = elements.linear()
     found = implicit_dynamics(moment, *elements.total(lines), dt=dt)

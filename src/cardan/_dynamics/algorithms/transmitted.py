@@ -58,9 +58,11 @@ def joint_wrenches(
     motions = body_motions(model, relative, q, v, a)
     f = _body_forces(model, motions, external_forces)  # (5.9)
     through: dict[str, Force] = {}
+    # children first, so that all that a body carries has arrived
     for joint in reversed(ordered_tree(model.bodies, model.connections)):
         at, above = model.attachments[joint.child], model.attachments[joint.parent]
         if joint.parent != WORLD:
+            # bodies of one node share its frame: nothing is moved through a fixed joint
             outer = f[joint.child] if at.node == above.node else relative.X[at.node] @ f[joint.child]
             f[joint.parent] = f[joint.parent] + outer  # (5.10)
         through[joint.name] = (at.pose @ joint.child_pose).inverse_act(f[joint.child])

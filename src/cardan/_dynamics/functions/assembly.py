@@ -62,10 +62,12 @@ def assemble(
     free = _free(model, fixed)
     if q0 is not None:
         batch = checked_batch("assemble", {"q0": q0}, {"q0": (model.nq,)})
+        # float64 whatever came in: single precision cannot reach the tolerance
         q = integrate(model, batch.arrays[0].astype(float), np.zeros(model.nv))  # on the manifold
         q, r = _closed(model, q, free, tolerance, steps)
         _check(model, "configuration", r, tolerance, batch.shape)
         return q.reshape(*batch.shape, model.nq)
+    # the neutral configuration is where robots are drawn, most often closed or nearly so
     q, r = _closed(model, model.neutral()[None], free, tolerance, steps)
     if not _size(r)[0] <= tolerance:
         more = _random_starts(model, fixed)
@@ -180,14 +182,17 @@ def _closed(
         step[:, free] = _step(_residual_by_q(model, q[rows])[..., free], r[rows], damping[rows])
         candidate = integrate(model, q[rows], step)
         new = loop_residual(model, candidate)
+        # the sum of squares decides, which the step makes smaller; the tolerance is on the largest entry
         better = np.square(new).sum(axis=-1) < np.square(r[rows]).sum(axis=-1)
         q[rows[better]], r[rows[better]] = candidate[better], new[better]
+        # Marquardt's rule: a step that helps is trusted ten times more, one that does not ten times less
         damping[rows] = np.maximum(damping[rows] * np.where(better, 0.1, 10.0), least)
     return q, r
 
 
 def _step(J: np.ndarray, r: np.ndarray, damping: np.ndarray) -> np.ndarray:
     U, s, Vt = np.linalg.svd(J, full_matrices=False)
+    # tiny: where all singular values are 0 there is no direction to step in, and 0 / 0 would be NaN
     floor = (damping[:, None] * s.max(axis=-1, initial=0.0, keepdims=True) ** 2) + np.finfo(float).tiny
     along = np.einsum("bij,bi->bj", U, r) * s / (s * s + floor)
     return -np.einsum("bij,bi->bj", Vt, along)

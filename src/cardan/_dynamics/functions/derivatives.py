@@ -80,6 +80,7 @@ def derivative(
         found = autodiff.jacobian(program, tangents, mode=mode, along=dict.fromkeys(moving, rate))
         if not isinstance(names, str):
             return found
+        # by several arguments the form tells them apart (`_by_argument`), so that results keep their names
         named = [d._replace(name=y.name) for d, y in zip(found.outputs, program.outputs, strict=True)]
         return replace(found, outputs=tuple(named))
 
@@ -283,7 +284,9 @@ class _Transformed(OfProgram):
         """Return the other function's program, transformed."""
         for wrt in self.wrt:
             self._check_argument(model, wrt, names)
+        # directions and weights are arguments of the derivative alone
         inner = self.of.traced(model, tuple(n for n in names if n not in self.extra), options)
+        # many small objects are made and all stay: the garbage collector would look for some to drop in vain
         with collection_paused():
             program = self.transform(model, inner.program, [_tangent(self.of, model, wrt) for wrt in self.wrt])
         program = replace(autodiff.with_inputs_in_order(program, names), name=self.signature.name)
@@ -423,6 +426,7 @@ def _pose_directions(entries: list[Any]) -> list[list[Any]]:
     rows: list[list[Any]] = [[0.0] * (6 * count) for _ in entries]
     for m in range(count):
         X = [entries[16 * m + 4 * i : 16 * m + 4 * i + 4] for i in range(3)]
+        # X [e_k]: a translation along its own axes moves the last column, a turn the two other axes
         for i, (x, y, z, _) in enumerate(X):
             columns = {0: ((4, -z), (5, y)), 1: ((3, z), (5, -x)), 2: ((3, -y), (4, x)), 3: ((0, x), (1, y), (2, z))}
             for j, parts in columns.items():

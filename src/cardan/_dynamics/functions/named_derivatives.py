@@ -118,6 +118,7 @@ def integrate_transport(
     """
     if by not in ("q", "v"):
         raise ParameterError("integrate_transport: by", got=by, expected="'q' or 'v'")
+    # before the function is called, so that the fault that is named is that of J
     columns = _columns(model, J)
     carried = getattr(integrate_derivatives(model, q, v), f"d{by}")
     broadcast("integrate_transport", {"J": tuple(columns.shape[:-2]), "q and v": tuple(carried.shape[:-2])})

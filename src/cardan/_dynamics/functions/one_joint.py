@@ -55,6 +55,7 @@ def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> Any:
     batch = broadcast(where, {f"argument {k} ({size})": array.shape[: -_rank(size)] for k, (size, array) in named})
     dtype = common_dtype(array.dtype for array in checked)
     parts = [_scalars(size, array.astype(dtype)) for size, array in zip(sizes, checked, strict=True)]
+    # arrays take both branches of a `where`, and the one that is not taken may divide by 0
     with np.errstate(all="ignore"):
         result = getattr(joint, quantity)(*parts)
     results = [result] if len(shapes) == 1 else result

@@ -52,6 +52,7 @@ def packed_indices(of: Function[Any, Any], model: Model) -> Any:
         >>> cardan.packed_indices(cardan.inverse_dynamics_derivatives, arm).dq.rows.shape
         (49,)
     """
+    # by what it is made from: `on` and pickles give other objects of the same function
     if not isinstance(of, Function) or of.made_from not in ENTRIES:
         expected = ", ".join(source.signature.name for source in ENTRIES)
         raise ParameterError("function with packed results", got=of, expected=expected)

@@ -1,10 +1,8 @@
 """Parameters found from measurements: what can be seen, friction, least squares, physically consistent inertias."""
 
-from typing import TYPE_CHECKING
+from cardan._algebra.lazy import imported_later
 
-from cardan._algebra.lazy import fetcher
-
-if TYPE_CHECKING:
+with imported_later(globals()):
     from cardan._motion.identification.combinations import BaseParameters, base_parameters
     from cardan._motion.identification.consistent import ConsistentFit, identify_consistent
     from cardan._motion.identification.exciting import excitation
@@ -26,13 +24,4 @@ __all__ = [
     "regressor",
 ]
 
-_HOMES = {
-    ".combinations": "BaseParameters base_parameters",
-    ".consistent": "ConsistentFit identify_consistent",
-    ".exciting": "excitation",
-    ".least_squares": "Identification identify",
-    ".terms": "parameters regressor",
-    ".stribeck": "Stribeck fit_stribeck",
-}
-__getattr__ = fetcher(__name__, _HOMES)
 __dir__ = __all__.copy

@@ -1,10 +1,8 @@
 """Worlds and their states: what a solver moves."""
 
-from typing import TYPE_CHECKING
+from cardan._algebra.lazy import imported_later
 
-from cardan._algebra.lazy import fetcher
-
-if TYPE_CHECKING:
+with imported_later(globals()):
     from cardan._motion.simulation import solvers
     from cardan._motion.simulation.articulation import Articulation
     from cardan._motion.simulation.builder import WorldBuilder
@@ -34,17 +32,4 @@ __all__ = [
     "stand",
 ]
 
-_HOMES = {
-    ".articulation": "Articulation",
-    ".builder": "WorldBuilder",
-    ".collide": "ContactPoints Contacts contact_points",
-    ".compliant": "compliant",
-    ".control": "Control",
-    ".pairs": "ContactPair contact_pairs",
-    ".standing": "stand",
-    ".state": "State",
-    ".view": "View",
-    ".world": "World",
-}
-__getattr__ = fetcher(__name__, _HOMES, modules="solvers")
 __dir__ = __all__.copy

@@ -1,10 +1,8 @@
 """Motions in time: splines on the manifold, time laws, timing along paths, straight lines of poses."""
 
-from typing import TYPE_CHECKING
+from cardan._algebra.lazy import imported_later
 
-from cardan._algebra.lazy import fetcher
-
-if TYPE_CHECKING:
+with imported_later(globals()):
     from cardan._motion.trajectories.fourier import FourierSeries
     from cardan._motion.trajectories.least_time import time_optimal
     from cardan._motion.trajectories.point_to_point import MinimumJerk, Trapezoidal
@@ -28,15 +26,4 @@ __all__ = [
     "time_optimal",
 ]
 
-_HOMES = {
-    ".fourier": "FourierSeries",
-    ".point_to_point": "MinimumJerk Trapezoidal",
-    ".pose_move": "PoseMove PoseSample",
-    ".spline": "Spline",
-    ".time_laws": "TimeLaw",
-    ".least_time": "time_optimal",
-    ".timed": "Timed",
-    ".trajectory": "Sample Trajectory",
-}
-__getattr__ = fetcher(__name__, _HOMES)
 __dir__ = __all__.copy

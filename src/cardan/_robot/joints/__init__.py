@@ -1,13 +1,12 @@
 """The joints: the protocol, its implementations, one a file, and limits."""
 
-import re
-from typing import TYPE_CHECKING
-
-from cardan._algebra.lazy import fetcher
+from cardan._algebra.lazy import imported_later
 from cardan._robot.joints.joint import Joint
 from cardan._robot.joints.limits import Limits
 
-if TYPE_CHECKING:
+with imported_later(globals()):
+    from cardan._robot.joints import coordinate_functions as coordinate_functions
+    from cardan._robot.joints import serial as serial
     from cardan._robot.joints.catalogue.cable import Cable
     from cardan._robot.joints.catalogue.composite import Composite
     from cardan._robot.joints.catalogue.condylar_knee import condylar_knee
@@ -81,15 +80,4 @@ __all__ = [
     "reverse",
 ]
 
-_HOMES = {
-    ".catalogue.shipped": "CATALOGUE",
-    ".catalogue.reversed": "Reversed reverse",
-    ".catalogue.opensim_custom": "OpenSimCustom",
-    ".coordinate_functions": "Constant CoordinateFunction Linear NaturalSpline Polynomial",
-}
-_joints = set(__all__).difference({"Joint", "Limits"}, *(names.split() for names in _HOMES.values()))
-_HOMES |= {f".catalogue.{re.sub(r'(?<=[a-z])(?=[A-Z])', '_', name).lower()}": name for name in _joints}
-"""What comes from where; a joint from the file that has its name."""
-
-__getattr__ = fetcher(__name__, _HOMES, modules="coordinate_functions serial")
 __dir__ = __all__.copy
