@@ -27,7 +27,7 @@ Version = tuple[int, int]
 
 
 @dataclass(slots=True, eq=False)
-class Document:
+class SdfFile:
     """A file: its root element, where its faults go, and what it may name."""
 
     root: Element
@@ -43,22 +43,22 @@ class Document:
 
 
 @dataclass(slots=True)
-class Library:
+class SdfFiles:
     """The files of one description; `urdf_as_sdf` makes elements of SDF of a URDF that is included."""
 
     report: Report
     packages: Packages | None
     urdf_as_sdf: Callable[[Source, Report], Element | None]
-    known: dict[str, Document | None] = field(default_factory=dict)
+    known: dict[str, SdfFile | None] = field(default_factory=dict)
     bytes_left: int = MAX_BYTES
     includes_left: int = MAX_INCLUDES
     elements_left: int = MAX_ELEMENTS
 
-    def first(self, source: Source) -> Document | None:
+    def first(self, source: Source) -> SdfFile | None:
         path = os.fspath(Path(source.name).resolve()) if source.folder is not None else ""
         return self._opened(source, self.report, path)
 
-    def included(self, uri: str, document: Document, at: Element, above: Sequence[str]) -> Document | None:
+    def included(self, uri: str, document: SdfFile, at: Element, above: Sequence[str]) -> SdfFile | None:
         """Return the file an <include> in a document names; None, with a fault, where there is none that may be read.
 
         `above` are paths of the files from the first to this one.
@@ -74,7 +74,7 @@ class Library:
             self.known[path] = self._read(path, document, at)
         return self._counted(self.known[path], document, at)
 
-    def _counted(self, found: Document | None, document: Document, at: Element) -> Document | None:
+    def _counted(self, found: SdfFile | None, document: SdfFile, at: Element) -> SdfFile | None:
         """Return a file unless too much is included: few files that include one another often make a million."""
         if found is None or self.includes_left < 0:
             return None
@@ -87,7 +87,7 @@ class Library:
         self.includes_left = -1
         return None
 
-    def _read(self, path: str, document: Document, at: Element) -> Document | None:
+    def _read(self, path: str, document: SdfFile, at: Element) -> SdfFile | None:
         shared = self.report
         report = Report(path, shared.errors, shared.doubts, shared.warnings, shared.remarks)
         try:
@@ -101,7 +101,7 @@ class Library:
             shared.errors += error.faults
             return None
 
-    def _opened(self, source: Source, report: Report, path: str) -> Document | None:
+    def _opened(self, source: Source, report: Report, path: str) -> SdfFile | None:
         root = parse(source)
         if root.tag == "robot" and report is not self.report:
             root = self.urdf_as_sdf(source, report)
@@ -114,9 +114,9 @@ class Library:
         if version >= FRAMES_SINCE:
             _drop_outdated(report, root)
         places = Places(source.folder, self.packages)
-        return Document(root, report, places, Meshes(places), path, version, sum(1 for _ in root.walk()))
+        return SdfFile(root, report, places, Meshes(places), path, version, sum(1 for _ in root.walk()))
 
-    def _found(self, uri: str, document: Document, at: Element) -> str | None:
+    def _found(self, uri: str, document: SdfFile, at: Element) -> str | None:
         places = document.places
         try:
             named = list(places.candidates(uri))
@@ -134,7 +134,7 @@ class Library:
         document.report.error(at, f"<uri> {quoted(uri)} {why}; {hint}")
         return None
 
-    def _in_folder(self, folder: Path, uri: str, document: Document, at: Element) -> str | None:
+    def _in_folder(self, folder: Path, uri: str, document: SdfFile, at: Element) -> str | None:
         """Return the newest SDF file of a model's folder that is no newer than what is read."""
         manifest = folder / MANIFEST
         if not manifest.is_file():

@@ -38,7 +38,7 @@ PATCH = 3.0 * math.pi / 16.0  # torque of a patch of radius a under pressure as 
 
 
 @dataclass(frozen=True, slots=True)
-class Cone:
+class SolidCone:
     """A cone, its axis along z, its origin at half its height: a solid for inertias, no shape."""
 
     radius: float
@@ -71,7 +71,7 @@ def read_shape(
     return None
 
 
-def read_geometry(entry: Entry, element: Element) -> Geometry | Cone | None:
+def read_geometry(entry: Entry, element: Element) -> Geometry | SolidCone | None:
     report = entry.document.report
     holder = report.one(element, "geometry")
     if holder is None:
@@ -103,13 +103,13 @@ def _mesh(entry: Entry, element: Element) -> Geometry:
 
 
 # What is made of a shape's element; lengths that are left out are those SDF says
-_SOLIDS: dict[str, Callable[[Entry, Element], Geometry | Cone | None]] = {
+_SOLIDS: dict[str, Callable[[Entry, Element], Geometry | SolidCone | None]] = {
     "box": lambda n, e: S.Box(vector_of(n.document.report, e, "size", (1.0, 1.0, 1.0))),
     "sphere": lambda n, e: S.Sphere(_length(n, e, "radius", 1.0)),
     "cylinder": lambda n, e: S.Cylinder(_length(n, e, "radius", 1.0), _length(n, e, "length", 1.0)),
     "capsule": lambda n, e: S.Capsule(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
     "ellipsoid": lambda n, e: S.Ellipsoid(vector_of(n.document.report, e, "radii", (1.0, 1.0, 1.0))),
-    "cone": lambda n, e: Cone(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
+    "cone": lambda n, e: SolidCone(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
     "plane": lambda n, e: Plane(),
     "mesh": _mesh,
     "empty": lambda n, e: None,
@@ -225,7 +225,7 @@ class SdfLink:
     sensors: tuple[Frame, ...]
 
 
-Matter = tuple[Element, Geometry | Cone, SE3, float | None]  # a <collision>, its geometry, pose and density
+Matter = tuple[Element, Geometry | SolidCone, SE3, float | None]  # a <collision>, its geometry, pose and density
 
 
 def read_link(r: SdfReading, entry: Entry) -> SdfLink:
@@ -245,7 +245,7 @@ def read_link(r: SdfReading, entry: Entry) -> SdfLink:
         density = density_of(report, child) if child.tag == "collision" else None
         if child.tag == "collision":
             matter.append((child, geometry, pose, density))
-        if not isinstance(geometry, Cone):
+        if not isinstance(geometry, SolidCone):
             shapes.append(read_shape(r, entry, child, geometry, pose, density))
     if not flag_of(report, element, "gravity", default=True):
         report.warn(element, f"link {name} asks for no gravity; here, it falls as all others do")

@@ -20,7 +20,7 @@ from cardan._algebra.spatial import SE3, Matrix3
 from cardan._reach.formats.reading import Description, Options
 from cardan._reach.formats.report import FilePlace, Report, listed
 from cardan._reach.formats.resources import Packages
-from cardan._reach.formats.sdf.documents import Document, Library
+from cardan._reach.formats.sdf.documents import SdfFile, SdfFiles
 from cardan._reach.formats.sdf.frames import Attached, Frames, SdfReading
 from cardan._reach.formats.sdf.joints import JointReader, SdfJoint, as_mimic
 from cardan._reach.formats.sdf.links import SdfLink, read_link, refiltered
@@ -44,7 +44,7 @@ WORLD_GRAVITY = (0.0, 0.0, -9.8)  # what SDF says of a world that does not
 def read(source: Source, options: Options) -> Description:
     """Return what an SDF holds."""
     report = Report(source.name)
-    library = Library(report, options.package_dirs, partial(_urdf_as_sdf, options.package_dirs))
+    library = SdfFiles(report, options.package_dirs, partial(_urdf_as_sdf, options.package_dirs))
     document = library.first(source)
     if document is None:
         return Description(None, report)
@@ -79,7 +79,7 @@ def _urdf_as_sdf(packages: Packages | None, source: Source, report: Report) -> E
     return None
 
 
-def _chosen_root(document: Document, chosen: str | None) -> Element | None:
+def _chosen_root(document: SdfFile, chosen: str | None) -> Element | None:
     """Return the world of a file, or its root where it has models alone."""
     report, root = document.report, document.root
     worlds, models = list(root.all("world")), [*root.all("model"), *root.all("include")]

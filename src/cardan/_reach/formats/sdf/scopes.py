@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, cast
 
 from cardan._algebra.errors import quoted
 from cardan._reach.formats.report import FilePlace
-from cardan._reach.formats.sdf.documents import FRAMES_SINCE, Document, Library
+from cardan._reach.formats.sdf.documents import FRAMES_SINCE, SdfFile, SdfFiles
 from cardan._reach.formats.sdf.values import RawPose, flag_attribute, flag_of, name_of, pose_of, text_of
 from cardan._reach.formats.xml import Element
 
@@ -36,7 +36,7 @@ class Entry:
     name: str  # in its scope
     home: Scope  # the scope
     element: Element  # in the file
-    document: Document  # the file
+    document: SdfFile  # the file
     pose: RawPose  # as it is written
     attached_to: str = ""  # what a frame is fixed to, or the child of a joint; a name
     scope: Scope | None = None  # what is in a model
@@ -57,7 +57,7 @@ class Scope:
 
     prefix: str  # goes before the names of what is in it, to make those of the mechanism
     element: Element  # in the file
-    document: Document  # the file
+    document: SdfFile  # the file
     is_world: bool = False  # whether it is a world, or a file's root
     static: bool = False  # whether nothing in it moves
     canonical: str = ""  # name of the link a model's frame is fixed to; the first one where it is empty
@@ -125,7 +125,7 @@ class Destination(NamedTuple):
 
 class Included(NamedTuple):
     element: Element
-    document: Document
+    document: SdfFile
     merges: bool
 
 
@@ -133,7 +133,7 @@ class Included(NamedTuple):
 class Builder:
     """Makes scopes of elements, opening what they include."""
 
-    library: Library
+    library: SdfFiles
     plain: bool | str = False  # the model whose names are those of the mechanism; True: the one there is
 
     def fill(self, scope: Scope, files: tuple[str, ...], depth: int = 0) -> None:
@@ -169,7 +169,7 @@ class Builder:
         self,
         scope: Scope,
         element: Element,
-        document: Document,
+        document: SdfFile,
         files: tuple[str, ...],
         depth: int,
         include: Included | None = None,

@@ -128,11 +128,11 @@ def _read_elements(reading: UrdfReading, root: Element) -> _Robot:
     read = {tag: [reader(reading, e) for e in root.all(tag)] for tag, reader in readers.items()}
     if all(e.attributes.get("name") == WORLD for e in root.all("link")):
         report.error(root, "the robot has no <link>" + (" but the world" if read["link"] else ""))
-    parts: Any = [[thing for thing in things if thing is not None] for things in read.values()]
-    links, joints, loops, frames = parts
-    robot = _Robot(links, joints, loops, frames, read_actuators(report, root, [*joints, *loops]))
+    parts: dict[str, list[Any]] = {tag: [e for e in things if e is not None] for tag, things in read.items()}
+    actuators = read_actuators(report, root, [*parts["joint"], *parts["loop"]])
+    robot = _Robot(parts["link"], parts["joint"], parts["loop"], parts["frame"], actuators)
     is_complete = len(robot.links) == len(read["link"]) and len(robot.joints) == len(read["joint"])
-    check_robot(report, *parts, complete=is_complete)
+    check_robot(report, *robot[:4], complete=is_complete)
     return robot
 
 

@@ -205,7 +205,7 @@ def _axis(c: Connection) -> list[str]:
 
 def _limit(c: Connection, kind: str) -> list[str]:
     """Return the limits; a number too large to be one stands for none where URDF wants a number."""
-    of: dict[str, Any] = {
+    of: dict[str, Sequence[float]] = {
         what: getattr(c.limits, what) or () for what in ("lower", "upper", *RATES, *(f"{e}_lower" for e in RATES))
     }
     bounds = {what: _one(c, what, of[what]) for what in RATES}
