@@ -8,16 +8,7 @@ import warnings
 from typing import Any
 
 from cardan._algebra.errors import DescriptionWarning, ParameterError
-from cardan._reach.cli.options import (
-    add_continuous,
-    add_file,
-    add_lock,
-    add_overwrite,
-    check_output,
-    read_file,
-    reading,
-    say,
-)
+from cardan._reach.cli.options import READING, add, check_output, read_file, reading, say
 from cardan._reach.comparison import Difference, compare
 from cardan._reach.formats import save
 from cardan._reach.formats.load import FORMATS
@@ -35,22 +26,17 @@ _CALLED = {"inertia": "inertias of their own", "state": "their own coordinates"}
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     endings = ", ".join(ending for ending, form in FORMATS.items() if form.is_written)
     parser.epilog = f"Written: {endings}."
-    add_file(parser, "IN")
+    add(parser, "file", metavar="IN")
     parser.add_argument("output", metavar="OUT", help="file to write; its ending says the format")
     parser.add_argument(
         "--check", action="store_true", help="read what was written and compare; exit status 1 for a loss not stated"
     )
-    add_continuous(parser)
-    add_lock(parser)
-    add_overwrite(parser)
-    parser.set_defaults(run=run)
+    add(parser, *READING, "--continuous", "--lock", "--overwrite")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read one, write the other."""
     thing = read_file(args)
     check_output(args, args.file)
     try:

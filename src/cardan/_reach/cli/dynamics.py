@@ -10,7 +10,7 @@ import numpy as np
 from cardan._algebra.spatial import SE3
 from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
 from cardan._dynamics.functions import frame_transform, inverse_dynamics, kinetic_energy, potential_energy
-from cardan._reach.cli.options import add_overwrite, add_robot, check_output, load_robot, say
+from cardan._reach.cli.options import ROBOT, add, check_output, load_robot, say
 from cardan._reach.cli.trajectory import Trajectory, read_trajectory, write_results
 from cardan._robot.model import Model
 
@@ -19,8 +19,7 @@ LONG = 20_000  # rows from which progress is shown
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_robot(parser)
+    add(parser, *ROBOT, "--overwrite")
     help = (
         "a .csv whose rows are q, or q v, or q v a, a number a column, no time, with or without a line of names; "
         "or an .npz of arrays q (n, nq) and, if wanted, v and a (n, nv); v and a that are missing are 0"
@@ -28,8 +27,6 @@ def fill(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("trajectory", metavar="TRAJECTORY", help=help)
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=".csv or .npz to write")
     parser.add_argument("--frame", help="body or frame whose pose is reported; by default the last body")
-    add_overwrite(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:

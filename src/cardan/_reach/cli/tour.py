@@ -28,13 +28,10 @@ Motion = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.add_argument("--output", default="cardan-tour", metavar="DIR", help="folder for the pictures")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Load the arm, move it, print what it takes, draw it."""
     file = urdf_path("arm7")
     arm = load(file)
     print(f"The robot, read from {file}:\n\n{arm}\n")

@@ -1,15 +1,55 @@
-"""The picture of a simulation: energies, and the forces that hold the robot."""
+"""What a simulation found, and its picture: energies, and the forces that hold the robot."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan._dynamics.functions import center_of_mass_velocity, kinetic_energy, potential_energy
+from cardan._motion.simulation import World
+from cardan._motion.simulation.solvers import Trajectory
 from cardan._reach.cli.plots import pyplot_module
 
-if TYPE_CHECKING:
-    from cardan._reach.cli.simulate import Recorded
+
+class Recorded(NamedTuple):
+    """What a simulation found; T records of W worlds.
+
+    Attributes:
+        time: [s], (T, W).
+        q: configurations, (T, W, nq).
+        v: velocities, (T, W, nv).
+        kinetic_energy: [J], (T, W).
+        potential_energy: of weight [J], (T, W).
+        support: the force of the world on all bodies but for weight, through base and contacts, the mean from each
+            record to the next in world axes [N], (T - 1, W, 3); NaN once a world has diverged.
+        residual: of the solves of the steps, (T, W).
+        diverged: (W,).
+    """
+
+    time: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    kinetic_energy: np.ndarray
+    potential_energy: np.ndarray
+    support: np.ndarray
+    residual: np.ndarray
+    diverged: np.ndarray
+
+
+def recorded(world: World, found: Trajectory) -> Recorded:
+    model = world.model
+    energies = kinetic_energy(model, found.q, found.v), potential_energy(model, found.q)
+    momentum = model.mass * center_of_mass_velocity(model, found.q, found.v)
+    passed = np.diff(found.time, axis=0)[..., None]
+    with np.errstate(invalid="ignore", divide="ignore"):  # a diverged world's time stands still
+        support = np.where(passed > 0.0, np.diff(momentum, axis=0) / passed, np.nan) - weight(world)
+    return Recorded(found.time, found.q, found.v, *energies, support, found.residual, found.state.diverged)
+
+
+def weight(world: World) -> np.ndarray:
+    """Return the weight of all bodies [N], (3,)."""
+    return world.model.mass * np.array(tuple(world.model.gravity), dtype=float)
 
 
 def simulation_figure(title: str, record: Recorded, weight: np.ndarray) -> Any:
