@@ -1,18 +1,26 @@
-"""The likely cause of a wrong motion subspace: simple errors, each tried on the true one at every sample.
+"""The likely cause of a wrong motion subspace or bias: simple errors, each tried on the true one at every sample.
 
 S_true is known from differences of the transform. An error is a factor, or a matrix A of the pose; it explains a column
 if S = A S_true holds there at all samples. Columns are tried whole, then as combinations of one another, then half by
 half, then entry by entry. Everything is an array over the samples: S has the shape (n, 6, nv), A (n, 6, 6).
+
+Of a bias, terms v_i v_j may be missing or miscounted:
+
+    bias = sum_ij B_ij v_i v_j:    B_ii = bias(e_i),    B_ij = bias(e_i + e_j) - bias(e_i) - bias(e_j) for i < j
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import combinations_with_replacement
+from typing import Any
 
 import numpy as np
 
 from cardan._algebra.spatial import SE3
+from cardan._reach.verification.samples import Samples, columns, vector
+from cardan._robot.joints import Joint
 
 CLOSE = 1e-6  # differences know S_true to about 1e-9; errors that are made by mistake are of order one
 
@@ -32,7 +40,6 @@ _TURNED_TWICE = "{is} multiplied by R^T twice"
 
 
 def _turned(Ad: np.ndarray) -> np.ndarray:
-    """Return [R, 0; 0, R]."""
     return Ad * np.kron(np.eye(2), np.ones((3, 3)))
 
 
@@ -160,3 +167,51 @@ def _close(got: np.ndarray, true: np.ndarray) -> bool:
     """Return whether all entries agree, relative to one plus the largest of their sample."""
     size = np.abs(true).max(axis=(1, 2), keepdims=True, initial=0.0)
     return bool((np.abs(got - true) <= CLOSE * (1.0 + size)).all())
+
+
+# --- the bias ---
+
+AXES = np.array([f"{part} {axis}" for part in ("linear", "angular") for axis in "xyz"])
+Bias = Callable[[np.ndarray], np.ndarray]
+
+
+def bias_cause(joint: Joint, samples: Samples, q: Any) -> str:
+    kinds = (joint, samples.alone)
+    got, true = (np.array([vector(j.bias(q, v)) for q, v in samples.states])[:, :, None] for j in kinds)
+    whole = error_of(got, true, WHOLE, adjoints(samples.poses)) or _classical(samples, got, true)
+    if whole == "{is} zero":
+        return "the bias is zero although S depends on q: leave `bias` out, and it is derived"
+    if whole:
+        return f"the bias {said(whole)}"
+    mine, right = (lambda v, j=j: vector(j.bias(q, tuple(v))) for j in kinds)
+    v = np.linspace(0.5, 1.0, joint.nv)
+    if not np.allclose(mine(2.0 * v), 4.0 * mine(v), atol=CLOSE):
+        return "the bias is not quadratic in v: bias(q, 2 v) must be 4 bias(q, v)"
+    pairs = combinations_with_replacement(range(joint.nv), 2)
+    return "; ".join(filter(None, (_term(mine, right, i, j, joint.velocity_names) for i, j in pairs)))
+
+
+def _classical(samples: Samples, got: np.ndarray, true: np.ndarray) -> str:
+    """Return whether it is the acceleration of the child's origin, which has w x (S v)_linear in addition."""
+    twists = np.array([columns(samples.alone.motion_subspace(q)) @ v for q, v in samples.states])
+    extra = np.pad(np.cross(twists[:, 3:], twists[:, :3]), ((0, 0), (0, 3)))
+    if not np.allclose(got, true + extra[:, :, None], atol=CLOSE):
+        return ""
+    return "{is} the acceleration of the child's origin, R^T d2p/dt2: the term -w x (S v)_linear is missing"
+
+
+def _term(got: Bias, true: Bias, i: int, j: int, names: tuple[str, ...]) -> str:
+    """Return a sentence about the product of two velocities, if its coefficient is wrong."""
+    mine, right = _coefficient(got, i, j, len(names)), _coefficient(true, i, j, len(names))
+    wrong = np.abs(mine - right) > CLOSE * (1.0 + np.abs(right))
+    if not wrong.any():
+        return ""
+    words = error_of(mine[None, wrong, None], right[None, wrong, None])
+    verdict = "is missing" if words == "{is} zero" else said(words or "{is} wrong")
+    product = f"{names[i]}^2" if i == j else f"{names[i]} {names[j]}"
+    return f"the term in {product} ({', '.join(AXES[wrong])}) {verdict}"
+
+
+def _coefficient(bias: Bias, i: int, j: int, nv: int) -> np.ndarray:
+    a, b = np.eye(nv)[[i, j]]
+    return bias(a) if i == j else bias(a + b) - bias(a) - bias(b)

@@ -53,7 +53,6 @@ def _size(x: np.ndarray) -> float:
 
 
 def scaled(v: Any, t: float) -> tuple[float, ...]:
-    """Return t v."""
     return tuple(t * float(e) for e in v)
 
 

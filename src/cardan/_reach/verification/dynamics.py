@@ -75,7 +75,6 @@ def cases(joint: Joint, samples: Samples) -> Iterator[Case]:
 
 
 def _see(ledger: Ledger, got: Any, expected: Any, case: Case, label: str, slack: float = 0.0) -> None:
-    """Compare batches state by state."""
     model, q, v, _ = case
     for k in range(STATES):
         where = f"{label} ({model.name.split(' on ')[1]})"
@@ -92,7 +91,6 @@ def _blame(joint: Joint, samples: Samples) -> str:
 
 @check("kinetic energy", "T = v^T M v / 2")
 def kinetic_energy(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Compare the bodies' energies with the mass matrix."""
     for case in cases(joint, samples):
         model, q, v, _ = case
         half = 0.5 * np.einsum("bi,bij,bj->b", v, crba(model, q), v)
@@ -101,7 +99,6 @@ def kinetic_energy(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("mass matrix", "M e_j = RNEA(q, 0, e_j) - RNEA(q, 0, 0),  M symmetric and positive", 1e-9)
 def mass_matrix(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Build M column by column."""
     for case in cases(joint, samples):
         model, q, v, _ = case
         M, zero = crba(model, q), np.zeros_like(v)
@@ -117,7 +114,6 @@ def mass_matrix(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("forward after inverse dynamics", "ABA(q, v, RNEA(q, v, a)) = a", 1e-8)
 def forward_inverse(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Go and come back."""
     for case in cases(joint, samples):
         model, q, v, a = case
         tau = rnea(model, q, v, a)
@@ -126,7 +122,6 @@ def forward_inverse(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("passivity", "dM/dt - 2 C is skew-symmetric", 1e-8)
 def passivity(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Differentiate the mass matrix along the motion."""
     for case in cases(joint, samples):
         model, q, v, _ = case
         rate, slack = derivative(lambda t, c=case: crba(c[0], move(c[0], c[1], t * c[2])), 0.02)
@@ -139,7 +134,6 @@ def passivity(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("power balance", "tau . v = d(T + U)/dt", 1e-8)
 def power(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Differentiate the energy along the motion."""
     for case in cases(joint, samples):
         model, q, v, a = case
 
@@ -157,7 +151,6 @@ def power(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("derivatives", "d RNEA/dq, by the recursion, = differences along integrate(q, t e_j)", 1e-7)
 def dynamics_derivatives(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Differentiate the inverse dynamics along a direction of the tangent."""
     for case in cases(joint, samples):
         model, q, v, a = case
         direction = np.random.default_rng([samples.seed, 4]).normal(size=v.shape)

@@ -45,14 +45,12 @@ class Singularity:
 
 
 def rank_of(S: np.ndarray) -> int:
-    """Return the rank of a motion subspace."""
     values = np.linalg.svd(S, compute_uv=False)
     return int((values > RANK * max(1.0, values.max(initial=0.0))).sum())
 
 
 @check("rank", "rank S(q) = nv at almost every q")
 def rank(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Count independent columns."""
     if not joint.nv:
         raise Skip("there are no columns")
     ranks = [rank_of(columns(joint.motion_subspace(q))) for q in samples.q]
@@ -131,7 +129,6 @@ def _named(joint: Joint, q: Numbers, found: int, free: tuple[bool, ...]) -> str:
 
 
 def angle(x: float) -> str:
-    """Return a number, as a multiple of pi / 2 if it is one."""
     turns = x / (0.5 * math.pi)
     k = round(turns)
     if k and abs(turns - k) < 1e-6:

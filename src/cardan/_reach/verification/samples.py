@@ -11,10 +11,10 @@ import numpy as np
 
 from cardan._algebra.spatial import SE3
 from cardan._reach.verification.differences import subspace_by_differences
-from cardan._reach.verification.finding import Numbers
 from cardan._robot.joints import Joint, Limits
 from cardan._robot.joints.domain import narrowed
 
+Numbers = tuple[float, ...]
 MARGIN = 0.02
 """Room left at both ends of bounded positions, as a part of their range, or of one where that has no end [rad, m]."""
 
@@ -26,7 +26,6 @@ class TransformAlone(Joint):
         self.joint, self.manifold, self.domain = joint, joint.manifold, joint.domain
 
     def transform(self, q: Any) -> SE3:
-        """Return the joint's."""
         return self.joint.transform(q)
 
 
@@ -106,7 +105,6 @@ class Samples:
 
 
 def floats(values: Any) -> Numbers:
-    """Return numbers as a tuple of floats."""
     return tuple(float(e) for e in values)
 
 

@@ -32,7 +32,6 @@ from cardan._robot.joints.first_checks import (
 
 @check("sizes", "nq and nv are those of the manifold, of its maps and of the names", essential=True)
 def sizes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Compare all lengths with nq and nv."""
     if fault := manifold_fault(joint):
         ledger.fail(fault.what)
         ledger.cause = fault.cure
@@ -43,7 +42,6 @@ def sizes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("transform", "transform(q) is a pose of finite numbers", essential=True)
 def transform(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Evaluate the transform everywhere."""
     for q in samples.q:
         ledger.now = (q, None)
         X = joint.transform(q)
@@ -61,7 +59,6 @@ def transform(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("shapes", "S has nv columns, each a Motion; the bias is a Motion; there are nv efforts", essential=True)
 def shapes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Look at what motion_subspace, bias and efforts return."""
     for q, v in samples.states:
         ledger.now = (q, v)
         S, bias, efforts = list(joint.motion_subspace(q)), joint.bias(q, v), joint.efforts(q, v)
@@ -104,7 +101,6 @@ def _attributes(joint: Joint) -> dict[str, str]:
 
 @check("value", "copies, pickles and rebuilds are equal to the joint, with an equal hash")
 def value(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Copy, pickle, build again, compare."""
     ways = {"a copy": copy.deepcopy, "a pickle": lambda j: pickle.loads(pickle.dumps(j))}
     if dataclasses.is_dataclass(joint):
         ways["one built from parameters()"] = lambda j: type(j)(**j.parameters())
