@@ -51,11 +51,9 @@ class Threads:
         self._pool = ThreadPoolExecutor(self.width, "cardan-map")
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Let a thread call something."""
         return self._pool.submit(call, *arguments)
 
     def close(self) -> None:
-        """Wait for the threads."""
         self._pool.shutdown(cancel_futures=True)
 
 
@@ -83,7 +81,6 @@ class Processes:
             return self._pool.submit(call, *arguments)
 
     def close(self) -> None:
-        """Wait for the processes."""
         self._pool.shutdown(cancel_futures=True)
 
 
@@ -120,18 +117,16 @@ class Dask:
         return self._pool.submit(lambda: self._dask.compute(task)[0])
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Let Dask call something."""
         return self._submit(call, *arguments)
 
     def close(self) -> None:
-        """Wait for what was begun."""
         self._pool.shutdown()
 
 
 def _current_client() -> Any:
     """Return the client of Dask's cluster that is in use; None if none is."""
     with suppress(ImportError, ValueError):
-        cluster: Any = importlib.import_module("distributed")  # Dask's own, of the same name as this room
+        cluster: Any = importlib.import_module("distributed")  # Dask's own, of the same name as this package
         return cluster.get_client()
     return None
 

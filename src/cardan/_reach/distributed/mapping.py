@@ -16,10 +16,9 @@ from cardan._algebra.errors import ParameterError, UnknownNameError
 from cardan._compiler.runtime.extras import package
 from cardan._dynamics.functions import Function
 from cardan._reach.distributed.engines import ENGINES
-from cardan._reach.distributed.job import Job, run
 from cardan._reach.distributed.outputs import writer
 from cardan._reach.distributed.schedule import Chunk, Schedule
-from cardan._reach.distributed.task import Task
+from cardan._reach.distributed.task import Job, Task, run
 from cardan._reach.distributed.unfinished import Unfinished
 from cardan._robot.model import Model
 
@@ -102,7 +101,6 @@ class Mapped:
     progress: bool
 
     def in_memory(self, task: Task) -> Any:
-        """Return the results."""
         whole = task.job.table.empty()
 
         def take(chunk: Chunk, results: list[np.ndarray]) -> None:
@@ -113,7 +111,6 @@ class Mapped:
         return task.compiled.returned(whole)
 
     def written(self, task: Task, out: Path, overwrite: bool) -> Path:
-        """Write the results and return the path."""
         where, table = task.job.function.name, task.job.table
         files = writer(where, out, table)
         unfinished = Unfinished(out, files, table, self.chunk, task.work(self.chunk))

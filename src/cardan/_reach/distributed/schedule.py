@@ -78,19 +78,15 @@ class Schedule:
             suspect = bool(self._again) and self._again[0].is_suspect
             if self._running and (suspect or self._alone):
                 break
-            attempt = self._again.popleft() if self._again else self._next(fresh)
-            if attempt is None:
+            chunk = None if self._again else next(fresh, None)
+            if chunk is None and not self._again:
                 break
+            attempt = self._again.popleft() if chunk is None else Attempt(chunk)
             self._alone = attempt.is_suspect
             future = self._submit(attempt.chunk)
             self._running[future] = attempt
             future.add_done_callback(self._finished.put)
         return bool(self._running)
-
-    @staticmethod
-    def _next(fresh: Iterator[Chunk]) -> Attempt | None:
-        chunk = next(fresh, None)
-        return None if chunk is None else Attempt(chunk)
 
     def _failed(self, attempt: Attempt, error: BaseException) -> None:
         """Let a chunk be tried again, if that may help.

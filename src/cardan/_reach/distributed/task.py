@@ -1,9 +1,11 @@
-"""A function and its arguments, told apart: what is read by row, what is the same for all, what comes out."""
+"""The arguments of `map`, divided: what is read by row, what is the same for all; and what a worker does with them."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
+import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,17 +13,84 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._algebra.errors import FunctionReferenceError, ParameterError, ShapeError
 from cardan._compiler.targets import default_target
 from cardan._dynamics.call.arguments import Batch, broadcast, check_core, common_dtype
 from cardan._dynamics.call.compiled import Compiled
+from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.functions import Function
-from cardan._reach.distributed.columns import Column, InMemory, columns_of
-from cardan._reach.distributed.job import Job
+from cardan._reach.distributed.columns import Column, columns_of, in_memory
 from cardan._reach.distributed.outputs import Files, Table
+from cardan._reach.distributed.schedule import Chunk
 from cardan._robot.model import Model
 from cardan._version import __version__
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One function of one robot, and where its arguments come from and its results go.
+
+    Attributes:
+        function: the compiled function.
+        model: the robot.
+        options: of the function.
+        fixed: arguments that are the same for all rows.
+        columns: arguments that are read where they are needed.
+        form: of the function's results.
+        table: the results of all rows.
+        files: what writes them; None where they are sent back.
+        place: where to.
+    """
+
+    function: Function
+    model: Model
+    options: Mapping[str, Any]
+    fixed: Mapping[str, Any]
+    columns: Mapping[str, Column]
+    form: Form
+    table: Table
+    files: Files | None
+    place: Path | None
+
+    def results(self, chunk: Chunk, sent: Mapping[str, np.ndarray]) -> list[np.ndarray] | None:
+        """Return the results of a chunk, or None once they are written; `sent` holds what is not read here."""
+        read = {name: column.rows(*chunk) for name, column in self.columns.items()}
+        value = self.function(self.model, **self.fixed, **read, **sent, **self.options)
+        results = self.form.parts(value) or []
+        if self.files is None or self.place is None:
+            return results
+        self.files.write(self.place, self.table, chunk[0], results)
+        return None
+
+    def pickled(self) -> bytes:
+        """Return it as bytes.
+
+        Raises:
+            ParameterError, FunctionReferenceError: for a function that cannot be sent to another process.
+        """
+        try:
+            return pickle.dumps(self, pickle.HIGHEST_PROTOCOL)
+        except FunctionReferenceError:
+            raise
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            hint = "engine='threads' needs no pickling."
+            expected = "a function, options and data that can be pickled"
+            raise ParameterError(
+                f"{self.function.name}, mapped", got=str(error), expected=expected, hint=hint
+            ) from None
+
+
+def run(job: Job | bytes, chunk: Chunk, sent: Mapping[str, np.ndarray]) -> list[np.ndarray] | None:
+    """Do what a job, pickled or not, says for one chunk."""
+    return (_unpickled(job) if isinstance(job, bytes) else job).results(chunk, sent)
+
+
+@functools.lru_cache(maxsize=2)
+def _unpickled(job: bytes) -> Job:
+    """Return a job; a worker keeps it, with its programs, from chunk to chunk."""
+    return pickle.loads(job)
+
 
 BYTES = 16 << 20
 """What a chunk reads and writes, where nobody says otherwise: some ten milliseconds, far more than handing it out
@@ -32,7 +101,7 @@ MANY = 256
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A function and its arguments, told apart.
+    """A function and its arguments, divided.
 
     Attributes:
         job: what workers do who send results back.
@@ -46,7 +115,6 @@ class Task:
 
     @classmethod
     def of(cls, function: Function, model: Model, data: Any, options: Mapping[str, Any]) -> Task:
-        """Return the task that `map` was given."""
         if not isinstance(function, Function):
             expected = "one made by @cardan.function, or cardan's own"
             raise ParameterError("function to map", got=function, expected=expected)
@@ -61,16 +129,16 @@ class Task:
             raise ParameterError(
                 f"{function.name}: data", got=twice, expected="names that are not given as options, too"
             )
-        return cls._told_apart(function, model, columns, options)
+        return cls._divided(function, model, columns, options)
 
     @classmethod
-    def _told_apart(
+    def _divided(
         cls, function: Function, model: Model, columns: Mapping[str, Column], options: Mapping[str, Any]
     ) -> Task:
         like = {name: np.empty((0,) * len(column.shape), column.dtype) for name, column in columns.items()}
         given, chosen = function.interface.call(model, (), {**like, **options})
         cores = function.interface.cores(model)
-        arrays = {n: columns[n] if n in columns else InMemory(np.asarray(value)) for n, value in given.items()}
+        arrays = {n: columns[n] if n in columns else in_memory(np.asarray(value)) for n, value in given.items()}
         for name, array in arrays.items():
             check_core(function.name, name, array.shape, cores[name])
         leading = {n: a.shape[: len(a.shape) - len(cores[n])] for n, a in arrays.items()}
@@ -108,7 +176,6 @@ class Task:
             self.compiled.write(self.job.function.name, batch, self.compiled.new_results(batch), 1, False)
 
     def writing(self, files: Files, place: Path) -> Job:
-        """Return what workers do who write results."""
         return replace(self.job, files=files, place=place.absolute())  # workers may be in another folder
 
     def work(self, chunk: int) -> dict[str, Any]:

@@ -108,7 +108,6 @@ class Unfinished:
             raise
 
     def mark(self, start: int) -> None:
-        """List a chunk as done."""
         with open(self.folder / "done", "a", encoding="ascii") as stream:
             stream.write(f"{start}\n")
 
