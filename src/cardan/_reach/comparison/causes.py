@@ -1,4 +1,4 @@
-"""Likely causes of a difference: each a hypothesis that is tried on the numbers, and told only where it fits them."""
+"""Likely causes of a difference: each a hypothesis that is tried on the numbers, and stated only if it fits them."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def of_numbers(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray)
 
 def of_com(a: np.ndarray, b: np.ndarray) -> str:
     """Return why the centre of mass is elsewhere: a sign, axes, a unit."""
-    told = of_numbers(a, b)
-    if told or not a.any() or not b.any():
-        return told
+    cause = of_numbers(a, b)
+    if cause or not a.any() or not b.any():
+        return cause
     for R, name in TURNS:
         if close(R @ a, b):
             return f"turned {name}"
@@ -113,7 +113,6 @@ def of_inertia(a: Inertia, b: Inertia) -> str:
 
 
 def at_com(inertia: Inertia) -> np.ndarray:
-    """Return the inertia about the centre of mass, in body axes, (3, 3)."""
     return np.array([list(row) for row in inertia.inertia_at_com.matrix().rows()], dtype=float)
 
 

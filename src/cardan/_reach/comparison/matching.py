@@ -2,15 +2,104 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from cardan._algebra.errors import DTypeError, MechanismError
 from cardan._algebra.spatial import Inertia
 from cardan._reach.comparison.causes import FITS
 from cardan._reach.comparison.result import Difference
-from cardan._reach.comparison.view import View
-from cardan._robot.joints import Joint, Mimic, Reversed
-from cardan._robot.model import WORLD, Connection
+from cardan._reach.formats.load import read_robot, understood
+from cardan._robot.description import Mechanism
+from cardan._robot.description.rooting import rooted
+from cardan._robot.joints import FreeFlyer, Joint, Mimic, Reversed
+from cardan._robot.model import WORLD, Body, Connection, Frame, Model
+
+Robot = Mechanism | Model | str | bytes | os.PathLike[str]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A robot as it is compared.
+
+    Attributes:
+        thing: the mechanism or model.
+        bodies: by name.
+        tree: the joints of its tree by the child, directed away from the world.
+        closures: the joints that close loops.
+    """
+
+    thing: Mechanism | Model
+    bodies: Mapping[str, Body]
+    tree: Mapping[str, Connection]
+    closures: tuple[Connection, ...]
+
+    @classmethod
+    def of(cls, thing: Mechanism | Model) -> View:
+        """Return the view of a robot; the parts of a mechanism that do not hang on the world float."""
+        bodies = {body.name: body for body in thing.bodies if body.name != WORLD}
+        if isinstance(thing, Model):
+            tree, closures = {c.child: c for c in thing.connections}, tuple(thing.closures)
+        else:
+            directed, closures = rooted(tuple(bodies), thing.joints, (), FreeFlyer(), ())
+            described = {c.name for c in thing.joints}
+            tree = {c.child: c for c in directed if c.name in described}
+        return cls(thing, bodies, tree, closures)
+
+    @property
+    def name(self) -> str:
+        return self.thing.name
+
+    @property
+    def gravity(self) -> np.ndarray:
+        return np.array(tuple(self.thing.gravity), dtype=float)
+
+    @property
+    def frames(self) -> Mapping[str, Frame]:
+        return {frame.name: frame for frame in self.thing.frames}
+
+
+def opened(robot: Robot, options: Mapping[str, Any]) -> Mechanism | Model:
+    """Return a robot that is given, or read from a description.
+
+    Raises:
+        DTypeError: for what is neither.
+        DescriptionError: for a description with errors.
+    """
+    if isinstance(robot, (Mechanism, Model)):
+        return robot
+    if not isinstance(robot, (str, bytes, os.PathLike)):
+        expected = "a mechanism, a model, or a robot description"
+        raise DTypeError("compare", "robot", got=f"a {type(robot).__name__}", expected=expected)
+    return read_robot(robot, **understood(robot, options))
+
+
+def alike(a: Mechanism | Model, b: Mechanism | Model) -> tuple[View, View]:
+    """Return the views of two robots; where one is a model, the mechanism is made one with the same base."""
+    if isinstance(a, Model) and isinstance(b, Mechanism):
+        b = _on_base(b, a)
+    elif isinstance(b, Model) and isinstance(a, Mechanism):
+        a = _on_base(a, b)
+    return View.of(a), View.of(b)
+
+
+def _on_base(mechanism: Mechanism, like: Model) -> Model:
+    """Return the model of a mechanism on the base of another."""
+    own = {c.name for c in mechanism.joints}
+    base = next((c for c in like.connections if c.parent == WORLD and c.name not in own), None)
+    if base is None or any(visit.body == base.child for visit in mechanism.traversal(WORLD)):
+        return mechanism.model()
+    try:
+        return mechanism.model(root=base.child, base=base.joint)
+    except MechanismError:
+        return mechanism.model()
+
+
+# --- pairs of bodies and joints ---
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +121,6 @@ class Chain:
 
 
 def is_fixed(c: Connection) -> bool:
-    """Return whether a joint does not move."""
     return c.joint.nv == 0 and not isinstance(moved_by(c.joint), Mimic)
 
 
@@ -71,21 +159,17 @@ def _in_its_place(body: str, a: View, b: View, pairs: Mapping[str, str]) -> str 
     c = a.tree.get(body)
     if c is None:
         return free[0] if len(free) == 1 and free[0] not in b.tree else None
+    mass = inertia(a, body).mass
     fits = [
         name
         for name in free
         if (d := b.tree.get(name)) is not None
         and d.parent == pairs.get(c.parent)
         and type(moved_by(d.joint)) is type(moved_by(c.joint))
-        and abs(mass(a, body) - mass(b, name)) <= FITS * (mass(a, body) + mass(b, name))
+        and abs(mass - inertia(b, name).mass) <= FITS * (mass + inertia(b, name).mass)
     ]
     named = [name for name in fits if b.tree[name].name == c.name]
     return named[0] if len(named) == 1 else fits[0] if len(fits) == 1 else None
-
-
-def mass(view: View, body: str) -> float:
-    """Return the mass of a body [kg]."""
-    return inertia(view, body).mass
 
 
 def inertia(view: View, body: str) -> Inertia:
@@ -118,9 +202,9 @@ def structure(a: View, b: View, pairs: Mapping[str, str]) -> list[Difference]:
         mine, theirs = a.tree.get(name), b.tree.get(other)
         if mine is not None and theirs is not None and mine.name != theirs.name and not is_fixed(mine):
             found.append(Difference("structure", mine.name, "this joint is called otherwise", mine.name, theirs.name))
-    names = {c.name for c in a.closures}, {c.name for c in b.closures}
-    found += [Difference("structure", name, "closes a loop in a alone") for name in sorted(names[0] - names[1])]
-    found += [Difference("structure", name, "closes a loop in b alone") for name in sorted(names[1] - names[0])]
+    mine, theirs = ({c.name for c in view.closures} for view in (a, b))
+    for names, where in ((mine - theirs, "a"), (theirs - mine, "b")):
+        found += [Difference("structure", name, f"closes a loop in {where} alone") for name in sorted(names)]
     return found
 
 

@@ -81,7 +81,6 @@ def pose(chain: Chain, q: tuple[float, ...]) -> Pose:
 
 
 def inverse(X: Pose) -> Pose:
-    """Return the inverse of a pose."""
     return SE3.of(X).inverse().matrix()
 
 
@@ -144,7 +143,7 @@ def _explained(mine: Chain, theirs: Chain, above: Pose, name: str, tolerance: fl
     place = _constant(lambda q: above @ pose(theirs, q) @ inverse(pose(mine, q)), configurations, loose)
     if place is not None:
         at = inverse(pose(mine, configurations[0])) @ place @ pose(mine, configurations[0])
-        cause = "the joint" + moved(at) + ", in its own axes"
+        cause = f"the joint{shift(np.eye(4), at)}, in its own axes"
         return Motion(np.eye(4), Difference("motion", name, "is elsewhere on the body above", cause=cause))
     return Motion(np.eye(4), _axes(mine, theirs, above, name))
 
@@ -156,10 +155,11 @@ def _scaled(mine: Chain, theirs: Chain, above: Pose, factor: float, tolerance: f
 
 
 def _scales() -> list[tuple[float, str]]:
-    reversed_ = (-1.0, _REVERSED)
-    units = [(s, f"the coordinate is in another unit: {1 / s:.6g} of a's is 1 of b's") for s in FACTORS]
-    inverted = [(1 / s, f"the coordinate is in another unit: {s:.6g} of a's is 1 of b's") for s in FACTORS]
-    return [reversed_, *units, *inverted]
+    scales = [*FACTORS, *(1.0 / s for s in FACTORS)]
+    return [
+        (-1.0, _REVERSED),
+        *((s, f"the coordinate is in another unit: {1 / s:.6g} of a's is 1 of b's") for s in scales),
+    ]
 
 
 def _axes(mine: Chain, theirs: Chain, above: Pose, name: str) -> Difference:
@@ -193,13 +193,16 @@ def _axis(chain: Chain) -> np.ndarray | None:
     return u / np.linalg.norm(u) if u.any() else None
 
 
-def moved(X: Pose) -> str:
-    """Return a pose in words: turned how, moved by how much."""
-    words = turn(X[:3, :3])
-    told = f" is turned {words}" if words else ""
-    if np.abs(X[:3, 3]).max() > 1e-9:
-        told += (" and" if told else " is") + " moved by " + _vector(X[:3, 3])
-    return told or " is the same"
+def shift(X: Pose, Y: Pose, tolerance: float = 0.0) -> str:
+    """Return in words how Y is turned and moved from X, in the axes of X; empty if they are the same."""
+    if np.abs(X - Y).max() <= tolerance * (1.0 + np.abs(Y[:3, 3]).max()):
+        return ""
+    between = inverse(X) @ Y
+    turned = turn(between[:3, :3])
+    words = f" is turned {turned}" if turned else ""
+    if np.abs(between[:3, 3]).max() > 1e-9:
+        words += (" and" if words else " is") + " moved by " + _vector(between[:3, 3])
+    return words or " is the same"
 
 
 def _vector(p: np.ndarray) -> str:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from cardan._reach.comparison import causes
-from cardan._reach.comparison.motion import moved
+from cardan._reach.comparison.matching import View
+from cardan._reach.comparison.motion import shift
 from cardan._reach.comparison.result import Difference
-from cardan._reach.comparison.view import View
 from cardan._robot.description import Mechanism
 from cardan._robot.joints import Limits, Mimic
 from cardan._robot.model import WORLD, Connection
@@ -21,7 +21,7 @@ from cardan._robot.records import Material
 _PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness", "spring_rest")
 _PASSIVE += ("compliance",)
 _LOOKS = ("rgba", "texture")
-_FEEL = ("margin", "density")
+_TOUCH = ("margin", "density")
 
 
 def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) -> list[Difference]:
@@ -116,9 +116,9 @@ def _frames(
         if pairs.get(one.body, one.body) != two.body:
             yield Difference("record", name, "this frame is on another body", one.body, two.body)
             continue
-        X, Y = one.pose.matrix(), offsets.get(one.body, np.eye(4)) @ two.pose.matrix()
-        if np.abs(X - Y).max() > tolerance * (1.0 + np.abs(X[:3, 3]).max()):
-            yield Difference("record", name, "this frame is elsewhere", cause="it" + moved(np.linalg.inv(X) @ Y))
+        there = offsets.get(one.body, np.eye(4)) @ two.pose.matrix()
+        if way := shift(one.pose.matrix(), there, tolerance):
+            yield Difference("record", name, "this frame is elsewhere", cause="it" + way)
 
 
 def _shapes(
@@ -164,19 +164,19 @@ def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> 
         x, y = getattr(s.geometry, f.name), getattr(t.geometry, f.name)
         if f.name == "path" or x == y or (f.name == "uri" and s.geometry.path and s.geometry.path == t.geometry.path):
             continue
-        numbers = not isinstance(x, str) and not isinstance(y, str) and x is not None and y is not None
-        if not numbers or not _near(x, y, tolerance):
-            cause = causes.of_numbers(np.atleast_1d(x), np.atleast_1d(y)) if numbers else ""  # pyright: ignore
+        if isinstance(x, str) or isinstance(y, str) or x is None or y is None:
+            yield Difference("shape", where, f.name, x, y)
+        elif not _near(x, y, tolerance):
+            cause = causes.of_numbers(np.atleast_1d(x), np.atleast_1d(y))
             yield Difference("shape", where, f.name, x, y, cause)
-    X, Y = s.pose.matrix(), offset @ t.pose.matrix()
-    if np.abs(X - Y).max() > tolerance * (1.0 + np.abs(X[:3, 3]).max()):
-        yield Difference("shape", where, "this shape is elsewhere", cause="it" + moved(np.linalg.inv(X) @ Y))
-    for key in (*_LOOKS, *(_FEEL if s.role == "collision" else ())):
+    if way := shift(s.pose.matrix(), offset @ t.pose.matrix(), tolerance):
+        yield Difference("shape", where, "this shape is elsewhere", cause="it" + way)
+    for key in (*_LOOKS, *(_TOUCH if s.role == "collision" else ())):
         if not _alike(getattr(s, key), getattr(t, key), tolerance):
             yield Difference("shape", where, key, getattr(s, key), getattr(t, key))
-    felt = [shape.surface or Material() for shape in (s, t)]
+    materials = [shape.surface or Material() for shape in (s, t)]
     for f in fields(Material) if s.role == "collision" else ():
-        x, y = (getattr(surface, f.name) for surface in felt)
+        x, y = (getattr(material, f.name) for material in materials)
         if x is not y and (x is None or y is None or not _near(x, y, tolerance)):
             yield Difference("shape", where, f"surface.{f.name}", x, y)
 

@@ -9,8 +9,8 @@ import numpy as np
 from cardan._algebra.errors import CardanError, MechanismError
 from cardan._dynamics.coordinates import converter
 from cardan._dynamics.functions import bias_forces, forward_kinematics, mass_matrix
+from cardan._reach.comparison.matching import View
 from cardan._reach.comparison.motion import inverse
-from cardan._reach.comparison.view import View
 from cardan._robot.description import Mechanism
 from cardan._robot.model import Model
 
