@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +16,11 @@ from cardan._algebra.errors import UnknownNameError
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.coordinates.model_converter import owners
 from cardan._dynamics.functions import frame_transform
+from cardan._motion.tasks import FramePose, inverse_kinematics
 from cardan._reach.viewer.placement import Placement, pose_matrix, quaternion_wxyz
-from cardan._reach.viewer.reaching import reached
+from cardan._reach.viewer.served_scene import MovableRobot
+from cardan._robot.model import Model
 from cardan._robot.records import WORLD, Connection
-
-if TYPE_CHECKING:
-    from cardan._reach.viewer.shown_robot import ShownRobot
 
 NOTHING = "nothing"
 
@@ -33,7 +32,7 @@ class Dragging:
         latency: time from the last message of the browser to its answer's being sent [s].
     """
 
-    def __init__(self, robot: ShownRobot) -> None:
+    def __init__(self, robot: MovableRobot) -> None:
         self.robot, self.latency = robot, float("nan")
         self.frame: str | None = None
         self.joint: Connection | None = None
@@ -93,7 +92,6 @@ class Dragging:
             self.handle.position, self.handle.wxyz = X[:3, 3], quaternion_wxyz(X[:3, :3])
 
     def _pose(self, at: Placement) -> np.ndarray:
-        """Return the pose of what it is on, in the scene."""
         if self.joint is None:
             return at.matrix(self.frame or WORLD, self.robot.world)
         return at.matrix(self.joint.child, self.robot.world) @ self.joint.child_pose.matrix()
@@ -145,3 +143,24 @@ def motions_of(c: Connection) -> tuple[bool, bool]:
     columns = c.joint.motion_subspace(tuple(c.joint.neutral()))
     parts = [[abs(float(e)) > 1e-9 for column in columns for e in getattr(column, p)] for p in ("linear", "angular")]
     return any(parts[0]), any(parts[1])
+
+
+FIRMLY = 100.0
+"""Weight of a floating base's staying: an error of 1 cm there counts as much as one of 1 m at the handle."""
+
+
+def reached(model: Model, frame: str, target: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return the configuration near q in which a frame is at a pose, or as near to it as was found.
+
+    A base that floats stays where it is, unless it is the base that is dragged.
+
+    Args:
+        model: the robot.
+        frame: the frame that is dragged.
+        target: its pose in the world, shape (4, 4).
+        q: where the robot is, shape (nq,).
+    """
+    bases = [c.child for c in owners(model) if c.parent == WORLD and c.joint.is_floating]
+    held = [base for base in bases if model.attachment(base).node != model.attachment(frame).node]
+    stay = [FramePose(base, frame_transform(model, q, frame=base), weight=FIRMLY) for base in held]
+    return inverse_kinematics(model, [FramePose(frame, target), *stay], q0=q, restarts=0).q

@@ -90,6 +90,5 @@ def pose_matrix(position: np.ndarray, wxyz: np.ndarray) -> np.ndarray:
 
 
 def quaternion_wxyz(R: np.ndarray) -> np.ndarray:
-    """Return the quaternion of a rotation matrix (3, 3)."""
     xyzw = quaternion_xyzw_from_matrix(Matrix3(float(e) for e in np.ravel(R)))
     return np.array(xyzw, dtype=float)[[3, 0, 1, 2]]

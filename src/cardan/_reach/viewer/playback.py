@@ -16,8 +16,7 @@ from cardan._algebra.scalar import is_finite
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.call.arguments import numeric_array
 from cardan._dynamics.functions import interpolate
-from cardan._reach.viewer.mailbox import RATE
-from cardan._reach.viewer.served_scene import ServedScene
+from cardan._reach.viewer.served_scene import RATE, ServedScene
 from cardan._reach.viewer.shown_robot import ShownRobot, checked_rows
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
