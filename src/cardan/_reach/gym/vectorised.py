@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -13,7 +14,6 @@ from gymnasium.vector.utils import batch_space
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._motion.simulation import Control, State
 from cardan._motion.simulation.state import SAVED
-from cardan._reach.gym.random_numbers import uniform
 from cardan._reach.gym.task import Task
 
 Results = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
@@ -133,7 +133,6 @@ class VectorisedWorlds(VectorEnv):
     # --- episodes ---
 
     def _sow(self, rows: np.ndarray, seed: int | Sequence[int] | None) -> None:
-        """Give worlds their seeds."""
         count = self.num_envs
         first = int(self.np_random.integers(2**62)) if seed is None else seed
         seeds = [int(first) + k for k in range(count)] if np.ndim(first) == 0 else [int(s) for s in first]  # pyright: ignore
@@ -145,7 +144,6 @@ class VectorisedWorlds(VectorEnv):
         self._begun = begun
 
     def _begin(self, rows: np.ndarray) -> None:
-        """Begin an episode in some worlds."""
         assert self._begun is not None
         numbers = uniform(self._begun.seed[rows], self._begun.episode[rows], self.task.numbers)
         start = self.task.start(numbers)
@@ -202,3 +200,78 @@ def _mode(mode: str | AutoresetMode) -> AutoresetMode:
         return AutoresetMode(mode)
     except ValueError:
         raise ParameterError("autoreset_mode", got=mode, expected=" or ".join(VectorisedWorlds.modes)) from None
+
+
+# --- random numbers of many worlds at once, each from its own seed: a hash of seed, episode and place ---
+# Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014), the generator SplitMix64.
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)  # the odd number nearest to 2^64 over the golden ratio
+
+
+def uniform(seeds: np.ndarray, episodes: np.ndarray, count: int) -> np.ndarray:
+    """Return numbers that are uniform in [0, 1): the same for the same seed and episode, whatever the other rows are.
+
+    Args:
+        seeds: of each row, (rows,) of uint64.
+        episodes: its number, (rows,) of uint64.
+        count: how many numbers a row has.
+
+    Returns:
+        (rows, count), multiples of 2^-53.
+    """
+    begun = mixed(mixed(seeds) + episodes)
+    numbers = mixed(begun[:, None] + _GAMMA * np.arange(1, count + 1, dtype=np.uint64))
+    return (numbers >> np.uint64(11)) * 2.0**-53
+
+
+def mixed(z: np.ndarray) -> np.ndarray:
+    """Return the bits of each number well mixed; no two numbers become one."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+# --- one world: the vectorised environment with one row ---
+
+
+class SingleWorld(gymnasium.Env):
+    """A task in one world: world 0 of `VectorisedWorlds` with the same seed, bit for bit.
+
+    Args:
+        task: one, or what makes one.
+        options: `dtype`, and arguments of what makes the task; see `VectorisedWorlds`.
+
+    Examples:
+        >>> environment = cardan.gym.SingleWorld(cardan.gym.CartPoleSwingUp)
+        >>> environment.reset(seed=0)[0].shape
+        (5,)
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+
+    def __init__(self, task: Task | Callable[..., Task], **options: Any) -> None:
+        self.worlds = VectorisedWorlds(task, 1, autoreset_mode=AutoresetMode.DISABLED, **options)
+        self.observation_space = self.worlds.single_observation_space
+        self.action_space = self.worlds.single_action_space
+
+    @property
+    def state(self) -> Any:
+        """The state of the one world."""
+        return self.worlds.state
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begin an episode and return the observation and info."""
+        super().reset(seed=seed)
+        observations, infos = self.worlds.reset(seed=seed)
+        return observations[0], _first(infos)
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Take an action and return observation, reward, terminated, truncated and info."""
+        seen, rewards, terminated, truncated, infos = self.worlds.step(np.asarray(action)[None])
+        return seen[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), _first(infos)
+
+
+def _first(infos: dict[str, Any]) -> dict[str, Any]:
+    return {name: values[0].item() for name, values in infos.items() if not name.startswith("_")}

@@ -17,7 +17,7 @@ from cardan._algebra.errors import MissingExtraError, ParameterError, ShapeError
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.functions import interpolate
-from cardan._reach.pictures.asked import checked_frames, checked_model, checked_motion, checked_roles, checked_rows
+from cardan._reach.pictures.arguments import checked_frames, checked_model, checked_motion, checked_roles, checked_rows
 from cardan._reach.pictures.axes import axes_in_space, draw_frame, frame_everything, pyplot
 from cardan._reach.pictures.robot_plot import draw_facets, draw_lines, extent, finish
 from cardan._reach.pictures.scene import frames_at, scene_of
@@ -103,7 +103,6 @@ def animate(
 
 
 def _motion(model: Model, q: Any, time: Any, world: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the samples of one world, (T, nq), and their times, (T,)."""
     if hasattr(q, "q") and hasattr(q, "time"):  # what a rollout recorded
         q, time = q.q, q.time if time is None else time
     if time is None or isinstance(time, (str, os.PathLike)):
@@ -159,7 +158,6 @@ class _Drawn:
         self.artists: list[Any] = []
 
     def draw(self, k: int) -> None:
-        """Draw the picture of one time in place of the one before."""
         for artist in self.artists:
             artist.remove()
         before = set(self.ax.get_children())
@@ -189,11 +187,7 @@ class _Drawn:
 
 
 def _writer(animation: Any, ending: str, rate: float) -> Any:
-    """Return what writes pictures to a file of an ending.
-
-    Raises:
-        MissingExtraError: for an .mp4, where there is no ffmpeg.
-    """
+    """Return what writes pictures to a file of an ending; for an .mp4, MissingExtraError if there is no ffmpeg."""
     if ending == ".gif":
         return animation.PillowWriter(fps=rate)
     with contextlib.suppress(MissingExtraError):  # that of the extra; else one on the machine

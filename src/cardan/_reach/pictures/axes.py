@@ -14,21 +14,12 @@ THIN = 0.35  # of the longest side, at least, for the others
 
 
 def pyplot() -> Any:
-    """Return matplotlib's pyplot, with the backend that is set: a window, a notebook, or files.
-
-    Raises:
-        MissingExtraError: without matplotlib.
-    """
+    """Return matplotlib's pyplot, with the backend that is set: a window, a notebook, or files."""
     return package("matplotlib.pyplot", "drawing", "plot")
 
 
 def axes_in_space(ax: Any) -> Any:
-    """Return axes of three dimensions in metres: given ones, or new ones.
-
-    Raises:
-        MissingExtraError: without matplotlib.
-        ParameterError: for other axes.
-    """
+    """Return axes of three dimensions in metres: given ones, or new ones; ParameterError for other axes."""
     if ax is not None:
         if not hasattr(ax, "get_zlim"):
             expected = 'matplotlib axes of three dimensions, as figure.add_subplot(projection="3d")'

@@ -18,9 +18,8 @@ from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import AssemblyError, ParameterError, UnsupportedError
 from cardan._algebra.manifolds.manifold import finite_range
 from cardan._dynamics.functions import assemble, frame_transform, jacobian, limit_coordinates
-from cardan._reach.pictures.asked import checked_joints, checked_model, checked_motion
+from cardan._reach.pictures.arguments import Freedom, checked_joints, checked_model, checked_motion, freedoms
 from cardan._reach.pictures.axes import axes_in_space, frame_everything, pyplot
-from cardan._reach.pictures.freedoms import Freedom, freedoms
 from cardan._reach.pictures.robot_plot import plot
 from cardan._robot.model import Model
 
@@ -196,7 +195,6 @@ def _cloud(ax: Any, points: np.ndarray, values: np.ndarray, label: str) -> Any:
 
 
 def _over_two(model: Model, frame: str, q: Any, joints: Any, along: str, ax: Any) -> Any:
-    """Draw the measure over a grid of two coordinates."""
     one, other = _two_freedoms(model, joints)
     grid = [np.linspace(*_range(model, freedom), GRID) for freedom in (one, other)]
     configurations = np.tile(checked_motion("manipulability", model, q)[0], (GRID, GRID, 1))

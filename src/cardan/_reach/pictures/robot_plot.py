@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.checked_numbers import whole
-from cardan._reach.pictures.asked import (
+from cardan._reach.pictures.arguments import (
     checked_frames,
     checked_model,
     checked_motion,

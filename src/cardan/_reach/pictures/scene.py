@@ -123,7 +123,6 @@ def _lines(model: Model, kinematics: Kinematics, drawn: set[str]) -> tuple[list[
 
 
 def _anchors(kinematics: Kinematics, c: Connection) -> tuple[Any, Any]:
-    """Return where a joint's two frames are in the world."""
     sides = ((c.parent, c.parent_pose), (c.child, c.child_pose))
     return tuple((kinematics.pose(body) @ pose).translation for body, pose in sides)  # pyright: ignore[reportReturnType]
 

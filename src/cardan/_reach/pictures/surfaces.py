@@ -58,7 +58,6 @@ def _terrain(field: HeightField) -> np.ndarray:
 
 
 def _cube() -> np.ndarray:
-    """Return the six sides of the cube [-1, 1]^3."""
     sides = []
     for axis in range(3):
         for sign, corners in ((1.0, _UNIT), (-1.0, _UNIT[::-1])):

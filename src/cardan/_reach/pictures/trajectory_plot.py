@@ -9,9 +9,16 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError
 from cardan._dynamics.functions import limit_coordinates
-from cardan._reach.pictures.asked import checked_frames, checked_joints, checked_model, checked_motion, checked_rows
+from cardan._reach.pictures.arguments import (
+    Freedom,
+    checked_frames,
+    checked_joints,
+    checked_model,
+    checked_motion,
+    checked_rows,
+    freedoms,
+)
 from cardan._reach.pictures.axes import AXES, plain_legend, pyplot
-from cardan._reach.pictures.freedoms import Freedom, freedoms
 from cardan._reach.pictures.scene import frames_at
 from cardan._robot.model import Model
 
@@ -102,7 +109,6 @@ def plot_trajectory(
 
 
 def _chosen(model: Model, joints: Any) -> list[Freedom]:
-    """Return the degrees of freedom of some joints."""
     names = checked_joints(WHERE, model, joints)
     found = [freedom for freedom in freedoms(model) if freedom.joint in names]
     if not found:
@@ -111,7 +117,6 @@ def _chosen(model: Model, joints: Any) -> list[Freedom]:
 
 
 def _columns(model: Model, q: np.ndarray, given: dict[str, Any]) -> list[Column]:
-    """Return position, and what is given beside it."""
     free = np.full(model.nv, np.inf)
     about = {
         "v": ("velocity", model.velocity_lower, model.velocity_upper, {"rad": "rad/s", "m": "m/s"}),

@@ -17,7 +17,7 @@ from cardan._algebra.manifolds.manifold import finite_range
 from cardan._algebra.manifolds.scalar_coordinates import configuration_of, scalar_coordinates
 from cardan._dynamics.coordinates.model_converter import owners
 from cardan._motion.simulation.standing import raised
-from cardan._reach.pictures.freedoms import units
+from cardan._reach.pictures.arguments import units
 from cardan._reach.viewer.served_scene import MovableRobot
 from cardan._robot.model import Model
 from cardan._robot.records import WORLD, Connection
