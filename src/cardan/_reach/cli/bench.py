@@ -93,13 +93,8 @@ def measured(
 ) -> dict[str, Any]:
     """Return the times of a function as plain data; this layout is stable.
 
-    Args:
-        function: which.
-        model: of which robot.
-        options: of the function, such as its frame.
-        batch: states in a batch; fewer are taken where the results would be huge.
-        peak: operations a second a core can do.
-        seconds: for how long each time is measured.
+    Each time is measured for some seconds; the batch has fewer states than asked for if the results would be huge. The
+    peak is how many operations a second a core can do.
     """
     started = time.perf_counter()
     fast = function.on(threads=1).bind(model, **options)

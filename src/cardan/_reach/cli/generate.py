@@ -69,12 +69,7 @@ def _model(args: argparse.Namespace, functions: dict[str, One]) -> Model:
 
 
 def _functions(names: Iterable[str], frame: str | None) -> Iterable[tuple[str, One]]:
-    """Yield the functions of --function, by the names they shall have.
-
-    Raises:
-        DuplicateNameError: for two of one name.
-        ParameterError: for a frame that no function is about, and one that is about one, without.
-    """
+    """Yield the functions of --function, by the names they shall have; errors for two of one name, and for frames."""
     taken: set[str] = set()
     is_used = False
     for text in names:

@@ -103,11 +103,7 @@ def made(kind: type[Joint], arguments: str | None) -> Joint:
 
 
 def draw_certificate(joint: Joint, certificate: Certificate, file: str) -> None:
-    """Write the picture.
-
-    Raises:
-        MissingExtraError: without matplotlib.
-    """
+    """Write the picture; MissingExtraError without matplotlib."""
     count = max(1, certificate.nv)
     columns = math.ceil(math.sqrt(count))
     figure = pyplot_module().figure(figsize=(15.0, 9.0), layout="constrained")

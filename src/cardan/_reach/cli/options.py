@@ -141,11 +141,7 @@ def function_named(name: str) -> Function:
 
 
 def frame_option(function: Function, frame: str | None) -> dict[str, str]:
-    """Return the option `frame` for functions that have it.
-
-    Raises:
-        ParameterError: if the function needs one and there is none.
-    """
+    """Return the option `frame` for functions that have it; ParameterError if it is needed and missing."""
     parameter = function.parameters.parameters.get("frame")
     if parameter is None or (frame is None and parameter.default is not parameter.empty):
         return {}

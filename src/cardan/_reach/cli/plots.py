@@ -13,11 +13,7 @@ from cardan._reach.pictures.axes import pyplot
 
 
 def pyplot_module() -> Any:
-    """Return matplotlib's pyplot, drawing to files.
-
-    Raises:
-        MissingExtraError: without matplotlib.
-    """
+    """Return matplotlib's pyplot, drawing to files; MissingExtraError without matplotlib."""
     package("matplotlib", "drawing", "plot").use("Agg")
     return pyplot()
 
@@ -31,12 +27,7 @@ def save_figure(figure: Any, file: str | Path, dpi: int) -> str:
 
 
 def check_picture(file: str | Path) -> None:
-    """Raise unless pictures can be drawn, of the kind a file's name ends in.
-
-    Raises:
-        MissingExtraError: without matplotlib.
-        ParameterError: for another ending.
-    """
+    """Raise unless pictures can be drawn, of the kind a file's name ends in."""
     known = pyplot_module().Figure().canvas.get_supported_filetypes()
     if Path(file).suffix.lower().removeprefix(".") not in known:
         expected = f"a name that ends in .{', .'.join(sorted(known))}"

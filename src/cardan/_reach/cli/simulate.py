@@ -110,11 +110,7 @@ def progress_bar(total: int) -> Iterator[Callable[[int], None] | None]:
 
 
 def solver_of(args: argparse.Namespace) -> Solver:
-    """Return the chosen solver of the robot's world.
-
-    Raises:
-        ParameterError: for a choice that the solver does not have.
-    """
+    """Return the chosen solver of the robot's world; ParameterError for a choice that the solver does not have."""
     chosen = getattr(solvers, SOLVERS.get(args.solver) or args.solver)
     law = None if args.contact == "none" else args.contact
     given = {"integrator": args.integrator, "contact": law, "limits": False if args.no_limits else None}
@@ -140,11 +136,7 @@ def world_of(args: argparse.Namespace) -> World:
 
 
 def checked_steps(args: argparse.Namespace, world: World) -> int:
-    """Return how many steps there are to take, a multiple of those between two records.
-
-    Raises:
-        ParameterError: for numbers that are no such, and for more records than there is room for.
-    """
+    """Return how many steps to take, a multiple of those between two records; ParameterError if they do not fit."""
     for name in ("worlds", "every"):
         whole(f"--{name}", getattr(args, name), 1)
     positive("--seconds", args.seconds, "s")

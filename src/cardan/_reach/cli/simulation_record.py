@@ -13,28 +13,18 @@ from cardan._reach.cli.plots import pyplot_module
 
 
 class Recorded(NamedTuple):
-    """What a simulation found; T records of W worlds.
+    """What a simulation found; T records of W worlds."""
 
-    Attributes:
-        time: [s], (T, W).
-        q: configurations, (T, W, nq).
-        v: velocities, (T, W, nv).
-        kinetic_energy: [J], (T, W).
-        potential_energy: of weight [J], (T, W).
-        support: the force of the world on all bodies but for weight, through base and contacts, the mean from each
-            record to the next in world axes [N], (T - 1, W, 3); NaN once a world has diverged.
-        residual: of the solves of the steps, (T, W).
-        diverged: (W,).
-    """
-
-    time: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    kinetic_energy: np.ndarray
-    potential_energy: np.ndarray
+    time: np.ndarray  # [s], (T, W)
+    q: np.ndarray  # configurations, (T, W, nq)
+    v: np.ndarray  # velocities, (T, W, nv)
+    kinetic_energy: np.ndarray  # [J], (T, W)
+    potential_energy: np.ndarray  # of weight [J], (T, W)
+    # the force of the world on all bodies but for weight, through base and contacts, the mean from each record to the
+    # next in world axes [N], (T - 1, W, 3); NaN once a world has diverged
     support: np.ndarray
-    residual: np.ndarray
-    diverged: np.ndarray
+    residual: np.ndarray  # of the solves of the steps, (T, W)
+    diverged: np.ndarray  # (W,)
 
 
 def recorded(world: World, found: Trajectory) -> Recorded:
@@ -55,10 +45,7 @@ def weight(world: World) -> np.ndarray:
 def simulation_figure(title: str, record: Recorded, weight: np.ndarray) -> Any:
     """Return a figure: energies above, the force of the world on the robot below; of many worlds middle and range.
 
-    Args:
-        title: goes above it.
-        record: what was found.
-        weight: of the robot [N], (3,); its negative is the force that holds it still.
+    The negative of the weight [N], (3,), is the force that holds the robot still.
     """
     figure, (above, below) = pyplot_module().subplots(2, sharex=True, figsize=(8.0, 6.4), layout="constrained")
     time = np.nanmax(record.time, axis=1)

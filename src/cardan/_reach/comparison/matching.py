@@ -24,19 +24,12 @@ Robot = Mechanism | Model | str | bytes | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A robot as it is compared.
+    """A robot as it is compared."""
 
-    Attributes:
-        thing: the mechanism or model.
-        bodies: by name.
-        tree: the joints of its tree by the child, directed away from the world.
-        closures: the joints that close loops.
-    """
-
-    thing: Mechanism | Model
-    bodies: Mapping[str, Body]
-    tree: Mapping[str, Connection]
-    closures: tuple[Connection, ...]
+    thing: Mechanism | Model  # the mechanism or model
+    bodies: Mapping[str, Body]  # by name
+    tree: Mapping[str, Connection]  # the joints of its tree by the child, directed away from the world
+    closures: tuple[Connection, ...]  # the joints that close loops
 
     @classmethod
     def of(cls, thing: Mechanism | Model) -> View:
@@ -64,12 +57,7 @@ class View:
 
 
 def opened(robot: Robot, options: Mapping[str, Any]) -> Mechanism | Model:
-    """Return a robot that is given, or read from a description.
-
-    Raises:
-        DTypeError: for what is neither.
-        DescriptionError: for a description with errors.
-    """
+    """Return a robot that is given, or read from a description."""
     if isinstance(robot, (Mechanism, Model)):
         return robot
     if not isinstance(robot, (str, bytes, os.PathLike)):

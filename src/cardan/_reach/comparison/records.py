@@ -143,8 +143,7 @@ def _shapes(
 def _touching(kinds: Mapping[tuple[int, int, int, int], str]) -> Iterator[Difference]:
     """Yield which shapes may touch in one robot alone; formats number the bits that say so anew.
 
-    Args:
-        kinds: group and mask in the first robot and in the second, with the first shape that has them.
+    The kinds are group and mask in the first robot and in the second, with the first shape that has them.
     """
     for (i, one), (j, two) in combinations_with_replacement(enumerate(kinds), 2):
         in_a = bool(one[0] & two[1]) and bool(two[0] & one[1])

@@ -20,12 +20,9 @@ TARGET = "numpy"  # a few states: nothing is worth compiling
 
 
 def errors(a: View, b: View, offsets: Mapping[str, np.ndarray]) -> tuple[dict[str, tuple[float, str]], str]:
-    """Return the largest relative differences with where each is, and a note where they could not be had.
+    """Return the largest relative differences with where each is, and a note if they could not be found.
 
-    Args:
-        a: the first robot.
-        b: the second, with the same bodies and joints.
-        offsets: where the frames of b's bodies are in those of a.
+    The robots have the same bodies and joints; offsets say where the frames of b's bodies are in those of a.
     """
     try:
         one, two = _models(a.thing, b.thing)

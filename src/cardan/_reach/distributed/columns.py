@@ -25,18 +25,12 @@ FORMATS = "a folder of .npy files, or a file .npy, .npz, .parquet or .zarr"
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Values of one argument, a row each along the first dimension.
+    """Values of one argument, a row each along the first dimension."""
 
-    Attributes:
-        path: the file or folder it is read from; None for what is in memory.
-        shape: rows, then what each holds.
-        dtype: type of number.
-        rows: gives the rows from one on, up to another; can be pickled if it reads a path.
-    """
-
-    path: str | None
-    shape: tuple[int, ...]
-    dtype: np.dtype
+    path: str | None  # the file or folder it is read from; None for what is in memory
+    shape: tuple[int, ...]  # rows, then what each holds
+    dtype: np.dtype  # type of number
+    # gives the rows from one on, up to another; can be pickled if it reads a path
     rows: Callable[[int, int], np.ndarray]
 
 
@@ -47,13 +41,7 @@ def in_memory(array: Any) -> Column:
 
 
 def columns_of(where: str, data: Any) -> dict[str, Column]:
-    """Return the columns of a mapping from names to arrays or paths, or of a path.
-
-    Raises:
-        ParameterError, DTypeError: for what is none of these.
-        OSError: for a file that cannot be read.
-        MissingExtraError: for a format whose package is not installed.
-    """
+    """Return the columns of a mapping from names to arrays or paths, or of a path."""
     if isinstance(data, Mapping):
         nameless = [name for name in data if not isinstance(name, str)]
         if nameless:
@@ -100,11 +88,7 @@ def _opened(path: Path) -> dict[str, Column]:
 
 
 def _in_file(path: str, stream: BinaryIO) -> Column:
-    """Return the array that begins where a stream stands.
-
-    Raises:
-        ParameterError: if none does.
-    """
+    """Return the array that begins where a stream stands; ParameterError if none does."""
     try:
         version = np.lib.format.read_magic(stream)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0

@@ -17,19 +17,12 @@ from cardan._compiler.runtime.threads import num_threads
 
 
 class Engine(Protocol):
-    """What computes chunks.
+    """What computes chunks."""
 
-    Attributes:
-        width: how many chunks are handed to it at a time.
-        shares_memory: whether what it is handed needs no pickling.
-        died: the errors that say that a worker died.
-        is_exact: whether such an error is of the chunk whose worker died; if not, of every chunk handed to it.
-    """
-
-    width: int
-    shares_memory: bool
-    died: tuple[type[BaseException], ...]
-    is_exact: bool
+    width: int  # how many chunks are handed to it at a time
+    shares_memory: bool  # whether what it is handed needs no pickling
+    died: tuple[type[BaseException], ...]  # the errors that say that a worker died
+    is_exact: bool  # whether such an error is of the chunk whose worker died; if not, of every chunk handed to it
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Let a worker call something."""

@@ -23,17 +23,11 @@ from cardan._reach.distributed.columns import zarr_columns
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What the results of all rows are: an array each.
+    """What the results of all rows are: an array each."""
 
-    Attributes:
-        names: of the results.
-        shapes: of the arrays, rows first.
-        dtype: of all of them.
-    """
-
-    names: tuple[str, ...]
-    shapes: tuple[tuple[int, ...], ...]
-    dtype: np.dtype
+    names: tuple[str, ...]  # of the results
+    shapes: tuple[tuple[int, ...], ...]  # of the arrays, rows first
+    dtype: np.dtype  # of all of them
 
     @property
     def rows(self) -> int:
@@ -196,11 +190,7 @@ WRITERS: Mapping[str, Files] = {
 
 
 def writer(where: str, out: Path, table: Table) -> Files:
-    """Return the format that a name asks for.
-
-    Raises:
-        ParameterError: if there is none, or it holds one array and there are several results.
-    """
+    """Return the format of a name; ParameterError if there is none, or if it cannot hold several results."""
     if out.suffix not in WRITERS:
         expected = "a name that ends in " + ", ".join(filter(None, WRITERS)) + ", or has no ending: a folder of .npy"
         raise ParameterError(f"{where}: out", got=str(out), expected=expected)

@@ -21,16 +21,11 @@ LASTING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 @dataclass(slots=True)
 class Attempt:
-    """A chunk that is to be computed.
+    """A chunk that is to be computed."""
 
-    Attributes:
-        chunk: its rows.
-        failures: how often it failed for a reason that may pass.
-        is_suspect: whether a worker died while it and others were computed: it is tried alone, so that it is known.
-    """
-
-    chunk: Chunk
-    failures: int = 0
+    chunk: Chunk  # its rows
+    failures: int = 0  # how often it failed for a reason that may pass
+    # whether a worker died while it and others were computed: it is tried alone, so that it is known
     is_suspect: bool = False
 
 
@@ -40,14 +35,7 @@ def is_passing(error: BaseException) -> bool:
 
 
 class Schedule:
-    """Computes chunks by an engine.
-
-    Args:
-        where: the function, for messages.
-        engine: what computes.
-        submit: hands a chunk to it.
-        retries: how often a chunk is tried again.
-    """
+    """Computes chunks by an engine that `submit` hands them to; each is tried again at most `retries` times."""
 
     def __init__(self, where: str, engine: Engine, submit: Callable[[Chunk], Future[Any]], retries: int) -> None:
         self._where, self._engine, self._submit, self._retries = where, engine, submit, retries
@@ -57,11 +45,7 @@ class Schedule:
         self._finished: SimpleQueue[Future[Any]] = SimpleQueue()
 
     def results(self, chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Any]]:
-        """Yield each chunk and its result, as they are finished.
-
-        Raises:
-            ChunkError: for the first chunk that fails for good; no other one is begun then.
-        """
+        """Yield each chunk and its result as they are finished; ChunkError for the first that fails for good."""
         fresh = iter(chunks)
         while self._begin(fresh):
             future = self._finished.get()
@@ -89,11 +73,7 @@ class Schedule:
         return bool(self._running)
 
     def _failed(self, attempt: Attempt, error: BaseException) -> None:
-        """Let a chunk be tried again, if that may help.
-
-        Raises:
-            ChunkError: if not.
-        """
+        """Let a chunk be tried again, if that may help; ChunkError if not."""
         died = isinstance(error, self._engine.died)
         if died and not self._engine.is_exact and not attempt.is_suspect:
             self._again.append(Attempt(attempt.chunk, attempt.failures, True))

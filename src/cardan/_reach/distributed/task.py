@@ -29,29 +29,17 @@ from cardan._version import __version__
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One function of one robot, and where its arguments come from and its results go.
+    """One function of one robot, and where its arguments come from and its results go."""
 
-    Attributes:
-        function: the compiled function.
-        model: the robot.
-        options: of the function.
-        fixed: arguments that are the same for all rows.
-        columns: arguments that are read where they are needed.
-        form: of the function's results.
-        table: the results of all rows.
-        files: what writes them; None where they are sent back.
-        place: where to.
-    """
-
-    function: Function
-    model: Model
-    options: Mapping[str, Any]
-    fixed: Mapping[str, Any]
-    columns: Mapping[str, Column]
-    form: Form
-    table: Table
-    files: Files | None
-    place: Path | None
+    function: Function  # the compiled function
+    model: Model  # the robot
+    options: Mapping[str, Any]  # of the function
+    fixed: Mapping[str, Any]  # arguments that are the same for all rows
+    columns: Mapping[str, Column]  # arguments that are read where they are needed
+    form: Form  # of the function's results
+    table: Table  # the results of all rows
+    files: Files | None  # what writes them; None where they are sent back
+    place: Path | None  # where to
 
     def results(self, chunk: Chunk, sent: Mapping[str, np.ndarray]) -> list[np.ndarray] | None:
         """Return the results of a chunk, or None once they are written; `sent` holds what is not read here."""
@@ -64,11 +52,7 @@ class Job:
         return None
 
     def pickled(self) -> bytes:
-        """Return it as bytes.
-
-        Raises:
-            ParameterError, FunctionReferenceError: for a function that cannot be sent to another process.
-        """
+        """Return it as bytes; ParameterError, FunctionReferenceError if it cannot be sent to another process."""
         try:
             return pickle.dumps(self, pickle.HIGHEST_PROTOCOL)
         except FunctionReferenceError:
@@ -101,17 +85,11 @@ MANY = 256
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A function and its arguments, divided.
+    """A function and its arguments, divided."""
 
-    Attributes:
-        job: what workers do who send results back.
-        sent: the columns that are in memory here; workers read the others.
-        compiled: the program, which workers find on the disk.
-    """
-
-    job: Job
-    sent: Mapping[str, Column]
-    compiled: Compiled
+    job: Job  # what workers do who send results back
+    sent: Mapping[str, Column]  # the columns that are in memory here; workers read the others
+    compiled: Compiled  # the program, which workers find on the disk
 
     @classmethod
     def of(cls, function: Function, model: Model, data: Any, options: Mapping[str, Any]) -> Task:

@@ -111,12 +111,7 @@ def generate(
 
 
 def _chosen(functions: Any) -> dict[str, One]:
-    """Return functions by name.
-
-    Raises:
-        DuplicateNameError: for two of one name.
-        ParameterError: for none.
-    """
+    """Return functions by name; DuplicateNameError for two of one name."""
     if isinstance(functions, Mapping):
         chosen = {str(name): _checked(one) for name, one in functions.items()}
     else:
@@ -153,12 +148,7 @@ def _first_line(one: One) -> str:
 
 
 def program_of(name: str, one: One, model: Model) -> Program:
-    """Return the program of a function for a model, without the optional arrays.
-
-    Raises:
-        TraceError: if there is none, with the line where it was given up.
-        ParameterError: for options that are not given, and without results.
-    """
+    """Return the program of a function for a model, without the optional arrays; TraceError if there is none."""
     given = dict(one.keywords) if isinstance(one, functools.partial) else {}
     inner: Any = one.func if isinstance(one, functools.partial) else one
     if isinstance(inner, Solver):

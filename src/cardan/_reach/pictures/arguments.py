@@ -91,19 +91,12 @@ ROUNDING = 1e-9
 
 
 class Freedom(NamedTuple):
-    """A degree of freedom: an entry of v.
+    """A degree of freedom: an entry of v."""
 
-    Attributes:
-        place: in v.
-        joint: whose it is.
-        name: the joint's, and where it has several, behind a dot that of this one.
-        unit: of the coordinate, `"rad"` or `"m"`.
-    """
-
-    place: int
-    joint: str
-    name: str
-    unit: str
+    place: int  # in v
+    joint: str  # whose it is
+    name: str  # the joint's, and where it has several, behind a dot that of this one
+    unit: str  # of the coordinate, `"rad"` or `"m"`
 
 
 def freedoms(model: Model) -> list[Freedom]:

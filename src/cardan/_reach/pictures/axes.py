@@ -62,17 +62,7 @@ def draw_frame(
     colours: tuple[str, ...] = AXES,
     names: str = "",
 ) -> None:
-    """Draw the axes of a frame: x red, y green, z blue.
-
-    Args:
-        axes: matplotlib's, in three dimensions.
-        pose: of the frame, shape (4, 4).
-        size: length of the axes.
-        strength: 1 for opaque lines.
-        width: of the lines.
-        colours: of the axes.
-        names: a letter for the end of each axis, or none.
-    """
+    """Draw the axes of a frame at a pose (4, 4): x red, y green, z blue, with a letter of the names at each end."""
     origin = pose[:3, 3]
     for k, colour in enumerate(colours):
         arrow = size * pose[:3, k]

@@ -29,21 +29,13 @@ DIM = 0.45  # of the light comes from all around
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is to be drawn, in the world [m].
+    """What is to be drawn, in the world [m]."""
 
-    Attributes:
-        facets: corners, shape (facets, 4, 3).
-        colours: of the facets, red, green, blue and opacity in [0, 1], shape (facets, 4).
-        bones: ends of lines within bodies and along joints that have moved them apart, shape (lines, 2, 3).
-        gaps: ends of lines between the two sides of joints that close loops, shape (closing joints, 2, 3).
-        dots: origins of bodies without facets, shape (bodies, 3).
-    """
-
-    facets: np.ndarray
-    colours: np.ndarray
-    bones: np.ndarray
-    gaps: np.ndarray
-    dots: np.ndarray
+    facets: np.ndarray  # corners, shape (facets, 4, 3)
+    colours: np.ndarray  # of the facets, red, green, blue and opacity in [0, 1], shape (facets, 4)
+    bones: np.ndarray  # ends of lines within bodies and along joints that have moved them apart, shape (lines, 2, 3)
+    gaps: np.ndarray  # ends of lines between the two sides of joints that close loops, shape (closing joints, 2, 3)
+    dots: np.ndarray  # origins of bodies without facets, shape (bodies, 3)
 
     def points(self) -> np.ndarray:
         """Return all corners and ends, shape (points, 3)."""
@@ -51,15 +43,9 @@ class Scene:
 
 
 def scene_of(model: Model, q: np.ndarray, roles: Roles) -> Scene:
-    """Return a robot at one configuration, shape (nq,).
+    """Return a robot at one configuration, shape (nq,); NotFiniteError for poses that are not finite.
 
-    Args:
-        model: the robot.
-        q: its configuration, shape (nq,).
-        roles: of shapes, `"visual"` or `"collision"`: each body is drawn by those of the first of which it has some.
-
-    Raises:
-        NotFiniteError: where poses are not finite.
+    Each body is drawn by its shapes of the first of the roles, `"visual"` or `"collision"`, of which it has some.
     """
     kinematics = Kinematics(model, tuple(float(e) for e in q))
     facets, colours, drawn = [], [], set()

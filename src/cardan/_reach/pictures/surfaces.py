@@ -20,12 +20,7 @@ _UNIT = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], dtype=float)
 
 
 def facets_of(geometry: Geometry) -> np.ndarray:
-    """Return the surface of a geometry in its own frame [m], shape (facets, 4, 3); a half space has none.
-
-    Raises:
-        MissingExtraError: for a mesh, without the extra `mesh`.
-        ParameterError: for a mesh whose file is not found or cannot be read.
-    """
+    """Return the surface of a geometry in its own frame [m], shape (facets, 4, 3); a half space has none."""
     match geometry:
         case Box(size):
             return _cube() * (0.5 * np.array(size))

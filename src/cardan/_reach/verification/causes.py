@@ -74,11 +74,7 @@ def adjoints(poses: Sequence[SE3]) -> np.ndarray:
 def error_of(got: np.ndarray, true: np.ndarray, errors: Errors = NONE, Ad: np.ndarray = ANY) -> str:
     """Return which error turns the true values into those given at every sample; empty if none does.
 
-    Args:
-        got: shape (n, rows, columns), the first at the neutral configuration.
-        true: what belongs there.
-        errors: to try, beside factors.
-        Ad: of the poses there.
+    Both have the shape (n, rows, columns), the first at the neutral configuration; Ad is of the poses there.
     """
     for words, factor in FACTORS.items():
         if _close(got, factor * true):
@@ -95,11 +91,7 @@ def error_of(got: np.ndarray, true: np.ndarray, errors: Errors = NONE, Ad: np.nd
 def explained(got: np.ndarray, true: np.ndarray, Ad: np.ndarray, names: Sequence[str]) -> tuple[str, bool]:
     """Return in words what is wrong with motion subspaces, and whether that is all of it.
 
-    Args:
-        got: those of the joint, the first at the neutral configuration.
-        true: those that belong there.
-        Ad: of the poses there.
-        names: of the velocities.
+    The first is at the neutral configuration; Ad is of the poses there, the names are those of the velocities.
     """
     pairs = [(got[:, :, [j]], true[:, :, [j]]) for j in range(len(names))]
     wrong = [j for j, pair in enumerate(pairs) if not _close(*pair)]

@@ -88,17 +88,12 @@ class Skip(Exception):  # noqa: N818 -- no error
 
 
 class Ledger:
-    """Keeps the worst of what a check compares.
-
-    Attributes:
-        cause: the likely cause, which a check may set when `failed`.
-        note: what else is worth knowing.
-        now: the q and v being looked at, should the joint's code raise an error.
-    """
+    """Keeps the worst of what a check compares."""
 
     def __init__(self, name: str, identity: str, tolerance: float) -> None:
         self.name, self.identity, self.tolerance = name, identity, tolerance
-        self.cause, self.note = "", ""
+        self.cause, self.note = "", ""  # the likely cause, which a check may set when `failed`; what else to know
+        # The q and v being looked at, should the joint's code raise an error.
         self.now: tuple[Sequence[float] | None, Sequence[float] | None] = (None, None)
         self._ratio, self._error, self._limit = 0.0, 0.0, tolerance
         self._q: Numbers | None = None

@@ -31,19 +31,12 @@ class TransformAlone(Joint):
 
 @dataclass
 class Samples:
-    """Configurations (the neutral one if it is within the limits, then random ones), velocities and accelerations.
+    """Configurations (the neutral one if it is within the limits, then random ones), velocities and accelerations."""
 
-    Args:
-        joint: whose.
-        count: number of configurations.
-        seed: of the random numbers.
-        limits: positions to keep within, beside those of the joint's domain.
-    """
-
-    joint: Joint
-    count: int = 12
-    seed: int = 0
-    limits: Limits | None = None
+    joint: Joint  # whose
+    count: int = 12  # number of configurations
+    seed: int = 0  # of the random numbers
+    limits: Limits | None = None  # positions to keep within, beside those of the joint's domain
 
     @cached_property
     def bounds(self) -> Limits:

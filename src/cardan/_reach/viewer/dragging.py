@@ -50,11 +50,7 @@ class Dragging:
     # --- what it is on ---
 
     def hold(self, frame: str | None = None, joint: str | None = None) -> None:
-        """Put the handle on a frame or a joint, or on nothing.
-
-        Raises:
-            UnknownNameError: for a frame that does not exist, or a joint that is not moved by a handle.
-        """
+        """Put the handle on a frame or a joint, or on nothing; UnknownNameError for one that has no handle."""
         if frame is not None:
             self.robot.model.attachment(frame)
         if joint is not None and joint not in self._joints:
@@ -150,15 +146,9 @@ FIRMLY = 100.0
 
 
 def reached(model: Model, frame: str, target: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Return the configuration near q in which a frame is at a pose, or as near to it as was found.
+    """Return the configuration near q, (nq,), in which a frame is at a pose (4, 4) in the world, or as near as found.
 
     A base that floats stays where it is, unless it is the base that is dragged.
-
-    Args:
-        model: the robot.
-        frame: the frame that is dragged.
-        target: its pose in the world, shape (4, 4).
-        q: where the robot is, shape (nq,).
     """
     bases = [c.child for c in owners(model) if c.parent == WORLD and c.joint.is_floating]
     held = [base for base in bases if model.attachment(base).node != model.attachment(frame).node]

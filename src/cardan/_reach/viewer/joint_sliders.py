@@ -32,23 +32,14 @@ STEPS = 1000
 
 @dataclass(frozen=True, slots=True)
 class SliderRange:
-    """One degree of freedom as a slider has it.
+    """One degree of freedom as a slider has it."""
 
-    Args:
-        joint: its joint's name.
-        index: which of the joint's degrees of freedom it is.
-        label: what it is called, with its unit.
-        lower: least value.
-        upper: largest value.
-        step: a power of ten.
-    """
-
-    joint: str
-    index: int
-    label: str
-    lower: float
-    upper: float
-    step: float
+    joint: str  # its joint's name
+    index: int  # which of the joint's degrees of freedom it is
+    label: str  # what it is called, with its unit
+    lower: float  # least value
+    upper: float  # largest value
+    step: float  # a power of ten
 
     def rounded(self, value: float) -> float:
         """Return a value as the slider can show it."""
@@ -57,12 +48,7 @@ class SliderRange:
 
 
 def slider_ranges(model: Model, way: float = WAY) -> list[SliderRange]:
-    """Return the degrees of freedom of a model, in the order of v.
-
-    Args:
-        model: the robot.
-        way: how far to go either way where a length has no limit [m].
-    """
+    """Return the degrees of freedom in the order of v; lengths without a limit go so far either way [m]."""
     return [_range(c, k, way) for c in owners(model) for k in range(c.joint.nv)]
 
 

@@ -173,11 +173,7 @@ def sample(robot: ShownRobot, path: np.ndarray, times: np.ndarray, at: float) ->
 
 
 def checked_path(robot: ShownRobot, trajectory: Any) -> np.ndarray:
-    """Return a trajectory as an array (T, worlds, nq).
-
-    Raises:
-        ShapeError, DTypeError, NotFiniteError, ConfigurationError: if it is none of this robot.
-    """
+    """Return a trajectory as an array (T, worlds, nq); ShapeError and others if it is not one of this robot."""
     where, nq, worlds = f"viewer: trajectory of {robot.name!r}", robot.model.nq, len(robot.rows)
     array = numeric_array(where, "trajectory", trajectory)
     if array.ndim not in (2, 3) or 0 in array.shape or (array.ndim == 3 and array.shape[1] != worlds):
@@ -191,11 +187,7 @@ def checked_path(robot: ShownRobot, trajectory: Any) -> np.ndarray:
 
 
 def checked_times(times: Any, dt: float | None, number: int) -> np.ndarray:
-    """Return the times of the samples [s]: as given, or dt apart, or drawn one by one.
-
-    Raises:
-        ParameterError: for both, times that do not ascend, or another number of them; for a dt that is not > 0.
-    """
+    """Return the times of the samples [s]: as given, or dt apart, or drawn one by one; ParameterError for others."""
     if times is None:
         return positive("dt of a trajectory", 1.0 / RATE if dt is None else dt, "s") * np.arange(number)
     if dt is not None:

@@ -33,17 +33,11 @@ Draw = Callable[[np.ndarray, Placement], None]
 
 @dataclass(slots=True)
 class Layer:
-    """Something that is drawn of a robot, and can be hidden.
+    """Something that is drawn of a robot, and can be hidden."""
 
-    Attributes:
-        node: of viser's scene.
-        draw: sends what there is to see.
-        things: of shapes: the row of the body's pose, and what viser shows there.
-    """
-
-    node: Any
-    draw: Draw
-    things: Sequence[tuple[int, Any]] = ()
+    node: Any  # of viser's scene
+    draw: Draw  # sends what there is to see
+    things: Sequence[tuple[int, Any]] = ()  # of shapes: the row of the body's pose, and what viser shows there
 
 
 def moved(handle: Any, positions: np.ndarray, wxyz: np.ndarray) -> None:
@@ -184,16 +178,10 @@ def inertias(scene: Any, path: str, model: Model, at: Placement) -> Draw:
 
 
 def equivalent_ellipsoid(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ellipsoid of uniform density with a mass and inertia: its semi-axes, shape (3,) [m], and their axes.
+    """Return the ellipsoid of uniform density with a mass and inertia: its semi-axes, (3,) [m], and their axes, (3, 3).
 
     With the principal moments A, B, C, the semi-axes are a = sqrt(5/2 (B + C - A) / m) and so on. A moment that breaks
-    the triangle inequality gives an ellipsoid that is flat.
-
-    Args:
-        inertia: of a body with mass.
-
-    Returns:
-        The semi-axes, and the rotation matrix, shape (3, 3), whose columns are their directions in the body.
+    the triangle inequality gives an ellipsoid that is flat. The axes are the columns of a rotation matrix.
     """
     about = np.array(inertia.inertia_at_com.matrix().rows(), dtype=float)
     moments, axes = np.linalg.eigh(about)

@@ -27,11 +27,7 @@ Action = Callable[[], Any]
 
 
 class Mailbox:
-    """A thread and what waits for it.
-
-    Args:
-        around: gives a context in which a round of actions is done, such as one in which messages are sent together.
-    """
+    """A thread and what waits for it; each round is done in a context, in which messages are sent together."""
 
     def __init__(self, around: Callable[[], Any]) -> None:
         self._around = around
@@ -43,13 +39,9 @@ class Mailbox:
         self._thread.start()
 
     def post(self, kind: Hashable, action: Action, after: float = 0.0, *, replace: bool = True) -> None:
-        """Ask for an action, instead of the one of its kind that waits.
+        """Let the thread do an action in some time [s], instead of the one of its kind that waits.
 
-        Args:
-            kind: what it is about.
-            action: called in the mailbox's thread.
-            after: time until it may be done [s].
-            replace: whether it takes the place of one that waits; else it is that one that will be done.
+        Without `replace` the one that waits is done, and this one is not.
         """
         with self._change:
             if not self._closed and (replace or kind not in self._waiting):
@@ -124,17 +116,7 @@ GROUND = {
 
 
 class ServedScene:
-    """What robots are shown on.
-
-    Args:
-        host: the address the page is served at.
-        port: its port; None for the first free one from `FIRST_PORT` on.
-        title: what is written above the controls.
-
-    Attributes:
-        server: viser's server.
-        mailbox: of the thread that changes what is shown.
-    """
+    """viser's server at an address and port, or the first free one from `FIRST_PORT` on, and its one thread."""
 
     def __init__(self, host: str, port: int | None, title: str) -> None:
         viser, _ = (package(name, "the viewer", "view") for name in ("viser", "trimesh"))
@@ -156,10 +138,7 @@ class ServedScene:
     def by_browser(self, action: Callable[..., Any], *context: Any, always: bool = False) -> Callable[[Any], Any]:
         """Return what viser calls for a widget: the action with the value a browser gave, in the scene's thread.
 
-        Args:
-            action: called with the context and the value.
-            context: what comes before it.
-            always: for buttons, whose clicks all count.
+        The context comes before the value. All clicks of buttons count (`always`); of other values the newest does.
         """
         kind = object()
 

@@ -243,11 +243,7 @@ class ShownRobot:
 
 
 def checked_rows(where: str, model: Model, q: Any, worlds: int | None = None) -> np.ndarray:
-    """Return configurations as rows, (worlds, nq): a copy; one stands for all worlds.
-
-    Raises:
-        ShapeError, DTypeError, NotFiniteError, ConfigurationError: if q is no configuration, or not of so many worlds.
-    """
+    """Return configurations as rows, (worlds, nq): a copy; one stands for all worlds. Errors name what does not fit."""
     array = numeric_array(where, "q", q.q if isinstance(q, State) else q)
     rows = np.atleast_2d(array)
     if (

@@ -27,11 +27,7 @@ def touching(found: Contacts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def checked_vectors(name: str, value: Any, like: tuple[int, ...] | None = None) -> np.ndarray:
-    """Return vectors of shape (n, 3), or (worlds, n, 3), as an array.
-
-    Raises:
-        ShapeError, DTypeError, NotFiniteError: if they are none, or not as many as there should be.
-    """
+    """Return vectors of shape (n, 3), or (worlds, n, 3), as an array; errors name what does not fit."""
     array = np.asarray(numeric_array("viewer.contacts", name, value), dtype=float)
     if array.ndim not in (2, 3) or array.shape[-1] != 3 or (like is not None and array.shape != like):
         expected = f"{like}, as the points" if like else "(n, 3), or (worlds, n, 3)"
@@ -41,12 +37,7 @@ def checked_vectors(name: str, value: Any, like: tuple[int, ...] | None = None) 
 
 
 class TouchingPoints:
-    """What is drawn of contacts.
-
-    Args:
-        scene: viser's.
-        path: of its node there.
-    """
+    """What is drawn of contacts, at a path of viser's scene."""
 
     def __init__(self, scene: Any, path: str) -> None:
         self._scene, self._path, self._balls, self._arrows = scene, path, None, None

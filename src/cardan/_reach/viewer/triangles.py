@@ -39,44 +39,23 @@ OPACITY = {"visual": 1.0, "collision": 0.45}
 
 
 def trimesh() -> Any:
-    """Return the module `trimesh`, an extra: imported when it is used.
-
-    Raises:
-        MissingExtraError: if it is not installed; the message says which command installs it.
-    """
+    """Return the module `trimesh`, an extra: imported when it is used."""
     return package("trimesh", "the viewer", "view")
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """Triangles of one colour, or a binary glTF file with materials of its own.
+    """Triangles of one colour, or a binary glTF file with materials of its own."""
 
-    Args:
-        vertices: shape (n, 3) [m], in body axes.
-        faces: indices of vertices, shape (m, 3).
-        rgba: colour, in [0, 1].
-        flat: whether every triangle is shaded as the plane it is.
-        glb: the file; empty where the colour counts.
-    """
-
-    vertices: np.ndarray
-    faces: np.ndarray
-    rgba: tuple[float, ...]
-    flat: bool = False
-    glb: bytes = b""
+    vertices: np.ndarray  # shape (n, 3) [m], in body axes
+    faces: np.ndarray  # indices of vertices, shape (m, 3)
+    rgba: tuple[float, ...]  # colour, in [0, 1]
+    flat: bool = False  # whether every triangle is shaded as the plane it is
+    glb: bytes = b""  # the file; empty where the colour counts
 
 
 def surface_of(shape: Shape, rgb: tuple[float, ...] = PLAIN) -> Surface:
-    """Return what is drawn for a shape.
-
-    Args:
-        shape: the shape.
-        rgb: its colour if the description and the file have none, and that of a collision shape.
-
-    Raises:
-        MissingExtraError: without the extra `view`.
-        ParameterError: if there is no such file, or it cannot be read.
-    """
+    """Return what is drawn for a shape, in a colour if it has none; ParameterError if its file cannot be read."""
     geometry, pose = shape.geometry, shape.pose.matrix()
     if isinstance(geometry, Mesh):
         return _of_file(shape, geometry, pose @ np.diag((*geometry.scale, 1.0)), rgb)
@@ -164,11 +143,7 @@ def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray, rgb: tuple[float, ...]) ->
 
 
 def parts_of_file(uri: str, path: str | None) -> list[Any]:
-    """Return the meshes in a file, by trimesh, each placed as the file says, in metres.
-
-    Raises:
-        ParameterError: if there is no such file, it cannot be read, or holds no triangle.
-    """
+    """Return the meshes in a file, each placed as the file says, in metres; ParameterError if it holds no triangle."""
     if path is None or not Path(path).is_file() or mesh_reader(path):
         return [surface_of_file(uri, path)]
     try:

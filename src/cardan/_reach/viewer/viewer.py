@@ -380,11 +380,7 @@ class Viewer:
 
 
 def checked_place(at: Any) -> np.ndarray | None:
-    """Return where a robot is to stand, shape (3,) [m], or None.
-
-    Raises:
-        ShapeError, DTypeError, NotFiniteError: if it is no point.
-    """
+    """Return where a robot is to stand, shape (3,) [m], or None; ShapeError and others if it is not a point."""
     if at is None:
         return None
     array = np.asarray(numeric_array("viewer.add", "at", at), dtype=float)
@@ -457,11 +453,7 @@ def _named(things: Any) -> list[tuple[str | None, Any]]:
 
 
 def of_each(where: str, what: str, names: Sequence[str], value: Any) -> list[Any]:
-    """Return something of each robot: by name (None where there is none), in their order, or of the only one.
-
-    Raises:
-        UnknownNameError, ShapeError: for a robot that is none; for another number of them.
-    """
+    """Return something of each robot: by name (None if it is missing), in their order, or of the only one."""
     if isinstance(value, Mapping):
         for name in value:
             if name not in names:
@@ -480,12 +472,7 @@ def of_each(where: str, what: str, names: Sequence[str], value: Any) -> list[Any
 
 
 def model_of(thing: Any) -> Model:
-    """Return the model of what is to be shown.
-
-    Raises:
-        DTypeError: if it is no robot.
-        ParameterError: for a model with inputs, whose poses depend on more than q.
-    """
+    """Return the model of what is to be shown; one with inputs is refused: its poses depend on more than q."""
     model = thing.model() if isinstance(thing, Mechanism) else thing.model if isinstance(thing, World) else thing
     if not isinstance(model, Model):
         hint = "Read it first: cardan.show(cardan.load(file))." if isinstance(thing, str) else ""
