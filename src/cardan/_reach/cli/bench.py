@@ -52,7 +52,6 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def empty_cache() -> Iterator[None]:
-    """Keep compiled programs in a new, temporary place, so that compiling takes the time it takes at first."""
     before = os.environ.get("CARDAN_CACHE_DIR")
     with tempfile.TemporaryDirectory(prefix="cardan-bench-") as place:
         os.environ["CARDAN_CACHE_DIR"] = place
@@ -125,7 +124,6 @@ def measured(
 
 
 def report(model: Model, where: dict[str, Any], rows: list[dict[str, Any]]) -> str:
-    """Return the times as a table, with what they depend on above it."""
     states = max(row["states"] for row in rows)
     head = f"{model.name}, nv = {model.nv}: times of one state, in batches of {states}, float64"
     machine = f"{where['processor']}, {where['threads']} threads, {where['peak_gflops']:.0f} GFlop/s a core at most"

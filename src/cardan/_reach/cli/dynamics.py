@@ -30,7 +30,6 @@ def fill(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compute and write, in chunks, with progress on long inputs."""
     model = load_robot(args)
     frame = args.frame or model.body_names[-1]
     model.attachment(frame)
@@ -61,7 +60,6 @@ def columns(model: Model, trajectory: Trajectory, frame: str) -> dict[str, np.nd
 
 
 def effort_names(model: Model) -> list[str]:
-    """Return a name for each of the nv efforts."""
     names = []
     for c in model.connections:
         iv = model.v_slice(c.name)

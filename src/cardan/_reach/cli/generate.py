@@ -38,7 +38,6 @@ def fill(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write all files, or none."""
     functions: dict[str, One] = dict(_functions(args.function, args.frame))
     model = _model(args, functions)
     if not functions:

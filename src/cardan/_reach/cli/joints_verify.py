@@ -85,7 +85,6 @@ def class_of(file: Path, name: str) -> type[Joint]:
 
 
 def made(kind: type[Joint], arguments: str | None) -> Joint:
-    """Return the joint of a class and its arguments, a JSON object of keywords or a list."""
     try:
         given = json.loads(arguments) if arguments is not None else {}
     except json.JSONDecodeError as error:
@@ -155,7 +154,6 @@ def _poses(joint: Joint, j: int, limits: Limits | None) -> tuple[str, np.ndarray
 
 
 def _errors(axes: Any, certificate: Certificate) -> None:
-    """Draw the worst error of each check as a bar, its tolerance as a tick."""
     findings = certificate.findings
     places = np.arange(len(findings))
     errors = [FLOOR if f.status == "skipped" else np.clip(f.error, 1.3 * FLOOR, CEILING) for f in findings]

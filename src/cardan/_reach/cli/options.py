@@ -101,7 +101,6 @@ def add(parser: argparse.ArgumentParser, *names: str, **changes: Any) -> None:
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
-    """Return how files are read, as options of `load`."""
     return {
         "package_dirs": args.package,
         "srdf": args.srdf,
@@ -122,12 +121,10 @@ def locked(args: argparse.Namespace, robot: Any) -> Any:
 
 
 def read_file(args: argparse.Namespace) -> Any:
-    """Return the mechanism, or model, that FILE holds."""
     return locked(args, read_robot(args.file, **reading(args)))
 
 
 def load_robot(args: argparse.Namespace) -> Model:
-    """Return the model that FILE holds, on its base."""
     return locked(args, load(args.file, base=args.base, root=args.root, **reading(args)))
 
 
@@ -173,7 +170,6 @@ def harmless(text: str) -> str:
 
 
 def say(text: Any) -> None:
-    """Print, harmlessly."""
     print(harmless(str(text)))
 
 

@@ -35,8 +35,6 @@ def check_picture(file: str | Path) -> None:
 
 
 def picture_writer(figure: Any, file: str | Path, dpi: int = 150) -> Callable[[BinaryIO], None]:
-    """Return what writes a picture, of the kind a file's name ends in, into an open stream."""
-
     def write(stream: BinaryIO) -> None:
         figure.savefig(stream, dpi=dpi, format=Path(file).suffix.lower().removeprefix("."))
         pyplot_module().close(figure)

@@ -159,7 +159,6 @@ def begun(args: argparse.Namespace, world: World) -> State:
 
 
 def _shuffled(state: State, seed: int) -> np.ndarray:
-    """Return random configurations, with floating bases where they are, and loops closed."""
     world = state.world
     q = world.model.random_configuration((len(state),), seed=seed)
     for articulation in world.articulations.values():
@@ -190,7 +189,6 @@ def _check_outputs(args: argparse.Namespace) -> None:
 
 
 def _write(args: argparse.Namespace, solver: Solver, record: Recorded) -> None:
-    """Write arrays and picture, or neither."""
     world = solver.world
     tables = {"joints": np.array(world.model.joint_names), "q_starts": world.q_starts, "v_starts": world.v_starts}
     arrays: dict[str, Any] = record._asdict() | tables

@@ -60,12 +60,10 @@ def motion(model: Model) -> Motion:
 
 
 def moving(model: Model) -> list[str]:
-    """Return the names of the joints that move, each of one degree of freedom here."""
     return [name for name in model.joint_names if range(model.nv)[model.v_slice(name)]]
 
 
 def torque_table(model: Model, tau: np.ndarray) -> str:
-    """Return smallest and largest torque of each joint, with its limit."""
     numbers = zip(moving(model), tau.min(axis=0), tau.max(axis=0), model.effort_upper, strict=True)
     rows = [(name, *(f"{e:9.3f}" for e in row)) for name, *row in numbers]
     return table(("joint", "min [N m]", "max [N m]", "limit [N m]"), rows)

@@ -67,7 +67,6 @@ def _column(where: str, name: str, value: Any) -> Column:
 
 
 def _opened(path: Path) -> dict[str, Column]:
-    """Return the columns of a file or folder."""
     if path.suffix == ".npy":
         with open(path, "rb") as stream:
             return {path.stem: _in_file(str(path), stream)}
@@ -152,7 +151,6 @@ def _check_whole(file: str, name: str, column: Any) -> None:
 
 
 def _check_lengths(file: str, name: str, column: Any, size: int) -> None:
-    """Raise where a list is of another length than the first one."""
     lengths = package("pyarrow.compute", "Parquet", "parquet").list_value_length(column).to_numpy(zero_copy_only=False)
     if (lengths != size).any():
         got = f"a list of {lengths[lengths != size][0]} numbers"
@@ -189,7 +187,6 @@ def _parquet_rows(
 
 
 def _first(file: Any, field: Any) -> Any:
-    """Return the first row of a column of lists that may be of any length; None for others, and if there is no row."""
     types = package("pyarrow", "Parquet", "parquet").types
     if not (types.is_list(field.type) or types.is_large_list(field.type)) or not file.metadata.num_rows:
         return None

@@ -121,7 +121,6 @@ class Mapped:
         return out
 
     def run(self, task: Task, job: Job, done: set[int], take: Callable[[Chunk, Any], None]) -> None:
-        """Compute what is not done; `take` is given each chunk and its results."""
         rows = job.table.rows
         chunks = ((k, min(k + self.chunk, rows)) for k in range(0, max(rows, 1), self.chunk) if k not in done)
         begun = next(chunks, None)

@@ -31,11 +31,9 @@ class Table:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
         return self.shapes[0][0]
 
     def empty(self) -> list[np.ndarray]:
-        """Return arrays for all of them."""
         return [np.empty(shape, self.dtype) for shape in self.shapes]
 
 
@@ -87,7 +85,6 @@ class Arrays(Files):
                 os.fsync(stream.fileno())
 
     def damage(self, place: Path, table: Table, done: Collection[int]) -> str:
-        """Return the name of a file that is missing, begins otherwise or has another length."""
         for name, shape in zip(table.names, table.shapes, strict=True):
             file, header = place / f"{name}.npy", io.BytesIO()
             length = _write_header(header, shape, table.dtype)
@@ -105,8 +102,6 @@ class Arrays(Files):
 
 @dataclass(frozen=True, slots=True)
 class OneArray(Arrays):
-    """One file `.npy`, for a function with one result."""
-
     def finish(self, place: Path, table: Table) -> Path:
         return place / f"{table.names[0]}.npy"
 
@@ -228,7 +223,6 @@ def _check_numbers(table: Table, format: str) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder with all that is in it, if it is there."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

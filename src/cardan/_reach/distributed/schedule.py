@@ -21,8 +21,6 @@ LASTING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 @dataclass(slots=True)
 class Attempt:
-    """A chunk that is to be computed."""
-
     chunk: Chunk  # its rows
     failures: int = 0  # how often it failed for a reason that may pass
     # whether a worker died while it and others were computed: it is tried alone, so that it is known

@@ -137,7 +137,6 @@ class Task:
 
     @property
     def fitting(self) -> int:
-        """How many rows are computed at a time, where nobody says."""
         columns, table = (*self.job.columns.values(), *self.sent.values()), self.job.table
         read = sum(math.prod(c.shape[1:]) * c.dtype.itemsize for c in columns)
         written = sum(math.prod(shape[1:]) for shape in table.shapes) * table.dtype.itemsize

@@ -30,7 +30,6 @@ class Unfinished:
 
     @property
     def folder(self) -> Path:
-        """The folder."""
         return self.out.with_name(self.out.name + ".unfinished")
 
     @property
@@ -64,7 +63,6 @@ class Unfinished:
         return set()
 
     def _is_same(self) -> bool:
-        """Return whether the folder is of the same work, and all there."""
         try:
             found = json.loads((self.folder / "work.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -103,7 +101,6 @@ class Unfinished:
             stream.write(f"{start}\n")
 
     def finish(self) -> None:
-        """Give the results their name."""
         whole = self.files.finish(self.place, self.table)
         if os.path.lexists(self.out):  # a folder cannot be renamed over another one
             os.replace(self.out, self.folder / "replaced")

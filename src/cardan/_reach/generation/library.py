@@ -136,7 +136,6 @@ def _checked(one: Any) -> One:
 
 
 def name_of(one: One) -> str:
-    """Return the name a function has unless it is given another one."""
     inner: Any = one.func if isinstance(one, functools.partial) else one
     return "step" if isinstance(inner, Solver) else inner.name
 
@@ -242,14 +241,12 @@ def _promises(function: CFunction) -> list[str]:
 
 
 def _joints(model: Model) -> list[Joint]:
-    """Return the joints that have coordinates."""
     slices = {name: (model.q_slice(name), model.v_slice(name)) for name in model.joint_names}
     rows = [Joint(name, range(iq.start, iq.stop), range(iv.start, iv.stop)) for name, (iq, iv) in slices.items()]
     return [row for row in rows if row.q]
 
 
 def _layout(model: Model) -> str:
-    """Return which entry belongs to which joint."""
     spans = ((visible(j.name), j.q, j.v) for j in _joints(model))
     return "\n".join(f"{name}: q[{q.start}..{q.stop - 1}], v[{v.start}..{v.stop - 1}]" for name, q, v in spans)
 

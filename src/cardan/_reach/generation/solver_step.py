@@ -41,7 +41,6 @@ def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
     shapes = _asked(solver)
 
     def step(model: Model, q: Any, v: Any, *by_position: Any, **by_name: Any) -> dict[str, Any]:
-        """Return the state after some steps."""
         asked = dict(zip(shapes, by_position, strict=False)) | by_name
 
         def once(q: Any, v: Any, good: Any, _: Any) -> tuple[Any, ...]:
@@ -57,7 +56,6 @@ def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
 
 
 def _asked(solver: Solver) -> dict[str, Any]:
-    """Return the shapes of what a step takes beside the state: what its world has drives and inputs for."""
     model, world = solver.world.model, solver.world
     gains = (*model.passive("drive_stiffness"), *model.passive("drive_damping"))
     names = ("effort", "position", "velocity") if any(gains) or world.kinematic else ("effort",)

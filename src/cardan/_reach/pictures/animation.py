@@ -125,7 +125,6 @@ def _motion(model: Model, q: Any, time: Any, world: int) -> tuple[np.ndarray, np
 
 
 def _pictures(times: np.ndarray, rate: float) -> np.ndarray:
-    """Return the times of the pictures, the first and the last of the motion among them."""
     count = max(round((times[-1] - times[0]) * rate), 1) + 1
     if count > LONGEST:
         hint = "Take fewer pictures a second (fps=...), a higher speed=..., or a part of the motion."
@@ -141,8 +140,6 @@ def _between(model: Model, samples: np.ndarray, times: np.ndarray, when: np.ndar
 
 
 class _Drawn:
-    """The axes, which show all of the motion, and what is drawn on them at one time."""
-
     def __init__(
         self, model: Model, q: np.ndarray, when: np.ndarray, roles: Any, framed: Sequence[str], title: str | None
     ) -> None:
@@ -169,7 +166,6 @@ class _Drawn:
         self.ax.set_title(f"{self.title}   {self.when[k] - self.when[0]:.2f} s", y=0.96, parse_math=False)
 
     def written(self, ending: str | None, path: Any, rate: float, dpi: float) -> Film | Path:
-        """Write all pictures, in a file beside its place first, or return them."""
         animation = package("matplotlib.animation", "films", "plot")
         options = {"interval": 1000.0 / rate, "repeat": True, "cache_frame_data": False, "init_func": lambda: None}
         film = animation.FuncAnimation(self.figure, self.draw, frames=len(self.when), **options)

@@ -70,7 +70,6 @@ def checked_joints(where: str, model: Model, joints: Any) -> tuple[str, ...]:
 
 
 def checked_roles(where: str, shapes: Any) -> Sequence[str]:
-    """Return the roles of shapes to draw, the preferred one first."""
     if not isinstance(shapes, (bool, str)) or shapes not in ROLES:
         raise ParameterError(f"{where}: shapes", got=shapes, expected="True, False, 'visual' or 'collision'")
     return ROLES[shapes]

@@ -38,7 +38,6 @@ class Scene:
     dots: np.ndarray  # origins of bodies without facets, shape (bodies, 3)
 
     def points(self) -> np.ndarray:
-        """Return all corners and ends, shape (points, 3)."""
         return np.concatenate([part.reshape(-1, 3) for part in (self.facets, self.bones, self.gaps, self.dots)])
 
 
@@ -139,5 +138,4 @@ def lit(facets: np.ndarray, colours: np.ndarray) -> np.ndarray:
 
 
 def joined(parts: Sequence[np.ndarray], core: tuple[int, ...]) -> np.ndarray:
-    """Return arrays behind one another, of which there may be none."""
     return np.concatenate([*parts, np.empty((0, *core))])

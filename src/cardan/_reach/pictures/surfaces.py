@@ -85,7 +85,6 @@ def mesh_facets(uri: str, path: str | None) -> np.ndarray:
 
 @lru_cache(maxsize=512)
 def _read_facets(uri: str, path: str | None, stamp: int | None) -> np.ndarray:
-    """Read a file once, and again when it was written anew (its stamp)."""
     surface = surface_of_file(uri, path)
     if not np.isfinite(surface.vertices).all():
         raise ParameterError(f"mesh {uri!r}", got=f"{path}: a corner that is not finite", expected="finite numbers")

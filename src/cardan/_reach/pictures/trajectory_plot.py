@@ -133,7 +133,6 @@ def _columns(model: Model, q: np.ndarray, given: dict[str, Any]) -> list[Column]
 
 
 def _draw(panel: Any, t: np.ndarray, column: Column, freedom: Freedom) -> None:
-    """Draw one quantity of one degree of freedom."""
     k = freedom.place
     curve = column.values[:, k]
     panel.plot(t, curve, linewidth=1.4, color="tab:blue")

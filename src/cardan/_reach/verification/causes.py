@@ -67,7 +67,6 @@ ENTRIES = {axis: slice(k, k + 1) for k, axis in enumerate("xyz")}
 
 
 def adjoints(poses: Sequence[SE3]) -> np.ndarray:
-    """Return the matrices Ad(X), shape (n, 6, 6)."""
     return np.array([X.adjoint() for X in poses], dtype=float)
 
 
@@ -106,7 +105,6 @@ def explained(got: np.ndarray, true: np.ndarray, Ad: np.ndarray, names: Sequence
 
 
 def _by_column(errors: dict[int, str], names: Sequence[str]) -> str:
-    """Return a sentence for each error, with the columns that have it."""
     sentences = []
     for words in dict.fromkeys(filter(None, errors.values())):
         which = [j for j, w in errors.items() if w == words]
@@ -137,13 +135,11 @@ def _by_parts(got: np.ndarray, true: np.ndarray, Ad: np.ndarray) -> str:
 def _wrong_parts(
     got: np.ndarray, true: np.ndarray, parts: dict[str, slice], errors: Errors = NONE, Ad: np.ndarray = ANY
 ) -> list[tuple[str, slice, str]]:
-    """Return the parts that are wrong: their names, their rows, and the error that explains each, if one does."""
     pairs = {name: (got[:, rows], true[:, rows]) for name, rows in parts.items()}
     return [(name, parts[name], error_of(*pair, errors, Ad)) for name, pair in pairs.items() if not _close(*pair)]
 
 
 def _combined(got: np.ndarray, true: np.ndarray, names: Sequence[str]) -> str:
-    """Return how the columns are combinations of the true ones, with the same coefficients everywhere."""
     A = np.linalg.lstsq(true.reshape(-1, len(names)), got.reshape(-1, len(names)), rcond=None)[0]
     if not _close(got, true @ A):
         return ""

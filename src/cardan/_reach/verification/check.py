@@ -107,7 +107,6 @@ class Ledger:
 
     @property
     def place(self) -> Numbers | None:
-        """The configuration where it is worst."""
         return self._q
 
     def see(
@@ -148,7 +147,6 @@ class Ledger:
         self._q, self._v = (None if x is None else tuple(map(float, x)) for x in (q, v))
 
     def finding(self) -> Finding:
-        """Return the outcome."""
         if not self.failed:
             return Finding(self.name, self.identity, "passed", self._error, self._limit, note=self.note)
         place = (self._error, self._limit, self._q, self._v)

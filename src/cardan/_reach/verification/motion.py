@@ -40,7 +40,6 @@ def subspace(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 
 def _cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> str:
-    """Return what S and what the transform may have wrong, in words."""
     true = [S for S, _ in samples.subspaces]
     rates, in_transform = _rate_cause(joint, samples, got, true), _transform_cause(joint, samples, got)
     in_subspace, entire = (
@@ -66,8 +65,6 @@ VARIANTS: dict[str, Callable[[SE3], SE3]] = {
 
 
 class _Variant(TransformAlone):
-    """A joint with another transform."""
-
     def __init__(self, joint: Joint, change: Callable[[SE3], SE3]) -> None:
         super().__init__(joint)
         self.change = change
@@ -77,7 +74,6 @@ class _Variant(TransformAlone):
 
 
 def _transform_cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> str:
-    """Return which change of the transform would make S right."""
     for words, change in VARIANTS.items():
         other = _Variant(joint, change)
         if all(

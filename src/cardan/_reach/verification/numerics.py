@@ -99,7 +99,6 @@ class Speed:
 
 
 def speed(joint: Joint, samples: Samples) -> Speed:
-    """Return what transform, S and bias cost together."""
     traced = program(joint)
     run, arrays = compile_program(traced, default_target()), states(joint, samples, BATCH)
     out = run(arrays, BATCH, np.dtype(float), 1)

@@ -112,7 +112,6 @@ def _rate(joint: Joint, q: Numbers, e: np.ndarray) -> np.ndarray:
 
 
 def _remains(joint: Joint, q: Numbers, e: np.ndarray, samples: Samples) -> bool:
-    """Return whether the joint stays singular along a velocity."""
     ahead = [floats(joint.integrate(q, tuple(t * e))) for t in (-0.4, 0.3, 0.9)]
     return all(_smallest(joint, there)[1] < 1e-5 for there in ahead if samples.holds(there))
 

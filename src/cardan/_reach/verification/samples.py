@@ -46,40 +46,33 @@ class Samples:
         return Limits(lower=(lower + room).tolist(), upper=(upper - room).tolist())
 
     def random(self, count: int) -> np.ndarray:
-        """Return random configurations, shape (count, nq)."""
         found = self.joint.random_configuration((count,), seed=self.seed, limits=self.bounds)
         return found.reshape(count, self.joint.nq)
 
     def holds(self, q: Any) -> bool:
-        """Return whether a configuration is within the bounds."""
         x = np.array(self.joint.manifold.limit_coordinates(tuple(q)), dtype=float)
         return bool(np.all((x >= np.array(self.bounds.lower)) & (x <= np.array(self.bounds.upper))))
 
     @cached_property
     def q(self) -> list[Numbers]:
-        """The configurations."""
         neutral = floats(self.joint.neutral())
         found = [floats(q) for q in self.random(max(self.count - 1, 1))]
         return [neutral if self.holds(neutral) else floats(self.random(self.count + 1)[-1]), *found]
 
     @cached_property
     def v(self) -> list[Numbers]:
-        """A velocity for each configuration."""
         return self._normal(1)
 
     @cached_property
     def a(self) -> list[Numbers]:
-        """An acceleration for each configuration."""
         return self._normal(2)
 
     @property
     def states(self) -> list[tuple[Numbers, Numbers]]:
-        """Configurations with velocities."""
         return list(zip(self.q, self.v, strict=True))
 
     @cached_property
     def poses(self) -> list[SE3]:
-        """The transform at each configuration."""
         return [self.joint.transform(q) for q in self.q]
 
     @cached_property
@@ -89,7 +82,6 @@ class Samples:
 
     @cached_property
     def alone(self) -> Joint:
-        """The joint without its closed forms."""
         return TransformAlone(self.joint)
 
     def _normal(self, stream: int) -> list[Numbers]:
@@ -107,5 +99,4 @@ def columns(motions: Sequence[Any]) -> np.ndarray:
 
 
 def vector(motion: Any) -> np.ndarray:
-    """Return a motion or wrench as six numbers."""
     return np.array([float(e) for e in motion.scalars()])

@@ -70,7 +70,6 @@ def shapes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("no memory", "every call with the same q gives the same result, whatever was called before", 1e-15)
 def memory(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Evaluate in two orders and look for attributes that changed."""
     before = _attributes(joint)
     first = [_everything(joint, q, v) for q, v in samples.states]
     backwards = [_everything(joint, q, v) for q, v in reversed(samples.states)]
@@ -142,7 +141,6 @@ def serialisation(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("traced", "transform, S, bias and efforts run on symbols", essential=True)
 def traced(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Trace each on its own, to name the one that does not run."""
     q, v = Array("q", (joint.nq,)), Array("v", (joint.nv,))
     methods: dict[str, tuple[Any, list[Array]]] = {
         "transform": (lambda q: joint.transform(q).matrix().ravel().tolist(), [q]),

@@ -120,7 +120,6 @@ class Dragging:
         self.latency = time.perf_counter() - came
 
     def _of_joint(self, c: Connection, target: np.ndarray) -> np.ndarray:
-        """Return the configuration in which a joint's child is as near to a pose as the joint allows."""
         robot = self.robot
         X_parent = robot.placement().matrix(c.parent, robot.world) @ c.parent_pose.matrix()
         q, own = robot.rows[robot.world].copy(), robot.model.q_slice(c.name)

@@ -42,7 +42,6 @@ class SliderRange:
     step: float  # a power of ten
 
     def rounded(self, value: float) -> float:
-        """Return a value as the slider can show it."""
         digits = max(0, -round(math.log10(self.step))) + 1
         return min(max(round(value, digits), self.lower), self.upper)
 
@@ -65,7 +64,6 @@ def _range(c: Connection, k: int, way: float) -> SliderRange:
 
 
 def _names(c: Connection) -> Sequence[str]:
-    """Return short names of a joint's slider coordinates."""
     if c.joint.nq == c.joint.nv:
         return c.joint.coordinate_names
     plain = {k: c.joint.coordinate_names[i] for i, k in scalar_coordinates(c.joint.manifold)}
@@ -74,13 +72,11 @@ def _names(c: Connection) -> Sequence[str]:
 
 
 def values_of(model: Model, joint: str, q: np.ndarray) -> tuple[float, ...]:
-    """Return the slider coordinates of a joint at a configuration (nq,)."""
     own = tuple(map(float, q[model.q_slice(joint)]))
     return tuple(float(e) for e in model.joint(joint).manifold.limit_coordinates(own))
 
 
 def with_value(model: Model, q: np.ndarray, place: SliderRange, value: float) -> np.ndarray:
-    """Return a configuration (nq,) with one slider coordinate changed."""
     values = list(values_of(model, place.joint, q))
     values[place.index] = value
     changed = q.copy()
@@ -112,8 +108,6 @@ def roots(model: Model) -> tuple[set[str], set[str]]:
 
 
 class JointSliders:
-    """The sliders of a robot, and what sets all of them."""
-
     def __init__(self, robot: MovableRobot) -> None:
         self.robot = robot
         gui, by_browser = robot.served.server.gui, robot.served.by_browser

@@ -15,8 +15,6 @@ from cardan._robot.model import Model
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Poses of bodies and frames in the scene."""
-
     rows: dict[str, int]  # where each one's pose is, by name
     positions: np.ndarray  # [m], shape (worlds, rows, 3)
     wxyz: np.ndarray  # unit quaternions, shape (worlds, rows, 4)
@@ -31,7 +29,6 @@ class Placement:
         return product(self.wxyz[:, [self.rows[name] for name in names]], local)
 
     def matrix(self, name: str, world: int) -> np.ndarray:
-        """Return a pose in one world, as a homogeneous matrix (4, 4)."""
         row = self.rows[name]
         return pose_matrix(self.positions[world, row], self.wxyz[world, row])
 

@@ -43,7 +43,6 @@ class TouchingPoints:
         self._scene, self._path, self._balls, self._arrows = scene, path, None, None
 
     def draw(self, size: float, points: np.ndarray, arrows: np.ndarray) -> None:
-        """Draw points (n, 3) and the arrows (n, 3) [m] that begin in them, instead of those that were there."""
         ends = np.stack([points, points + arrows], axis=1)[np.linalg.norm(arrows, axis=1) > 1e-3 * size]
         self._balls = _renewed(self._balls, "batched_positions", points, lambda: self._new_balls(size, points))
         self._arrows = _renewed(self._arrows, "points", ends, lambda: self._new_arrows(size, ends))
