@@ -13,16 +13,16 @@ from cardan._reach.comparison import Difference, compare
 from cardan._reach.formats import save
 from cardan._reach.formats.load import FORMATS
 
+# What a difference is of, with what a writer's warning calls it, of which it may name the first few alone.
 _LISTED = {
     **{kind: kind for kind in ("actuators", "groups", "configurations", "contact", "gravity")},
     "limits.velocity": "velocity limits",
     "rgba": "digits of colours",
     "uri": "packages of meshes",
 }
-"""What a difference is of, with what a writer's warning calls it, of which it may name the first few alone."""
 _OF_SHAPES = {"surface": "surfaces", "group": "groups", "margin": "margins", "density": "densities", "rgba": "colours"}
+# Kinds of differences, with what a warning that names the body or joint calls all of the kind.
 _CALLED = {"inertia": "inertias of their own", "state": "their own coordinates"}
-"""Kinds of differences, with what a warning that names the body or joint calls all of the kind."""
 
 
 def fill(parser: argparse.ArgumentParser) -> None:

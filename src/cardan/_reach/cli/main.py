@@ -20,6 +20,7 @@ from cardan._algebra.errors import CardanError, DescriptionWarning
 from cardan._algebra.plugins import registered
 from cardan._version import __version__
 
+# Each command is a module of this folder with `fill(parser)` and `run(args)`; only the given one is imported.
 COMMANDS = {
     "info": "layout, masses and tree of a robot",
     "check": "all faults of a robot description; exit status 1 if there are errors",
@@ -35,9 +36,8 @@ COMMANDS = {
     "view": "show a robot in the browser, move it, drag it, play a trajectory",
     "cache": "where compiled programs are kept, how much there is, remove them",
 }
-"""Each command is a module of this folder with `fill(parser)` and `run(args)`; only the given one is imported."""
+# Entry points of other packages: objects with `fill(parser)` and `run(args)`, whose docstring is the help.
 GROUP = "cardan.commands"
-"""Entry points of other packages: objects with `fill(parser)` and `run(args)`, whose docstring is the help."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

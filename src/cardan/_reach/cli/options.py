@@ -19,8 +19,8 @@ from cardan._reach.formats.load import FORMATS
 from cardan._robot.model import WORLD, Model
 from cardan._robot.model.table import aligned
 
+# The compiled functions by name.
 FUNCTIONS = {name: f for name, f in vars(functions).items() if isinstance(f, Function)}
-"""The compiled functions by name."""
 
 # --- arguments ----------------------------------------------------------------------------------------------------
 
@@ -85,10 +85,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "--overwrite": {"action": "store_true", "help": "allow the output to replace a file that is read"},
     "--json": {"action": "store_true", "help": "print JSON for a machine to read"},
 }
-READING = ("--package", "--srdf", "--xacro-arg", "--model", "--orphans", "--trusted")
-"""How files are read."""
-ROBOT = ("file", "--base", "--root", *READING, "--continuous", "--lock")
-"""What `load_robot` looks at."""
+READING = ("--package", "--srdf", "--xacro-arg", "--model", "--orphans", "--trusted")  # how files are read
+ROBOT = ("file", "--base", "--root", *READING, "--continuous", "--lock")  # what `load_robot` looks at
 
 
 def add(parser: argparse.ArgumentParser, *names: str, **changes: Any) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 from cardan._algebra.spatial import Inertia, Matrix3
 from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
 
+# How well a hypothesis has to fit, relative to the numbers: descriptions are written with six digits or more.
 FITS = 1e-6
-"""How well a hypothesis has to fit, relative to the numbers: descriptions are written with six digits or more."""
 FACTORS = {
     1e3: "1000",
     1e6: "1e6",

@@ -20,8 +20,7 @@ from cardan._reach.comparison.result import Difference
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import Connection
 
-Pose = np.ndarray
-"""A pose as a matrix, (4, 4)."""
+Pose = np.ndarray  # A pose as a matrix, (4, 4)
 SAMPLES = 4
 _REVERSED = "the joint is reversed: the coordinate has the other sign"
 

@@ -227,9 +227,9 @@ def _zarr_rows(path: str, name: str, start: int, stop: int) -> np.ndarray:
     return np.asarray((opened[name] if name else opened)[start:stop])
 
 
+# What opens a file, by the end of its name.
 READERS: Mapping[str, Callable[[str], dict[str, Column]]] = {
     ".npz": _archived,
     ".parquet": _parquet_columns,
     ".zarr": zarr_columns,
 }
-"""What opens a file, by the end of its name."""

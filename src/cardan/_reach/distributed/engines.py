@@ -157,10 +157,10 @@ def _called(call: Callable[..., Any], *arguments: Any) -> Any:
     return call(*arguments)
 
 
+# Engines by name.
 ENGINES: Mapping[str, Callable[[int | None], Engine]] = {
     "processes": Processes,
     "threads": Threads,
     "dask": Dask,
     "ray": Ray,
 }
-"""Engines by name."""

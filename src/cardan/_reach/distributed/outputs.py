@@ -174,6 +174,7 @@ def _listed(pa: Any, array: np.ndarray) -> Any:
     return column
 
 
+# Formats by the end of the name.
 WRITERS: Mapping[str, Files] = {
     "": Arrays(),
     ".npy": OneArray(),
@@ -181,7 +182,6 @@ WRITERS: Mapping[str, Files] = {
     ".parquet": Parquet(),
     ".zarr": Zarr(),
 }
-"""Formats by the end of the name."""
 
 
 def writer(where: str, out: Path, table: Table) -> Files:

@@ -13,10 +13,8 @@ from typing import Any
 from cardan._algebra.errors import ChunkError
 from cardan._reach.distributed.engines import Engine
 
-Chunk = tuple[int, int]
-"""The first row, and the one after the last."""
-LASTING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
-"""Errors of a disk that a second attempt meets, too."""
+Chunk = tuple[int, int]  # the first row, and the one after the last
+LASTING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)  # errors of a disk that a second attempt meets, too
 
 
 @dataclass(slots=True)

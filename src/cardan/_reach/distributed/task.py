@@ -76,11 +76,10 @@ def _unpickled(job: bytes) -> Job:
     return pickle.loads(job)
 
 
+# What a chunk reads and writes, where nobody says otherwise: some ten milliseconds, far more than handing it out takes.
+# It does not depend on the workers, so that other ones can go on with unfinished results.
 BYTES = 16 << 20
-"""What a chunk reads and writes, where nobody says otherwise: some ten milliseconds, far more than handing it out
-takes. It does not depend on the workers, so that other ones can go on with unfinished results."""
-MANY = 256
-"""States from which on a program is the one for many: some targets have another one for few."""
+MANY = 256  # states from which on a program is the one for many: some targets have another one for few
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from cardan._reach.generation.solver_step import step_of
 from cardan._reach.generation.user_file import line_in
 from cardan._robot.model import Model
 
+# A function, one with some of its options (`functools.partial(cardan.jacobian, frame="tool")`), or a solver's step.
 One: TypeAlias = Function[..., Any] | functools.partial[Any] | Solver
-"""A function, one with some of its options (`functools.partial(cardan.jacobian, frame="tool")`), or a solver's step."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,8 +85,7 @@ def _several(where: str, name: str, given: Any) -> tuple[Any, ...]:
 
 # --- degrees of freedom ---
 
-ROUNDING = 1e-9
-"""An angular part of a motion that is none."""
+ROUNDING = 1e-9  # an angular part of a motion that is none
 
 
 class Freedom(NamedTuple):

@@ -123,8 +123,7 @@ def _limits(c: Connection) -> str:
 
 # --- a scene as SVG, seen from far away ---
 
-OnPage = Callable[[np.ndarray], np.ndarray]
-"""Takes points of the world, (..., 3), to the page, (..., 2)."""
+OnPage = Callable[[np.ndarray], np.ndarray]  # takes points of the world, (..., 3), to the page, (..., 2)
 FRONT = (np.deg2rad(30.0), np.deg2rad(22.0))  # how far the eye is turned from -y towards +x, and raised
 BONE = "#404048"
 MARGIN = 0.04  # of the picture

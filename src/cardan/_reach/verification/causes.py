@@ -32,8 +32,8 @@ FACTORS = {
     "{is} per degree, not per radian: 57.3 times too large": 180.0 / math.pi,
     "{is} per degree, not per radian: 57.3 times too small": math.pi / 180.0,
 }
+# What is wrong, by words, and its matrix A made of the adjoint Ad = [R, [p]R; 0, R].
 Errors = dict[str, Callable[[np.ndarray], np.ndarray]]
-"""What is wrong, by words, and its matrix A made of the adjoint Ad = [R, [p]R; 0, R]."""
 
 _IN_PARENT_AXES = "{is} expressed in the parent's axes: multiply by R^T"
 _TURNED_TWICE = "{is} multiplied by R^T twice"
@@ -43,6 +43,7 @@ def _turned(Ad: np.ndarray) -> np.ndarray:
     return Ad * np.kron(np.eye(2), np.ones((3, 3)))
 
 
+# Errors of whole columns, from the likely to the rare; factors come before them.
 WHOLE: Errors = {
     "{has} linear and angular parts exchanged; a Motion is [linear; angular]": lambda Ad: np.roll(np.eye(6), 3, 0),
     "{is} expressed in the parent frame: dX X^-1 where X^-1 dX belongs": lambda Ad: Ad,
@@ -52,13 +53,12 @@ WHOLE: Errors = {
     _TURNED_TWICE: lambda Ad: _turned(Ad).swapaxes(1, 2),
     "{is} taken at the parent's origin, not the child's": lambda Ad: _turned(Ad).swapaxes(1, 2) @ Ad,
 }
-"""Errors of whole columns, from the likely to the rare; factors come before them."""
 
+# Errors of the linear or the angular part of a column alone.
 HALF: Errors = {
     _IN_PARENT_AXES: lambda Ad: Ad[:, :3, :3],
     _TURNED_TWICE: lambda Ad: Ad[:, :3, :3].swapaxes(1, 2),
 }
-"""Errors of the linear or the angular part of a column alone."""
 
 NONE: Errors = {}
 ANY = np.eye(6)[None]  # poses, where no error depends on them

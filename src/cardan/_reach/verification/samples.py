@@ -15,8 +15,8 @@ from cardan._robot.joints import Joint, Limits
 from cardan._robot.joints.domain import narrowed
 
 Numbers = tuple[float, ...]
+# Room left at both ends of bounded positions, as a part of their range, or of one where that has no end [rad, m].
 MARGIN = 0.02
-"""Room left at both ends of bounded positions, as a part of their range, or of one where that has no end [rad, m]."""
 
 
 class TransformAlone(Joint):

@@ -140,8 +140,7 @@ def motions_of(c: Connection) -> tuple[bool, bool]:
     return any(parts[0]), any(parts[1])
 
 
-FIRMLY = 100.0
-"""Weight of a floating base's staying: an error of 1 cm there counts as much as one of 1 m at the handle."""
+FIRMLY = 100.0  # weight of a floating base's staying: an error of 1 cm there counts as much as one of 1 m at the handle
 
 
 def reached(model: Model, frame: str, target: np.ndarray, q: np.ndarray) -> np.ndarray:

@@ -22,12 +22,10 @@ from cardan._reach.viewer.served_scene import MovableRobot
 from cardan._robot.model import Model
 from cardan._robot.records import WORLD, Connection
 
+# How far sliders go where there is no limit: half a turn either way [rad]; this far [m] if it is not said.
 TURN, WAY = 3.1415, 1.0
-"""How far sliders go where there is no limit: half a turn either way [rad]; this far [m] if it is not said."""
-BEYOND = 1e9
-"""From where on a limit is none [rad, m]: files write large numbers for it."""
-STEPS = 1000
-"""About how many steps a slider has."""
+BEYOND = 1e9  # from where on a limit is none [rad, m]: files write large numbers for it
+STEPS = 1000  # about how many steps a slider has
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,11 @@ from cardan._robot.geometry.shapes import Box, Mesh, Plane, Shape
 from cardan._robot.model import Model
 
 MASS_COLOUR, INERTIA_COLOUR, CLOSURE_COLOUR = (225, 60, 60), (80, 130, 225), (230, 40, 160)
-DIFFUSE = 0.35
-"""Opacity of ellipsoids of inertia, which lie inside the robot."""
+DIFFUSE = 0.35  # opacity of ellipsoids of inertia, which lie inside the robot
 
 
+# Sends what there is to see at configurations q, shape (worlds, nq), and poses in the scene.
 Draw = Callable[[np.ndarray, Placement], None]
-"""Sends what there is to see at configurations q, shape (worlds, nq), and poses in the scene."""
 
 
 @dataclass(slots=True)
@@ -208,10 +207,8 @@ def closures(scene: Any, path: str, size: float, model: Model, at: Placement) ->
 
 # --- boxes for links that have nothing to draw ---
 
-THICKNESS = 0.12
-"""Of a box, as a share of the link's length: thin enough that neighbours can be told apart."""
-LEAST = 0.01
-"""Thickness of a box [m] where a model has no lengths at all."""
+THICKNESS = 0.12  # of a box, as a share of the link's length: thin enough that neighbours can be told apart
+LEAST = 0.01  # thickness of a box [m] where a model has no lengths at all
 
 
 def link_boxes(model: Model, bodies: list[str]) -> list[Shape]:

@@ -21,8 +21,7 @@ from cardan._compiler.runtime.log import log
 from cardan._reach.viewer.placement import Placement
 from cardan._robot.model import Model
 
-RATE = 60.0
-"""Of what is sent to browsers [1/s]: that at which screens are drawn."""
+RATE = 60.0  # of what is sent to browsers [1/s]: that at which screens are drawn
 Action = Callable[[], Any]
 
 
@@ -102,6 +101,7 @@ class Mailbox:
 # --- the server ---
 
 FIRST_PORT = 8080
+# A grid [m] fainter than robots' edges, on a tint that white robots stand out from.
 GROUND = {
     "cell_size": 0.25,
     "section_size": 1.0,
@@ -112,7 +112,6 @@ GROUND = {
     "shadow_opacity": 0.3,
     "fade_distance": 15.0,
 }
-"""A grid [m] fainter than robots' edges, on a tint that white robots stand out from."""
 
 
 class ServedScene:

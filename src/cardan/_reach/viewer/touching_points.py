@@ -13,8 +13,8 @@ from cardan._reach.viewer.triangles import add_spheres
 from cardan._robot.geometry.contacts import Contacts
 
 POINT_COLOUR, FORCE_COLOUR = (250, 190, 40), (60, 190, 90)
+# Radii of a point, and of an arrow's head and shaft, as shares of the robot's size.
 POINT, HEAD, SHAFT = 0.012, 0.02, 0.008
-"""Radii of a point, and of an arrow's head and shaft, as shares of the robot's size."""
 
 
 def touching(found: Contacts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

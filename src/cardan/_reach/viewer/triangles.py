@@ -29,13 +29,11 @@ from cardan._robot.geometry.shapes import (
 )
 from cardan._robot.registered import mesh_reader
 
-PLANE_SIDE = 10.0
-"""Of the part of a half space that is drawn [m]."""
+PLANE_SIDE = 10.0  # of the part of a half space that is drawn [m]
 PLAIN = (0.55, 0.58, 0.64)
-SECTIONS = 32
-"""Around what is round: its outline is off by r (1 - cos(pi / 32)), half a percent of its radius."""
+SECTIONS = 32  # around what is round: its outline is off by r (1 - cos(pi / 32)), half a percent of its radius
+# Of shapes whose description and file have no colour, by role; collision shapes show what is in them.
 OPACITY = {"visual": 1.0, "collision": 0.45}
-"""Of shapes whose description and file have no colour, by role; collision shapes show what is in them."""
 
 
 def trimesh() -> Any:
@@ -93,8 +91,7 @@ def _primitive(geometry: Geometry) -> Any:
             raise ParameterError("geometry of a shape", got=geometry, expected="a shape of cardan.geometry.shapes")
 
 
-_POINT = 1e-9
-"""Least radius [m]: what has none cannot be turned the right side out."""
+_POINT = 1e-9  # least radius [m]: what has none cannot be turned the right side out
 
 
 def unit_sphere() -> tuple[np.ndarray, np.ndarray]:

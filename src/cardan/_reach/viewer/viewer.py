@@ -32,11 +32,10 @@ from cardan._robot.description import Mechanism
 from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.model import Model
 
-ALOUD = 0.3
-"""Length of the largest force's arrow, as a share of the size of what is shown."""
+ALOUD = 0.3  # length of the largest force's arrow, as a share of the size of what is shown
 
+# Of the camera: its field of view [rad], where it stands and what it looks at, as shares of what is shown.
 FIELD, FROM, ASIDE = 0.7, np.array([1.6, -0.85, 0.65]), -0.18
-"""Of the camera: its field of view [rad], where it stands and what it looks at, as shares of what is shown."""
 
 
 class Viewer:
