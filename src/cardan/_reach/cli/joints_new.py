@@ -126,7 +126,8 @@ def add_parser(actions: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     place = Path(args.output or f"{args.name}.py")
-    class_name = camel_case(args.name)
+    # `crank_slider` becomes `CrankSlider`.
+    class_name = "".join(word[:1].upper() + word[1:] for word in re.split(r"[_\-\s]+", args.name))
     test = place.with_name(f"test_{place.name}")
     _check(args.name, class_name, place, test)
     words = {"NAME": args.name, "CLASS": class_name, "FILE": place.name, "MODULE": place.stem, "TEST_FILE": test.name}
@@ -137,11 +138,6 @@ def run(args: argparse.Namespace) -> int:
         raise ParameterError("-o FILE", got=str(place), expected=f"a place to write ({error.strerror})") from None
     print(f"wrote {place} and {test}; check it with\n    cardan joints verify {place}:{class_name}")
     return 0
-
-
-def camel_case(name: str) -> str:
-    """Return the name of the class: `crank_slider` becomes `CrankSlider`."""
-    return "".join(word[:1].upper() + word[1:] for word in re.split(r"[_\-\s]+", name))
 
 
 def _check(name: str, class_name: str, place: Path, test: Path) -> None:

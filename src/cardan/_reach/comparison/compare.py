@@ -65,7 +65,9 @@ class _Comparing:
             self.notes.append(f"the robots are called {a.name!r} and {b.name!r}")
         self.pairs = matching.matched(a, b)
         self.back = {other: name for name, other in self.pairs.items()}
-        renamed = [f"{c!r} ({d!r} in b)" for c, d in matching.fixed_renamed(a, b, self.pairs)]
+        both = [(a.tree[c], b.tree[d]) for c, d in self.pairs.items() if c in a.tree and d in b.tree]
+        # No coordinate depends on the name of a fixed joint: it is a note, and no difference.
+        renamed = [f"{c.name!r} ({d.name!r} in b)" for c, d in both if c.name != d.name and is_fixed(c)]
         if renamed:
             self.notes.append(f"fixed joints are called otherwise: {', '.join(renamed)}")
         self.found += map(self._lumped, matching.structure(a, b, self.pairs))

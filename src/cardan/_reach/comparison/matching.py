@@ -196,12 +196,6 @@ def structure(a: View, b: View, pairs: Mapping[str, str]) -> list[Difference]:
     return found
 
 
-def fixed_renamed(a: View, b: View, pairs: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the names of fixed joints that have another in the second robot: no coordinate depends on them."""
-    both = [(a.tree[name], b.tree[other]) for name, other in pairs.items() if name in a.tree and other in b.tree]
-    return [(c.name, d.name) for c, d in both if c.name != d.name and is_fixed(c)]
-
-
 def _missing(name: str, view: View, where: str) -> Difference:
     c = view.tree.get(name)
     how = f" (joint {c.name!r}, {type(moved_by(c.joint)).__name__})" if c is not None else ""

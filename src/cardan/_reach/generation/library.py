@@ -107,7 +107,7 @@ def generate(
     return Generated(tuple(files), tuple(made))
 
 
-# --- what is asked for ---
+# --- the functions ---
 
 
 def _chosen(functions: Any) -> dict[str, One]:
@@ -127,21 +127,24 @@ def _chosen(functions: Any) -> dict[str, One]:
     return chosen
 
 
+def _inner(one: One) -> Any:
+    """Return a function or solver without the options it has been given."""
+    return one.func if isinstance(one, functools.partial) else one
+
+
 def _checked(one: Any) -> One:
-    inner = one.func if isinstance(one, functools.partial) else one
-    if isinstance(inner, (Function, Solver)):
+    if isinstance(_inner(one), (Function, Solver)):
         return one
     got, expected = f"a {type(one).__name__}", "functions made by @cardan.function, functools.partial of them, solvers"
     raise DTypeError("cardan.generate", "functions", got=got, expected=expected)
 
 
 def name_of(one: One) -> str:
-    inner: Any = one.func if isinstance(one, functools.partial) else one
-    return "step" if isinstance(inner, Solver) else inner.name
+    return "step" if isinstance(_inner(one), Solver) else _inner(one).name
 
 
 def _first_line(one: One) -> str:
-    inner = one.func if isinstance(one, functools.partial) else one
+    inner = _inner(one)
     doc = f"A step of {inner!r}." if isinstance(inner, Solver) else inner.__doc__ or ""
     return doc.strip().split("\n")[0]
 
@@ -149,15 +152,17 @@ def _first_line(one: One) -> str:
 def program_of(name: str, one: One, model: Model) -> Program:
     """Return the program of a function for a model, without the optional arrays; TraceError if there is none."""
     given = dict(one.keywords) if isinstance(one, functools.partial) else {}
-    inner: Any = one.func if isinstance(one, functools.partial) else one
+    inner = _inner(one)
     if isinstance(inner, Solver):
-        _check_world(inner, model)
+        if inner.world.model is not model and inner.world.model != model:
+            expected = "solver.world.model: the step is one of its own world"
+            raise ParameterError("model", got=model, expected=expected)
         inner = step_of(inner)
     try:
         program = inner.program(model, **given)
     except CardanError:
         raise
-    except Exception as error:
+    except Exception as error:  # a function of the user's may raise anything
         code = getattr(getattr(inner.made_from, "kernel", None), "__code__", None)
         where = line_in(Path(code.co_filename), error) if code else ""
         raise TraceError(f"{name} cannot be generated{where}: {type(error).__name__}: {error}") from error
@@ -165,12 +170,6 @@ def program_of(name: str, one: One, model: Model) -> Program:
         sizes = ", ".join(map(str, program.outputs)) or "nothing"
         raise ParameterError(f"results of {name}", got=sizes, expected="one number at least, for this robot")
     return program
-
-
-def _check_world(solver: Solver, model: Model) -> None:
-    if solver.world.model is not model and solver.world.model != model:
-        expected = "solver.world.model: the step is one of its own world"
-        raise ParameterError("model", got=model, expected=expected)
 
 
 # --- the files ---

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import MissingExtraError, ParameterError, ShapeError
@@ -95,7 +96,7 @@ def animate(
     roles, framed = checked_roles(WHERE, shapes), checked_frames(WHERE, model, frames)
     rate, pace = positive(f"{WHERE}: fps", fps, "1/s"), positive(f"{WHERE}: speed", speed, "-")
     when = _pictures(times, rate / pace)
-    drawn = _Drawn(model, _between(model, samples, times, when), when, roles, framed, title)
+    drawn = _Drawn(model, between(model, samples, times, when), when, roles, framed, title)
     try:
         return drawn.written(ending, path, rate, positive(f"{WHERE}: dpi", dpi))
     finally:
@@ -132,11 +133,13 @@ def _pictures(times: np.ndarray, rate: float) -> np.ndarray:
     return np.linspace(times[0], times[-1], count)
 
 
-def _between(model: Model, samples: np.ndarray, times: np.ndarray, when: np.ndarray) -> np.ndarray:
-    """Return configurations at other times: between two samples on the shortest way."""
-    k = np.clip(np.searchsorted(times, when, side="right") - 1, 0, len(times) - 2)
-    share = (when - times[k]) / (times[k + 1] - times[k])
-    return interpolate(model, samples[k], samples[k + 1], share)
+def between(model: Model, samples: np.ndarray, times: np.ndarray, when: ArrayLike) -> np.ndarray:
+    """Return configurations at other times: between two samples on the shortest way, beyond the last one the last."""
+    k = np.clip(np.searchsorted(times, when, side="right") - 1, 0, len(times) - 1)
+    after = np.minimum(k + 1, len(times) - 1)
+    # The last sample has none after it: no time passes, and nothing is to be divided by.
+    passed = np.where(after > k, times[after] - times[k], 1.0)
+    return interpolate(model, samples[k], samples[after], np.clip((when - times[k]) / passed, 0.0, 1.0))
 
 
 class _Drawn:

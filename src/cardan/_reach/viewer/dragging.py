@@ -38,7 +38,8 @@ class Dragging:
         self.joint: Connection | None = None
         self._held = threading.Event()
         model = robot.model
-        self._joints = {c.name: c for c in owners(model) if is_draggable(c)}
+        # A joint that turns and has three freedoms is moved better by a handle than by sliders.
+        self._joints = {c.name: c for c in owners(model) if c.joint.nv >= 3 and motions_of(c)[1]}
         names = [f"joint {name}" for name in self._joints]
         self._choices = (NOTHING, *names, *(f"frame {n}" for n in model.frame_names if model.attachment(n).node >= 0))
         scene, path = robot.served.server.scene, f"/{robot.name.replace('/', ' ')}/handle"
@@ -126,11 +127,6 @@ class Dragging:
         X = SE3.of(np.linalg.inv(X_parent) @ target)
         q[own] = [float(e) for e in c.joint.nearest_configuration(X, tuple(map(float, q[own])))]
         return q
-
-
-def is_draggable(c: Connection) -> bool:
-    """Return whether a joint is moved better by a handle than by sliders: one that turns, and has three freedoms."""
-    return c.joint.nv >= 3 and motions_of(c)[1]
 
 
 def motions_of(c: Connection) -> tuple[bool, bool]:

@@ -74,14 +74,6 @@ def values_of(model: Model, joint: str, q: np.ndarray) -> tuple[float, ...]:
     return tuple(float(e) for e in model.joint(joint).manifold.limit_coordinates(own))
 
 
-def with_value(model: Model, q: np.ndarray, place: SliderRange, value: float) -> np.ndarray:
-    values = list(values_of(model, place.joint, q))
-    values[place.index] = value
-    changed = q.copy()
-    changed[model.q_slice(place.joint)] = configuration_of(model.joint(place.joint).manifold, values)
-    return changed
-
-
 def lifted(model: Model, q: np.ndarray, by: float) -> np.ndarray:
     """Return the configuration (nq,) in which what floats freely in the world is higher by so much [m]."""
     q = q.copy()
@@ -151,8 +143,12 @@ class JointSliders:
         """Move the robot as a slider was moved; what no slider of this page can send is left."""
         if not isinstance(value, int | float) or not math.isfinite(value):
             return
-        robot, value = self.robot, min(max(float(value), place.lower), place.upper)
-        robot.led(with_value(robot.model, robot.rows[robot.world], place, value), held=place.joint)
+        robot = self.robot
+        q, own = robot.rows[robot.world].copy(), robot.model.q_slice(place.joint)
+        values = list(values_of(robot.model, place.joint, q))
+        values[place.index] = min(max(float(value), place.lower), place.upper)
+        q[own] = configuration_of(robot.model.joint(place.joint).manifold, values)
+        robot.led(q, held=place.joint)
 
     def _choose(self, world: Any) -> None:
         self.robot.world = min(max(int(world), 0), len(self.robot.rows) - 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -44,15 +45,11 @@ class TouchingPoints:
 
     def draw(self, size: float, points: np.ndarray, arrows: np.ndarray) -> None:
         ends = np.stack([points, points + arrows], axis=1)[np.linalg.norm(arrows, axis=1) > 1e-3 * size]
-        self._balls = _renewed(self._balls, "batched_positions", points, lambda: self._new_balls(size, points))
-        self._arrows = _renewed(self._arrows, "points", ends, lambda: self._new_arrows(size, ends))
-
-    def _new_balls(self, size: float, points: np.ndarray) -> Any:
-        return add_spheres(self._scene, f"{self._path}/points", POINT * size, points, POINT_COLOUR)
-
-    def _new_arrows(self, size: float, ends: np.ndarray) -> Any:
         widths = {"shaft_radius": SHAFT * size, "head_radius": HEAD * size, "head_length": 2.5 * HEAD * size}
-        return self._scene.add_arrows(f"{self._path}/forces", ends, FORCE_COLOUR, **widths)
+        balls = partial(add_spheres, self._scene, f"{self._path}/points", POINT * size, points, POINT_COLOUR)
+        forces = partial(self._scene.add_arrows, f"{self._path}/forces", ends, FORCE_COLOUR, **widths)
+        self._balls = _renewed(self._balls, "batched_positions", points, balls)
+        self._arrows = _renewed(self._arrows, "points", ends, forces)
 
 
 def _renewed(handle: Any, name: str, array: np.ndarray, make: Callable[[], Any]) -> Any:

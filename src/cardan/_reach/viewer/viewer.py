@@ -170,9 +170,8 @@ class Viewer:
         self._seen = [robot.bounds for robot in self._robots.values()]
         low, high = np.min(self._seen, axis=0)[0], np.max(self._seen, axis=0)[1]
         reach = float(np.linalg.norm(high - low)) or 1.0
-        beside = 0.5 * (low + high) + ASIDE * reach * np.array(
-            [FROM[1], -FROM[0], 0.0]
-        )  # the controls are on the right
+        aside = np.array([FROM[1], -FROM[0], 0.0])  # the controls are on the right
+        beside = 0.5 * (low + high) + ASIDE * reach * aside
         camera = self.server.initial_camera
         camera.look_at, camera.position = beside, beside + reach * FROM
         camera.near, camera.far, camera.fov = 1e-3 * reach, 1e3 * max(reach, 1.0), FIELD
@@ -208,13 +207,9 @@ class Viewer:
             robot.update(own)
         if not self._framed:  # what was added may have been elsewhere: bodies at their neutral poses, say
             self._framed = True
-            self._frame_again()
-
-    def _frame_again(self) -> None:
-        """Look at all robots anew, unless they are still where they were seen."""
-        now = [robot.bounds for robot in self._robots.values()]
-        if np.abs(np.subtract(now, self._seen)).max(initial=0.0) > 0.2 * self.size:
-            self._look()
+            now = [robot.bounds for robot in self._robots.values()]
+            if np.abs(np.subtract(now, self._seen)).max(initial=0.0) > 0.2 * self.size:
+                self._look()
 
     def _by_robot(self, what: str, value: Any) -> dict[ShownRobot, Any]:
         """Return something of every robot, or of those that a mapping names."""
