@@ -27,6 +27,8 @@ MOVED |= {
     "cardan.algorithms.maximal_steps": "cardan._motion.maximal_steps",
     "cardan.robots": "cardan._robot.shipped",
     "cardan.simulation.solvers.mujoco": "cardan._reach.interop.mujoco_solver",
+    "cardan.generation.solver_step": "cardan._reach.generation.sources",
+    "cardan.generation.user_file": "cardan._reach.generation.sources",
     "cardan.gym.random_numbers": "cardan._reach.gym.vectorised",
     "cardan.gym.single_world": "cardan._reach.gym.vectorised",
     "cardan.verification.finding": "cardan._reach.verification.check",

@@ -13,7 +13,7 @@ from cardan._algebra.errors import DuplicateNameError, ParameterError
 from cardan._dynamics.functions import Function
 from cardan._reach.cli.options import ROBOT, add, frame_option, function_named, load_robot, say
 from cardan._reach.cli.simulate import DT, add_solver, solver_of
-from cardan._reach.generation import Generated, function_in, generate, step_of
+from cardan._reach.generation import function_in, generate, step_of
 from cardan._reach.generation.library import One
 from cardan._robot.model import Model
 
@@ -43,7 +43,13 @@ def run(args: argparse.Namespace) -> int:
     if not functions:
         raise ParameterError("command line", got="neither", expected="--function NAME or --step SOLVER")
     written = generate(functions, model, args.output, single=args.single, workspace=args.workspace)
-    _report(args, list(functions), written, model)
+    files = ", ".join(map(str, written.files)) if len(written.files) == 2 else f"{Path(args.output)}/"
+    for name, function in zip(functions, written.functions, strict=True):
+        say(f"{files}: {name} of {model.name}, {function.work}")
+        say(f"  stack, at most: {function.memory}")
+    if len(written.files) > 2:
+        library = Path(args.output).name
+        say(f"C in src/, include/{library}.h, for C++17 include/{library}.hpp; CMake target {library}::{library}")
     return 0
 
 
@@ -91,13 +97,3 @@ def _one(text: str) -> tuple[str, Function[..., Any]]:
     if file is None and name.endswith(".py"):
         raise ParameterError("--function", got=text, expected="FILE.py:NAME, a function in the file")
     return chosen or name, function_in(file, name) if file else function_named(name)
-
-
-def _report(args: argparse.Namespace, names: list[str], written: Generated, model: Model) -> None:
-    files = ", ".join(map(str, written.files)) if len(written.files) == 2 else f"{Path(args.output)}/"
-    for name, function in zip(names, written.functions, strict=True):
-        say(f"{files}: {name} of {model.name}, {function.work}")
-        say(f"  stack, at most: {function.memory}")
-    if len(written.files) > 2:
-        library = Path(args.output).name
-        say(f"C in src/, include/{library}.h, for C++17 include/{library}.hpp; CMake target {library}::{library}")

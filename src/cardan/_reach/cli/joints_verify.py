@@ -13,9 +13,8 @@ import numpy as np
 
 from cardan._algebra.errors import JointError, ParameterError, UnknownNameError
 from cardan._reach.cli.options import add, tell
-from cardan._reach.cli.plots import pyplot_module, save_figure
-from cardan._reach.generation.user_file import imported
-from cardan._reach.pictures.axes import draw_frame
+from cardan._reach.generation.sources import imported
+from cardan._reach.pictures.axes import draw_frame, pyplot_module, save_figure
 from cardan._reach.verification import Certificate, verify_joint
 from cardan._robot.joints import CATALOGUE, Joint, Limits
 from cardan._robot.joints.domain import kept_within

@@ -27,9 +27,9 @@ from cardan._motion.simulation.driven import driven
 from cardan._motion.simulation.solvers import Solver
 from cardan._motion.simulation.standing import stand
 from cardan._reach.cli.options import READING, add, check_output, harmless, locked, reading, tell
-from cardan._reach.cli.plots import check_picture, picture_writer
 from cardan._reach.cli.simulation_record import Recorded, recorded, simulation_figure, weight
 from cardan._reach.formats import load_mechanism
+from cardan._reach.pictures.axes import check_picture, picture_writer
 from cardan._robot.model import Drive
 
 SOLVERS = {
@@ -153,19 +153,14 @@ def begun(args: argparse.Namespace, world: World) -> State:
     state = world.state(args.worlds)
     if args.seed is not None:
         whole("--seed", args.seed, 0)
-        state.q = _shuffled(state, args.seed)
+        q = world.model.random_configuration((len(state),), seed=args.seed)
+        for articulation in world.articulations.values():
+            if articulation.is_floating:  # its base stays where it is
+                base = world.model.q_slice(articulation.joints[0])
+                q[:, base] = state.q[:, base]
+        state.q = assemble(world.model, q) if world.model.closures else q
         stand(state)
     return state
-
-
-def _shuffled(state: State, seed: int) -> np.ndarray:
-    world = state.world
-    q = world.model.random_configuration((len(state),), seed=seed)
-    for articulation in world.articulations.values():
-        if articulation.is_floating:
-            base = world.model.q_slice(articulation.joints[0])
-            q[:, base] = state.q[:, base]
-    return assemble(world.model, q) if world.model.closures else q
 
 
 def holding(state: State) -> Control:

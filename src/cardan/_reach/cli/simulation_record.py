@@ -9,7 +9,7 @@ import numpy as np
 from cardan._dynamics.functions import center_of_mass_velocity, kinetic_energy, potential_energy
 from cardan._motion.simulation import World
 from cardan._motion.simulation.solvers import Trajectory
-from cardan._reach.cli.plots import pyplot_module
+from cardan._reach.pictures.axes import pyplot_module
 
 
 class Recorded(NamedTuple):

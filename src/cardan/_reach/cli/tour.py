@@ -17,9 +17,9 @@ from cardan._dynamics.functions import (
     potential_energy,
 )
 from cardan._reach.cli.options import table
-from cardan._reach.cli.plots import pyplot_module, save_figure
 from cardan._reach.formats import load
 from cardan._reach.pictures import plot
+from cardan._reach.pictures.axes import pyplot_module, save_figure
 from cardan._robot.model import Model
 from cardan._robot.shipped import urdf_path
 

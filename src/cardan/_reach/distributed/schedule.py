@@ -25,11 +25,6 @@ class Attempt:
     is_suspect: bool = False
 
 
-def is_passing(error: BaseException) -> bool:
-    """Return whether the same computation may succeed another time: not where the data or the disk is the reason."""
-    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno not in LASTING)
-
-
 class Schedule:
     """Computes chunks by an engine that `submit` hands them to; each is tried again at most `retries` times."""
 
@@ -76,6 +71,8 @@ class Schedule:
             return
         cause = getattr(error, "cause", None) or error  # Ray wraps what a task raised
         attempt.failures += 1
-        if not (died or is_passing(cause)) or attempt.failures > self._retries:
+        # Not where the data or the disk is the reason: the same computation would fail again.
+        passes = isinstance(cause, MemoryError) or (isinstance(cause, OSError) and cause.errno not in LASTING)
+        if not (died or passes) or attempt.failures > self._retries:
             raise ChunkError(self._where, *attempt.chunk, attempts=attempt.failures, died=died, reason=cause) from cause
         self._again.append(attempt)

@@ -17,8 +17,7 @@ from cardan._compiler.targets.cmake import RESERVED_TARGETS, cmake_config, cmake
 from cardan._compiler.targets.cpp_header import CppFunction, Joint, Sizes, cpp_header
 from cardan._dynamics.functions import Function
 from cardan._motion.simulation.solvers.solver import Solver
-from cardan._reach.generation.solver_step import step_of
-from cardan._reach.generation.user_file import line_in
+from cardan._reach.generation.sources import line_in, step_of
 from cardan._robot.model import Model
 
 # A function, one with some of its options (`functools.partial(cardan.jacobian, frame="tool")`), or a solver's step.
@@ -254,7 +253,8 @@ def _write(place: Path, files: Files) -> None:
     """Write all files or none, in folders that are made for them."""
     made: list[Path] = []
     try:
-        for folder in sorted({parent for file in files for parent in _new_parents(place, file)}):
+        own = {folder for file in files for folder in file.parents if folder.is_relative_to(place)}
+        for folder in sorted(folder for folder in own if not folder.exists()):
             folder.mkdir()
             made.append(folder)
         write_whole(
@@ -265,8 +265,3 @@ def _write(place: Path, files: Files) -> None:
             folder.rmdir()
         expected = f"a writable place ({error.strerror})"
         raise ParameterError("output file", got=str(place), expected=expected) from None
-
-
-def _new_parents(place: Path, file: Path) -> list[Path]:
-    """Return the folders of a library that are not there: its own, and those within."""
-    return [folder for folder in file.parents if folder.is_relative_to(place) and not folder.exists()]

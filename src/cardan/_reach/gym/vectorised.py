@@ -106,7 +106,7 @@ class VectorisedWorlds(VectorEnv):
             options: `"reset_mask"`, shape (worlds,) of bool: the worlds to reset; by default all.
         """
         super().reset(seed=None if seed is None else int(np.ravel(seed)[0]))
-        rows = self._asked_rows((options or {}).get("reset_mask"))
+        rows = self._rows_to_reset((options or {}).get("reset_mask"))
         if seed is not None or self._begun is None:
             self._sow(rows, seed)
         self._begin(rows)
@@ -156,7 +156,7 @@ class VectorisedWorlds(VectorEnv):
         self._elapsed[rows], self._ended[rows] = 0, False
         self._begun.episode[rows] += np.uint64(1)
 
-    def _asked_rows(self, mask: Any) -> np.ndarray:
+    def _rows_to_reset(self, mask: Any) -> np.ndarray:
         rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
         if rows.dtype != bool or rows.shape != (self.num_envs,):
             raise ParameterError("reset_mask", got=mask, expected=f"an array of bool of shape ({self.num_envs},)")

@@ -1,8 +1,11 @@
-"""Matplotlib's axes, and what several pictures draw on them (extra `plot`)."""
+"""Matplotlib's axes, what several pictures draw on them, and pictures in files (extra `plot`)."""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -70,3 +73,36 @@ def draw_frame(
         axes.plot(*ends, color=colour, alpha=strength, linewidth=width, zorder=5)
         if names:
             axes.text(*(origin + 1.12 * arrow), names[k], color=colour, ha="center", va="center", fontsize=9)
+
+
+# --- pictures in files ---
+
+
+def pyplot_module() -> Any:
+    """Return matplotlib's pyplot, drawing to files; MissingExtraError without matplotlib."""
+    package("matplotlib", "drawing", "plot").use("Agg")
+    return pyplot()
+
+
+def save_figure(figure: Any, file: str | Path, dpi: int) -> str:
+    """Write a picture, in a folder that is made if need be, and return its name."""
+    Path(file).absolute().parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(file, dpi=dpi)
+    pyplot_module().close(figure)
+    return str(file)
+
+
+def check_picture(file: str | Path) -> None:
+    """Raise unless pictures can be drawn, of the kind a file's name ends in."""
+    known = pyplot_module().Figure().canvas.get_supported_filetypes()
+    if Path(file).suffix.lower().removeprefix(".") not in known:
+        expected = f"a name that ends in .{', .'.join(sorted(known))}"
+        raise ParameterError("picture to write", got=os.fspath(file), expected=expected)
+
+
+def picture_writer(figure: Any, file: str | Path, dpi: int = 150) -> Callable[[BinaryIO], None]:
+    def write(stream: BinaryIO) -> None:
+        figure.savefig(stream, dpi=dpi, format=Path(file).suffix.lower().removeprefix("."))
+        pyplot_module().close(figure)
+
+    return write

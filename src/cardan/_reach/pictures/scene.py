@@ -16,7 +16,7 @@ from cardan._compiler.runtime.log import log
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._reach.pictures.surfaces import facets_of
 from cardan._robot.geometry.shapes import Shape
-from cardan._robot.model import WORLD, Connection, Model
+from cardan._robot.model import WORLD, Model
 
 Roles = Sequence[str]
 PALETTE = (
@@ -96,7 +96,8 @@ def _lines(model: Model, kinematics: Kinematics, drawn: set[str]) -> tuple[list[
     """Return lines within bodies and along joints, and lines across closing joints."""
     bones, gaps = [], []
     for c in (*model.connections, *model.closures):
-        parent, child = _anchors(kinematics, c)
+        ends = ((c.parent, c.parent_pose), (c.child, c.child_pose))
+        parent, child = ((kinematics.pose(body) @ pose).translation for body, pose in ends)
         for body, anchor in ((c.parent, parent), (c.child, child)):
             if body not in (WORLD, *drawn):
                 bones.append((kinematics.pose(body).translation, anchor))
@@ -105,11 +106,6 @@ def _lines(model: Model, kinematics: Kinematics, drawn: set[str]) -> tuple[list[
         elif not c.joint.is_floating:
             bones.append((parent, child))
     return [ends for ends in bones if tuple(ends[0]) != tuple(ends[1])], gaps
-
-
-def _anchors(kinematics: Kinematics, c: Connection) -> tuple[Any, Any]:
-    sides = ((c.parent, c.parent_pose), (c.child, c.child_pose))
-    return tuple((kinematics.pose(body) @ pose).translation for body, pose in sides)  # pyright: ignore[reportReturnType]
 
 
 def frames_at(model: Model, q: np.ndarray, names: Sequence[str]) -> np.ndarray:

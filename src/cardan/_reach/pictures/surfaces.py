@@ -36,7 +36,9 @@ def facets_of(geometry: Geometry) -> np.ndarray:
             z = radius * np.sin(along) + 0.5 * length * np.sign(along)
             return _revolved(radius * np.cos(along), z)
         case Mesh(uri, path, scale):
-            facets = mesh_facets(uri, path) * np.array(scale)
+            # The time it was written: a file that was written anew is read again.
+            stamp = os.stat(path).st_mtime_ns if path is not None and os.path.isfile(path) else None
+            facets = _read_facets(uri, path, stamp) * np.array(scale)
             return facets if np.prod(scale) > 0.0 else facets[:, [1, 0, 2, 3]]  # a mirror runs round them backwards
         case Plane():
             return np.empty((0, 4, 3))
@@ -75,12 +77,6 @@ def _revolved(radii: np.ndarray | list[float], heights: np.ndarray | list[float]
     below, above = points[:-1], points[1:]
     corners = [below[:, :-1], below[:, 1:], above[:, 1:], above[:, :-1]]
     return np.stack(corners, axis=2).reshape(-1, 4, 3)
-
-
-def mesh_facets(uri: str, path: str | None) -> np.ndarray:
-    """Return the surface of a mesh file, coarsened to a few hundred facets; errors as `surface_of_file`."""
-    stamp = os.stat(path).st_mtime_ns if path is not None and os.path.isfile(path) else None
-    return _read_facets(uri, path, stamp)
 
 
 @lru_cache(maxsize=512)

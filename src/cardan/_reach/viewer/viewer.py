@@ -25,9 +25,9 @@ from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._motion.simulation import World
 from cardan._motion.simulation.solvers import Trajectory
 from cardan._reach.viewer.playback import Playback, checked_path, checked_times
+from cardan._reach.viewer.scene_layers import TouchingPoints, checked_vectors, touching
 from cardan._reach.viewer.served_scene import ServedScene
 from cardan._reach.viewer.shown_robot import ShownRobot
-from cardan._reach.viewer.touching_points import TouchingPoints, checked_vectors, touching
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.model import Model
