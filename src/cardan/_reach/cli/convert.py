@@ -55,8 +55,8 @@ def _saved(thing: Any, output: str) -> list[str]:
         save(thing, output)
     for warning in caught:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    told = [str(warning.message) for warning in caught if issubclass(warning.category, DescriptionWarning)]
-    return [text.removeprefix(f"{thing.name}: ") for text in told]
+    stated = [str(warning.message) for warning in caught if issubclass(warning.category, DescriptionWarning)]
+    return [text.removeprefix(f"{thing.name}: ") for text in stated]
 
 
 def _checked(thing: Any, args: argparse.Namespace, losses: list[str]) -> int:
@@ -66,11 +66,11 @@ def _checked(thing: Any, args: argparse.Namespace, losses: list[str]) -> int:
     """
     options = {**reading(args), "srdf": None}
     found = compare(thing, args.output, on_inertia="ignore", **options)
-    told = [d for d in found.differences if d.kind == "frame" or any(_names(loss, d) for loss in losses)]
+    stated = [d for d in found.differences if d.kind == "frame" or any(_names(loss, d) for loss in losses)]
     say(found)
-    untold = len(found.differences) - len(told)
-    say(f"{untold} differences that were not stated, {len(told)} that were")
-    return int(untold > 0)
+    unstated = len(found.differences) - len(stated)
+    say(f"{unstated} differences that were not stated, {len(stated)} that were")
+    return int(unstated > 0)
 
 
 def _names(loss: str, difference: Difference) -> bool:

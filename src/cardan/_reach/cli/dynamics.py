@@ -11,7 +11,7 @@ from cardan._algebra.spatial import SE3
 from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
 from cardan._dynamics.functions import frame_transform, inverse_dynamics, kinetic_energy, potential_energy
 from cardan._reach.cli.options import ROBOT, add, check_output, load_robot, say
-from cardan._reach.cli.trajectory import Trajectory, read_trajectory, write_results
+from cardan._reach.cli.trajectory import SampledMotion, read_trajectory, write_results
 from cardan._robot.model import Model
 
 CHUNK = 4096
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
     check_output(args, args.file, args.trajectory)
     rows, parts = len(trajectory.q), []
     for start in range(0, rows, CHUNK):
-        parts.append(columns(model, Trajectory(*(array[start : start + CHUNK] for array in trajectory)), frame))
+        parts.append(columns(model, SampledMotion(*(array[start : start + CHUNK] for array in trajectory)), frame))
         if rows >= LONG:
             done = min(start + CHUNK, rows)
             print(f"\r{done} of {rows} rows", end="\n" if done == rows else "", file=sys.stderr, flush=True)
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def columns(model: Model, trajectory: Trajectory, frame: str) -> dict[str, np.ndarray]:
+def columns(model: Model, trajectory: SampledMotion, frame: str) -> dict[str, np.ndarray]:
     """Return the results by column name: `tau:<joint>`, energies [J], position [m] and quaternion (xyzw)."""
     q, v, a = trajectory
     tau = inverse_dynamics(model, q, v, a)

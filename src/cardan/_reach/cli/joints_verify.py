@@ -57,7 +57,7 @@ def joint_of(what: str, arguments: str | None) -> Joint:
         if arguments is None:
             return types[what]
         kind = type(types[what])
-    return made(kind, arguments)
+    return make_joint(kind, arguments)
 
 
 def limits_of(text: str | None) -> Limits | None:
@@ -83,7 +83,7 @@ def class_of(file: Path, name: str) -> type[Joint]:
     return joints[name]
 
 
-def made(kind: type[Joint], arguments: str | None) -> Joint:
+def make_joint(kind: type[Joint], arguments: str | None) -> Joint:
     try:
         given = json.loads(arguments) if arguments is not None else {}
     except json.JSONDecodeError as error:

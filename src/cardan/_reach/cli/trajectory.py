@@ -29,7 +29,7 @@ class TrajectoryError(CardanError, ValueError):
         super().__init__(f"{file}: row {row}: {message}" if row else f"{file}: {message}")
 
 
-class Trajectory(NamedTuple):
+class SampledMotion(NamedTuple):
     """States along a motion; `v` and `a` are zero where the file has none."""
 
     q: np.ndarray
@@ -37,7 +37,7 @@ class Trajectory(NamedTuple):
     a: np.ndarray
 
 
-def read_trajectory(file: str, model: Model) -> Trajectory:
+def read_trajectory(file: str, model: Model) -> SampledMotion:
     """Return the trajectory in a .csv or .npz file.
 
     A CSV row holds q, or q and v, or q, v and a, one number a column; a first line that holds names is skipped. An
@@ -56,7 +56,7 @@ def read_trajectory(file: str, model: Model) -> Trajectory:
     if not rows:
         raise TrajectoryError(file, 0, "holds no row of numbers")
     still = np.zeros((rows, model.nv))
-    trajectory = Trajectory(*(np.asarray(arrays.get(name, still), dtype=float) for name in ("q", "v", "a")))
+    trajectory = SampledMotion(*(np.asarray(arrays.get(name, still), dtype=float) for name in ("q", "v", "a")))
     _check_numbers(file, model, trajectory)
     return trajectory
 
@@ -123,7 +123,7 @@ def _read_npz(file: str, stream: BinaryIO, model: Model) -> dict[str, np.ndarray
     return arrays
 
 
-def _check_numbers(file: str, model: Model, trajectory: Trajectory) -> None:
+def _check_numbers(file: str, model: Model, trajectory: SampledMotion) -> None:
     for name, array in trajectory._asdict().items():
         bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
         if bad.size:

@@ -10,8 +10,8 @@ import numpy as np
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._reach.comparison import causes, matching, records, states
-from cardan._reach.comparison.matching import Chain, Robot, View, inertia, is_fixed, order
-from cardan._reach.comparison.motion import Motion, compared, pose, shift
+from cardan._reach.comparison.matching import ComparedRobot, JointChain, Robot, inertia, is_fixed, order
+from cardan._reach.comparison.motion import JointPlacing, compare_placing, pose, shift
 from cardan._reach.comparison.result import Comparison, Difference
 from cardan._robot.model import WORLD, Connection
 
@@ -42,7 +42,7 @@ def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> C
     """
     if not tolerance > 0.0:
         raise ParameterError("tolerance", got=tolerance, expected="a number > 0")
-    first, second = matching.alike(matching.opened(a, options), matching.opened(b, options))
+    first, second = matching.alike(matching.open_robot(a, options), matching.open_robot(b, options))
     return _Comparing(first, second, tolerance).result()
 
 
@@ -50,8 +50,8 @@ def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> C
 class _Comparing:
     """A comparison as it goes on: pairs of bodies and back, the offsets of B's frames in A's, and what was found."""
 
-    a: View
-    b: View
+    a: ComparedRobot
+    b: ComparedRobot
     tolerance: float
     pairs: dict[str, str] = field(default_factory=dict)
     back: dict[str, str] = field(default_factory=dict)
@@ -63,18 +63,18 @@ class _Comparing:
         a, b = self.a, self.b
         if a.name != b.name:
             self.notes.append(f"the robots are called {a.name!r} and {b.name!r}")
-        self.pairs = matching.matched(a, b)
+        self.pairs = matching.match_bodies(a, b)
         self.back = {other: name for name, other in self.pairs.items()}
         both = [(a.tree[c], b.tree[d]) for c, d in self.pairs.items() if c in a.tree and d in b.tree]
         # No coordinate depends on the name of a fixed joint: it is a note, and no difference.
         renamed = [f"{c.name!r} ({d.name!r} in b)" for c, d in both if c.name != d.name and is_fixed(c)]
         if renamed:
             self.notes.append(f"fixed joints are called otherwise: {', '.join(renamed)}")
-        self.found += map(self._lumped, matching.structure(a, b, self.pairs))
+        self.found += map(self._lumped, matching.compare_structure(a, b, self.pairs))
         self._gravity()
         self._tree()
         self._loops()
-        self.found += records.compared(a, b, self.pairs, self.offsets, self.tolerance)
+        self.found += records.compare_records(a, b, self.pairs, self.offsets, self.tolerance)
         errors = {} if any(d.kind == "structure" for d in self.found) else self._states()
         return Comparison(a.name, b.name, tuple(self.found), tuple(self.notes), errors)
 
@@ -115,7 +115,7 @@ class _Comparing:
                 self._hanging(body, one or two, "a" if one is not None else "b")
             self._body(body)
 
-    def _hanging(self, body: str, chain: Chain | None, where: str) -> None:
+    def _hanging(self, body: str, chain: JointChain | None, where: str) -> None:
         """Note a body that only one robot holds; fixed on the world it is what `Mechanism.model` makes of the other."""
         if chain is None or chain.above != WORLD or not is_fixed(chain.moving):
             self._add("structure", body, f"hangs on a joint in {where} alone")
@@ -125,7 +125,7 @@ class _Comparing:
             what = f"is fixed in {where} elsewhere than at the world's origin, where a base is that hangs on nothing"
             self._add("motion", chain.moving.name, what, cause="it" + way)
 
-    def _joint(self, body: str, mine: Chain, theirs: Chain) -> None:
+    def _joint(self, body: str, mine: JointChain, theirs: JointChain) -> None:
         if mine.above != self.back.get(theirs.above):
             self._add("structure", body, "hangs on another body", mine.above, theirs.above)
             return
@@ -138,8 +138,8 @@ class _Comparing:
             names = [type(chain.moving.joint).__name__ for chain in (mine, theirs)]
             self._add("motion", mine.moving.name, "another kind of joint", *names)
             return
-        motion = compared(mine, theirs, self.offsets[mine.above], self.tolerance)
-        self._placed(body, mine, motion)
+        motion = compare_placing(mine, theirs, self.offsets[mine.above], self.tolerance)
+        self._note_placing(body, mine, motion)
         if motion.note:
             self.notes.append(motion.note)
         self.found += records.of_joint(mine.moving, theirs.moving, motion.is_reversed, self.tolerance)
@@ -160,7 +160,9 @@ class _Comparing:
                 self._loop(c, d)
 
     def _loop(self, c: Connection, d: Connection) -> None:
-        motion = compared(Chain(c.parent, (c,)), Chain(d.parent, (d,)), self.offsets[c.parent], self.tolerance)
+        motion = compare_placing(
+            JointChain(c.parent, (c,)), JointChain(d.parent, (d,)), self.offsets[c.parent], self.tolerance
+        )
         self.notes += [motion.note] if motion.note else []
         if motion.difference is not None:
             self.found.append(motion.difference)
@@ -169,7 +171,7 @@ class _Comparing:
             self._add("motion", c.name, "this joint closes the loop elsewhere", cause=cause)
         self.found += records.of_joint(c, d, motion.is_reversed, self.tolerance)
 
-    def _placed(self, body: str, mine: Chain, motion: Motion) -> None:
+    def _note_placing(self, body: str, mine: JointChain, motion: JointPlacing) -> None:
         """Note what differs about a joint; a body's frame that was moved is told from a body that was moved."""
         if motion.difference is not None:
             self.found.append(motion.difference)
@@ -193,7 +195,7 @@ class _Comparing:
         fits = 0
         for c in mine:
             d = self.b.tree[self.pairs[c.child]]
-            X, Y = pose(Chain(body, (c,)), _neutral(c)), pose(Chain(body, (d,)), _neutral(d))
+            X, Y = pose(JointChain(body, (c,)), _neutral(c)), pose(JointChain(body, (d,)), _neutral(d))
             fits += 1 if np.abs(offset @ Y - X).max() < np.abs(Y - X).max() else -1
         return fits > 0
 
@@ -219,12 +221,12 @@ class _Comparing:
             what = "inertia about the centre of mass (xx, yy, zz, xy, xz, yz)"
             self._add("inertia", body, what, entries[0], entries[1], causes.of_inertia(a, b))
 
-    def _whole(self, view: View, body: str, common: set[str]) -> Inertia:
+    def _whole(self, view: ComparedRobot, body: str, common: set[str]) -> Inertia:
         """Return the inertia of a body with those that are fixed on it and that the other robot has not."""
         whole = inertia(view, body)
         for c in () if common.issuperset(view.bodies) else view.tree.values():
             if c.parent == body and c.child not in common and is_fixed(c):
-                whole += _seen(self._whole(view, c.child, common), pose(Chain(body, (c,)), _neutral(c)))
+                whole += _seen(self._whole(view, c.child, common), pose(JointChain(body, (c,)), _neutral(c)))
         return whole
 
     def _mass_cause(self, body: str, a: Inertia, b: Inertia) -> str:

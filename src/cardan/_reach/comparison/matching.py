@@ -23,7 +23,7 @@ Robot = Mechanism | Model | str | bytes | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class ComparedRobot:
     """A robot as it is compared."""
 
     thing: Mechanism | Model  # the mechanism or model
@@ -32,7 +32,7 @@ class View:
     closures: tuple[Connection, ...]  # the joints that close loops
 
     @classmethod
-    def of(cls, thing: Mechanism | Model) -> View:
+    def of(cls, thing: Mechanism | Model) -> ComparedRobot:
         """Return the view of a robot; the parts of a mechanism that do not hang on the world float."""
         bodies = {body.name: body for body in thing.bodies if body.name != WORLD}
         if isinstance(thing, Model):
@@ -56,7 +56,7 @@ class View:
         return {frame.name: frame for frame in self.thing.frames}
 
 
-def opened(robot: Robot, options: Mapping[str, Any]) -> Mechanism | Model:
+def open_robot(robot: Robot, options: Mapping[str, Any]) -> Mechanism | Model:
     """Return a robot that is given, or read from a description."""
     if isinstance(robot, (Mechanism, Model)):
         return robot
@@ -66,13 +66,13 @@ def opened(robot: Robot, options: Mapping[str, Any]) -> Mechanism | Model:
     return read_robot(robot, **understood(robot, options))
 
 
-def alike(a: Mechanism | Model, b: Mechanism | Model) -> tuple[View, View]:
+def alike(a: Mechanism | Model, b: Mechanism | Model) -> tuple[ComparedRobot, ComparedRobot]:
     """Return the views of two robots; where one is a model, the mechanism is made one with the same base."""
     if isinstance(a, Model) and isinstance(b, Mechanism):
         b = _on_base(b, a)
     elif isinstance(b, Model) and isinstance(a, Mechanism):
         a = _on_base(a, b)
-    return View.of(a), View.of(b)
+    return ComparedRobot.of(a), ComparedRobot.of(b)
 
 
 def _on_base(mechanism: Mechanism, like: Model) -> Model:
@@ -91,7 +91,7 @@ def _on_base(mechanism: Mechanism, like: Model) -> Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class JointChain:
     """The joints from a body both robots have down to the next: one may move, the others are fixed."""
 
     above: str
@@ -117,7 +117,7 @@ def moved_by(joint: Joint) -> Joint:
     return joint.joint if isinstance(joint, Reversed) else joint
 
 
-def matched(a: View, b: View) -> dict[str, str]:
+def match_bodies(a: ComparedRobot, b: ComparedRobot) -> dict[str, str]:
     """Return the body of b for each of a that both have; those of one name, then those in one place."""
     pairs = {WORLD: WORLD} | {name: name for name in a.bodies if name in b.bodies}
     for body in order(a):
@@ -128,7 +128,7 @@ def matched(a: View, b: View) -> dict[str, str]:
     return pairs
 
 
-def order(view: View) -> list[str]:
+def order(view: ComparedRobot) -> list[str]:
     """Return all bodies, each after the one above it."""
     roots = [name for name in view.bodies if name not in view.tree]
     found: dict[str, None] = {}
@@ -141,7 +141,7 @@ def order(view: View) -> list[str]:
     return list(found)
 
 
-def _in_its_place(body: str, a: View, b: View, pairs: Mapping[str, str]) -> str | None:
+def _in_its_place(body: str, a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str]) -> str | None:
     """Return the one body of b that hangs where this one does, by such a joint, with its mass."""
     free = [name for name in b.bodies if name not in pairs.values() and name not in a.bodies]
     c = a.tree.get(body)
@@ -160,12 +160,12 @@ def _in_its_place(body: str, a: View, b: View, pairs: Mapping[str, str]) -> str 
     return named[0] if len(named) == 1 else fits[0] if len(fits) == 1 else None
 
 
-def inertia(view: View, body: str) -> Inertia:
+def inertia(view: ComparedRobot, body: str) -> Inertia:
     """Return the inertia of a body, zero if it has none."""
     return view.bodies[body].inertia or Inertia.zero()
 
 
-def chains(view: View, common: set[str]) -> dict[str, Chain]:
+def chains(view: ComparedRobot, common: set[str]) -> dict[str, JointChain]:
     """Return the joints above each body of a set, up to the next one of the set."""
     found = {}
     for body in order(view):
@@ -174,11 +174,11 @@ def chains(view: View, common: set[str]) -> dict[str, Chain]:
         joints = [view.tree[body]]
         while joints[0].parent not in common and joints[0].parent in view.tree:
             joints.insert(0, view.tree[joints[0].parent])
-        found[body] = Chain(joints[0].parent, tuple(joints))
+        found[body] = JointChain(joints[0].parent, tuple(joints))
     return found
 
 
-def structure(a: View, b: View, pairs: Mapping[str, str]) -> list[Difference]:
+def compare_structure(a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str]) -> list[Difference]:
     """Return which bodies and joints are missing or have another name, in the order of the tree."""
     found = [_missing(name, a, "b") for name in order(a) if name not in pairs]
     found += [_missing(name, b, "a") for name in order(b) if name not in pairs.values()]
@@ -196,7 +196,7 @@ def structure(a: View, b: View, pairs: Mapping[str, str]) -> list[Difference]:
     return found
 
 
-def _missing(name: str, view: View, where: str) -> Difference:
+def _missing(name: str, view: ComparedRobot, where: str) -> Difference:
     c = view.tree.get(name)
     how = f" (joint {c.name!r}, {type(moved_by(c.joint)).__name__})" if c is not None else ""
     return Difference("structure", name, f"this body{how} is missing in {where}")

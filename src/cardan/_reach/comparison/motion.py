@@ -15,7 +15,7 @@ import numpy as np
 
 from cardan._algebra.spatial import SE3
 from cardan._reach.comparison.causes import FACTORS, turn
-from cardan._reach.comparison.matching import Chain, is_fixed, moved_by
+from cardan._reach.comparison.matching import JointChain, is_fixed, moved_by
 from cardan._reach.comparison.result import Difference
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import Connection
@@ -26,7 +26,7 @@ _REVERSED = "the joint is reversed: the coordinate has the other sign"
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class JointPlacing:
     """What became of a joint: the place of B's child frame in A's, and what differs."""
 
     offset: Pose
@@ -35,7 +35,7 @@ class Motion:
     is_reversed: bool = False
 
 
-def compared(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Motion:
+def compare_placing(mine: JointChain, theirs: JointChain, above: Pose, tolerance: float) -> JointPlacing:
     """Return how the frames of a body are placed by the joints above it in two robots."""
     a, b = _single(mine.moving), _single(theirs.moving)
     name = mine.moving.name
@@ -44,14 +44,14 @@ def compared(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Motio
         offset = _constant(lambda q: _offset(mine, theirs, above, q, q), configurations, tolerance)
         if offset is not None:
             same = type(a) is type(b) or a.nq == 0
-            return Motion(offset, note="" if same else _other_kind(name, a, b))
+            return JointPlacing(offset, note="" if same else _other_kind(name, a, b))
     else:
         offset = _by_poses(mine, theirs, above, tolerance)
         if offset is not None and a.nv == 1 and _is_reversed(mine, theirs, above):
             difference = Difference("motion", name, "moves otherwise", cause=_REVERSED)
-            return Motion(offset, difference, _other_kind(name, a, b), is_reversed=True)
+            return JointPlacing(offset, difference, _other_kind(name, a, b), is_reversed=True)
         if offset is not None:
-            return Motion(offset, note=_other_kind(name, a, b))
+            return JointPlacing(offset, note=_other_kind(name, a, b))
     return _explained(mine, theirs, above, name, tolerance)
 
 
@@ -69,7 +69,7 @@ def _configurations(joint: Joint) -> list[tuple[float, ...]]:
     return [neutral, *(tuple(map(float, q)) for q in joint.random_configuration((SAMPLES,), seed=7))]
 
 
-def pose(chain: Chain, q: tuple[float, ...]) -> Pose:
+def pose(chain: JointChain, q: tuple[float, ...]) -> Pose:
     """Return X_above_body with a joint in a configuration."""
     result = np.eye(4)
     for c in chain.joints:
@@ -83,7 +83,7 @@ def inverse(X: Pose) -> Pose:
     return SE3.of(X).inverse().matrix()
 
 
-def _offset(mine: Chain, theirs: Chain, above: Pose, q: Any, r: Any) -> Pose:
+def _offset(mine: JointChain, theirs: JointChain, above: Pose, q: Any, r: Any) -> Pose:
     return inverse(pose(mine, q)) @ above @ pose(theirs, r)
 
 
@@ -95,7 +95,7 @@ def _constant(of: Callable[[Any], Pose], configurations: list[Any], tolerance: f
     return first if fits else None
 
 
-def _is_reversed(mine: Chain, theirs: Chain, above: Pose) -> bool:
+def _is_reversed(mine: JointChain, theirs: JointChain, above: Pose) -> bool:
     """Return whether the velocity of the second of two joints that move alike has the other sign."""
     ends = []
     for chain in (mine, theirs):
@@ -105,7 +105,7 @@ def _is_reversed(mine: Chain, theirs: Chain, above: Pose) -> bool:
     return not np.allclose(*steps, atol=1e-6)
 
 
-def _by_poses(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Pose | None:
+def _by_poses(mine: JointChain, theirs: JointChain, above: Pose, tolerance: float) -> Pose | None:
     """Return the identity if the second joint can follow the first, whatever its coordinates are."""
     c, joint = theirs.moving, _single(theirs.moving)
     if len(theirs.joints) > 1 or joint.nv != _single(mine.moving).nv:
@@ -125,29 +125,29 @@ def _by_poses(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Pose
 # --- causes ---
 
 
-def _explained(mine: Chain, theirs: Chain, above: Pose, name: str, tolerance: float) -> Motion:
+def _explained(mine: JointChain, theirs: JointChain, above: Pose, name: str, tolerance: float) -> JointPlacing:
     """Return what is different about a joint that moves its body otherwise."""
     a, b = _single(mine.moving), _single(theirs.moving)
     kinds = type(moved_by(a)).__name__, type(moved_by(b)).__name__
     if kinds[0] != kinds[1] or a.nq != b.nq:
-        return Motion(np.eye(4), Difference("motion", name, "another kind of joint", *kinds))
+        return JointPlacing(np.eye(4), Difference("motion", name, "another kind of joint", *kinds))
     loose = max(tolerance, 1e-7)
     if a.nq == a.nv == 1:
         for factor, cause in _scales():
             offset = _scaled(mine, theirs, above, factor, loose)
             if offset is not None:
                 difference = Difference("motion", name, "moves otherwise", cause=cause)
-                return Motion(offset, difference, is_reversed=factor == -1.0)
+                return JointPlacing(offset, difference, is_reversed=factor == -1.0)
     configurations = _configurations(a)
     place = _constant(lambda q: above @ pose(theirs, q) @ inverse(pose(mine, q)), configurations, loose)
     if place is not None:
         at = inverse(pose(mine, configurations[0])) @ place @ pose(mine, configurations[0])
         cause = f"the joint{shift(np.eye(4), at)}, in its own axes"
-        return Motion(np.eye(4), Difference("motion", name, "is elsewhere on the body above", cause=cause))
-    return Motion(np.eye(4), _axes(mine, theirs, above, name))
+        return JointPlacing(np.eye(4), Difference("motion", name, "is elsewhere on the body above", cause=cause))
+    return JointPlacing(np.eye(4), _axes(mine, theirs, above, name))
 
 
-def _scaled(mine: Chain, theirs: Chain, above: Pose, factor: float, tolerance: float) -> Pose | None:
+def _scaled(mine: JointChain, theirs: JointChain, above: Pose, factor: float, tolerance: float) -> Pose | None:
     """Return the constant pose between the child frames if the second coordinate is a multiple of the first."""
     samples = [(0.0,), (0.1,), (0.7,)]
     return _constant(lambda q: _offset(mine, theirs, above, q, (q[0] * factor,)), samples, tolerance)
@@ -161,7 +161,7 @@ def _scales() -> list[tuple[float, str]]:
     ]
 
 
-def _axes(mine: Chain, theirs: Chain, above: Pose, name: str) -> Difference:
+def _axes(mine: JointChain, theirs: JointChain, above: Pose, name: str) -> Difference:
     """Return how the axes of a joint with one coordinate differ, seen in the body above."""
     lines = [_axis(chain) for chain in (mine, theirs)]
     if lines[0] is None or lines[1] is None:
@@ -178,7 +178,7 @@ def _axes(mine: Chain, theirs: Chain, above: Pose, name: str) -> Difference:
     return Difference("motion", name, "axis", a, b, f"the axes are {angle:.6g} degrees apart")
 
 
-def _axis(chain: Chain) -> np.ndarray | None:
+def _axis(chain: JointChain) -> np.ndarray | None:
     """Return the direction in which, or about which, a joint moves, in the body above; None for one with more."""
     joint = _single(chain.moving)
     if joint.nq != 1 or joint.nv != 1:

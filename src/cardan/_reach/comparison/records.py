@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cardan._reach.comparison import causes
-from cardan._reach.comparison.matching import View
+from cardan._reach.comparison.matching import ComparedRobot
 from cardan._reach.comparison.motion import shift
 from cardan._reach.comparison.result import Difference
 from cardan._robot.description import Mechanism
@@ -83,8 +83,8 @@ def _swapped(a: Connection, b: Connection, key: str) -> str:
     return "lower and upper are mirrored: those of a reversed joint" if both and mine.any() else ""
 
 
-def compared(
-    a: View, b: View, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
+def compare_records(
+    a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> list[Difference]:
     """Return what differs about frames, shapes, and what is stated by name."""
     found = list(_frames(a, b, pairs, offsets, tolerance))
@@ -103,7 +103,7 @@ def compared(
 
 
 def _frames(
-    a: View, b: View, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
+    a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> Iterator[Difference]:
     mine, theirs = a.frames, b.frames
     for name in [*mine, *(name for name in theirs if name not in mine)]:
@@ -122,7 +122,7 @@ def _frames(
 
 
 def _shapes(
-    a: View, b: View, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
+    a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> Iterator[Difference]:
     mine, theirs = list(a.thing.shapes), list(b.thing.shapes)
     touching: dict[tuple[int, int, int, int], str] = {}
@@ -186,7 +186,7 @@ def _alike(a: Any, b: Any, tolerance: float) -> bool:
     return _near(a, b, tolerance)
 
 
-def _names(a: View, b: View, pairs: Mapping[str, str]) -> dict[str, str]:
+def _names(a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str]) -> dict[str, str]:
     """Return what the second robot calls the bodies and joints of the first."""
     joints = {
         a.tree[body].name: b.tree[other].name for body, other in pairs.items() if body in a.tree and other in b.tree
@@ -194,7 +194,7 @@ def _names(a: View, b: View, pairs: Mapping[str, str]) -> dict[str, str]:
     return {**pairs, **joints}
 
 
-def _stated(view: View, kind: str) -> dict[str, Any]:
+def _stated(view: ComparedRobot, kind: str) -> dict[str, Any]:
     """Return what is stated by name; configurations with all their joints."""
     parts = getattr(view.thing, kind)
     if kind == "named_configurations" and isinstance(view.thing, Mechanism):

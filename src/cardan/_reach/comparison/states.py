@@ -9,7 +9,7 @@ import numpy as np
 from cardan._algebra.errors import CardanError, MechanismError
 from cardan._dynamics.coordinates import converter
 from cardan._dynamics.functions import bias_forces, forward_kinematics, mass_matrix
-from cardan._reach.comparison.matching import View
+from cardan._reach.comparison.matching import ComparedRobot
 from cardan._reach.comparison.motion import inverse
 from cardan._robot.description import Mechanism
 from cardan._robot.model import Model
@@ -19,7 +19,9 @@ SEED = 5
 TARGET = "numpy"  # a few states: nothing is worth compiling
 
 
-def errors(a: View, b: View, offsets: Mapping[str, np.ndarray]) -> tuple[dict[str, tuple[float, str]], str]:
+def errors(
+    a: ComparedRobot, b: ComparedRobot, offsets: Mapping[str, np.ndarray]
+) -> tuple[dict[str, tuple[float, str]], str]:
     """Return the largest relative differences with where each is, and a note if they could not be found.
 
     The robots have the same bodies and joints; offsets say where the frames of b's bodies are in those of a.

@@ -16,7 +16,7 @@ from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.threads import num_threads
 
 
-class Engine(Protocol):
+class ChunkEngine(Protocol):
     """What computes chunks."""
 
     width: int  # how many chunks are handed to it at a time
@@ -158,7 +158,7 @@ def _called(call: Callable[..., Any], *arguments: Any) -> Any:
 
 
 # Engines by name.
-ENGINES: Mapping[str, Callable[[int | None], Engine]] = {
+ENGINES: Mapping[str, Callable[[int | None], ChunkEngine]] = {
     "processes": Processes,
     "threads": Threads,
     "dask": Dask,

@@ -11,7 +11,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from cardan._algebra.errors import ChunkError
-from cardan._reach.distributed.engines import Engine
+from cardan._reach.distributed.engines import ChunkEngine
 
 Chunk = tuple[int, int]  # the first row, and the one after the last
 LASTING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)  # errors of a disk that a second attempt meets, too
@@ -28,7 +28,7 @@ class Attempt:
 class Schedule:
     """Computes chunks by an engine that `submit` hands them to; each is tried again at most `retries` times."""
 
-    def __init__(self, where: str, engine: Engine, submit: Callable[[Chunk], Future[Any]], retries: int) -> None:
+    def __init__(self, where: str, engine: ChunkEngine, submit: Callable[[Chunk], Future[Any]], retries: int) -> None:
         self._where, self._engine, self._submit, self._retries = where, engine, submit, retries
         self._again: deque[Attempt] = deque()
         self._running: dict[Future[Any], Attempt] = {}

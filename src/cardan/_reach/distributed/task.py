@@ -83,7 +83,7 @@ MANY = 256  # states from which on a program is the one for many: some targets h
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class MapTask:
     """A function and its arguments, divided."""
 
     job: Job  # what workers do who send results back
@@ -91,7 +91,7 @@ class Task:
     compiled: Compiled  # the program, which workers find on the disk
 
     @classmethod
-    def of(cls, function: Function, model: Model, data: Any, options: Mapping[str, Any]) -> Task:
+    def of(cls, function: Function, model: Model, data: Any, options: Mapping[str, Any]) -> MapTask:
         if not isinstance(function, Function):
             expected = "one made by @cardan.function, or cardan's own"
             raise ParameterError("function to map", got=function, expected=expected)
@@ -111,7 +111,7 @@ class Task:
     @classmethod
     def _divided(
         cls, function: Function, model: Model, columns: Mapping[str, Column], options: Mapping[str, Any]
-    ) -> Task:
+    ) -> MapTask:
         like = {name: np.empty((0,) * len(column.shape), column.dtype) for name, column in columns.items()}
         given, chosen = function.interface.call(model, (), {**like, **options})
         cores = function.interface.cores(model)

@@ -104,9 +104,9 @@ def line_in(file: Path, error: BaseException) -> str:
 def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
     """Return some steps of a solver as one function, to be generated: `step(model, q, v, effort)`.
 
-    A world with drives, or with joints that move as they are told, takes what these are asked for, too:
+    A world with drives, or with joints whose motion is prescribed, takes their targets, too:
     `step(model, q, v, effort, position, velocity)`; one with properties of contacts as inputs (`World.with_inputs`)
-    these.
+    takes these.
 
     Args:
         solver: what moves the world; its world's model is the one to generate for.
@@ -128,13 +128,13 @@ def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
     """
     inner, count = solver.function, checked_steps(steps)
     count *= solver.substeps if isinstance(solver, CompiledSolver) else 1
-    shapes = _asked(solver)
+    shapes = _shapes(solver)
 
     def step(model: Model, q: Any, v: Any, *by_position: Any, **by_name: Any) -> dict[str, Any]:
-        asked = dict(zip(shapes, by_position, strict=False)) | by_name
+        arrays = dict(zip(shapes, by_position, strict=False)) | by_name
 
         def once(q: Any, v: Any, good: Any, _: Any) -> tuple[Any, ...]:
-            found = inner(model, q, v, good, **asked)
+            found = inner(model, q, v, good, **arrays)
             return found["q"], found["v"], found["count"], found["residual"]
 
         q, v, good, residual = repeat(count, once, q, v, 0.0, 0.0)
@@ -145,7 +145,7 @@ def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
     return function(shapes=shapes)(step)
 
 
-def _asked(solver: Solver) -> dict[str, Any]:
+def _shapes(solver: Solver) -> dict[str, Any]:
     model, world = solver.world.model, solver.world
     gains = (*model.passive("drive_stiffness"), *model.passive("drive_damping"))
     names = ("effort", "position", "velocity") if any(gains) or world.kinematic else ("effort",)

@@ -19,7 +19,7 @@ from cardan._reach.gym.task import Task
 Results = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
 
 
-class Begun(NamedTuple):
+class Episodes(NamedTuple):
     """What each world's episode is begun with.
 
     Attributes:
@@ -88,7 +88,7 @@ class VectorisedWorlds(VectorEnv):
         self.single_action_space = spaces.Box(-1.0, 1.0, (self.task.actions,), kind)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._begun: Begun | None = None
+        self._episodes: Episodes | None = None
         self._elapsed = np.zeros(num_envs, int)
         self._ended = np.zeros(num_envs, bool)
         self._goal = np.empty((num_envs, 0))
@@ -107,7 +107,7 @@ class VectorisedWorlds(VectorEnv):
         """
         super().reset(seed=None if seed is None else int(np.ravel(seed)[0]))
         rows = self._rows_to_reset((options or {}).get("reset_mask"))
-        if seed is not None or self._begun is None:
+        if seed is not None or self._episodes is None:
             self._sow(rows, seed)
         self._begin(rows)
         return self._observations(), self._infos()
@@ -138,14 +138,14 @@ class VectorisedWorlds(VectorEnv):
         seeds = [int(first) + k for k in range(count)] if np.ndim(first) == 0 else [int(s) for s in first]  # pyright: ignore
         if len(seeds) != count or not all(0 <= s < 2**64 for s in seeds):
             raise ParameterError("seed", got=seed, expected=f"a whole number in [0, 2^64), or {count} of them")
-        begun = self._begun or Begun(np.zeros(count, np.uint64), np.zeros(count, np.uint64))
+        begun = self._episodes or Episodes(np.zeros(count, np.uint64), np.zeros(count, np.uint64))
         begun.seed[rows] = np.array(seeds, np.uint64)[rows]
         begun.episode[rows] = 0
-        self._begun = begun
+        self._episodes = begun
 
     def _begin(self, rows: np.ndarray) -> None:
-        assert self._begun is not None
-        numbers = uniform(self._begun.seed[rows], self._begun.episode[rows], self.task.numbers)
+        assert self._episodes is not None
+        numbers = uniform(self._episodes.seed[rows], self._episodes.episode[rows], self.task.numbers)
         start = self.task.start(numbers)
         fresh = self.task.solver.world.state(len(numbers), self.state.dtype, start.q, start.v)
         for name in SAVED:
@@ -154,7 +154,7 @@ class VectorisedWorlds(VectorEnv):
             self._goal = np.zeros((self.num_envs, *start.goal.shape[1:]))
         self._goal[rows] = start.goal
         self._elapsed[rows], self._ended[rows] = 0, False
-        self._begun.episode[rows] += np.uint64(1)
+        self._episodes.episode[rows] += np.uint64(1)
 
     def _rows_to_reset(self, mask: Any) -> np.ndarray:
         rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
@@ -165,7 +165,7 @@ class VectorisedWorlds(VectorEnv):
     # --- steps ---
 
     def _checked(self, actions: Any) -> np.ndarray:
-        if self._begun is None:
+        if self._episodes is None:
             raise ParameterError("step", got="a step before the first reset", expected="reset() first")
         if self.autoreset_mode == AutoresetMode.DISABLED and self._ended.any():
             got = f"episodes that ended in worlds {np.flatnonzero(self._ended)[:6].tolist()}"

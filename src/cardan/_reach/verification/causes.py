@@ -111,11 +111,11 @@ def _by_column(errors: dict[int, str], names: Sequence[str]) -> str:
         listed = ", ".join(f"{j} ({names[j]})" for j in which)
         several = 1 < len(which) < len(names)
         subject = "S" if len(which) == len(names) > 1 else f"column{'s' * several} {listed}"
-        sentences.append(f"{subject} {said(words, plural=several)}")
+        sentences.append(f"{subject} {phrase(words, plural=several)}")
     return "; ".join(sentences)
 
 
-def said(words: str, *, plural: bool = False) -> str:
+def phrase(words: str, *, plural: bool = False) -> str:
     """Return an error's words with the verb for one thing or for several."""
     verbs = {"is": "are", "has": "have", "does": "do"} if plural else {"is": "is", "has": "has", "does": "does"}
     return words.format(**verbs)
@@ -129,7 +129,7 @@ def _by_parts(got: np.ndarray, true: np.ndarray, Ad: np.ndarray) -> str:
         found += [(f"{part} part", words)] if words else [(f"{part} {axis}", w) for axis, _, w in entries]
     if not all(words for _, words in found):
         return ""
-    return "{has} a " + " and a ".join(f"{part} that {said(words)}" for part, words in found)
+    return "{has} a " + " and a ".join(f"{part} that {phrase(words)}" for part, words in found)
 
 
 def _wrong_parts(
@@ -170,7 +170,7 @@ def bias_cause(joint: Joint, samples: Samples, q: Any) -> str:
     if whole == "{is} zero":
         return "the bias is zero although S depends on q: leave `bias` out, and it is derived"
     if whole:
-        return f"the bias {said(whole)}"
+        return f"the bias {phrase(whole)}"
     mine, right = (lambda v, j=j: vector(j.bias(q, tuple(v))) for j in kinds)
     v = np.linspace(0.5, 1.0, joint.nv)
     if not np.allclose(mine(2.0 * v), 4.0 * mine(v), atol=CLOSE):
@@ -195,7 +195,7 @@ def _term(got: Bias, true: Bias, i: int, j: int, names: tuple[str, ...]) -> str:
     if not wrong.any():
         return ""
     words = error_of(mine[None, wrong, None], right[None, wrong, None])
-    verdict = "is missing" if words == "{is} zero" else said(words or "{is} wrong")
+    verdict = "is missing" if words == "{is} zero" else phrase(words or "{is} wrong")
     product = f"{names[i]}^2" if i == j else f"{names[i]} {names[j]}"
     return f"the term in {product} ({', '.join(AXES[wrong])}) {verdict}"
 

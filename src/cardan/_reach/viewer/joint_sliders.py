@@ -133,13 +133,13 @@ class JointSliders:
         value = place.rounded(self._value(place))
         slider = gui.add_slider(place.label, place.lower, place.upper, place.step, value)
         slider.disabled = place.lower == place.upper
-        slider.on_update(self.robot.served.by_browser(self._slid, place))
+        slider.on_update(self.robot.served.by_browser(self._on_slider, place))
         return place, slider
 
     def _value(self, place: SliderRange) -> float:
         return values_of(self.robot.model, place.joint, self.robot.rows[self.robot.world])[place.index]
 
-    def _slid(self, place: SliderRange, value: Any) -> None:
+    def _on_slider(self, place: SliderRange, value: Any) -> None:
         """Move the robot as a slider was moved; what no slider of this page can send is left."""
         if not isinstance(value, int | float) or not math.isfinite(value):
             return

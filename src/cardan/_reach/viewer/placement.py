@@ -33,7 +33,7 @@ class Placement:
         return pose_matrix(self.positions[world, row], self.wxyz[world, row])
 
 
-def placed(model: Model, q: np.ndarray, offsets: np.ndarray) -> Placement:
+def place_bodies(model: Model, q: np.ndarray, offsets: np.ndarray) -> Placement:
     """Return the poses of bodies and frames at configurations (worlds, nq), worlds at offsets (worlds, 3) [m]."""
     poses = body_poses(model, q, bodies=model.frame_names)
     rows = {name: row for row, name in enumerate(model.frame_names)}

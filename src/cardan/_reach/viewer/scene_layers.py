@@ -20,7 +20,7 @@ from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._dynamics.functions import center_of_mass
 from cardan._reach.pictures.scene import PALETTE
 from cardan._reach.viewer.placement import Placement, quaternion_wxyz
-from cardan._reach.viewer.triangles import PLAIN, Surface, add_spheres, surface_of, unit_sphere
+from cardan._reach.viewer.triangles import PLAIN, DrawnSurface, add_spheres, surface_of, unit_sphere
 from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.geometry.shapes import Box, Mesh, Plane, Shape
 from cardan._robot.model import Model
@@ -42,7 +42,7 @@ class Layer:
     things: Sequence[tuple[int, Any]] = ()  # of shapes: the row of the body's pose, and what viser shows there
 
 
-def moved(handle: Any, positions: np.ndarray, wxyz: np.ndarray) -> None:
+def move(handle: Any, positions: np.ndarray, wxyz: np.ndarray) -> None:
     """Send where the instances of a thing are."""
     handle.batched_positions = np.ascontiguousarray(positions, np.float32)
     handle.batched_wxyzs = np.ascontiguousarray(wxyz, np.float32)
@@ -52,7 +52,7 @@ def moved(handle: Any, positions: np.ndarray, wxyz: np.ndarray) -> None:
 
 
 def shapes(
-    node: Any, scene: Any, path: str, drawn: Sequence[tuple[str, Surface]], at: Placement, pick: Callable[..., Any]
+    node: Any, scene: Any, path: str, drawn: Sequence[tuple[str, DrawnSurface]], at: Placement, pick: Callable[..., Any]
 ) -> Layer:
     """Add shapes of one role; `pick` is called with the body, and the world, of one that is clicked."""
     things = []
@@ -63,7 +63,7 @@ def shapes(
 
     def draw(q: np.ndarray, at: Placement) -> None:
         for row, handle in things:
-            moved(handle, at.positions[:, row], at.wxyz[:, row])
+            move(handle, at.positions[:, row], at.wxyz[:, row])
 
     return Layer(node, draw, things)
 
@@ -75,7 +75,7 @@ def _clicked(pick: Callable[..., Any], body: str) -> Callable[[Any], Any]:
     return note
 
 
-def _instances(scene: Any, path: str, surface: Surface, at: Placement, row: int) -> Any:
+def _instances(scene: Any, path: str, surface: DrawnSurface, at: Placement, row: int) -> Any:
     where = {"batched_wxyzs": at.wxyz[:, row], "batched_positions": at.positions[:, row], "lod": "off"}
     if surface.glb:
         return scene.add_batched_glb(path, surface.glb, **where)
@@ -86,7 +86,7 @@ def _instances(scene: Any, path: str, surface: Surface, at: Placement, row: int)
     return scene.add_batched_meshes_simple(path, surface.vertices, faces, flat_shading=surface.flat, **look, **where)
 
 
-def surfaces(model: Model, role: str) -> list[tuple[str, Surface]]:
+def surfaces(model: Model, role: str) -> list[tuple[str, DrawnSurface]]:
     """Return what can be drawn of the shapes of a role, with the bodies they are on.
 
     A body without visual shapes is seen by its collision shapes. Others are made up: a box for a link whose meshes are
@@ -113,7 +113,7 @@ def _is_the_grid(shape: Shape) -> bool:
     return isinstance(shape.geometry, Plane) and tuple(up) == (0.0, 0.0, 1.0) and shape.pose.translation[2] == 0.0
 
 
-def _readable(shape: Shape, rgb: tuple[float, ...]) -> Surface | None:
+def _readable(shape: Shape, rgb: tuple[float, ...]) -> DrawnSurface | None:
     """Return what is drawn for a shape; None, and a warning, if it is a mesh that cannot be read."""
     try:
         return surface_of(shape, rgb)
@@ -125,7 +125,7 @@ def _readable(shape: Shape, rgb: tuple[float, ...]) -> Surface | None:
         return None
 
 
-def bounds(model: Model, shapes: Iterable[tuple[str, Surface]], at: Placement) -> tuple[np.ndarray, np.ndarray]:
+def bounds(model: Model, shapes: Iterable[tuple[str, DrawnSurface]], at: Placement) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and largest coordinates of what is drawn in the first world, planes aside [m]."""
     endless = {shape.body for shape in model.shapes if isinstance(shape.geometry, Plane)}
     corners = [at.positions[0]]
@@ -145,7 +145,7 @@ def axes(scene: Any, path: str, size: float, at: Placement) -> Draw:
     """Add the axes of all bodies and frames: x red, y green, z blue."""
     length = {"axes_length": 0.1 * size, "axes_radius": 0.004 * size}
     handle = scene.add_batched_axes(f"{path}/axes", _rows(at.wxyz), _rows(at.positions), **length)
-    return lambda q, at: moved(handle, _rows(at.positions), _rows(at.wxyz))
+    return lambda q, at: move(handle, _rows(at.positions), _rows(at.wxyz))
 
 
 def _rows(array: np.ndarray) -> np.ndarray:
@@ -176,7 +176,7 @@ def inertias(scene: Any, path: str, model: Model, at: Placement) -> Draw:
 
     look = {"batched_scales": radii, "batched_colors": INERTIA_COLOUR, "opacity": DIFFUSE, "lod": "off"}
     handle = scene.add_batched_meshes_simple(f"{path}/solids", *unit_sphere(), *where(at)[::-1], **look)
-    return lambda q, at: moved(handle, *where(at))
+    return lambda q, at: move(handle, *where(at))
 
 
 def equivalent_ellipsoid(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:

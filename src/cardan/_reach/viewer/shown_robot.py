@@ -15,7 +15,7 @@ from cardan._motion.simulation import State
 from cardan._reach.viewer import scene_layers
 from cardan._reach.viewer.dragging import Dragging
 from cardan._reach.viewer.joint_sliders import JointSliders, lifted
-from cardan._reach.viewer.placement import Placement, grid, placed
+from cardan._reach.viewer.placement import Placement, grid, place_bodies
 from cardan._reach.viewer.scene_layers import Layer, bounds, surfaces
 from cardan._reach.viewer.served_scene import ServedScene
 from cardan._robot.model import WORLD, Model
@@ -93,11 +93,11 @@ class ShownRobot:
     def _extent(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the least and largest coordinates of what is drawn of the first world about its origin [m]."""
         shapes = [surface for drawn in self._drawn.values() for surface in drawn]
-        return bounds(self.model, shapes, placed(self.model, self.rows[:1], np.zeros((1, 3))))
+        return bounds(self.model, shapes, place_bodies(self.model, self.rows[:1], np.zeros((1, 3))))
 
     def placement(self) -> Placement:
         """Return the poses of its bodies and frames in the scene [m], now."""
-        return placed(self.model, self.rows, self.offsets)
+        return place_bodies(self.model, self.rows, self.offsets)
 
     # --- its configuration ---
 

@@ -42,7 +42,7 @@ def trimesh() -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Surface:
+class DrawnSurface:
     """Triangles of one colour, or a binary glTF file with materials of its own."""
 
     vertices: np.ndarray  # shape (n, 3) [m], in body axes
@@ -52,14 +52,14 @@ class Surface:
     glb: bytes = b""  # the file; empty where the colour counts
 
 
-def surface_of(shape: Shape, rgb: tuple[float, ...] = PLAIN) -> Surface:
+def surface_of(shape: Shape, rgb: tuple[float, ...] = PLAIN) -> DrawnSurface:
     """Return what is drawn for a shape, in a colour if it has none; ParameterError if its file cannot be read."""
     geometry, pose = shape.geometry, shape.pose.matrix()
     if isinstance(geometry, Mesh):
         return _of_file(shape, geometry, pose @ np.diag((*geometry.scale, 1.0)), rgb)
     mesh = _primitive(geometry).apply_transform(pose)
     is_flat = isinstance(geometry, Box | Plane | HeightField)
-    return Surface(np.asarray(mesh.vertices), np.asarray(mesh.faces), _colour(shape, rgb), is_flat)
+    return DrawnSurface(np.asarray(mesh.vertices), np.asarray(mesh.faces), _colour(shape, rgb), is_flat)
 
 
 def _colour(shape: Shape, rgb: tuple[float, ...]) -> tuple[float, ...]:
@@ -128,7 +128,7 @@ def _square(side: float) -> tuple[np.ndarray, np.ndarray]:
 # --- files --------------------------------------------------------------------------------------------------------
 
 
-def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray, rgb: tuple[float, ...]) -> Surface:
+def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray, rgb: tuple[float, ...]) -> DrawnSurface:
     parts = [part.apply_transform(X) for part in parts_of_file(mesh.uri, mesh.path)]
     bare = [trimesh().Trimesh(part.vertices, part.faces, process=False) for part in parts]  # without their looks
     whole = parts[0] if len(parts) == 1 else trimesh().util.concatenate(bare)
@@ -136,7 +136,7 @@ def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray, rgb: tuple[float, ...]) ->
     keeps = shape.rgba is None and shape.role == "visual" and has_look
     glb = bytes(trimesh().Scene(parts).export(file_type="glb")) if keeps else b""
     flat = str(mesh.path).lower().endswith(".stl") or mesh_reader(mesh.path) is not None
-    return Surface(np.asarray(whole.vertices, float), np.asarray(whole.faces), _colour(shape, rgb), flat, glb)
+    return DrawnSurface(np.asarray(whole.vertices, float), np.asarray(whole.faces), _colour(shape, rgb), flat, glb)
 
 
 def parts_of_file(uri: str, path: str | None) -> list[Any]:
