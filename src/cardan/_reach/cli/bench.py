@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     model, batch = load_robot(args), whole("--batch", args.batch, 1)
     frame = args.frame or model.body_names[-1]
     peak = peak_operations()
-    with empty_cache():
+    with empty_cache():  # else the time to compile would be that to read a file
         rows = [measured(function, model, frame_option(function, frame), batch, peak) for function in chosen]
     where = environment(peak)
     plain = {"robot": model.name, "nv": model.nv, "environment": where, "functions": rows}
@@ -98,13 +98,13 @@ def measured(
     started = time.perf_counter()
     fast = function.on(threads=1).bind(model, **options)
     program = function.program(model, **options)
-    single = [a[0] for a in random_arrays(model, program.inputs, 1)]
+    single = [a[0] for a in random_arrays(model, program.inputs, 1)]  # one state alone, as a control loop calls it
     fast(*single)
     compiling = time.perf_counter() - started
     states = min(batch, max(64, LARGEST_RESULT // (8 * len(program.results) + 8)))
     arrays = random_arrays(model, program.inputs, states)
     every = function.on(threads=num_threads()).bind(model, **options)
-    out = {"out": fast(*arrays)}
+    out = {"out": fast(*arrays)}  # memory that is there already: the system's first touch of a page is not timed
 
     def calls() -> None:
         for _ in range(CALLS):

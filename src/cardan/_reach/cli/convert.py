@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
 def _saved(thing: Any, output: str) -> list[str]:
     """Write a file and return what its writer warned of, which is shown as well."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+        warnings.simplefilter("always")  # a warning that was shown before counts, too
         save(thing, output)
     for warning in caught:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
@@ -64,7 +64,7 @@ def _checked(thing: Any, args: argparse.Namespace, losses: list[str]) -> int:
 
     A body's frame may be anywhere on it.
     """
-    options = {**reading(args), "srdf": None}
+    options = {**reading(args), "srdf": None}  # what was written holds the groups itself
     found = compare(thing, args.output, on_inertia="ignore", **options)
     stated = [d for d in found.differences if d.kind == "frame" or any(_names(loss, d) for loss in losses)]
     say(found)
@@ -79,6 +79,7 @@ def _names(loss: str, difference: Difference) -> bool:
         return True
     if difference.kind == "shape" and "shapes on" in loss:
         return any(difference.what.startswith(what) and said in loss for what, said in _OF_SHAPES.items())
+    # Whole words: `arm` is not in `forearm`.
     name = re.compile(rf"(?<!\w){re.escape(difference.where.split(',')[0])}(?!\w)")
     words = re.findall("[a-z]+", difference.what) if difference.kind in ("motion", "inertia", "joint", "state") else []
     says_all = difference.kind in _CALLED and _CALLED[difference.kind] in loss

@@ -32,9 +32,9 @@ def fill(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     model = load_robot(args)
     frame = args.frame or model.body_names[-1]
-    model.attachment(frame)
+    model.attachment(frame)  # raises for an unknown frame, before anything takes time
     trajectory = read_trajectory(args.trajectory, model)
-    check_output(args, args.file, args.trajectory)
+    check_output(args, args.file, args.trajectory)  # before the work, not after it
     rows, parts = len(trajectory.q), []
     for start in range(0, rows, CHUNK):
         parts.append(columns(model, SampledMotion(*(array[start : start + CHUNK] for array in trajectory)), frame))

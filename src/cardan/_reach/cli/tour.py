@@ -53,6 +53,7 @@ def motion(model: Model) -> Motion:
     """Return t, q, v, a of a smooth motion, each joint a sine of its own frequency inside its limits."""
     t = np.linspace(0.0, DURATION, SAMPLES)
     middle, half = 0.5 * (model.lower + model.upper), 0.5 * (model.upper - model.lower)
+    # Inside the limits; frequencies that differ, so that joints do not move in step.
     amplitude, w = 0.35 * half, 2.0 * np.pi * (0.25 + 0.05 * np.arange(model.nv))
     phase = w * t[:, None] + 0.7 * np.arange(model.nv)
     q, v, a = np.sin(phase), w * np.cos(phase), -(w**2) * np.sin(phase)

@@ -35,5 +35,5 @@ def run(args: argparse.Namespace) -> int:
             say(viewer.how_to_reach)
         if not args.no_browser:
             viewer.open_browser()
-        viewer.wait()
+        viewer.wait()  # the server ends with the process
     return 0

@@ -46,7 +46,7 @@ def factor(a: float, b: float) -> str:
     ratio = abs(b / a)
     for value, name in FACTORS.items():
         for given, sign in ((value, ""), (1.0 / value, "1/")):
-            if abs(ratio / given - 1.0) < FITS:
+            if abs(ratio / given - 1.0) < FITS:  # relative: factors span 18 orders of magnitude
                 words, _, meaning = name.partition(": ")
                 number = f"1/({words})" if sign and "/" in words else f"{sign}{words}"
                 return f"b is {number} times a" + (f" ({meaning})" if meaning else "")
@@ -58,14 +58,15 @@ def of_numbers(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray)
     x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if x.shape != y.shape:
         return ""
+    # Before finite numbers are needed: factors of infinity say nothing.
     if x.size and np.isinf(x).all() and np.isfinite(y).all():
         return "a has no bound"
     if x.size and np.isinf(y).all() and np.isfinite(x).all():
         return "b has no bound"
     if not np.isfinite(x).all() or not np.isfinite(y).all() or not x.any() or not y.any():
         return "b has none" if x.any() and not y.any() else "a has none" if y.any() and not x.any() else ""
-    k = int(np.abs(x).argmax())
-    if close(x, -y):
+    k = int(np.abs(x).argmax())  # the ratio of the largest numbers is the least disturbed by rounding
+    if close(x, -y):  # before factors: -1 would be one of them
         return "the sign is the other one"
     if x[k] and close(y, x * (y[k] / x[k])):
         return factor(x[k], y[k])
@@ -101,9 +102,10 @@ def of_inertia(a: Inertia, b: Inertia) -> str:
         if a.mass and abs(b.mass / a.mass / ratio - 1.0) < FITS and a.mass != b.mass:
             return "mass and inertia differ by one factor: another density"
         return factor(J[k], K[k])
-    mirrored = 2.0 * np.diag(np.diag(J)) - J
+    mirrored = 2.0 * np.diag(np.diag(J)) - J  # the diagonal stays, everything else changes its sign
     if close(K, mirrored):
         return "the products of inertia have the other sign"
+    # After factors: axes explain what no factor does.
     if close(np.sort(np.linalg.eigvalsh(J)), np.sort(np.linalg.eigvalsh(K))):
         name = next((name for R, name in TURNS if close(R @ J @ R.T, K)), "")
         return "the same principal moments in other axes" + (f": turned {name}" if name else "")

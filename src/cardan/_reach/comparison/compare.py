@@ -72,9 +72,10 @@ class _Comparing:
             self.notes.append(f"fixed joints are called otherwise: {', '.join(renamed)}")
         self.found += map(self._lumped, matching.compare_structure(a, b, self.pairs))
         self._gravity()
-        self._tree()
+        self._tree()  # before loops and records: it finds the offsets of frames, in which those are compared
         self._loops()
         self.found += records.compare_records(a, b, self.pairs, self.offsets, self.tolerance)
+        # Coordinates that only one of them has cannot be set alike.
         errors = {} if any(d.kind == "structure" for d in self.found) else self._states()
         return Comparison(a.name, b.name, tuple(self.found), tuple(self.notes), errors)
 
@@ -179,6 +180,7 @@ class _Comparing:
         if not way:
             return
         if self._is_reframed(body, motion.offset):
+            # All below is compared in the moved frame, so that nothing is reported twice.
             self.offsets[body] = motion.offset
             cause = f"the robot is the same: b's frame{way}, and what is on it with it"
             self._add("frame", body, "the frame of this body is elsewhere on it", cause=cause)
@@ -216,6 +218,7 @@ class _Comparing:
             self._add("inertia", body, "centre of mass", tuple(c), tuple(d), causes.of_com(c, d))
         J, K = causes.at_com(a), causes.at_com(b)
         size = max(1e-12, *(np.abs(part).max() for part in (J, K, causes.point(a), causes.point(b))))
+        # Ten roundings: moving to the centre of mass subtracts large numbers.
         if np.abs(J - K).max() > 10.0 * self.tolerance * size:
             entries = [tuple(float(M[i, j]) for i, j in _ENTRIES) for M in (J, K)]
             what = "inertia about the centre of mass (xx, yy, zz, xy, xz, yz)"

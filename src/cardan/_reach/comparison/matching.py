@@ -172,6 +172,7 @@ def chains(view: ComparedRobot, common: set[str]) -> dict[str, JointChain]:
         if body not in common or body not in view.tree:
             continue
         joints = [view.tree[body]]
+        # Fixed bodies that only one robot has are passed over.
         while joints[0].parent not in common and joints[0].parent in view.tree:
             joints.insert(0, view.tree[joints[0].parent])
         found[body] = JointChain(joints[0].parent, tuple(joints))

@@ -110,7 +110,7 @@ def _by_poses(mine: JointChain, theirs: JointChain, above: Pose, tolerance: floa
     c, joint = theirs.moving, _single(theirs.moving)
     if len(theirs.joints) > 1 or joint.nv != _single(mine.moving).nv:
         return None
-    for q in _configurations(_single(mine.moving)):
+    for q in _configurations(_single(mine.moving)):  # all samples: a joint may follow at one by chance
         wanted = inverse(above) @ pose(mine, q)
         X = inverse(c.parent_pose.matrix()) @ wanted @ c.child_pose.matrix()
         try:
@@ -131,7 +131,7 @@ def _explained(mine: JointChain, theirs: JointChain, above: Pose, name: str, tol
     kinds = type(moved_by(a)).__name__, type(moved_by(b)).__name__
     if kinds[0] != kinds[1] or a.nq != b.nq:
         return JointPlacing(np.eye(4), Difference("motion", name, "another kind of joint", *kinds))
-    loose = max(tolerance, 1e-7)
+    loose = max(tolerance, 1e-7)  # hypotheses multiply and divide the numbers: rounding grows
     if a.nq == a.nv == 1:
         for factor, cause in _scales():
             offset = _scaled(mine, theirs, above, factor, loose)
@@ -183,12 +183,12 @@ def _axis(chain: JointChain) -> np.ndarray | None:
     joint = _single(chain.moving)
     if joint.nq != 1 or joint.nv != 1:
         return None
-    h = 1e-4
+    h = 1e-4  # central: the error is h^2, and rounding 1e-16 / h
     X, Y = pose(chain, (-h,)), pose(chain, (h,))
     W = (Y[:3, :3] - X[:3, :3]) @ pose(chain, (0.0,))[:3, :3].T
     turning = np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]])
     moving = Y[:3, 3] - X[:3, 3]
-    u = turning if np.linalg.norm(turning) > 1e-9 else moving
+    u = turning if np.linalg.norm(turning) > 1e-9 else moving  # a screw turns and shifts: its axis is that of the turn
     return u / np.linalg.norm(u) if u.any() else None
 
 

@@ -35,7 +35,7 @@ def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) 
             mine, theirs = getattr(a.joint, key), getattr(b.joint, key)
             if mine != theirs and not (not isinstance(mine, str) and _near((mine,), (theirs,), tolerance)):
                 found.append(Difference("joint", a.name, f"mimic.{key}", mine, theirs))
-    if a.joint.nv != b.joint.nv:
+    if a.joint.nv != b.joint.nv:  # their limits are lists of other lengths
         return found
     keys = [f"limits.{f.name}" for f in fields(Limits)] + list(_PASSIVE)
     for key in keys:
@@ -69,7 +69,7 @@ def _near(a: Any, b: Any, tolerance: float) -> bool:
     x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if x.shape != y.shape:
         return False
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # inf - inf: equal infinities are compared before
         size = np.maximum(np.abs(x), np.abs(y))
         same = (x == y) | (np.isfinite(size) & (np.abs(x - y) <= tolerance * size))
     return bool(same.all())

@@ -39,7 +39,7 @@ def errors(
 def _models(one: Mechanism | Model, two: Mechanism | Model) -> list[Model]:
     """Return models of both, floating where both can, so that every inertia counts."""
     try:
-        return [_model(thing, "floating") for thing in (one, two)]
+        return [_model(thing, "floating") for thing in (one, two)]  # a body fixed on the world would have no influence
     except MechanismError:
         return [_model(thing, "fixed") for thing in (one, two)]
 
@@ -53,7 +53,7 @@ def _model(thing: Mechanism | Model, base: str) -> Model:
 def _converted(one: Model, two: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return states of the second model: by the joints' names, or where coordinates are others by converting."""
     same = {c.name: type(c.joint) for c in one.connections} == {c.name: type(c.joint) for c in two.connections}
-    if not same:
+    if not same:  # coordinates of another kind for the same motion
         to = converter(one, two)
         return to.configuration(q), to.velocity(q, v)
     r, w = np.empty((STATES, two.nq)), np.empty((STATES, two.nv))

@@ -98,7 +98,7 @@ def generate(
         raise ParameterError("workspace", got=workspace, expected="'stack' or 'argument'")
     place, chosen = Path(output), _chosen(functions)
     write = _one_file if place.suffix == ".c" else _package
-    _check_place(place, chosen)
+    _check_place(place, chosen)  # before anything is compiled, which takes time
     named = [_Named(name, _first_line(one), program_of(name, one, model)) for name, one in chosen.items()]
     make = functools.partial(c_function, single=single, gives_workspace=workspace == "argument")
     files, made = write(place, named, make, model)
@@ -261,7 +261,7 @@ def _write(place: Path, files: Files) -> None:
             {p: lambda stream, t=t: stream.write(t.encode(errors="backslashreplace")) for p, t in files.items()}
         )
     except OSError as error:
-        for folder in reversed(made):
+        for folder in reversed(made):  # the innermost first: only empty folders can be removed
             folder.rmdir()
         expected = f"a writable place ({error.strerror})"
         raise ParameterError("output file", got=str(place), expected=expected) from None

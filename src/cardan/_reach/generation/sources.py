@@ -64,6 +64,7 @@ def imported(file: Path) -> ModuleType:
     if not file.is_file():
         raise ParameterError("file to import", got=str(file), expected="a Python file that exists")
     path = file.resolve()
+    # By content: an edited file is a new module.
     name = f"cardan_{path.stem}_{crc32(str(path).encode(errors='surrogateescape') + path.read_bytes()):08x}"
     if name in sys.modules:
         return sys.modules[name]
@@ -71,12 +72,12 @@ def imported(file: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise ParameterError("file to import", got=str(file), expected="a Python file, whose name ends in .py")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    sys.modules[name] = module  # before it runs: pickles and dataclasses look their module up
     try:
         with _beside(path.parent):
             spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        del sys.modules[name]
+        del sys.modules[name]  # the next call tries again
         got = f"{type(error).__name__}: {error}"
         where = line_in(path, error)
         expected = "a file that can be imported"
@@ -127,6 +128,7 @@ def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
         ['good', 'q_next', 'residual', 'v_next']
     """
     inner, count = solver.function, checked_steps(steps)
+    # A step of the solver is several of its function.
     count *= solver.substeps if isinstance(solver, CompiledSolver) else 1
     shapes = _shapes(solver)
 

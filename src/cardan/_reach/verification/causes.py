@@ -76,7 +76,7 @@ def error_of(got: np.ndarray, true: np.ndarray, errors: Errors = NONE, Ad: np.nd
     Both have the shape (n, rows, columns), the first at the neutral configuration; Ad is of the poses there.
     """
     for words, factor in FACTORS.items():
-        if _close(got, factor * true):
+        if _close(got, factor * true):  # before a free factor: the usual ones have names
             return words
     factor = float((got * true).sum()) / (float((true * true).sum()) or 1.0)
     if _close(got, factor * true):

@@ -124,7 +124,7 @@ class Ledger:
         if a.shape != b.shape:
             self.fail(f"{label} has shape {a.shape}, expected {b.shape}", q, v)
             return
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # inf - inf is NaN, which the next line makes infinitely wrong
             gap = np.abs(a - b)
         gap = np.where(np.isfinite(gap), gap, np.inf)
         limit = self.tolerance * (1.0 + float(np.abs(b[np.isfinite(b)]).max(initial=0.0))) + slack
@@ -132,13 +132,14 @@ class Ledger:
         if error / limit > self._ratio or self._q is None:
             self._keep(error / limit, error, limit, q, v)
             self._entries = _worst(label, a, b, gap, limit)
+            # The most frequent mistake: a guard on one side of `where` alone.
             if self.failed and not np.isfinite(a).all():
                 guard = "a division by zero or a root of zero; guard it with cardan.where on both sides"
                 self.cause = f"{guard}. If the joint ends there, say so by its `domain`, or verify it within limits=..."
 
     def fail(self, reason: str, q: Sequence[float] | None = None, v: Sequence[float] | None = None) -> None:
         """Note that something is wrong that is no matter of size."""
-        if not np.isinf(self._ratio):
+        if not np.isinf(self._ratio):  # the first reason counts: others follow from it
             self._keep(np.inf, np.inf, self.tolerance, q, v)
             self._entries = (reason,)
 

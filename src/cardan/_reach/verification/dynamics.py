@@ -29,7 +29,7 @@ move = functions.integrate.on(TARGET)
 derivatives = functions.inverse_dynamics_derivatives.on(TARGET)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=4)  # each check asks for the same two robots
 def robot(joint: Joint, base: str, bounds: Limits) -> Model:
     """Return a robot in which the joint moves bodies of asymmetric inertias, within bounds."""
     m = Mechanism(f"{type(joint).__name__} on a {base} base")
@@ -37,7 +37,7 @@ def robot(joint: Joint, base: str, bounds: Limits) -> Model:
         m.add_body(name, _inertia(k))
     if base == "fixed":
         m.add_joint("ground", Revolute((0.6, 0.0, 0.8)), "world", "trunk", _pose(0), _pose(1))
-    if isinstance(joint, Mimic):
+    if isinstance(joint, Mimic):  # it copies a joint that must be there, and has no limits of its own
         m.add_body("lead", _inertia(3))
         m.add_joint(joint.primary, joint.joint, "trunk", "lead", _pose(2), _pose(3))
     if isinstance(joint, Mimic):
@@ -56,6 +56,7 @@ def _pose(k: int) -> SE3:
 def _inertia(k: int) -> Inertia:
     """Return an inertia that a real density could have, of three different principal moments about tilted axes."""
     rng = np.random.default_rng([k, 8])
+    # Their pairwise sums obey the triangle inequality, as moments of inertia must.
     second = 0.02 * rng.uniform(0.2, 1.0, size=3)
     axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     moments = axes @ np.diag(second.sum() - second) @ axes.T
@@ -117,6 +118,7 @@ def forward_inverse(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     for case in cases(joint, samples):
         model, q, v, a = case
         tau = rnea(model, q, v, a)
+        # Rounding of tau comes back in a.
         _see(ledger, aba(model, q, v, tau), a, case, "a", slack=1e-11 * float(np.abs(tau).max()))
 
 
@@ -126,6 +128,7 @@ def passivity(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         model, q, v, _ = case
         rate, slack = derivative(lambda t, c=case: crba(c[0], move(c[0], c[1], t * c[2])), 0.02)
         N = rate - 2.0 * coriolis(model, q, v)
+        # Differences know the rate to about this, relative to its largest entry.
         size = 1e-8 * float(np.abs(rate).max())
         _see(ledger, N, -np.swapaxes(N, -1, -2), case, "N", slack=10.0 * slack + size)
     if ledger.failed:

@@ -27,7 +27,7 @@ def rigid(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 @check("off the manifold", "transform(k q) is a rigid motion, that of normalize(k q)", 1e-12)
 def off_manifold(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     """Rounding and integrators leave the manifold; the transform must come back to it."""
-    moved = [tuple(OFF * e for e in q) for q in samples.q]
+    moved = [tuple(OFF * e for e in q) for q in samples.q]  # off every unit circle and sphere, and on every line
     back = [floats(joint.normalize(q)) for q in moved]
     if all(np.allclose(a, b) for a, b in zip(moved, back, strict=True)):
         raise Skip("every q is on the manifold")
@@ -52,6 +52,7 @@ def _rotation(X: SE3) -> np.ndarray:
 @check("inverse of transform", "transform(configuration_from_transform(X)) = X", 1e-6)
 def round_trip(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     kept, off = 0, 0.0
+    # Each is a search: six are enough to find a wrong inverse.
     for q, X in zip(samples.q[:6], samples.poses, strict=False):
         try:
             found = floats(joint.configuration_from_transform(X))
@@ -76,6 +77,7 @@ def limits(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     if not joint.nv:
         raise Skip("there is nothing to limit")
     low, high = finite_range(samples.bounds.lower, samples.bounds.upper, 0.5)
+    # A box of its own for each coordinate: exchanged ones are found.
     lower, upper = low + 0.1 * (high - low), low + np.linspace(0.6, 0.8, joint.nv) * (high - low)
     bounds = Limits(lower=lower.tolist(), upper=upper.tolist())
     for q in joint.random_configuration((32,), seed=samples.seed, limits=bounds):

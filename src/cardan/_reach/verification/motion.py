@@ -24,6 +24,7 @@ def smooth(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         ledger.see(estimate, 0.0, q, label="uncertainty of the differences")
         here = entries(joint.transform(q))
         for e in np.eye(joint.nv):
+            # A kink has two slopes, though central differences converge.
             behind, ahead = (entries(joint.transform(joint.integrate(q, scaled(e, h)))) for h in (-KINK, KINK))
             ledger.see((ahead - here) / KINK, (here - behind) / KINK, q, label="slope ahead, behind expected")
     if ledger.failed:
@@ -34,7 +35,7 @@ def smooth(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 def subspace(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     got = [columns(joint.motion_subspace(q)) for q in samples.q]
     for q, S, (true, slack) in zip(samples.q, got, samples.subspaces, strict=True):
-        ledger.see(S, true, q, label="S", slack=10.0 * slack)
+        ledger.see(S, true, q, label="S", slack=10.0 * slack)  # the estimate of the error may be a few times too small
     if ledger.failed and not ledger.cause:
         ledger.cause = _cause(joint, samples, got)
 
@@ -84,7 +85,7 @@ def _transform_cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> s
 
 
 def _rate_cause(joint: Joint, samples: Samples, got: list[np.ndarray], true: list[np.ndarray]) -> str:
-    if joint.nq != joint.nv:
+    if joint.nq != joint.nv:  # else S would have another number of columns
         return ""
     maps = [np.array(joint.configuration_derivative_to_velocity_jacobian(q), dtype=float) for q in samples.q]
     if all(np.allclose(S, T @ K, atol=1e-6) for S, T, K in zip(got, true, maps, strict=True)) and joint.nv:

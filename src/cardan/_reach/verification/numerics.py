@@ -64,7 +64,7 @@ def single_precision(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("native code", "the compiled program gives what the reference gives", 1e-13)
 def native(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    if default_target() == "numpy":
+    if default_target() == "numpy":  # it would be compared with itself
         raise Skip("there is no native target on this machine, or CARDAN_TARGET=numpy")
     traced, (q, v) = program(joint), states(joint, samples, 64)
     got, expected = (compile_program(traced, t)([q, v], 64, np.dtype(float)) for t in (default_target(), "numpy"))
@@ -101,7 +101,7 @@ class Speed:
 def speed(joint: Joint, samples: Samples) -> Speed:
     traced = program(joint)
     run, arrays = compile_program(traced, default_target()), states(joint, samples, BATCH)
-    out = run(arrays, BATCH, np.dtype(float), 1)
+    out = run(arrays, BATCH, np.dtype(float), 1)  # a first call, so that no page of memory is new in the timed ones
     seconds = shortest(lambda: run(arrays, BATCH, np.dtype(float), 1, out), SECONDS)
     return Speed(traced.operations, program(samples.alone).operations, 1e9 * seconds / BATCH)
 

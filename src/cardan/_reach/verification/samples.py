@@ -42,6 +42,7 @@ class Samples:
     def bounds(self) -> Limits:
         """The positions to keep within, a little inside of what is allowed: differences look to both sides."""
         lower, upper = narrowed(self.joint, self.limits)
+        # A range without an end has no share.
         room = np.where(np.isfinite(upper - lower), MARGIN * (upper - lower), MARGIN)
         return Limits(lower=(lower + room).tolist(), upper=(upper - room).tolist())
 
@@ -57,6 +58,7 @@ class Samples:
     def q(self) -> list[Numbers]:
         neutral = floats(self.joint.neutral())
         found = [floats(q) for q in self.random(max(self.count - 1, 1))]
+        # The neutral one is where guards are missing.
         return [neutral if self.holds(neutral) else floats(self.random(self.count + 1)[-1]), *found]
 
     @cached_property

@@ -49,7 +49,7 @@ def transform(joint: Joint, samples: Samples, ledger: Ledger) -> None:
             ledger.fail(fault.what, q)
             ledger.cause = fault.cure
             return
-        numbers = entries(X)
+        numbers = entries(X)  # a number that is not finite is compared with 0, and so is wrong
         ledger.see(numbers, np.where(np.isfinite(numbers), numbers, 0.0), q, label="[R row by row, p]")
     if ledger.failed and ledger.place == samples.q[0]:
         kinds = {4: "; for a quaternion it is UnitQuaternion()", 2: "; for (cos, sin) it is UnitComplex()"}
@@ -72,6 +72,7 @@ def shapes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 def memory(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     before = _attributes(joint)
     first = [_everything(joint, q, v) for q, v in samples.states]
+    # Another order: what a joint remembers shows.
     backwards = [_everything(joint, q, v) for q, v in reversed(samples.states)]
     for (q, v), a, b in zip(samples.states, first, reversed(backwards), strict=True):
         ledger.see(b, a, q, v, label="[transform, S, bias, efforts]")
