@@ -17,7 +17,7 @@ from benchmarks.spread import ratios
 from benchmarks.timing import CALLS, FIGURES, SECONDS, Calls, Subject, reason
 from cardan import num_threads
 from cardan._dynamics.call.function import Function
-from cardan._reach.cli.timing import LARGEST_RESULT, random_arrays
+from cardan._reach.cli.bench import LARGEST_RESULT, random_arrays
 
 FEW = 256
 """States of a batch whose results stay in the cache."""

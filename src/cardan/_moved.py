@@ -28,6 +28,12 @@ MOVED |= {
     "cardan.robots": "cardan._robot.shipped",
     "cardan.simulation.solvers.mujoco": "cardan._reach.interop.mujoco_solver",
     "cardan.words": "cardan._algebra.errors",
+    "cardan.generation.solver_step": "cardan._reach.generation.sources",
+    "cardan.generation.user_file": "cardan._reach.generation.sources",
+    "cardan.gym.random_numbers": "cardan._reach.gym.vectorised",
+    "cardan.gym.single_world": "cardan._reach.gym.vectorised",
+    "cardan.verification.finding": "cardan._reach.verification.check",
+    "cardan.verification.speed": "cardan._reach.verification.numerics",
     "cardan.staging": "cardan._compiler.runtime.staging",
 }
 CONVENTIONS = "cardan._dynamics.coordinates.conventions"

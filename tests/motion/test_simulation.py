@@ -10,7 +10,8 @@ import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Limits, Material, Mechanism, WorldBuilder
-from cardan._motion.simulation.solvers import XPBD, Featherstone, MuJoCo, SemiImplicit, Variational
+from cardan._motion.simulation.solvers import XPBD, Featherstone, SemiImplicit, Variational
+from cardan._reach.interop.mujoco_solver import MuJoCo
 from cardan.description import Box, Sphere
 from cardan.errors import UnsupportedError
 from cardan.joints import (

@@ -18,7 +18,7 @@ QUADRUPED = cardan.robots.urdf_path("quadruped")
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
     """Time for an instant only."""
-    monkeypatch.setattr("cardan._reach.cli.timing.timed.__defaults__", (0.001,))
+    monkeypatch.setattr("cardan._reach.cli.bench.measured.__defaults__", (0.001,))
     monkeypatch.setattr(peak, "ROUNDS", 1000)
 
 

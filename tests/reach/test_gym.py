@@ -16,7 +16,7 @@ from gymnasium.vector import AutoresetMode  # noqa: E402
 
 import cardan  # noqa: E402
 import cardan.gym  # noqa: E402
-from cardan._reach.gym.random_numbers import mixed, uniform  # noqa: E402
+from cardan._reach.gym.vectorised import mixed, uniform  # noqa: E402
 from cardan.errors import ParameterError, ShapeError  # noqa: E402
 
 POLE, DOG, ARM = "cardan/CartPoleSwingUp-v0", "cardan/QuadrupedWalk-v0", "cardan/ArmReach-v0"

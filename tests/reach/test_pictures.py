@@ -585,10 +585,10 @@ def test_a_film_has_its_pictures_and_is_written_whole(fall, tmp_path):
 
 
 def test_a_film_moves_evenly_along_the_manifold(arm):
-    from cardan._reach.pictures.animation import _between
+    from cardan._reach.pictures.animation import between
 
     q0, q1 = arm.neutral(), arm.neutral() + 0.4
-    found = _between(arm, np.array([q0, q0 + 0.1, q1]), np.array([0.0, 0.1, 0.4]), np.linspace(0.0, 0.4, 9))
+    found = between(arm, np.array([q0, q0 + 0.1, q1]), np.array([0.0, 0.1, 0.4]), np.linspace(0.0, 0.4, 9))
     np.testing.assert_allclose(found, q0 + np.linspace(0.0, 0.4, 9)[:, None], atol=1e-15)
 
 

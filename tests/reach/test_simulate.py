@@ -10,7 +10,7 @@ import pytest
 import cardan
 from cardan._motion.simulation.driven import driven
 from cardan._motion.simulation.standing import stand
-from cardan._reach.cli.progress_bar import progress_bar
+from cardan._reach.cli.simulate import progress_bar
 from cardan.cli import main
 from cardan.joints import Mimic, Revolute
 
@@ -284,7 +284,7 @@ def test_progress_is_for_a_person_at_a_terminal_with_tqdm(monkeypatch):
     with progress_bar(10) as progress:
         assert progress is None
     monkeypatch.setattr("sys.stderr", Terminal())
-    monkeypatch.setattr("cardan._reach.cli.progress_bar.find_spec", lambda name: None)
+    monkeypatch.setattr("cardan._reach.cli.simulate.find_spec", lambda name: None)
     with progress_bar(10) as progress:
         assert progress is None
     assert sys.stderr.getvalue() == ""

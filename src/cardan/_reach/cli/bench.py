@@ -6,6 +6,7 @@ import argparse
 import os
 import platform
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,45 +15,35 @@ import llvmlite
 import numpy as np
 
 from cardan._algebra.checked_numbers import whole
+from cardan._compiler.program import Array
 from cardan._compiler.runtime.threads import num_threads
 from cardan._compiler.targets.llvm.machine import host_features
 from cardan._compiler.targets.llvm.peak import peak_operations
 from cardan._dynamics.call.function import Function
-from cardan._reach.cli.options import (
-    add_functions,
-    add_json,
-    add_robot,
-    frame_option,
-    function_named,
-    load_robot,
-    table,
-    tell,
-)
-from cardan._reach.cli.timing import timed
+from cardan._reach.cli.options import ROBOT, add, frame_option, function_named, load_robot, table, tell
+from cardan._reach.verification.numerics import shortest
 from cardan._robot.model import Model
 from cardan._version import __version__
 
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "forward_kinematics", "jacobian")
 HEADER = ("function", "operations", "compile", "one thread", "all threads", "of peak", "one call")
+LARGEST_RESULT = 2**28  # bytes a batch may write
+CALLS = 200  # single calls timed together: one alone is near the clock's resolution
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_robot(parser)
-    add_json(parser)
+    add(parser, *ROBOT, "--frame", "--json")
     parser.add_argument("--batch", type=int, default=4096, metavar="N", help="states in a batch (default: 4096)")
-    add_functions(parser, nargs="+", default=USUAL, help=f"functions (default: {' '.join(USUAL)})")
-    parser.set_defaults(run=run)
+    add(parser, "--function", nargs="+", default=USUAL, help=f"functions (default: {' '.join(USUAL)})")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Time the functions and print a line for each."""
     chosen = [function_named(name) for name in args.function]
     model, batch = load_robot(args), whole("--batch", args.batch, 1)
     frame = args.frame or model.body_names[-1]
     peak = peak_operations()
-    with empty_cache():
-        rows = [measured(function, model, frame, batch, peak) for function in chosen]
+    with empty_cache():  # else the time to compile would be that to read a file
+        rows = [measured(function, model, frame_option(function, frame), batch, peak) for function in chosen]
     where = environment(peak)
     plain = {"robot": model.name, "nv": model.nv, "environment": where, "functions": rows}
     tell(args, plain, report(model, where, rows))
@@ -61,7 +52,6 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def empty_cache() -> Iterator[None]:
-    """Keep compiled programs in a new, temporary place, so that compiling takes the time it takes at first."""
     before = os.environ.get("CARDAN_CACHE_DIR")
     with tempfile.TemporaryDirectory(prefix="cardan-bench-") as place:
         os.environ["CARDAN_CACHE_DIR"] = place
@@ -86,31 +76,54 @@ def environment(peak: float) -> dict[str, Any]:
     }
 
 
-def measured(function: Function, model: Model, frame: str, batch: int, peak: float) -> dict[str, Any]:
+def random_arrays(model: Model, inputs: tuple[Array, ...], batch: int) -> list[np.ndarray]:
+    """Return a batch of arguments: configurations on the manifold, and normal numbers for everything else."""
+    rng = np.random.default_rng(0)
+    return [
+        model.random_configuration((batch,), seed=k)
+        if a.name in ("q", "q0", "q1")
+        else rng.normal(size=(batch, *a.shape))
+        for k, a in enumerate(inputs)
+    ]
+
+
+def measured(
+    function: Function, model: Model, options: dict[str, Any], batch: int, peak: float, seconds: float = 0.2
+) -> dict[str, Any]:
     """Return the times of a function as plain data; this layout is stable.
 
-    Args:
-        function: which.
-        model: of which robot.
-        frame: the option of that name, if the function has it.
-        batch: states in a batch.
-        peak: operations a second a core can do.
+    Each time is measured for some seconds; the batch has fewer states than asked for if the results would be huge. The
+    peak is how many operations a second a core can do.
     """
-    times = timed(function, model, frame_option(function, frame), batch)
+    started = time.perf_counter()
+    fast = function.on(threads=1).bind(model, **options)
+    program = function.program(model, **options)
+    single = [a[0] for a in random_arrays(model, program.inputs, 1)]  # one state alone, as a control loop calls it
+    fast(*single)
+    compiling = time.perf_counter() - started
+    states = min(batch, max(64, LARGEST_RESULT // (8 * len(program.results) + 8)))
+    arrays = random_arrays(model, program.inputs, states)
+    every = function.on(threads=num_threads()).bind(model, **options)
+    out = {"out": fast(*arrays)}  # memory that is there already: the system's first touch of a page is not timed
+
+    def calls() -> None:
+        for _ in range(CALLS):
+            fast(*single)
+
+    one, all_threads = (shortest(lambda run=run: run(*arrays, **out), seconds) / states for run in (fast, every))
     return {
         "function": function.name,
-        "operations": times.operations,
-        "states": times.states,
-        "compile_s": times.compile,
-        "one_thread_ns": times.one_thread * 1e9,
-        "all_threads_ns": times.all_threads * 1e9,
-        "fraction_of_peak": times.operations / times.one_thread / peak,
-        "call_us": times.call * 1e6,
+        "operations": program.operations,
+        "states": states,
+        "compile_s": compiling,
+        "one_thread_ns": one * 1e9,
+        "all_threads_ns": all_threads * 1e9,
+        "fraction_of_peak": program.operations / one / peak,
+        "call_us": shortest(calls, seconds / 2) / CALLS * 1e6,
     }
 
 
 def report(model: Model, where: dict[str, Any], rows: list[dict[str, Any]]) -> str:
-    """Return the times as a table, with what they depend on above it."""
     states = max(row["states"] for row in rows)
     head = f"{model.name}, nv = {model.nv}: times of one state, in batches of {states}, float64"
     machine = f"{where['processor']}, {where['threads']} threads, {where['peak_gflops']:.0f} GFlop/s a core at most"

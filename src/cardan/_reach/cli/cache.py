@@ -8,13 +8,10 @@ from cardan._compiler.runtime import disk_cache as cache
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.add_argument("action", choices=("dir", "size", "clear"))
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the directory or the size in bytes, or remove all entries."""
     if args.action == "dir":
         print(cache.directory())
     elif args.action == "size":

@@ -5,19 +5,15 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
-from cardan._reach.cli.options import add_file, add_json, reading, tell
+from cardan._reach.cli.options import READING, add, reading, tell
 from cardan._reach.formats import check
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_file(parser)
-    add_json(parser)
-    parser.set_defaults(run=run)
+    add(parser, "file", *READING, "--json")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the faults and return 1 if one of them is an error."""
     faults = check(args.file, **reading(args))
     errors = sum(f.severity == "error" for f in faults)
     counted = f"{args.file}: {errors} errors, {len(faults) - errors} warnings"

@@ -9,23 +9,20 @@ from typing import Any
 import numpy as np
 
 from cardan._dynamics.call.function import Function
-from cardan._reach.cli.options import add_functions, add_robot, frame_option, function_named, load_robot, say
+from cardan._reach.cli.options import ROBOT, add, frame_option, function_named, load_robot, say
 from cardan._robot.model import Model
 
 STATES = ("q", "q0", "q1")
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_robot(parser)
+    add(parser, *ROBOT, "--frame")
     help = "such as inverse_dynamics; may be given several times"
-    add_functions(parser, action="extend", nargs="+", required=True, help=help)
+    add(parser, "--function", action="extend", nargs="+", required=True, help=help)
     parser.add_argument("--target", help="where it will run; by default CARDAN_TARGET, or native code")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compile each function, or load it from the cache."""
     chosen = [function_named(name) for name in dict.fromkeys(args.function)]
     options = [frame_option(function, args.frame) for function in chosen]
     model = load_robot(args)

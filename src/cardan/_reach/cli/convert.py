@@ -8,49 +8,35 @@ import warnings
 from typing import Any
 
 from cardan._algebra.errors import DescriptionWarning, ParameterError
-from cardan._reach.cli.options import (
-    add_continuous,
-    add_file,
-    add_lock,
-    add_overwrite,
-    check_output,
-    read_file,
-    reading,
-    say,
-)
+from cardan._reach.cli.options import READING, add, check_output, read_file, reading, say
 from cardan._reach.comparison import Difference, compare
 from cardan._reach.formats import save
 from cardan._reach.formats.load import FORMATS
 
+# What a difference is of, with what a writer's warning calls it, of which it may name the first few alone.
 _LISTED = {
     **{kind: kind for kind in ("actuators", "groups", "configurations", "contact", "gravity")},
     "limits.velocity": "velocity limits",
     "rgba": "digits of colours",
     "uri": "packages of meshes",
 }
-"""What a difference is of, with what a writer's warning calls it, of which it may name the first few alone."""
 _OF_SHAPES = {"surface": "surfaces", "group": "groups", "margin": "margins", "density": "densities", "rgba": "colours"}
+# Kinds of differences, with what a warning that names the body or joint calls all of the kind.
 _CALLED = {"inertia": "inertias of their own", "state": "their own coordinates"}
-"""Kinds of differences, with what a warning that names the body or joint calls all of the kind."""
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     endings = ", ".join(ending for ending, form in FORMATS.items() if form.is_written)
     parser.epilog = f"Written: {endings}."
-    add_file(parser, "IN")
+    add(parser, "file", metavar="IN")
     parser.add_argument("output", metavar="OUT", help="file to write; its ending says the format")
     parser.add_argument(
         "--check", action="store_true", help="read what was written and compare; exit status 1 for a loss not stated"
     )
-    add_continuous(parser)
-    add_lock(parser)
-    add_overwrite(parser)
-    parser.set_defaults(run=run)
+    add(parser, *READING, "--continuous", "--lock", "--overwrite")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read one, write the other."""
     thing = read_file(args)
     check_output(args, args.file)
     try:
@@ -65,12 +51,12 @@ def run(args: argparse.Namespace) -> int:
 def _saved(thing: Any, output: str) -> list[str]:
     """Write a file and return what its writer warned of, which is shown as well."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+        warnings.simplefilter("always")  # a warning that was shown before counts, too
         save(thing, output)
     for warning in caught:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    told = [str(warning.message) for warning in caught if issubclass(warning.category, DescriptionWarning)]
-    return [text.removeprefix(f"{thing.name}: ") for text in told]
+    stated = [str(warning.message) for warning in caught if issubclass(warning.category, DescriptionWarning)]
+    return [text.removeprefix(f"{thing.name}: ") for text in stated]
 
 
 def _checked(thing: Any, args: argparse.Namespace, losses: list[str]) -> int:
@@ -78,13 +64,13 @@ def _checked(thing: Any, args: argparse.Namespace, losses: list[str]) -> int:
 
     A body's frame may be anywhere on it.
     """
-    options = {**reading(args), "srdf": None}
+    options = {**reading(args), "srdf": None}  # what was written holds the groups itself
     found = compare(thing, args.output, on_inertia="ignore", **options)
-    told = [d for d in found.differences if d.kind == "frame" or any(_names(loss, d) for loss in losses)]
+    stated = [d for d in found.differences if d.kind == "frame" or any(_names(loss, d) for loss in losses)]
     say(found)
-    untold = len(found.differences) - len(told)
-    say(f"{untold} differences that were not stated, {len(told)} that were")
-    return int(untold > 0)
+    unstated = len(found.differences) - len(stated)
+    say(f"{unstated} differences that were not stated, {len(stated)} that were")
+    return int(unstated > 0)
 
 
 def _names(loss: str, difference: Difference) -> bool:
@@ -93,6 +79,7 @@ def _names(loss: str, difference: Difference) -> bool:
         return True
     if difference.kind == "shape" and "shapes on" in loss:
         return any(difference.what.startswith(what) and said in loss for what, said in _OF_SHAPES.items())
+    # Whole words: `arm` is not in `forearm`.
     name = re.compile(rf"(?<!\w){re.escape(difference.where.split(',')[0])}(?!\w)")
     words = re.findall("[a-z]+", difference.what) if difference.kind in ("motion", "inertia", "joint", "state") else []
     says_all = difference.kind in _CALLED and _CALLED[difference.kind] in loss

@@ -12,8 +12,8 @@ from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
 from cardan._dynamics.algorithms.energy import kinetic_energy, potential_energy
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
-from cardan._reach.cli.options import add_overwrite, add_robot, check_output, load_robot, say
-from cardan._reach.cli.trajectory import Trajectory, read_trajectory, write_results
+from cardan._reach.cli.options import ROBOT, add, check_output, load_robot, say
+from cardan._reach.cli.trajectory import SampledMotion, read_trajectory, write_results
 from cardan._robot.model import Model
 
 CHUNK = 4096
@@ -21,8 +21,7 @@ LONG = 20_000  # rows from which progress is shown
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_robot(parser)
+    add(parser, *ROBOT, "--overwrite")
     help = (
         "a .csv whose rows are q, or q v, or q v a, a number a column, no time, with or without a line of names; "
         "or an .npz of arrays q (n, nq) and, if wanted, v and a (n, nv); v and a that are missing are 0"
@@ -30,20 +29,17 @@ def fill(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("trajectory", metavar="TRAJECTORY", help=help)
     parser.add_argument("-o", "--output", required=True, metavar="OUT", help=".csv or .npz to write")
     parser.add_argument("--frame", help="body or frame whose pose is reported; by default the last body")
-    add_overwrite(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Compute and write, in chunks, with progress on long inputs."""
     model = load_robot(args)
     frame = args.frame or model.body_names[-1]
-    model.attachment(frame)
+    model.attachment(frame)  # raises for an unknown frame, before anything takes time
     trajectory = read_trajectory(args.trajectory, model)
-    check_output(args, args.file, args.trajectory)
+    check_output(args, args.file, args.trajectory)  # before the work, not after it
     rows, parts = len(trajectory.q), []
     for start in range(0, rows, CHUNK):
-        parts.append(columns(model, Trajectory(*(array[start : start + CHUNK] for array in trajectory)), frame))
+        parts.append(columns(model, SampledMotion(*(array[start : start + CHUNK] for array in trajectory)), frame))
         if rows >= LONG:
             done = min(start + CHUNK, rows)
             print(f"\r{done} of {rows} rows", end="\n" if done == rows else "", file=sys.stderr, flush=True)
@@ -52,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def columns(model: Model, trajectory: Trajectory, frame: str) -> dict[str, np.ndarray]:
+def columns(model: Model, trajectory: SampledMotion, frame: str) -> dict[str, np.ndarray]:
     """Return the results by column name: `tau:<joint>`, energies [J], position [m] and quaternion (xyzw)."""
     q, v, a = trajectory
     tau = inverse_dynamics(model, q, v, a)
@@ -66,7 +62,6 @@ def columns(model: Model, trajectory: Trajectory, frame: str) -> dict[str, np.nd
 
 
 def effort_names(model: Model) -> list[str]:
-    """Return a name for each of the nv efforts."""
     names = []
     for c in model.connections:
         iv = model.v_slice(c.name)

@@ -11,9 +11,9 @@ from typing import Any
 
 from cardan._algebra.errors import DuplicateNameError, ParameterError
 from cardan._dynamics.call.function import Function
-from cardan._reach.cli.options import add_robot, frame_option, function_named, load_robot, say
-from cardan._reach.cli.simulate import DT, add_drives, add_ground, add_solver, solver_of
-from cardan._reach.generation import Generated, function_in, generate, step_of
+from cardan._reach.cli.options import ROBOT, add, frame_option, function_named, load_robot, say
+from cardan._reach.cli.simulate import DT, add_solver, solver_of
+from cardan._reach.generation import function_in, generate, step_of
 from cardan._reach.generation.library import One
 from cardan._robot.model import Model
 
@@ -21,43 +21,40 @@ OF_STEPS = ("steps", "ground", "pd", "dt", "integrator", "contact", "contacts", 
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = "With --step, what --function names is generated for the same world's robot."
-    add_robot(parser)
+    add(parser, *ROBOT)
     help = "such as inverse_dynamics, or one of your own in a Python file, which is run; may be given several times"
     metavar = "[AS=][FILE.py:]NAME"
-    parser.add_argument("--function", action="extend", nargs="+", default=[], metavar=metavar, help=help)
-    parser.add_argument("--frame", metavar="NAME", help="body or frame, for functions of one, such as jacobian")
+    add(parser, "--function", action="extend", nargs="+", default=[], metavar=metavar, help=help)
+    add(parser, "--frame")
     help = "source to write, named as its one function will be, FILE.h beside it; or a folder for a library of several"
     parser.add_argument("-o", "--output", required=True, metavar="FILE.c|FOLDER", help=help)
     parser.add_argument("--single", action="store_true", help="compute in float instead of double")
     help = "where the values of long programs wait: on the stack (default), or in an array the caller gives"
     parser.add_argument("--workspace", choices=("stack", "argument"), default="stack", help=help)
-    _add_step(parser)
-    parser.set_defaults(run=run)
-
-
-def _add_step(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_argument_group("simulation steps")
     add_solver(steps, "--step", help="a step of a solver, too, of state and control", default=None)
     steps.add_argument("--steps", type=int, metavar="N", help="so many at once, under one control (default: 1)")
-    add_ground(steps)
-    add_drives(steps)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write all files, or none."""
     functions: dict[str, One] = dict(_functions(args.function, args.frame))
     model = _model(args, functions)
     if not functions:
         raise ParameterError("command line", got="neither", expected="--function NAME or --step SOLVER")
     written = generate(functions, model, args.output, single=args.single, workspace=args.workspace)
-    _report(args, list(functions), written, model)
+    files = ", ".join(map(str, written.files)) if len(written.files) == 2 else f"{Path(args.output)}/"
+    for name, function in zip(functions, written.functions, strict=True):
+        say(f"{files}: {name} of {model.name}, {function.work}")
+        say(f"  stack, at most: {function.memory}")
+    if len(written.files) > 2:
+        library = Path(args.output).name
+        say(f"C in src/, include/{library}.h, for C++17 include/{library}.hpp; CMake target {library}::{library}")
     return 0
 
 
 def _model(args: argparse.Namespace, functions: dict[str, One]) -> Model:
-    """Return the robot, that of the world whose step was asked for; the step joins the functions."""
+    """Return the robot, of --step that of its world; the step joins the functions."""
     if args.solver is None:
         given = [name for name in OF_STEPS if getattr(args, name) not in (None, False)]
         if given:
@@ -65,7 +62,9 @@ def _model(args: argparse.Namespace, functions: dict[str, One]) -> Model:
             raise ParameterError("command line", got=got, expected="--step SOLVER with it")
         return load_robot(args)
     if args.root != "world":
-        raise ParameterError("--root", got=args.root, expected="none with --step: a world holds its robots by --base")
+        raise ParameterError(
+            "--root", got=args.root, expected="no --root with --step: a world holds its robots by --base"
+        )
     if "step" in functions:
         raise DuplicateNameError("function", "step", "--function beside --step")
     args.dt = DT if args.dt is None else args.dt
@@ -75,12 +74,7 @@ def _model(args: argparse.Namespace, functions: dict[str, One]) -> Model:
 
 
 def _functions(names: Iterable[str], frame: str | None) -> Iterable[tuple[str, One]]:
-    """Yield the functions asked for, by the names they shall have.
-
-    Raises:
-        DuplicateNameError: for two of one name.
-        ParameterError: for a frame that no function is about, and one that is about one, without.
-    """
+    """Yield the functions of --function, by the names they shall have; errors for two of one name, and for frames."""
     taken: set[str] = set()
     is_used = False
     for text in names:
@@ -92,7 +86,7 @@ def _functions(names: Iterable[str], frame: str | None) -> Iterable[tuple[str, O
         is_used = is_used or bool(options)
         yield chosen, functools.partial(function, **options) if options else function
     if frame is not None and not is_used:
-        expected = f"none: {', '.join(taken) or 'a step'} is not about a frame"
+        expected = f"no --frame: {', '.join(taken) or 'a step'} is not about a frame"
         raise ParameterError("--frame", got=frame, expected=expected)
 
 
@@ -103,14 +97,3 @@ def _one(text: str) -> tuple[str, Function[..., Any]]:
     if file is None and name.endswith(".py"):
         raise ParameterError("--function", got=text, expected="FILE.py:NAME, a function in the file")
     return chosen or name, function_in(file, name) if file else function_named(name)
-
-
-def _report(args: argparse.Namespace, names: list[str], written: Generated, model: Model) -> None:
-    """Print what was written."""
-    files = ", ".join(map(str, written.files)) if len(written.files) == 2 else f"{Path(args.output)}/"
-    for name, function in zip(names, written.functions, strict=True):
-        say(f"{files}: {name} of {model.name}, {function.work}")
-        say(f"  stack, at most: {function.memory}")
-    if len(written.files) > 2:
-        library = Path(args.output).name
-        say(f"C in src/, include/{library}.h, for C++17 include/{library}.hpp; CMake target {library}::{library}")

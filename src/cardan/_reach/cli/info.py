@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from cardan._dynamics.coordinates.numbering import walk
-from cardan._reach.cli.options import add_json, add_robot, harmless, load_robot, read_file, table, tell
+from cardan._reach.cli.options import ROBOT, add, harmless, load_robot, read_file, table, tell
 from cardan._robot.description.text import graphviz_text
 from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD, Model
@@ -14,15 +14,11 @@ from cardan._robot.model.inputs import PASSIVE
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_robot(parser)
-    add_json(parser)
+    add(parser, *ROBOT, "--json")
     parser.add_argument("--graph", action="store_true", help="print bodies and joints as a graph for Graphviz (dot)")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what there is to know about a robot."""
     if args.graph:
         print(harmless(graph(args)), end="")
         return 0
@@ -77,7 +73,6 @@ def _body(body: Any) -> dict[str, Any]:
 
 
 def masses(model: Model) -> str:
-    """Return the bodies with mass and centre of mass as a table."""
     rows = []
     for body in model.bodies:
         node = model.attachments[body.name].node
@@ -91,6 +86,5 @@ def _vector(v: Any) -> str:
 
 
 def tree(model: Model) -> str:
-    """Return the tree of bodies, each with the joint it hangs on."""
     joints = ((c, f"[{c.name}: {type(c.joint).__name__.lower()}]", depth) for c, depth in walk(model))
     return "\n".join([WORLD, *(f"{'  ' * (depth + 1)}{c.child}  {joint}" for c, joint, depth in joints)])

@@ -6,21 +6,18 @@ import argparse
 from typing import Any
 
 from cardan._reach.cli import joints_new, joints_verify
-from cardan._reach.cli.options import add_json, table, tell
+from cardan._reach.cli.options import add, table, tell
 from cardan._robot.joints import CATALOGUE, Joint, Mimic
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_json(parser)
-    parser.set_defaults(run=run)
+    add(parser, "--json")
     actions = parser.add_subparsers(dest="action", metavar="ACTION", title="actions (none: the list of joint types)")
     joints_new.add_parser(actions)
     joints_verify.add_parser(actions)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the catalogue."""
     entries = [described(joint) for joint in CATALOGUE]
     header = ("joint", "nq", "nv", "q", "v", "S constant", "example")
     tell(args, entries, table(header, [_row(entry) for entry in entries]))

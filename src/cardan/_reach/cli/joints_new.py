@@ -1,4 +1,4 @@
-"""`cardan joints new NAME`: a commented joint and its test, which run as they are."""
+"""`cardan joints new NAME`: a commented joint and its test, which run as they are; the texts have the comments."""
 
 from __future__ import annotations
 
@@ -10,11 +10,114 @@ from typing import Any
 
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.runtime.staging import write_whole
-from cardan._reach.cli.joint_skeleton import JOINT, TEST
+
+JOINT = '''"""$NAME: one sentence on what it lets the child body do.
+
+$CLASS is written by `cardan joints new`. It works as it stands; change it into your joint step by step and run
+
+    cardan joints verify $FILE:$CLASS
+
+after each. The certificate names the identity that fails, where, by how much, and what the likely error is.
+"""
+
+from dataclasses import dataclass
+
+import cardan
+from cardan import SE3, Joint, Motion
+from cardan.manifolds import Euclidean  # or Product, UnitComplex, UnitQuaternion, MRP, SE2, SE3
+from cardan.scalar import cos, sin  # never math's: these, and numpy's, run on symbols, too
+from cardan.spatial.rotations import rotation_about_axis
+
+Z = (0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)  # immutable; equal parameters make equal joints
+class $CLASS(Joint):
+    """Slides along x, turns about z, and rises with the turn. q: slide [m], turn [rad]; v: their rates.
+
+    Args:
+        rise: height at a quarter turn [m].
+    """
+
+    rise: float = 0.1
+    manifold = Euclidean(2)  # how nv velocities move nq coordinates
+
+    def transform(self, q):
+        """Return X_pc, the pose of the child frame in the parent frame. This alone is a complete joint."""
+        slide, turn = q
+        return SE3(rotation_about_axis(Z, turn), (slide, 0.0, self.rise * sin(turn)))
+
+    # Not defined everywhere? domain = cardan.Limits([-0.3, -1.0], [0.3, 1.0]) beside the manifold says where.
+    # Everything below is optional: delete it, and it is derived from `transform`, or searched for.
+
+    def motion_subspace(self, q):
+        """Return the nv columns of S(q): the twists [linear; angular] of the child, in CHILD coordinates.
+
+        Column j is vee(X^-1 dX/dt) while q moves with v = e_j: linear R^T dp/dt, angular vee(R^T dR/dt).
+        """
+        _, turn = q
+        along_x = (cos(turn), -sin(turn), 0.0)  # R^T e_x
+        return [Motion(along_x, (0.0, 0.0, 0.0)), Motion((0.0, 0.0, self.rise * cos(turn)), Z)]
+
+    def bias(self, q, v):
+        """Return (dS/dt) v, in child coordinates: quadratic in v, zero if S does not depend on q."""
+        (_, turn), (slide_rate, turn_rate) = q, v
+        product = slide_rate * turn_rate
+        rising = -self.rise * sin(turn) * turn_rate * turn_rate
+        return Motion((-sin(turn) * product, -cos(turn) * product, rising), (0.0, 0.0, 0.0))
+
+    def nearest_configuration(self, X_pc):
+        """Return q with transform(q) = X_pc, the inverse of `transform`."""
+        R, p = X_pc
+        return p[0], cardan.atan2(R[1, 0], R[0, 0])
+
+    @property
+    def coordinate_names(self):
+        """Names for tables."""
+        return "slide", "turn"
+
+    # If the joint equals a chain of simpler ones with the same q and v, say so; the certificate compares them.
+    #
+    # def equivalent_chain(self):
+    #     return cardan.joints.Composite([cardan.joints.Prismatic((1, 0, 0)), cardan.joints.Revolute(Z)])
+
+
+if __name__ == "__main__":
+    print(cardan.verify_joint($CLASS()))
+'''
+
+TEST = '''"""Tests of $CLASS: run `pytest $TEST_FILE`."""
+
+import cardan
+import numpy as np
+import pytest
+from $MODULE import $CLASS
+
+
+@pytest.mark.parametrize("joint", [$CLASS(), $CLASS(rise=-0.3)], ids=str)
+def test_certificate(joint):
+    certificate = cardan.verify_joint(joint)
+    assert certificate.passed, str(certificate)
+
+
+def test_pose_by_hand():
+    X = $CLASS(rise=0.1).transform([0.5, np.pi / 2])
+    np.testing.assert_allclose(X.translation, [0.5, 0.0, 0.1], atol=1e-15)
+    np.testing.assert_allclose(X.rotation.rows(), [[0, -1, 0], [1, 0, 0], [0, 0, 1]], atol=1e-15)
+
+
+def test_a_robot_with_it_moves():
+    m = cardan.Mechanism("robot")
+    m.add_body("link", cardan.Inertia(1.0, (0.1, 0.2, 0.3), np.diag([0.1, 0.2, 0.25])))
+    m.add_joint("joint", $CLASS(), "world", "link")
+    robot = m.model()
+    q, v, a = robot.random_configuration((100,), seed=0), np.ones((100, 2)), np.ones((100, 2))
+    tau = cardan.inverse_dynamics(robot, q, v, a)
+    np.testing.assert_allclose(cardan.forward_dynamics(robot, q, v, tau), a, atol=1e-10)
+'''
 
 
 def add_parser(actions: Any) -> None:
-    """Add the action."""
     parser = actions.add_parser("new", help="write a commented joint and its test")
     parser.add_argument("name", metavar="NAME", help="of the joint, such as Cam or crank_slider")
     parser.add_argument("-o", "--output", metavar="FILE", help="where to (default: NAME.py; the test beside it)")
@@ -22,9 +125,9 @@ def add_parser(actions: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the two files."""
     place = Path(args.output or f"{args.name}.py")
-    class_name = camel_case(args.name)
+    # `crank_slider` becomes `CrankSlider`.
+    class_name = "".join(word[:1].upper() + word[1:] for word in re.split(r"[_\-\s]+", args.name))
     test = place.with_name(f"test_{place.name}")
     _check(args.name, class_name, place, test)
     words = {"NAME": args.name, "CLASS": class_name, "FILE": place.name, "MODULE": place.stem, "TEST_FILE": test.name}
@@ -35,11 +138,6 @@ def run(args: argparse.Namespace) -> int:
         raise ParameterError("-o FILE", got=str(place), expected=f"a place to write ({error.strerror})") from None
     print(f"wrote {place} and {test}; check it with\n    cardan joints verify {place}:{class_name}")
     return 0
-
-
-def camel_case(name: str) -> str:
-    """Return the name of the class: `crank_slider` becomes `CrankSlider`."""
-    return "".join(word[:1].upper() + word[1:] for word in re.split(r"[_\-\s]+", name))
 
 
 def _check(name: str, class_name: str, place: Path, test: Path) -> None:

@@ -1,4 +1,4 @@
-"""The commands and what they share: arguments, errors, exit status.
+"""The commands and what they share: errors, exit status, commands of other packages.
 
 Exit status: 0 if all is well, 1 if the input is faulty, 2 if the command line is; 3 if a simulation diverged.
 """
@@ -17,8 +17,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from cardan._algebra.errors import CardanError, DescriptionWarning
+from cardan._algebra.plugins import registered
 from cardan._version import __version__
 
+# Each command is a module of this folder with `fill(parser)` and `run(args)`; only the given one is imported.
 COMMANDS = {
     "info": "layout, masses and tree of a robot",
     "check": "all faults of a robot description; exit status 1 if there are errors",
@@ -34,19 +36,23 @@ COMMANDS = {
     "view": "show a robot in the browser, move it, drag it, play a trajectory",
     "cache": "where compiled programs are kept, how much there is, remove them",
 }
-"""One module a command, with `fill(parser)` and what that sets as `run`; only the one that is asked for is imported."""
+# Entry points of other packages: objects with `fill(parser)` and `run(args)`, whose docstring is the help.
+GROUP = "cardan.commands"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status."""
+    words = sys.argv[1:] if argv is None else argv
     parser = argparse.ArgumentParser(prog="cardan", description="Articulated rigid-body kinematics and dynamics.")
     parser.add_argument("--version", action="version", version=f"cardan {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
-    asked = next((word for word in (sys.argv[1:] if argv is None else argv) if word in COMMANDS), None)
+    given = next((word for word in words if not word.startswith("-")), None)
     for name, help in COMMANDS.items():
         command = subparsers.add_parser(name, help=help)
-        if name == asked:
-            importlib.import_module(f"cardan._reach.cli.{name}").fill(command)
+        if name == given:
+            _fill(command, importlib.import_module(f"cardan._reach.cli.{name}"))
+    if given not in COMMANDS:  # looking for entry points takes 20 ms, and importing other packages may fail
+        _add_registered(subparsers, given)
     args = parser.parse_args(argv)
     for stream in (sys.stdout, sys.stderr):  # a name may hold what the terminal's encoding does not
         if hasattr(stream, "reconfigure"):
@@ -57,13 +63,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     return _run(args)
 
 
-def _run(args: argparse.Namespace) -> int:
-    from cardan._reach.cli.options import harmless  # what commands share imports the formats
+def _fill(parser: argparse.ArgumentParser, command: Any) -> None:
+    parser.set_defaults(run=getattr(command, "run", None))
+    command.fill(parser)
 
+
+def _add_registered(subparsers: Any, given: str | None) -> None:
+    """Add the commands of other packages, or the given one alone; if one cannot be imported, its help says so."""
+    entries = {name: entry for name, entry in registered(GROUP).items() if name not in COMMANDS}
+    for name, entry in {given: entries[given]}.items() if given in entries else entries.items():
+        try:
+            command = entry.load()
+        except Exception as error:  # another package's code may raise anything
+            if name == given:
+                raise
+            subparsers.add_parser(name, help=f"cannot be imported from {entry.value}: {error}".replace("%", "%%"))
+            continue
+        help = (command.__doc__ or "").strip().split("\n")[0].replace("%", "%%")
+        _fill(subparsers.add_parser(name, help=help, description=help), command)
+
+
+def _run(args: argparse.Namespace) -> int:
     try:
         with _ends_cleanly(), warnings.catch_warnings():
             warnings.simplefilter("always", DescriptionWarning)
-            warnings.showwarning = lambda message, *_: print(harmless(str(message)), file=sys.stderr)
+            warnings.showwarning = lambda message, *_: _print_error(str(message))
             status = args.run(args)
             sys.stdout.flush()
             return status
@@ -82,10 +106,14 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _failed(args: argparse.Namespace, reason: str, status: int = 1) -> int:
-    from cardan._reach.cli.options import harmless
-
-    print(harmless(f"cardan {args.command}: {reason}"), file=sys.stderr)
+    _print_error(f"cardan {args.command}: {reason}")
     return status
+
+
+def _print_error(text: str) -> None:
+    from cardan._reach.cli.options import harmless  # here: what commands share imports the formats
+
+    print(harmless(text), file=sys.stderr)
 
 
 def _close_output() -> None:

@@ -1,4 +1,4 @@
-"""Arguments several commands share, and how they print."""
+"""What several commands share: arguments, how they are read, and how results are printed."""
 
 from __future__ import annotations
 
@@ -19,50 +19,10 @@ from cardan._reach.suggestions import answers
 from cardan._robot.model import WORLD, Model
 from cardan._robot.model.table import aligned
 
+# The compiled functions by name.
 FUNCTIONS = {name: PUBLIC[name] for name in sorted(PUBLIC)}
-"""The compiled functions by name."""
 
-# --- robots -------------------------------------------------------------------------------------------------------
-
-
-def add_robot(parser: argparse.ArgumentParser) -> None:
-    """Add FILE, --base, --root, and how the file is read."""
-    add_file(parser)
-    parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
-    parser.add_argument("--root", default=WORLD, metavar="BODY", help="body or frame that is held by the base instead")
-    add_continuous(parser)
-    add_lock(parser)
-
-
-def add_file(parser: argparse.ArgumentParser, metavar: str = "FILE") -> None:
-    """Add FILE and how it is read."""
-    parser.add_argument("file", metavar=metavar, help=f"robot description ({', '.join((*FORMATS, '.xml'))})")
-    add_reading(parser)
-
-
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add how files are read: --package, --srdf, --xacro-arg, --model, --orphans, --trusted."""
-    parser.add_argument(
-        "--package", action="append", metavar="DIR", default=[], help="folder that contains package:// packages"
-    )
-    parser.add_argument("--srdf", metavar="FILE", help="groups, named configurations and disabled contacts")
-    parser.add_argument(
-        "--xacro-arg",
-        action="append",
-        metavar="NAME:=VALUE",
-        default=[],
-        type=_argument,
-        help="argument of a .xacro file",
-    )
-    parser.add_argument("--model", metavar="NAME", help="which robot, in a file of several")
-    parser.add_argument(
-        "--orphans", choices=("warn", "error", "keep", "drop"), default="warn", help="joints on no robot"
-    )
-    parser.add_argument(
-        "--trusted",
-        action="store_true",
-        help="the file may run code: read xacro and USD without bounds, import the joint classes of a .json file",
-    )
+# --- arguments ----------------------------------------------------------------------------------------------------
 
 
 def _argument(text: str) -> tuple[str, str]:
@@ -70,34 +30,6 @@ def _argument(text: str) -> tuple[str, str]:
     if not separator or not name:
         raise argparse.ArgumentTypeError(f"{text!r}: expected NAME:=VALUE")
     return name, value
-
-
-def reading(args: argparse.Namespace) -> dict[str, Any]:
-    """Return how files are read, as options of `load`."""
-    return {
-        "package_dirs": args.package,
-        "srdf": args.srdf,
-        "xacro_args": dict(args.xacro_arg),
-        "model": args.model,
-        "orphans": args.orphans,
-        "trusted": args.trusted,
-        "continuous": getattr(args, "continuous", "angle"),
-    }
-
-
-def add_continuous(parser: argparse.ArgumentParser) -> None:
-    """Add --continuous."""
-    parser.add_argument(
-        "--continuous", choices=("angle", "unit_complex"), default="angle", help="coordinates of continuous joints"
-    )
-
-
-def add_lock(parser: argparse.ArgumentParser) -> None:
-    """Add --lock."""
-    help = "fix a joint at this configuration [rad, m], with a number for each of its coordinates; may be given again"
-    parser.add_argument(
-        "--lock", action="append", metavar="JOINT=VALUE[,VALUE...]", default=[], type=_locked_joint, help=help
-    )
 
 
 def _locked_joint(text: str) -> tuple[str, list[float]]:
@@ -111,6 +43,73 @@ def _locked_joint(text: str) -> tuple[str, list[float]]:
     return name, found
 
 
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "file": {"metavar": "FILE", "help": f"robot description ({', '.join((*FORMATS, '.xml'))})"},
+    "--package": {
+        "action": "append",
+        "metavar": "DIR",
+        "default": [],
+        "help": "folder that contains package:// packages",
+    },
+    "--srdf": {"metavar": "FILE", "help": "groups, named configurations and disabled contacts"},
+    "--xacro-arg": {
+        "action": "append",
+        "metavar": "NAME:=VALUE",
+        "default": [],
+        "type": _argument,
+        "help": "argument of a .xacro file",
+    },
+    "--model": {"metavar": "NAME", "help": "which robot, in a file of several"},
+    "--orphans": {"choices": ("warn", "error", "keep", "drop"), "default": "warn", "help": "joints on no robot"},
+    "--trusted": {
+        "action": "store_true",
+        "help": "the file may run code: read xacro and USD without bounds, import the joint classes of a .json file",
+    },
+    "--base": {"choices": ("fixed", "floating"), "default": "fixed", "help": "how the root link is held"},
+    "--root": {"default": WORLD, "metavar": "BODY", "help": "body or frame that is held by the base instead"},
+    "--continuous": {
+        "choices": ("angle", "unit_complex"),
+        "default": "angle",
+        "help": "coordinates of continuous joints",
+    },
+    "--lock": {
+        "action": "append",
+        "metavar": "JOINT=VALUE[,VALUE...]",
+        "default": [],
+        "type": _locked_joint,
+        "help": "fix a joint at this configuration [rad, m], with a number for each of its coordinates; "
+        "may be given again",
+    },
+    "--function": {"metavar": "NAME"},
+    "--frame": {"metavar": "NAME", "help": "body or frame, for functions of one, such as jacobian"},
+    "--overwrite": {"action": "store_true", "help": "allow the output to replace a file that is read"},
+    "--json": {"action": "store_true", "help": "print JSON for a machine to read"},
+}
+READING = ("--package", "--srdf", "--xacro-arg", "--model", "--orphans", "--trusted")  # how files are read
+ROBOT = ("file", "--base", "--root", *READING, "--continuous", "--lock")  # what `load_robot` looks at
+
+
+def add(parser: argparse.ArgumentParser, *names: str, **changes: Any) -> None:
+    """Add arguments of this page to a command, with what is different in it."""
+    for name in names:
+        parser.add_argument(name, **{**ARGUMENTS[name], **changes})
+
+
+# --- robots -------------------------------------------------------------------------------------------------------
+
+
+def reading(args: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "package_dirs": args.package,
+        "srdf": args.srdf,
+        "xacro_args": dict(args.xacro_arg),
+        "model": args.model,
+        "orphans": args.orphans,
+        "trusted": args.trusted,
+        "continuous": getattr(args, "continuous", "angle"),
+    }
+
+
 def locked(args: argparse.Namespace, robot: Any) -> Any:
     """Return a mechanism or model with the joints fixed that --lock names."""
     if not args.lock:
@@ -120,37 +119,24 @@ def locked(args: argparse.Namespace, robot: Any) -> Any:
 
 
 def read_file(args: argparse.Namespace) -> Any:
-    """Return the mechanism, or model, that FILE holds."""
     return locked(args, read_robot(args.file, **reading(args)))
 
 
 def load_robot(args: argparse.Namespace) -> Model:
-    """Return the model the arguments name."""
     return locked(args, load(args.file, base=args.base, root=args.root, **reading(args)))
 
 
 # --- functions ----------------------------------------------------------------------------------------------------
 
 
-def add_functions(parser: argparse.ArgumentParser, **options: Any) -> None:
-    """Add --function and --frame."""
-    parser.add_argument("--function", metavar="NAME", **options)
-    parser.add_argument("--frame", metavar="NAME", help="body or frame, for functions of one, such as jacobian")
-
-
 def function_named(name: str) -> Function:
-    """Return a compiled function."""
     if name not in FUNCTIONS:
         raise UnknownNameError("function", name, FUNCTIONS, hint=answers().get(name, ""))
     return FUNCTIONS[name]
 
 
 def frame_option(function: Function, frame: str | None) -> dict[str, str]:
-    """Return the option `frame` for functions that have it.
-
-    Raises:
-        ParameterError: if the function needs one and there is none.
-    """
+    """Return the option `frame` for functions that have it; ParameterError if it is needed and missing."""
     parameter = function.parameters.parameters.get("frame")
     if parameter is None or (frame is None and parameter.default is not parameter.empty):
         return {}
@@ -163,13 +149,8 @@ def frame_option(function: Function, frame: str | None) -> dict[str, str]:
 # --- files --------------------------------------------------------------------------------------------------------
 
 
-def add_overwrite(parser: argparse.ArgumentParser) -> None:
-    """Add --overwrite."""
-    parser.add_argument("--overwrite", action="store_true", help="allow the output to replace a file that is read")
-
-
 def check_output(args: argparse.Namespace, *inputs: str, output: str | None = None) -> None:
-    """Raise ParameterError if an output (by default FILE of -o) is a file that is read, unless that was asked for."""
+    """Raise ParameterError if an output (by default FILE of -o) is a file that is read, unless --overwrite is given."""
     place = args.output if output is None else output
     for file in inputs:
         if not args.overwrite and os.path.exists(place) and os.path.samefile(file, place):
@@ -187,30 +168,19 @@ def harmless(text: str) -> str:
 
 
 def say(text: Any) -> None:
-    """Print, harmlessly."""
     print(harmless(str(text)))
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add --json."""
-    parser.add_argument("--json", action="store_true", help="print JSON for a machine to read")
-
-
 def tell(args: argparse.Namespace, plain: Any, text: Any) -> None:
-    """Print what was found: as JSON if that is asked for, else as text."""
+    """Print what was found: as JSON if --json is given, else as text."""
     if args.json:
-        print_json(plain)
+        print(json.dumps(jsonable(plain), indent=2, allow_nan=False))
     else:
         say(text)
 
 
-def print_json(value: Any) -> None:
-    """Print as JSON; infinite numbers become null."""
-    print(json.dumps(jsonable(value), indent=2, allow_nan=False))
-
-
 def jsonable(value: Any) -> Any:
-    """Return nested data as what JSON can hold."""
+    """Return nested data as what JSON can hold; infinite numbers become null."""
     if isinstance(value, dict):
         return {str(k): jsonable(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):

@@ -3,44 +3,34 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import inspect
 import math
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError
+from cardan._algebra.plugins import registered
 from cardan._compiler.runtime.staging import write_whole
-from cardan._dynamics.algorithms.centroidal import center_of_mass_velocity
 from cardan._dynamics.algorithms.configuration import limit_coordinates
-from cardan._dynamics.algorithms.energy import kinetic_energy, potential_energy
 from cardan._dynamics.functions.assembly import assemble
 from cardan._motion.contact import LAWS
 from cardan._motion.simulation import Control, State, World, solvers
 from cardan._motion.simulation.driven import driven
-from cardan._motion.simulation.solvers import Solver, Trajectory
+from cardan._motion.simulation.solvers import Solver
 from cardan._motion.simulation.standing import stand
-from cardan._reach.cli.options import (
-    add_continuous,
-    add_file,
-    add_json,
-    add_lock,
-    add_overwrite,
-    check_output,
-    harmless,
-    locked,
-    print_json,
-    reading,
-    say,
-)
-from cardan._reach.cli.plots import check_picture, picture_writer
-from cardan._reach.cli.progress_bar import progress_bar
-from cardan._reach.cli.simulation_plot import simulation_figure
+from cardan._reach.cli.options import READING, add, check_output, harmless, locked, reading, tell
+from cardan._reach.cli.simulation_record import Recorded, recorded, simulation_figure, weight
 from cardan._reach.formats import load_mechanism
+from cardan._reach.pictures.axes import check_picture, picture_writer
 from cardan._robot.model import Drive
 
 SOLVERS = {
@@ -57,58 +47,24 @@ SHOWN = 12  # diverged worlds
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.epilog = f"Exit status {DIVERGED}: written, but worlds diverged; they are named on stderr."
-    add_file(parser)
-    add_continuous(parser)
-    add_lock(parser)
+    add(parser, "file", *READING, "--continuous", "--lock")
     parser.add_argument("-o", "--output", required=True, metavar="OUT.npz", help="arrays to write")
     parser.add_argument("--plot", metavar="OUT.png", help="picture of energies and forces to write")
-    _add_worlds(parser)
-    _add_solver(parser)
-    add_json(parser)
-    add_overwrite(parser)
-    parser.set_defaults(run=run)
-
-
-def _add_worlds(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--base", choices=("fixed", "floating"), default="fixed", help="how the root link is held")
-    add_ground(parser)
+    add(parser, "--base")
     parser.add_argument("--worlds", type=int, default=1, metavar="N", help="how many worlds (default: 1)")
     parser.add_argument("--seed", type=int, metavar="S", help="begin in random configurations, the base as it is")
-    add_drives(parser)
-
-
-def _add_solver(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", type=float, default=5.0, metavar="T", help="how long (default: 5)")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="record every N-th step (default: 1)")
     add_solver(parser, "--solver", help="what moves it", default="featherstone")
+    add(parser, "--json", "--overwrite")
     parser.set_defaults(dt=DT)
 
 
-class Options(Protocol):
-    """A parser, or a group of its options."""
-
-    def add_argument(self, *names: str, **options: Any) -> Any:
-        """Add an option."""
-
-
-def add_ground(parser: Options) -> None:
-    """Add --ground."""
-    help = "level ground at z = 0, on which a floating robot is put; by default where the base floats"
-    parser.add_argument("--ground", action=argparse.BooleanOptionalAction, help=help)
-
-
-def add_drives(parser: Options) -> None:
-    """Add --pd."""
-    help = "hold all joints where they begin, by drives of these gains [N m/rad, N m s/rad]"
-    parser.add_argument("--pd", type=float, nargs=2, metavar=("KP", "KD"), help=help)
-
-
-def add_solver(parser: Options, flag: str, **options: Any) -> None:
-    """Add the choice of a solver, and what `solver_of` reads of its options."""
+def add_solver(parser: Any, flag: str, **options: Any) -> None:
+    """Add what `solver_of` reads to a parser, or a group of one: a solver, its options and those of its world."""
     parser.add_argument("--dt", type=float, metavar="H", help=f"length of a step [s] (default: {DT:g})")
-    parser.add_argument(flag, dest="solver", choices=SOLVERS, **options)
+    parser.add_argument(flag, dest="solver", choices=(*SOLVERS, *registered("cardan.solvers")), **options)
     help = "of featherstone: implicit (default), semi_implicit, leapfrog, midpoint, rk4; mujoco has its own"
     parser.add_argument("--integrator", metavar="NAME", help=help)
     help = "law of contacts, of featherstone (default: convex); none, of all: what touches passes through"
@@ -116,35 +72,13 @@ def add_solver(parser: Options, flag: str, **options: Any) -> None:
     help = "only these may touch: names or patterns of pairs, shapes or bodies, as '*_foot'; may be given several times"
     parser.add_argument("--contacts", action="append", metavar="PATTERN", help=help)
     parser.add_argument("--no-limits", action="store_true", help="let joints pass their position limits")
-
-
-class Recorded(NamedTuple):
-    """What a simulation found; T records of W worlds.
-
-    Attributes:
-        time: [s], (T, W).
-        q: configurations, (T, W, nq).
-        v: velocities, (T, W, nv).
-        kinetic_energy: [J], (T, W).
-        potential_energy: of weight [J], (T, W).
-        support: the force of the world on all bodies but for weight, through base and contacts, the mean from each
-            record to the next in world axes [N], (T - 1, W, 3); NaN once a world has diverged.
-        residual: of the solves of the steps, (T, W).
-        diverged: (W,).
-    """
-
-    time: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    kinetic_energy: np.ndarray
-    potential_energy: np.ndarray
-    support: np.ndarray
-    residual: np.ndarray
-    diverged: np.ndarray
+    help = "level ground at z = 0, on which a floating robot is put; by default where the base floats"
+    parser.add_argument("--ground", action=argparse.BooleanOptionalAction, help=help)
+    help = "hold all joints where they begin, by drives of these gains [N m/rad, N m s/rad]"
+    parser.add_argument("--pd", type=float, nargs=2, metavar=("KP", "KD"), help=help)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Simulate, write, report."""
     _check_outputs(args)
     solver = solver_of(args)
     steps = checked_steps(args, solver.world)
@@ -160,19 +94,28 @@ def run(args: argparse.Namespace) -> int:
     return tell_diverged(found.state)
 
 
-# --- what is asked for ---
+@contextmanager
+def progress_bar(total: int) -> Iterator[Callable[[int], None] | None]:
+    """Give what is to be called with the number of steps done: a bar of tqdm's (extra `sim`).
+
+    None where no person looks at stderr, or without tqdm.
+    """
+    if sys.stderr is None or not sys.stderr.isatty() or find_spec("tqdm") is None:
+        yield None
+        return
+    with importlib.import_module("tqdm").tqdm(total=total, unit=" steps", unit_scale=True, leave=False) as bar:
+        yield lambda done: bar.update(done - bar.n)
+
+
+# --- what the arguments ask for ---
 
 
 def solver_of(args: argparse.Namespace) -> Solver:
-    """Return the solver of the world that is asked for.
-
-    Raises:
-        ParameterError: for a choice that the solver does not have.
-    """
-    chosen = getattr(solvers, SOLVERS[args.solver])
+    """Return the chosen solver of the robot's world; ParameterError for a choice that the solver does not have."""
+    chosen = getattr(solvers, SOLVERS.get(args.solver) or args.solver)
     law = None if args.contact == "none" else args.contact
-    asked = {"integrator": args.integrator, "contact": law, "limits": False if args.no_limits else None}
-    options = {name: value for name, value in asked.items() if value is not None}
+    given = {"integrator": args.integrator, "contact": law, "limits": False if args.no_limits else None}
+    options = {name: value for name, value in given.items() if value is not None}
     for name in options:
         if name not in inspect.signature(chosen).parameters:
             expected = f"another solver than {args.solver}, which has no such choice"
@@ -183,7 +126,7 @@ def solver_of(args: argparse.Namespace) -> Solver:
 
 
 def world_of(args: argparse.Namespace) -> World:
-    """Return the robot of FILE in a world, with drives and on ground if that is asked for."""
+    """Return the robot of FILE in a world, with drives if --pd is given, on ground if --ground says so."""
     mechanism = locked(args, load_mechanism(args.file, **reading(args)))
     if args.pd:
         mechanism = driven(mechanism, Drive(*args.pd))
@@ -194,11 +137,7 @@ def world_of(args: argparse.Namespace) -> World:
 
 
 def checked_steps(args: argparse.Namespace, world: World) -> int:
-    """Return how many steps there are to take, a multiple of those between two records.
-
-    Raises:
-        ParameterError: for numbers that are no such, and for more records than there is room for.
-    """
+    """Return how many steps to take, a multiple of those between two records; ParameterError if they do not fit."""
     for name in ("worlds", "every"):
         whole(f"--{name}", getattr(args, name), 1)
     positive("--seconds", args.seconds, "s")
@@ -215,20 +154,14 @@ def begun(args: argparse.Namespace, world: World) -> State:
     state = world.state(args.worlds)
     if args.seed is not None:
         whole("--seed", args.seed, 0)
-        state.q = _shuffled(state, args.seed)
+        q = world.model.random_configuration((len(state),), seed=args.seed)
+        for articulation in world.articulations.values():
+            if articulation.is_floating:  # its base stays where it is
+                base = world.model.q_slice(articulation.joints[0])
+                q[:, base] = state.q[:, base]
+        state.q = assemble(world.model, q) if world.model.closures else q
         stand(state)
     return state
-
-
-def _shuffled(state: State, seed: int) -> np.ndarray:
-    """Return random configurations, with floating bases where they are, and loops closed."""
-    world = state.world
-    q = world.model.random_configuration((len(state),), seed=seed)
-    for articulation in world.articulations.values():
-        if articulation.is_floating:
-            base = world.model.q_slice(articulation.joints[0])
-            q[:, base] = state.q[:, base]
-    return assemble(world.model, q) if world.model.closures else q
 
 
 def holding(state: State) -> Control:
@@ -239,22 +172,6 @@ def holding(state: State) -> Control:
 
 
 # --- what was found ---
-
-
-def recorded(world: World, found: Trajectory) -> Recorded:
-    """Return a trajectory with its energies and forces."""
-    model = world.model
-    energies = kinetic_energy(model, found.q, found.v), potential_energy(model, found.q)
-    momentum = model.mass * center_of_mass_velocity(model, found.q, found.v)
-    passed = np.diff(found.time, axis=0)[..., None]
-    with np.errstate(invalid="ignore", divide="ignore"):  # a diverged world's time stands still
-        support = np.where(passed > 0.0, np.diff(momentum, axis=0) / passed, np.nan) - weight(world)
-    return Recorded(found.time, found.q, found.v, *energies, support, found.residual, found.state.diverged)
-
-
-def weight(world: World) -> np.ndarray:
-    """Return the weight of all bodies [N], (3,)."""
-    return world.model.mass * np.array(tuple(world.model.gravity), dtype=float)
 
 
 def _check_outputs(args: argparse.Namespace) -> None:
@@ -268,7 +185,6 @@ def _check_outputs(args: argparse.Namespace) -> None:
 
 
 def _write(args: argparse.Namespace, solver: Solver, record: Recorded) -> None:
-    """Write arrays and picture, or neither."""
     world = solver.world
     tables = {"joints": np.array(world.model.joint_names), "q_starts": world.q_starts, "v_starts": world.v_starts}
     arrays: dict[str, Any] = record._asdict() | tables
@@ -301,13 +217,13 @@ def report(args: argparse.Namespace, solver: Solver, record: Recorded, steps: in
         "largest_residual": record.residual.max(initial=0.0),
         "diverged": np.flatnonzero(record.diverged),
     }
-    if args.json:
-        print_json(summary)
-        return
     many = f"{args.worlds} worlds" if args.worlds > 1 else "1 world"
-    say(f"{args.output}: {solver.world.name}, {many}, {steps} steps of {args.dt:g} s in {taken:.2f} s ({solver!r})")
-    say(f"mean energy {energy[0].mean():.6g} J at first, {energy[1].mean():.6g} J at last")
-    say(f"largest residual of a step {summary['largest_residual']:.2g}")
+    lines = (
+        f"{args.output}: {solver.world.name}, {many}, {steps} steps of {args.dt:g} s in {taken:.2f} s ({solver!r})",
+        f"mean energy {energy[0].mean():.6g} J at first, {energy[1].mean():.6g} J at last",
+        f"largest residual of a step {summary['largest_residual']:.2g}",
+    )
+    tell(args, summary, "\n".join(lines))
 
 
 def tell_diverged(state: State) -> int:

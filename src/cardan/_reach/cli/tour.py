@@ -14,9 +14,9 @@ from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.energy import kinetic_energy, potential_energy
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._reach.cli.options import table
-from cardan._reach.cli.plots import pyplot_module, save_figure
 from cardan._reach.formats import load
 from cardan._reach.pictures import plot
+from cardan._reach.pictures.axes import pyplot_module, save_figure
 from cardan._robot.model import Model
 from cardan._robot.shipped import urdf_path
 
@@ -25,13 +25,10 @@ Motion = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
     parser.add_argument("--output", default="cardan-tour", metavar="DIR", help="folder for the pictures")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Load the arm, move it, print what it takes, draw it."""
     file = urdf_path("arm7")
     arm = load(file)
     print(f"The robot, read from {file}:\n\n{arm}\n")
@@ -53,6 +50,7 @@ def motion(model: Model) -> Motion:
     """Return t, q, v, a of a smooth motion, each joint a sine of its own frequency inside its limits."""
     t = np.linspace(0.0, DURATION, SAMPLES)
     middle, half = 0.5 * (model.lower + model.upper), 0.5 * (model.upper - model.lower)
+    # Inside the limits; frequencies that differ, so that joints do not move in step.
     amplitude, w = 0.35 * half, 2.0 * np.pi * (0.25 + 0.05 * np.arange(model.nv))
     phase = w * t[:, None] + 0.7 * np.arange(model.nv)
     q, v, a = np.sin(phase), w * np.cos(phase), -(w**2) * np.sin(phase)
@@ -60,12 +58,10 @@ def motion(model: Model) -> Motion:
 
 
 def moving(model: Model) -> list[str]:
-    """Return the names of the joints that move, each of one degree of freedom here."""
     return [name for name in model.joint_names if range(model.nv)[model.v_slice(name)]]
 
 
 def torque_table(model: Model, tau: np.ndarray) -> str:
-    """Return smallest and largest torque of each joint, with its limit."""
     numbers = zip(moving(model), tau.min(axis=0), tau.max(axis=0), model.effort_upper, strict=True)
     rows = [(name, *(f"{e:9.3f}" for e in row)) for name, *row in numbers]
     return table(("joint", "min [N m]", "max [N m]", "limit [N m]"), rows)

@@ -29,7 +29,7 @@ class TrajectoryError(CardanError, ValueError):
         super().__init__(f"{file}: row {row}: {message}" if row else f"{file}: {message}")
 
 
-class Trajectory(NamedTuple):
+class SampledMotion(NamedTuple):
     """States along a motion; `v` and `a` are zero where the file has none."""
 
     q: np.ndarray
@@ -37,7 +37,7 @@ class Trajectory(NamedTuple):
     a: np.ndarray
 
 
-def read_trajectory(file: str, model: Model) -> Trajectory:
+def read_trajectory(file: str, model: Model) -> SampledMotion:
     """Return the trajectory in a .csv or .npz file.
 
     A CSV row holds q, or q and v, or q, v and a, one number a column; a first line that holds names is skipped. An
@@ -56,7 +56,7 @@ def read_trajectory(file: str, model: Model) -> Trajectory:
     if not rows:
         raise TrajectoryError(file, 0, "holds no row of numbers")
     still = np.zeros((rows, model.nv))
-    trajectory = Trajectory(*(np.asarray(arrays.get(name, still), dtype=float) for name in ("q", "v", "a")))
+    trajectory = SampledMotion(*(np.asarray(arrays.get(name, still), dtype=float) for name in ("q", "v", "a")))
     _check_numbers(file, model, trajectory)
     return trajectory
 
@@ -71,9 +71,11 @@ def _ending(file: str, verb: str) -> str:
 def _read_csv(file: str, stream: BinaryIO, model: Model) -> dict[str, np.ndarray]:
     nq, nv = model.nq, model.nv
     widths, rows = (nq, nq + nv, nq + 2 * nv), []
+    # A byte order mark of a spreadsheet is no part of a number.
     text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
     try:
         for number, cells in enumerate(csv.reader(text), start=1):
+            # Blank lines, and a first line of names.
             if not any(map(str.strip, cells)) or (number == 1 and not any(map(_is_number, cells))):
                 continue
             if len(cells) not in widths:
@@ -102,7 +104,7 @@ def _number(file: str, row: int, column: int, cell: str) -> float:
 def _read_npz(file: str, stream: BinaryIO, model: Model) -> dict[str, np.ndarray]:
     arrays, large = {}, ""
     try:
-        with np.load(stream, allow_pickle=False) as archive:
+        with np.load(stream, allow_pickle=False) as archive:  # a pickle could run code
             names = sorted(archive.files)
             sizes = {info.filename.removesuffix(".npy"): info.file_size for info in archive.zip.infolist()}
             large = next((name for name in ("q", "v", "a") if sizes.get(name, 0) > MAX_ARRAY), "")
@@ -123,13 +125,13 @@ def _read_npz(file: str, stream: BinaryIO, model: Model) -> dict[str, np.ndarray
     return arrays
 
 
-def _check_numbers(file: str, model: Model, trajectory: Trajectory) -> None:
+def _check_numbers(file: str, model: Model, trajectory: SampledMotion) -> None:
     for name, array in trajectory._asdict().items():
         bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
         if bad.size:
             raise TrajectoryError(file, int(bad[0]) + 1, f"{name} holds a number that is not finite")
     distance = np.abs(normalize(model, trajectory.q) - trajectory.q).max(axis=1, initial=0.0)
-    off = np.flatnonzero(~(distance < 1e-3))
+    off = np.flatnonzero(~(distance < 1e-3))  # farther than files of six digits are by rounding
     if off.size:
         far = f"q is off the configuration manifold by {distance[off[0]]:.2g}"
         raise TrajectoryError(file, int(off[0]) + 1, f"{far}: normalise its quaternions and (cos, sin)")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from cardan._reach.cli.options import add_robot, load_robot, say
+from cardan._reach.cli.options import ROBOT, add, load_robot, say
 from cardan._reach.cli.trajectory import read_trajectory
 from cardan._reach.viewer import show
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the command."""
-    add_robot(parser)
+    add(parser, *ROBOT)
     parser.add_argument("--trajectory", metavar="FILE", help=".csv or .npz of q to play")
     parser.add_argument("--dt", type=float, metavar="S", help="time between samples of the trajectory [s]")
     parser.add_argument("--drag", metavar="FRAME", help="body or frame to put a handle on")
@@ -19,11 +18,9 @@ def fill(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="address to serve at (default: this machine alone)")
     parser.add_argument("--port", type=int, help="port to serve at (default: the first free one from 8080 on)")
     parser.add_argument("--no-browser", action="store_true", help="print the address, and open no browser")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show a robot until the command is interrupted."""
     model = load_robot(args)
     path = None if args.trajectory is None else read_trajectory(args.trajectory, model).q
     start = None if path is None else path[0]
@@ -38,5 +35,5 @@ def run(args: argparse.Namespace) -> int:
             say(viewer.how_to_reach)
         if not args.no_browser:
             viewer.open_browser()
-        viewer.wait()
+        viewer.wait()  # the server ends with the process
     return 0

@@ -1,4 +1,4 @@
-"""Likely causes of a difference: each a hypothesis that is tried on the numbers, and told only where it fits them."""
+"""Likely causes of a difference: each a hypothesis that is tried on the numbers, and stated only if it fits them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from cardan._algebra.spatial import Inertia, Matrix3
 from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
 
+# How well a hypothesis has to fit, relative to the numbers: descriptions are written with six digits or more.
 FITS = 1e-6
-"""How well a hypothesis has to fit, relative to the numbers: descriptions are written with six digits or more."""
 FACTORS = {
     1e3: "1000",
     1e6: "1e6",
@@ -46,7 +46,7 @@ def factor(a: float, b: float) -> str:
     ratio = abs(b / a)
     for value, name in FACTORS.items():
         for given, sign in ((value, ""), (1.0 / value, "1/")):
-            if abs(ratio / given - 1.0) < FITS:
+            if abs(ratio / given - 1.0) < FITS:  # relative: factors span 18 orders of magnitude
                 words, _, meaning = name.partition(": ")
                 number = f"1/({words})" if sign and "/" in words else f"{sign}{words}"
                 return f"b is {number} times a" + (f" ({meaning})" if meaning else "")
@@ -58,14 +58,15 @@ def of_numbers(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray)
     x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if x.shape != y.shape:
         return ""
+    # Before finite numbers are needed: factors of infinity say nothing.
     if x.size and np.isinf(x).all() and np.isfinite(y).all():
         return "a has no bound"
     if x.size and np.isinf(y).all() and np.isfinite(x).all():
         return "b has no bound"
     if not np.isfinite(x).all() or not np.isfinite(y).all() or not x.any() or not y.any():
         return "b has none" if x.any() and not y.any() else "a has none" if y.any() and not x.any() else ""
-    k = int(np.abs(x).argmax())
-    if close(x, -y):
+    k = int(np.abs(x).argmax())  # the ratio of the largest numbers is the least disturbed by rounding
+    if close(x, -y):  # before factors: -1 would be one of them
         return "the sign is the other one"
     if x[k] and close(y, x * (y[k] / x[k])):
         return factor(x[k], y[k])
@@ -74,9 +75,9 @@ def of_numbers(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray)
 
 def of_com(a: np.ndarray, b: np.ndarray) -> str:
     """Return why the centre of mass is elsewhere: a sign, axes, a unit."""
-    told = of_numbers(a, b)
-    if told or not a.any() or not b.any():
-        return told
+    cause = of_numbers(a, b)
+    if cause or not a.any() or not b.any():
+        return cause
     for R, name in TURNS:
         if close(R @ a, b):
             return f"turned {name}"
@@ -101,9 +102,10 @@ def of_inertia(a: Inertia, b: Inertia) -> str:
         if a.mass and abs(b.mass / a.mass / ratio - 1.0) < FITS and a.mass != b.mass:
             return "mass and inertia differ by one factor: another density"
         return factor(J[k], K[k])
-    mirrored = 2.0 * np.diag(np.diag(J)) - J
+    mirrored = 2.0 * np.diag(np.diag(J)) - J  # the diagonal stays, everything else changes its sign
     if close(K, mirrored):
         return "the products of inertia have the other sign"
+    # After factors: axes explain what no factor does.
     if close(np.sort(np.linalg.eigvalsh(J)), np.sort(np.linalg.eigvalsh(K))):
         name = next((name for R, name in TURNS if close(R @ J @ R.T, K)), "")
         return "the same principal moments in other axes" + (f": turned {name}" if name else "")
@@ -113,7 +115,6 @@ def of_inertia(a: Inertia, b: Inertia) -> str:
 
 
 def at_com(inertia: Inertia) -> np.ndarray:
-    """Return the inertia about the centre of mass, in body axes, (3, 3)."""
     return np.array([list(row) for row in inertia.inertia_at_com.matrix().rows()], dtype=float)
 
 

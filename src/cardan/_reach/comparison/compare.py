@@ -9,11 +9,10 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia
-from cardan._reach.comparison import causes, records, states
-from cardan._reach.comparison.matching import Chain, chains, fixed_renamed, inertia, is_fixed, matched, order, structure
-from cardan._reach.comparison.motion import Motion, compared, moved, pose
+from cardan._reach.comparison import causes, matching, records, states
+from cardan._reach.comparison.matching import ComparedRobot, JointChain, Robot, inertia, is_fixed, order
+from cardan._reach.comparison.motion import JointPlacing, compare_placing, pose, shift
 from cardan._reach.comparison.result import Comparison, Difference
-from cardan._reach.comparison.view import Robot, View, alike, opened
 from cardan._robot.model import WORLD, Connection
 
 
@@ -43,7 +42,7 @@ def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> C
     """
     if not tolerance > 0.0:
         raise ParameterError("tolerance", got=tolerance, expected="a number > 0")
-    first, second = alike(opened(a, options), opened(b, options))
+    first, second = matching.alike(matching.open_robot(a, options), matching.open_robot(b, options))
     return _Comparing(first, second, tolerance).result()
 
 
@@ -51,8 +50,8 @@ def compare(a: Robot, b: Robot, *, tolerance: float = 1e-9, **options: Any) -> C
 class _Comparing:
     """A comparison as it goes on: pairs of bodies and back, the offsets of B's frames in A's, and what was found."""
 
-    a: View
-    b: View
+    a: ComparedRobot
+    b: ComparedRobot
     tolerance: float
     pairs: dict[str, str] = field(default_factory=dict)
     back: dict[str, str] = field(default_factory=dict)
@@ -64,18 +63,24 @@ class _Comparing:
         a, b = self.a, self.b
         if a.name != b.name:
             self.notes.append(f"the robots are called {a.name!r} and {b.name!r}")
-        self.pairs = matched(a, b)
+        self.pairs = matching.match_bodies(a, b)
         self.back = {other: name for name, other in self.pairs.items()}
-        renamed = [f"{c!r} ({d!r} in b)" for c, d in fixed_renamed(a, b, self.pairs)]
+        both = [(a.tree[c], b.tree[d]) for c, d in self.pairs.items() if c in a.tree and d in b.tree]
+        # No coordinate depends on the name of a fixed joint: it is a note, and no difference.
+        renamed = [f"{c.name!r} ({d.name!r} in b)" for c, d in both if c.name != d.name and is_fixed(c)]
         if renamed:
             self.notes.append(f"fixed joints are called otherwise: {', '.join(renamed)}")
-        self.found += map(self._lumped, structure(a, b, self.pairs))
+        self.found += map(self._lumped, matching.compare_structure(a, b, self.pairs))
         self._gravity()
-        self._tree()
+        self._tree()  # before loops and records: it finds the offsets of frames, in which those are compared
         self._loops()
-        self.found += records.compared(a, b, self.pairs, self.offsets, self.tolerance)
+        self.found += records.compare_records(a, b, self.pairs, self.offsets, self.tolerance)
+        # Coordinates that only one of them has cannot be set alike.
         errors = {} if any(d.kind == "structure" for d in self.found) else self._states()
         return Comparison(a.name, b.name, tuple(self.found), tuple(self.notes), errors)
+
+    def _add(self, kind: str, where: str, what: str, a: Any = None, b: Any = None, cause: str = "") -> None:
+        self.found.append(Difference(kind, where, what, a, b, cause))
 
     def _states(self) -> dict[str, float]:
         errors, note = states.errors(self.a, self.b, self.offsets)
@@ -84,7 +89,7 @@ class _Comparing:
         explained = any(d.kind in ("motion", "inertia", "joint", "gravity", "frame") for d in self.found)
         for name, (error, where) in errors.items():
             if error > max(1e-7, 100.0 * self.tolerance) and not explained:
-                self.found.append(Difference("state", where, f"{name} at a random state differs by {error:.2e}"))
+                self._add("state", where, f"{name} at a random state differs by {error:.2e}")
         return {name: error for name, (error, _) in errors.items()}
 
     def _gravity(self) -> None:
@@ -92,12 +97,12 @@ class _Comparing:
         if np.abs(a - b).max() > self.tolerance * max(1.0, np.abs(a).max(), np.abs(b).max()):
             turned = next((f"turned {name}" for R, name in causes.TURNS if causes.close(R @ a, b)), "")
             cause = causes.of_numbers(a, b) or turned
-            self.found.append(Difference("gravity", self.a.name, "gravity", tuple(a), tuple(b), cause))
+            self._add("gravity", self.a.name, "gravity", tuple(a), tuple(b), cause)
 
     # --- the tree ---
 
     def _tree(self) -> None:
-        mine, theirs = chains(self.a, set(self.pairs)), chains(self.b, set(self.back))
+        mine, theirs = matching.chains(self.a, set(self.pairs)), matching.chains(self.b, set(self.back))
         self.offsets = {WORLD: np.eye(4)}
         for body in order(self.a):
             other = self.pairs.get(body)
@@ -111,20 +116,19 @@ class _Comparing:
                 self._hanging(body, one or two, "a" if one is not None else "b")
             self._body(body)
 
-    def _hanging(self, body: str, chain: Chain | None, where: str) -> None:
+    def _hanging(self, body: str, chain: JointChain | None, where: str) -> None:
         """Note a body that only one robot holds; fixed on the world it is what `Mechanism.model` makes of the other."""
         if chain is None or chain.above != WORLD or not is_fixed(chain.moving):
-            self.found.append(Difference("structure", body, f"hangs on a joint in {where} alone"))
+            self._add("structure", body, f"hangs on a joint in {where} alone")
             return
         self.notes.append(f"{body!r} is fixed on the world in {where}, and hangs on nothing in the other")
-        X = pose(chain, _neutral(chain.moving))
-        if np.abs(X - np.eye(4)).max() > self.tolerance * (1.0 + np.abs(X[:3, 3]).max()):
+        if way := shift(np.eye(4), pose(chain, _neutral(chain.moving)), self.tolerance):
             what = f"is fixed in {where} elsewhere than at the world's origin, where a base is that hangs on nothing"
-            self.found.append(Difference("motion", chain.moving.name, what, cause="it" + moved(X)))
+            self._add("motion", chain.moving.name, what, cause="it" + way)
 
-    def _joint(self, body: str, mine: Chain, theirs: Chain) -> None:
+    def _joint(self, body: str, mine: JointChain, theirs: JointChain) -> None:
         if mine.above != self.back.get(theirs.above):
-            self.found.append(Difference("structure", body, "hangs on another body", mine.above, theirs.above))
+            self._add("structure", body, "hangs on another body", mine.above, theirs.above)
             return
         if not (mine.is_single and theirs.is_single):
             self.notes.append(
@@ -133,10 +137,10 @@ class _Comparing:
             return
         if (is_fixed(mine.moving), is_fixed(theirs.moving)) in ((True, False), (False, True)):
             names = [type(chain.moving.joint).__name__ for chain in (mine, theirs)]
-            self.found.append(Difference("motion", mine.moving.name, "another kind of joint", *names))
+            self._add("motion", mine.moving.name, "another kind of joint", *names)
             return
-        motion = compared(mine, theirs, self.offsets[mine.above], self.tolerance)
-        self._placed(body, mine, motion)
+        motion = compare_placing(mine, theirs, self.offsets[mine.above], self.tolerance)
+        self._note_placing(body, mine, motion)
         if motion.note:
             self.notes.append(motion.note)
         self.found += records.of_joint(mine.moving, theirs.moving, motion.is_reversed, self.tolerance)
@@ -152,36 +156,37 @@ class _Comparing:
                 d = d.reversed()
             if [self.back.get(d.parent), self.back.get(d.child)] != [c.parent, c.child]:
                 ends = [f"{e.parent} and {e.child}" for e in (c, d)]
-                self.found.append(Difference("structure", c.name, "closes a loop between other bodies", *ends))
+                self._add("structure", c.name, "closes a loop between other bodies", *ends)
             else:
                 self._loop(c, d)
 
     def _loop(self, c: Connection, d: Connection) -> None:
-        motion = compared(Chain(c.parent, (c,)), Chain(d.parent, (d,)), self.offsets[c.parent], self.tolerance)
+        motion = compare_placing(
+            JointChain(c.parent, (c,)), JointChain(d.parent, (d,)), self.offsets[c.parent], self.tolerance
+        )
         self.notes += [motion.note] if motion.note else []
-        X, Y = self.offsets[c.child], motion.offset
         if motion.difference is not None:
             self.found.append(motion.difference)
-        elif np.abs(X - Y).max() > self.tolerance * (1.0 + np.abs(X[:3, 3]).max()):
-            cause = "its place on the second body" + moved(np.linalg.inv(X) @ Y)
-            self.found.append(Difference("motion", c.name, "this joint closes the loop elsewhere", cause=cause))
+        elif way := shift(self.offsets[c.child], motion.offset, self.tolerance):
+            cause = f"its place on the second body{way}"
+            self._add("motion", c.name, "this joint closes the loop elsewhere", cause=cause)
         self.found += records.of_joint(c, d, motion.is_reversed, self.tolerance)
 
-    def _placed(self, body: str, mine: Chain, motion: Motion) -> None:
+    def _note_placing(self, body: str, mine: JointChain, motion: JointPlacing) -> None:
         """Note what differs about a joint; a body's frame that was moved is told from a body that was moved."""
         if motion.difference is not None:
             self.found.append(motion.difference)
-        size = 1.0 + float(np.abs(motion.offset[:3, 3]).max())
-        if np.abs(motion.offset - np.eye(4)).max() <= self.tolerance * size:
+        way = shift(np.eye(4), motion.offset, self.tolerance)
+        if not way:
             return
         if self._is_reframed(body, motion.offset):
+            # All below is compared in the moved frame, so that nothing is reported twice.
             self.offsets[body] = motion.offset
-            cause = "the robot is the same: b's frame" + moved(motion.offset) + ", and what is on it with it"
-            self.found.append(Difference("frame", body, "the frame of this body is elsewhere on it", cause=cause))
+            cause = f"the robot is the same: b's frame{way}, and what is on it with it"
+            self._add("frame", body, "the frame of this body is elsewhere on it", cause=cause)
         elif motion.difference is None:
-            cause = "what is below" + moved(motion.offset) + ", in its own axes"
-            what = "its joint frame is turned or moved"
-            self.found.append(Difference("motion", mine.moving.name, what, cause=cause))
+            cause = f"what is below{way}, in its own axes"
+            self._add("motion", mine.moving.name, "its joint frame is turned or moved", cause=cause)
 
     def _is_reframed(self, body: str, offset: np.ndarray) -> bool:
         """Return whether the body fits better where its frame was moved back: its mass, or the joints below."""
@@ -192,7 +197,7 @@ class _Comparing:
         fits = 0
         for c in mine:
             d = self.b.tree[self.pairs[c.child]]
-            X, Y = pose(Chain(body, (c,)), _neutral(c)), pose(Chain(body, (d,)), _neutral(d))
+            X, Y = pose(JointChain(body, (c,)), _neutral(c)), pose(JointChain(body, (d,)), _neutral(d))
             fits += 1 if np.abs(offset @ Y - X).max() < np.abs(Y - X).max() else -1
         return fits > 0
 
@@ -207,26 +212,24 @@ class _Comparing:
         scale = max(float(a.mass), float(b.mass))
         if abs(a.mass - b.mass) > self.tolerance * scale:
             cause = self._mass_cause(body, a, b)
-            self.found.append(Difference("inertia", body, "mass", float(a.mass), float(b.mass), cause))
+            self._add("inertia", body, "mass", float(a.mass), float(b.mass), cause)
         c, d = (np.array(tuple(i.com), dtype=float) if i.mass else np.zeros(3) for i in (a, b))
         if np.abs(c - d).max() > self.tolerance * max(0.01, np.abs(c).max(), np.abs(d).max()) and a.mass and b.mass:
-            found = Difference("inertia", body, "centre of mass", tuple(c), tuple(d), causes.of_com(c, d))
-            self.found.append(found)
+            self._add("inertia", body, "centre of mass", tuple(c), tuple(d), causes.of_com(c, d))
         J, K = causes.at_com(a), causes.at_com(b)
-        size = max(
-            np.abs(J).max(), np.abs(K).max(), np.abs(causes.point(a)).max(), np.abs(causes.point(b)).max(), 1e-12
-        )
+        size = max(1e-12, *(np.abs(part).max() for part in (J, K, causes.point(a), causes.point(b))))
+        # Ten roundings: moving to the centre of mass subtracts large numbers.
         if np.abs(J - K).max() > 10.0 * self.tolerance * size:
             entries = [tuple(float(M[i, j]) for i, j in _ENTRIES) for M in (J, K)]
             what = "inertia about the centre of mass (xx, yy, zz, xy, xz, yz)"
-            self.found.append(Difference("inertia", body, what, entries[0], entries[1], causes.of_inertia(a, b)))
+            self._add("inertia", body, what, entries[0], entries[1], causes.of_inertia(a, b))
 
-    def _whole(self, view: View, body: str, common: set[str]) -> Inertia:
+    def _whole(self, view: ComparedRobot, body: str, common: set[str]) -> Inertia:
         """Return the inertia of a body with those that are fixed on it and that the other robot has not."""
         whole = inertia(view, body)
         for c in () if common.issuperset(view.bodies) else view.tree.values():
             if c.parent == body and c.child not in common and is_fixed(c):
-                whole += _seen(self._whole(view, c.child, common), pose(Chain(body, (c,)), _neutral(c)))
+                whole += _seen(self._whole(view, c.child, common), pose(JointChain(body, (c,)), _neutral(c)))
         return whole
 
     def _mass_cause(self, body: str, a: Inertia, b: Inertia) -> str:

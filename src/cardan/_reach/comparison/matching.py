@@ -2,19 +2,96 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from cardan._algebra.errors import DTypeError, MechanismError
 from cardan._algebra.spatial import Inertia
 from cardan._reach.comparison.causes import FITS
 from cardan._reach.comparison.result import Difference
-from cardan._reach.comparison.view import View
-from cardan._robot.joints import Joint, Mimic, Reversed
-from cardan._robot.model import WORLD, Connection
+from cardan._reach.formats.load import options_for, read_robot
+from cardan._robot.description import Mechanism
+from cardan._robot.description.rooting import rooted
+from cardan._robot.joints import FreeFlyer, Joint, Mimic, Reversed
+from cardan._robot.model import WORLD, Body, Connection, Frame, Model
+
+Robot = Mechanism | Model | str | bytes | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class ComparedRobot:
+    """A robot as it is compared."""
+
+    thing: Mechanism | Model  # the mechanism or model
+    bodies: Mapping[str, Body]  # by name
+    tree: Mapping[str, Connection]  # the joints of its tree by the child, directed away from the world
+    closures: tuple[Connection, ...]  # the joints that close loops
+
+    @classmethod
+    def of(cls, thing: Mechanism | Model) -> ComparedRobot:
+        """Return the view of a robot; the parts of a mechanism that do not hang on the world float."""
+        bodies = {body.name: body for body in thing.bodies if body.name != WORLD}
+        if isinstance(thing, Model):
+            tree, closures = {c.child: c for c in thing.connections}, tuple(thing.closures)
+        else:
+            directed, closures = rooted(tuple(bodies), thing.joints, (), FreeFlyer(), ())
+            described = {c.name for c in thing.joints}
+            tree = {c.child: c for c in directed if c.name in described}
+        return cls(thing, bodies, tree, closures)
+
+    @property
+    def name(self) -> str:
+        return self.thing.name
+
+    @property
+    def gravity(self) -> np.ndarray:
+        return np.array(tuple(self.thing.gravity), dtype=float)
+
+    @property
+    def frames(self) -> Mapping[str, Frame]:
+        return {frame.name: frame for frame in self.thing.frames}
+
+
+def open_robot(robot: Robot, options: Mapping[str, Any]) -> Mechanism | Model:
+    """Return a robot that is given, or read from a description."""
+    if isinstance(robot, (Mechanism, Model)):
+        return robot
+    if not isinstance(robot, (str, bytes, os.PathLike)):
+        expected = "a mechanism, a model, or a robot description"
+        raise DTypeError("compare", "robot", got=f"a {type(robot).__name__}", expected=expected)
+    return read_robot(robot, **options_for(robot, options))
+
+
+def alike(a: Mechanism | Model, b: Mechanism | Model) -> tuple[ComparedRobot, ComparedRobot]:
+    """Return the views of two robots; where one is a model, the mechanism is made one with the same base."""
+    if isinstance(a, Model) and isinstance(b, Mechanism):
+        b = _on_base(b, a)
+    elif isinstance(b, Model) and isinstance(a, Mechanism):
+        a = _on_base(a, b)
+    return ComparedRobot.of(a), ComparedRobot.of(b)
+
+
+def _on_base(mechanism: Mechanism, like: Model) -> Model:
+    """Return the model of a mechanism on the base of another."""
+    own = {c.name for c in mechanism.joints}
+    base = next((c for c in like.connections if c.parent == WORLD and c.name not in own), None)
+    if base is None or any(visit.body == base.child for visit in mechanism.traversal(WORLD)):
+        return mechanism.model()
+    try:
+        return mechanism.model(root=base.child, base=base.joint)
+    except MechanismError:
+        return mechanism.model()
+
+
+# --- pairs of bodies and joints ---
+
+
+@dataclass(frozen=True, slots=True)
+class JointChain:
     """The joints from a body both robots have down to the next: one may move, the others are fixed."""
 
     above: str
@@ -32,7 +109,6 @@ class Chain:
 
 
 def is_fixed(c: Connection) -> bool:
-    """Return whether a joint does not move."""
     return c.joint.nv == 0 and not isinstance(moved_by(c.joint), Mimic)
 
 
@@ -41,7 +117,7 @@ def moved_by(joint: Joint) -> Joint:
     return joint.joint if isinstance(joint, Reversed) else joint
 
 
-def matched(a: View, b: View) -> dict[str, str]:
+def match_bodies(a: ComparedRobot, b: ComparedRobot) -> dict[str, str]:
     """Return the body of b for each of a that both have; those of one name, then those in one place."""
     pairs = {WORLD: WORLD} | {name: name for name in a.bodies if name in b.bodies}
     for body in order(a):
@@ -52,7 +128,7 @@ def matched(a: View, b: View) -> dict[str, str]:
     return pairs
 
 
-def order(view: View) -> list[str]:
+def order(view: ComparedRobot) -> list[str]:
     """Return all bodies, each after the one above it."""
     roots = [name for name in view.bodies if name not in view.tree]
     found: dict[str, None] = {}
@@ -65,48 +141,45 @@ def order(view: View) -> list[str]:
     return list(found)
 
 
-def _in_its_place(body: str, a: View, b: View, pairs: Mapping[str, str]) -> str | None:
+def _in_its_place(body: str, a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str]) -> str | None:
     """Return the one body of b that hangs where this one does, by such a joint, with its mass."""
     free = [name for name in b.bodies if name not in pairs.values() and name not in a.bodies]
     c = a.tree.get(body)
     if c is None:
         return free[0] if len(free) == 1 and free[0] not in b.tree else None
+    mass = inertia(a, body).mass
     fits = [
         name
         for name in free
         if (d := b.tree.get(name)) is not None
         and d.parent == pairs.get(c.parent)
         and type(moved_by(d.joint)) is type(moved_by(c.joint))
-        and abs(mass(a, body) - mass(b, name)) <= FITS * (mass(a, body) + mass(b, name))
+        and abs(mass - inertia(b, name).mass) <= FITS * (mass + inertia(b, name).mass)
     ]
     named = [name for name in fits if b.tree[name].name == c.name]
     return named[0] if len(named) == 1 else fits[0] if len(fits) == 1 else None
 
 
-def mass(view: View, body: str) -> float:
-    """Return the mass of a body [kg]."""
-    return float(inertia(view, body).mass)
-
-
-def inertia(view: View, body: str) -> Inertia:
+def inertia(view: ComparedRobot, body: str) -> Inertia:
     """Return the inertia of a body, zero if it has none."""
     return view.bodies[body].inertia or Inertia.zero()
 
 
-def chains(view: View, common: set[str]) -> dict[str, Chain]:
+def chains(view: ComparedRobot, common: set[str]) -> dict[str, JointChain]:
     """Return the joints above each body of a set, up to the next one of the set."""
     found = {}
     for body in order(view):
         if body not in common or body not in view.tree:
             continue
         joints = [view.tree[body]]
+        # Fixed bodies that only one robot has are passed over.
         while joints[0].parent not in common and joints[0].parent in view.tree:
             joints.insert(0, view.tree[joints[0].parent])
-        found[body] = Chain(joints[0].parent, tuple(joints))
+        found[body] = JointChain(joints[0].parent, tuple(joints))
     return found
 
 
-def structure(a: View, b: View, pairs: Mapping[str, str]) -> list[Difference]:
+def compare_structure(a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str]) -> list[Difference]:
     """Return which bodies and joints are missing or have another name, in the order of the tree."""
     found = [_missing(name, a, "b") for name in order(a) if name not in pairs]
     found += [_missing(name, b, "a") for name in order(b) if name not in pairs.values()]
@@ -118,19 +191,13 @@ def structure(a: View, b: View, pairs: Mapping[str, str]) -> list[Difference]:
         mine, theirs = a.tree.get(name), b.tree.get(other)
         if mine is not None and theirs is not None and mine.name != theirs.name and not is_fixed(mine):
             found.append(Difference("structure", mine.name, "this joint is called otherwise", mine.name, theirs.name))
-    names = {c.name for c in a.closures}, {c.name for c in b.closures}
-    found += [Difference("structure", name, "closes a loop in a alone") for name in sorted(names[0] - names[1])]
-    found += [Difference("structure", name, "closes a loop in b alone") for name in sorted(names[1] - names[0])]
+    mine, theirs = ({c.name for c in view.closures} for view in (a, b))
+    for names, where in ((mine - theirs, "a"), (theirs - mine, "b")):
+        found += [Difference("structure", name, f"closes a loop in {where} alone") for name in sorted(names)]
     return found
 
 
-def fixed_renamed(a: View, b: View, pairs: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the names of fixed joints that have another in the second robot: no coordinate depends on them."""
-    both = [(a.tree[name], b.tree[other]) for name, other in pairs.items() if name in a.tree and other in b.tree]
-    return [(c.name, d.name) for c, d in both if c.name != d.name and is_fixed(c)]
-
-
-def _missing(name: str, view: View, where: str) -> Difference:
+def _missing(name: str, view: ComparedRobot, where: str) -> Difference:
     c = view.tree.get(name)
     how = f" (joint {c.name!r}, {type(moved_by(c.joint)).__name__})" if c is not None else ""
     return Difference("structure", name, f"this body{how} is missing in {where}")

@@ -15,19 +15,18 @@ import numpy as np
 
 from cardan._algebra.spatial import SE3
 from cardan._reach.comparison.causes import FACTORS, turn
-from cardan._reach.comparison.matching import Chain, is_fixed, moved_by
+from cardan._reach.comparison.matching import JointChain, is_fixed, moved_by
 from cardan._reach.comparison.result import Difference
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import Connection
 
-Pose = np.ndarray
-"""A pose as a matrix, (4, 4)."""
+Pose = np.ndarray  # A pose as a matrix, (4, 4)
 SAMPLES = 4
 _REVERSED = "the joint is reversed: the coordinate has the other sign"
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class JointPlacing:
     """What became of a joint: the place of B's child frame in A's, and what differs."""
 
     offset: Pose
@@ -36,7 +35,7 @@ class Motion:
     is_reversed: bool = False
 
 
-def compared(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Motion:
+def compare_placing(mine: JointChain, theirs: JointChain, above: Pose, tolerance: float) -> JointPlacing:
     """Return how the frames of a body are placed by the joints above it in two robots."""
     a, b = _single(mine.moving), _single(theirs.moving)
     name = mine.moving.name
@@ -45,14 +44,14 @@ def compared(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Motio
         offset = _constant(lambda q: _offset(mine, theirs, above, q, q), configurations, tolerance)
         if offset is not None:
             same = type(a) is type(b) or a.nq == 0
-            return Motion(offset, note="" if same else _other_kind(name, a, b))
+            return JointPlacing(offset, note="" if same else _other_kind(name, a, b))
     else:
         offset = _by_poses(mine, theirs, above, tolerance)
         if offset is not None and a.nv == 1 and _is_reversed(mine, theirs, above):
             difference = Difference("motion", name, "moves otherwise", cause=_REVERSED)
-            return Motion(offset, difference, _other_kind(name, a, b), is_reversed=True)
+            return JointPlacing(offset, difference, _other_kind(name, a, b), is_reversed=True)
         if offset is not None:
-            return Motion(offset, note=_other_kind(name, a, b))
+            return JointPlacing(offset, note=_other_kind(name, a, b))
     return _explained(mine, theirs, above, name, tolerance)
 
 
@@ -70,7 +69,7 @@ def _configurations(joint: Joint) -> list[tuple[float, ...]]:
     return [neutral, *(tuple(map(float, q)) for q in joint.random_configuration((SAMPLES,), seed=7))]
 
 
-def pose(chain: Chain, q: tuple[float, ...]) -> Pose:
+def pose(chain: JointChain, q: tuple[float, ...]) -> Pose:
     """Return X_above_body with a joint in a configuration."""
     result = np.eye(4)
     for c in chain.joints:
@@ -81,11 +80,10 @@ def pose(chain: Chain, q: tuple[float, ...]) -> Pose:
 
 
 def inverse(X: Pose) -> Pose:
-    """Return the inverse of a pose."""
     return SE3.of(X).inverse().matrix()
 
 
-def _offset(mine: Chain, theirs: Chain, above: Pose, q: Any, r: Any) -> Pose:
+def _offset(mine: JointChain, theirs: JointChain, above: Pose, q: Any, r: Any) -> Pose:
     return inverse(pose(mine, q)) @ above @ pose(theirs, r)
 
 
@@ -97,7 +95,7 @@ def _constant(of: Callable[[Any], Pose], configurations: list[Any], tolerance: f
     return first if fits else None
 
 
-def _is_reversed(mine: Chain, theirs: Chain, above: Pose) -> bool:
+def _is_reversed(mine: JointChain, theirs: JointChain, above: Pose) -> bool:
     """Return whether the velocity of the second of two joints that move alike has the other sign."""
     ends = []
     for chain in (mine, theirs):
@@ -107,12 +105,12 @@ def _is_reversed(mine: Chain, theirs: Chain, above: Pose) -> bool:
     return not np.allclose(*steps, atol=1e-6)
 
 
-def _by_poses(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Pose | None:
+def _by_poses(mine: JointChain, theirs: JointChain, above: Pose, tolerance: float) -> Pose | None:
     """Return the identity if the second joint can follow the first, whatever its coordinates are."""
     c, joint = theirs.moving, _single(theirs.moving)
     if len(theirs.joints) > 1 or joint.nv != _single(mine.moving).nv:
         return None
-    for q in _configurations(_single(mine.moving)):
+    for q in _configurations(_single(mine.moving)):  # all samples: a joint may follow at one by chance
         wanted = inverse(above) @ pose(mine, q)
         X = inverse(c.parent_pose.matrix()) @ wanted @ c.child_pose.matrix()
         try:
@@ -127,42 +125,43 @@ def _by_poses(mine: Chain, theirs: Chain, above: Pose, tolerance: float) -> Pose
 # --- causes ---
 
 
-def _explained(mine: Chain, theirs: Chain, above: Pose, name: str, tolerance: float) -> Motion:
+def _explained(mine: JointChain, theirs: JointChain, above: Pose, name: str, tolerance: float) -> JointPlacing:
     """Return what is different about a joint that moves its body otherwise."""
     a, b = _single(mine.moving), _single(theirs.moving)
     kinds = type(moved_by(a)).__name__, type(moved_by(b)).__name__
     if kinds[0] != kinds[1] or a.nq != b.nq:
-        return Motion(np.eye(4), Difference("motion", name, "another kind of joint", *kinds))
-    loose = max(tolerance, 1e-7)
+        return JointPlacing(np.eye(4), Difference("motion", name, "another kind of joint", *kinds))
+    loose = max(tolerance, 1e-7)  # hypotheses multiply and divide the numbers: rounding grows
     if a.nq == a.nv == 1:
         for factor, cause in _scales():
             offset = _scaled(mine, theirs, above, factor, loose)
             if offset is not None:
                 difference = Difference("motion", name, "moves otherwise", cause=cause)
-                return Motion(offset, difference, is_reversed=factor == -1.0)
+                return JointPlacing(offset, difference, is_reversed=factor == -1.0)
     configurations = _configurations(a)
     place = _constant(lambda q: above @ pose(theirs, q) @ inverse(pose(mine, q)), configurations, loose)
     if place is not None:
         at = inverse(pose(mine, configurations[0])) @ place @ pose(mine, configurations[0])
-        cause = "the joint" + moved(at) + ", in its own axes"
-        return Motion(np.eye(4), Difference("motion", name, "is elsewhere on the body above", cause=cause))
-    return Motion(np.eye(4), _axes(mine, theirs, above, name))
+        cause = f"the joint{shift(np.eye(4), at)}, in its own axes"
+        return JointPlacing(np.eye(4), Difference("motion", name, "is elsewhere on the body above", cause=cause))
+    return JointPlacing(np.eye(4), _axes(mine, theirs, above, name))
 
 
-def _scaled(mine: Chain, theirs: Chain, above: Pose, factor: float, tolerance: float) -> Pose | None:
+def _scaled(mine: JointChain, theirs: JointChain, above: Pose, factor: float, tolerance: float) -> Pose | None:
     """Return the constant pose between the child frames if the second coordinate is a multiple of the first."""
     samples = [(0.0,), (0.1,), (0.7,)]
     return _constant(lambda q: _offset(mine, theirs, above, q, (q[0] * factor,)), samples, tolerance)
 
 
 def _scales() -> list[tuple[float, str]]:
-    reversed_ = (-1.0, _REVERSED)
-    units = [(s, f"the coordinate is in another unit: {1 / s:.6g} of a's is 1 of b's") for s in FACTORS]
-    inverted = [(1 / s, f"the coordinate is in another unit: {s:.6g} of a's is 1 of b's") for s in FACTORS]
-    return [reversed_, *units, *inverted]
+    scales = [*FACTORS, *(1.0 / s for s in FACTORS)]
+    return [
+        (-1.0, _REVERSED),
+        *((s, f"the coordinate is in another unit: {1 / s:.6g} of a's is 1 of b's") for s in scales),
+    ]
 
 
-def _axes(mine: Chain, theirs: Chain, above: Pose, name: str) -> Difference:
+def _axes(mine: JointChain, theirs: JointChain, above: Pose, name: str) -> Difference:
     """Return how the axes of a joint with one coordinate differ, seen in the body above."""
     lines = [_axis(chain) for chain in (mine, theirs)]
     if lines[0] is None or lines[1] is None:
@@ -179,27 +178,30 @@ def _axes(mine: Chain, theirs: Chain, above: Pose, name: str) -> Difference:
     return Difference("motion", name, "axis", a, b, f"the axes are {angle:.6g} degrees apart")
 
 
-def _axis(chain: Chain) -> np.ndarray | None:
+def _axis(chain: JointChain) -> np.ndarray | None:
     """Return the direction in which, or about which, a joint moves, in the body above; None for one with more."""
     joint = _single(chain.moving)
     if joint.nq != 1 or joint.nv != 1:
         return None
-    h = 1e-4
+    h = 1e-4  # central: the error is h^2, and rounding 1e-16 / h
     X, Y = pose(chain, (-h,)), pose(chain, (h,))
     W = (Y[:3, :3] - X[:3, :3]) @ pose(chain, (0.0,))[:3, :3].T
     turning = np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]])
     moving = Y[:3, 3] - X[:3, 3]
-    u = turning if np.linalg.norm(turning) > 1e-9 else moving
+    u = turning if np.linalg.norm(turning) > 1e-9 else moving  # a screw turns and shifts: its axis is that of the turn
     return u / np.linalg.norm(u) if u.any() else None
 
 
-def moved(X: Pose) -> str:
-    """Return a pose in words: turned how, moved by how much."""
-    words = turn(X[:3, :3])
-    told = f" is turned {words}" if words else ""
-    if np.abs(X[:3, 3]).max() > 1e-9:
-        told += (" and" if told else " is") + " moved by " + _vector(X[:3, 3])
-    return told or " is the same"
+def shift(X: Pose, Y: Pose, tolerance: float = 0.0) -> str:
+    """Return in words how Y is turned and moved from X, in the axes of X; empty if they are the same."""
+    if np.abs(X - Y).max() <= tolerance * (1.0 + np.abs(Y[:3, 3]).max()):
+        return ""
+    between = inverse(X) @ Y
+    turned = turn(between[:3, :3])
+    words = f" is turned {turned}" if turned else ""
+    if np.abs(between[:3, 3]).max() > 1e-9:
+        words += (" and" if words else " is") + " moved by " + _vector(between[:3, 3])
+    return words or " is the same"
 
 
 def _vector(p: np.ndarray) -> str:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from cardan._reach.comparison import causes
-from cardan._reach.comparison.motion import moved
+from cardan._reach.comparison.matching import ComparedRobot
+from cardan._reach.comparison.motion import shift
 from cardan._reach.comparison.result import Difference
-from cardan._reach.comparison.view import View
 from cardan._robot.description import Mechanism
 from cardan._robot.joints import Limits, Mimic
 from cardan._robot.model import WORLD, Connection
@@ -21,7 +21,7 @@ from cardan._robot.records import Material
 _PASSIVE = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness", "spring_rest")
 _PASSIVE += ("compliance",)
 _LOOKS = ("rgba", "texture")
-_FEEL = ("margin", "density")
+_TOUCH = ("margin", "density")
 
 
 def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) -> list[Difference]:
@@ -35,7 +35,7 @@ def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) 
             mine, theirs = getattr(a.joint, key), getattr(b.joint, key)
             if mine != theirs and not (not isinstance(mine, str) and _near((mine,), (theirs,), tolerance)):
                 found.append(Difference("joint", a.name, f"mimic.{key}", mine, theirs))
-    if a.joint.nv != b.joint.nv:
+    if a.joint.nv != b.joint.nv:  # their limits are lists of other lengths
         return found
     keys = [f"limits.{f.name}" for f in fields(Limits)] + list(_PASSIVE)
     for key in keys:
@@ -69,7 +69,7 @@ def _near(a: Any, b: Any, tolerance: float) -> bool:
     x, y = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if x.shape != y.shape:
         return False
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # inf - inf: equal infinities are compared before
         size = np.maximum(np.abs(x), np.abs(y))
         same = (x == y) | (np.isfinite(size) & (np.abs(x - y) <= tolerance * size))
     return bool(same.all())
@@ -83,8 +83,8 @@ def _swapped(a: Connection, b: Connection, key: str) -> str:
     return "lower and upper are mirrored: those of a reversed joint" if both and mine.any() else ""
 
 
-def compared(
-    a: View, b: View, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
+def compare_records(
+    a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> list[Difference]:
     """Return what differs about frames, shapes, and what is stated by name."""
     found = list(_frames(a, b, pairs, offsets, tolerance))
@@ -103,7 +103,7 @@ def compared(
 
 
 def _frames(
-    a: View, b: View, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
+    a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> Iterator[Difference]:
     mine, theirs = a.frames, b.frames
     for name in [*mine, *(name for name in theirs if name not in mine)]:
@@ -116,13 +116,13 @@ def _frames(
         if pairs.get(one.body, one.body) != two.body:
             yield Difference("record", name, "this frame is on another body", one.body, two.body)
             continue
-        X, Y = one.pose.matrix(), offsets.get(one.body, np.eye(4)) @ two.pose.matrix()
-        if np.abs(X - Y).max() > tolerance * (1.0 + np.abs(X[:3, 3]).max()):
-            yield Difference("record", name, "this frame is elsewhere", cause="it" + moved(np.linalg.inv(X) @ Y))
+        there = offsets.get(one.body, np.eye(4)) @ two.pose.matrix()
+        if way := shift(one.pose.matrix(), there, tolerance):
+            yield Difference("record", name, "this frame is elsewhere", cause="it" + way)
 
 
 def _shapes(
-    a: View, b: View, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
+    a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> Iterator[Difference]:
     mine, theirs = list(a.thing.shapes), list(b.thing.shapes)
     touching: dict[tuple[int, int, int, int], str] = {}
@@ -143,8 +143,7 @@ def _shapes(
 def _touching(kinds: Mapping[tuple[int, int, int, int], str]) -> Iterator[Difference]:
     """Yield which shapes may touch in one robot alone; formats number the bits that say so anew.
 
-    Args:
-        kinds: group and mask in the first robot and in the second, with the first shape that has them.
+    The kinds are group and mask in the first robot and in the second, with the first shape that has them.
     """
     for (i, one), (j, two) in combinations_with_replacement(enumerate(kinds), 2):
         in_a = bool(one[0] & two[1]) and bool(two[0] & one[1])
@@ -164,19 +163,19 @@ def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> 
         x, y = getattr(s.geometry, f.name), getattr(t.geometry, f.name)
         if f.name == "path" or x == y or (f.name == "uri" and s.geometry.path and s.geometry.path == t.geometry.path):
             continue
-        numbers = not isinstance(x, str) and not isinstance(y, str) and x is not None and y is not None
-        if not numbers or not _near(x, y, tolerance):
-            cause = causes.of_numbers(np.atleast_1d(x), np.atleast_1d(y)) if numbers else ""  # pyright: ignore
+        if isinstance(x, str) or isinstance(y, str) or x is None or y is None:
+            yield Difference("shape", where, f.name, x, y)
+        elif not _near(x, y, tolerance):
+            cause = causes.of_numbers(np.atleast_1d(x), np.atleast_1d(y))
             yield Difference("shape", where, f.name, x, y, cause)
-    X, Y = s.pose.matrix(), offset @ t.pose.matrix()
-    if np.abs(X - Y).max() > tolerance * (1.0 + np.abs(X[:3, 3]).max()):
-        yield Difference("shape", where, "this shape is elsewhere", cause="it" + moved(np.linalg.inv(X) @ Y))
-    for key in (*_LOOKS, *(_FEEL if s.role == "collision" else ())):
+    if way := shift(s.pose.matrix(), offset @ t.pose.matrix(), tolerance):
+        yield Difference("shape", where, "this shape is elsewhere", cause="it" + way)
+    for key in (*_LOOKS, *(_TOUCH if s.role == "collision" else ())):
         if not _alike(getattr(s, key), getattr(t, key), tolerance):
             yield Difference("shape", where, key, getattr(s, key), getattr(t, key))
-    felt = [shape.surface or Material() for shape in (s, t)]
+    materials = [shape.surface or Material() for shape in (s, t)]
     for f in fields(Material) if s.role == "collision" else ():
-        x, y = (getattr(surface, f.name) for surface in felt)
+        x, y = (getattr(material, f.name) for material in materials)
         if x is not y and (x is None or y is None or not _near(x, y, tolerance)):
             yield Difference("shape", where, f"surface.{f.name}", x, y)
 
@@ -187,7 +186,7 @@ def _alike(a: Any, b: Any, tolerance: float) -> bool:
     return _near(a, b, tolerance)
 
 
-def _names(a: View, b: View, pairs: Mapping[str, str]) -> dict[str, str]:
+def _names(a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str]) -> dict[str, str]:
     """Return what the second robot calls the bodies and joints of the first."""
     joints = {
         a.tree[body].name: b.tree[other].name for body, other in pairs.items() if body in a.tree and other in b.tree
@@ -195,7 +194,7 @@ def _names(a: View, b: View, pairs: Mapping[str, str]) -> dict[str, str]:
     return {**pairs, **joints}
 
 
-def _stated(view: View, kind: str) -> dict[str, Any]:
+def _stated(view: ComparedRobot, kind: str) -> dict[str, Any]:
     """Return what is stated by name; configurations with all their joints."""
     parts = getattr(view.thing, kind)
     if kind == "named_configurations" and isinstance(view.thing, Mechanism):

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+# Of differences: bodies and joints that are missing; how a joint moves; where the frame of a body is; mass, centre and
+# inertia; limits and passive properties; shapes; frames, configurations, groups, actuators; gravity; and what the
+# dynamics at random states shows that none of the others explains.
 KINDS = ("structure", "motion", "frame", "inertia", "joint", "shape", "record", "gravity", "state")
-"""Of differences: bodies and joints that are missing; how a joint moves; where the frame of a body is; mass, centre and
-inertia; limits and passive properties; shapes; frames, configurations, groups, actuators; gravity; and what the
-dynamics at random states shows that none of the others explains."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.kinematics import forward_kinematics
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.coordinates import converter
+from cardan._reach.comparison.matching import ComparedRobot
 from cardan._reach.comparison.motion import inverse
-from cardan._reach.comparison.view import View
 from cardan._robot.description import Mechanism
 from cardan._robot.model import Model
 
@@ -21,13 +21,12 @@ SEED = 5
 TARGET = "numpy"  # a few states: nothing is worth compiling
 
 
-def errors(a: View, b: View, offsets: Mapping[str, np.ndarray]) -> tuple[dict[str, tuple[float, str]], str]:
-    """Return the largest relative differences with where each is, and a note where they could not be had.
+def errors(
+    a: ComparedRobot, b: ComparedRobot, offsets: Mapping[str, np.ndarray]
+) -> tuple[dict[str, tuple[float, str]], str]:
+    """Return the largest relative differences with where each is, and a note if they could not be found.
 
-    Args:
-        a: the first robot.
-        b: the second, with the same bodies and joints.
-        offsets: where the frames of b's bodies are in those of a.
+    The robots have the same bodies and joints; offsets say where the frames of b's bodies are in those of a.
     """
     try:
         one, two = _models(a.thing, b.thing)
@@ -42,7 +41,7 @@ def errors(a: View, b: View, offsets: Mapping[str, np.ndarray]) -> tuple[dict[st
 def _models(one: Mechanism | Model, two: Mechanism | Model) -> list[Model]:
     """Return models of both, floating where both can, so that every inertia counts."""
     try:
-        return [_model(thing, "floating") for thing in (one, two)]
+        return [_model(thing, "floating") for thing in (one, two)]  # a body fixed on the world would have no influence
     except MechanismError:
         return [_model(thing, "fixed") for thing in (one, two)]
 
@@ -56,7 +55,7 @@ def _model(thing: Mechanism | Model, base: str) -> Model:
 def _converted(one: Model, two: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return states of the second model: by the joints' names, or where coordinates are others by converting."""
     same = {c.name: type(c.joint) for c in one.connections} == {c.name: type(c.joint) for c in two.connections}
-    if not same:
+    if not same:  # coordinates of another kind for the same motion
         to = converter(one, two)
         return to.configuration(q), to.velocity(q, v)
     r, w = np.empty((STATES, two.nq)), np.empty((STATES, two.nv))

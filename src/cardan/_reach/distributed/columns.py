@@ -5,93 +5,43 @@ A column that can be opened by its path is opened where its rows are needed, by 
 
 from __future__ import annotations
 
+import os
 import struct
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from cardan._algebra.errors import CardanError, DTypeError, ParameterError
+from cardan._compiler.runtime.extras import package
 from cardan._dynamics.call.arguments import numeric_array
-from cardan._reach.distributed.parquet import parquet_columns
-from cardan._reach.distributed.zarr_groups import zarr_columns
 
 FORMATS = "a folder of .npy files, or a file .npy, .npz, .parquet or .zarr"
 
 
-class Column(Protocol):
+@dataclass(frozen=True, slots=True)
+class Column:
     """Values of one argument, a row each along the first dimension."""
 
-    @property
-    def path(self) -> str | None:
-        """The file or folder it is read from; None for what is in memory."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Rows, then what each holds."""
-        ...
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Type of number."""
-        ...
-
-    def rows(self, start: int, stop: int) -> np.ndarray:
-        """Return the rows from one on, up to another."""
-        ...
+    path: str | None  # the file or folder it is read from; None for what is in memory
+    shape: tuple[int, ...]  # rows, then what each holds
+    dtype: np.dtype  # type of number
+    # gives the rows from one on, up to another; can be pickled if it reads a path
+    rows: Callable[[int, int], np.ndarray]
 
 
-@dataclass(frozen=True, slots=True)
-class InMemory:
-    """An array that is here: of NumPy, or what is sliced like one."""
-
-    array: Any
-    path = None
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Its shape."""
-        return tuple(self.array.shape)
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Its type of number."""
-        return np.dtype(self.array.dtype)
-
-    def rows(self, start: int, stop: int) -> np.ndarray:
-        """Return the rows from one on, up to another."""
-        return np.asarray(self.array[start:stop] if self.shape else self.array)
-
-
-@dataclass(frozen=True, slots=True)
-class InFile:
-    """An array as NumPy writes it, in a file of its own or inside an archive: read through a map of memory."""
-
-    path: str
-    offset: int
-    shape: tuple[int, ...]
-    dtype: np.dtype
-    order: Any
-
-    def rows(self, start: int, stop: int) -> np.ndarray:
-        """Return the rows from one on, up to another."""
-        if start >= stop or 0 in self.shape:  # nothing cannot be mapped
-            return np.empty((stop - start, *self.shape[1:]), self.dtype)
-        whole = np.memmap(self.path, self.dtype, "r", self.offset, self.shape, self.order)
-        return np.array(whole[start:stop])
+def in_memory(array: Any) -> Column:
+    """Return the column of an array that is here: of NumPy, or what is sliced like one."""
+    shape = tuple(array.shape)
+    return Column(None, shape, np.dtype(array.dtype), lambda a, b: np.asarray(array[a:b] if shape else array))
 
 
 def columns_of(where: str, data: Any) -> dict[str, Column]:
-    """Return the columns of a mapping from names to arrays or paths, or of a path.
-
-    Raises:
-        ParameterError, DTypeError: for what is none of these.
-        OSError: for a file that cannot be read.
-        MissingExtraError: for a format whose package is not installed.
-    """
+    """Return the columns of a mapping from names to arrays or paths, or of a path."""
     if isinstance(data, Mapping):
         nameless = [name for name in data if not isinstance(name, str)]
         if nameless:
@@ -112,18 +62,17 @@ def _column(where: str, name: str, value: Any) -> Column:
             raise ParameterError(f"data[{name!r}]", got=str(value), expected=f"one array, or one named {name!r}")
         return found[name] if name in found else next(iter(found.values()))
     if all(hasattr(value, said) for said in ("shape", "dtype", "__getitem__")) and np.dtype(value.dtype).kind in "fiu":
-        return InMemory(value)
-    return InMemory(numeric_array(where, name, value))
+        return in_memory(value)
+    return in_memory(numeric_array(where, name, value))
 
 
 def _opened(path: Path) -> dict[str, Column]:
-    """Return the columns of a file or folder."""
     if path.suffix == ".npy":
         with open(path, "rb") as stream:
             return {path.stem: _in_file(str(path), stream)}
     if path.suffix in READERS:
         try:
-            return dict(READERS[path.suffix](str(path)))
+            return READERS[path.suffix](str(path))
         except CardanError:
             raise
         except (ValueError, zipfile.BadZipFile) as error:  # Arrow's are ValueErrors, too
@@ -134,12 +83,11 @@ def _opened(path: Path) -> dict[str, Column]:
     return {name: column for file in sorted(path.glob("*.npy")) for name, column in _opened(file).items()}
 
 
-def _in_file(path: str, stream: BinaryIO) -> InFile:
-    """Return the array that begins where a stream stands.
+# --- NumPy --------------------------------------------------------------------------------------------------------
 
-    Raises:
-        ParameterError: if none does.
-    """
+
+def _in_file(path: str, stream: BinaryIO) -> Column:
+    """Return the array that begins where a stream stands; ParameterError if none does."""
     try:
         version = np.lib.format.read_magic(stream)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
@@ -148,7 +96,15 @@ def _in_file(path: str, stream: BinaryIO) -> InFile:
         raise ParameterError(f"data in {path}", got=str(error), expected="an array as np.save writes it") from None
     if dtype.hasobject:
         raise ParameterError(f"data in {path}", got="an array of objects", expected="an array of numbers")
-    return InFile(path, stream.tell(), shape, dtype, "F" if by_columns else "C")
+    rows = partial(_mapped_rows, path, dtype, stream.tell(), shape, "F" if by_columns else "C")
+    return Column(path, shape, dtype, rows)
+
+
+def _mapped_rows(path: str, dtype: np.dtype, offset: int, shape: tuple[int, ...], order: Any, a: int, b: int) -> Any:
+    """Return rows of an array as NumPy writes it, in a file of its own or in an archive, through a map of memory."""
+    if a >= b or 0 in shape:  # nothing cannot be mapped
+        return np.empty((b - a, *shape[1:]), dtype)
+    return np.array(np.memmap(path, dtype, "r", offset, shape, order)[a:b])
 
 
 def _archived(path: str) -> dict[str, Column]:
@@ -164,9 +120,116 @@ def _archived(path: str) -> dict[str, Column]:
                 found[name] = _in_file(path, stream)
             else:
                 with np.load(path) as arrays:
-                    found[name] = InMemory(arrays[name])
+                    found[name] = in_memory(arrays[name])
     return found
 
 
-READERS = {".npz": _archived, ".parquet": parquet_columns, ".zarr": zarr_columns}
-"""What opens a file, by the end of its name."""
+# --- Parquet ------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4)
+def _group(file: str, number: int, name: str, core: tuple[int, ...], stamp: int) -> np.ndarray:
+    """Return a column of a group of rows; chunks shorter than one find it again, unless the file's stamp is new."""
+    column = (
+        package("pyarrow.parquet", "Parquet", "parquet")
+        .ParquetFile(file)
+        .read_row_group(number, columns=[name])[name]
+        .combine_chunks()
+    )
+    for size in core:
+        _check_whole(file, name, column)
+        _check_lengths(file, name, column, size)
+        column = column.flatten()
+    _check_whole(file, name, column)
+    return column.to_numpy(zero_copy_only=False).reshape(-1, *core)
+
+
+def _check_whole(file: str, name: str, column: Any) -> None:
+    if column.null_count:
+        got, expected = f"{column.null_count} values missing", "a number in every row"
+        raise ParameterError(f"column {name!r} of {file}", got=got, expected=expected)
+
+
+def _check_lengths(file: str, name: str, column: Any, size: int) -> None:
+    lengths = package("pyarrow.compute", "Parquet", "parquet").list_value_length(column).to_numpy(zero_copy_only=False)
+    if (lengths != size).any():
+        got = f"a list of {lengths[lengths != size][0]} numbers"
+        raise ParameterError(f"column {name!r} of {file}", got=got, expected=f"{size} in every row, as in the first")
+
+
+def _parquet_columns(path: str) -> dict[str, Column]:
+    """Return the columns of numbers of a file or a folder of files: lists of fixed size, nested by dimension."""
+    files = [path] if os.path.isfile(path) else sorted(map(str, Path(path).glob("*.parquet")))
+    if not files:
+        raise FileNotFoundError(f"no file .parquet at {path!r}")
+    parquet, groups, row = package("pyarrow.parquet", "Parquet", "parquet"), [], 0
+    for file in files:
+        metadata = parquet.ParquetFile(file).metadata
+        for number in range(metadata.num_row_groups):
+            count = metadata.row_group(number).num_rows
+            groups.append((file, number, row, row + count))
+            row += count
+    first = parquet.ParquetFile(files[0])
+    kinds = {field.name: _kind(field.type, _first(first, field)) for field in first.schema_arrow}
+    return {n: Column(path, (row, *k[0]), k[1], partial(_parquet_rows, groups, n, *k)) for n, k in kinds.items() if k}
+
+
+def _parquet_rows(
+    groups: list[tuple[str, int, int, int]], name: str, core: tuple[int, ...], dtype: np.dtype, start: int, stop: int
+) -> np.ndarray:
+    """Return rows of a column whose groups are a file, a number in it, the first row and the one after the last."""
+    parts = [
+        _group(file, number, name, core, os.stat(file).st_mtime_ns)[max(start - first, 0) : stop - first]
+        for file, number, first, after in groups
+        if first < stop and start < after
+    ]
+    return np.concatenate(parts) if parts else np.empty((0, *core), dtype)
+
+
+def _first(file: Any, field: Any) -> Any:
+    types = package("pyarrow", "Parquet", "parquet").types
+    if not (types.is_list(field.type) or types.is_large_list(field.type)) or not file.metadata.num_rows:
+        return None
+    return next(file.iter_batches(1, columns=[field.name]))[0][0].as_py()
+
+
+def _kind(type: Any, first: Any) -> tuple[tuple[int, ...], np.dtype] | None:
+    """Return the shape and type of number of a row; None for texts, dates, and lists whose length nothing says."""
+    types = package("pyarrow", "Parquet", "parquet").types
+    shape: tuple[int, ...] = ()
+    while types.is_fixed_size_list(type) or types.is_list(type) or types.is_large_list(type):
+        if not types.is_fixed_size_list(type) and not first:
+            return None
+        size = type.list_size if types.is_fixed_size_list(type) else len(first)
+        shape, type, first = (*shape, size), type.value_type, first[0] if first else None
+    if not types.is_integer(type) and not types.is_floating(type):
+        return None
+    return shape, np.dtype(type.to_pandas_dtype())
+
+
+# --- Zarr ---------------------------------------------------------------------------------------------------------
+
+
+def zarr_columns(path: str) -> dict[str, Column]:
+    """Return the arrays of numbers of a group, or the one array that is there, under the name ""."""
+    zarr = package("zarr", "Zarr", "zarr")
+    opened: Any = zarr.open(path, mode="r")
+    members = {"": opened} if isinstance(opened, zarr.Array) else dict(opened.arrays())
+    return {
+        name: Column(path, a.shape, np.dtype(a.dtype), partial(_zarr_rows, path, name))
+        for name, a in members.items()
+        if a.dtype.kind in "fiu"
+    }
+
+
+def _zarr_rows(path: str, name: str, start: int, stop: int) -> np.ndarray:
+    opened = package("zarr", "Zarr", "zarr").open(path, mode="r")
+    return np.asarray((opened[name] if name else opened)[start:stop])
+
+
+# What opens a file, by the end of its name.
+READERS: Mapping[str, Callable[[str], dict[str, Column]]] = {
+    ".npz": _archived,
+    ".parquet": _parquet_columns,
+    ".zarr": zarr_columns,
+}

@@ -16,20 +16,13 @@ from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.threads import num_threads
 
 
-class Engine(Protocol):
-    """What computes chunks.
+class ChunkEngine(Protocol):
+    """What computes chunks."""
 
-    Attributes:
-        width: how many chunks are handed to it at a time.
-        shares_memory: whether what it is handed needs no pickling.
-        died: the errors that say that a worker died.
-        is_exact: whether such an error is of the chunk whose worker died; if not, of every chunk handed to it.
-    """
-
-    width: int
-    shares_memory: bool
-    died: tuple[type[BaseException], ...]
-    is_exact: bool
+    width: int  # how many chunks are handed to it at a time
+    shares_memory: bool  # whether what it is handed needs no pickling
+    died: tuple[type[BaseException], ...]  # the errors that say that a worker died
+    is_exact: bool  # whether such an error is of the chunk whose worker died; if not, of every chunk handed to it
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Let a worker call something."""
@@ -51,11 +44,9 @@ class Threads:
         self._pool = ThreadPoolExecutor(self.width, "cardan-map")
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Let a thread call something."""
         return self._pool.submit(call, *arguments)
 
     def close(self) -> None:
-        """Wait for the threads."""
         self._pool.shutdown(cancel_futures=True)
 
 
@@ -83,7 +74,6 @@ class Processes:
             return self._pool.submit(call, *arguments)
 
     def close(self) -> None:
-        """Wait for the processes."""
         self._pool.shutdown(cancel_futures=True)
 
 
@@ -120,18 +110,16 @@ class Dask:
         return self._pool.submit(lambda: self._dask.compute(task)[0])
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Let Dask call something."""
         return self._submit(call, *arguments)
 
     def close(self) -> None:
-        """Wait for what was begun."""
         self._pool.shutdown()
 
 
 def _current_client() -> Any:
     """Return the client of Dask's cluster that is in use; None if none is."""
     with suppress(ImportError, ValueError):
-        cluster: Any = importlib.import_module("distributed")  # Dask's own, of the same name as this room
+        cluster: Any = importlib.import_module("distributed")  # Dask's own, of the same name as this package
         return cluster.get_client()
     return None
 
@@ -169,10 +157,10 @@ def _called(call: Callable[..., Any], *arguments: Any) -> Any:
     return call(*arguments)
 
 
-ENGINES: Mapping[str, Callable[[int | None], Engine]] = {
+# Engines by name.
+ENGINES: Mapping[str, Callable[[int | None], ChunkEngine]] = {
     "processes": Processes,
     "threads": Threads,
     "dask": Dask,
     "ray": Ray,
 }
-"""Engines by name."""

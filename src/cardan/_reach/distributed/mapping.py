@@ -16,10 +16,9 @@ from cardan._algebra.errors import ParameterError, UnknownNameError
 from cardan._compiler.runtime.extras import package
 from cardan._dynamics.call.function import Function
 from cardan._reach.distributed.engines import ENGINES
-from cardan._reach.distributed.job import Job, run
 from cardan._reach.distributed.outputs import writer
 from cardan._reach.distributed.schedule import Chunk, Schedule
-from cardan._reach.distributed.task import Task
+from cardan._reach.distributed.task import Job, MapTask, run
 from cardan._reach.distributed.unfinished import Unfinished
 from cardan._robot.model import Model
 
@@ -86,9 +85,9 @@ def map(
     for name, count, least in (("workers", workers, 1), ("chunk", chunk, 1), ("retries", retries, 0)):
         if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < least):
             raise ParameterError(f"map: {name}", got=count, expected=f"a whole number, at least {least}")
-    task = Task.of(function, model, data, options)
+    task = MapTask.of(function, model, data, options)
     how = Mapped(engine, workers, chunk or task.fitting, retries, progress)
-    return how.in_memory(task) if out is None else how.written(task, Path(out), overwrite)
+    return how.gather(task) if out is None else how.write(task, Path(out), overwrite)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +100,7 @@ class Mapped:
     retries: int
     progress: bool
 
-    def in_memory(self, task: Task) -> Any:
-        """Return the results."""
+    def gather(self, task: MapTask) -> Any:
         whole = task.job.table.empty()
 
         def take(chunk: Chunk, results: list[np.ndarray]) -> None:
@@ -112,8 +110,7 @@ class Mapped:
         self.run(task, task.job, set(), take)
         return task.compiled.returned(whole)
 
-    def written(self, task: Task, out: Path, overwrite: bool) -> Path:
-        """Write the results and return the path."""
+    def write(self, task: MapTask, out: Path, overwrite: bool) -> Path:
         where, table = task.job.function.name, task.job.table
         files = writer(where, out, table)
         unfinished = Unfinished(out, files, table, self.chunk, task.work(self.chunk))
@@ -123,8 +120,7 @@ class Mapped:
         unfinished.finish()
         return out
 
-    def run(self, task: Task, job: Job, done: set[int], take: Callable[[Chunk, Any], None]) -> None:
-        """Compute what is not done; `take` is given each chunk and its results."""
+    def run(self, task: MapTask, job: Job, done: set[int], take: Callable[[Chunk, Any], None]) -> None:
         rows = job.table.rows
         chunks = ((k, min(k + self.chunk, rows)) for k in range(0, max(rows, 1), self.chunk) if k not in done)
         begun = next(chunks, None)

@@ -11,37 +11,29 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.runtime.extras import package
-from cardan._reach.distributed import zarr_groups
-from cardan._reach.distributed.parquet import write_part
+from cardan._compiler.runtime.staging import write_whole
+from cardan._reach.distributed.columns import zarr_columns
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What the results of all rows are: an array each.
+    """What the results of all rows are: an array each."""
 
-    Attributes:
-        names: of the results.
-        shapes: of the arrays, rows first.
-        dtype: of all of them.
-    """
-
-    names: tuple[str, ...]
-    shapes: tuple[tuple[int, ...], ...]
-    dtype: np.dtype
+    names: tuple[str, ...]  # of the results
+    shapes: tuple[tuple[int, ...], ...]  # of the arrays, rows first
+    dtype: np.dtype  # of all of them
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
         return self.shapes[0][0]
 
     def empty(self) -> list[np.ndarray]:
-        """Return arrays for all of them."""
         return [np.empty(shape, self.dtype) for shape in self.shapes]
 
 
@@ -93,7 +85,6 @@ class Arrays(Files):
                 os.fsync(stream.fileno())
 
     def damage(self, place: Path, table: Table, done: Collection[int]) -> str:
-        """Return the name of a file that is missing, begins otherwise or has another length."""
         for name, shape in zip(table.names, table.shapes, strict=True):
             file, header = place / f"{name}.npy", io.BytesIO()
             length = _write_header(header, shape, table.dtype)
@@ -111,10 +102,7 @@ class Arrays(Files):
 
 @dataclass(frozen=True, slots=True)
 class OneArray(Arrays):
-    """One file `.npy`, for a function with one result."""
-
     def finish(self, place: Path, table: Table) -> Path:
-        """Return the file."""
         return place / f"{table.names[0]}.npy"
 
 
@@ -123,7 +111,6 @@ class Archive(Arrays):
     """One file `.npz`, not compressed, so that it can be read a few rows at a time."""
 
     def finish(self, place: Path, table: Table) -> Path:
-        """Return the archive of all files, made now."""
         archive = place.parent / "archive.npz"
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED, allowZip64=True) as stream:
             for name in table.names:
@@ -136,16 +123,15 @@ class Parquet(Files):
     """A folder of Parquet files, one for each chunk, which is one table to all that reads Parquet."""
 
     def create(self, place: Path, table: Table, chunk: int) -> None:
-        """Check that the package is there and that rows hold numbers."""
         package("pyarrow", "Parquet", "parquet")
         _check_numbers(table, "Parquet")
 
     def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
-        """Write a file named after its first row."""
-        write_part(place / _part(start), dict(zip(table.names, results, strict=True)))
+        pa, parquet = (package(name, "Parquet", "parquet") for name in ("pyarrow", "pyarrow.parquet"))
+        written = pa.table({n: _listed(pa, array) for n, array in zip(table.names, results, strict=True)})
+        write_whole({place / _part(start): lambda stream: parquet.write_table(written, stream)})
 
     def damage(self, place: Path, table: Table, done: Collection[int]) -> str:
-        """Return the name of a file that is missing or has no numbers."""
         for file in (place / _part(start) for start in sorted(done)):
             if not file.is_file() or not file.stat().st_size:
                 return f"{str(file)!r}, which is missing or empty"
@@ -154,24 +140,22 @@ class Parquet(Files):
 
 @dataclass(frozen=True, slots=True)
 class Zarr(Files):
-    """A group of Zarr."""
+    """A group of Zarr whose chunks are as many rows as are written at a time, so that no two writers meet."""
 
     def create(self, place: Path, table: Table, chunk: int) -> None:
-        """Make the group and its arrays."""
         _check_numbers(table, "Zarr")
-        arrays: Mapping = {n: (shape, table.dtype) for n, shape in zip(table.names, table.shapes, strict=True)}
-        zarr_groups.create(str(place), arrays, chunk)
+        group = package("zarr", "Zarr", "zarr").open_group(str(place), mode="w")
+        for name, shape in zip(table.names, table.shapes, strict=True):
+            group.create_array(name, shape=shape, chunks=(chunk, *shape[1:]), dtype=table.dtype)
 
     def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
-        """Write one chunk of each array."""
-        zarr_groups.write(str(place), start, dict(zip(table.names, results, strict=True)))
+        group: Any = package("zarr", "Zarr", "zarr").open_group(str(place), mode="r+")
+        for name, array in zip(table.names, results, strict=True):
+            group[name][start : start + len(array)] = array
 
     def damage(self, place: Path, table: Table, done: Collection[int]) -> str:
-        """Return why the group cannot be opened as it was made."""
         try:
-            found = {
-                name: (column.shape, column.dtype) for name, column in zarr_groups.zarr_columns(str(place)).items()
-            }
+            found = {name: (column.shape, column.dtype) for name, column in zarr_columns(str(place)).items()}
         except Exception as error:  # that package raises whatever its parts do
             return f"{str(place)!r}, which cannot be opened: {type(error).__name__}"
         wanted = {name: (shape, table.dtype) for name, shape in zip(table.names, table.shapes, strict=True)}
@@ -182,6 +166,15 @@ def _part(start: int) -> str:
     return f"part-{start:012d}.parquet"
 
 
+def _listed(pa: Any, array: np.ndarray) -> Any:
+    """Return an array as a column: lists of lists, as deep as it has dimensions."""
+    column = pa.array(np.ascontiguousarray(array).reshape(-1))
+    for size in reversed(array.shape[1:]):
+        column = pa.FixedSizeListArray.from_arrays(column, size)
+    return column
+
+
+# Formats by the end of the name.
 WRITERS: Mapping[str, Files] = {
     "": Arrays(),
     ".npy": OneArray(),
@@ -189,15 +182,10 @@ WRITERS: Mapping[str, Files] = {
     ".parquet": Parquet(),
     ".zarr": Zarr(),
 }
-"""Formats by the end of the name."""
 
 
 def writer(where: str, out: Path, table: Table) -> Files:
-    """Return the format that a name asks for.
-
-    Raises:
-        ParameterError: if there is none, or it holds one array and there are several results.
-    """
+    """Return the format of a name; ParameterError if there is none, or if it cannot hold several results."""
     if out.suffix not in WRITERS:
         expected = "a name that ends in " + ", ".join(filter(None, WRITERS)) + ", or has no ending: a folder of .npy"
         raise ParameterError(f"{where}: out", got=str(out), expected=expected)
@@ -235,7 +223,6 @@ def _check_numbers(table: Table, format: str) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder with all that is in it, if it is there."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

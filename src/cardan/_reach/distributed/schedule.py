@@ -11,45 +11,24 @@ from queue import SimpleQueue
 from typing import Any
 
 from cardan._algebra.errors import ChunkError
-from cardan._reach.distributed.engines import Engine
+from cardan._reach.distributed.engines import ChunkEngine
 
-Chunk = tuple[int, int]
-"""The first row, and the one after the last."""
-LASTING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
-"""Errors of a disk that a second attempt meets, too."""
+Chunk = tuple[int, int]  # the first row, and the one after the last
+LASTING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)  # errors of a disk that a second attempt meets, too
 
 
 @dataclass(slots=True)
 class Attempt:
-    """A chunk that is to be computed.
-
-    Attributes:
-        chunk: its rows.
-        failures: how often it failed for a reason that may pass.
-        is_suspect: whether a worker died while it and others were computed: it is tried alone, so that it is known.
-    """
-
-    chunk: Chunk
-    failures: int = 0
+    chunk: Chunk  # its rows
+    failures: int = 0  # how often it failed for a reason that may pass
+    # whether a worker died while it and others were computed: it is tried alone, so that it is known
     is_suspect: bool = False
 
 
-def is_passing(error: BaseException) -> bool:
-    """Return whether the same computation may succeed another time: not where the data or the disk is the reason."""
-    return isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno not in LASTING)
-
-
 class Schedule:
-    """Computes chunks by an engine.
+    """Computes chunks by an engine that `submit` hands them to; each is tried again at most `retries` times."""
 
-    Args:
-        where: the function, for messages.
-        engine: what computes.
-        submit: hands a chunk to it.
-        retries: how often a chunk is tried again.
-    """
-
-    def __init__(self, where: str, engine: Engine, submit: Callable[[Chunk], Future[Any]], retries: int) -> None:
+    def __init__(self, where: str, engine: ChunkEngine, submit: Callable[[Chunk], Future[Any]], retries: int) -> None:
         self._where, self._engine, self._submit, self._retries = where, engine, submit, retries
         self._again: deque[Attempt] = deque()
         self._running: dict[Future[Any], Attempt] = {}
@@ -57,11 +36,7 @@ class Schedule:
         self._finished: SimpleQueue[Future[Any]] = SimpleQueue()
 
     def results(self, chunks: Iterable[Chunk]) -> Iterator[tuple[Chunk, Any]]:
-        """Yield each chunk and its result, as they are finished.
-
-        Raises:
-            ChunkError: for the first chunk that fails for good; no other one is begun then.
-        """
+        """Yield each chunk and its result as they are finished; ChunkError for the first that fails for good."""
         fresh = iter(chunks)
         while self._begin(fresh):
             future = self._finished.get()
@@ -78,32 +53,26 @@ class Schedule:
             suspect = bool(self._again) and self._again[0].is_suspect
             if self._running and (suspect or self._alone):
                 break
-            attempt = self._again.popleft() if self._again else self._next(fresh)
-            if attempt is None:
+            chunk = None if self._again else next(fresh, None)
+            if chunk is None and not self._again:
                 break
+            attempt = self._again.popleft() if chunk is None else Attempt(chunk)
             self._alone = attempt.is_suspect
             future = self._submit(attempt.chunk)
             self._running[future] = attempt
             future.add_done_callback(self._finished.put)
         return bool(self._running)
 
-    @staticmethod
-    def _next(fresh: Iterator[Chunk]) -> Attempt | None:
-        chunk = next(fresh, None)
-        return None if chunk is None else Attempt(chunk)
-
     def _failed(self, attempt: Attempt, error: BaseException) -> None:
-        """Let a chunk be tried again, if that may help.
-
-        Raises:
-            ChunkError: if not.
-        """
+        """Let a chunk be tried again, if that may help; ChunkError if not."""
         died = isinstance(error, self._engine.died)
         if died and not self._engine.is_exact and not attempt.is_suspect:
             self._again.append(Attempt(attempt.chunk, attempt.failures, True))
             return
         cause = getattr(error, "cause", None) or error  # Ray wraps what a task raised
         attempt.failures += 1
-        if not (died or is_passing(cause)) or attempt.failures > self._retries:
+        # Not where the data or the disk is the reason: the same computation would fail again.
+        passes = isinstance(cause, MemoryError) or (isinstance(cause, OSError) and cause.errno not in LASTING)
+        if not (died or passes) or attempt.failures > self._retries:
             raise ChunkError(self._where, *attempt.chunk, attempts=attempt.failures, died=died, reason=cause) from cause
         self._again.append(attempt)

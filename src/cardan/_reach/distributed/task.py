@@ -1,9 +1,11 @@
-"""A function and its arguments, told apart: what is read by row, what is the same for all, what comes out."""
+"""The arguments of `map`, divided: what is read by row, what is the same for all; and what a worker does with them."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
+import pickle
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,42 +13,85 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._algebra.errors import FunctionReferenceError, ParameterError, ShapeError
 from cardan._compiler.targets import default_target
 from cardan._dynamics.call.arguments import Batch, broadcast, check_core, common_dtype
 from cardan._dynamics.call.compiled import Compiled
 from cardan._dynamics.call.function import Function
+from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import check_model
-from cardan._reach.distributed.columns import Column, InMemory, columns_of
-from cardan._reach.distributed.job import Job
+from cardan._reach.distributed.columns import Column, columns_of, in_memory
 from cardan._reach.distributed.outputs import Files, Table
+from cardan._reach.distributed.schedule import Chunk
 from cardan._robot.model import Model
 from cardan._version import __version__
 
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One function of one robot, and where its arguments come from and its results go."""
+
+    function: Function  # the compiled function
+    model: Model  # the robot
+    options: Mapping[str, Any]  # of the function
+    fixed: Mapping[str, Any]  # arguments that are the same for all rows
+    columns: Mapping[str, Column]  # arguments that are read where they are needed
+    form: Form  # of the function's results
+    table: Table  # the results of all rows
+    files: Files | None  # what writes them; None where they are sent back
+    place: Path | None  # where to
+
+    def results(self, chunk: Chunk, sent: Mapping[str, np.ndarray]) -> list[np.ndarray] | None:
+        """Return the results of a chunk, or None once they are written; `sent` holds what is not read here."""
+        read = {name: column.rows(*chunk) for name, column in self.columns.items()}
+        value = self.function(self.model, **self.fixed, **read, **sent, **self.options)
+        results = self.form.parts(value) or []
+        if self.files is None or self.place is None:
+            return results
+        self.files.write(self.place, self.table, chunk[0], results)
+        return None
+
+    def pickled(self) -> bytes:
+        """Return it as bytes; ParameterError, FunctionReferenceError if it cannot be sent to another process."""
+        try:
+            return pickle.dumps(self, pickle.HIGHEST_PROTOCOL)
+        except FunctionReferenceError:
+            raise
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            hint = "engine='threads' needs no pickling."
+            expected = "a function, options and data that can be pickled"
+            raise ParameterError(
+                f"{self.function.name}, mapped", got=str(error), expected=expected, hint=hint
+            ) from None
+
+
+def run(job: Job | bytes, chunk: Chunk, sent: Mapping[str, np.ndarray]) -> list[np.ndarray] | None:
+    """Do what a job, pickled or not, says for one chunk."""
+    return (_unpickled(job) if isinstance(job, bytes) else job).results(chunk, sent)
+
+
+@functools.lru_cache(maxsize=2)
+def _unpickled(job: bytes) -> Job:
+    """Return a job; a worker keeps it, with its programs, from chunk to chunk."""
+    return pickle.loads(job)
+
+
+# What a chunk reads and writes, where nobody says otherwise: some ten milliseconds, far more than handing it out takes.
+# It does not depend on the workers, so that other ones can go on with unfinished results.
 BYTES = 16 << 20
-"""What a chunk reads and writes, where nobody says otherwise: some ten milliseconds, far more than handing it out
-takes. It does not depend on the workers, so that other ones can go on with unfinished results."""
-MANY = 256
-"""States from which on a program is the one for many: some targets have another one for few."""
+MANY = 256  # states from which on a program is the one for many: some targets have another one for few
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """A function and its arguments, told apart.
+class MapTask:
+    """A function and its arguments, divided."""
 
-    Attributes:
-        job: what workers do who send results back.
-        sent: the columns that are in memory here; workers read the others.
-        compiled: the program, which workers find on the disk.
-    """
-
-    job: Job
-    sent: Mapping[str, Column]
-    compiled: Compiled
+    job: Job  # what workers do who send results back
+    sent: Mapping[str, Column]  # the columns that are in memory here; workers read the others
+    compiled: Compiled  # the program, which workers find on the disk
 
     @classmethod
-    def of(cls, function: Function, model: Model, data: Any, options: Mapping[str, Any]) -> Task:
-        """Return the task that `map` was given."""
+    def of(cls, function: Function, model: Model, data: Any, options: Mapping[str, Any]) -> MapTask:
         if not isinstance(function, Function):
             expected = "one made by @cardan.function, or cardan's own"
             raise ParameterError("function to map", got=function, expected=expected)
@@ -61,16 +106,16 @@ class Task:
             raise ParameterError(
                 f"{function.name}: data", got=twice, expected="names that are not given as options, too"
             )
-        return cls._told_apart(function, model, columns, options)
+        return cls._divided(function, model, columns, options)
 
     @classmethod
-    def _told_apart(
+    def _divided(
         cls, function: Function, model: Model, columns: Mapping[str, Column], options: Mapping[str, Any]
-    ) -> Task:
+    ) -> MapTask:
         like = {name: np.empty((0,) * len(column.shape), column.dtype) for name, column in columns.items()}
         given, chosen = function.interface.call(model, (), {**like, **options})
         cores = function.interface.cores(model)
-        arrays = {n: columns[n] if n in columns else InMemory(np.asarray(value)) for n, value in given.items()}
+        arrays = {n: columns[n] if n in columns else in_memory(np.asarray(value)) for n, value in given.items()}
         for name, array in arrays.items():
             check_core(function.name, name, array.shape, cores[name])
         leading = {n: a.shape[: len(a.shape) - len(cores[n])] for n, a in arrays.items()}
@@ -91,7 +136,6 @@ class Task:
 
     @property
     def fitting(self) -> int:
-        """How many rows are computed at a time, where nobody says."""
         columns, table = (*self.job.columns.values(), *self.sent.values()), self.job.table
         read = sum(math.prod(c.shape[1:]) * c.dtype.itemsize for c in columns)
         written = sum(math.prod(shape[1:]) for shape in table.shapes) * table.dtype.itemsize
@@ -108,7 +152,6 @@ class Task:
             self.compiled.write(self.job.function.name, batch, self.compiled.new_results(batch), 1, False)
 
     def writing(self, files: Files, place: Path) -> Job:
-        """Return what workers do who write results."""
         return replace(self.job, files=files, place=place.absolute())  # workers may be in another folder
 
     def work(self, chunk: int) -> dict[str, Any]:

@@ -20,25 +20,16 @@ from cardan._reach.distributed.outputs import Files, Table, remove
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """The folder beside a file or folder of results.
+    """The folder beside a file or folder of results."""
 
-    Attributes:
-        out: where the results will be.
-        files: their format.
-        table: the results.
-        chunk: how many rows are computed at a time.
-        work: what is computed, as JSON.
-    """
-
-    out: Path
-    files: Files
-    table: Table
-    chunk: int
-    work: Mapping[str, Any]
+    out: Path  # where the results will be
+    files: Files  # their format
+    table: Table  # the results
+    chunk: int  # how many rows are computed at a time
+    work: Mapping[str, Any]  # what is computed, as JSON
 
     @property
     def folder(self) -> Path:
-        """The folder."""
         return self.out.with_name(self.out.name + ".unfinished")
 
     @property
@@ -49,8 +40,7 @@ class Unfinished:
     def begin(self, where: str, overwrite: bool) -> set[int]:
         """Make the folder, or find it; return the first rows of the chunks that are done.
 
-        Raises:
-            ParameterError: if results, or other or damaged unfinished ones, are there and are not to be replaced.
+        ParameterError for results that are there and not to be replaced, or unfinished ones of other work or damaged.
         """
         if os.path.lexists(self.out) and not overwrite:
             hint = "overwrite=True replaces it once the new results are whole."
@@ -73,7 +63,6 @@ class Unfinished:
         return set()
 
     def _is_same(self) -> bool:
-        """Return whether the folder is of the same work, and all there."""
         try:
             found = json.loads((self.folder / "work.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -108,12 +97,10 @@ class Unfinished:
             raise
 
     def mark(self, start: int) -> None:
-        """List a chunk as done."""
         with open(self.folder / "done", "a", encoding="ascii") as stream:
             stream.write(f"{start}\n")
 
     def finish(self) -> None:
-        """Give the results their name."""
         whole = self.files.finish(self.place, self.table)
         if os.path.lexists(self.out):  # a folder cannot be renamed over another one
             os.replace(self.out, self.folder / "replaced")

@@ -17,12 +17,11 @@ from cardan._compiler.targets.cmake import RESERVED_TARGETS, cmake_config, cmake
 from cardan._compiler.targets.cpp_header import CppFunction, CppJoint, Sizes, cpp_header
 from cardan._dynamics.call.function import Function
 from cardan._motion.simulation.solvers.solver import Solver
-from cardan._reach.generation.solver_step import step_of
-from cardan._reach.generation.user_file import line_in
+from cardan._reach.generation.sources import line_in, step_of
 from cardan._robot.model import Model
 
+# A function, one with some of its options (`functools.partial(cardan.jacobian, frame="tool")`), or a solver's step.
 One: TypeAlias = Function[..., Any] | functools.partial[Any] | Solver
-"""A function, one with some of its options (`functools.partial(cardan.jacobian, frame="tool")`), or a solver's step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ def generate(
         raise ParameterError("workspace", got=workspace, expected="'stack' or 'argument'")
     place, chosen = Path(output), _chosen(functions)
     write = _one_file if place.suffix == ".c" else _package
-    _check_place(place, chosen)
+    _check_place(place, chosen)  # before anything is compiled, which takes time
     named = [_Named(name, _first_line(one), program_of(name, one, model)) for name, one in chosen.items()]
     make = functools.partial(c_function, single=single, gives_workspace=workspace == "argument")
     files, made = write(place, named, make, model)
@@ -107,16 +106,11 @@ def generate(
     return Generated(tuple(files), tuple(made))
 
 
-# --- what is asked for ---
+# --- the functions ---
 
 
 def _chosen(functions: Any) -> dict[str, One]:
-    """Return functions by name.
-
-    Raises:
-        DuplicateNameError: for two of one name.
-        ParameterError: for none.
-    """
+    """Return functions by name; DuplicateNameError for two of one name."""
     if isinstance(functions, Mapping):
         chosen = {str(name): _checked(one) for name, one in functions.items()}
     else:
@@ -132,43 +126,42 @@ def _chosen(functions: Any) -> dict[str, One]:
     return chosen
 
 
+def _inner(one: One) -> Any:
+    """Return a function or solver without the options it has been given."""
+    return one.func if isinstance(one, functools.partial) else one
+
+
 def _checked(one: Any) -> One:
-    inner = one.func if isinstance(one, functools.partial) else one
-    if isinstance(inner, (Function, Solver)):
+    if isinstance(_inner(one), (Function, Solver)):
         return one
     got, expected = f"a {type(one).__name__}", "functions made by @cardan.function, functools.partial of them, solvers"
     raise DTypeError("cardan.generate", "functions", got=got, expected=expected)
 
 
 def name_of(one: One) -> str:
-    """Return the name a function has unless it is given another one."""
-    inner: Any = one.func if isinstance(one, functools.partial) else one
-    return "step" if isinstance(inner, Solver) else inner.name
+    return "step" if isinstance(_inner(one), Solver) else _inner(one).name
 
 
 def _first_line(one: One) -> str:
-    inner = one.func if isinstance(one, functools.partial) else one
+    inner = _inner(one)
     doc = f"A step of {inner!r}." if isinstance(inner, Solver) else inner.__doc__ or ""
     return doc.strip().split("\n")[0]
 
 
 def program_of(name: str, one: One, model: Model) -> Program:
-    """Return the program of a function for a model, without the optional arrays.
-
-    Raises:
-        TraceError: if there is none, with the line where it was given up.
-        ParameterError: for options that are not given, and without results.
-    """
+    """Return the program of a function for a model, without the optional arrays; TraceError if there is none."""
     given = dict(one.keywords) if isinstance(one, functools.partial) else {}
-    inner: Any = one.func if isinstance(one, functools.partial) else one
+    inner = _inner(one)
     if isinstance(inner, Solver):
-        _check_world(inner, model)
+        if inner.world.model is not model and inner.world.model != model:
+            expected = "solver.world.model: the step is one of its own world"
+            raise ParameterError("model", got=model, expected=expected)
         inner = step_of(inner)
     try:
         program = inner.program(model, **given)
     except CardanError:
         raise
-    except Exception as error:
+    except Exception as error:  # a function of the user's may raise anything
         code = getattr(getattr(inner.made_from, "kernel", None), "__code__", None)
         where = line_in(Path(code.co_filename), error) if code else ""
         raise TraceError(f"{name} cannot be generated{where}: {type(error).__name__}: {error}") from error
@@ -176,12 +169,6 @@ def program_of(name: str, one: One, model: Model) -> Program:
         sizes = ", ".join(map(str, program.outputs)) or "nothing"
         raise ParameterError(f"results of {name}", got=sizes, expected="one number at least, for this robot")
     return program
-
-
-def _check_world(solver: Solver, model: Model) -> None:
-    if solver.world.model is not model and solver.world.model != model:
-        expected = "solver.world.model: the step is one of its own world"
-        raise ParameterError("model", got=model, expected=expected)
 
 
 # --- the files ---
@@ -252,14 +239,12 @@ def _promises(function: CFunction) -> list[str]:
 
 
 def _joints(model: Model) -> list[CppJoint]:
-    """Return the joints that have coordinates."""
     slices = {name: (model.q_slice(name), model.v_slice(name)) for name in model.joint_names}
     rows = [CppJoint(name, range(iq.start, iq.stop), range(iv.start, iv.stop)) for name, (iq, iv) in slices.items()]
     return [row for row in rows if row.q]
 
 
 def _layout(model: Model) -> str:
-    """Return which entry belongs to which joint."""
     spans = ((visible(j.name), j.q, j.v) for j in _joints(model))
     return "\n".join(f"{name}: q[{q.start}..{q.stop - 1}], v[{v.start}..{v.stop - 1}]" for name, q, v in spans)
 
@@ -268,19 +253,15 @@ def _write(place: Path, files: Files) -> None:
     """Write all files or none, in folders that are made for them."""
     made: list[Path] = []
     try:
-        for folder in sorted({parent for file in files for parent in _new_parents(place, file)}):
+        own = {folder for file in files for folder in file.parents if folder.is_relative_to(place)}
+        for folder in sorted(folder for folder in own if not folder.exists()):
             folder.mkdir()
             made.append(folder)
         write_whole(
             {p: lambda stream, t=t: stream.write(t.encode(errors="backslashreplace")) for p, t in files.items()}
         )
     except OSError as error:
-        for folder in reversed(made):
+        for folder in reversed(made):  # the innermost first: only empty folders can be removed
             folder.rmdir()
         expected = f"a writable place ({error.strerror})"
         raise ParameterError("output file", got=str(place), expected=expected) from None
-
-
-def _new_parents(place: Path, file: Path) -> list[Path]:
-    """Return the folders of a library that are not there: its own, and those within."""
-    return [folder for folder in file.parents if folder.is_relative_to(place) and not folder.exists()]

@@ -100,5 +100,4 @@ def spread(numbers: np.ndarray, reach: Any) -> np.ndarray:
     return (2.0 * numbers - 1.0) * reach
 
 
-NO_BOUND = np.inf
-"""The bound of what no law of nature bounds: a velocity, a position beyond a stop that gives way."""
+NO_BOUND = np.inf  # the bound of what no law of nature bounds: a velocity, a position beyond a stop that gives way

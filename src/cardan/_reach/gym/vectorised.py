@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
@@ -13,13 +14,12 @@ from gymnasium.vector.utils import batch_space
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._motion.simulation import Control, State
 from cardan._motion.simulation.state import SAVED
-from cardan._reach.gym.random_numbers import uniform
 from cardan._reach.gym.task import Task
 
 Results = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
 
 
-class Begun(NamedTuple):
+class Episodes(NamedTuple):
     """What each world's episode is begun with.
 
     Attributes:
@@ -88,7 +88,7 @@ class VectorisedWorlds(VectorEnv):
         self.single_action_space = spaces.Box(-1.0, 1.0, (self.task.actions,), kind)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._begun: Begun | None = None
+        self._episodes: Episodes | None = None
         self._elapsed = np.zeros(num_envs, int)
         self._ended = np.zeros(num_envs, bool)
         self._goal = np.empty((num_envs, 0))
@@ -106,8 +106,8 @@ class VectorisedWorlds(VectorEnv):
             options: `"reset_mask"`, shape (worlds,) of bool: the worlds to reset; by default all.
         """
         super().reset(seed=None if seed is None else int(np.ravel(seed)[0]))
-        rows = self._asked_rows((options or {}).get("reset_mask"))
-        if seed is not None or self._begun is None:
+        rows = self._rows_to_reset((options or {}).get("reset_mask"))
+        if seed is not None or self._episodes is None:
             self._sow(rows, seed)
         self._begin(rows)
         return self._observations(), self._infos()
@@ -133,21 +133,19 @@ class VectorisedWorlds(VectorEnv):
     # --- episodes ---
 
     def _sow(self, rows: np.ndarray, seed: int | Sequence[int] | None) -> None:
-        """Give worlds their seeds."""
         count = self.num_envs
         first = int(self.np_random.integers(2**62)) if seed is None else seed
         seeds = [int(first) + k for k in range(count)] if np.ndim(first) == 0 else [int(s) for s in first]  # pyright: ignore
         if len(seeds) != count or not all(0 <= s < 2**64 for s in seeds):
             raise ParameterError("seed", got=seed, expected=f"a whole number in [0, 2^64), or {count} of them")
-        begun = self._begun or Begun(np.zeros(count, np.uint64), np.zeros(count, np.uint64))
+        begun = self._episodes or Episodes(np.zeros(count, np.uint64), np.zeros(count, np.uint64))
         begun.seed[rows] = np.array(seeds, np.uint64)[rows]
         begun.episode[rows] = 0
-        self._begun = begun
+        self._episodes = begun
 
     def _begin(self, rows: np.ndarray) -> None:
-        """Begin an episode in some worlds."""
-        assert self._begun is not None
-        numbers = uniform(self._begun.seed[rows], self._begun.episode[rows], self.task.numbers)
+        assert self._episodes is not None
+        numbers = uniform(self._episodes.seed[rows], self._episodes.episode[rows], self.task.numbers)
         start = self.task.start(numbers)
         fresh = self.task.solver.world.state(len(numbers), self.state.dtype, start.q, start.v)
         for name in SAVED:
@@ -156,9 +154,9 @@ class VectorisedWorlds(VectorEnv):
             self._goal = np.zeros((self.num_envs, *start.goal.shape[1:]))
         self._goal[rows] = start.goal
         self._elapsed[rows], self._ended[rows] = 0, False
-        self._begun.episode[rows] += np.uint64(1)
+        self._episodes.episode[rows] += np.uint64(1)
 
-    def _asked_rows(self, mask: Any) -> np.ndarray:
+    def _rows_to_reset(self, mask: Any) -> np.ndarray:
         rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
         if rows.dtype != bool or rows.shape != (self.num_envs,):
             raise ParameterError("reset_mask", got=mask, expected=f"an array of bool of shape ({self.num_envs},)")
@@ -167,7 +165,7 @@ class VectorisedWorlds(VectorEnv):
     # --- steps ---
 
     def _checked(self, actions: Any) -> np.ndarray:
-        if self._begun is None:
+        if self._episodes is None:
             raise ParameterError("step", got="a step before the first reset", expected="reset() first")
         if self.autoreset_mode == AutoresetMode.DISABLED and self._ended.any():
             got = f"episodes that ended in worlds {np.flatnonzero(self._ended)[:6].tolist()}"
@@ -202,3 +200,78 @@ def _mode(mode: str | AutoresetMode) -> AutoresetMode:
         return AutoresetMode(mode)
     except ValueError:
         raise ParameterError("autoreset_mode", got=mode, expected=" or ".join(VectorisedWorlds.modes)) from None
+
+
+# --- random numbers of many worlds at once, each from its own seed: a hash of seed, episode and place ---
+# Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014), the generator SplitMix64.
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)  # the odd number nearest to 2^64 over the golden ratio
+
+
+def uniform(seeds: np.ndarray, episodes: np.ndarray, count: int) -> np.ndarray:
+    """Return numbers that are uniform in [0, 1): the same for the same seed and episode, whatever the other rows are.
+
+    Args:
+        seeds: of each row, (rows,) of uint64.
+        episodes: its number, (rows,) of uint64.
+        count: how many numbers a row has.
+
+    Returns:
+        (rows, count), multiples of 2^-53.
+    """
+    begun = mixed(mixed(seeds) + episodes)
+    numbers = mixed(begun[:, None] + _GAMMA * np.arange(1, count + 1, dtype=np.uint64))
+    return (numbers >> np.uint64(11)) * 2.0**-53
+
+
+def mixed(z: np.ndarray) -> np.ndarray:
+    """Return the bits of each number well mixed; no two numbers become one."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+# --- one world: the vectorised environment with one row ---
+
+
+class SingleWorld(gymnasium.Env):
+    """A task in one world: world 0 of `VectorisedWorlds` with the same seed, bit for bit.
+
+    Args:
+        task: one, or what makes one.
+        options: `dtype`, and arguments of what makes the task; see `VectorisedWorlds`.
+
+    Examples:
+        >>> environment = cardan.gym.SingleWorld(cardan.gym.CartPoleSwingUp)
+        >>> environment.reset(seed=0)[0].shape
+        (5,)
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+
+    def __init__(self, task: Task | Callable[..., Task], **options: Any) -> None:
+        self.worlds = VectorisedWorlds(task, 1, autoreset_mode=AutoresetMode.DISABLED, **options)
+        self.observation_space = self.worlds.single_observation_space
+        self.action_space = self.worlds.single_action_space
+
+    @property
+    def state(self) -> Any:
+        """The state of the one world."""
+        return self.worlds.state
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begin an episode and return the observation and info."""
+        super().reset(seed=seed)
+        observations, infos = self.worlds.reset(seed=seed)
+        return observations[0], _first(infos)
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Take an action and return observation, reward, terminated, truncated and info."""
+        seen, rewards, terminated, truncated, infos = self.worlds.step(np.asarray(action)[None])
+        return seen[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), _first(infos)
+
+
+def _first(infos: dict[str, Any]) -> dict[str, Any]:
+    return {name: values[0].item() for name, values in infos.items() if not name.startswith("_")}

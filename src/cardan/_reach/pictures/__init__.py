@@ -1,4 +1,9 @@
-"""Pictures of robots and of what they do (extra `plot`; the picture of a notebook needs none)."""
+"""Pictures of robots and of what they do (extra `plot`; the picture of a notebook needs none).
+
+`surfaces.py` has a geometry as four-cornered facets, `scene.py` a robot as coloured facets and lines: both kinds of
+picture draw those, matplotlib's (`axes.py`, `robot_plot.py`, `animation.py`, `maps.py`) and the SVG of a notebook
+(`html.py`). `arguments.py` checks what is given. A new shape is one branch of `surfaces.facets_of`.
+"""
 
 from cardan._reach.pictures.animation import animate
 from cardan._reach.pictures.maps import manipulability, workspace, yoshikawa

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import MissingExtraError, ParameterError, ShapeError
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.configuration import interpolate
-from cardan._reach.pictures.asked import checked_frames, checked_model, checked_motion, checked_roles, checked_rows
+from cardan._reach.pictures.arguments import checked_frames, checked_model, checked_motion, checked_roles, checked_rows
 from cardan._reach.pictures.axes import axes_in_space, draw_frame, frame_everything, pyplot
 from cardan._reach.pictures.robot_plot import draw_facets, draw_lines, extent, finish
 from cardan._reach.pictures.scene import frames_at, scene_of
@@ -95,7 +96,7 @@ def animate(
     roles, framed = checked_roles(WHERE, shapes), checked_frames(WHERE, model, frames)
     rate, pace = positive(f"{WHERE}: fps", fps, "1/s"), positive(f"{WHERE}: speed", speed, "-")
     when = _pictures(times, rate / pace)
-    drawn = _Drawn(model, _between(model, samples, times, when), when, roles, framed, title)
+    drawn = _Drawn(model, between(model, samples, times, when), when, roles, framed, title)
     try:
         return drawn.written(ending, path, rate, positive(f"{WHERE}: dpi", dpi))
     finally:
@@ -103,7 +104,6 @@ def animate(
 
 
 def _motion(model: Model, q: Any, time: Any, world: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the samples of one world, (T, nq), and their times, (T,)."""
     if hasattr(q, "q") and hasattr(q, "time"):  # what a rollout recorded
         q, time = q.q, q.time if time is None else time
     if time is None or isinstance(time, (str, os.PathLike)):
@@ -126,7 +126,6 @@ def _motion(model: Model, q: Any, time: Any, world: int) -> tuple[np.ndarray, np
 
 
 def _pictures(times: np.ndarray, rate: float) -> np.ndarray:
-    """Return the times of the pictures, the first and the last of the motion among them."""
     count = max(round((times[-1] - times[0]) * rate), 1) + 1
     if count > LONGEST:
         hint = "Take fewer pictures a second (fps=...), a higher speed=..., or a part of the motion."
@@ -134,16 +133,16 @@ def _pictures(times: np.ndarray, rate: float) -> np.ndarray:
     return np.linspace(times[0], times[-1], count)
 
 
-def _between(model: Model, samples: np.ndarray, times: np.ndarray, when: np.ndarray) -> np.ndarray:
-    """Return configurations at other times: between two samples on the shortest way."""
-    k = np.clip(np.searchsorted(times, when, side="right") - 1, 0, len(times) - 2)
-    share = (when - times[k]) / (times[k + 1] - times[k])
-    return interpolate(model, samples[k], samples[k + 1], share)
+def between(model: Model, samples: np.ndarray, times: np.ndarray, when: ArrayLike) -> np.ndarray:
+    """Return configurations at other times: between two samples on the shortest way, beyond the last one the last."""
+    k = np.clip(np.searchsorted(times, when, side="right") - 1, 0, len(times) - 1)
+    after = np.minimum(k + 1, len(times) - 1)
+    # The last sample has none after it: no time passes, and nothing is to be divided by.
+    passed = np.where(after > k, times[after] - times[k], 1.0)
+    return interpolate(model, samples[k], samples[after], np.clip((when - times[k]) / passed, 0.0, 1.0))
 
 
 class _Drawn:
-    """The axes, which show all of the motion, and what is drawn on them at one time."""
-
     def __init__(
         self, model: Model, q: np.ndarray, when: np.ndarray, roles: Any, framed: Sequence[str], title: str | None
     ) -> None:
@@ -159,7 +158,6 @@ class _Drawn:
         self.artists: list[Any] = []
 
     def draw(self, k: int) -> None:
-        """Draw the picture of one time in place of the one before."""
         for artist in self.artists:
             artist.remove()
         before = set(self.ax.get_children())
@@ -171,7 +169,6 @@ class _Drawn:
         self.ax.set_title(f"{self.title}   {self.when[k] - self.when[0]:.2f} s", y=0.96, parse_math=False)
 
     def written(self, ending: str | None, path: Any, rate: float, dpi: float) -> Film | Path:
-        """Write all pictures, in a file beside its place first, or return them."""
         animation = package("matplotlib.animation", "films", "plot")
         options = {"interval": 1000.0 / rate, "repeat": True, "cache_frame_data": False, "init_func": lambda: None}
         film = animation.FuncAnimation(self.figure, self.draw, frames=len(self.when), **options)
@@ -189,11 +186,7 @@ class _Drawn:
 
 
 def _writer(animation: Any, ending: str, rate: float) -> Any:
-    """Return what writes pictures to a file of an ending.
-
-    Raises:
-        MissingExtraError: for an .mp4, where there is no ffmpeg.
-    """
+    """Return what writes pictures to a file of an ending; for an .mp4, MissingExtraError if there is no ffmpeg."""
     if ending == ".gif":
         return animation.PillowWriter(fps=rate)
     with contextlib.suppress(MissingExtraError):  # that of the extra; else one on the machine

@@ -1,8 +1,11 @@
-"""Matplotlib's axes, and what several pictures draw on them (extra `plot`)."""
+"""Matplotlib's axes, what several pictures draw on them, and pictures in files (extra `plot`)."""
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -14,21 +17,12 @@ THIN = 0.35  # of the longest side, at least, for the others
 
 
 def pyplot() -> Any:
-    """Return matplotlib's pyplot, with the backend that is set: a window, a notebook, or files.
-
-    Raises:
-        MissingExtraError: without matplotlib.
-    """
+    """Return matplotlib's pyplot, with the backend that is set: a window, a notebook, or files."""
     return package("matplotlib.pyplot", "drawing", "plot")
 
 
 def axes_in_space(ax: Any) -> Any:
-    """Return axes of three dimensions in metres: given ones, or new ones.
-
-    Raises:
-        MissingExtraError: without matplotlib.
-        ParameterError: for other axes.
-    """
+    """Return axes of three dimensions in metres: given ones, or new ones; ParameterError for other axes."""
     if ax is not None:
         if not hasattr(ax, "get_zlim"):
             expected = 'matplotlib axes of three dimensions, as figure.add_subplot(projection="3d")'
@@ -71,17 +65,7 @@ def draw_frame(
     colours: tuple[str, ...] = AXES,
     names: str = "",
 ) -> None:
-    """Draw the axes of a frame: x red, y green, z blue.
-
-    Args:
-        axes: matplotlib's, in three dimensions.
-        pose: of the frame, shape (4, 4).
-        size: length of the axes.
-        strength: 1 for opaque lines.
-        width: of the lines.
-        colours: of the axes.
-        names: a letter for the end of each axis, or none.
-    """
+    """Draw the axes of a frame at a pose (4, 4): x red, y green, z blue, with a letter of the names at each end."""
     origin = pose[:3, 3]
     for k, colour in enumerate(colours):
         arrow = size * pose[:3, k]
@@ -89,3 +73,36 @@ def draw_frame(
         axes.plot(*ends, color=colour, alpha=strength, linewidth=width, zorder=5)
         if names:
             axes.text(*(origin + 1.12 * arrow), names[k], color=colour, ha="center", va="center", fontsize=9)
+
+
+# --- pictures in files ---
+
+
+def pyplot_module() -> Any:
+    """Return matplotlib's pyplot, drawing to files; MissingExtraError without matplotlib."""
+    package("matplotlib", "drawing", "plot").use("Agg")
+    return pyplot()
+
+
+def save_figure(figure: Any, file: str | Path, dpi: int) -> str:
+    """Write a picture, in a folder that is made if need be, and return its name."""
+    Path(file).absolute().parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(file, dpi=dpi)
+    pyplot_module().close(figure)
+    return str(file)
+
+
+def check_picture(file: str | Path) -> None:
+    """Raise unless pictures can be drawn, of the kind a file's name ends in."""
+    known = pyplot_module().Figure().canvas.get_supported_filetypes()
+    if Path(file).suffix.lower().removeprefix(".") not in known:
+        expected = f"a name that ends in .{', .'.join(sorted(known))}"
+        raise ParameterError("picture to write", got=os.fspath(file), expected=expected)
+
+
+def picture_writer(figure: Any, file: str | Path, dpi: int = 150) -> Callable[[BinaryIO], None]:
+    def write(stream: BinaryIO) -> None:
+        figure.savefig(stream, dpi=dpi, format=Path(file).suffix.lower().removeprefix("."))
+        pyplot_module().close(figure)
+
+    return write

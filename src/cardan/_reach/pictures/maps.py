@@ -21,9 +21,8 @@ from cardan._dynamics.algorithms.configuration import limit_coordinates
 from cardan._dynamics.algorithms.jacobians import jacobian
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.functions.assembly import assemble
-from cardan._reach.pictures.asked import checked_joints, checked_model, checked_motion
+from cardan._reach.pictures.arguments import Freedom, checked_joints, checked_model, checked_motion, freedoms
 from cardan._reach.pictures.axes import axes_in_space, frame_everything, pyplot
-from cardan._reach.pictures.freedoms import Freedom, freedoms
 from cardan._reach.pictures.robot_plot import plot
 from cardan._robot.model import Model
 
@@ -199,7 +198,6 @@ def _cloud(ax: Any, points: np.ndarray, values: np.ndarray, label: str) -> Any:
 
 
 def _over_two(model: Model, frame: str, q: Any, joints: Any, along: str, ax: Any) -> Any:
-    """Draw the measure over a grid of two coordinates."""
     one, other = _two_freedoms(model, joints)
     grid = [np.linspace(*_range(model, freedom), GRID) for freedom in (one, other)]
     configurations = np.tile(checked_motion("manipulability", model, q)[0], (GRID, GRID, 1))

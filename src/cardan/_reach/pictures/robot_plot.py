@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.checked_numbers import whole
-from cardan._reach.pictures.asked import (
+from cardan._reach.pictures.arguments import (
     checked_frames,
     checked_model,
     checked_motion,
@@ -141,7 +141,6 @@ def draw_lines(ax: Any, scene: Scene, tints: np.ndarray | None, k: int, size: fl
 
 
 def _draw_paths(ax: Any, model: Model, q: np.ndarray, names: Sequence[str]) -> list[np.ndarray]:
-    """Draw where frames go, and return the points."""
     if not names:
         return []
     points = frames_at(model, q, names)[..., :3, 3]
@@ -169,7 +168,6 @@ def finish(ax: Any, title: str, points: np.ndarray) -> None:
 
 
 def _explain(ax: Any, values: np.ndarray, label: str) -> None:
-    """Say by a bar of colours which configuration is when."""
     plt = pyplot()
     colours = plt.get_cmap("viridis")(np.linspace(0.95, 0.0, 256))
     bar = plt.matplotlib.colors.ListedColormap(colours)

@@ -16,7 +16,7 @@ from cardan._compiler.runtime.log import log
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._reach.pictures.surfaces import facets_of
 from cardan._robot.geometry.shapes import Shape
-from cardan._robot.model import WORLD, Connection, Model
+from cardan._robot.model import WORLD, Model
 
 Roles = Sequence[str]
 PALETTE = (
@@ -29,37 +29,22 @@ DIM = 0.45  # of the light comes from all around
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What is to be drawn, in the world [m].
+    """What is to be drawn, in the world [m]."""
 
-    Attributes:
-        facets: corners, shape (facets, 4, 3).
-        colours: of the facets, red, green, blue and opacity in [0, 1], shape (facets, 4).
-        bones: ends of lines within bodies and along joints that have moved them apart, shape (lines, 2, 3).
-        gaps: ends of lines between the two sides of joints that close loops, shape (closing joints, 2, 3).
-        dots: origins of bodies without facets, shape (bodies, 3).
-    """
-
-    facets: np.ndarray
-    colours: np.ndarray
-    bones: np.ndarray
-    gaps: np.ndarray
-    dots: np.ndarray
+    facets: np.ndarray  # corners, shape (facets, 4, 3)
+    colours: np.ndarray  # of the facets, red, green, blue and opacity in [0, 1], shape (facets, 4)
+    bones: np.ndarray  # ends of lines within bodies and along joints that have moved them apart, shape (lines, 2, 3)
+    gaps: np.ndarray  # ends of lines between the two sides of joints that close loops, shape (closing joints, 2, 3)
+    dots: np.ndarray  # origins of bodies without facets, shape (bodies, 3)
 
     def points(self) -> np.ndarray:
-        """Return all corners and ends, shape (points, 3)."""
         return np.concatenate([part.reshape(-1, 3) for part in (self.facets, self.bones, self.gaps, self.dots)])
 
 
 def scene_of(model: Model, q: np.ndarray, roles: Roles) -> Scene:
-    """Return a robot at one configuration, shape (nq,).
+    """Return a robot at one configuration, shape (nq,); NotFiniteError for poses that are not finite.
 
-    Args:
-        model: the robot.
-        q: its configuration, shape (nq,).
-        roles: of shapes, `"visual"` or `"collision"`: each body is drawn by those of the first of which it has some.
-
-    Raises:
-        NotFiniteError: where poses are not finite.
+    Each body is drawn by its shapes of the first of the roles, `"visual"` or `"collision"`, of which it has some.
     """
     kinematics = Kinematics(model, tuple(float(e) for e in q))
     facets, colours, drawn = [], [], set()
@@ -111,7 +96,8 @@ def _lines(model: Model, kinematics: Kinematics, drawn: set[str]) -> tuple[list[
     """Return lines within bodies and along joints, and lines across closing joints."""
     bones, gaps = [], []
     for c in (*model.connections, *model.closures):
-        parent, child = _anchors(kinematics, c)
+        ends = ((c.parent, c.parent_pose), (c.child, c.child_pose))
+        parent, child = ((kinematics.pose(body) @ pose).translation for body, pose in ends)
         for body, anchor in ((c.parent, parent), (c.child, child)):
             if body not in (WORLD, *drawn):
                 bones.append((kinematics.pose(body).translation, anchor))
@@ -120,12 +106,6 @@ def _lines(model: Model, kinematics: Kinematics, drawn: set[str]) -> tuple[list[
         elif not c.joint.is_floating:
             bones.append((parent, child))
     return [ends for ends in bones if tuple(ends[0]) != tuple(ends[1])], gaps
-
-
-def _anchors(kinematics: Kinematics, c: Connection) -> tuple[Any, Any]:
-    """Return where a joint's two frames are in the world."""
-    sides = ((c.parent, c.parent_pose), (c.child, c.child_pose))
-    return tuple((kinematics.pose(body) @ pose).translation for body, pose in sides)  # pyright: ignore[reportReturnType]
 
 
 def frames_at(model: Model, q: np.ndarray, names: Sequence[str]) -> np.ndarray:
@@ -154,5 +134,4 @@ def lit(facets: np.ndarray, colours: np.ndarray) -> np.ndarray:
 
 
 def joined(parts: Sequence[np.ndarray], core: tuple[int, ...]) -> np.ndarray:
-    """Return arrays behind one another, of which there may be none."""
     return np.concatenate([*parts, np.empty((0, *core))])

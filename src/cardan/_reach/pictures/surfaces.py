@@ -20,12 +20,7 @@ _UNIT = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], dtype=float)
 
 
 def facets_of(geometry: Geometry) -> np.ndarray:
-    """Return the surface of a geometry in its own frame [m], shape (facets, 4, 3); a half space has none.
-
-    Raises:
-        MissingExtraError: for a mesh, without the extra `mesh`.
-        ParameterError: for a mesh whose file is not found or cannot be read.
-    """
+    """Return the surface of a geometry in its own frame [m], shape (facets, 4, 3); a half space has none."""
     match geometry:
         case Box(size):
             return _cube() * (0.5 * np.array(size))
@@ -41,7 +36,9 @@ def facets_of(geometry: Geometry) -> np.ndarray:
             z = radius * np.sin(along) + 0.5 * length * np.sign(along)
             return _revolved(radius * np.cos(along), z)
         case Mesh(uri, path, scale):
-            facets = mesh_facets(uri, path) * np.array(scale)
+            # The time it was written: a file that was written anew is read again.
+            stamp = os.stat(path).st_mtime_ns if path is not None and os.path.isfile(path) else None
+            facets = _read_facets(uri, path, stamp) * np.array(scale)
             return facets if np.prod(scale) > 0.0 else facets[:, [1, 0, 2, 3]]  # a mirror runs round them backwards
         case Plane():
             return np.empty((0, 4, 3))
@@ -58,7 +55,6 @@ def _terrain(field: HeightField) -> np.ndarray:
 
 
 def _cube() -> np.ndarray:
-    """Return the six sides of the cube [-1, 1]^3."""
     sides = []
     for axis in range(3):
         for sign, corners in ((1.0, _UNIT), (-1.0, _UNIT[::-1])):
@@ -83,15 +79,8 @@ def _revolved(radii: np.ndarray | list[float], heights: np.ndarray | list[float]
     return np.stack(corners, axis=2).reshape(-1, 4, 3)
 
 
-def mesh_facets(uri: str, path: str | None) -> np.ndarray:
-    """Return the surface of a mesh file, coarsened to a few hundred facets; errors as `surface_of_file`."""
-    stamp = os.stat(path).st_mtime_ns if path is not None and os.path.isfile(path) else None
-    return _read_facets(uri, path, stamp)
-
-
 @lru_cache(maxsize=512)
 def _read_facets(uri: str, path: str | None, stamp: int | None) -> np.ndarray:
-    """Read a file once, and again when it was written anew (its stamp)."""
     surface = surface_of_file(uri, path)
     if not np.isfinite(surface.vertices).all():
         raise ParameterError(f"mesh {uri!r}", got=f"{path}: a corner that is not finite", expected="finite numbers")

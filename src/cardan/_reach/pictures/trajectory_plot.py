@@ -9,9 +9,16 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError
 from cardan._dynamics.algorithms.configuration import limit_coordinates
-from cardan._reach.pictures.asked import checked_frames, checked_joints, checked_model, checked_motion, checked_rows
+from cardan._reach.pictures.arguments import (
+    Freedom,
+    checked_frames,
+    checked_joints,
+    checked_model,
+    checked_motion,
+    checked_rows,
+    freedoms,
+)
 from cardan._reach.pictures.axes import AXES, plain_legend, pyplot
-from cardan._reach.pictures.freedoms import Freedom, freedoms
 from cardan._reach.pictures.scene import frames_at
 from cardan._robot.model import Model
 
@@ -20,7 +27,7 @@ ROW, COLUMN = 1.25, 4.2  # inches of a panel: twenty joints are still read
 NEAR = 1.0  # ranges of a curve by which a limit may be away from it to be in the picture
 
 
-class Column(NamedTuple):
+class Quantity(NamedTuple):
     """A quantity along v: its values (T, nv), limits (nv,) and, for each kind of freedom, its unit."""
 
     title: str
@@ -102,7 +109,6 @@ def plot_trajectory(
 
 
 def _chosen(model: Model, joints: Any) -> list[Freedom]:
-    """Return the degrees of freedom of some joints."""
     names = checked_joints(WHERE, model, joints)
     found = [freedom for freedom in freedoms(model) if freedom.joint in names]
     if not found:
@@ -110,8 +116,7 @@ def _chosen(model: Model, joints: Any) -> list[Freedom]:
     return found
 
 
-def _columns(model: Model, q: np.ndarray, given: dict[str, Any]) -> list[Column]:
-    """Return position, and what is given beside it."""
+def _columns(model: Model, q: np.ndarray, given: dict[str, Any]) -> list[Quantity]:
     free = np.full(model.nv, np.inf)
     about = {
         "v": ("velocity", model.velocity_lower, model.velocity_upper, {"rad": "rad/s", "m": "m/s"}),
@@ -119,16 +124,15 @@ def _columns(model: Model, q: np.ndarray, given: dict[str, Any]) -> list[Column]
         "tau": ("effort", model.effort_lower, model.effort_upper, {"rad": "N m", "m": "N"}),
     }
     position = np.asarray(limit_coordinates(model, q))
-    columns = [Column("position", position, model.lower, model.upper, {"rad": "rad", "m": "m"})]
+    columns = [Quantity("position", position, model.lower, model.upper, {"rad": "rad", "m": "m"})]
     for name, values in given.items():
         if values is not None:
             title, lower, upper, unit = about[name]
-            columns.append(Column(title, checked_rows(WHERE, name, values, (len(q), model.nv)), lower, upper, unit))
+            columns.append(Quantity(title, checked_rows(WHERE, name, values, (len(q), model.nv)), lower, upper, unit))
     return columns
 
 
-def _draw(panel: Any, t: np.ndarray, column: Column, freedom: Freedom) -> None:
-    """Draw one quantity of one degree of freedom."""
+def _draw(panel: Any, t: np.ndarray, column: Quantity, freedom: Freedom) -> None:
     k = freedom.place
     curve = column.values[:, k]
     panel.plot(t, curve, linewidth=1.4, color="tab:blue")

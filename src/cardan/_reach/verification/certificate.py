@@ -7,9 +7,9 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from cardan._reach.verification.finding import Finding
+from cardan._reach.verification.check import Finding
+from cardan._reach.verification.numerics import Speed
 from cardan._reach.verification.rank import Singularity
-from cardan._reach.verification.speed import Speed
 from cardan._robot.joints import Limits
 
 WIDTH = 100

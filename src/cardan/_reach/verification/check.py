@@ -1,17 +1,84 @@
-"""How checks are written: a function that shows pairs that must be equal to a ledger, which keeps the worst."""
+"""How checks are written: a function that shows pairs that must be equal to a ledger, which keeps the worst.
+
+What a check found is a `Finding`: how far the identity is from holding, where, and the likely cause.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import numpy as np
 
-from cardan._reach.verification.finding import Finding, Numbers
-from cardan._reach.verification.samples import Samples
+from cardan._reach.verification.samples import Numbers, Samples
 from cardan._robot.joints import Joint
 from cardan._robot.joints.first_checks import cause_of, first_line
+
+Status = Literal["passed", "failed", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The outcome of one check.
+
+    Attributes:
+        name: of the check.
+        identity: what must hold, as a formula.
+        status: `"passed"`, `"failed"` or `"skipped"`.
+        error: the worst deviation found, [in the units of the quantity]; infinite where something is NaN or raises.
+        tolerance: the largest deviation allowed [likewise] at that place.
+        q: the configuration where it is worst; None if it does not depend on one.
+        v: the velocity where it is worst; None if it does not depend on one.
+        entries: the worst entries, in words: got and expected.
+        cause: the likely cause of a failure, and how to mend it.
+        note: what else is worth knowing; why a check was skipped.
+
+    Examples:
+        >>> finding = cardan.verify_joint(cardan.joints.Fixed(), samples=2).findings[0]
+        >>> finding.plain()["status"]
+        'passed'
+    """
+
+    name: str
+    identity: str
+    status: Status
+    error: float = 0.0
+    tolerance: float = 0.0
+    q: Numbers | None = None
+    v: Numbers | None = None
+    entries: tuple[str, ...] = ()
+    cause: str = ""
+    note: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the identity does not hold."""
+        return self.status == "failed"
+
+    @property
+    def message(self) -> str:
+        """All of it in one paragraph."""
+        if self.status == "skipped":
+            return f"{self.name}: skipped: {self.note}"
+        by = f"worst error {self.error:.2g}, tolerance {self.tolerance:.2g}"
+        if not self.failed:
+            return f"{self.name}: {self.identity} ({by})"
+        places = [f"{name} = {_short(x)}" for name, x in (("q", self.q), ("v", self.v)) if x is not None]
+        place = " at " + ", ".join(places) if places else ""
+        parts = [f"{self.name}: {self.identity} does not hold ({by}){place}."]
+        parts += [f"{entry}." for entry in self.entries]
+        parts += [f"Likely cause: {self.cause}."] if self.cause else []
+        return " ".join(parts)
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {**asdict(self), "message": self.message}
+
+
+def _short(numbers: Numbers) -> str:
+    return "(" + ", ".join(f"{x:.4g}" for x in numbers) + ")"
+
 
 ENTRIES = 3  # how many wrong entries are named
 
@@ -21,17 +88,12 @@ class Skip(Exception):  # noqa: N818 -- no error
 
 
 class Ledger:
-    """Keeps the worst of what a check compares.
-
-    Attributes:
-        cause: the likely cause, which a check may set when `failed`.
-        note: what else is worth knowing.
-        now: the q and v being looked at, should the joint's code raise an error.
-    """
+    """Keeps the worst of what a check compares."""
 
     def __init__(self, name: str, identity: str, tolerance: float) -> None:
         self.name, self.identity, self.tolerance = name, identity, tolerance
-        self.cause, self.note = "", ""
+        self.cause, self.note = "", ""  # the likely cause, which a check may set when `failed`; what else to know
+        # The q and v being looked at, should the joint's code raise an error.
         self.now: tuple[Sequence[float] | None, Sequence[float] | None] = (None, None)
         self._ratio, self._error, self._limit = 0.0, 0.0, tolerance
         self._q: Numbers | None = None
@@ -45,7 +107,6 @@ class Ledger:
 
     @property
     def place(self) -> Numbers | None:
-        """The configuration where it is worst."""
         return self._q
 
     def see(
@@ -63,7 +124,7 @@ class Ledger:
         if a.shape != b.shape:
             self.fail(f"{label} has shape {a.shape}, expected {b.shape}", q, v)
             return
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):  # inf - inf is NaN, which the next line makes infinitely wrong
             gap = np.abs(a - b)
         gap = np.where(np.isfinite(gap), gap, np.inf)
         limit = self.tolerance * (1.0 + float(np.abs(b[np.isfinite(b)]).max(initial=0.0))) + slack
@@ -71,13 +132,14 @@ class Ledger:
         if error / limit > self._ratio or self._q is None:
             self._keep(error / limit, error, limit, q, v)
             self._entries = _worst(label, a, b, gap, limit)
+            # The most frequent mistake: a guard on one side of `where` alone.
             if self.failed and not np.isfinite(a).all():
                 guard = "a division by zero or a root of zero; guard it with cardan.where on both sides"
                 self.cause = f"{guard}. If the joint ends there, say so by its `domain`, or verify it within limits=..."
 
     def fail(self, reason: str, q: Sequence[float] | None = None, v: Sequence[float] | None = None) -> None:
         """Note that something is wrong that is no matter of size."""
-        if not np.isinf(self._ratio):
+        if not np.isinf(self._ratio):  # the first reason counts: others follow from it
             self._keep(np.inf, np.inf, self.tolerance, q, v)
             self._entries = (reason,)
 
@@ -86,7 +148,6 @@ class Ledger:
         self._q, self._v = (None if x is None else tuple(map(float, x)) for x in (q, v))
 
     def finding(self) -> Finding:
-        """Return the outcome."""
         if not self.failed:
             return Finding(self.name, self.identity, "passed", self._error, self._limit, note=self.note)
         place = (self._error, self._limit, self._q, self._v)

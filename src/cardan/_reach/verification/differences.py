@@ -32,17 +32,17 @@ def derivative(f: Function, step: float = STEP) -> tuple[np.ndarray, float]:
     for _ in range(SHORTER):
         if np.isfinite(first).all():
             break
-        step *= 0.5
+        step *= 0.5  # the function may end nearby: shorter steps stay inside
         first = slope(step)
     table: list[list[np.ndarray]] = []
-    best, estimate = np.zeros(0), np.inf
+    best, estimate = np.zeros(0), np.inf  # what agrees best with its neighbours in the table
     for level in range(LEVELS):
         h = step / 2.0**level
         row = [slope(h) if level else first]
         for order in range(1, level + 1):
             row.append(row[-1] + (row[-1] - table[-1][order - 1]) / (4.0**order - 1.0))
             error = max(_size(row[order] - row[order - 1]), _size(row[order] - table[-1][order - 1]))
-            if error <= estimate or best.size == 0:
+            if error <= estimate or best.size == 0:  # beyond some level rounding makes it worse again
                 best, estimate = row[order], error
         table.append(row)
     return (best, estimate) if np.isfinite(estimate) else (table[-1][0], np.inf)
@@ -53,7 +53,6 @@ def _size(x: np.ndarray) -> float:
 
 
 def scaled(v: Any, t: float) -> tuple[float, ...]:
-    """Return t v."""
     return tuple(t * float(e) for e in v)
 
 

@@ -35,7 +35,7 @@ move = integrate.on(TARGET)
 derivatives = inverse_dynamics_derivatives.on(TARGET)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=4)  # each check asks for the same two robots
 def robot(joint: Joint, base: str, bounds: Limits) -> Model:
     """Return a robot in which the joint moves bodies of asymmetric inertias, within bounds."""
     m = Mechanism(f"{type(joint).__name__} on a {base} base")
@@ -43,7 +43,7 @@ def robot(joint: Joint, base: str, bounds: Limits) -> Model:
         m.add_body(name, _inertia(k))
     if base == "fixed":
         m.add_joint("ground", Revolute((0.6, 0.0, 0.8)), "world", "trunk", _pose(0), _pose(1))
-    if isinstance(joint, Mimic):
+    if isinstance(joint, Mimic):  # it copies a joint that must be there, and has no limits of its own
         m.add_body("lead", _inertia(3))
         m.add_joint(joint.primary, joint.joint, "trunk", "lead", _pose(2), _pose(3))
     if isinstance(joint, Mimic):
@@ -62,6 +62,7 @@ def _pose(k: int) -> SE3:
 def _inertia(k: int) -> Inertia:
     """Return an inertia that a real density could have, of three different principal moments about tilted axes."""
     rng = np.random.default_rng([k, 8])
+    # Their pairwise sums obey the triangle inequality, as moments of inertia must.
     second = 0.02 * rng.uniform(0.2, 1.0, size=3)
     axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     moments = axes @ np.diag(second.sum() - second) @ axes.T
@@ -81,7 +82,6 @@ def cases(joint: Joint, samples: Samples) -> Iterator[Case]:
 
 
 def _see(ledger: Ledger, got: Any, expected: Any, case: Case, label: str, slack: float = 0.0) -> None:
-    """Compare batches state by state."""
     model, q, v, _ = case
     for k in range(STATES):
         where = f"{label} ({model.name.split(' on ')[1]})"
@@ -98,7 +98,6 @@ def _blame(joint: Joint, samples: Samples) -> str:
 
 @check("kinetic energy", "T = v^T M v / 2")
 def kinetic_energy(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Compare the bodies' energies with the mass matrix."""
     for case in cases(joint, samples):
         model, q, v, _ = case
         half = 0.5 * np.einsum("bi,bij,bj->b", v, crba(model, q), v)
@@ -107,7 +106,6 @@ def kinetic_energy(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("mass matrix", "M e_j = RNEA(q, 0, e_j) - RNEA(q, 0, 0),  M symmetric and positive", 1e-9)
 def mass_matrix(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Build M column by column."""
     for case in cases(joint, samples):
         model, q, v, _ = case
         M, zero = crba(model, q), np.zeros_like(v)
@@ -123,20 +121,20 @@ def mass_matrix(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("forward after inverse dynamics", "ABA(q, v, RNEA(q, v, a)) = a", 1e-8)
 def forward_inverse(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Go and come back."""
     for case in cases(joint, samples):
         model, q, v, a = case
         tau = rnea(model, q, v, a)
+        # Rounding of tau comes back in a.
         _see(ledger, aba(model, q, v, tau), a, case, "a", slack=1e-11 * float(np.abs(tau).max()))
 
 
 @check("passivity", "dM/dt - 2 C is skew-symmetric", 1e-8)
 def passivity(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Differentiate the mass matrix along the motion."""
     for case in cases(joint, samples):
         model, q, v, _ = case
         rate, slack = derivative(lambda t, c=case: crba(c[0], move(c[0], c[1], t * c[2])), 0.02)
         N = rate - 2.0 * coriolis(model, q, v)
+        # Differences know the rate to about this, relative to its largest entry.
         size = 1e-8 * float(np.abs(rate).max())
         _see(ledger, N, -np.swapaxes(N, -1, -2), case, "N", slack=10.0 * slack + size)
     if ledger.failed:
@@ -145,7 +143,6 @@ def passivity(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("power balance", "tau . v = d(T + U)/dt", 1e-8)
 def power(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Differentiate the energy along the motion."""
     for case in cases(joint, samples):
         model, q, v, a = case
 
@@ -163,7 +160,6 @@ def power(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("derivatives", "d RNEA/dq, by the recursion, = differences along integrate(q, t e_j)", 1e-7)
 def dynamics_derivatives(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Differentiate the inverse dynamics along a direction of the tangent."""
     for case in cases(joint, samples):
         model, q, v, a = case
         direction = np.random.default_rng([samples.seed, 4]).normal(size=v.shape)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cardan._algebra.spatial import SE3, Force
-from cardan._reach.verification.bias_causes import bias_cause
-from cardan._reach.verification.causes import adjoints, explained
+from cardan._reach.verification.causes import adjoints, bias_cause, explained
 from cardan._reach.verification.check import Ledger, Skip, check
 from cardan._reach.verification.differences import derivative, entries, scaled, subspace_by_differences
 from cardan._reach.verification.samples import Samples, TransformAlone, columns, vector
@@ -21,11 +20,11 @@ KINK = 1e-7  # how far ahead and behind slopes are compared
 
 @check("smooth", "transform has a derivative along every velocity", CONVERGED)
 def smooth(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """See whether the differences of the transform converge, and are the same ahead and behind."""
     for q, (_, estimate) in zip(samples.q, samples.subspaces, strict=True):
         ledger.see(estimate, 0.0, q, label="uncertainty of the differences")
         here = entries(joint.transform(q))
         for e in np.eye(joint.nv):
+            # A kink has two slopes, though central differences converge.
             behind, ahead = (entries(joint.transform(joint.integrate(q, scaled(e, h)))) for h in (-KINK, KINK))
             ledger.see((ahead - here) / KINK, (here - behind) / KINK, q, label="slope ahead, behind expected")
     if ledger.failed:
@@ -34,16 +33,14 @@ def smooth(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("motion subspace", "S(q) e_j = vee(X^-1 dX/dt) along integrate(q, t e_j)")
 def subspace(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Compare S with differences of the transform."""
     got = [columns(joint.motion_subspace(q)) for q in samples.q]
     for q, S, (true, slack) in zip(samples.q, got, samples.subspaces, strict=True):
-        ledger.see(S, true, q, label="S", slack=10.0 * slack)
+        ledger.see(S, true, q, label="S", slack=10.0 * slack)  # the estimate of the error may be a few times too small
     if ledger.failed and not ledger.cause:
         ledger.cause = _cause(joint, samples, got)
 
 
 def _cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> str:
-    """Return what S and what the transform may have wrong, in words."""
     true = [S for S, _ in samples.subspaces]
     rates, in_transform = _rate_cause(joint, samples, got, true), _transform_cause(joint, samples, got)
     in_subspace, entire = (
@@ -69,19 +66,15 @@ VARIANTS: dict[str, Callable[[SE3], SE3]] = {
 
 
 class _Variant(TransformAlone):
-    """A joint with another transform."""
-
     def __init__(self, joint: Joint, change: Callable[[SE3], SE3]) -> None:
         super().__init__(joint)
         self.change = change
 
     def transform(self, q: object) -> SE3:
-        """Return the changed pose."""
         return self.change(super().transform(q))
 
 
 def _transform_cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> str:
-    """Return which change of the transform would make S right."""
     for words, change in VARIANTS.items():
         other = _Variant(joint, change)
         if all(
@@ -92,7 +85,7 @@ def _transform_cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> s
 
 
 def _rate_cause(joint: Joint, samples: Samples, got: list[np.ndarray], true: list[np.ndarray]) -> str:
-    if joint.nq != joint.nv:
+    if joint.nq != joint.nv:  # else S would have another number of columns
         return ""
     maps = [np.array(joint.configuration_derivative_to_velocity_jacobian(q), dtype=float) for q in samples.q]
     if all(np.allclose(S, T @ K, atol=1e-6) for S, T, K in zip(got, true, maps, strict=True)) and joint.nv:
@@ -102,7 +95,6 @@ def _rate_cause(joint: Joint, samples: Samples, got: list[np.ndarray], true: lis
 
 @check("motion subspace, derived", "S(q) is the one derived from transform by automatic differentiation", 1e-10)
 def derived_subspace(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Compare S with the exact derivative."""
     _needs_derivation(samples)
     for q in samples.q:
         ledger.see(columns(joint.motion_subspace(q)), columns(samples.alone.motion_subspace(q)), q, label="S")
@@ -120,7 +112,6 @@ def _needs_derivation(samples: Samples) -> None:
 
 @check("bias", "bias(q, v) = (dS/dt) v along integrate(q, t v), S of transform", 1e-8)
 def bias(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Compare the bias with differences of S, v held."""
     _needs_derivation(samples)
     for q, v in samples.states:
         step = 0.1 / (1.0 + np.abs(v).max(initial=0.0))
@@ -135,7 +126,6 @@ def bias(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("bias, derived", "bias(q, v) is the one derived from transform", 1e-9)
 def derived_bias(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Compare the bias with the exact one."""
     _needs_derivation(samples)
     for q, v in samples.states:
         ledger.see(vector(joint.bias(q, v)), vector(samples.alone.bias(q, v)), q, v, label="bias")
@@ -145,7 +135,6 @@ def derived_bias(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("rate of the motion subspace", "(dS/dt) v = bias(q, v),  dS/dt derived = by differences", 1e-8)
 def subspace_rate(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Compare the exact rate of S with its differences and with the bias."""
     for q, v in samples.states:
         got = columns(joint.motion_subspace_rate(q, v))
         rate, slack = derivative(
@@ -157,7 +146,6 @@ def subspace_rate(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("twist, acceleration, torque", "v_J = S v,  a_J = S a + bias,  torque . v = f . v_J", 1e-12)
 def uses(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Compare what is built on S with S."""
     f = Force.of(np.random.default_rng(samples.seed).normal(size=6))
     for q, v, a in zip(samples.q, samples.v, samples.a, strict=True):
         S = columns(joint.motion_subspace(q))
@@ -169,7 +157,6 @@ def uses(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("constraint wrenches", "T^T S = 0,  T^T T = 1,  T has 6 - nv columns", 1e-10)
 def wrenches(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Multiply the constraint wrenches with the motion subspace."""
     for q in samples.q:
         T, S = columns(joint.constraint_wrench_subspace(q)), columns(joint.motion_subspace(q))
         ledger.see(T.T @ S, np.zeros((6 - joint.nv, joint.nv)), q, label="T^T S")

@@ -45,14 +45,12 @@ class Singularity:
 
 
 def rank_of(S: np.ndarray) -> int:
-    """Return the rank of a motion subspace."""
     values = np.linalg.svd(S, compute_uv=False)
     return int((values > RANK * max(1.0, values.max(initial=0.0))).sum())
 
 
 @check("rank", "rank S(q) = nv at almost every q")
 def rank(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Count independent columns."""
     if not joint.nv:
         raise Skip("there are no columns")
     ranks = [rank_of(columns(joint.motion_subspace(q))) for q in samples.q]
@@ -84,13 +82,13 @@ def _search(joint: Joint, start: Numbers, samples: Samples) -> Singularity | Non
     q, g = start, np.zeros(joint.nv)
     for _ in range(STEPS):
         u, sigma, w = _smallest(joint, q)
-        if sigma < SMALL * 1e-3:
+        if sigma < SMALL * 1e-3:  # near enough: further steps would be rounding
             break
         g = np.array([u @ _rate(joint, q, e) @ w for e in np.eye(joint.nv)])
-        if g @ g < 1e-12:
+        if g @ g < 1e-12:  # nothing changes sigma here, or it is not differentiable
             break
         step = -sigma * g / (g @ g)
-        step *= min(1.0, STRIDE / np.linalg.norm(step))
+        step *= min(1.0, STRIDE / np.linalg.norm(step))  # a long step leaves the range in which sigma is nearly linear
         moved = floats(joint.integrate(q, tuple(step)))
         if not samples.holds(moved):
             return None
@@ -114,7 +112,7 @@ def _rate(joint: Joint, q: Numbers, e: np.ndarray) -> np.ndarray:
 
 
 def _remains(joint: Joint, q: Numbers, e: np.ndarray, samples: Samples) -> bool:
-    """Return whether the joint stays singular along a velocity."""
+    # Three places that no period of pi has in common.
     ahead = [floats(joint.integrate(q, tuple(t * e))) for t in (-0.4, 0.3, 0.9)]
     return all(_smallest(joint, there)[1] < 1e-5 for there in ahead if samples.holds(there))
 
@@ -131,7 +129,6 @@ def _named(joint: Joint, q: Numbers, found: int, free: tuple[bool, ...]) -> str:
 
 
 def angle(x: float) -> str:
-    """Return a number, as a multiple of pi / 2 if it is one."""
     turns = x / (0.5 * math.pi)
     k = round(turns)
     if k and abs(turns - k) < 1e-6:

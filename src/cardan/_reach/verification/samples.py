@@ -11,12 +11,12 @@ import numpy as np
 
 from cardan._algebra.spatial import SE3
 from cardan._reach.verification.differences import subspace_by_differences
-from cardan._reach.verification.finding import Numbers
 from cardan._robot.joints import Joint, Limits
 from cardan._robot.joints.domain import narrowed
 
+Numbers = tuple[float, ...]
+# Room left at both ends of bounded positions, as a part of their range, or of one where that has no end [rad, m].
 MARGIN = 0.02
-"""Room left at both ends of bounded positions, as a part of their range, or of one where that has no end [rad, m]."""
 
 
 class TransformAlone(Joint):
@@ -26,68 +26,55 @@ class TransformAlone(Joint):
         self.joint, self.manifold, self.domain = joint, joint.manifold, joint.domain
 
     def transform(self, q: Any) -> SE3:
-        """Return the joint's."""
         return self.joint.transform(q)
 
 
 @dataclass
 class Samples:
-    """Configurations (the neutral one if it is within the limits, then random ones), velocities and accelerations.
+    """Configurations (the neutral one if it is within the limits, then random ones), velocities and accelerations."""
 
-    Args:
-        joint: whose.
-        count: number of configurations.
-        seed: of the random numbers.
-        limits: positions to keep within, beside those of the joint's domain.
-    """
-
-    joint: Joint
-    count: int = 12
-    seed: int = 0
-    limits: Limits | None = None
+    joint: Joint  # whose
+    count: int = 12  # number of configurations
+    seed: int = 0  # of the random numbers
+    limits: Limits | None = None  # positions to keep within, beside those of the joint's domain
 
     @cached_property
     def bounds(self) -> Limits:
         """The positions to keep within, a little inside of what is allowed: differences look to both sides."""
         lower, upper = narrowed(self.joint, self.limits)
+        # A range without an end has no share.
         room = np.where(np.isfinite(upper - lower), MARGIN * (upper - lower), MARGIN)
         return Limits(lower=(lower + room).tolist(), upper=(upper - room).tolist())
 
     def random(self, count: int) -> np.ndarray:
-        """Return random configurations, shape (count, nq)."""
         found = self.joint.random_configuration((count,), seed=self.seed, limits=self.bounds)
         return found.reshape(count, self.joint.nq)
 
     def holds(self, q: Any) -> bool:
-        """Return whether a configuration is within the bounds."""
         x = np.array(self.joint.manifold.limit_coordinates(tuple(q)), dtype=float)
         return bool(np.all((x >= np.array(self.bounds.lower)) & (x <= np.array(self.bounds.upper))))
 
     @cached_property
     def q(self) -> list[Numbers]:
-        """The configurations."""
         neutral = floats(self.joint.neutral())
         found = [floats(q) for q in self.random(max(self.count - 1, 1))]
+        # The neutral one is where guards are missing.
         return [neutral if self.holds(neutral) else floats(self.random(self.count + 1)[-1]), *found]
 
     @cached_property
     def v(self) -> list[Numbers]:
-        """A velocity for each configuration."""
         return self._normal(1)
 
     @cached_property
     def a(self) -> list[Numbers]:
-        """An acceleration for each configuration."""
         return self._normal(2)
 
     @property
     def states(self) -> list[tuple[Numbers, Numbers]]:
-        """Configurations with velocities."""
         return list(zip(self.q, self.v, strict=True))
 
     @cached_property
     def poses(self) -> list[SE3]:
-        """The transform at each configuration."""
         return [self.joint.transform(q) for q in self.q]
 
     @cached_property
@@ -97,7 +84,6 @@ class Samples:
 
     @cached_property
     def alone(self) -> Joint:
-        """The joint without its closed forms."""
         return TransformAlone(self.joint)
 
     def _normal(self, stream: int) -> list[Numbers]:
@@ -106,7 +92,6 @@ class Samples:
 
 
 def floats(values: Any) -> Numbers:
-    """Return numbers as a tuple of floats."""
     return tuple(float(e) for e in values)
 
 
@@ -116,5 +101,4 @@ def columns(motions: Sequence[Any]) -> np.ndarray:
 
 
 def vector(motion: Any) -> np.ndarray:
-    """Return a motion or wrench as six numbers."""
     return np.array([float(e) for e in motion.scalars()])

@@ -32,7 +32,6 @@ from cardan._robot.joints.first_checks import (
 
 @check("sizes", "nq and nv are those of the manifold, of its maps and of the names", essential=True)
 def sizes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Compare all lengths with nq and nv."""
     if fault := manifold_fault(joint):
         ledger.fail(fault.what)
         ledger.cause = fault.cure
@@ -43,7 +42,6 @@ def sizes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("transform", "transform(q) is a pose of finite numbers", essential=True)
 def transform(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Evaluate the transform everywhere."""
     for q in samples.q:
         ledger.now = (q, None)
         X = joint.transform(q)
@@ -51,7 +49,7 @@ def transform(joint: Joint, samples: Samples, ledger: Ledger) -> None:
             ledger.fail(fault.what, q)
             ledger.cause = fault.cure
             return
-        numbers = entries(X)
+        numbers = entries(X)  # a number that is not finite is compared with 0, and so is wrong
         ledger.see(numbers, np.where(np.isfinite(numbers), numbers, 0.0), q, label="[R row by row, p]")
     if ledger.failed and ledger.place == samples.q[0]:
         kinds = {4: "; for a quaternion it is UnitQuaternion()", 2: "; for (cos, sin) it is UnitComplex()"}
@@ -61,7 +59,6 @@ def transform(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("shapes", "S has nv columns, each a Motion; the bias is a Motion; there are nv efforts", essential=True)
 def shapes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Look at what motion_subspace, bias and efforts return."""
     for q, v in samples.states:
         ledger.now = (q, v)
         S, bias, efforts = list(joint.motion_subspace(q)), joint.bias(q, v), joint.efforts(q, v)
@@ -73,9 +70,9 @@ def shapes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("no memory", "every call with the same q gives the same result, whatever was called before", 1e-15)
 def memory(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Evaluate in two orders and look for attributes that changed."""
     before = _attributes(joint)
     first = [_everything(joint, q, v) for q, v in samples.states]
+    # Another order: what a joint remembers shows.
     backwards = [_everything(joint, q, v) for q, v in reversed(samples.states)]
     for (q, v), a, b in zip(samples.states, first, reversed(backwards), strict=True):
         ledger.see(b, a, q, v, label="[transform, S, bias, efforts]")
@@ -104,7 +101,6 @@ def _attributes(joint: Joint) -> dict[str, str]:
 
 @check("value", "copies, pickles and rebuilds are equal to the joint, with an equal hash")
 def value(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Copy, pickle, build again, compare."""
     ways = {"a copy": copy.deepcopy, "a pickle": lambda j: pickle.loads(pickle.dumps(j))}
     if dataclasses.is_dataclass(joint):
         ways["one built from parameters()"] = lambda j: type(j)(**j.parameters())
@@ -146,7 +142,6 @@ def serialisation(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 
 @check("traced", "transform, S, bias and efforts run on symbols", essential=True)
 def traced(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    """Trace each on its own, to name the one that does not run."""
     q, v = Array("q", (joint.nq,)), Array("v", (joint.nv,))
     methods: dict[str, tuple[Any, list[Array]]] = {
         "transform": (lambda q: joint.transform(q).matrix().ravel().tolist(), [q]),

@@ -3,43 +3,42 @@
 from __future__ import annotations
 
 from cardan._algebra.errors import DTypeError, ParameterError
-from cardan._reach.verification import dynamics, manifold_laws, motion, numerics, poses, rank, relations, structure
+from cardan._reach.verification import dynamics, laws, motion, numerics, rank, structure
 from cardan._reach.verification.certificate import Certificate
-from cardan._reach.verification.check import Check
-from cardan._reach.verification.finding import Finding
+from cardan._reach.verification.check import Check, Finding
+from cardan._reach.verification.numerics import speed
 from cardan._reach.verification.samples import Samples
-from cardan._reach.verification.speed import speed
 from cardan._robot.joints import Joint, Limits
 from cardan._robot.joints.domain import narrowed
 
 CHECKS: tuple[Check, ...] = (
     structure.sizes,
     structure.transform,
-    poses.rigid,
+    laws.rigid,
     motion.smooth,
     structure.shapes,
     structure.memory,
     structure.value,
     structure.serialisation,
-    poses.off_manifold,
-    manifold_laws.inverse_maps,
-    manifold_laws.velocity_maps,
-    manifold_laws.retraction,
-    manifold_laws.chart_rates,
-    manifold_laws.representatives,
+    laws.off_manifold,
+    laws.inverse_maps,
+    laws.velocity_maps,
+    laws.retraction,
+    laws.chart_rates,
+    laws.representatives,
     motion.subspace,
     motion.derived_subspace,
     motion.bias,
     motion.derived_bias,
     rank.rank,
     motion.wrenches,
-    poses.limits,
-    poses.round_trip,
+    laws.limits,
+    laws.round_trip,
     structure.traced,
     motion.subspace_rate,
     motion.uses,
-    relations.reversal,
-    relations.equivalence,
+    laws.reversal,
+    laws.equivalence,
     dynamics.kinetic_energy,
     dynamics.mass_matrix,
     dynamics.forward_inverse,

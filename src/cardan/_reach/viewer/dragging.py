@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +16,11 @@ from cardan._algebra.errors import UnknownNameError
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.coordinates.model_converter import owners
+from cardan._motion.tasks import FramePose, inverse_kinematics
 from cardan._reach.viewer.placement import Placement, pose_matrix, quaternion_wxyz
-from cardan._reach.viewer.reaching import reached
+from cardan._reach.viewer.served_scene import MovableRobot
+from cardan._robot.model import Model
 from cardan._robot.records import WORLD, Connection
-
-if TYPE_CHECKING:
-    from cardan._reach.viewer.shown_robot import ShownRobot
 
 NOTHING = "nothing"
 
@@ -33,13 +32,14 @@ class Dragging:
         latency: time from the last message of the browser to its answer's being sent [s].
     """
 
-    def __init__(self, robot: ShownRobot) -> None:
+    def __init__(self, robot: MovableRobot) -> None:
         self.robot, self.latency = robot, float("nan")
         self.frame: str | None = None
         self.joint: Connection | None = None
         self._held = threading.Event()
         model = robot.model
-        self._joints = {c.name: c for c in owners(model) if is_draggable(c)}
+        # A joint that turns and has three freedoms is moved better by a handle than by sliders.
+        self._joints = {c.name: c for c in owners(model) if c.joint.nv >= 3 and motions_of(c)[1]}
         names = [f"joint {name}" for name in self._joints]
         self._choices = (NOTHING, *names, *(f"frame {n}" for n in model.frame_names if model.attachment(n).node >= 0))
         scene, path = robot.served.server.scene, f"/{robot.name.replace('/', ' ')}/handle"
@@ -51,11 +51,7 @@ class Dragging:
     # --- what it is on ---
 
     def hold(self, frame: str | None = None, joint: str | None = None) -> None:
-        """Put the handle on a frame or a joint, or on nothing.
-
-        Raises:
-            UnknownNameError: for a frame that does not exist, or a joint that is not moved by a handle.
-        """
+        """Put the handle on a frame or a joint, or on nothing; UnknownNameError for one that has no handle."""
         if frame is not None:
             self.robot.model.attachment(frame)
         if joint is not None and joint not in self._joints:
@@ -93,7 +89,6 @@ class Dragging:
             self.handle.position, self.handle.wxyz = X[:3, 3], quaternion_wxyz(X[:3, :3])
 
     def _pose(self, at: Placement) -> np.ndarray:
-        """Return the pose of what it is on, in the scene."""
         if self.joint is None:
             return at.matrix(self.frame or WORLD, self.robot.world)
         return at.matrix(self.joint.child, self.robot.world) @ self.joint.child_pose.matrix()
@@ -126,7 +121,6 @@ class Dragging:
         self.latency = time.perf_counter() - came
 
     def _of_joint(self, c: Connection, target: np.ndarray) -> np.ndarray:
-        """Return the configuration in which a joint's child is as near to a pose as the joint allows."""
         robot = self.robot
         X_parent = robot.placement().matrix(c.parent, robot.world) @ c.parent_pose.matrix()
         q, own = robot.rows[robot.world].copy(), robot.model.q_slice(c.name)
@@ -135,13 +129,22 @@ class Dragging:
         return q
 
 
-def is_draggable(c: Connection) -> bool:
-    """Return whether a joint is moved better by a handle than by sliders: one that turns, and has three freedoms."""
-    return c.joint.nv >= 3 and motions_of(c)[1]
-
-
 def motions_of(c: Connection) -> tuple[bool, bool]:
     """Return whether a joint moves its child along some line, and whether it turns it."""
     columns = c.joint.motion_subspace(tuple(c.joint.neutral()))
     parts = [[abs(float(e)) > 1e-9 for column in columns for e in getattr(column, p)] for p in ("linear", "angular")]
     return any(parts[0]), any(parts[1])
+
+
+FIRMLY = 100.0  # weight of a floating base's staying: an error of 1 cm there counts as much as one of 1 m at the handle
+
+
+def reached(model: Model, frame: str, target: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """Return the configuration near q, (nq,), in which a frame is at a pose (4, 4) in the world, or as near as found.
+
+    A base that floats stays where it is, unless it is the base that is dragged.
+    """
+    bases = [c.child for c in owners(model) if c.parent == WORLD and c.joint.is_floating]
+    held = [base for base in bases if model.attachment(base).node != model.attachment(frame).node]
+    stay = [FramePose(base, frame_transform(model, q, frame=base), weight=FIRMLY) for base in held]
+    return inverse_kinematics(model, [FramePose(frame, target), *stay], q0=q, restarts=0).q

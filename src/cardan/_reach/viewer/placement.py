@@ -15,17 +15,9 @@ from cardan._robot.model import Model
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Poses of bodies and frames in the scene.
-
-    Args:
-        rows: where each one's pose is, by name.
-        positions: [m], shape (worlds, rows, 3).
-        wxyz: unit quaternions, shape (worlds, rows, 4).
-    """
-
-    rows: dict[str, int]
-    positions: np.ndarray
-    wxyz: np.ndarray
+    rows: dict[str, int]  # where each one's pose is, by name
+    positions: np.ndarray  # [m], shape (worlds, rows, 3)
+    wxyz: np.ndarray  # unit quaternions, shape (worlds, rows, 4)
 
     def points(self, names: list[str], local: np.ndarray) -> np.ndarray:
         """Return points (n, 3), each in the axes of one body or frame, in the scene: shape (worlds, n, 3)."""
@@ -37,19 +29,12 @@ class Placement:
         return product(self.wxyz[:, [self.rows[name] for name in names]], local)
 
     def matrix(self, name: str, world: int) -> np.ndarray:
-        """Return a pose in one world, as a homogeneous matrix (4, 4)."""
         row = self.rows[name]
         return pose_matrix(self.positions[world, row], self.wxyz[world, row])
 
 
-def placed(model: Model, q: np.ndarray, offsets: np.ndarray) -> Placement:
-    """Return the poses of all bodies and frames.
-
-    Args:
-        model: the robot.
-        q: configurations, shape (worlds, nq).
-        offsets: where each world's origin is in the scene [m], shape (worlds, 3).
-    """
+def place_bodies(model: Model, q: np.ndarray, offsets: np.ndarray) -> Placement:
+    """Return the poses of bodies and frames at configurations (worlds, nq), worlds at offsets (worlds, 3) [m]."""
     poses = body_poses(model, q, bodies=model.frame_names)
     rows = {name: row for row, name in enumerate(model.frame_names)}
     return Placement(rows, poses[..., :3] + offsets[:, None], poses[..., [6, 3, 4, 5]])
@@ -90,6 +75,5 @@ def pose_matrix(position: np.ndarray, wxyz: np.ndarray) -> np.ndarray:
 
 
 def quaternion_wxyz(R: np.ndarray) -> np.ndarray:
-    """Return the quaternion of a rotation matrix (3, 3)."""
     xyzw = quaternion_xyzw_from_matrix(Matrix3(float(e) for e in np.ravel(R)))
     return np.array(xyzw, dtype=float)[[3, 0, 1, 2]]

@@ -14,10 +14,9 @@ from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._algebra.scalar import is_finite
 from cardan._compiler.runtime.staging import write_whole
-from cardan._dynamics.algorithms.configuration import interpolate
 from cardan._dynamics.call.arguments import numeric_array
-from cardan._reach.viewer.mailbox import RATE
-from cardan._reach.viewer.served_scene import ServedScene
+from cardan._reach.pictures.animation import between
+from cardan._reach.viewer.served_scene import RATE, ServedScene
 from cardan._reach.viewer.shown_robot import ShownRobot, checked_rows
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -61,16 +60,13 @@ class Playback:
             self._loop = gui.add_checkbox("again and again", self.loop)
         self._button.on_click(by_browser(lambda _: self.pause() if self.is_playing else self.resume(), always=True))
         self._slider.on_update(by_browser(self.seek))
-        self._speed.on_update(by_browser(self._run_at))
+        self._speed.on_update(by_browser(lambda value: setattr(self, "speed", max(float(value), 0.0))))
         self._loop.on_update(by_browser(lambda value: setattr(self, "loop", bool(value))))
 
     def remove(self) -> None:
         """Stop, and take the controls away."""
         self.pause()
         self._folder.remove()
-
-    def _run_at(self, speed: str) -> None:
-        self.speed = max(float(speed), 0.0)
 
     # --- what one can do with it ---
 
@@ -156,7 +152,7 @@ class Playback:
 
     def _show(self) -> None:
         for robot, path in self.paths.items():
-            robot.rows = sample(robot, path, self.times, self.time)
+            robot.rows = between(robot.model, path, self.times, self.time)
             robot.draw()
         self.served.mailbox.post("time", self._follow, after=0.1, replace=False)
 
@@ -164,21 +160,8 @@ class Playback:
         self._slider.value = self.time
 
 
-def sample(robot: ShownRobot, path: np.ndarray, times: np.ndarray, at: float) -> np.ndarray:
-    """Return the configurations at a time, (worlds, nq): between samples along the shortest way in the manifold."""
-    k = int(np.clip(np.searchsorted(times, at, side="right") - 1, 0, max(len(times) - 2, 0)))
-    if len(times) == 1 or at <= times[k]:
-        return path[k]
-    share = min((at - times[k]) / (times[k + 1] - times[k]), 1.0)
-    return interpolate(robot.model, path[k], path[k + 1], share)
-
-
 def checked_path(robot: ShownRobot, trajectory: Any) -> np.ndarray:
-    """Return a trajectory as an array (T, worlds, nq).
-
-    Raises:
-        ShapeError, DTypeError, NotFiniteError, ConfigurationError: if it is none of this robot.
-    """
+    """Return a trajectory as an array (T, worlds, nq); ShapeError and others if it is not one of this robot."""
     where, nq, worlds = f"viewer: trajectory of {robot.name!r}", robot.model.nq, len(robot.rows)
     array = numeric_array(where, "trajectory", trajectory)
     if array.ndim not in (2, 3) or 0 in array.shape or (array.ndim == 3 and array.shape[1] != worlds):
@@ -192,11 +175,7 @@ def checked_path(robot: ShownRobot, trajectory: Any) -> np.ndarray:
 
 
 def checked_times(times: Any, dt: float | None, number: int) -> np.ndarray:
-    """Return the times of the samples [s]: as given, or dt apart, or drawn one by one.
-
-    Raises:
-        ParameterError: for both, times that do not ascend, or another number of them; for a dt that is not > 0.
-    """
+    """Return the times of the samples [s]: as given, or dt apart, or drawn one by one; ParameterError for others."""
     if times is None:
         return positive("dt of a trajectory", 1.0 / RATE if dt is None else dt, "s") * np.arange(number)
     if dt is not None:

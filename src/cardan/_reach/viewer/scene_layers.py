@@ -7,40 +7,42 @@ of positions and one of quaternions for each thing drawn, however many worlds th
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import DescriptionWarning, ParameterError
-from cardan._algebra.spatial import Inertia, Vector3
+from cardan._algebra.errors import DescriptionWarning, ParameterError, ShapeError
+from cardan._algebra.spatial import SE3, Inertia, Vector3
 from cardan._dynamics.algorithms.centroidal import center_of_mass
+from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._reach.pictures.scene import PALETTE
-from cardan._reach.viewer.link_boxes import link_boxes
 from cardan._reach.viewer.placement import Placement, quaternion_wxyz
-from cardan._reach.viewer.triangles import PLAIN, Surface, add_spheres, surface_of, unit_sphere
-from cardan._robot.geometry.shapes import Mesh, Plane, Shape
+from cardan._reach.viewer.triangles import PLAIN, DrawnSurface, add_spheres, surface_of, unit_sphere
+from cardan._robot.geometry.contacts import Contacts
+from cardan._robot.geometry.shapes import Box, Mesh, Plane, Shape
 from cardan._robot.model import Model
 
 MASS_COLOUR, INERTIA_COLOUR, CLOSURE_COLOUR = (225, 60, 60), (80, 130, 225), (230, 40, 160)
-DIFFUSE = 0.35
-"""Opacity of ellipsoids of inertia, which lie inside the robot."""
+DIFFUSE = 0.35  # opacity of ellipsoids of inertia, which lie inside the robot
 
 
-class Layer(ABC):
+# Sends what there is to see at configurations q, shape (worlds, nq), and poses in the scene.
+Draw = Callable[[np.ndarray, Placement], None]
+
+
+@dataclass(slots=True)
+class Layer:
     """Something that is drawn of a robot, and can be hidden."""
 
-    def __init__(self, scene: Any, path: str, visible: bool) -> None:
-        self.path, self.node = path, scene.add_frame(path, show_axes=False, visible=visible)
-
-    @abstractmethod
-    def draw(self, q: np.ndarray, at: Placement) -> None:
-        """Send what there is to see at configurations q, shape (worlds, nq)."""
+    node: Any  # of viser's scene
+    draw: Draw  # sends what there is to see
+    things: Sequence[tuple[int, Any]] = ()  # of shapes: the row of the body's pose, and what viser shows there
 
 
-def moved(handle: Any, positions: np.ndarray, wxyz: np.ndarray) -> None:
+def move(handle: Any, positions: np.ndarray, wxyz: np.ndarray) -> None:
     """Send where the instances of a thing are."""
     handle.batched_positions = np.ascontiguousarray(positions, np.float32)
     handle.batched_wxyzs = np.ascontiguousarray(wxyz, np.float32)
@@ -49,40 +51,31 @@ def moved(handle: Any, positions: np.ndarray, wxyz: np.ndarray) -> None:
 # --- shapes -------------------------------------------------------------------------------------------------------
 
 
-class Shapes(Layer):
-    """Shapes of one role."""
+def shapes(
+    node: Any, scene: Any, path: str, drawn: Sequence[tuple[str, DrawnSurface]], at: Placement, pick: Callable[..., Any]
+) -> Layer:
+    """Add shapes of one role; `pick` is called with the body, and the world, of one that is clicked."""
+    things = []
+    for k, (body, surface) in enumerate(drawn):
+        handle = _instances(scene, f"{path}/{k} {body.replace('/', ' ')}", surface, at, at.rows[body])
+        handle.on_click(_clicked(pick, body))
+        things.append((at.rows[body], handle))
 
-    def __init__(
-        self, scene: Any, path: str, visible: bool, shapes: Sequence[tuple[str, Surface]], at: Placement
-    ) -> None:
-        super().__init__(scene, path, visible)
-        places = ((body, at.rows[body], surface) for body, surface in shapes)
-        self.bodies = [body for body, _ in shapes]
-        self.things = [
-            (row, _instances(scene, f"{path}/{k} {body.replace('/', ' ')}", surface, at, row))
-            for k, (body, row, surface) in enumerate(places)
-        ]
+    def draw(q: np.ndarray, at: Placement) -> None:
+        for row, handle in things:
+            move(handle, at.positions[:, row], at.wxyz[:, row])
 
-    def on_click(self, picked: Callable[[str, int], Any]) -> None:
-        """Call a function with the body, and the world, of a shape that is clicked."""
-
-        def noted(body: str) -> Callable[[Any], Any]:
-            async def note(event: Any) -> None:
-                picked(body, event.instance_index or 0)
-
-            return note
-
-        for body, (_, handle) in zip(self.bodies, self.things, strict=True):
-            handle.on_click(noted(body))
-
-    def draw(self, q: np.ndarray, at: Placement) -> None:
-        """Move every shape to where its body is."""
-        for row, handle in self.things:
-            moved(handle, at.positions[:, row], at.wxyz[:, row])
+    return Layer(node, draw, things)
 
 
-def _instances(scene: Any, path: str, surface: Surface, at: Placement, row: int) -> Any:
-    """Add a surface to the scene, in every world."""
+def _clicked(pick: Callable[..., Any], body: str) -> Callable[[Any], Any]:
+    async def note(event: Any) -> None:
+        pick(body, event.instance_index or 0)
+
+    return note
+
+
+def _instances(scene: Any, path: str, surface: DrawnSurface, at: Placement, row: int) -> Any:
     where = {"batched_wxyzs": at.wxyz[:, row], "batched_positions": at.positions[:, row], "lod": "off"}
     if surface.glb:
         return scene.add_batched_glb(path, surface.glb, **where)
@@ -93,7 +86,7 @@ def _instances(scene: Any, path: str, surface: Surface, at: Placement, row: int)
     return scene.add_batched_meshes_simple(path, surface.vertices, faces, flat_shading=surface.flat, **look, **where)
 
 
-def surfaces(model: Model, role: str) -> list[tuple[str, Surface]]:
+def surfaces(model: Model, role: str) -> list[tuple[str, DrawnSurface]]:
     """Return what can be drawn of the shapes of a role, with the bodies they are on.
 
     A body without visual shapes is seen by its collision shapes. Others are made up: a box for a link whose meshes are
@@ -120,7 +113,7 @@ def _is_the_grid(shape: Shape) -> bool:
     return isinstance(shape.geometry, Plane) and tuple(up) == (0.0, 0.0, 1.0) and shape.pose.translation[2] == 0.0
 
 
-def _readable(shape: Shape, rgb: tuple[float, ...]) -> Surface | None:
+def _readable(shape: Shape, rgb: tuple[float, ...]) -> DrawnSurface | None:
     """Return what is drawn for a shape; None, and a warning, if it is a mesh that cannot be read."""
     try:
         return surface_of(shape, rgb)
@@ -132,7 +125,7 @@ def _readable(shape: Shape, rgb: tuple[float, ...]) -> Surface | None:
         return None
 
 
-def bounds(model: Model, shapes: Iterable[tuple[str, Surface]], at: Placement) -> tuple[np.ndarray, np.ndarray]:
+def bounds(model: Model, shapes: Iterable[tuple[str, DrawnSurface]], at: Placement) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and largest coordinates of what is drawn in the first world, planes aside [m]."""
     endless = {shape.body for shape in model.shapes if isinstance(shape.geometry, Plane)}
     corners = [at.positions[0]]
@@ -148,69 +141,49 @@ def bounds(model: Model, shapes: Iterable[tuple[str, Surface]], at: Placement) -
 # --- what is not seen of a real robot -----------------------------------------------------------------------------
 
 
-class Axes(Layer):
-    """The axes of all bodies and frames: x red, y green, z blue."""
-
-    def __init__(self, scene: Any, path: str, visible: bool, size: float, at: Placement) -> None:
-        super().__init__(scene, path, visible)
-        length = {"axes_length": 0.1 * size, "axes_radius": 0.004 * size}
-        self.handle = scene.add_batched_axes(f"{path}/axes", _rows(at.wxyz), _rows(at.positions), **length)
-
-    def draw(self, q: np.ndarray, at: Placement) -> None:
-        """Move the axes."""
-        moved(self.handle, _rows(at.positions), _rows(at.wxyz))
+def axes(scene: Any, path: str, size: float, at: Placement) -> Draw:
+    """Add the axes of all bodies and frames: x red, y green, z blue."""
+    length = {"axes_length": 0.1 * size, "axes_radius": 0.004 * size}
+    handle = scene.add_batched_axes(f"{path}/axes", _rows(at.wxyz), _rows(at.positions), **length)
+    return lambda q, at: move(handle, _rows(at.positions), _rows(at.wxyz))
 
 
 def _rows(array: np.ndarray) -> np.ndarray:
     return array.reshape(-1, array.shape[-1])
 
 
-class MassCentre(Layer):
-    """The centre of mass of the whole robot."""
+def mass_centre(scene: Any, path: str, size: float, model: Model, offsets: np.ndarray) -> Draw:
+    """Add the centre of mass of the whole robot."""
+    handle = add_spheres(scene, f"{path}/point", 0.02 * size, offsets, MASS_COLOUR)
 
-    def __init__(self, scene: Any, path: str, visible: bool, size: float, model: Model, offsets: np.ndarray) -> None:
-        super().__init__(scene, path, visible)
-        self.model, self.offsets = model, offsets
-        self.handle = add_spheres(scene, f"{path}/point", 0.02 * size, offsets, MASS_COLOUR)
+    def draw(q: np.ndarray, at: Placement) -> None:
+        handle.batched_positions = np.asarray(center_of_mass(model, q) + offsets, np.float32)
 
-    def draw(self, q: np.ndarray, at: Placement) -> None:
-        """Move the point."""
-        self.handle.batched_positions = np.asarray(center_of_mass(self.model, q) + self.offsets, np.float32)
+    return draw
 
 
-class Inertias(Layer):
-    """For each body the ellipsoid of uniform density that has its mass and inertia."""
+def inertias(scene: Any, path: str, model: Model, at: Placement) -> Draw:
+    """Add for each body the ellipsoid of uniform density that has its mass and inertia."""
+    heavy = [(b.name, b.inertia) for b in model.bodies if b.inertia is not None and b.inertia.mass > 0.0]
+    names = [name for name, _ in heavy]
+    centres = np.array([tuple(inertia.com) for _, inertia in heavy], dtype=float).reshape(-1, 3)
+    found = [equivalent_ellipsoid(inertia) for _, inertia in heavy]
+    turns = np.array([quaternion_wxyz(R) for _, R in found]).reshape(-1, 4)
+    radii = np.tile(np.array([radii for radii, _ in found]).reshape(-1, 3), (len(at.positions), 1))
 
-    def __init__(self, scene: Any, path: str, visible: bool, model: Model, at: Placement) -> None:
-        super().__init__(scene, path, visible)
-        heavy = [(b.name, b.inertia) for b in model.bodies if b.inertia is not None and b.inertia.mass > 0.0]
-        self.names = [name for name, _ in heavy]
-        self.centres = np.array([tuple(inertia.com) for _, inertia in heavy], dtype=float).reshape(-1, 3)
-        found = [equivalent_ellipsoid(inertia) for _, inertia in heavy]
-        self.turns = np.array([quaternion_wxyz(R) for _, R in found]).reshape(-1, 4)
-        radii = np.tile(np.array([radii for radii, _ in found]).reshape(-1, 3), (len(at.positions), 1))
-        look = {"batched_scales": radii, "batched_colors": INERTIA_COLOUR, "opacity": DIFFUSE, "lod": "off"}
-        self.handle = scene.add_batched_meshes_simple(f"{path}/solids", *unit_sphere(), *self._where(at)[::-1], **look)
+    def where(at: Placement) -> tuple[np.ndarray, np.ndarray]:
+        return _rows(at.points(names, centres)), _rows(at.turns(names, turns))
 
-    def _where(self, at: Placement) -> tuple[np.ndarray, np.ndarray]:
-        return _rows(at.points(self.names, self.centres)), _rows(at.turns(self.names, self.turns))
-
-    def draw(self, q: np.ndarray, at: Placement) -> None:
-        """Move the ellipsoids."""
-        moved(self.handle, *self._where(at))
+    look = {"batched_scales": radii, "batched_colors": INERTIA_COLOUR, "opacity": DIFFUSE, "lod": "off"}
+    handle = scene.add_batched_meshes_simple(f"{path}/solids", *unit_sphere(), *where(at)[::-1], **look)
+    return lambda q, at: move(handle, *where(at))
 
 
 def equivalent_ellipsoid(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ellipsoid of uniform density with a mass and inertia: its semi-axes, shape (3,) [m], and their axes.
+    """Return the ellipsoid of uniform density with a mass and inertia: its semi-axes, (3,) [m], and their axes, (3, 3).
 
     With the principal moments A, B, C, the semi-axes are a = sqrt(5/2 (B + C - A) / m) and so on. A moment that breaks
-    the triangle inequality gives an ellipsoid that is flat.
-
-    Args:
-        inertia: of a body with mass.
-
-    Returns:
-        The semi-axes, and the rotation matrix, shape (3, 3), whose columns are their directions in the body.
+    the triangle inequality gives an ellipsoid that is flat. The axes are the columns of a rotation matrix.
     """
     about = np.array(inertia.inertia_at_com.matrix().rows(), dtype=float)
     moments, axes = np.linalg.eigh(about)
@@ -219,24 +192,99 @@ def equivalent_ellipsoid(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
     return np.sqrt(np.maximum(squares, 0.0)), axes
 
 
-class Closures(Layer):
-    """A line between the two halves of every joint that closes a loop: of no length where a hinge is closed."""
+def closures(scene: Any, path: str, size: float, model: Model, at: Placement) -> Draw:
+    """Add a line between the two halves of every joint that closes a loop: of no length where a hinge is closed."""
+    halves = [half for c in model.closures for half in ((c.parent, c.parent_pose), (c.child, c.child_pose))]
+    names = [name for name, _ in halves]
+    local = np.array([tuple(X.translation) for _, X in halves], dtype=float).reshape(-1, 3)
+    ends = at.points(names, local).reshape(-1, 2, 3)
+    line = scene.add_line_segments(f"{path}/lines", ends, CLOSURE_COLOUR, thickness=0.01 * size)
+    balls = add_spheres(scene, f"{path}/halves", 0.012 * size, ends.reshape(-1, 3), CLOSURE_COLOUR)
 
-    def __init__(self, scene: Any, path: str, visible: bool, size: float, model: Model, at: Placement) -> None:
-        super().__init__(scene, path, visible)
-        ends = [(c.parent, c.parent_pose, c.child, c.child_pose) for c in model.closures]
-        self.names = [name for parent, _, child, _ in ends for name in (parent, child)]
-        poses = [X for _, X_parent, _, X_child in ends for X in (X_parent, X_child)]
-        self.local = np.array([tuple(X.translation) for X in poses], dtype=float).reshape(-1, 3)
-        segments = self._segments(at)
-        self.line = scene.add_line_segments(f"{path}/lines", segments, CLOSURE_COLOUR, thickness=0.01 * size)
-        self.balls = add_spheres(scene, f"{path}/halves", 0.012 * size, segments.reshape(-1, 3), CLOSURE_COLOUR)
+    def draw(q: np.ndarray, at: Placement) -> None:
+        ends = at.points(names, local).reshape(-1, 2, 3).astype(np.float32)
+        line.points, balls.batched_positions = ends, _rows(ends)
 
-    def _segments(self, at: Placement) -> np.ndarray:
-        return at.points(self.names, self.local).reshape(-1, 2, 3)
+    return draw
 
-    def draw(self, q: np.ndarray, at: Placement) -> None:
-        """Move both ends."""
-        segments = self._segments(at)
-        self.line.points = segments.astype(np.float32)
-        self.balls.batched_positions = _rows(segments).astype(np.float32)
+
+# --- boxes for links that have nothing to draw ---
+
+THICKNESS = 0.12  # of a box, as a share of the link's length: thin enough that neighbours can be told apart
+LEAST = 0.01  # thickness of a box [m] where a model has no lengths at all
+
+
+def link_boxes(model: Model, bodies: list[str]) -> list[Shape]:
+    """Return a box for each body that has an extent or a mass."""
+    points = {body: extent_points(model, body) for body in bodies}
+    reach = max((float(np.abs(found).max(initial=0.0)) for found in points.values()), default=0.0)
+    least = max(0.2 * THICKNESS * reach, LEAST * (reach == 0.0))
+    return [_box(body, found, least) for body, found in points.items() if len(found) > 1]
+
+
+def extent_points(model: Model, body: str) -> np.ndarray:
+    """Return the origins of a body, of the joints it carries, and its centre of mass, in its axes, shape (n, 3) [m]."""
+    connections = (*model.connections, *model.closures)
+    found = [c.parent_pose.translation for c in connections if c.parent == body]
+    inertia = model.body(body).inertia
+    if inertia is not None and inertia.mass > 0.0:
+        found.append(inertia.com)
+    return np.array([(0.0, 0.0, 0.0), *(tuple(map(float, p)) for p in found)])
+
+
+def _box(body: str, points: np.ndarray, least: float) -> Shape:
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = max(0.5 * THICKNESS * float((high - low).max()), least)
+    size, centre = high - low + 2.0 * margin, 0.5 * (low + high)
+    return Shape(body, "visual", Box(tuple(size)), SE3(None, Vector3(*map(float, centre))))
+
+
+# --- contacts: points, and arrows for forces, or for the normals where forces are not known ---
+
+POINT_COLOUR, FORCE_COLOUR = (250, 190, 40), (60, 190, 90)
+# Radii of a point, and of an arrow's head and shaft, as shares of the robot's size.
+POINT, HEAD, SHAFT = 0.012, 0.02, 0.008
+
+
+def touching(found: Contacts) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return of all candidates those that touch: worlds (n,), points (n, 3) [m], normals (n, 3)."""
+    gaps = np.asarray(found.gap)
+    rows = np.argwhere(gaps <= 0.0)
+    at = tuple(rows.T)
+    worlds = rows[:, 0] if gaps.ndim > 1 else np.zeros(len(rows), int)
+    return worlds, np.asarray(found.point)[at].reshape(-1, 3), np.asarray(found.normal)[at].reshape(-1, 3)
+
+
+def checked_vectors(name: str, value: Any, like: tuple[int, ...] | None = None) -> np.ndarray:
+    """Return vectors of shape (n, 3), or (worlds, n, 3), as an array; errors name what does not fit."""
+    array = np.asarray(numeric_array("viewer.contacts", name, value), dtype=float)
+    if array.ndim not in (2, 3) or array.shape[-1] != 3 or (like is not None and array.shape != like):
+        expected = f"{like}, as the points" if like else "(n, 3), or (worlds, n, 3)"
+        raise ShapeError("viewer.contacts", name, got=array.shape, expected=expected)
+    check_finite("viewer.contacts", name, array.reshape(-1, 3), array.shape[:-1])
+    return array
+
+
+class TouchingPoints:
+    """What is drawn of contacts, at a path of viser's scene."""
+
+    def __init__(self, scene: Any, path: str) -> None:
+        self._scene, self._path, self._balls, self._arrows = scene, path, None, None
+
+    def draw(self, size: float, points: np.ndarray, arrows: np.ndarray) -> None:
+        ends = np.stack([points, points + arrows], axis=1)[np.linalg.norm(arrows, axis=1) > 1e-3 * size]
+        widths = {"shaft_radius": SHAFT * size, "head_radius": HEAD * size, "head_length": 2.5 * HEAD * size}
+        balls = partial(add_spheres, self._scene, f"{self._path}/points", POINT * size, points, POINT_COLOUR)
+        forces = partial(self._scene.add_arrows, f"{self._path}/forces", ends, FORCE_COLOUR, **widths)
+        self._balls = _renewed(self._balls, "batched_positions", points, balls)
+        self._arrows = _renewed(self._arrows, "points", ends, forces)
+
+
+def _renewed(handle: Any, name: str, array: np.ndarray, make: Callable[[], Any]) -> Any:
+    """Return what shows an array: moved where there are as many of them, so that nothing flickers; else made anew."""
+    if handle is not None and len(getattr(handle, name)) == len(array):
+        setattr(handle, name, array.astype(np.float32))
+        return handle
+    if handle is not None:
+        handle.remove()
+    return make() if len(array) else None

@@ -1,18 +1,107 @@
-"""viser's server with the one thread that changes what it shows, and the room that robots take in its scene."""
+"""viser's server, the one thread that changes what it shows, and the room that robots take in its scene.
+
+Of requests of one kind that wait, the thread does the last one alone. So a control loop that moves a robot a thousand
+times a second never waits for a browser, and the browser gets the newest state, at most `RATE` times a second.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import socket
-from collections.abc import Callable, Iterator
-from typing import Any
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
 
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.log import log
-from cardan._reach.viewer.mailbox import Mailbox
+from cardan._reach.viewer.placement import Placement
+from cardan._robot.model import Model
+
+RATE = 60.0  # of what is sent to browsers [1/s]: that at which screens are drawn
+Action = Callable[[], Any]
+
+
+class Mailbox:
+    """A thread and what waits for it; each round is done in a context, in which messages are sent together."""
+
+    def __init__(self, around: Callable[[], Any]) -> None:
+        self._around = around
+        self._waiting: dict[Hashable, tuple[float, Action]] = {}
+        self._change = threading.Condition()
+        self._closed = False
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._work, name="cardan viewer", daemon=True)
+        self._thread.start()
+
+    def post(self, kind: Hashable, action: Action, after: float = 0.0, *, replace: bool = True) -> None:
+        """Let the thread do an action in some time [s], instead of the one of its kind that waits.
+
+        Without `replace` the one that waits is done, and this one is not.
+        """
+        with self._change:
+            if not self._closed and (replace or kind not in self._waiting):
+                self._waiting[kind] = (time.monotonic() + after, action)
+                self._change.notify()
+
+    def flush(self, timeout: float) -> None:
+        """Wait until what was asked for before is done.
+
+        Raises:
+            TimeoutError: if it takes longer [s].
+            Exception: the first one that was raised by an action since the last call.
+        """
+        done = threading.Event()
+        self.post(done, done.set)
+        if not self._closed and threading.current_thread() is not self._thread and not done.wait(timeout):
+            raise TimeoutError(f"the viewer has not shown in {timeout:g} s what it was given")
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
+    def close(self) -> None:
+        with self._change:
+            self._closed = True
+            self._waiting.clear()
+            self._change.notify()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(timeout=5.0)
+
+    def _work(self) -> None:
+        while actions := self._due():
+            began = time.monotonic()
+            with self._around():
+                for action in actions:
+                    self._do(action)
+            time.sleep(max(0.0, began + 1.0 / RATE - time.monotonic()))
+
+    def _due(self) -> list[Action]:
+        """Wait until there is something to do, and return it; nothing at the end."""
+        with self._change:
+            while not self._closed:
+                now = time.monotonic()
+                due = [kind for kind, (when, _) in self._waiting.items() if when <= now]
+                if due:
+                    return [self._waiting.pop(kind)[1] for kind in due]
+                first = min((when for when, _ in self._waiting.values()), default=None)
+                self._change.wait(None if first is None else first - now)
+        return []
+
+    def _do(self, action: Action) -> None:
+        try:
+            action()
+        except Exception as error:  # one robot that cannot be shown must not stop the others
+            log().warning("the viewer could not show what it was given: %s", error)
+            self._failure = self._failure or error
+
+
+# --- the server ---
 
 FIRST_PORT = 8080
+# A grid [m] fainter than robots' edges, on a tint that white robots stand out from.
 GROUND = {
     "cell_size": 0.25,
     "section_size": 1.0,
@@ -23,21 +112,10 @@ GROUND = {
     "shadow_opacity": 0.3,
     "fade_distance": 15.0,
 }
-"""A grid [m] fainter than robots' edges, on a tint that white robots stand out from."""
 
 
 class ServedScene:
-    """What robots are shown on.
-
-    Args:
-        host: the address the page is served at.
-        port: its port; None for the first free one from `FIRST_PORT` on.
-        title: what is written above the controls.
-
-    Attributes:
-        server: viser's server.
-        mailbox: of the thread that changes what is shown.
-    """
+    """viser's server at an address and port, or the first free one from `FIRST_PORT` on, and its one thread."""
 
     def __init__(self, host: str, port: int | None, title: str) -> None:
         viser, _ = (package(name, "the viewer", "view") for name in ("viser", "trimesh"))
@@ -59,10 +137,7 @@ class ServedScene:
     def by_browser(self, action: Callable[..., Any], *context: Any, always: bool = False) -> Callable[[Any], Any]:
         """Return what viser calls for a widget: the action with the value a browser gave, in the scene's thread.
 
-        Args:
-            action: called with the context and the value.
-            context: what comes before it.
-            always: for buttons, whose clicks all count.
+        The context comes before the value. All clicks of buttons count (`always`); of other values the newest does.
         """
         kind = object()
 
@@ -74,7 +149,6 @@ class ServedScene:
         return note
 
     def close(self) -> None:
-        """End the thread and the server."""
         self.mailbox.close()
         with _silent():
             self.server.stop()
@@ -117,3 +191,23 @@ def _free_port(host: str, port: int | None) -> int:
             expected = f"one that can be served at ({error.strerror or error})"
             raise ParameterError(f"{what} of the viewer", got=got, expected=expected, hint=hint) from None
     return FIRST_PORT if port is None else port
+
+
+# --- robots in it ---
+
+
+class MovableRobot(Protocol):
+    """What sliders and handles move: a `ShownRobot`, as those see it."""
+
+    served: ServedScene
+    name: str
+    model: Model
+    rows: np.ndarray
+    start: np.ndarray
+    offsets: np.ndarray
+    size: float
+    world: int
+
+    def placement(self) -> Placement: ...
+    def led(self, q: np.ndarray, held: str = "") -> None: ...
+    def draw(self) -> None: ...

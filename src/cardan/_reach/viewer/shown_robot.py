@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,10 @@ from cardan._dynamics.functions.assembly import assemble
 from cardan._motion.simulation import State
 from cardan._reach.viewer import scene_layers
 from cardan._reach.viewer.dragging import Dragging
-from cardan._reach.viewer.joint_sliders import JointSliders
-from cardan._reach.viewer.placement import Placement, grid, placed
+from cardan._reach.viewer.joint_sliders import JointSliders, lifted
+from cardan._reach.viewer.placement import Placement, grid, place_bodies
 from cardan._reach.viewer.scene_layers import Layer, bounds, surfaces
 from cardan._reach.viewer.served_scene import ServedScene
-from cardan._reach.viewer.slider_coordinates import lifted
 from cardan._robot.model import WORLD, Model
 
 
@@ -71,9 +70,6 @@ class ShownRobot:
             self.dragging = Dragging(self)
             self._toggles = self._add_toggles()
         self._label: Any = None
-        for layer in self.layers.values():
-            if isinstance(layer, scene_layers.Shapes):
-                layer.on_click(lambda *picked: served.mailbox.post(("pick", name), lambda: self.select(*picked)))
         self.draw()
 
     # --- where it is ---
@@ -97,11 +93,11 @@ class ShownRobot:
     def _extent(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the least and largest coordinates of what is drawn of the first world about its origin [m]."""
         shapes = [surface for drawn in self._drawn.values() for surface in drawn]
-        return bounds(self.model, shapes, placed(self.model, self.rows[:1], np.zeros((1, 3))))
+        return bounds(self.model, shapes, place_bodies(self.model, self.rows[:1], np.zeros((1, 3))))
 
     def placement(self) -> Placement:
         """Return the poses of its bodies and frames in the scene [m], now."""
-        return placed(self.model, self.rows, self.offsets)
+        return place_bodies(self.model, self.rows, self.offsets)
 
     # --- its configuration ---
 
@@ -202,16 +198,26 @@ class ShownRobot:
         scene.add_frame(path, show_axes=False)
         seen = {"visual": True, "collision": not self._drawn["visual"], "closures": True, **shown}
 
-        def layer(name: str, kind: Any, *parts: Any) -> Layer:
-            return kind(scene, f"{path}/{name}", bool(seen.get(name, False)), *parts)
+        def pick(*clicked: Any) -> None:
+            self.served.mailbox.post(("pick", self.name), lambda: self.select(*clicked))
 
-        made = {role: layer(role, scene_layers.Shapes, drawn, at) for role, drawn in self._drawn.items() if drawn}
-        made["frames"] = layer("frames", scene_layers.Axes, size, at)
+        def node(name: str) -> Any:
+            return scene.add_frame(f"{path}/{name}", show_axes=False, visible=bool(seen.get(name, False)))
+
+        def layer(name: str, add: Callable[..., scene_layers.Draw], *parts: Any) -> Layer:
+            return Layer(node(name), add(scene, f"{path}/{name}", *parts))
+
+        made = {
+            role: scene_layers.shapes(node(role), scene, f"{path}/{role}", drawn, at, pick)
+            for role, drawn in self._drawn.items()
+            if drawn
+        }
+        made["frames"] = layer("frames", scene_layers.axes, size, at)
         if model.mass > 0.0:
-            made["center_of_mass"] = layer("center_of_mass", scene_layers.MassCentre, size, model, self.offsets)
-            made["inertia"] = layer("inertia", scene_layers.Inertias, model, at)
+            made["center_of_mass"] = layer("center_of_mass", scene_layers.mass_centre, size, model, self.offsets)
+            made["inertia"] = layer("inertia", scene_layers.inertias, model, at)
         if model.closures:
-            made["closures"] = layer("closures", scene_layers.Closures, size, model, at)
+            made["closures"] = layer("closures", scene_layers.closures, size, model, at)
         unknown = [name for name in shown if name not in (*made, *LAYERS)]
         if unknown:
             raise UnknownNameError("layer", unknown[0], made, where=f"viewer: robot {self.name!r}")
@@ -237,11 +243,7 @@ class ShownRobot:
 
 
 def checked_rows(where: str, model: Model, q: Any, worlds: int | None = None) -> np.ndarray:
-    """Return configurations as rows, (worlds, nq): a copy; one stands for all worlds.
-
-    Raises:
-        ShapeError, DTypeError, NotFiniteError, ConfigurationError: if q is no configuration, or not of so many worlds.
-    """
+    """Return configurations as rows, (worlds, nq): a copy; one stands for all worlds. Errors name what does not fit."""
     array = numeric_array(where, "q", q.q if isinstance(q, State) else q)
     rows = np.atleast_2d(array)
     if (

@@ -29,60 +29,37 @@ from cardan._robot.geometry.shapes import (
 )
 from cardan._robot.registered import mesh_reader
 
-PLANE_SIDE = 10.0
-"""Of the part of a half space that is drawn [m]."""
+PLANE_SIDE = 10.0  # of the part of a half space that is drawn [m]
 PLAIN = (0.55, 0.58, 0.64)
-SECTIONS = 32
-"""Around what is round: its outline is off by r (1 - cos(pi / 32)), half a percent of its radius."""
+SECTIONS = 32  # around what is round: its outline is off by r (1 - cos(pi / 32)), half a percent of its radius
+# Of shapes whose description and file have no colour, by role; collision shapes show what is in them.
 OPACITY = {"visual": 1.0, "collision": 0.45}
-"""Of shapes whose description and file have no colour, by role; collision shapes show what is in them."""
 
 
 def trimesh() -> Any:
-    """Return the module `trimesh`, an extra: imported when it is used.
-
-    Raises:
-        MissingExtraError: if it is not installed; the message says which command installs it.
-    """
+    """Return the module `trimesh`, an extra: imported when it is used."""
     return package("trimesh", "the viewer", "view")
 
 
 @dataclass(frozen=True, slots=True)
-class Surface:
-    """Triangles of one colour, or a binary glTF file with materials of its own.
+class DrawnSurface:
+    """Triangles of one colour, or a binary glTF file with materials of its own."""
 
-    Args:
-        vertices: shape (n, 3) [m], in body axes.
-        faces: indices of vertices, shape (m, 3).
-        rgba: colour, in [0, 1].
-        flat: whether every triangle is shaded as the plane it is.
-        glb: the file; empty where the colour counts.
-    """
-
-    vertices: np.ndarray
-    faces: np.ndarray
-    rgba: tuple[float, ...]
-    flat: bool = False
-    glb: bytes = b""
+    vertices: np.ndarray  # shape (n, 3) [m], in body axes
+    faces: np.ndarray  # indices of vertices, shape (m, 3)
+    rgba: tuple[float, ...]  # colour, in [0, 1]
+    flat: bool = False  # whether every triangle is shaded as the plane it is
+    glb: bytes = b""  # the file; empty where the colour counts
 
 
-def surface_of(shape: Shape, rgb: tuple[float, ...] = PLAIN) -> Surface:
-    """Return what is drawn for a shape.
-
-    Args:
-        shape: the shape.
-        rgb: its colour if the description and the file have none, and that of a collision shape.
-
-    Raises:
-        MissingExtraError: without the extra `view`.
-        ParameterError: if there is no such file, or it cannot be read.
-    """
+def surface_of(shape: Shape, rgb: tuple[float, ...] = PLAIN) -> DrawnSurface:
+    """Return what is drawn for a shape, in a colour if it has none; ParameterError if its file cannot be read."""
     geometry, pose = shape.geometry, shape.pose.matrix()
     if isinstance(geometry, Mesh):
         return _of_file(shape, geometry, pose @ np.diag((*geometry.scale, 1.0)), rgb)
     mesh = _primitive(geometry).apply_transform(pose)
     is_flat = isinstance(geometry, Box | Plane | HeightField)
-    return Surface(np.asarray(mesh.vertices), np.asarray(mesh.faces), _colour(shape, rgb), is_flat)
+    return DrawnSurface(np.asarray(mesh.vertices), np.asarray(mesh.faces), _colour(shape, rgb), is_flat)
 
 
 def _colour(shape: Shape, rgb: tuple[float, ...]) -> tuple[float, ...]:
@@ -114,8 +91,7 @@ def _primitive(geometry: Geometry) -> Any:
             raise ParameterError("geometry of a shape", got=geometry, expected="a shape of cardan.geometry.shapes")
 
 
-_POINT = 1e-9
-"""Least radius [m]: what has none cannot be turned the right side out."""
+_POINT = 1e-9  # least radius [m]: what has none cannot be turned the right side out
 
 
 def unit_sphere() -> tuple[np.ndarray, np.ndarray]:
@@ -152,7 +128,7 @@ def _square(side: float) -> tuple[np.ndarray, np.ndarray]:
 # --- files --------------------------------------------------------------------------------------------------------
 
 
-def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray, rgb: tuple[float, ...]) -> Surface:
+def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray, rgb: tuple[float, ...]) -> DrawnSurface:
     parts = [part.apply_transform(X) for part in parts_of_file(mesh.uri, mesh.path)]
     bare = [trimesh().Trimesh(part.vertices, part.faces, process=False) for part in parts]  # without their looks
     whole = parts[0] if len(parts) == 1 else trimesh().util.concatenate(bare)
@@ -160,15 +136,11 @@ def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray, rgb: tuple[float, ...]) ->
     keeps = shape.rgba is None and shape.role == "visual" and has_look
     glb = bytes(trimesh().Scene(parts).export(file_type="glb")) if keeps else b""
     flat = str(mesh.path).lower().endswith(".stl") or mesh_reader(mesh.path) is not None
-    return Surface(np.asarray(whole.vertices, float), np.asarray(whole.faces), _colour(shape, rgb), flat, glb)
+    return DrawnSurface(np.asarray(whole.vertices, float), np.asarray(whole.faces), _colour(shape, rgb), flat, glb)
 
 
 def parts_of_file(uri: str, path: str | None) -> list[Any]:
-    """Return the meshes in a file, by trimesh, each placed as the file says, in metres.
-
-    Raises:
-        ParameterError: if there is no such file, it cannot be read, or holds no triangle.
-    """
+    """Return the meshes in a file, each placed as the file says, in metres; ParameterError if it holds no triangle."""
     if path is None or not Path(path).is_file() or mesh_reader(path):
         return [surface_of_file(uri, path)]
     try:

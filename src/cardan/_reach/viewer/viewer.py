@@ -25,18 +25,17 @@ from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._motion.simulation import World
 from cardan._motion.simulation.solvers import Trajectory
 from cardan._reach.viewer.playback import Playback, checked_path, checked_times
+from cardan._reach.viewer.scene_layers import TouchingPoints, checked_vectors, touching
 from cardan._reach.viewer.served_scene import ServedScene
 from cardan._reach.viewer.shown_robot import ShownRobot
-from cardan._reach.viewer.touching_points import TouchingPoints, checked_vectors, touching
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.model import Model
 
-ALOUD = 0.3
-"""Length of the largest force's arrow, as a share of the size of what is shown."""
+ALOUD = 0.3  # length of the largest force's arrow, as a share of the size of what is shown
 
+# Of the camera: its field of view [rad], where it stands and what it looks at, as shares of what is shown.
 FIELD, FROM, ASIDE = 0.7, np.array([1.6, -0.85, 0.65]), -0.18
-"""Of the camera: its field of view [rad], where it stands and what it looks at, as shares of what is shown."""
 
 
 class Viewer:
@@ -171,9 +170,8 @@ class Viewer:
         self._seen = [robot.bounds for robot in self._robots.values()]
         low, high = np.min(self._seen, axis=0)[0], np.max(self._seen, axis=0)[1]
         reach = float(np.linalg.norm(high - low)) or 1.0
-        beside = 0.5 * (low + high) + ASIDE * reach * np.array(
-            [FROM[1], -FROM[0], 0.0]
-        )  # the controls are on the right
+        aside = np.array([FROM[1], -FROM[0], 0.0])  # the controls are on the right
+        beside = 0.5 * (low + high) + ASIDE * reach * aside
         camera = self.server.initial_camera
         camera.look_at, camera.position = beside, beside + reach * FROM
         camera.near, camera.far, camera.fov = 1e-3 * reach, 1e3 * max(reach, 1.0), FIELD
@@ -209,13 +207,9 @@ class Viewer:
             robot.update(own)
         if not self._framed:  # what was added may have been elsewhere: bodies at their neutral poses, say
             self._framed = True
-            self._frame_again()
-
-    def _frame_again(self) -> None:
-        """Look at all robots anew, unless they are still where they were seen."""
-        now = [robot.bounds for robot in self._robots.values()]
-        if np.abs(np.subtract(now, self._seen)).max(initial=0.0) > 0.2 * self.size:
-            self._look()
+            now = [robot.bounds for robot in self._robots.values()]
+            if np.abs(np.subtract(now, self._seen)).max(initial=0.0) > 0.2 * self.size:
+                self._look()
 
     def _by_robot(self, what: str, value: Any) -> dict[ShownRobot, Any]:
         """Return something of every robot, or of those that a mapping names."""
@@ -380,11 +374,7 @@ class Viewer:
 
 
 def checked_place(at: Any) -> np.ndarray | None:
-    """Return where a robot is to stand, shape (3,) [m], or None.
-
-    Raises:
-        ShapeError, DTypeError, NotFiniteError: if it is no point.
-    """
+    """Return where a robot is to stand, shape (3,) [m], or None; ShapeError and others if it is not a point."""
     if at is None:
         return None
     array = np.asarray(numeric_array("viewer.add", "at", at), dtype=float)
@@ -457,11 +447,7 @@ def _named(things: Any) -> list[tuple[str | None, Any]]:
 
 
 def of_each(where: str, what: str, names: Sequence[str], value: Any) -> list[Any]:
-    """Return something of each robot: by name (None where there is none), in their order, or of the only one.
-
-    Raises:
-        UnknownNameError, ShapeError: for a robot that is none; for another number of them.
-    """
+    """Return something of each robot: by name (None if it is missing), in their order, or of the only one."""
     if isinstance(value, Mapping):
         for name in value:
             if name not in names:
@@ -480,12 +466,7 @@ def of_each(where: str, what: str, names: Sequence[str], value: Any) -> list[Any
 
 
 def model_of(thing: Any) -> Model:
-    """Return the model of what is to be shown.
-
-    Raises:
-        DTypeError: if it is no robot.
-        ParameterError: for a model with inputs, whose poses depend on more than q.
-    """
+    """Return the model of what is to be shown; one with inputs is refused: its poses depend on more than q."""
     model = thing.model() if isinstance(thing, Mechanism) else thing.model if isinstance(thing, World) else thing
     if not isinstance(model, Model):
         hint = "Read it first: cardan.show(cardan.load(file))." if isinstance(thing, str) else ""

@@ -1,9 +1,14 @@
-"""Solvers: what moves the worlds of a state on in time."""
+"""Solvers: what moves the worlds of a state on in time.
+
+A solver of another package is found by its name, if that package has an entry point `Name = package.module:Class` of
+the group `cardan.solvers`.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cardan._algebra.lazy import fetcher
+from cardan._algebra.plugins import registered
 
 if TYPE_CHECKING:
     from cardan._motion.simulation.solvers.featherstone import Featherstone
@@ -38,7 +43,9 @@ def register_solver(path: str) -> None:
 def __getattr__(name: str) -> Any:
     if name in _registered:
         return getattr(import_module(_registered[name]), name)
-    return _fetch(name)
+    if name in __all__ or name.startswith("_") or name not in registered("cardan.solvers"):
+        return _fetch(name)
+    return registered("cardan.solvers")[name].load()
 
 
 def __dir__() -> list[str]:

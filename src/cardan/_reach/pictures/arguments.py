@@ -1,9 +1,9 @@
-"""What pictures are asked for, checked: models, motions, times, names, numbers."""
+"""What pictures are given, checked: models, motions, times, names; and the degrees of freedom of a model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from cardan._dynamics.call.arguments import check_configuration, check_finite, c
 from cardan._dynamics.call.signature import check_model
 from cardan._motion.simulation import World
 from cardan._robot.description import Mechanism
+from cardan._robot.joints import Joint
 from cardan._robot.model import Model
 
 ROLES = {True: ("visual", "collision"), False: (), "visual": ("visual",), "collision": ("collision",)}
@@ -48,11 +49,7 @@ def checked_rows(where: str, name: str, values: Any, shape: tuple[int, ...]) -> 
 
 
 def checked_frames(where: str, model: Model, frames: Any) -> tuple[str, ...]:
-    """Return the frames that are meant: all bodies for True, none for False, one, or several.
-
-    Raises:
-        UnknownNameError: for a name of none.
-    """
+    """Return the names of frames: all bodies for True, none for False, one, or several; errors for unknown names."""
     if isinstance(frames, bool):
         return model.body_names if frames else ()
     names = _several(where, "frames", frames)
@@ -62,11 +59,7 @@ def checked_frames(where: str, model: Model, frames: Any) -> tuple[str, ...]:
 
 
 def checked_joints(where: str, model: Model, joints: Any) -> tuple[str, ...]:
-    """Return the joints that are meant: all for None, one, or several.
-
-    Raises:
-        UnknownNameError: for a name of none.
-    """
+    """Return the names of joints: all for None, one, or several; errors for unknown names."""
     if joints is None:
         return model.joint_names
     names = _several(where, "joints", joints)
@@ -77,7 +70,6 @@ def checked_joints(where: str, model: Model, joints: Any) -> tuple[str, ...]:
 
 
 def checked_roles(where: str, shapes: Any) -> Sequence[str]:
-    """Return the roles of shapes to draw, the preferred one first."""
     if not isinstance(shapes, (bool, str)) or shapes not in ROLES:
         raise ParameterError(f"{where}: shapes", got=shapes, expected="True, False, 'visual' or 'collision'")
     return ROLES[shapes]
@@ -89,3 +81,38 @@ def _several(where: str, name: str, given: Any) -> tuple[Any, ...]:
     if not isinstance(given, Iterable):
         raise DTypeError(where, name, got=f"a {type(given).__name__}", expected="a name, or several")
     return tuple(given)
+
+
+# --- degrees of freedom ---
+
+ROUNDING = 1e-9  # an angular part of a motion that is none
+
+
+class Freedom(NamedTuple):
+    """A degree of freedom: an entry of v."""
+
+    place: int  # in v
+    joint: str  # whose it is
+    name: str  # the joint's, and where it has several, behind a dot that of this one
+    unit: str  # of the coordinate, `"rad"` or `"m"`
+
+
+def freedoms(model: Model) -> list[Freedom]:
+    return [each for name in model.joint_names for each in _of_joint(model, name)]
+
+
+def _of_joint(model: Model, name: str) -> Iterator[Freedom]:
+    indices = range(model.nv)[model.v_slice(name)]
+    if not indices:
+        return
+    joint = model.joint(name)
+    for place, unit, velocity in zip(indices, units(joint), joint.velocity_names, strict=True):
+        yield Freedom(place, name, name if len(indices) == 1 else f"{name}.{velocity}", unit)
+
+
+def units(joint: Joint) -> list[str]:
+    """Return the unit of each coordinate in which a joint's limits are stated: what turns [rad], what shifts [m]."""
+    q = tuple(float(e) for e in joint.neutral())
+    return [
+        "rad" if any(abs(float(e)) > ROUNDING for e in column.angular) else "m" for column in joint.motion_subspace(q)
+    ]
