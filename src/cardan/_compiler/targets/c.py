@@ -68,8 +68,7 @@ _HEADERS = """
 assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic stdbool
 stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype
 """
-HEADERS = frozenset(_HEADERS.split())
-"""Headers of C's own, which one of the same name would hide."""
+HEADERS = frozenset(_HEADERS.split())  # Headers of C's own, which one of the same name would hide
 
 
 FRAME = 256  # bytes of a call at most for registers that are kept, an address to return to, alignment: x86-64 takes 80

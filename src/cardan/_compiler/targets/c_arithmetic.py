@@ -91,8 +91,7 @@ def number(value: float, single: bool = False) -> str:
     return f"from_bits({bits}{'u' if single else 'ull'})"
 
 
-PREFIX = "cardan_"
-"""Of the functions' names."""
+PREFIX = "cardan_"  # of the functions' names
 
 
 def analysis(ops: Iterable[Op], inline: str, apart: str) -> list[str]:

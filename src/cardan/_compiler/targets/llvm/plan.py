@@ -25,8 +25,7 @@ STREAMED = 64  # entries of an output from which large batches are written past 
 STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB
 
 
-Move = tuple[int, int]
-"""An instruction, and the place where its value is to be."""
+Move = tuple[int, int]  # an instruction, and the place where its value is to be
 
 
 @dataclass(slots=True)

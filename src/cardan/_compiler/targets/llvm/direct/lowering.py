@@ -11,8 +11,7 @@ from typing import NamedTuple
 from cardan._compiler.program.fusing import Fused, Joined
 from cardan._compiler.program.ops import Op
 
-MachineStep = tuple[str, int, tuple[int, ...]]
-"""What is done, the value it gives, and those it takes."""
+MachineStep = tuple[str, int, tuple[int, ...]]  # what is done, the value it gives, and those it takes
 
 STEPS: dict[Enum, str] = {
     **{op: op.value for op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.SQRT, Op.FLOOR, Op.MIN, Op.MAX)},
@@ -37,8 +36,7 @@ _KEEPING = frozenset({Op.ADD, Op.DIV, Op.MIN, Op.MAX, Op.SQRT})
 LONGEST = 20_000  # steps: what waits of longer lines is beyond the nearest caches, whose delays count alone
 ISSUE = 7  # tenths of a cycle from one step to the next, on processors of today
 LATENCY = {"add": 30, "sub": 30, "div": 140, "sqrt": 200} | dict.fromkeys(("mul", "fma", "fms", "fnma"), 40)
-ANY = 20
-"""Tenths of a cycle until there is a result."""
+ANY = 20  # tenths of a cycle until there is a result
 
 
 class Bits(Enum):
