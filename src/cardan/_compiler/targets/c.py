@@ -70,7 +70,6 @@ stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wc
 """
 HEADERS = frozenset(_HEADERS.split())  # Headers of C's own, which one of the same name would hide
 
-
 FRAME = 256  # bytes of a call at most for registers that are kept, an address to return to, alignment: x86-64 takes 80
 ARGUMENT = 16  # bytes of a pointer handed over on the stack, which who is called may put there once more
 COUNTERS = 16  # bytes of those of a loop, and of the loop in it that copies a row

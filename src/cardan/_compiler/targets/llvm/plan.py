@@ -24,7 +24,6 @@ TILES = 4  # ... so many tiles in a row
 STREAMED = 64  # entries of an output from which large batches are written past the caches
 STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB
 
-
 Move = tuple[int, int]  # an instruction, and the place where its value is to be
 
 

@@ -22,7 +22,6 @@ STEPS: dict[Enum, str] = {
 HAS_STEPS = frozenset((*STEPS, Op.NEG, Op.ABS, Op.NOT, Op.SELECT, Op.SIGN))
 """Operations that are steps: one, or several where the processor has not that one."""
 
-
 BITWISE = "max_of_bits"
 """The larger of two numbers, neither below zero nor -0, is that of their bits; those of NaN are the largest."""
 SMALLEST = 2.0**-126  # a constant below it may be zero in single precision
@@ -31,7 +30,6 @@ _ZEROS = {Op.MAX: ("0.0", "-0.0"), Op.MIN: ("0.0",)}
 _PRODUCTS = frozenset({Op.MUL, Fused.FMA})
 _KEEPING = frozenset({Op.ADD, Op.DIV, Op.MIN, Op.MAX, Op.SQRT})
 """Operations on numbers none of which is below zero, nor -0, whose result is not either."""
-
 
 LONGEST = 20_000  # steps: what waits of longer lines is beyond the nearest caches, whose delays count alone
 ISSUE = 7  # tenths of a cycle from one step to the next, on processors of today
