@@ -86,7 +86,7 @@ class _Object:
                     yield section.info, offset, info & 0xFFFFFFFF, self.symbols[info >> 32], addend
 
 
-def flattened(data: bytes, function: str) -> tuple[bytes, int]:
+def flatten(data: bytes, function: str) -> tuple[bytes, int]:
     """Return an object file as a flat image, and where a function begins; TargetError if it refers to another file."""
     file, image, places = _Object(data), bytearray(), {}
     for k, section in enumerate(file.sections):

@@ -124,7 +124,7 @@ class _Lowering:
             self.put("sub", self.put("or", p, d), d, value=k)
 
 
-def lowered(
+def lower(
     joined: Joined, numbers: Sequence[float], block: Sequence[int], has: Container[str], ahead: int = 0
 ) -> StraightLine:
     """Return a block of instructions as steps that the processor `has`.
@@ -151,7 +151,7 @@ def lowered(
             low.composed(negatives[k], Op.NEG, (k,))
     used = {a for _, _, args in low.steps for a in args if a < len(ops)}
     low.constants |= {a: numbers[a] for a in used if ops[a] is Op.CONST}
-    steps = sunk(low.steps, low.constants, low.values)
+    steps = sink(low.steps, low.constants, low.values)
     if ahead and len(steps) < LONGEST:
         steps = spread(steps, low.values, ahead)
     return StraightLine(steps, low.constants, low.values)
@@ -186,7 +186,7 @@ def _bound(joined: Joined, numbers: Sequence[float], k: int) -> tuple[int, int, 
     return None
 
 
-def sunk(steps: list[MachineStep], constants: Iterable[int], values: int) -> list[MachineStep]:
+def sink(steps: list[MachineStep], constants: Iterable[int], values: int) -> list[MachineStep]:
     """Return steps in an order in which each comes right before its first use, if at most one operand dies by it.
 
     Then the value waits no longer than it must, and at most one operand waits in its place.
