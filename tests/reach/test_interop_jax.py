@@ -371,7 +371,7 @@ def test_the_handler_is_an_image_on_every_processor(machine, device):
     """It refers to nothing outside, and there is one place for the address of what it must know."""
     import llvmlite.binding as llvm
 
-    from cardan._compiler.targets.llvm.elf import flattened
+    from cardan._compiler.targets.llvm.elf import flatten
     from cardan._compiler.targets.llvm.xla_layout import MARK
     from cardan._compiler.targets.llvm.xla_text import handler_text
 
@@ -381,7 +381,7 @@ def test_the_handler_is_an_image_on_every_processor(machine, device):
     module.triple = machine
     target = llvm.Target.from_triple(machine).create_target_machine(opt=2, reloc="pic", codemodel="small")
     code = target.emit_object(module)
-    code = flattened(code, "handler")[0] if "linux" in machine else code
+    code = flatten(code, "handler")[0] if "linux" in machine else code
     assert code.count(MARK.to_bytes(8, "little")) == 1
 
 

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 from host_cuda import HostKernel
 
-from cardan._compiler.targets.cuda.compiler import Cubin, CudaKernel, Resources, written
+from cardan._compiler.targets.cuda.compiler import Cubin, CudaKernel, Resources, write_kernel
 from cardan._compiler.targets.cuda.driver import Driver, use
 
 GUARD = 256  # bytes before and behind what is allocated
@@ -247,7 +247,7 @@ RESOURCES = Resources(registers=64, spill_stores=0, spill_loads=0, stack=0, shar
 
 def built(outline, program, single, device):
     """Return a kernel that is its own text, which the emulated driver compiles for the host."""
-    code = written(program(), single)
+    code = write_kernel(program(), single)
     return CudaKernel(code.launch, Cubin(code.source.encode(), RESOURCES))
 
 

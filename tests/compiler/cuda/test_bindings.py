@@ -30,7 +30,7 @@ import cardan
 from cardan.interop.cuda import as_device_array, to_device
 from cardan._compiler.targets import Outline
 from cardan._compiler.targets.cuda.driver import driver
-from cardan._compiler.targets.cuda.compiler import kernel_of, written
+from cardan._compiler.targets.cuda.compiler import kernel_of, write_kernel
 from host_cuda import HostKernel
 
 model = cardan.robots.double_pendulum().model()
@@ -38,7 +38,7 @@ program = cardan.inverse_dynamics.program(model)
 """
 COMPILE = 'kernel_of(Outline.of(program), lambda: program, False, "sm_90")'
 RUN = """
-code = written(program, False)
+code = write_kernel(program, False)
 host = HostKernel(code.source, code.launch.name)
 ctypes.CDLL(None).setenv(b"HOST_KERNEL", host._library._name.encode(), 1)
 q, v, a = np.random.default_rng(0).normal(size=(3, 100, 2))

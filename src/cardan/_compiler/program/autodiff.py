@@ -36,8 +36,7 @@ from cardan._compiler.program.trace import assemble
 
 Mode = Literal["auto", "forward", "reverse"]
 MODES: tuple[Mode, ...] = ("auto", "forward", "reverse")
-Derivatives = dict[int, Any]
-"""Derivatives by number of direction (or of result); what is absent is 0."""
+Derivatives = dict[int, Any]  # derivatives by number of direction (or of result); what is absent is 0
 
 PARTIALS: dict[Op, Callable[..., tuple[Any, ...]]] = {
     # the derivative by each operand, from the operands and the result z
@@ -66,10 +65,8 @@ PARTIALS: dict[Op, Callable[..., tuple[Any, ...]]] = {
 UNBOUNDED = frozenset({Op.DIV, Op.SQRT, Op.ASIN, Op.ACOS, Op.ATAN2, Op.LOG, Op.LOG1P})
 """Operations with slopes that may be infinite where their operands are finite."""
 
-Guard = tuple[tuple[int, bool], ...]
-"""Conditions, by number, and on which side of each: where these derivatives count."""
-Guards = dict[int, Guard]
-"""For each derivative that does, on what it hangs: elsewhere it is 0."""
+Guard = tuple[tuple[int, bool], ...]  # conditions, by number, and on which side of each: where these derivatives count
+Guards = dict[int, Guard]  # for each derivative that does, on what it hangs: elsewhere it is 0
 HANGING = 4
 """Conditions on which derivatives are known to hang, forward, the last ones. Each costs a choice at every slope."""
 Guarded = dict[Guard, Derivatives]
@@ -260,8 +257,7 @@ def _chosen(condition: Any, a: Derivatives, b: Derivatives) -> Derivatives:
     return {j: scalar.where(condition, a.get(j, 0.0), b.get(j, 0.0)) for j in sorted(a.keys() | b.keys())}
 
 
-MatrixRows = Callable[[list[Any]], Sequence[Sequence[Any]]]
-"""A matrix at a point, from its entries."""
+MatrixRows = Callable[[list[Any]], Sequence[Sequence[Any]]]  # A matrix at a point, from its entries
 
 
 class Tangent(NamedTuple):

@@ -53,7 +53,7 @@ class Evaluation(NamedTuple):
     numbers: list[float | None]  # of each instruction that is the same number for all inputs; None for others
 
 
-def evaluated(program: Program) -> Evaluation:
+def evaluate_exactly(program: Program) -> Evaluation:
     point = _Point()
     point.read_axes(i.value for i in program.instructions if i.op is Op.CONST)
     for instruction in program.instructions:

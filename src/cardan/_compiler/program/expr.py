@@ -192,24 +192,12 @@ class Expr:
         return self
 
     def __add__(self, other: Any) -> Any:
-        if type(other) is not Expr:
-            if not isinstance(other, Number):
-                return NotImplemented
-            if other == 0.0:
-                self.graph.folded += 1
-                return self
-        return _sum(self, self.graph.lift(other), False)
+        return _sum(self, other, False)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        if type(other) is not Expr:
-            if not isinstance(other, Number):
-                return NotImplemented
-            if other == 0.0:
-                self.graph.folded += 1
-                return self
-        return _sum(self, self.graph.lift(other), True)
+        return _sum(self, other, True)
 
     def __rsub__(self, other: Any) -> Any:
         return (-self).__add__(other)
@@ -339,9 +327,17 @@ class Condition:
         return f"%{self.index}"
 
 
-def _sum(a: Expr, b: Expr, subtract: bool) -> Any:
-    """Return a + b, or a - b, with the signs moved outside."""
-    graph, negative_b = a.graph, b.negative != subtract
+def _sum(a: Expr, other: Any, subtract: bool) -> Any:
+    """Return a + other, or a - other, with the signs moved outside."""
+    graph = a.graph
+    if type(other) is not Expr:
+        if not isinstance(other, Number):
+            return NotImplemented
+        if other == 0.0:
+            graph.folded += 1
+            return a
+    b = graph.lift(other)
+    negative_b = b.negative != subtract
     if a.negative == negative_b:
         return Expr(graph, graph.add(ADD, (a.index, b.index)), a.negative)
     if a.index == b.index:

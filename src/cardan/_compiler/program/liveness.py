@@ -8,8 +8,7 @@ from typing import NamedTuple
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.program import Program, Region, TableRows, rows_of, stretches
 
-Spans = Mapping[range, tuple[int, int]]
-"""The first and the last block of each straight stretch."""
+Spans = Mapping[range, tuple[int, int]]  # the first and the last block of each straight stretch
 
 
 def span(program: Program, spans: Spans, region: Region) -> tuple[int, int]:

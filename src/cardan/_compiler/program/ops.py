@@ -120,8 +120,6 @@ SPEC: dict[Op, Spec] = {
     Op.KEPT: Spec((_R,), _R, lambda a: a, lambda a: a, ""),
 }
 
-LEAVES = frozenset({Op.INPUT, Op.CONST, Op.CARRIED, Op.PICKED, Op.KEPT})
-"""What is there without an operation."""
-TRUTHS = frozenset(op for op, spec in SPEC.items() if spec.result is ValueType.BOOL)
-"""What gives a truth value."""
+LEAVES = frozenset({Op.INPUT, Op.CONST, Op.CARRIED, Op.PICKED, Op.KEPT})  # what is there without an operation
+TRUTHS = frozenset(op for op, spec in SPEC.items() if spec.result is ValueType.BOOL)  # what gives a truth value
 COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.AND, Op.OR})

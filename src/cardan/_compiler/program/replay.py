@@ -16,7 +16,6 @@ from cardan._compiler.program.trace import assemble
 LONGEST = 200_000
 """Operations of a program whose passes are written out: its reverse derivative takes some 30 s to compile."""
 
-
 Functions = Mapping[Op, Callable[..., Any] | None]
 """What each operation is computed by, None for what is there without one."""
 WalkStep = tuple[Callable[..., Any] | None, tuple[int, ...], tuple[int, ...]]

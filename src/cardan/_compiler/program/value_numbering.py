@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from cardan._compiler.program.exact import Evaluation, Value, evaluated, up_to_sign
+from cardan._compiler.program.exact import Evaluation, Value, evaluate_exactly, up_to_sign
 from cardan._compiler.program.instructions import Instruction, Instructions
 from cardan._compiler.program.ops import SPEC, Op, ValueType
 from cardan._compiler.program.passes import needed_for, remove_dead_code
@@ -32,7 +32,7 @@ _PARTIAL = {Op.DIV: 1, Op.SQRT: 0, Op.LOG: 0, Op.LOG1P: 0, Op.ASIN: 0, Op.ACOS: 
 
 def merge_identities(program: Program) -> Program:
     """Return the program with values that are equal computed once, in the cheapest of the ways written."""
-    standing = _representatives(program, evaluated(program))
+    standing = _representatives(program, evaluate_exactly(program))
     merged: dict[Instruction, int] = {}
     place: dict[int, int] = {}  # of a representative, in the new program
 

@@ -27,8 +27,7 @@ WORTHWHILE = 6_000_000  # work of a batch from which splitting gains (about 0.2 
 GRAIN = 1_000_000  # ... that is not split further: far longer than taking the next part, or waiting for the last one
 PART = 400_000_000  # ... that is done at a stretch (about 15 ms): so long an interrupt has to wait
 NUMBER = 8  # bytes
-COUNT = ctypes.c_int64(0)
-"""What `num_threads` returned last, where machine code reads it; 0 while nobody has asked."""
+COUNT = ctypes.c_int64(0)  # what `num_threads` returned last, where machine code reads it; 0 while nobody has asked
 _chosen: list[int] = []
 
 

@@ -16,8 +16,7 @@ from cardan._compiler.targets.runner import Outline, Runner
 
 Source = Callable[[], Program]
 """Gives the program when it is needed; a target that kept what it made of it before may never ask."""
-GROUP = "cardan.targets"
-"""Entry points by which other packages add targets: each names a `Target`."""
+GROUP = "cardan.targets"  # entry points by which other packages add targets: each names a `Target`
 
 
 class Target(NamedTuple):

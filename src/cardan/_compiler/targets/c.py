@@ -19,7 +19,7 @@ from typing import NamedTuple
 from cardan._algebra.errors import ParameterError, visible
 from cardan._compiler.program.ops import SPEC, Op
 from cardan._compiler.program.program import Array, Program, work_by_kind
-from cardan._compiler.targets.c_family import Dialect, Parts, entries_of, finite, in_c, inputs_at, rounded
+from cardan._compiler.targets.c_family import Dialect, Parts, entries_of, finite, in_c, inputs_at, round_to_single
 
 PART = 300  # operations, or results: gcc -O2 takes 5 s for 30 000 operations in such parts, 30 s in one function
 _NOINLINE = """#if defined(__GNUC__)
@@ -68,9 +68,7 @@ _HEADERS = """
 assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic stdbool
 stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype
 """
-HEADERS = frozenset(_HEADERS.split())
-"""Headers of C's own, which one of the same name would hide."""
-
+HEADERS = frozenset(_HEADERS.split())  # Headers of C's own, which one of the same name would hide
 
 FRAME = 256  # bytes of a call at most for registers that are kept, an address to return to, alignment: x86-64 takes 80
 ARGUMENT = 16  # bytes of a pointer handed over on the stack, which who is called may put there once more
@@ -260,7 +258,7 @@ class _Writer:
 
 def _number(value: float, single: bool) -> str:
     """Return a number as C writes it, exact; negative ones in parentheses."""
-    if math.isfinite(value := rounded(value) if single else value):
+    if math.isfinite(value := round_to_single(value) if single else value):
         return finite(value, "f" if single else "")
     text = "NAN" if math.isnan(value) else "INFINITY" if value > 0.0 else "-INFINITY"
     return f"({text})" if math.copysign(1.0, value) < 0.0 else text

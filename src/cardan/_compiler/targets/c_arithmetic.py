@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Iterable
 
 from cardan._compiler.program.ops import Op
-from cardan._compiler.targets.c_family import finite, rounded
+from cardan._compiler.targets.c_family import finite, round_to_single
 from cardan._compiler.targets.libm import FUNCTIONS
 from cardan._compiler.targets.libm.arithmetic import Arithmetic, Bits, Real, Reduced
 from cardan._compiler.targets.libm.far import FAST_RANGE, LOWEST, reduction, two_over_pi
@@ -84,15 +84,14 @@ class CArithmetic(Arithmetic):
 
 def number(value: float, single: bool = False) -> str:
     """Return a double as C writes it, exact, or the nearest float; by its bits where C has no words for it."""
-    value = rounded(value) if single else value
+    value = round_to_single(value) if single else value
     if math.isfinite(value):
         return finite(value, "f" if single else "")
     bits = int.from_bytes(struct.pack("<f" if single else "<d", value), "little")
     return f"from_bits({bits}{'u' if single else 'ull'})"
 
 
-PREFIX = "cardan_"
-"""Of the functions' names."""
+PREFIX = "cardan_"  # of the functions' names
 
 
 def analysis(ops: Iterable[Op], inline: str, apart: str) -> list[str]:

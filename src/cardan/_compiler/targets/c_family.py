@@ -215,7 +215,7 @@ def finite(value: float, suffix: str = "") -> str:
     return f"({value!r}{suffix})" if math.copysign(1.0, value) < 0.0 else f"{value!r}{suffix}"
 
 
-def rounded(value: float) -> float:
+def round_to_single(value: float) -> float:
     """Return a number as the nearest one of single precision, infinite where there is none."""
     try:
         return struct.unpack("f", struct.pack("f", value))[0]

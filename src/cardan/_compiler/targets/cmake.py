@@ -8,8 +8,7 @@ _TARGETS = """
 all ALL_BUILD clean edit_cache help install INSTALL m package PACKAGE package_source preinstall rebuild_cache RUN_TESTS
 test ZERO_CHECK
 """
-RESERVED_TARGETS = frozenset(_TARGETS.split())
-"""Names that CMake keeps for itself, and that of libm."""
+RESERVED_TARGETS = frozenset(_TARGETS.split())  # names that CMake keeps for itself, and that of libm
 
 
 def cmake_lists(name: str, sources: Sequence[str]) -> str:

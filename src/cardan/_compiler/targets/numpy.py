@@ -16,7 +16,6 @@ from cardan._compiler.targets.runner import Arrays, Runner
 
 CHUNK = 1024  # states at a time: temporaries of this length stay in the cache
 
-
 _NUMPY: Functions = {op: None if op in LEAVES else spec.numpy for op, spec in SPEC.items()}
 
 

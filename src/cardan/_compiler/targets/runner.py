@@ -58,7 +58,6 @@ def _digest(program: Program) -> str:
 Gathered = type[tuple[Any, ...]] | tuple[str, ...] | None
 """What several results are returned in: a kind of tuple, or a dictionary with these names; None for neither."""
 
-
 Arrays = Sequence[np.ndarray]
 
 

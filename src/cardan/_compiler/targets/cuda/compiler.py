@@ -167,7 +167,7 @@ def kernel_of(outline: Outline, program: Callable[[], Program], single: bool, ar
         said = json.loads(data)
         if cubin := kept(said["cubin"]):
             return CudaKernel(Launch(*said["launch"]), cubin)
-    code = written(program(), single)
+    code = write_kernel(program(), single)
     found = CudaKernel(code.launch, compiled(code.source, code.launch.name, architecture))
     if _revision() == _REVISION:  # else the modules that wrote the text may be newer than the name says
         names = {"launch": found.launch, "cubin": key_of(code.source, architecture)}
@@ -175,7 +175,7 @@ def kernel_of(outline: Outline, program: Callable[[], Program], single: bool, ar
     return found
 
 
-def written(program: Program, single: bool) -> Any:
+def write_kernel(program: Program, single: bool) -> Any:
     from cardan._compiler.targets.cuda.text import cuda_code
 
     return cuda_code(program, single=single)

@@ -24,8 +24,7 @@ from cardan._compiler.targets.cuda import compiler
 from cardan._compiler.targets.cuda.compiler import CudaKernel, kernel_of
 from cardan._compiler.targets.runner import Outline
 
-LEGACY = 1
-"""Handle of the stream that is there always. (0 is the same.)"""
+LEGACY = 1  # handle of the stream that is there always. (0 is the same.)
 _OUT_OF_MEMORY, _NO_DEVICE, _NO_CONTEXT, _CAPTURING = 2, 100, 201, range(900, 909)
 _GIVEN = 48 * 1024  # bytes of shared memory that a block may have without asking
 _MOST_BLOCKS = 2**31 - 1

@@ -6,10 +6,8 @@ from abc import ABC, abstractmethod
 
 INFINITY, NAN = float("inf"), float("nan")
 ROUND = {64: 1.5 * 2.0**52, 32: 1.5 * 2.0**23}  # adding it rounds to an integer, whose low bits are then the sum's
-Real = str | float
-"""A value: its name, or one number."""
-Bits = str | int
-"""The same of 64-bit integers."""
+Real = str | float  # A value: its name, or one number
+Bits = str | int  # the same of 64-bit integers
 Reduced = tuple[str, Real, str]
 """An angle less n quarter turns, what that lost to rounding, and n in the low bits of an integer."""
 
@@ -21,8 +19,7 @@ class Arithmetic(ABC):
     they are on floats and 32-bit integers; few functions know these.
     """
 
-    word = 64
-    """Bits of a number."""
+    word = 64  # bits of a number
 
     @abstractmethod
     def binary(self, operation: str, a: Real, b: Real) -> str:

@@ -20,7 +20,6 @@ from cardan._compiler.targets.libm.arithmetic import Arithmetic
 FAST_RANGE = {64: 1e12, 32: 1e5}  # largest angle that needs no window: three parts of pi/2 reduce it exactly enough
 ZEROS, BITS = 80, 1248  # of the table: so many zeros, then 2/pi; so many together
 
-
 LOWEST = BITS - 192 - ZEROS + 1075 + 2  # where the window of a number with biased exponent 0 would begin
 
 

@@ -31,7 +31,7 @@ QUICKER = 6  # ... and so much less where there is a table: 125 000 in 1.1 s
 
 def compile_program(program: Program, dtype: np.dtype, lanes: Lanes | None = None) -> Image:
     lanes = lanes or host_lanes(dtype)
-    machine = chosen(lanes)
+    machine = choose_table(lanes)
     seconds = OPERATION * program.operations / (QUICKER if machine else 1)
     with announced(f"compiling {program.name} ({program.operations} operations)", seconds), collection_paused():
         plan = plan_program(program, machine)
@@ -45,7 +45,7 @@ def compile_program(program: Program, dtype: np.dtype, lanes: Lanes | None = Non
         )
 
 
-def chosen(lanes: Lanes) -> Machine | None:
+def choose_table(lanes: Lanes) -> Machine | None:
     """Return the table for such lanes; None if LLVM writes all. TargetError for an invalid CARDAN_EMITTER."""
     wanted = os.environ.get("CARDAN_EMITTER") or ""
     if wanted and wanted not in EMITTERS:

@@ -50,8 +50,7 @@ def _low12(shift: int) -> Patch:
     return lambda place, target, word: _with(word, (target & 0xFFF) >> shift, 12, 10)
 
 
-X86_64: dict[int, Patch] = dict.fromkeys((2, 4), lambda place, target, word: target - place & 0xFFFFFFFF)
-"""PC32, PLT32."""
+X86_64: dict[int, Patch] = dict.fromkeys((2, 4), lambda place, target, word: target - place & 0xFFFFFFFF)  # PC32, PLT32
 AARCH64: dict[int, Patch] = {
     261: lambda place, target, word: target - place & 0xFFFFFFFF,  # PREL32
     275: lambda place, target, word: _page(word, place, target),  # ADR_PREL_PG_HI21
@@ -87,7 +86,7 @@ class _Object:
                     yield section.info, offset, info & 0xFFFFFFFF, self.symbols[info >> 32], addend
 
 
-def flattened(data: bytes, function: str) -> tuple[bytes, int]:
+def flatten(data: bytes, function: str) -> tuple[bytes, int]:
     """Return an object file as a flat image, and where a function begins; TargetError if it refers to another file."""
     file, image, places = _Object(data), bytearray(), {}
     for k, section in enumerate(file.sections):

@@ -77,7 +77,7 @@ class Entry:
     def row_pointers(self, base: str, pitch: int | str, rows: Sequence[str]) -> list[str]:
         return [self.w.at(base, self.w.emit(f"mul nuw nsw i64 {row}, {pitch}"), self.lanes.scalar) for row in rows]
 
-    def transposed(self, vectors: list[str]) -> list[str]:
+    def transpose(self, vectors: list[str]) -> list[str]:
         """Return the transpose of W vectors of W entries: log2 W stages, each exchanging halves at one distance."""
         n, v = self.lanes.width, self.lanes.vector
         distance = n // 2
@@ -136,7 +136,7 @@ class Entry:
                 else:
                     arguments = f"ptr {at}, i32 {align}, {self.mask(count)}, {v} zeroinitializer"
                     vectors.append(w.emit(f"call {v} @llvm.masked.load.{w.suffix}.p0({arguments})"))
-            for k, vector in enumerate(self.transposed(vectors)[:count]):
+            for k, vector in enumerate(self.transpose(vectors)[:count]):
                 w.store(v, vector, self.column_slot(slot, first, k), self.lanes.bytes)
 
         self.groups(columns, self.lanes.width, group)
@@ -147,7 +147,7 @@ class Entry:
 
         def group(first: str, count: int) -> None:
             sources = [self.column_slot(slot, first, min(k, count - 1)) for k in range(self.lanes.width)]
-            vectors = self.transposed([w.load(v, source, self.lanes.bytes) for source in sources])
+            vectors = self.transpose([w.load(v, source, self.lanes.bytes) for source in sources])
             for pointer, vector in zip(pointers, vectors, strict=True):
                 at = w.at(pointer, first, self.lanes.scalar)
                 if count == self.lanes.width:

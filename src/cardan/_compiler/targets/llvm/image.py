@@ -39,8 +39,7 @@ def once(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _HEAD = struct.Struct("<qqqqq")
-OBJECT = -1
-"""The entry of an image that is an object file."""
+OBJECT = -1  # the entry of an image that is an object file
 
 
 class Image(NamedTuple):

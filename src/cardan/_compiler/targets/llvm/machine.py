@@ -9,7 +9,7 @@ import llvmlite
 import llvmlite.binding as llvm
 import numpy as np
 
-from cardan._compiler.targets.llvm.elf import flattened
+from cardan._compiler.targets.llvm.elf import flatten
 from cardan._compiler.targets.llvm.image import LOCK, OBJECT, Image, has_flat_images
 from cardan._compiler.targets.llvm.lanes import Lanes
 
@@ -66,7 +66,7 @@ def _pipeline() -> tuple[Any, Any, Any]:
 
 def compile_image(text: str, function: str, **about: int) -> Image:
     code = compile_object(text)
-    code, entry = flattened(code, function) if has_flat_images() else (code, OBJECT)
+    code, entry = flatten(code, function) if has_flat_images() else (code, OBJECT)
     return Image(code, entry, **about)
 
 

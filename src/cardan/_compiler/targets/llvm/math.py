@@ -57,11 +57,11 @@ def _angular(name: str, function: Callable[..., Results], lanes: Lanes) -> list[
     inner = lanes if own else Lanes(lanes.width, "double")
     return [
         _definition(far, partial(function, far=True), inner),
-        _definition(name, lambda w, x: joined(w, x, function(w, x), far), lanes, "#1" if own else "#0", own),
+        _definition(name, lambda w, x: join_far(w, x, function(w, x), far), lanes, "#1" if own else "#0", own),
     ]
 
 
-def joined(w: Writer, x: str, near: str | tuple[str, ...], far_function: str) -> tuple[str, ...]:
+def join_far(w: Writer, x: str, near: str | tuple[str, ...], far_function: str) -> tuple[str, ...]:
     """Write a branch to the far function if any angle is beyond the fast range, and return what then is right.
 
     Its results are taken for those angles alone: what comes of an angle does not depend on those beside it.

@@ -14,7 +14,7 @@ from cardan._compiler.program.liveness import Spans, Tables, assign_slots, heads
 from cardan._compiler.program.ops import LEAVES, Op
 from cardan._compiler.program.program import Array, Program, Region, rows_of, stretches
 from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, allocate
-from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS, lowered
+from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS, lower
 from cardan._compiler.targets.llvm.lanes import Lanes
 
 BLOCK = 500  # operations in a function
@@ -24,9 +24,7 @@ TILES = 4  # ... so many tiles in a row
 STREAMED = 64  # entries of an output from which large batches are written past the caches
 STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have no more than 512 kB
 
-
-Move = tuple[int, int]
-"""An instruction, and the place where its value is to be."""
+Move = tuple[int, int]  # an instruction, and the place where its value is to be
 
 
 @dataclass(slots=True)
@@ -200,7 +198,7 @@ def _segments(joined: Joined, stretch: range) -> list[list[int]]:
 
 def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:
     block = plan.blocks[number]
-    steps = lowered(plan.joined, plan.numbers, block, machine.forms, machine.ahead)
+    steps = lower(plan.joined, plan.numbers, block, machine.forms, machine.ahead)
     needed = {a for _, _, args in steps.steps for a in args if a < len(plan.numbers)}
     places = {k: plan.place(k) for k in needed.difference(block, steps.constants)}
     kept = {k: slots for k in block if (slots := plan.stored(k))}

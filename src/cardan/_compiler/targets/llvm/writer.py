@@ -8,8 +8,7 @@ from cardan._compiler.targets.libm.arithmetic import Arithmetic, Bits, Real, Red
 from cardan._compiler.targets.libm.far import FAST_RANGE
 from cardan._compiler.targets.llvm.lanes import Lanes
 
-FAR = "reduce_far"
-"""The function that reduces angles beyond the fast range."""
+FAR = "reduce_far"  # the function that reduces angles beyond the fast range
 Given = Iterable[str] | None
 
 

@@ -17,14 +17,12 @@ FIELDS = (
 The first line is of programs in machine code, the second of kernels: the driver's function that launches them, and how.
 """
 WORD = {name: k for k, name in enumerate(FIELDS)}
-SIZES = len(FIELDS)
-"""From here on the entries of each array for one state, the arguments first."""
+SIZES = len(FIELDS)  # from here on the entries of each array for one state, the arguments first
 JOB = ("next", "done", "users", "failed", "parts", "size", "rows", "context", "inputs", "outputs")
 """Words of a job: parts taken, and done; who knows of it; whether there was no memory; parts, and rows of each."""
 JOB_WORD = {name: k for k, name in enumerate(JOB)}
 WORTHWHILE, GRAIN = threads.WORTHWHILE, threads.GRAIN
-PARTS = 4
-"""Parts for each thread, so that one that comes late keeps nobody waiting long."""
+PARTS = 4  # parts for each thread, so that one that comes late keeps nobody waiting long
 
 # offsets in bytes
 FRAME_EXTENSION, FRAME_API, FRAME_CONTEXT, FRAME_INPUTS, FRAME_OUTPUTS = 8, 16, 24, 40, 80
@@ -38,9 +36,7 @@ ERROR_SIZE, DESTROY_SIZE, SCHEDULE_SIZE, THREADS_SIZE, STREAM_SIZE = 28, 24, 40,
 
 METADATA, MAJOR, MINOR_OF_OLD = 1, 0, 1
 INVALID_ARGUMENT, RESOURCE_EXHAUSTED, INTERNAL = 3, 8, 13
-CAPTURED = 1
-"""The trait of handlers whose launches XLA may record, to repeat them without a call."""
+CAPTURED = 1  # the trait of handlers whose launches XLA may record, to repeat them without a call
 MOST_BLOCKS = 2**31 - 1
 DTYPES = {8: 12, 4: 11}  # F64 and F32, by the bytes of an entry
-MARK = 0x6361_7264_616E_C0DE
-"""What stands in the machine code for the address of a context until it is loaded for one."""
+MARK = 0x6361_7264_616E_C0DE  # what stands in the machine code for the address of a context until it is loaded for one

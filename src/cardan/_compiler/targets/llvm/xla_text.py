@@ -208,7 +208,7 @@ class _Handler(_Reader):
 
         A program that is not repeated has no parameter for the last, and nobody looks at it.
         """
-        blocks = self.raised(self.rows, self.known("states"))
+        blocks = self.divide_up(self.rows, self.known("states"))
         self.unless(self.whole("icmp sle", blocks, at.MOST_BLOCKS), "too_many")
         inputs, outputs = self.tables
         count = self.whole("add nuw nsw", self.known("inputs"), self.known("outputs"))
@@ -261,14 +261,14 @@ class _Handler(_Reader):
         grains = self.whole("udiv", work, at.GRAIN)
         helpers = self.whole("sub nsw", self.least(self.thread_count(), grains), 1)
         parts = self.least(grains, self.whole("mul nuw nsw", self.whole("add nsw", helpers, 1), at.PARTS))
-        steps = self.raised(self.raised(self.rows, parts), self.known("width"))
+        steps = self.divide_up(self.divide_up(self.rows, parts), self.known("width"))
         size = self.whole("mul nuw nsw", steps, self.known("width"))
         words = {
             "next": "0",
             "done": "0",
             "failed": "0",
             "users": self.whole("add nsw", helpers, 1),
-            "parts": self.raised(self.rows, size),
+            "parts": self.divide_up(self.rows, size),
             "size": size,
             "rows": self.rows,
         }
@@ -280,7 +280,7 @@ class _Handler(_Reader):
         self.line(f"call void @work(ptr {job})")
         self.wait(job, words["parts"])
 
-    def raised(self, a: str, b: str) -> str:
+    def divide_up(self, a: str, b: str) -> str:
         return self.whole("udiv", self.whole("add", a, self.whole("sub", b, 1)), b)
 
     def ask(self, function: int, values: dict[int, str]) -> str:

@@ -23,7 +23,7 @@ from cardan._algebra.spatial.composition import History, listening
 from cardan._algebra.spatial.rotations import right_jacobian
 from cardan._compiler.program import Array, Graph, Op, Program
 from cardan._compiler.program.autodiff import assemble, jacobian_vector_product, pushforward
-from cardan._compiler.program.exact import evaluated
+from cardan._compiler.program.exact import evaluate_exactly
 from cardan._compiler.program.replay import replay
 from cardan._compiler.program.value_numbering import merge_identities
 from cardan._robot.joints.derivation.factors import (
@@ -128,7 +128,7 @@ def _has_rotations(form: Form) -> bool:
     known = [e for e in residues if isinstance(e, float)]
     others = [e for e in residues if not isinstance(e, float)]
     check = assemble("check", graph, form.program.inputs, [Array("residues", (len(others),))], others)
-    numbers = evaluated(check).numbers
+    numbers = evaluate_exactly(check).numbers
     return all(abs(e) < 1e-9 for e in known) and all(numbers[r] == 0.0 for r in check.results)
 
 

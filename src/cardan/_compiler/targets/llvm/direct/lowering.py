@@ -11,8 +11,7 @@ from typing import NamedTuple
 from cardan._compiler.program.fusing import Fused, Joined
 from cardan._compiler.program.ops import Op
 
-MachineStep = tuple[str, int, tuple[int, ...]]
-"""What is done, the value it gives, and those it takes."""
+MachineStep = tuple[str, int, tuple[int, ...]]  # what is done, the value it gives, and those it takes
 
 STEPS: dict[Enum, str] = {
     **{op: op.value for op in (Op.ADD, Op.SUB, Op.MUL, Op.DIV, Op.SQRT, Op.FLOOR, Op.MIN, Op.MAX)},
@@ -23,7 +22,6 @@ STEPS: dict[Enum, str] = {
 HAS_STEPS = frozenset((*STEPS, Op.NEG, Op.ABS, Op.NOT, Op.SELECT, Op.SIGN))
 """Operations that are steps: one, or several where the processor has not that one."""
 
-
 BITWISE = "max_of_bits"
 """The larger of two numbers, neither below zero nor -0, is that of their bits; those of NaN are the largest."""
 SMALLEST = 2.0**-126  # a constant below it may be zero in single precision
@@ -33,12 +31,10 @@ _PRODUCTS = frozenset({Op.MUL, Fused.FMA})
 _KEEPING = frozenset({Op.ADD, Op.DIV, Op.MIN, Op.MAX, Op.SQRT})
 """Operations on numbers none of which is below zero, nor -0, whose result is not either."""
 
-
 LONGEST = 20_000  # steps: what waits of longer lines is beyond the nearest caches, whose delays count alone
 ISSUE = 7  # tenths of a cycle from one step to the next, on processors of today
 LATENCY = {"add": 30, "sub": 30, "div": 140, "sqrt": 200} | dict.fromkeys(("mul", "fma", "fms", "fnma"), 40)
-ANY = 20
-"""Tenths of a cycle until there is a result."""
+ANY = 20  # tenths of a cycle until there is a result
 
 
 class Bits(Enum):
@@ -128,7 +124,7 @@ class _Lowering:
             self.put("sub", self.put("or", p, d), d, value=k)
 
 
-def lowered(
+def lower(
     joined: Joined, numbers: Sequence[float], block: Sequence[int], has: Container[str], ahead: int = 0
 ) -> StraightLine:
     """Return a block of instructions as steps that the processor `has`.
@@ -155,7 +151,7 @@ def lowered(
             low.composed(negatives[k], Op.NEG, (k,))
     used = {a for _, _, args in low.steps for a in args if a < len(ops)}
     low.constants |= {a: numbers[a] for a in used if ops[a] is Op.CONST}
-    steps = sunk(low.steps, low.constants, low.values)
+    steps = sink(low.steps, low.constants, low.values)
     if ahead and len(steps) < LONGEST:
         steps = spread(steps, low.values, ahead)
     return StraightLine(steps, low.constants, low.values)
@@ -190,7 +186,7 @@ def _bound(joined: Joined, numbers: Sequence[float], k: int) -> tuple[int, int, 
     return None
 
 
-def sunk(steps: list[MachineStep], constants: Iterable[int], values: int) -> list[MachineStep]:
+def sink(steps: list[MachineStep], constants: Iterable[int], values: int) -> list[MachineStep]:
     """Return steps in an order in which each comes right before its first use, if at most one operand dies by it.
 
     Then the value waits no longer than it must, and at most one operand waits in its place.

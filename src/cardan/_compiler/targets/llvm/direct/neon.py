@@ -38,7 +38,7 @@ class _Text:
         self.constants = len(_REGISTERS)
         self.slots = self.constants + len(allocation.constants)
 
-    def moved(self, instruction: str, register: int, place: int) -> Iterator[str]:
+    def move(self, instruction: str, register: int, place: int) -> Iterator[str]:
         base, first = ("x0", self.slots) if place >= self.slots else ("x1", self.constants)
         offset = 16 * (place - first)
         while offset > _NEAR:
@@ -50,10 +50,10 @@ class _Text:
     def steps(self) -> Iterator[str]:
         for code, to, places in self.allocation.placed:
             if code == "store":
-                yield from self.moved("str", places[0], to)
+                yield from self.move("str", places[0], to)
                 continue
             if code in ("load", "constant"):
-                yield from self.moved("ldr", to, places[0])
+                yield from self.move("ldr", to, places[0])
                 continue
             kind = "16b" if code in _BITS or code == "select" else self.real
             if code in _REAL or code in _BITS:
