@@ -22,13 +22,13 @@ import math
 
 from cardan._algebra.scalar import absolute, logical_and, logical_not, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
-from cardan._motion.collision.candidate import Candidate, X, length_and_direction
+from cardan._motion.collision.candidate import Candidate, X, axis_of, length_and_direction
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
 
 
 def _height_and_normal(X_a: SE3, X_b: SE3) -> tuple[Scalar, Vector3]:
     """Return the height of A's origin above the plane [m], and the plane's normal in A's frame."""
-    normal = Vector3(*(row[2] for row in X_b.rotation.rows()))
+    normal = axis_of(X_b)
     return normal.dot(X_a.translation - X_b.translation), X_a.rotation.transpose_apply(normal)
 
 
