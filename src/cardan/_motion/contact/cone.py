@@ -36,6 +36,7 @@ Cost: 45 operations for an impulse, 110 for W.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -44,22 +45,20 @@ from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, 
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._motion.contact.point import Contact
 
+# The least R_n / w. In single precision, a spring as stiff as steps of its period resolve (Castro, equation 41).
 SINGLE, DOUBLE = 1.0 / (4.0 * math.pi**2), 1e-4
-"""The least R_n / w. In single precision, a spring as stiff as steps of its period resolve (Castro, equation 41)."""
+# R_t / w: what creeps is this share of what would slide in a step (Castro, section V.B); points of one body that stick
+# a little askew do not jam.
 STICKING = 1e-3
-"""R_t / w: what creeps is this share of what would slide in a step (Castro, section V.B); points of one body that
-stick a little askew do not jam."""
+# R_t / w for the estimate to begin with: as if the velocity were right to a hundredth part of its change.
 SOFT = 1e-2
-"""R_t / w for the estimate to begin with: as if the velocity were right to a hundredth part of its change."""
+# The dissipation time where no dissipation is given, in 1 / sqrt(k w): a mass 1 / w on the spring swings once. With
+# 0.3 a box just above its critical angle is 2 % off at 0.25 ms, with 2 (critical) a spin's friction 1 % at 1 ms.
 SETTLING = 0.6
-"""The dissipation time where no dissipation is given, in 1 / sqrt(k w): a mass 1 / w on the spring swings once. With
-0.3 a box just above its critical angle is 2 % off at 0.25 ms, with 2 (critical) a spin's friction 1 % at 1 ms."""
+# The dissipation time of such a contact, in steps: it recovers half of a depth in a step.
 DAMPED = 1.0
-"""The dissipation time of such a contact, in steps: it recovers half of a depth in a step."""
-IMPACT = 0.1
-"""The approach [m/s] from which bodies bounce; slower ones come to rest."""
-SMALL = 1e-12
-"""The slip [m/s] below which its direction is nothing but rounding."""
+IMPACT = 0.1  # the approach [m/s] from which bodies bounce; slower ones come to rest
+SMALL = 1e-12  # the slip [m/s] below which its direction is nothing but rounding
 
 
 def rebound(contact: Contact, dt: float) -> tuple[Scalar, Scalar]:
@@ -144,9 +143,9 @@ class Cone:
         R_n, R_t = maximum(self.R_n, SINGLE * self.inverse_mass), SOFT * self.inverse_mass
         along = 1.0 / R_n
         y = Impulse((self.wanted - self.normal.dot(twist.linear)) * along, _against(self.slip(twist)) * (1.0 / R_t))
-        return self._projected(y, self.friction * R_t * along)
+        return self._project(y, self.friction * R_t * along)
 
-    def decided(self, g: Impulse, twist: Motion) -> Part:
+    def part(self, g: Impulse, twist: Motion) -> Part:
         """Return the part of the cone that an estimate of impulse and twist is on."""
         z, mu = self._test(g, twist), self.friction
         if not self.has_friction:
@@ -163,7 +162,7 @@ class Cone:
 
     def squared_error(self, g: Impulse, twist: Motion) -> Scalar:
         """Return the square of by how much velocities are wrong: w |g - projection of z| [m/s]."""
-        right = self._projected(self._test(g, twist), self.friction)
+        right = self._project(self._test(g, twist), self.friction)
         normal, slip = g.normal - right.normal, g.slip - right.slip
         return (self.inverse_mass * self.inverse_mass) * (normal * normal + _squared(slip))
 
@@ -173,7 +172,7 @@ class Cone:
         z_n = g.normal * (1.0 - self.R_n * per_mass) + (self.wanted - self.normal.dot(twist.linear)) * per_mass
         return Impulse(z_n, g.slip * (1.0 - self.R_t * per_mass) + _against(self.slip(twist)) * per_mass)
 
-    def _projected(self, y: Impulse, m: Scalar) -> Impulse:
+    def _project(self, y: Impulse, m: Scalar) -> Impulse:
         """Return the projection on the cone, in a norm in which m is mu R_t / R_n."""
         if not self.has_friction:
             return Impulse(maximum(y.normal, 0.0), Force.zero())
@@ -186,17 +185,10 @@ class Cone:
         """Return |y_t|, never 0."""
         return sqrt(_squared(y.slip) + (SMALL / self.inverse_mass) ** 2)
 
-    def excess(self, impulse: Impulse) -> Scalar:
-        """Return by how much an impulse is outside the cone [N s]."""
-        size = sqrt(_squared(impulse.slip))
-        return maximum(maximum(size - self.friction * impulse.normal, -impulse.normal), 0.0)
-
-    def slack(self, impulse: Impulse, twist: Motion) -> Scalar:
-        """Return g . (v - v* + R g) / |g| [m/s], 0 of a solution."""
-        g_n, slip = impulse.normal, impulse.slip
-        power = g_n * (self.normal.dot(twist.linear) - self.wanted + self.R_n * g_n)
-        power = power + slip.dot(self.slip(twist)) + self.R_t * _squared(slip)
-        return power / sqrt(g_n * g_n + _squared(slip) + (SMALL / self.inverse_mass) ** 2)
+    def components(self, impulse: Vector3) -> Impulse:
+        """Return an impulse on the points by its components."""
+        normal = self.normal.dot(impulse)
+        return Impulse(normal, Force(impulse - self.normal * normal, Vector3.zero()))
 
     def wrench(self, impulse: Impulse) -> Force:
         """Return an impulse as a wrench at the point."""
@@ -238,6 +230,14 @@ class Part(NamedTuple):
         across = Symmetric3.isotropic(1.0) - about
         turning = across * (law.rolling * law.rolling) + about * (law.torsional * law.torsional)
         return ArticulatedInertia(across * self.drag, Matrix3.zero(), turning * self.drag)
+
+
+def worst_error(laws: Sequence[Cone], impulses: Sequence[Impulse], twists: Sequence[Motion]) -> Scalar:
+    """Return the largest square of by how much a velocity is wrong."""
+    worst: Scalar = 0.0
+    for law, impulse, twist in zip(laws, impulses, twists, strict=True):
+        worst = maximum(worst, law.squared_error(impulse, twist))
+    return worst
 
 
 def _against(slip: Motion) -> Force:
