@@ -27,6 +27,8 @@ MOVED |= {
     "cardan.algorithms.maximal_steps": "cardan._motion.maximal_steps",
     "cardan.robots": "cardan._robot.shipped",
     "cardan.simulation.solvers.mujoco": "cardan._reach.interop.mujoco_solver",
+    "cardan.tasks.result": "cardan._motion.tasks.search",
+    "cardan.trajectories.timed": "cardan._motion.trajectories.time_laws",
     "cardan.staging": "cardan._compiler.runtime.staging",
 }
 _CALL = "arguments compiled conversion environment explain function kinds plain references repeated results signature "

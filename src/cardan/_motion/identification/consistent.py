@@ -31,28 +31,17 @@ from cardan._motion.identification.terms import OF_THE_MODEL, Measured, Term, Te
 from cardan._robot.model import Model
 
 WHERE = "identify_consistent"
-STEPS = 50
-"""Newton steps for one weight at most; fewer than ten are the rule."""
-
-SETTLED = 1e-9
-"""Relative decrease of the cost that a step promises below which a weight is done."""
-
-FALL = 0.1
-"""By which factor the weight falls from one problem to the next, until it is that asked for."""
-
-CLEAN = 1e-8
-"""Of the torques: noise that is estimated is not less, or rounding would count as a measurement."""
-
-FLATTEST = 1e-12
-"""The least eigenvalue of Q, relative to its largest: below it rounding decides whether a body is possible."""
-
+STEPS = 50  # Newton steps for one weight at most; fewer than ten are the rule
+SETTLED = 1e-9  # relative decrease of the cost that a step promises below which a weight is done
+FALL = 0.1  # by which factor the weight falls from one problem to the next, until it is that asked for
+CLEAN = 1e-8  # of the torques: noise that is estimated is not less, or rounding would count as a measurement
+FLATTEST = 1e-12  # least eigenvalue of Q over its largest: below it rounding decides whether a body is possible
+# Weight of the distance of a term's coefficient from one that would explain all torques: next to nothing but a wall at
+# 0, since nothing is known of it before.
 TERM_WEIGHT = 1e-3
-"""Weight of the distance of a term's coefficient from one that would explain all torques: next to nothing but a wall at
-0, since nothing is known of it before."""
-
+# The symmetric matrices with ones at one place and its mirror image, shape (10, 4, 4).
 BASIS = np.array([np.eye(4)[[i]].T @ np.eye(4)[[j]] for i in range(4) for j in range(i, 4)])
 BASIS = np.maximum(BASIS, np.swapaxes(BASIS, 1, 2))
-"""The symmetric matrices with ones at one place and its mirror image, shape (10, 4, 4)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,11 +129,11 @@ def identify_consistent(
     problem = _Problem(model, asked, measured, weight)
     if noise is None:
         size = float(np.sqrt((measured.tau**2).mean())) or 1.0
-        first, *_ = problem.solved(measured, np.full(model.nv, 0.01 * size))
+        first, *_ = problem.solve(measured, np.full(model.nv, 0.01 * size))
         known = np.maximum(residual_noise(measured.tau - measured.W @ first, 0), CLEAN * size)
     else:
         known = checked_noise(WHERE, noise, model.nv)
-    found, steps, converged = problem.solved(measured, known)
+    found, steps, converged = problem.solve(measured, known)
     residual = np.sqrt(((measured.tau - measured.W @ found) ** 2).mean(axis=0))
     return ConsistentFit(*_with_parameters(model, asked, found), known, residual, steps, converged)
 
@@ -171,12 +160,8 @@ def _with_parameters(
 class _Problem:
     """The unknowns x: Q of the bodies with mass, ten numbers each, then a number for each coefficient of the terms.
 
-    Attributes:
-        to_parameters: the linear map from x to the parameter vector.
-        start: x of the model one begins with.
-        bodies: how many of them have mass.
-        bounded: which of x are coefficients that must be positive.
-        weight: of the bodies' distances.
+    `to_parameters` maps x to the parameter vector, `start` is x of the model one begins with, `bounded` says which of x
+    are coefficients that must be positive, and `weight` is that of the bodies' distances.
     """
 
     def __init__(self, model: Model, terms: tuple[Term, ...], measured: Measured, weight: float) -> None:
@@ -198,7 +183,7 @@ class _Problem:
         rest = np.where(signed, 0.0, np.where(given > 0.0, given, 0.01))
         self.start = np.concatenate([np.tile([float(E.trace() > 0.0) for E in BASIS], self.bodies), rest])
 
-    def solved(self, measured: Measured, noise: np.ndarray) -> tuple[np.ndarray, int, bool]:
+    def solve(self, measured: Measured, noise: np.ndarray) -> tuple[np.ndarray, int, bool]:
         """Return the parameter vector that fits best, after how many steps, and whether it has settled."""
         equations = np.concatenate([measured.W, measured.tau[..., None]], axis=-1) / noise[:, None]
         R = np.asarray(np.linalg.qr(equations.reshape(-1, equations.shape[-1]), mode="r"))
@@ -220,6 +205,7 @@ class _Problem:
             if promised <= SETTLED * (1.0 + cost):
                 return x, taken, True
             length = 1.0
+            # Backtracking to a tenth of the promise (Armijo); infinite costs and NaN are refused alike.
             while not self._cost(x + length * step, A, b, heavier) <= cost - 0.1 * length * promised:
                 length *= 0.5
                 if length < 1e-12:

@@ -27,14 +27,9 @@ from cardan._motion.trajectories.piecewise import Jet
 from cardan._robot.model import Model
 
 WHERE = "excitation"
-USED = 0.98
-"""Of each limit: the largest value between two samples is a little larger than at them."""
-
-FAMILY = 16
-"""Candidates at once: one call of the compiled regressor for all of them."""
-
-OVERLOAD = 10.0
-"""By how much the logarithm of the condition number must improve to be worth torques of twice the limit."""
+USED = 0.98  # of each limit: the largest value between two samples is a little larger than at them
+FAMILY = 16  # candidates at once: one call of the compiled regressor for all of them
+OVERLOAD = 10.0  # by how much the condition number's logarithm must improve to be worth torques of twice the limit
 
 
 def excitation(
@@ -94,7 +89,7 @@ def excitation(
     room = _room(model, velocity, acceleration)
     times = np.linspace(0.0, period, samples or 6 * harmonics, endpoint=False)
     search = _Search(model, base, room, period, harmonics, times)
-    best, overload = search.found(trials, np.random.default_rng(seed))
+    best, overload = search.best(trials, np.random.default_rng(seed))
     if overload > 0.0:
         raise ExcessiveEffortError(period, overload)
     sines, cosines = search.coefficients(best[None])
@@ -132,7 +127,7 @@ class _Search:
         self.dense = np.linspace(0.0, period, 24 * harmonics, endpoint=False)
         self.units = natural_units(model)
 
-    def found(self, trials: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+    def best(self, trials: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
         """Return the best candidate, and the share by which its torques exceed the limits."""
         shape = (FAMILY, self.at_rest[0].shape[1] + self.at_rest[1].shape[1], self.model.nv)
         best, cost, overload, step = np.zeros(shape[1:]), np.inf, np.inf, 0.3
@@ -141,7 +136,7 @@ class _Search:
             family = noise if trial < trials // 2 else best + step * noise * np.abs(best).mean()
             costs, overloads = self.costs(family)
             k = int(np.argmin(costs))
-            if trial >= trials // 2:
+            if trial >= trials // 2:  # longer after a success, shorter after a failure: about one in three succeeds
                 step *= 1.5 if costs[k] < cost else 0.8
             if costs[k] < cost:
                 best, cost, overload = family[k], float(costs[k]), float(overloads[k])
@@ -165,12 +160,11 @@ class _Search:
         """Return the logarithm of each candidate's condition number and what its torques cost, and their overload."""
         jet: Jet = fourier_jet(self.times, self.period, *self.coefficients(family))
         sample = moved(self.model, self.room.center, *(np.moveaxis(x, 1, 0) for x in jet))
-        W = self.units.scaled(
-            regressor(self.model, sample.q, sample.v, sample.a, self.base.terms)[..., self.base.columns], self.base
-        )
-        W = W.reshape(len(family), -1, len(self.base))
+        columns = regressor(self.model, *sample, self.base.terms)[..., self.base.columns]
+        W = self.units.scaled(columns, self.base).reshape(len(family), -1, len(self.base))
         squares = np.linalg.eigvalsh(np.swapaxes(W, 1, 2) @ W)  # a quarter of the time of singular values
-        tau = inverse_dynamics(self.model, sample.q, sample.v, sample.a)
+        tau = inverse_dynamics(self.model, *sample)
+        # A limit of 0 is that of a joint without a drive: what it would take does not count.
         limits = np.where(tau > 0.0, self.model.effort_upper, -self.model.effort_lower)
         overload = np.maximum(np.abs(tau) / np.where(limits > 0.0, limits, np.inf) - 1.0, 0.0).max(axis=(1, 2))
         least = np.maximum(squares[:, 0], np.finfo(float).eps * squares[:, -1])

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-FLOOR = 1e-8
-"""The least eigenvalue of a pseudo-inertia, relative to its trace in units in which the body's size is 1."""
+FLOOR = 1e-8  # least eigenvalue of a pseudo-inertia, relative to its trace in units in which the body's size is 1
 
 
 def pseudo_inertia(p: np.ndarray) -> np.ndarray:

@@ -28,14 +28,7 @@ _rates = derivative(limit_coordinates, "q")
 
 
 class Bound(NamedTuple):
-    """Where an entry of q must stay.
-
-    Attributes:
-        q: number of the entry.
-        v: number of the velocity that moves it.
-        lower: its smallest value.
-        upper: its largest value.
-    """
+    """Where an entry of q must stay: its number, that of the velocity that moves it, its least and greatest value."""
 
     q: int
     v: int
@@ -51,8 +44,11 @@ def entries_of_limits(model: Model) -> dict[int, int]:
     found = {}
     for i in range(model.nv):
         moved = [k for k, row in enumerate(rates) if not is_zero(row[i])]
-        if len(moved) == 1 and _is_unit(rates[moved[0]]) and _is_same(coordinates[i], q[moved[0]]):
-            found[i] = moved[0]
+        if len(moved) == 1 and _is_unit(rates[moved[0]]):
+            own, entry = coordinates[i], q[moved[0]]
+            # Symbols are one if their instructions are; their == would be an instruction itself.
+            if isinstance(own, Expr) and (own.index, own.negative) == (entry.index, entry.negative):
+                found[i] = moved[0]
     return found
 
 
@@ -60,10 +56,6 @@ def _is_unit(row: Sequence[Any]) -> bool:
     """Return whether one velocity moves an entry as fast as itself, and no other does."""
     moving = [e for e in row if not is_zero(e)]
     return len(moving) == 1 and not isinstance(moving[0], Expr) and moving[0] == 1.0
-
-
-def _is_same(a: Any, b: Expr) -> bool:
-    return isinstance(a, Expr) and (a.index, a.negative) == (b.index, b.negative)
 
 
 def bounds_of(model: Model) -> tuple[Bound, ...]:
@@ -99,9 +91,7 @@ class WithinLimits(Task):
 
     Args:
         coordinates: their numbers along v.
-        weight: as for `Task`.
-        gain: as for `Task`.
-        priority: as for `Task`.
+        weight, gain, priority: as for `Task`, with its errors.
     """
 
     coordinates: tuple[int, ...]

@@ -22,12 +22,8 @@ from cardan._compiler.runtime.extras import package
 class Quadratic(NamedTuple):
     """A quadratic program.
 
-    Attributes:
-        H: symmetric and positive definite, shape (n, n).
-        g: shape (n,).
-        A: shape (k, n).
-        lower: the least values, of x first where there are n + k, else of A x alone; -inf for none.
-        upper: the greatest values, likewise.
+    H is positive definite, shape (n, n), g of shape (n,), A of (k, n). The bounds are n + k numbers, of x first, or k,
+    of A x alone; infinite where there is none.
     """
 
     H: np.ndarray
@@ -37,11 +33,11 @@ class Quadratic(NamedTuple):
     upper: np.ndarray
 
 
-Solver = Callable[[Quadratic], np.ndarray | None]
-"""From a program to its solution; None where no x is within the bounds."""
+Solver = Callable[[Quadratic], np.ndarray | None]  # from a program to its solution; None if no x is within the bounds
+# Of the bounds, one after the other: a step is far above both. Where more bounds meet than there are directions, or
+# H has large and small values, a solver may find nothing with the first.
 TOLERANCES = 1e-11, 1e-7
-"""Of the bounds, one after the other: a step is far above both. Where more bounds meet than there are directions, or
-H has large and small values, a solver may find nothing with the first."""
+ITERATIONS = 100  # of proxsuite: it is there after about ten, and after its own 10 000 no nearer
 
 
 def _daqp(module: Any) -> Solver:
@@ -73,18 +69,11 @@ def _proxsuite(module: Any) -> Solver:
     return solve
 
 
-ITERATIONS = 100
-"""Of proxsuite: it is there after about ten, and after its own 10 000 no nearer."""
 SOLVERS = {"daqp": _daqp, "proxsuite": _proxsuite}
 
 
 def solver_of(name: str, where: str) -> Solver:
-    """Return a solver by its name.
-
-    Raises:
-        UnknownNameError: if there is none of that name.
-        MissingExtraError: if it is not installed; the message says which command installs it.
-    """
+    """Return a solver by its name; raise `UnknownNameError` or, if it is not installed, `MissingExtraError`."""
     if name not in SOLVERS:
         raise UnknownNameError("solver", name, SOLVERS, where=where)
     return SOLVERS[name](package(name, f"{where} by {name}", "qp"))

@@ -22,14 +22,14 @@ from cardan._motion.tasks.quadratic import Quadratic, Solver
 from cardan._motion.tasks.stack import Stack
 from cardan._robot.model import Model
 
+# Rows whose singular value is below this, relative to the largest, depend on the others; as in `assemble`.
 DEPENDENT = 1e-8
-"""Rows whose singular value is below this, relative to the largest, depend on the others; as in `assemble`."""
+# By how much of the largest limit a priority may pass those that an earlier one has reached: where many meet there is
+# else one point to be found, which solvers miss by their roundings. What comes out is put back to the limits.
 SLACK = 1e-8
-"""By how much of the largest limit a priority may pass those that an earlier one has reached: where many meet there is
-else one point to be found, which solvers miss by their roundings. What comes out is put back to the limits."""
 
 
-class Bounds(NamedTuple):
+class StepLimits(NamedTuple):
     """The limits of a model as a step has them.
 
     Attributes:
@@ -48,10 +48,10 @@ class Bounds(NamedTuple):
 
 
 NOTHING = np.array([[-np.inf], [np.inf]])
-_known: ByIdentity[Model, Bounds] = ByIdentity()
+_known: ByIdentity[Model, StepLimits] = ByIdentity()
 
 
-def limits_of(model: Model) -> Bounds:
+def limits_of(model: Model) -> StepLimits:
     """Return the limits of a model, looked up once."""
     known = _known.get(model)
     if known is None:
@@ -59,23 +59,23 @@ def limits_of(model: Model) -> Bounds:
         position = np.where([i in entries for i in range(model.nv)], limits, NOTHING)
         velocity = np.array([model.velocity_lower, model.velocity_upper])
         places = [entries.get(i, 0) for i in range(model.nv)]
-        known = _known.setdefault(model, Bounds(places, position, velocity, other_limits(model), limits))
+        known = _known.setdefault(model, StepLimits(places, position, velocity, other_limits(model), limits))
     return known
 
 
-def no_limits(model: Model) -> Bounds:
+def no_limits(model: Model) -> StepLimits:
     """Return the limits of a model that has none."""
     none = np.broadcast_to(NOTHING, (2, model.nv))
-    return Bounds([0] * model.nv, none, none, (), none)
+    return StepLimits([0] * model.nv, none, none, (), none)
 
 
-def step_bounds(bounds: Bounds, q: np.ndarray, dt: float) -> list[np.ndarray]:
+def step_bounds(bounds: StepLimits, q: np.ndarray, dt: float) -> list[np.ndarray]:
     """Return the least and the greatest motion of each velocity in a step, shape (rows, nv), from its own limits."""
     here, reach = q.take(bounds.places, axis=1), dt * bounds.velocity
     return [np.clip(ends - here, *reach) for ends in bounds.position]
 
 
-class Steps:
+class StepHierarchy:
     """The motions of a batch of steps: what is asked of each, and its limits.
 
     Inside, a motion is measured by the largest bound of its row, and a sum of squares by the mean of H's diagonal, so
@@ -87,8 +87,7 @@ class Steps:
         damping: what a motion costs, shape (batch,).
         bounds: the limits.
         found: results of the compiled program (`differential`).
-        lower: least motion of each velocity, shape (batch, nv).
-        upper: greatest motion of each velocity, shape (batch, nv).
+        lower, upper: least and greatest motion of each velocity, shape (batch, nv).
     """
 
     def __init__(
@@ -96,7 +95,7 @@ class Steps:
         stack: Stack,
         weights: np.ndarray,
         damping: np.ndarray,
-        bounds: Bounds,
+        bounds: StepLimits,
         found: Mapping[str, np.ndarray],
         lower: np.ndarray,
         upper: np.ndarray,
@@ -118,12 +117,12 @@ class Steps:
         """Return motions as they are; those of the velocities' own limits alone are within these to the last digit."""
         return (x if self.closing else np.clip(x, self.lower, self.upper)) * self.unit
 
-    def solved(self, row: int, solve: Solver) -> np.ndarray | None:
+    def solve(self, row: int, solver: Solver) -> np.ndarray | None:
         """Return the motion of one step; None if nothing is within all limits."""
         x, N = self._closed(row)
         last = max(self.levels)
         for k, level in enumerate(self.levels):
-            z = self._best(row, level, x, N, solve, within=k > 0)
+            z = self._best(row, level, x, N, solver, within=k > 0)
             if z is None:
                 return None
             x = x + (z if N is None else N @ z)
@@ -135,26 +134,26 @@ class Steps:
         """Return the least motion that closes the loops, and a basis of those that keep them so; None for all."""
         if not self.closing:
             return np.zeros(self.model.nv), None if self.model.nv else np.zeros((0, 0))
-        U, s, V, rank = _decomposed(self.found["J"][row][self.closing])
+        U, s, V, rank = _decompose(self.found["J"][row][self.closing])
         along = (U[:, :rank].T @ self.found["e"][row][self.closing]) / (s[:rank] * self.unit[row])
         return -V[:rank].T @ along, V[rank:].T
 
     def _best(
-        self, row: int, level: int, x: np.ndarray, N: np.ndarray | None, solve: Solver, within: bool
+        self, row: int, level: int, x: np.ndarray, N: np.ndarray | None, solver: Solver, within: bool
     ) -> np.ndarray | None:
         """Return z of the best motion x + N z for the tasks of a priority; `within`: x is within all limits."""
         H, g, _ = (part[row] for part in self.asked[level])
         A, lower, upper = self._limits(row)
         if N is None:
-            return solve(Quadratic(H, g, A, lower, upper))
+            return solver(Quadratic(H, g, A, lower, upper))
         A = np.concatenate([np.eye(len(x)), A])
         lower, upper = lower - A @ x, upper - A @ x
         is_within = within or ((lower <= SLACK).all() and (upper >= -SLACK).all())
-        if is_within:
+        if is_within:  # z = 0 is then a solution for the solver, too, whatever rounding says
             lower, upper = np.minimum(lower, -SLACK), np.maximum(upper, SLACK)
         if not N.shape[1]:  # there is nothing to choose
             return np.zeros(0) if is_within else None
-        return solve(Quadratic(N.T @ H @ N, N.T @ (g + H @ x), A @ N, lower, upper))
+        return solver(Quadratic(N.T @ H @ N, N.T @ (g + H @ x), A @ N, lower, upper))
 
     def _limits(self, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return A and the least and greatest (x, A x): of each velocity, and of limits that are no entries of q."""
@@ -166,28 +165,22 @@ class Steps:
         return self.found["rates"][row], np.concatenate([lower, least]), np.concatenate([upper, most])
 
     def _left(self, row: int, level: int, x: np.ndarray, N: np.ndarray | None) -> np.ndarray:
-        """Return a basis of the motions that change nothing of what a priority asked.
-
-        Nor do they leave a limit that it pushes against: no motion that it finds as good does.
-        """
+        """Return a basis of the motions that change nothing of what a priority asked, nor leave its active limits."""
         N = np.eye(len(x)) if N is None else N
         rows = [r for r in self.levels[level] if self.weights[row, r] > 0.0]
         J = self.found["J"][row][rows] * self.stack.scales()[rows, None]
-        _, _, V, rank = _decomposed(J @ N)
+        _, _, V, rank = _decompose(J @ N)
         free = N @ V[rank:].T
         pushing = self._pushing(row, level, x, N)
-        _, _, V, rank = _decomposed(free[pushing])
+        _, _, V, rank = _decompose(free[pushing])
         return free @ V[rank:].T
 
     def _pushing(self, row: int, level: int, x: np.ndarray, N: np.ndarray) -> np.ndarray:
-        """Return the velocities whose limits hold a priority back: by the multipliers of those that are reached.
-
-        They are more than damping alone makes of them.
-        """
+        """Return the velocities whose limits hold a priority back: by the multipliers of those that are reached."""
         H, g, damping = (part[row] for part in self.asked[level])
         reached = np.flatnonzero((x <= self.lower[row] + SLACK) | (x >= self.upper[row] - SLACK))
         multipliers = np.linalg.lstsq(N[reached].T, N.T @ (H @ x + g), rcond=DEPENDENT)[0]
-        return reached[np.abs(multipliers) > SLACK + 10.0 * damping]
+        return reached[np.abs(multipliers) > SLACK + 10.0 * damping]  # more than damping alone makes of them
 
     def in_the_way(self, row: int) -> list[str]:
         """Return what no motion can keep: loops, and limits that the least motion closing them breaks."""
@@ -198,7 +191,7 @@ class Steps:
         return [*loops, *(f"limits of joint {n!r}" for n, own in moved.items() if beyond.intersection(own))]
 
 
-def _decomposed(J: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+def _decompose(J: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Return U, s, V of J = U s V with all rows of V, and how many rows of J do not depend on others."""
     U, s, V = np.linalg.svd(J)
     return U, s, V, int((s > DEPENDENT * s.max(initial=0.0)).sum())

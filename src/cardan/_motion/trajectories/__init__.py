@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from cardan._motion.trajectories.point_to_point import MinimumJerk, Trapezoidal
     from cardan._motion.trajectories.pose_move import PoseMove, PoseSample
     from cardan._motion.trajectories.spline import Spline
-    from cardan._motion.trajectories.time_laws import TimeLaw
-    from cardan._motion.trajectories.timed import Timed
+    from cardan._motion.trajectories.time_laws import Timed, TimeLaw
     from cardan._motion.trajectories.trajectory import Sample, Trajectory
 
 __all__ = [
@@ -33,9 +32,8 @@ _HOMES = {
     ".point_to_point": "MinimumJerk Trapezoidal",
     ".pose_move": "PoseMove PoseSample",
     ".spline": "Spline",
-    ".time_laws": "TimeLaw",
+    ".time_laws": "TimeLaw Timed",
     ".least_time": "time_optimal",
-    ".timed": "Timed",
     ".trajectory": "Sample Trajectory",
 }
 __getattr__ = fetcher(__name__, _HOMES)

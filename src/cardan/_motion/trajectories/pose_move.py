@@ -102,15 +102,13 @@ class PoseMove:
         if self.duration is not None:
             return TimeLaw.minimum_jerk(self.duration)
         if self.acceleration is None:
-            raise ParameterError(
-                "PoseMove: duration", got=None, expected="a duration, or acceleration=(linear, angular)"
-            )
+            expected = "a duration, or acceleration=(linear, angular)"
+            raise ParameterError("PoseMove: duration", got=None, expected=expected)
         sizes = [float(np.linalg.norm(part)) for part in twist]
         if not any(sizes):
             raise ParameterError("PoseMove: goal", got="the start again", expected="another pose, or a duration")
-        return TimeLaw.trapezoid(
-            _rate("velocity", self.velocity, sizes), _rate("acceleration", self.acceleration, sizes)
-        )
+        rate, acceleration = (_rate(name, getattr(self, name), sizes) for name in ("velocity", "acceleration"))
+        return TimeLaw.trapezoid(rate, acceleration)
 
     def at(self, t: Any) -> PoseSample:
         """Return poses, velocities and accelerations.

@@ -1,4 +1,8 @@
-"""Time laws: how far along a path one is at a time, from rest at 0 to rest at 1.
+"""Time laws: how far along a path one is at a time, from rest at 0 to rest at 1; and a path with another time law.
+
+    q(s(t)),  v = q' ds/dt,  a = q'' (ds/dt)^2 + q' d2s/dt2
+
+The chain rule holds for the velocities of every joint, which are linear in the rate of its coordinates.
 
 Source: Flash and Hogan (1985) for minimum jerk; Biagiotti and Melchiorri, Trajectory Planning for Automatic Machines
 and Robots (2008), sections 3.2 (trapezoid) and 3.4 (double S).
@@ -13,13 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.checked_numbers import positive
-from cardan._motion.trajectories.piecewise import Jet, PiecewisePolynomial, checked_times
+from cardan._algebra.errors import DTypeError
+from cardan._motion.trajectories.piecewise import Jet, PiecewisePolynomial, checked_start, checked_times
+from cardan._motion.trajectories.trajectory import Sample, Trajectory
+from cardan._robot.model import Model
 
-PEAK_RATE = 15.0 / 8.0
-"""Of the minimum-jerk law of duration 1, half-way."""
-
-PEAK_ACCELERATION = 10.0 / np.sqrt(3.0)
-"""Of the minimum-jerk law of duration 1, at (3 - sqrt(3)) / 6 of the time and, backwards, as long before the end."""
+# Of the minimum-jerk law of duration 1: the rate half-way; the acceleration at (3 - sqrt(3)) / 6 of the time and,
+# backwards, as long before the end.
+PEAK_RATE, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / np.sqrt(3.0)
 
 
 class _Phase(NamedTuple):
@@ -159,3 +164,53 @@ def _of_phases(phases: Sequence[_Phase]) -> TimeLaw:
             coefficients.append(powers)
             knots.append(knots[-1] + h)
     return TimeLaw(PiecewisePolynomial(np.array(knots), np.array(coefficients)))
+
+
+# --- a path with another time law -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timed(Trajectory):
+    """Another trajectory's path, from its beginning to its end, in another time.
+
+    Args:
+        path: the trajectory whose path it is; its own time is the path's parameter.
+        law: the progress along the path.
+        start: when it begins [s].
+
+    Raises:
+        DTypeError, NotFiniteError: for a path, law or start that is none.
+
+    Examples:
+        >>> path = cardan.trajectories.Spline(arm, [0.0, 1.0, 3.0], [arm.neutral(), q, arm.neutral()])
+        >>> slow = cardan.trajectories.Timed(path, cardan.trajectories.TimeLaw.minimum_jerk(5.0))
+        >>> slow.interval
+        (0.0, 5.0)
+    """
+
+    path: Trajectory
+    law: TimeLaw
+    start: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, kind in (("path", Trajectory), ("law", TimeLaw)):
+            value: Any = getattr(self, name)
+            if not isinstance(value, kind):
+                raise DTypeError("Timed", name, got=repr(value), expected=f"a cardan.trajectories.{kind.__name__}")
+        object.__setattr__(self, "start", checked_start("Timed", self.start))
+
+    @property
+    def model(self) -> Model:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The robot that moves."""
+        return self.path.model
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return self.start, self.start + self.law.duration
+
+    def evaluated(self, t: np.ndarray) -> Sample:
+        first, last = self.path.interval
+        s, rate, second = self.law.progress.at(np.clip(t - self.start, 0.0, self.law.duration))
+        q, v, a = self.path.evaluated(first + (last - first) * np.clip(s, 0.0, 1.0))
+        rate, second = (last - first) * rate[..., None], (last - first) * second[..., None]
+        return Sample(q, v * rate, a * rate**2 + v * second)
