@@ -62,7 +62,6 @@ class OrientedBox(NamedTuple):
     half: Vector3
 
     def corner(self, direction: Vector3) -> Vector3:
-        """Return the corner furthest in a direction."""
         steps = (axis * where(axis.dot(direction) < 0.0, -h, h) for axis, h in zip(self.axes, self.half, strict=True))
         return sum(steps, self.centre)
 

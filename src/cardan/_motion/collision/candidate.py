@@ -33,17 +33,11 @@ X, Y, Z = (Vector3(*row) for row in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0
 
 
 class Candidate(NamedTuple):
-    """Where two shapes A and B touch, or nearly.
+    """Where two shapes A and B touch, or nearly."""
 
-    Attributes:
-        gap: distance of the surfaces along the normal [m], negative where they overlap; `FAR` if there is none.
-        point: on the surface of A, in A's frame [m].
-        normal: unit vector from B to A, in A's frame: it pushes A away.
-    """
-
-    gap: Scalar
-    point: Vector3
-    normal: Vector3
+    gap: Scalar  # distance of the surfaces along the normal [m], negative where they overlap; `FAR` if there is none
+    point: Vector3  # on the surface of A, in A's frame [m]
+    normal: Vector3  # unit vector from B to A, in A's frame: it pushes A away
 
     def seen_from_b(self, X_ba: SE3) -> Candidate:
         """Return the same candidate for the pair (B, A), X_ba being the pose of A in B."""
@@ -70,7 +64,6 @@ def crossings(x: Scalar, d: Scalar, h: Scalar) -> Iterator[Scalar]:
 
 
 def select(condition: Any, a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector3:
-    """Return the vector a where the condition holds, else b."""
     return Vector3(*(where(condition, x, y) for x, y in zip(a, b, strict=True)))
 
 

@@ -60,39 +60,22 @@ class Two(NamedTuple):
 
     @property
     def swapped(self) -> Two:
-        """The same two the other way round."""
         return Two(self.b, self.X_b, self.a, self.X_a)
 
     @property
     def X_ab(self) -> SE3:
-        """The pose of B in A."""
         return SE3(self.X_a.rotation.T @ self.X_b.rotation, self.X_a.inverse_act(self.X_b.translation))
 
 
 def points(shape_a: Geometry, X_a: SE3, shape_b: Geometry, X_b: SE3) -> list[Candidate]:
-    """Return the candidates for contact of two shapes: as many for the same types in every pose.
-
-    Args:
-        shape_a: one shape.
-        X_a: X_world_a, its pose.
-        shape_b: the other.
-        X_b: X_world_b, its pose.
-
-    Raises:
-        UnsupportedError: if no page knows the two.
-    """
+    """Return the candidates for contact of two shapes, X_world_a and X_world_b their poses; as `points_of`."""
     return points_of([Two(shape_a, X_a, shape_b, X_b)])[0]
 
 
 def points_of(pairs: Sequence[Two], frames: Sequence[SE3] | None = None) -> list[list[Candidate]]:
-    """Return the candidates of each of many pairs, those of pairs that are alike by one block of a program.
+    """Return the candidates of each of many pairs, as many in every pose; pairs that are alike share one block.
 
-    Args:
-        pairs: the shapes.
-        frames: X_frame_a, where the candidates of each pair are wanted; in the frame of its A by default.
-
-    Raises:
-        UnsupportedError: if no page knows two of the shapes.
+    They are in the frame of each pair's A, or where X_frame_a says. `UnsupportedError` names shapes that no page knows.
     """
     alike: dict[Any, list[int]] = {}
     ordered: list[Two] = []
@@ -114,13 +97,8 @@ def points_of(pairs: Sequence[Two], frames: Sequence[SE3] | None = None) -> list
 def _by_one_block(alike: Sequence[Two], swapped: bool, frames: Sequence[SE3] | None) -> list[list[Candidate]]:
     """Return the candidates of pairs that are alike, traced once if that is worth it (see `each`).
 
-    A block is given sizes and the pose of B in A; this is all that a pair hangs on, and a plane's page, which is short,
-    takes a row of a pose or two instead.
-
-    Args:
-        alike: the shapes in the order of their page.
-        swapped: whether the candidates are wanted the other way round.
-        frames: X_frame_a, as for `points_of`.
+    Shapes are in the order of their page; `swapped`: candidates are wanted the other way round. A block is given sizes
+    and the pose of B in A; this is all that a pair hangs on. A plane's page is short, and takes a row of a pose or two.
     """
     kind_a, kind_b = type(alike[0].a), type(alike[0].b)
     page = PAIRS[kind_a, kind_b]

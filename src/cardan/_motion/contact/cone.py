@@ -80,25 +80,16 @@ class Impulse(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cone:
-    """The law of one contact in a step.
+    """The law of one contact in a step."""
 
-    Attributes:
-        normal: n.
-        friction: mu.
-        inverse_mass: w [1/kg].
-        R_n, R_t: regularisations [1/kg].
-        wanted: v*, along the normal.
-        torsional, rolling: slip over angular velocity, about the normal and across it [m].
-    """
-
-    normal: Vector3
-    friction: Scalar
-    inverse_mass: Scalar
-    R_n: Scalar
-    R_t: Scalar
-    wanted: Scalar
-    torsional: Scalar = 0.0
-    rolling: Scalar = 0.0
+    normal: Vector3  # n
+    friction: Scalar  # mu
+    inverse_mass: Scalar  # w [1/kg]
+    R_n: Scalar  # regularisation along the normal [1/kg]
+    R_t: Scalar  # and along the slips [1/kg]
+    wanted: Scalar  # v*, along the normal
+    torsional: Scalar = 0.0  # slip over angular velocity about the normal [m]
+    rolling: Scalar = 0.0  # and across it [m]
 
     @staticmethod
     def of(contact: Contact, dt: float) -> Cone:
@@ -123,7 +114,6 @@ class Cone:
 
     @property
     def has_friction(self) -> bool:
-        """Whether there is any."""
         return not is_zero(self.friction)
 
     def slip(self, twist: Motion) -> Motion:
@@ -167,7 +157,7 @@ class Cone:
         return (self.inverse_mass * self.inverse_mass) * (normal * normal + _squared(slip))
 
     def _test(self, g: Impulse, twist: Motion) -> Impulse:
-        """Return z."""
+        """Return z of the head."""
         per_mass = 1.0 / self.inverse_mass
         z_n = g.normal * (1.0 - self.R_n * per_mass) + (self.wanted - self.normal.dot(twist.linear)) * per_mass
         return Impulse(z_n, g.slip * (1.0 - self.R_t * per_mass) + _against(self.slip(twist)) * per_mass)
@@ -196,19 +186,12 @@ class Cone:
 
 
 class Part(NamedTuple):
-    """A part of the cone, on which the impulse is W (v* - v).
+    """A part of the cone, on which the impulse is W (v* - v)."""
 
-    Attributes:
-        law: whose it is.
-        along: of W, along the normal, or the edge that slides.
-        drag: of W, along slips that do not change the edge.
-        t: the direction of friction that slides; 0 where it sticks.
-    """
-
-    law: Cone
-    along: Scalar
-    drag: Scalar
-    t: Force
+    law: Cone  # whose it is
+    along: Scalar  # of W, along the normal, or the edge that slides
+    drag: Scalar  # of W, along slips that do not change the edge
+    t: Force  # the direction of friction that slides; 0 where it sticks
 
     def at(self, twist: Motion) -> Impulse:
         """Return W (v* - v)."""

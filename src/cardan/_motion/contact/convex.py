@@ -42,36 +42,22 @@ WRITTEN_OUT, MANY = 4, 32
 
 
 class Estimate(NamedTuple):
-    """Accelerations, and the forces with which they obey the equation of motion.
+    """Accelerations, and the forces with which they obey the equation of motion."""
 
-    Attributes:
-        a: of the joints.
-        twists: of the contacts at the step's end.
-        impulses: at the contacts.
-        efforts: by the elements of the joints.
-    """
-
-    a: Vector
-    twists: Sequence[Motion]
-    impulses: Sequence[Impulse]
-    efforts: Vector
+    a: Vector  # of the joints
+    twists: Sequence[Motion]  # of the contacts at the step's end
+    impulses: Sequence[Impulse]  # at the contacts
+    efforts: Vector  # by the elements of the joints
 
 
 @dataclass(frozen=True, slots=True)
 class Minimum:
-    """What was found, with the laws it shall obey.
+    """What was found, with the laws it shall obey."""
 
-    Attributes:
-        found: accelerations and forces.
-        laws: of the contacts.
-        elements: of the joints.
-        contacts: in the axes they were solved in.
-    """
-
-    found: Estimate
-    laws: Sequence[Cone]
-    elements: Elements
-    contacts: Sequence[Contact]
+    found: Estimate  # accelerations and forces
+    laws: Sequence[Cone]  # of the contacts
+    elements: Elements  # of the joints
+    contacts: Sequence[Contact]  # in the axes they were solved in
 
     @property
     def residual(self) -> Scalar:

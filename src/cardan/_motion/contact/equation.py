@@ -58,13 +58,7 @@ class Change(NamedTuple):
 
 
 class Equation(ABC):
-    """The equation of motion of a step.
-
-    Args:
-        moment: the state.
-        contacts: what touches, or may.
-        dt: the step.
-    """
+    """The equation of motion of a step of length dt, with what touches in it, or may."""
 
     def __init__(self, moment: Moment, contacts: Sequence[Contact], dt: float) -> None:
         self.moment, self.contacts, self.dt = moment, contacts, dt
@@ -130,7 +124,6 @@ class JointEquation(Equation):
         return self.contacts[group[0]].node_columns, force, Z
 
     def change(self, a: Vector) -> Change:
-        """Return the accelerations, those of the joints given."""
         twists = (sum((column * a[j] for j, column in J.items()), Motion.zero()) for J in self.J)
         return Change(list(a), list(twists))
 

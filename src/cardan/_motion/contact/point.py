@@ -35,27 +35,17 @@ WORLD = -1  # the node of the world
 
 
 class Contact:
-    """A contact of a body with another, or with the world.
-
-    Args:
-        moment: the state.
-        nodes: a and b, `WORLD` for the world at rest.
-        candidate: gap, point and normal in the frame of node a; the normal pushes a away.
-        material: friction, stiffness and so on of the pair.
-        centres: of both shapes, each in its node's frame.
-        extents: how far about its centre a shape reaches [m].
-        axes: those of node a in the axes that all is wanted in; None for node a's own.
-    """
+    """A contact of a body with another, or with the world."""
 
     def __init__(
         self,
         moment: Moment,
-        nodes: tuple[int, int],
-        candidate: Candidate,
+        nodes: tuple[int, int],  # a and b, `WORLD` for the world at rest
+        candidate: Candidate,  # in the frame of node a; the normal pushes a away
         material: Material,
-        centres: tuple[Vector3, Vector3] = (Vector3.zero(), Vector3.zero()),
-        extents: tuple[float, float] = (0.0, 0.0),
-        axes: Matrix3 | None = None,
+        centres: tuple[Vector3, Vector3] = (Vector3.zero(), Vector3.zero()),  # of both shapes, each in its node's frame
+        extents: tuple[float, float] = (0.0, 0.0),  # how far about its centre a shape reaches [m]
+        axes: Matrix3 | None = None,  # those of node a in the axes that all is wanted in; None for node a's own
     ) -> None:
         self.moment, self.nodes, (self.a, self.b) = moment, nodes, nodes
         self.material: Any = material  # its numbers may be symbols; the stiffness is one of a world's pair
@@ -84,7 +74,6 @@ class Contact:
 
     @property
     def is_with_world(self) -> bool:
-        """Whether b is the world."""
         return self.b == WORLD
 
     @cached_property

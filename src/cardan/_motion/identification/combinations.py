@@ -128,19 +128,12 @@ def checked_base(where: str, model: Model, terms: tuple[Term, ...], base: BasePa
 
 
 class Units(NamedTuple):
-    """Units in which the robot is about one long, and falls its length in about one unit of time.
+    """Units in which the robot is about one long, and falls its length in about one unit of time."""
 
-    Attributes:
-        length: [m].
-        time: [s].
-        speed: of each degree of freedom, that moves about a length in a unit of time, shape (nv,).
-        parameters: of the inertial parameters, a mass in units of its own: 1, length, length^2, shape (10 nbodies,).
-    """
-
-    length: float
-    time: float
-    speed: np.ndarray
-    parameters: np.ndarray
+    length: float  # [m]
+    time: float  # [s]
+    speed: np.ndarray  # of each degree of freedom, that moves about a length in a unit of time, shape (nv,)
+    parameters: np.ndarray  # of the inertial ones, a mass in units of its own: 1, length, length^2, shape (10 nbodies,)
 
     @property
     def torque(self) -> np.ndarray:

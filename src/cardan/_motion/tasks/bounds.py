@@ -44,18 +44,15 @@ def entries_of_limits(model: Model) -> dict[int, int]:
     found = {}
     for i in range(model.nv):
         moved = [k for k, row in enumerate(rates) if not is_zero(row[i])]
-        if len(moved) == 1 and _is_unit(rates[moved[0]]):
+        if len(moved) != 1:
+            continue
+        movers = [e for e in rates[moved[0]] if not is_zero(e)]
+        if len(movers) == 1 and not isinstance(movers[0], Expr) and movers[0] == 1.0:
             own, entry = coordinates[i], q[moved[0]]
             # Symbols are one if their instructions are; their == would be an instruction itself.
             if isinstance(own, Expr) and (own.index, own.negative) == (entry.index, entry.negative):
                 found[i] = moved[0]
     return found
-
-
-def _is_unit(row: Sequence[Any]) -> bool:
-    """Return whether one velocity moves an entry as fast as itself, and no other does."""
-    moving = [e for e in row if not is_zero(e)]
-    return len(moving) == 1 and not isinstance(moving[0], Expr) and moving[0] == 1.0
 
 
 def bounds_of(model: Model) -> tuple[Bound, ...]:

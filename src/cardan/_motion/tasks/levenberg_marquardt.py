@@ -40,21 +40,13 @@ ROUNDING = 1e-13
 
 
 class Descent(NamedTuple):
-    """Where some passes have led.
+    """Where some passes have led."""
 
-    Attributes:
-        q: configuration, shape (nq,).
-        damping: nu.
-        residual: largest entry of the tasks' errors, times no weight, of those whose weight is not 0 [m, rad].
-        violation: largest distance of a limit coordinate from its limits [m, rad].
-        cost: |e|^2 of the errors times their weights, those of limits among them.
-    """
-
-    q: Any
-    damping: Any
-    residual: Any
-    violation: Any
-    cost: Any
+    q: Any  # configuration, shape (nq,)
+    damping: Any  # nu
+    residual: Any  # largest entry of the tasks' errors, times no weight, of those whose weight is not 0 [m, rad]
+    violation: Any  # largest distance of a limit coordinate from its limits [m, rad]
+    cost: Any  # |e|^2 of the errors times their weights, those of limits among them
 
 
 class Problem:

@@ -36,31 +36,19 @@ WITHIN = 1e-9
 
 
 class Settings(NamedTuple):
-    """How long to search.
+    """How long to search."""
 
-    Attributes:
-        restarts: random configurations to begin at, at most.
-        seed: of these.
-        tolerance: largest accepted residual [m, rad].
-    """
-
-    restarts: int
-    seed: int
-    tolerance: float
+    restarts: int  # random configurations to begin at, at most
+    seed: int  # of these
+    tolerance: float  # largest accepted residual [m, rad]
 
 
 class Weights(NamedTuple):
-    """Weights of the tasks' rows, each of shape (n, m).
+    """Weights of the tasks' rows, each of shape (n, m)."""
 
-    Attributes:
-        search: by which solutions are looked for: of the first tasks, lengths measured by the robot's size.
-        first: those given, of the first tasks; 0 for the others.
-        all: those of all, the others' smaller.
-    """
-
-    search: np.ndarray
-    first: np.ndarray
-    all: np.ndarray
+    search: np.ndarray  # for the search: of the first tasks alone, lengths measured by the robot's size
+    first: np.ndarray  # those given, of the first tasks; 0 for the others
+    all: np.ndarray  # those of all, the others' smaller
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,16 +84,7 @@ class InverseKinematics:
 
 
 class Search:
-    """The search for solutions of n problems.
-
-    Args:
-        function: some passes of a descent, from `levenberg_marquardt.descent`.
-        model: the robot.
-        q: where the first descents begin, shape (n, nq).
-        targets: those of the tasks, shape (n, k).
-        weights: of their rows.
-        settings: how long to search.
-    """
+    """The search for solutions of n problems by `levenberg_marquardt.descent`, the first descents from q, (n, nq)."""
 
     def __init__(
         self, function: Function, model: Model, q: np.ndarray, targets: np.ndarray, weights: Weights, settings: Settings
@@ -124,7 +103,6 @@ class Search:
         return self.model.random_configuration((self.settings.restarts,), seed=self.settings.seed)
 
     def run(self) -> InverseKinematics:
-        """Return what is found."""
         self._search()
         self._finish(np.flatnonzero(~self.found.converged))
         if (self.weights.all != self.weights.first).any():
@@ -171,11 +149,9 @@ class Search:
             rows = rows[~solved]
 
     def _place(self, rows: np.ndarray, q: np.ndarray) -> None:
-        """Begin descents of some problems."""
         self.at[rows], self.damping[rows] = q, DAMPING
 
     def _descend(self, rows: np.ndarray, weights: np.ndarray) -> Descent:
-        """Go some passes on with some problems."""
         numbers = self.damping, self.stiffness, self.targets, weights
         step = self.function(self.model, self.at[rows], *(array[rows] for array in numbers))
         self.at[rows], self.damping[rows] = step.q, step.damping

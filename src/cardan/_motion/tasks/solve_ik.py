@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import InfeasibleError
 from cardan._dynamics.call.arguments import check_finite
-from cardan._motion.tasks.differential import differential
-from cardan._motion.tasks.quadratic import solver_of
+from cardan._motion.tasks.quadratic import differential, solver_of
 from cardan._motion.tasks.stack import Stack, as_rows, by_problem, checked_states
 from cardan._motion.tasks.steps import StepHierarchy, limits_of, no_limits, step_bounds
 from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_tasks

@@ -17,8 +17,7 @@ import numpy as np
 
 from cardan._algebra.by_identity import ByIdentity
 from cardan._motion.tasks.bounds import entries_of_limits, other_limits
-from cardan._motion.tasks.differential import priorities
-from cardan._motion.tasks.quadratic import Quadratic, Solver
+from cardan._motion.tasks.quadratic import Quadratic, Solver, priorities
 from cardan._motion.tasks.stack import Stack
 from cardan._robot.model import Model
 
@@ -30,21 +29,13 @@ SLACK = 1e-8
 
 
 class StepLimits(NamedTuple):
-    """The limits of a model as a step has them.
+    """The limits of a model as a step has them."""
 
-    Attributes:
-        places: for each velocity the number of the entry of q that is its limit coordinate; any, where none is.
-        position: the least and the greatest values of these entries, shape (2, nv); infinite where there is none.
-        velocity: the least and the greatest velocities, shape (2, nv).
-        others: numbers of the limit coordinates that are no entries of q.
-        limits: the least and the greatest values of all limit coordinates, shape (2, nv).
-    """
-
-    places: list[int]
-    position: np.ndarray
-    velocity: np.ndarray
-    others: tuple[int, ...]
-    limits: np.ndarray
+    places: list[int]  # for each velocity the number of the entry of q that is its limit coordinate; any, where none is
+    position: np.ndarray  # least and greatest values of these entries, shape (2, nv); infinite where there is none
+    velocity: np.ndarray  # least and greatest velocities, shape (2, nv)
+    others: tuple[int, ...]  # numbers of the limit coordinates that are no entries of q
+    limits: np.ndarray  # least and greatest values of all limit coordinates, shape (2, nv)
 
 
 NOTHING = np.array([[-np.inf], [np.inf]])
@@ -80,24 +71,16 @@ class StepHierarchy:
 
     Inside, a motion is measured by the largest bound of its row, and a sum of squares by the mean of H's diagonal, so
     that all numbers are about 1.
-
-    Args:
-        stack: the tasks.
-        weights: of their rows, shape (batch, m).
-        damping: what a motion costs, shape (batch,).
-        bounds: the limits.
-        found: results of the compiled program (`differential`).
-        lower, upper: least and greatest motion of each velocity, shape (batch, nv).
     """
 
     def __init__(
         self,
         stack: Stack,
-        weights: np.ndarray,
-        damping: np.ndarray,
+        weights: np.ndarray,  # of the tasks' rows, shape (batch, m)
+        damping: np.ndarray,  # what a motion costs, shape (batch,)
         bounds: StepLimits,
-        found: Mapping[str, np.ndarray],
-        lower: np.ndarray,
+        found: Mapping[str, np.ndarray],  # results of the compiled program (`differential`)
+        lower: np.ndarray,  # least motion of each velocity, shape (batch, nv)
         upper: np.ndarray,
     ) -> None:
         self.stack, self.model, self.weights, self.found, self.bounds = stack, stack.model, weights, found, bounds

@@ -45,16 +45,13 @@ CLOSE = 0.999
 
 
 class Rows(NamedTuple):
-    """Inequalities a u + b x + c + d sqrt(x) <= 0 at n points of a path, and x <= ceiling.
+    """Inequalities a u + b x + c + d sqrt(x) <= 0 at n points of a path, and x <= ceiling."""
 
-    a, b, c and d have the shape (n, rows), each row divided by the width of its bound; `ceiling` (n,). d >= 0.
-    """
-
-    a: np.ndarray
+    a: np.ndarray  # shape (n, rows), as b, c and d: each row divided by the width of its bound
     b: np.ndarray
     c: np.ndarray
-    d: np.ndarray
-    ceiling: np.ndarray
+    d: np.ndarray  # >= 0
+    ceiling: np.ndarray  # shape (n,)
 
     def linear(self, x0: np.ndarray) -> Rows:
         """Return linear inequalities that imply these, and are the same at x0, shape (n,); at x0 = 0, without d."""

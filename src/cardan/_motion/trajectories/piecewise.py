@@ -20,15 +20,10 @@ ROUNDING = 1e-9  # of the whole time: as far beyond the ends as a time may be th
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PiecewisePolynomial:
-    """A function of time, polynomial between knots.
+    """A function of time, polynomial between knots."""
 
-    Args:
-        knots: times, increasing, shape (n + 1,).
-        coefficients: of the powers of u, shape (n, order + 1, ...).
-    """
-
-    knots: np.ndarray
-    coefficients: np.ndarray
+    knots: np.ndarray  # times, increasing, shape (n + 1,)
+    coefficients: np.ndarray  # of the powers of u, shape (n, order + 1, ...)
     _powers: tuple[np.ndarray, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

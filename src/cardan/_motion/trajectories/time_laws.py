@@ -47,6 +47,13 @@ class TimeLaw:
     Throughout:
         t: times [s] from 0 to the duration, of any shape.
         duration: how long it takes [s].
+        rate: largest rate [1/s]; infinite for none.
+        acceleration: largest acceleration and deceleration [1/s^2]; of `double_s` also infinite, for none.
+        jerk: largest jerk [1/s^3].
+
+    Raises:
+        ParameterError: for a time outside, and for limits and durations that are not positive, or infinite elsewhere.
+        DTypeError, NotFiniteError: for what is no time.
 
     Examples:
         >>> law = cardan.trajectories.TimeLaw.minimum_jerk(2.0)
@@ -66,47 +73,23 @@ class TimeLaw:
         return float(self.progress.knots[-1])
 
     def at(self, t: Any) -> Jet:
-        """Return the progress and its first and second derivative at times from 0 to the duration.
-
-        Raises:
-            DTypeError, NotFiniteError: for what is no time.
-            ParameterError: for a time outside.
-        """
+        """Return the progress and its first and second derivative at times from 0 to the duration."""
         return self.progress.at(checked_times("TimeLaw", t, 0.0, self.duration))
 
     def stretched(self, duration: float) -> TimeLaw:
-        """Return the same law in another time [s].
-
-        Raises:
-            ParameterError: unless it is positive and finite.
-        """
+        """Return the same law in another time [s]."""
         factor = positive("duration", duration, "s") / self.duration
         return TimeLaw(PiecewisePolynomial(self.progress.knots * factor, self.progress.coefficients))
 
     @staticmethod
     def minimum_jerk(duration: float) -> TimeLaw:
-        """Return 10 u^3 - 15 u^4 + 6 u^5, the law of least mean square jerk between two rests.
-
-        Args:
-            duration: how long it takes [s].
-
-        Raises:
-            ParameterError: unless it is positive and finite.
-        """
+        """Return 10 u^3 - 15 u^4 + 6 u^5, the law of least mean square jerk between two rests."""
         knots = np.array([0.0, positive("duration", duration, "s")])
         return TimeLaw(PiecewisePolynomial(knots, np.array([[0.0, 0.0, 0.0, 10.0, -15.0, 6.0]])))
 
     @staticmethod
     def trapezoid(rate: float, acceleration: float) -> TimeLaw:
-        """Return the fastest law within a rate and an acceleration: full acceleration, full rate, full deceleration.
-
-        Args:
-            rate: largest rate [1/s]; infinite for none.
-            acceleration: largest acceleration and deceleration [1/s^2].
-
-        Raises:
-            ParameterError: unless both are positive, and the acceleration finite.
-        """
+        """Return the fastest law within a rate and an acceleration: full acceleration, full rate, full deceleration."""
         a = positive("acceleration", acceleration, "1/s^2")
         peak = min(positive("rate", rate, "1/s", unlimited=True), np.sqrt(a))
         ramp, cruise = peak / a, 1.0 / peak - peak / a
@@ -114,16 +97,7 @@ class TimeLaw:
 
     @staticmethod
     def double_s(rate: float, acceleration: float, jerk: float) -> TimeLaw:
-        """Return the fastest law within a rate, an acceleration and a jerk: its acceleration is continuous.
-
-        Args:
-            rate: largest rate [1/s]; infinite for none.
-            acceleration: largest acceleration [1/s^2]; infinite for none.
-            jerk: largest jerk [1/s^3].
-
-        Raises:
-            ParameterError: unless all are positive, and the jerk finite.
-        """
+        """Return the fastest law within a rate, an acceleration and a jerk: its acceleration is continuous."""
         v = positive("rate", rate, "1/s", unlimited=True)
         a = positive("acceleration", acceleration, "1/s^2", unlimited=True)
         j = positive("jerk", jerk, "1/s^3")
