@@ -91,14 +91,12 @@ def identify_consistent(
     Args:
         model: the robot as one believes it to be: what counts where the torques show nothing. Inertias that are not
             possible are taken to ones near by that are; bodies without mass stay so.
-        q: configurations [rad, m], shape (..., nq).
-        v: velocities [rad/s, m/s], shape (..., nv).
-        a: accelerations [rad/s^2, m/s^2], shape (..., nv).
-        tau: measured torques [N m, N], shape (..., nv). The part of the model's armature is known, unless it is a term.
-        terms: what else there is beside the inertias, as for `regressor`; their coefficients are not negative, but for
-            offsets.
-        noise: standard deviation of the torques' noise [N m, N], one number or shape (nv,); None to estimate it, joint
-            by joint, from the residuals of a first fit.
+        q: configurations, as for `identify`.
+        v: velocities, as for `identify`.
+        a: accelerations, as for `identify`.
+        tau: measured torques, as for `identify`.
+        terms: as for `identify`; coefficients are not negative, but for offsets.
+        noise: as for `identify`; None to estimate it from the residuals of a first fit.
         prior: how far off the model's inertias may be: standard deviation of the logarithm of a body's extent along
             any axis [-], 1 for a factor e, 0.1 for ten percent.
 
@@ -124,7 +122,11 @@ def identify_consistent(
     """
     asked = checked_terms(terms)
     weight = 0.25 / positive(f"{WHERE}: prior", prior, "1") ** 2
-    _check_model(model)
+    if model.inputs:
+        raise MechanismError(f"{WHERE}: model {model.name!r} has inputs ({', '.join(model.inputs)}); give one without.")
+    if not model.mass > 0.0:
+        hint = "begin with a guess of each body's inertia"
+        raise MechanismError(f"{WHERE}: no body of model {model.name!r} has mass, and those without stay so; {hint}.")
     measured = Measured(WHERE, model, q, v, a, tau, asked)
     problem = _Problem(model, asked, measured, weight)
     if noise is None:
@@ -135,26 +137,12 @@ def identify_consistent(
         known = checked_noise(WHERE, noise, model.nv)
     found, steps, converged = problem.solve(measured, known)
     residual = np.sqrt(((measured.tau - measured.W @ found) ** 2).mean(axis=0))
-    return ConsistentFit(*_with_parameters(model, asked, found), known, residual, steps, converged)
-
-
-def _check_model(model: Model) -> None:
-    if model.inputs:
-        raise MechanismError(f"{WHERE}: model {model.name!r} has inputs ({', '.join(model.inputs)}); give one without.")
-    if not model.mass > 0.0:
-        hint = "begin with a guess of each body's inertia"
-        raise MechanismError(f"{WHERE}: no body of model {model.name!r} has mass, and those without stay so; {hint}.")
-
-
-def _with_parameters(
-    model: Model, terms: Terms, found: np.ndarray
-) -> tuple[Model, dict[str, Inertia], dict[str, np.ndarray]]:
-    """Return the model with other parameters, its inertias by body, and the coefficients by term."""
-    p, rest = found[: 10 * model.nbodies], found[10 * model.nbodies :].reshape(len(terms), model.nv)
-    coefficients: dict[str, np.ndarray] = dict(zip(terms, rest, strict=True))
-    changed = {OF_THE_MODEL[term]: coefficients[term] for term in terms if term in OF_THE_MODEL}
-    fitted = model.with_values(inertial_parameters=p, **changed)
-    return fitted, {body.name: body.inertia or Inertia.zero() for body in fitted.bodies}, coefficients
+    inertial, rest = found[: 10 * model.nbodies], found[10 * model.nbodies :].reshape(len(asked), model.nv)
+    coefficients: dict[str, np.ndarray] = dict(zip(asked, rest, strict=True))
+    changed = {OF_THE_MODEL[term]: coefficients[term] for term in asked if term in OF_THE_MODEL}
+    fitted = model.with_values(inertial_parameters=inertial, **changed)
+    inertias = {body.name: body.inertia or Inertia.zero() for body in fitted.bodies}
+    return ConsistentFit(fitted, inertias, coefficients, known, residual, steps, converged)
 
 
 class _Problem:

@@ -86,7 +86,13 @@ def excitation(
     base = checked_base(WHERE, model, checked_terms(terms), base)
     if not len(base):
         raise MechanismError(f"{WHERE}: the torques of model {model.name!r} depend on no parameter; give it a joint.")
-    room = _room(model, velocity, acceleration)
+    units = natural_units(model)
+    free = np.minimum(units.speed * units.time, 1.0) * np.pi  # half a turn at most
+    lower, upper = finite_range(model.lower, model.upper, free)
+    own = model.velocity_lower, model.velocity_upper
+    rates = [bounds(WHERE, "velocity", velocity, model, own), bounds(WHERE, "acceleration", acceleration, model)]
+    center = integrate(model, model.neutral(), 0.5 * (lower + upper))
+    room = _Room(center, 0.5 * (upper - lower), *(np.minimum(-b.lower, b.upper) for b in rates))
     times = np.linspace(0.0, period, samples or 6 * harmonics, endpoint=False)
     search = _Search(model, base, room, period, harmonics, times)
     best, overload = search.best(trials, np.random.default_rng(seed))
@@ -103,16 +109,6 @@ class _Room(NamedTuple):
     range: np.ndarray
     velocity: np.ndarray
     acceleration: np.ndarray
-
-
-def _room(model: Model, velocity: Any, acceleration: Any) -> _Room:
-    units = natural_units(model)
-    free = np.minimum(units.speed * units.time, 1.0) * np.pi  # half a turn at most
-    lower, upper = finite_range(model.lower, model.upper, free)
-    center = integrate(model, model.neutral(), 0.5 * (lower + upper))
-    own = model.velocity_lower, model.velocity_upper
-    rates = [bounds(WHERE, "velocity", velocity, model, own), bounds(WHERE, "acceleration", acceleration, model)]
-    return _Room(center, 0.5 * (upper - lower), *(np.minimum(-b.lower, b.upper) for b in rates))
 
 
 class _Search:

@@ -36,17 +36,15 @@ def inertial_parameters(P: np.ndarray) -> np.ndarray:
 
 
 def made_definite(P: np.ndarray) -> np.ndarray:
-    """Return P with its eigenvalues not below `FLOOR`, in each body's own unit of length; definite ones as they are.
-
-    A negative one counts by its size: who is wrong by so much knows it no better. Near 0 it would be a body known to be
-    flat, from which a fit does not get away.
-    """
+    """Return P with its eigenvalues not below `FLOOR`, in each body's own unit of length; definite ones as they are."""
     size = np.sqrt(np.abs(P[:, 0, 0] + P[:, 1, 1] + P[:, 2, 2]) / P[:, 3, 3])
     unit = np.ones((len(P), 4))
     unit[:, :3] = np.where(size > 0.0, size, 1.0)[:, None]
     scaled = P / (unit[:, :, None] * unit[:, None, :])
     values, vectors = np.linalg.eigh(scaled)
     least = FLOOR * np.trace(scaled, axis1=1, axis2=2)[:, None]
+    # A negative one counts by its size: who is wrong by so much knows it no better. Near 0 it would be a body known to
+    # be flat, from which a fit does not get away.
     raised = (vectors * np.maximum(np.abs(values), least)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
     fine = (values >= least).all(axis=1)
     return np.where(fine[:, None, None], P, raised * (unit[:, :, None] * unit[:, None, :]))

@@ -135,8 +135,8 @@ class PoseTask(Task):
 class RelativeFrame(PoseTask):
     """A frame is to have a pose in another one.
 
-    Error (6,): its origin minus the one that is asked for [m], and the rotation vector that leads from the orientation
-    that is asked for to its own [rad], both along the axes of `root`.
+    Error (6,): its origin minus the one that is asked for [m], and the rotation vector from the orientation that is
+    asked for to its own [rad], both along the axes of `root`.
 
     Args:
         frame: name of a body or frame.
@@ -225,8 +225,7 @@ class FramePosition(PlaceTask):
 class FrameOrientation(Task):
     """A frame is to have an orientation in the world.
 
-    Error (3,): the rotation vector that leads from the orientation that is asked for to its own [rad], along the axes
-    of the world.
+    Error (3,): the rotation vector from the orientation asked for to its own [rad], along the axes of the world.
 
     Args:
         frame: name of a body or frame.

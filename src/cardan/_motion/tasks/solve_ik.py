@@ -13,7 +13,7 @@ from cardan._algebra.errors import InfeasibleError
 from cardan._dynamics.call.arguments import check_finite
 from cardan._motion.tasks.quadratic import differential, solver_of
 from cardan._motion.tasks.stack import Stack, as_rows, by_problem, checked_states
-from cardan._motion.tasks.steps import StepHierarchy, limits_of, no_limits, step_bounds
+from cardan._motion.tasks.steps import StepHierarchy, limits_of, step_bounds
 from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_tasks
 from cardan._motion.tasks.whole_body import ClosedLoops, Damping
 from cardan._robot.model import Model
@@ -75,7 +75,7 @@ def solve_ik(
     q = checked_states(WHERE, "q", q, model)
     batch, given = by_problem(WHERE, {"q": q, "targets": stack.targets(), "weights": stack.weights()})
     given |= {"gains": as_rows(stack.gains(), batch), "damping": as_rows(np.array([damping]), batch)[:, 0]}
-    bounds = limits_of(model) if limits else no_limits(model)
+    bounds = limits_of(model, limits)
     found = differential(stack, bounds.others)(model, *given.values())
     for name, what in (("e", "errors of the tasks"), ("J", "Jacobian of the tasks")):
         check_finite(WHERE, what, found[name], batch, "A direction to the frame itself is none, say.")

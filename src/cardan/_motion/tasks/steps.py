@@ -42,8 +42,11 @@ NOTHING = np.array([[-np.inf], [np.inf]])
 _known: ByIdentity[Model, StepLimits] = ByIdentity()
 
 
-def limits_of(model: Model) -> StepLimits:
-    """Return the limits of a model, looked up once."""
+def limits_of(model: Model, count: bool) -> StepLimits:
+    """Return the limits of a model, looked up once; infinite ones if they do not count."""
+    if not count:
+        free = np.broadcast_to(NOTHING, (2, model.nv))
+        return StepLimits([0] * model.nv, free, free, (), free)
     known = _known.get(model)
     if known is None:
         entries, limits = entries_of_limits(model), np.array([model.lower, model.upper])
@@ -52,12 +55,6 @@ def limits_of(model: Model) -> StepLimits:
         places = [entries.get(i, 0) for i in range(model.nv)]
         known = _known.setdefault(model, StepLimits(places, position, velocity, other_limits(model), limits))
     return known
-
-
-def no_limits(model: Model) -> StepLimits:
-    """Return the limits of a model that has none."""
-    none = np.broadcast_to(NOTHING, (2, model.nv))
-    return StepLimits([0] * model.nv, none, none, (), none)
 
 
 def step_bounds(bounds: StepLimits, q: np.ndarray, dt: float) -> list[np.ndarray]:

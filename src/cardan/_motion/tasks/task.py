@@ -232,12 +232,11 @@ class Structure:
 
 @functools.lru_cache(maxsize=256)
 def interned(structure: Structure) -> Structure:
-    """Return the first structure that was equal: to look one up that is the same takes a tenth of the time."""
-    return structure
+    return structure  # the first that was equal: to look one up that is the same takes a tenth of the time
 
 
 def core(task: Task, model: Model) -> tuple[int, ...]:
-    """Return the shape of a target as a program takes it: for a task without, that of an empty array."""
+    """Return the shape of a target as a program takes it: for a task without a target, that of an empty array."""
     shape = task.target_shape(model)
     try:
         return (0,) if shape is None else tuple(map(operator.index, shape))

@@ -122,8 +122,10 @@ def time_optimal(
         expected = f"one of {model.name!r} (nq = {model.nq})"
         what = f"the path is of {curve.model.name!r} (nq = {curve.model.nq})"
         raise MechanismError(f"{WHERE}: {what}, expected {expected}")
-    if passive:
-        _check_passive(model)
+    own_efforts = [node.name for node in model.nodes if node.joint.has_efforts]
+    if passive and own_efforts:
+        what = f"efforts of joint {own_efforts[0]!r} itself, which may depend on its speed in any way"
+        raise UnsupportedError(what, f"{WHERE}(passive=True)", "leave passive=False, and room in effort=")
     own = (model.velocity_lower, model.velocity_upper), None, (model.effort_lower, model.effort_upper)
     given = {"velocity": velocity, "acceleration": acceleration, "effort": effort}
     limits = (bounds(WHERE, *item, model, its) for item, its in zip(given.items(), own, strict=True))
@@ -138,13 +140,6 @@ def time_optimal(
     if not speed > 0.0:
         raise PathError(problem.time(worst), "no speed is slow enough there; more gridpoints= may find one.")
     return Timed(curve, law.stretched(law.duration / speed))
-
-
-def _check_passive(model: Model) -> None:
-    for node in model.nodes:
-        if node.joint.has_efforts:
-            what = f"efforts of joint {node.name!r} itself, which may depend on its speed in any way"
-            raise UnsupportedError(what, f"{WHERE}(passive=True)", "leave passive=False, and room in effort=")
 
 
 def _through(model: Model, q: Any) -> Spline:

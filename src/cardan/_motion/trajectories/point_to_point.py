@@ -115,18 +115,13 @@ class Trapezoidal(_Move):
     jerk, too, their corners are round (a "double S").
 
     Args:
-        model: the robot.
-        q0: first configuration [rad, m], shape (nq,).
-        q1: last configuration, shape (nq,).
+        model, q0, q1, velocity, start: as for `MinimumJerk`; the model's velocity limits may be infinite.
         acceleration: largest accelerations [rad/s^2, m/s^2], one number or shape (nv,).
-        velocity: largest velocities [rad/s, m/s], one number or shape (nv,); None for the model's, which may be
-            unlimited.
         jerk: largest jerks [rad/s^3, m/s^3], one number or shape (nv,); None for none.
         duration: how long it shall take [s]; None for the shortest time.
-        start: when it begins [s].
 
     Raises:
-        ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that are no configurations of the model.
+        ShapeError, DTypeError, NotFiniteError, ConfigurationError: as for `MinimumJerk`.
         ParameterError: where a joint that moves has no acceleration limit, or one that does not let it move, naming the
             joint; for a duration that is too short; where the ends are the same.
 
