@@ -206,13 +206,11 @@ class Part(NamedTuple):
         law, n = self.law, self.law.normal
         t = law.wrench(Impulse(0.0, self.t))
         edge = Force(n, Vector3.zero()) + t * law.friction
-        return _square(edge, self.along) + _square(t, -self.drag) + self._all_slips()
-
-    def _all_slips(self) -> ArticulatedInertia:
-        law, about = self.law, Symmetric3.outer_square(self.law.normal)
+        sliding = _square(edge, self.along) + _square(t, -self.drag)
+        about = Symmetric3.outer_square(n)
         across = Symmetric3.isotropic(1.0) - about
         turning = across * (law.rolling * law.rolling) + about * (law.torsional * law.torsional)
-        return ArticulatedInertia(across * self.drag, Matrix3.zero(), turning * self.drag)
+        return sliding + ArticulatedInertia(across * self.drag, Matrix3.zero(), turning * self.drag)
 
 
 def worst_error(laws: Sequence[Cone], impulses: Sequence[Impulse], twists: Sequence[Motion]) -> Scalar:

@@ -106,15 +106,13 @@ def identify_consistent(
     Raises:
         MechanismError: for a model none of whose bodies has mass, or with inputs.
         ParameterError: for noise or a prior that is none.
-        ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
-        UnsupportedError: for a model with closed loops.
+        ShapeError, DTypeError, NotFiniteError, UnsupportedError: as for `identify`.
 
     Source: Lee, Wensing and Park (2019).
 
     Examples:
         >>> pendulum = cardan.robots.double_pendulum().model()
-        >>> motion = cardan.identification.excitation(pendulum, period=5.0, trials=2)
-        >>> states = motion.at(motion.times(0.05))
+        >>> states = cardan.identification.excitation(pendulum, period=5.0, trials=2).at(np.linspace(0.0, 5.0, 99))
         >>> measured = 1.2 * cardan.inverse_dynamics(pendulum, *states)
         >>> fit = cardan.identification.identify_consistent(pendulum, *states, measured, terms=())
         >>> bool(np.allclose(cardan.inverse_dynamics(fit.model, *states), measured, atol=1e-3))

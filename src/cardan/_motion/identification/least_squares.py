@@ -107,8 +107,7 @@ def identify(
 
     Examples:
         >>> pendulum = cardan.robots.double_pendulum().model()
-        >>> motion = cardan.identification.excitation(pendulum, period=5.0, trials=2)
-        >>> states = motion.at(motion.times(0.05))
+        >>> states = cardan.identification.excitation(pendulum, period=5.0, trials=2).at(np.linspace(0.0, 5.0, 99))
         >>> measured = cardan.inverse_dynamics(pendulum, *states)
         >>> found = cardan.identification.identify(pendulum, *states, measured, terms=())
         >>> bool(np.allclose(found.effort(pendulum, *states), measured))

@@ -72,13 +72,10 @@ def parameters(model: Model, terms: Terms = ()) -> np.ndarray:
 
     Args:
         model: the robot.
-        terms: as for `regressor`.
+        terms: as for `regressor`, with its errors.
 
     Returns:
         Shape (10 nbodies + nv len(terms),): [kg, kg m, kg m^2], and those of the terms.
-
-    Raises:
-        UnknownNameError, ParameterError: for a term that does not exist, or comes twice.
 
     Examples:
         >>> cardan.identification.parameters(arm, ("viscous",))[90:]

@@ -85,13 +85,9 @@ class WithinLimits(Task):
     """Some limit coordinates are to be between their limits: those that are no entries of q.
 
     Error (n,): how far each is above its upper limit, or minus how far it is below its lower one; 0 between.
-
-    Args:
-        coordinates: their numbers along v.
-        weight, gain, priority: as for `Task`, with its errors.
     """
 
-    coordinates: tuple[int, ...]
+    coordinates: tuple[int, ...]  # their numbers along v
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
         found = model.manifold.limit_coordinates(q)

@@ -13,7 +13,7 @@ from cardan._algebra.errors import InfeasibleError
 from cardan._dynamics.call.arguments import check_finite
 from cardan._motion.tasks.quadratic import differential, solver_of
 from cardan._motion.tasks.stack import Stack, as_rows, by_problem, checked_states
-from cardan._motion.tasks.steps import StepHierarchy, limits_of, step_bounds
+from cardan._motion.tasks.steps import StepHierarchy, limits_of
 from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_tasks
 from cardan._motion.tasks.whole_body import ClosedLoops, Damping
 from cardan._robot.model import Model
@@ -79,8 +79,7 @@ def solve_ik(
     found = differential(stack, bounds.others)(model, *given.values())
     for name, what in (("e", "errors of the tasks"), ("J", "Jacobian of the tasks")):
         check_finite(WHERE, what, found[name], batch, "A direction to the frame itself is none, say.")
-    reach = step_bounds(bounds, given["q"], dt)
-    steps = StepHierarchy(stack, given["weights"], given["damping"], bounds, found, *reach)
+    steps = StepHierarchy(stack, given["weights"], given["damping"], bounds, found, given["q"], dt)
     x = [steps.solve(row, package) for row in range(len(given["q"]))]
     failed = [row for row, motion in enumerate(x) if motion is None]
     if failed:

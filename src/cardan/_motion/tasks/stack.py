@@ -97,12 +97,10 @@ class Stack:
 
     Args:
         model: the robot.
-        tasks: one, or several in a list.
+        tasks: one, or several in a list; they become a tuple.
         where: whose tasks they are, for messages.
 
     Attributes:
-        model: the robot.
-        tasks: the tasks, a tuple.
         structure: what programs of them are made of.
         function: the compiled function (model, q, targets) -> `Linearization`; the same for all tasks of one structure.
         rows: for each task, the slice of its rows.
@@ -134,11 +132,7 @@ class Stack:
         return self.rows[-1].stop
 
     def linearized(self, q: Any) -> Linearization:
-        """Return the errors and the Jacobian, weights apart.
-
-        Returns:
-            `Linearization(error, jacobian)`, shapes (..., m) and (..., m, nv) [m, rad].
-        """
+        """Return errors and Jacobian as `Linearization`, shapes (..., m) and (..., m, nv) [m, rad], weights apart."""
         return self.function(self.model, q, self.targets())
 
     def targets(self) -> np.ndarray:

@@ -57,12 +57,6 @@ def limits_of(model: Model, count: bool) -> StepLimits:
     return known
 
 
-def step_bounds(bounds: StepLimits, q: np.ndarray, dt: float) -> list[np.ndarray]:
-    """Return the least and the greatest motion of each velocity in a step, shape (rows, nv), from its own limits."""
-    here, reach = q.take(bounds.places, axis=1), dt * bounds.velocity
-    return [np.clip(ends - here, *reach) for ends in bounds.position]
-
-
 class StepHierarchy:
     """The motions of a batch of steps: what is asked of each, and its limits.
 
@@ -77,10 +71,13 @@ class StepHierarchy:
         damping: np.ndarray,  # what a motion costs, shape (batch,)
         bounds: StepLimits,
         found: Mapping[str, np.ndarray],  # results of the compiled program (`differential`)
-        lower: np.ndarray,  # least motion of each velocity, shape (batch, nv)
-        upper: np.ndarray,
+        q: np.ndarray,  # configurations, shape (batch, nq)
+        dt: float,
     ) -> None:
         self.stack, self.model, self.weights, self.found, self.bounds = stack, stack.model, weights, found, bounds
+        here, reach = q.take(bounds.places, axis=1), dt * bounds.velocity
+        # The least and the greatest motion of each velocity in the step, shape (batch, nv), from its own limits.
+        lower, upper = (np.clip(ends - here, *reach) for ends in bounds.position)
         ends = np.maximum(np.abs(lower), np.abs(upper))
         largest = np.where(np.isfinite(ends), ends, 0.0).max(axis=1, initial=0.0)
         self.unit = np.where(largest > 0.0, largest, 1.0)[:, None]

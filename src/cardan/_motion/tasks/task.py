@@ -109,12 +109,7 @@ class Task(ABC):
         return derivative(error_function(self), "q")(model, q, given)
 
     def check_target(self, model: Model, target: np.ndarray) -> None:  # noqa: B027 -- most arrays are targets
-        """Raise where a target, an array of the right shape and of finite numbers, is none for other reasons.
-
-        Args:
-            model: the robot.
-            target: shape (..., *target_shape) [m, rad, -].
-        """
+        """Raise for targets, shape (..., *target_shape), of finite numbers, that are invalid for other reasons."""
 
     @property
     def lengths(self) -> Sequence[int]:
@@ -128,10 +123,6 @@ class Task(ABC):
 
         Raises:
             ParameterError: for a weight that is none.
-
-        Examples:
-            >>> cardan.tasks.FramePosition("tool", [0.3, 0.0, 0.9], weight=2.0).checked_weight()
-            array(2.)
         """
         weight = numeric_array(type(self).__name__, "weight", self.weight).astype(float)
         if not (np.isfinite(weight).all() and (weight >= 0.0).all()):

@@ -111,14 +111,10 @@ class PoseMove:
         return TimeLaw.trapezoid(rate, acceleration)
 
     def at(self, t: Any) -> PoseSample:
-        """Return poses, velocities and accelerations.
+        """Return poses, velocities and accelerations at times [s] of any shape (...), from 0 to the duration.
 
         Args:
-            t: times [s] of any shape (...), from 0 to the duration.
-
-        Raises:
-            DTypeError, NotFiniteError: for what is no time.
-            ParameterError: for a time outside.
+            t: the times [s]; `TimeLaw.at` says what it raises.
         """
         s, rate, second = self._law.progress.at(checked_times("PoseMove", t, 0.0, self._law.duration))
         screw = self.interpolation == "screw"
