@@ -128,7 +128,7 @@ def _zero_of_slope(c: Vector3, u: Vector3, h: Vector3, ts: list[Scalar]) -> Scal
         t0, g0 = maximum(t0, where(falling, t, start)), maximum(g0, where(falling, g, low))
         t1, g1 = minimum(t1, where(falling, end, t)), minimum(g1, where(falling, high, g))
     rise = g1 - g0
-    steep = rise > FLAT
+    steep = rise > FLAT  # else the divisor is 1, and the whole stretch is equally near
     return t0 + (t1 - t0) * where(steep, -g0 / where(steep, rise, 1.0), 0.0)
 
 

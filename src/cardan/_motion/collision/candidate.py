@@ -58,7 +58,7 @@ def axis_of(X: SE3) -> Vector3:
 
 def crossings(x: Scalar, d: Scalar, h: Scalar) -> Iterator[Scalar]:
     """Return the t where x + t d is -h and where it is h; both far away if d is nearly 0."""
-    moving = absolute(d) > PARALLEL
+    moving = absolute(d) > PARALLEL  # else the divisor is 1: with 0, derivatives of what is not used would be NaN
     inverse = where(moving, 1.0 / where(moving, d, 1.0), 1e15)
     return ((side - x) * inverse for side in (-h, h))
 

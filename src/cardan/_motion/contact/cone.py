@@ -145,6 +145,7 @@ class Cone:
         touches = reach > 0.0
         bound = mu * reach  # mu z_n', times 1 + mu^2
         beyond = maximum(size * (1.0 + mu * mu) - bound, 0.0)
+        # What does not touch divides by 1: both branches stay finite, and so do their derivatives.
         drag = bound / where(touches, self.inverse_mass * beyond + self.R_t * bound, 1.0)
         along = where(sticks, 1.0 / self.R_n, 1.0 / (self.R_n + mu * mu * self.R_t))
         t = z.slip * where(sticks, 0.0, 1.0 / size)
@@ -240,5 +241,5 @@ def _over(length: Scalar, friction: Scalar) -> Scalar:
     """Return a length in parts of the friction; 0 of a surface without."""
     if is_zero(length) or is_zero(friction):
         return 0.0
-    rubs = friction > 0.0
+    rubs = friction > 0.0  # a friction given for each world may be 0 in some of them
     return where(rubs, length / where(rubs, friction, 1.0), 0.0)

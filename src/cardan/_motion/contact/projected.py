@@ -156,7 +156,7 @@ def _repeat_sweep(count: int, sweep: Callable[..., tuple[Vector3, ...]], impulse
 
 def _over(G: Scalar) -> Scalar:
     """Return 1 / G; 0 of what cannot move."""
-    return where(G > 0.0, 1.0 / where(G > 0.0, G, 1.0), 0.0)
+    return where(G > 0.0, 1.0 / where(G > 0.0, G, 1.0), 0.0)  # the inner choice keeps derivatives finite
 
 
 # --- impulses to begin with ---

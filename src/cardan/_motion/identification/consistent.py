@@ -3,15 +3,22 @@
     minimise  sum ((Y p + F f - tau) / sigma_j)^2 / 2  +  w sum over bodies D(P, P0)  +  ...,
     D(P, P0) = tr(P0^-1 P) - log det(P0^-1 P) - 4
 
-P is the pseudo-inertia, linear in p. D, a distance between two bodies, is 0 at the model one begins with and infinite
-where a body becomes impossible: what the torques do not show stays as it was, and no constraint is left. Everything is
-convex, so there is one solution, and Newton's method finds it. With P = U Q U^T, P0 = U U^T, no unit of mass or length
-is left in Q, and each step is an ordinary least squares problem: the Hessian of D is C^T C, its gradient C^T (Q - 1),
-with C the map dQ -> Q^-1/2 dQ Q^-1/2. Coefficients of friction that cannot be negative are such matrices of one row.
+P is the pseudo-inertia, linear in p: a symmetric matrix that is positive definite just where a body could be built,
+
+    P = [[Sigma, h], [h^T, m]],   Sigma = tr(I) / 2 1 - I     (I about the body's origin, h = m c)
+
+It is the integral of [x; 1] [x; 1]^T over the body's mass: a positive density makes it positive definite, and every
+positive definite P is that of some ellipsoid. D, a distance between two bodies, is 0 at the model one begins with and
+infinite where a body becomes impossible: what the torques do not show stays as it was, and no constraint is left.
+Everything is convex, so there is one solution, and Newton's method finds it. With P = U Q U^T, P0 = U U^T, no unit of
+mass or length is left in Q, and each step is an ordinary least squares problem: the Hessian of D is C^T C, its gradient
+C^T (Q - 1), with C the map dQ -> Q^-1/2 dQ Q^-1/2. Coefficients of friction that cannot be negative are such matrices
+of one row.
 
 Source: Lee, Wensing and Park, Geometric robot dynamic identification: a convex programming approach (2019), section IV;
-Wensing, Kim and Slotine (2018); Boyd and Vandenberghe, Convex Optimization (2004), section 11.3, for the weights that
-fall by and by.
+Wensing, Kim and Slotine, Linear matrix inequalities for physically consistent inertial parameter identification (2018),
+equation 13, for P; Boyd and Vandenberghe, Convex Optimization (2004), section 11.3, for the weights that fall by and
+by.
 """
 
 from __future__ import annotations
@@ -26,7 +33,6 @@ from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import MechanismError
 from cardan._algebra.spatial import Inertia
 from cardan._motion.identification.least_squares import checked_noise, column_sizes, least_squares, residual_noise
-from cardan._motion.identification.pseudo_inertia import inertial_parameters, made_definite, pseudo_inertia
 from cardan._motion.identification.terms import OF_THE_MODEL, Measured, Term, Terms, checked_terms, parameters
 from cardan._robot.model import Model
 
@@ -36,6 +42,7 @@ SETTLED = 1e-9  # relative decrease of the cost that a step promises below which
 FALL = 0.1  # by which factor the weight falls from one problem to the next, until it is that asked for
 CLEAN = 1e-8  # of the torques: noise that is estimated is not less, or rounding would count as a measurement
 FLATTEST = 1e-12  # least eigenvalue of Q over its largest: below it rounding decides whether a body is possible
+FLOOR = 1e-8  # least eigenvalue of a pseudo-inertia, relative to its trace in units in which the body's size is 1
 # Weight of the distance of a term's coefficient from one that would explain all torques: next to nothing but a wall at
 # 0, since nothing is known of it before.
 TERM_WEIGHT = 1e-3
@@ -230,3 +237,40 @@ class _Problem:
         of_bodies = (values - 1.0)[:, :, None] * np.eye(4)
         share = np.sqrt(heavier * np.repeat([self.weight, TERM_WEIGHT], [16 * self.bodies, len(f)]))
         return C * share[:, None], np.concatenate([of_bodies.ravel(), f - 1.0]) * share
+
+
+# --- pseudo-inertias ---
+
+
+def pseudo_inertia(p: np.ndarray) -> np.ndarray:
+    """Return P, shape (n, 4, 4), of ten parameters each (`Inertia.parameters`), shape (n, 10)."""
+    m, h, xx, xy, xz, yy, yz, zz = p[:, 0], p[:, 1:4], *p[:, 4:].T
+    half = 0.5 * (xx + yy + zz)
+    P = np.empty((len(p), 4, 4))
+    P[:, 0, 0], P[:, 1, 1], P[:, 2, 2], P[:, 3, 3] = half - xx, half - yy, half - zz, m
+    for (i, j), value in zip(((0, 1), (0, 2), (1, 2)), (-xy, -xz, -yz), strict=True):
+        P[:, i, j] = P[:, j, i] = value
+    P[:, :3, 3] = P[:, 3, :3] = h
+    return P
+
+
+def inertial_parameters(P: np.ndarray) -> np.ndarray:
+    """Return ten parameters each, shape (..., 10), of P, shape (..., 4, 4)."""
+    xx, yy, zz = P[..., 0, 0], P[..., 1, 1], P[..., 2, 2]
+    moments = [yy + zz, -P[..., 0, 1], -P[..., 0, 2], xx + zz, -P[..., 1, 2], xx + yy]
+    return np.stack([P[..., 3, 3], P[..., 0, 3], P[..., 1, 3], P[..., 2, 3], *moments], axis=-1)
+
+
+def made_definite(P: np.ndarray) -> np.ndarray:
+    """Return P with its eigenvalues not below `FLOOR`, in each body's own unit of length; definite ones as they are."""
+    size = np.sqrt(np.abs(P[:, 0, 0] + P[:, 1, 1] + P[:, 2, 2]) / P[:, 3, 3])
+    unit = np.ones((len(P), 4))
+    unit[:, :3] = np.where(size > 0.0, size, 1.0)[:, None]
+    scaled = P / (unit[:, :, None] * unit[:, None, :])
+    values, vectors = np.linalg.eigh(scaled)
+    least = FLOOR * np.trace(scaled, axis1=1, axis2=2)[:, None]
+    # A negative one counts by its size: who is wrong by so much knows it no better. Near 0 it would be a body known to
+    # be flat, from which a fit does not get away.
+    raised = (vectors * np.maximum(np.abs(values), least)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+    fine = (values >= least).all(axis=1)
+    return np.where(fine[:, None, None], P, raised * (unit[:, :, None] * unit[:, None, :]))

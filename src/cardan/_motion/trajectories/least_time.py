@@ -55,7 +55,7 @@ class Rows(NamedTuple):
 
     def linear(self, x0: np.ndarray) -> Rows:
         """Return linear inequalities that imply these, and are the same at x0, shape (n,); at x0 = 0, without d."""
-        root, there = np.sqrt(x0)[:, None], (x0 > 0.0)[:, None]
+        root, there = np.sqrt(x0)[:, None], (x0 > 0.0)[:, None]  # at x0 = 0 the tangent of the root is vertical
         slope = np.where(there, 0.5 * self.d / np.where(there, root, 1.0), 0.0)
         return self._replace(b=self.b + slope, c=self.c + slope * root**2)
 
