@@ -62,13 +62,10 @@ SMALL = 1e-12  # the slip [m/s] below which its direction is nothing but roundin
 
 
 def rebound(contact: Contact, dt: float) -> tuple[Scalar, Scalar]:
-    """Return whether what meets within a step bounces, and the velocity along the normal with which it leaves.
-
-    Where restitution is given for each world, one of 0 is the law without any.
-    """
+    """Return whether what meets within a step bounces, and the velocity along the normal with which it leaves."""
     v_n, e = contact.normal.dot(contact.velocity.linear), contact.material.restitution
     meets = logical_and(v_n < -IMPACT, contact.gap + dt * v_n < 0.0)
-    return logical_and(meets, e > 0.0), -e * v_n
+    return logical_and(meets, e > 0.0), -e * v_n  # if it is given for each world, 0 is the law without restitution
 
 
 class Impulse(NamedTuple):
@@ -93,7 +90,6 @@ class Cone:
 
     @staticmethod
     def of(contact: Contact, dt: float) -> Cone:
-        """Return the law of a contact in a step."""
         material, w, double = contact.material, contact.inverse_mass, is_double(contact.moment.q)
         rigid, R_t = w * where(double, DOUBLE, SINGLE), w * STICKING
         spring = 1.0 / (material.stiffness * dt * dt)

@@ -80,7 +80,6 @@ def convex(
 def minimum(
     moment: Moment, elements: Elements, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Minimum:
-    """Return all that `convex` finds, with the impulses."""
     iterations = iterations or ITERATIONS
     equation = equation_of_motion(moment, contacts, dt, iterations)
     laws = [Cone.of(contact, dt) for contact in equation.contacts]

@@ -70,8 +70,7 @@ class Equation(ABC):
         return {j for node in nodes for i in supports(model, node) for j in model.nodes[i].v}
 
     @abstractmethod
-    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
-        """Return the accelerations."""
+    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change: ...
 
 
 class TreeEquation(Equation):
@@ -87,7 +86,7 @@ class TreeEquation(Equation):
 
 
 class JointEquation(Equation):
-    """In joint space."""
+    """In joint space, for any contacts."""
 
     def __init__(self, moment: Moment, contacts: Sequence[Contact], dt: float) -> None:
         super().__init__(moment, contacts, dt)

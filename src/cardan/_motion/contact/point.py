@@ -54,11 +54,9 @@ class Contact:
         self.place = SE3(None, self.point)
 
     def in_tree(self) -> Contact:
-        """Return the contact in the axes of the first node of a's tree, which joint space is written in.
-
-        There the columns of a base that floats are 0 and 1 but for the levers of its turns, and those of what carries
-        both bodies are 0.
-        """
+        """Return the contact in the axes of the first node of a's tree, which joint space is written in."""
+        # There the columns of a base that floats are 0 and 1 but for the levers of its turns, and those of what carries
+        # both bodies are 0.
         axes = self.moment.in_tree[self.a].rotation
         return Contact(self.moment, self.nodes, self.candidate, self.material, self.centres, self.extents, axes)
 
@@ -78,7 +76,6 @@ class Contact:
 
     @cached_property
     def X_ab(self) -> SE3:
-        """The pose of node b in node a."""
         poses = self.moment.poses
         return poses[self.a].inverse() @ poses[self.b]
 
@@ -138,10 +135,8 @@ class Contact:
 
     @cached_property
     def inverse_mass(self) -> Scalar:
-        """The velocity that an impulse on the points makes, about: sum of |J_j|^2 / 3 D_j in the neutral configuration.
-
-        It is what regularisations are measured by, a number where the inertias are.
-        """
+        """The velocity that an impulse on the points makes, about: sum of |J_j|^2 / 3 D_j in the neutral pose."""
+        # Regularisations are measured by it. It is a number if the inertias are, whatever the configuration.
         model, both = self.moment.model, zip(self.nodes, self.centres, self.extents, strict=True)
         return sum((_inverse_mass(model, node, c, extent) for node, c, extent in both if node != WORLD), 0.0)
 

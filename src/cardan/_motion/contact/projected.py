@@ -10,7 +10,7 @@ iterations on the convex problem of `cone`, with both regularisations a small pa
 
     (A + J^T W J) d = J^T W (v* - u),   g = W (v* - u - J d)      u the velocities without contact, d what is changed
 
-and have only what rounding and regularisation leave to do.
+with A what impulses along v meet, and have only what rounding and regularisation leave to do.
 
 Source: Jourdan, Alart and Jean, A Gauss-Seidel like algorithm to solve frictional contact problems (1998);
 `convex.py` for the impulses to begin with.
@@ -103,7 +103,6 @@ class Point(NamedTuple):
 
     @staticmethod
     def wanting(contact: Contact, G: Matrix3, wanted: Scalar) -> Point:
-        """Return a contact with a wanted velocity."""
         n = contact.normal
         G_n = G @ n
         G_nn = n.dot(G_n)
@@ -172,10 +171,7 @@ class Known(NamedTuple):
 def first_impulses(
     equation: JointEquation, A: Rows, twists: Sequence[Motion], wanted: Sequence[Scalar], known: Known | None = None
 ) -> list[Vector3]:
-    """Return an impulse for each contact, in its axes: those known if they are better, as no iteration may converge.
-
-    A is what impulses along v meet, u the twists of the contacts, v* what is wanted along their normals.
-    """
+    """Return an impulse for each contact, in its axes, by the twists u and the v* wanted along normals (head)."""
     moment = equation.moment
     known = known or Known([Vector3.zero() for _ in twists], twists)
     if not twists:
@@ -201,6 +197,7 @@ def first_impulses(
     now, impulses = repeat(ITERATIONS, once, *start)
     found = [law.wrench(g).linear for law, g in zip(laws, impulses, strict=True)]
     before = [law.components(g) for law, g in zip(laws, known.impulses, strict=True)]
+    # Those known, if they are better: an iteration need not converge.
     better = worst_error(laws, impulses, now) < worst_error(laws, before, known.twists)
     pairs = zip(found, known.impulses, strict=True)
     return [Vector3(*(where(better, new, old) for new, old in zip(*both, strict=True))) for both in pairs]

@@ -139,10 +139,8 @@ class _Search:
         return best, overload
 
     def coefficients(self, family: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return sines and cosines, shape (harmonics, candidates, nv), that begin at rest and use the room there is.
-
-        phi(0) = sum c_k, its rate sum k s_k and its acceleration sum k^2 c_k vanish.
-        """
+        """Return sines and cosines, shape (harmonics, candidates, nv), that begin at rest and use the room there is."""
+        # phi(0) = sum c_k, its rate sum k s_k and its acceleration sum k^2 c_k vanish.
         split = self.at_rest[0].shape[1]
         sines = np.tensordot(self.at_rest[0], family[:, :split], (1, 1))
         cosines = np.tensordot(self.at_rest[1], family[:, split:], (1, 1))

@@ -107,10 +107,7 @@ def _damped(rows: Rows, mu: Scalar) -> Factor:
 
 @functools.lru_cache(maxsize=256)
 def descent(structure: Structure, size: int, limits: bool) -> Function:
-    """Return the compiled function of `PASSES` passes: (model, q, damping, stiffness, targets, weights) -> `Descent`.
-
-    It is of tasks with `size` rows; with `limits` the configuration stays within the position limits.
-    """
+    """Return the compiled function (model, q, damping, stiffness, targets, weights) -> `Descent` of `PASSES` passes."""
     tasks = structure.kept()
 
     def inverse_kinematics_passes(

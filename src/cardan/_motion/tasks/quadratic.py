@@ -99,16 +99,12 @@ def _array(rows: Sequence[Sequence[Scalar]], columns: int) -> np.ndarray:
 
 
 class Quadratic(NamedTuple):
-    """A quadratic program.
+    """A quadratic program."""
 
-    H is positive definite, shape (n, n), g of shape (n,), A of (k, n). The bounds are n + k numbers, of x first, or k,
-    of A x alone; infinite where there is none.
-    """
-
-    H: np.ndarray
-    g: np.ndarray
-    A: np.ndarray
-    lower: np.ndarray
+    H: np.ndarray  # positive definite, shape (n, n)
+    g: np.ndarray  # shape (n,)
+    A: np.ndarray  # shape (k, n)
+    lower: np.ndarray  # n + k numbers, of x first, or k, of A x alone; infinite where there is none
     upper: np.ndarray
 
 

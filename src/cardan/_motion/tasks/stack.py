@@ -43,10 +43,7 @@ class Linearization(NamedTuple):
 
 
 def stacked_errors(tasks: Sequence[Task], model: Model, q: Any, targets: Any) -> list[Any]:
-    """Return the errors of tasks over scalars of any type, one after the other.
-
-    Targets are those of all tasks side by side, as `Stack.targets` packs them; no other number of a task is looked at.
-    """
+    """Return the errors of tasks over scalars of any type, one after the other; targets as `Stack.targets` packs."""
     parts = zip(tasks, _parted(tasks, model, targets), strict=True)
     return [e for task, target in parts for e in error_of(task, model, q, target).tolist()]
 

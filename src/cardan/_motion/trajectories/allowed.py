@@ -40,9 +40,7 @@ def one_or_each(where: str, name: str, given: Any, nv: int) -> np.ndarray:
 def bounds(where: str, name: str, given: Any, model: Model, own: tuple[np.ndarray, np.ndarray] | None = None) -> Bounds:
     """Return the bounds of an argument: what is given, in both directions; for None the model's own, if it has some.
 
-    Raises:
-        ShapeError, DTypeError: for another shape than one number or nv, or no numbers.
-        ParameterError: unless they are positive, naming the joint.
+    One number or nv may be given; `ParameterError` names the joint of one that is not positive.
     """
     if given is None:
         return Bounds(*own) if own else Bounds(np.full(model.nv, -np.inf), np.full(model.nv, np.inf))
@@ -63,10 +61,7 @@ def dof_name(model: Model, k: int) -> str:
 
 
 def smallest(where: str, name: str, limits: Bounds, step: np.ndarray, model: Model) -> float:
-    """Return the largest factor of a step that stays within limits: that of the joint that needs it most.
-
-    It raises `ParameterError` if a joint cannot move in its direction at all.
-    """
+    """Return the largest factor of a step that stays within limits; raise `ParameterError` if there is none > 0."""
     factors = limits.along(step)
     k = int(np.argmin(factors))
     if not factors[k] > 0.0:

@@ -85,10 +85,7 @@ class FourierSeries(Trajectory):
 
 
 def fourier_jet(t: np.ndarray, period: float, sines: np.ndarray, cosines: np.ndarray) -> Jet:
-    """Return the sum and its first two derivatives at times of shape (...), each of shape (..., *batch, nv).
-
-    Coefficients have the shape (harmonics, *batch, nv); the period [s] is that of the lowest frequency.
-    """
+    """Return the sum and its first two derivatives, shape (*t, *batch, nv), of (harmonics, *batch, nv) coefficients."""
     w = 2.0 * np.pi / period * np.arange(1, len(sines) + 1)
     s, c = np.sin(t[..., None] * w), np.cos(t[..., None] * w)
 

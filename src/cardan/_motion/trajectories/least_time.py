@@ -181,7 +181,6 @@ class _Problem(NamedTuple):
         return _law(grid, speeds), *self.speed_between(grid, x)
 
     def rows(self, grid: np.ndarray) -> Rows:
-        """Return the inequalities at points of the path."""
         model, length = self.model, self.path.duration
         q, v, a = self.path.evaluated(self.time(grid))
         first, second = v * length, a * length**2
@@ -234,10 +233,8 @@ class _Problem(NamedTuple):
         raise PathError(self.time(grid[k]), why)
 
     def speed_between(self, grid: np.ndarray, x: np.ndarray) -> tuple[float, float]:
-        """Return to which share of its speed the motion must be slowed for the limits to hold, and where for.
-
-        At a fraction k of the speed, a u + b x becomes k^2 times as large, d sqrt(x) k times, and c stays.
-        """
+        """Return to which share of its speed the motion must be slowed for the limits to hold, and where for."""
+        # At a fraction k of the speed, a u + b x becomes k^2 times as large, d sqrt(x) k times, and c stays.
         part, u = np.linspace(0.0, 1.0, CHECKED + 1), np.diff(x) / (2.0 * np.diff(grid))
         s = (grid[:-1, None] + part * np.diff(grid)[:, None]).ravel()
         rows = self.rows(s)
@@ -253,10 +250,8 @@ class _Problem(NamedTuple):
 
 
 def _grid(path: Trajectory, count: int) -> np.ndarray:
-    """Return points of the path from 0 to 1, about equally far apart, a spline's knots among them.
-
-    At a knot accelerations change their course: in a stretch around it, they are not what they are at its ends.
-    """
+    """Return points of the path from 0 to 1, about equally far apart, a spline's knots among them."""
+    # At a knot accelerations change their course: in a stretch around it, they are not what they are at its ends.
     knots = path.knots if isinstance(path, Spline) else np.array(path.interval)
     breaks = (knots - knots[0]) / (knots[-1] - knots[0])
     counts = np.ceil(count * np.diff(breaks) * (1.0 - 1e-12)).astype(
@@ -267,10 +262,8 @@ def _grid(path: Trajectory, count: int) -> np.ndarray:
 
 
 def _one_sided(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray, limits: Bounds) -> tuple[np.ndarray, ...]:
-    """Return lower <= a u + b x + c + d sqrt(x) <= upper as inequalities <= 0, of the bounds that are finite.
-
-    Each is divided by the larger of its two bounds, so that all numbers are about 1.
-    """
+    """Return lower <= a u + b x + c + d sqrt(x) <= upper as inequalities <= 0, of the bounds that are finite."""
+    # Each is divided by the larger of its two bounds, so that all numbers are about 1.
     size = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in limits))
     width = np.where(size > 0.0, size, 1.0)
     upper, lower = np.isfinite(limits.upper), np.isfinite(limits.lower)

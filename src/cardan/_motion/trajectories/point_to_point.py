@@ -46,8 +46,7 @@ class _Move(Trajectory):
             object.__setattr__(self, name, value)
 
     @abstractmethod
-    def _law_along(self, step: np.ndarray) -> TimeLaw:
-        """Return the time law of the move."""
+    def _law_along(self, step: np.ndarray) -> TimeLaw: ...
 
     @property
     def interval(self) -> tuple[float, float]:
