@@ -63,18 +63,16 @@ class BaseParameters:
         """The combinations in words, such as `mx(upper) + 0.5 m(fore)`."""
         found = []
         for row, leader in zip(self.matrix, self.columns, strict=True):
-            others = [k for k in np.flatnonzero(row) if k != leader]
-            parts = [f" {'-' if row[k] < 0 else '+'} {_factor(abs(row[k]))}{self.names[k]}" for k in others]
-            found.append(self.names[leader] + "".join(parts))
+            text = self.names[leader]
+            for k in np.flatnonzero(row):
+                size = f"{abs(row[k]):.6g}"
+                if k != leader:
+                    text += f" {'-' if row[k] < 0 else '+'} {'' if size == '1' else f'{size} '}{self.names[k]}"
+            found.append(text)
         return tuple(found)
 
     def __str__(self) -> str:
         return "\n".join(self.expressions)
-
-
-def _factor(value: float) -> str:
-    shown = f"{value:.6g}"
-    return "" if shown == "1" else f"{shown} "
 
 
 def base_parameters(model: Model, terms: Terms = (), *, tolerance: float = 1e-9, seed: int = 0) -> BaseParameters:

@@ -101,12 +101,13 @@ def checked_terms(terms: Terms) -> tuple[Term, ...]:
     """Return names of terms; raise `UnknownNameError` or `ParameterError` for one that is unknown or comes twice."""
     if isinstance(terms, str) or not isinstance(terms, Sequence):
         raise ParameterError("terms", got=terms, expected=f"a tuple of names: ({terms!r},)")
+    known: dict[str, Term] = {term: term for term in TERMS}
     for term in terms:
-        if term not in TERMS:
+        if term not in known:
             raise UnknownNameError("term", term, TERMS, where="identification")
     if len(set(terms)) != len(terms):
         raise ParameterError("terms", got=tuple(terms), expected="each once")
-    return tuple(terms)  # pyright: ignore[reportReturnType] -- looked up above
+    return tuple(known[term] for term in terms)
 
 
 def check_tree(where: str, model: Model) -> None:

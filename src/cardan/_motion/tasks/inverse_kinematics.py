@@ -15,7 +15,7 @@ from cardan._algebra.spatial import SE3
 from cardan._dynamics.functions.configuration import integrate
 from cardan._motion.tasks.frames import FramePose
 from cardan._motion.tasks.levenberg_marquardt import descent
-from cardan._motion.tasks.search import InverseKinematics, Search, Settings, Weights
+from cardan._motion.tasks.search import InverseKinematics, Search, Weights
 from cardan._motion.tasks.stack import Stack, by_problem, checked_states
 from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_tasks
 from cardan._motion.tasks.whole_body import ClosedLoops
@@ -74,11 +74,8 @@ def inverse_kinematics(
     Source: Sugihara (2011) for the damping; see `tasks/levenberg_marquardt.py`.
     """
     check_model_without_inputs(WHERE, model)
-    settings = Settings(
-        whole(f"{WHERE}: restarts", restarts, 0),
-        whole(f"{WHERE}: seed", seed, 0),
-        positive(f"{WHERE}: tolerance", tolerance, "m, rad"),
-    )
+    restarts, seed = whole(f"{WHERE}: restarts", restarts, 0), whole(f"{WHERE}: seed", seed, 0)
+    tolerance = positive(f"{WHERE}: tolerance", tolerance, "m, rad")
     stack = Stack(model, _asked(model, tasks, frame, target), WHERE)
     start = model.neutral() if q0 is None else checked_states(WHERE, "q0", q0, model)
     if q0 is not None:
@@ -86,7 +83,7 @@ def inverse_kinematics(
     parts = {"q0": start, "targets": stack.targets(), "weights": stack.weights()}
     batch, given = by_problem(WHERE, parts)
     function, weights = descent(stack.structure, stack.size, bool(limits)), _weights(stack, given["weights"])
-    found = Search(function, model, given["q0"], given["targets"], weights, settings).run()
+    found = Search(function, model, given["q0"], given["targets"], weights, restarts, seed, tolerance).run()
     arrays = (getattr(found, field.name) for field in fields(found))
     return InverseKinematics(*(a.reshape((*batch, *a.shape[1:]))[()] for a in arrays))
 

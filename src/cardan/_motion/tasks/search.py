@@ -35,14 +35,6 @@ STIFFER = (30.0, 1000.0)
 WITHIN = 1e-9
 
 
-class Settings(NamedTuple):
-    """How long to search."""
-
-    restarts: int  # random configurations to begin at, at most
-    seed: int  # of these
-    tolerance: float  # largest accepted residual [m, rad]
-
-
 class Weights(NamedTuple):
     """Weights of the tasks' rows, each of shape (n, m)."""
 
@@ -87,11 +79,19 @@ class Search:
     """The search for solutions of n problems by `levenberg_marquardt.descent`, the first descents from q, (n, nq)."""
 
     def __init__(
-        self, function: Function, model: Model, q: np.ndarray, targets: np.ndarray, weights: Weights, settings: Settings
+        self,
+        function: Function,
+        model: Model,
+        q: np.ndarray,
+        targets: np.ndarray,
+        weights: Weights,
+        restarts: int,  # random configurations to begin at, at most
+        seed: int,  # of these
+        tolerance: float,  # largest accepted residual [m, rad]
     ) -> None:
         n = len(q)
         self.function, self.model, self.targets, self.weights = function, model, targets, weights
-        self.settings = settings
+        self.restarts, self.seed, self.tolerance = restarts, seed, tolerance
         self.at, self.damping = q.copy(), np.full(n, DAMPING)
         counts = np.zeros((2, n), int)
         self.found = InverseKinematics(q.copy(), np.zeros(n, bool), np.full(n, np.inf), *counts)
@@ -100,7 +100,7 @@ class Search:
     @cached_property
     def starts(self) -> np.ndarray:
         """Where descents begin that are not the first, shape (restarts, nq)."""
-        return self.model.random_configuration((self.settings.restarts,), seed=self.settings.seed)
+        return self.model.random_configuration((self.restarts,), seed=self.seed)
 
     def run(self) -> InverseKinematics:
         self._search()
@@ -119,7 +119,7 @@ class Search:
             goes_on = (step.cost <= NEARER * last[rows]) & (calls[rows] < LONGEST)
             last[rows] = step.cost
             is_open = ~self.found.converged[rows]
-            again = rows[is_open & ~goes_on & (self.found.restarts[rows] < self.settings.restarts)]
+            again = rows[is_open & ~goes_on & (self.found.restarts[rows] < self.restarts)]
             rows = np.sort(np.concatenate([rows[is_open & goes_on], again]))
             if again.size:
                 self._place(again, self.starts[self.found.restarts[again]])
@@ -171,7 +171,7 @@ class Search:
             rows = rows[(still[rows] < STILL) & ~self._solved(step)]
 
     def _solved(self, step: Descent) -> np.ndarray:
-        return (step.residual <= self.settings.tolerance) & (step.violation <= WITHIN)
+        return (step.residual <= self.tolerance) & (step.violation <= WITHIN)
 
     def _note(self, rows: np.ndarray, step: Descent) -> None:
         """Note which problems are solved, and what is best."""
