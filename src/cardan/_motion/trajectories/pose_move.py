@@ -94,11 +94,11 @@ class PoseMove:
         twist = log_se3(X0.inverse() @ X1)
         if self.interpolation == "decoupled":
             twist = Motion(X1.translation - X0.translation, twist.angular)
-        values = {"start": X0, "goal": X1, "_twist": twist, "_law": self._chosen(twist)}
+        values = {"start": X0, "goal": X1, "_twist": twist, "_law": self._choose_law(twist)}
         for name, value in {**values, "duration": values["_law"].duration}.items():
             object.__setattr__(self, name, value)
 
-    def _chosen(self, twist: Motion) -> TimeLaw:
+    def _choose_law(self, twist: Motion) -> TimeLaw:
         if self.duration is not None:
             return TimeLaw.minimum_jerk(self.duration)
         if self.acceleration is None:
@@ -114,7 +114,7 @@ class PoseMove:
         """Return poses, velocities and accelerations at times [s] of any shape (...), from 0 to the duration.
 
         Args:
-            t: the times [s]; `TimeLaw.at` says what it raises.
+            t: the times [s]; `TimeLaw` says what it raises for others.
         """
         s, rate, second = self._law.progress.at(checked_times("PoseMove", t, 0.0, self._law.duration))
         screw = self.interpolation == "screw"
