@@ -111,16 +111,15 @@ class Contact:
     def node_columns(self) -> dict[int, Motion]:
         """The same of V_a - X_ab V_b, at the origin of a's node."""
         moment, model = self.moment, self.moment.model
-        both: list[int] = []
-        if self.axes is None:
-            columns = dict(moment.columns(self.a))
-        else:  # levers are summed along the tree, which keeps their digits far from its first node
-            both = [] if self.is_with_world else [i for i in supports(model, self.a) if i in supports(model, self.b)]
-            columns = moment.tree_columns(self.a, both)
+        both = [] if self.is_with_world else [i for i in supports(model, self.a) if i in supports(model, self.b)]
+
+        def of(node: int) -> dict[int, Motion]:
+            return moment.columns(node) if self.axes is None else moment.tree_columns(node, both)
+
+        columns = of(self.a)
         if not self.is_with_world:
             X = self.X_ab if self.axes is None else self._between_nodes
-            others = moment.columns(self.b) if self.axes is None else moment.tree_columns(self.b, both)
-            for j, column in others.items():
+            for j, column in of(self.b).items():
                 seen = X @ column
                 columns[j] = columns[j] - seen if j in columns else -seen
         return columns
