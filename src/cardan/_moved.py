@@ -34,6 +34,8 @@ MOVED |= {
     "cardan.gym.single_world": "cardan._reach.gym.vectorised",
     "cardan.verification.finding": "cardan._reach.verification.check",
     "cardan.verification.speed": "cardan._reach.verification.numerics",
+    "cardan.tasks.result": "cardan._motion.tasks.search",
+    "cardan.trajectories.timed": "cardan._motion.trajectories.time_laws",
     "cardan.staging": "cardan._compiler.runtime.staging",
 }
 CONVENTIONS = "cardan._dynamics.coordinates.conventions"

@@ -1,15 +1,18 @@
 """Contact: closed forms, laws of physics, forms of one equation against one another."""
 
 from dataclasses import replace
+from functools import reduce
 
 import numpy as np
 import pytest
 
 import cardan
 from cardan import Drive, Limits, Material, WorldBuilder
+from cardan._algebra.scalar import maximum, sqrt
 from cardan._dynamics.algorithms.drives import Elements, Servo
 from cardan._dynamics.algorithms.implicit import Moment
 from cardan._motion.contact import LAWS, contacts, minimum
+from cardan._motion.contact.cone import SMALL
 from cardan._motion.contact.equation import JointEquation, Response, TreeEquation
 from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.solvers import Featherstone
@@ -61,15 +64,31 @@ def solution(world, dt, iterations=None):
         elements = Elements(model, q, v, still_servo(model), dt)
         least = minimum(moment, elements, contacts(moment, world.pairs), dt, iterations)
         normal = [impulse.normal for impulse in least.found.impulses]
+        own = list(zip(least.laws, least.found.impulses, least.found.twists, strict=True))
         return {
             "normal": normal,
             "residual": least.residual,
-            "cone": least.cone,
-            "complementarity": least.complementarity,
+            "cone": reduce(maximum, (law.inverse_mass * excess(law, impulse) for law, impulse, _ in own)),
+            "complementarity": reduce(maximum, (abs(slack(*each)) for each in own)),
             "a": list(least.found.a),
         }
 
     return solved
+
+
+def excess(law, impulse):
+    """By how much an impulse is outside the cone [N s]."""
+    size = sqrt(impulse.slip.linear.norm_squared() + impulse.slip.angular.norm_squared())
+    return maximum(maximum(size - law.friction * impulse.normal, -impulse.normal), 0.0)
+
+
+def slack(law, impulse, twist):
+    """g . (v - v* + R g) / |g| [m/s], 0 of a solution: the velocity at which bodies part against an impulse."""
+    g_n, slip = impulse.normal, impulse.slip
+    squared = slip.linear.norm_squared() + slip.angular.norm_squared()
+    power = g_n * (law.normal.dot(twist.linear) - law.wanted + law.R_n * g_n)
+    power = power + slip.dot(law.slip(twist)) + law.R_t * squared
+    return power / sqrt(g_n * g_n + squared + (SMALL / law.inverse_mass) ** 2)
 
 
 # --- a box on a half space ---

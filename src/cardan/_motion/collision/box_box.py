@@ -29,29 +29,39 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
-from cardan._motion.collision.candidate import FAR, Candidate, X, Y, Z, existing, in_precision, select
+from cardan._motion.collision.candidate import (
+    FAR,
+    PARALLEL,
+    ROUNDING,
+    Candidate,
+    X,
+    Y,
+    Z,
+    crossings,
+    existing,
+    in_precision,
+    select,
+)
 from cardan._robot.geometry.shapes import Box
 
-PARALLEL = 1e-12  # a component, or a squared sine, below which it is none
-ROUNDING = 1e-15, 5e-7  # of a separation along a normal, in double and single precision; over the sine, along a product
 ALIGNED = 0.999  # cosine to a face's normal above which crossing edges are left to that face, whose corners are more
 MARGIN = 1e-6  # of the faces' sizes: of two sides that coincide, the incident one is inside, the reference's is not
 
 CYCLES = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
 
-Vectors = tuple[Vector3, Vector3, Vector3]
-Pair = tuple[Scalar, Scalar]
+Two = tuple[Scalar, Scalar]
+# A corner of the intersection, at centre + a u + b v on the incident face: a, b, and whether it exists.
+Corner = tuple[Scalar, Scalar, Any]
 
 
-class Solid(NamedTuple):
+class OrientedBox(NamedTuple):
     """A box in the frame of A: its centre, its axes as unit vectors, its half sizes along them."""
 
     centre: Vector3
-    axes: Vectors
+    axes: tuple[Vector3, Vector3, Vector3]
     half: Vector3
 
     def corner(self, direction: Vector3) -> Vector3:
-        """Return the corner furthest in a direction."""
         steps = (axis * where(axis.dot(direction) < 0.0, -h, h) for axis, h in zip(self.axes, self.half, strict=True))
         return sum(steps, self.centre)
 
@@ -62,22 +72,11 @@ class Face(NamedTuple):
     centre: Vector3
     u: Vector3
     v: Vector3
-    half: tuple[Scalar, Scalar]
-
-
-class Corner(NamedTuple):
-    """A corner of the intersection, at centre + a u + b v on the incident face, if it exists."""
-
-    a: Scalar
-    b: Scalar
-    exists: Any
+    half: Two
 
 
 class Edges(NamedTuple):
-    """Two edges, of A along e and of B along f, with the separation along n, which points from A to B.
-
-    Of the separation, `certain` is what rounding leaves at least.
-    """
+    """Two edges, of A along e and of B along f, with the separation along n from A to B; `certain` despite rounding."""
 
     certain: Scalar
     separation: Scalar
@@ -90,9 +89,9 @@ def box_box(a: Box, X_a: SE3, b: Box, X_b: SE3) -> list[Candidate]:
     """Return eight candidates."""
     R = Matrix3(X_a.rotation.T @ X_b.rotation)
     R_abs = Matrix3([[absolute(e) for e in row] for row in R])
-    A = Solid(Vector3.zero(), (X, Y, Z), Vector3(*a.size) * 0.5)
+    A = OrientedBox(Vector3.zero(), (X, Y, Z), Vector3(*a.size) * 0.5)
     x, y, z = R.columns()
-    B = Solid(X_a.inverse_act(X_b.translation), (x, y, z), Vector3(*b.size) * 0.5)
+    B = OrientedBox(X_a.inverse_act(X_b.translation), (x, y, z), Vector3(*b.size) * 0.5)
     of_a = _face_separations(B.centre, A.half, R_abs @ B.half)
     of_b = _face_separations(R.transpose_apply(B.centre), B.half, R_abs.transpose_apply(A.half))
     on_b = _largest(of_b) > _largest(of_a)
@@ -103,7 +102,8 @@ def box_box(a: Box, X_a: SE3, b: Box, X_b: SE3) -> list[Candidate]:
     rectangle = Face(reference.centre + n * reference.half[2], *reference.axes[:2], reference.half[:2])
     incident = _incident_face(other, n, rectangle)
     corners = _corners(rectangle, incident)
-    flat = logical_and(_any(corners), absolute(edges.n.dot(n)) > ALIGNED)
+    any_corner = reduce(logical_or, (exists for _, _, exists in corners))
+    flat = logical_and(any_corner, absolute(edges.n.dot(n)) > ALIGNED)
     crossing = logical_and(edges.certain > separation, logical_not(flat))
     first, *more = _face_candidates(corners, rectangle, incident, n, on_b)
     more = [existing(logical_not(crossing), candidate) for candidate in more]
@@ -115,12 +115,12 @@ def _chosen(condition: Any, one: Candidate, two: Candidate) -> Candidate:
     return Candidate(where(condition, one.gap, two.gap), *vectors)
 
 
-def _either(condition: Any, one: Solid, two: Solid) -> Solid:
+def _either(condition: Any, one: OrientedBox, two: OrientedBox) -> OrientedBox:
     x, y, z = (select(condition, *both) for both in zip(one.axes, two.axes, strict=True))
-    return Solid(select(condition, one.centre, two.centre), (x, y, z), select(condition, one.half, two.half))
+    return OrientedBox(select(condition, one.centre, two.centre), (x, y, z), select(condition, one.half, two.half))
 
 
-def _facing(box: Solid, merit: Sequence[Scalar]) -> Solid:
+def _facing(box: OrientedBox, merit: Sequence[Scalar]) -> OrientedBox:
     """Return the box with its axes turned round so that the one of most merit is the third."""
     x, y, z = merit
     is_x = logical_and(x >= y, x >= z)
@@ -128,7 +128,7 @@ def _facing(box: Solid, merit: Sequence[Scalar]) -> Solid:
     (a, b, c), (h, k, m) = box.axes, box.half
     u, v, w = (select(is_x, p, select(is_y, q, r)) for p, q, r in ((b, c, a), (c, a, b), (a, b, c)))
     half = select(is_x, (k, m, h), select(is_y, (m, h, k), (h, k, m)))
-    return Solid(box.centre, (u, v, w), half)
+    return OrientedBox(box.centre, (u, v, w), half)
 
 
 # --- separating axes ----------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def _best_edges(R: Matrix3, p: Vector3, R_abs: Matrix3, half_a: Vector3, half_b:
         for (j, m, n), column in zip(CYCLES, R.columns(), strict=True):
             u, v = column[o], column[k]  # a_i x b_j = v a_o - u a_k
             squared = u * u + v * v
-            oblique = squared > PARALLEL
+            oblique = squared > PARALLEL  # else the divisor is 1, so that derivatives stay finite
             inverse = 1.0 / sqrt(where(oblique, squared, 1.0))
             offset = v * p[o] - u * p[k]
             reach_a = R_abs[o][j] * half_a[k] + R_abs[k][j] * half_a[o]
@@ -167,10 +167,11 @@ def _best_edges(R: Matrix3, p: Vector3, R_abs: Matrix3, half_a: Vector3, half_b:
     return best
 
 
-def _edge_candidate(edges: Edges, A: Solid, B: Solid) -> Candidate:
+def _edge_candidate(edges: Edges, A: OrientedBox, B: OrientedBox) -> Candidate:
     """Return the nearest points of two lines c_a + s e and c_b + t f: e . d and f . d vanish for d between them."""
     _, separation, n, e, f = edges
     corner = A.corner(n)
+    # Parallel edges, which are never the best, keep a divisor of 1.
     d, cosine, squared = B.corner(-n) - corner, e.dot(f), e.cross(f).norm_squared()
     s = (e.dot(d) - cosine * f.dot(d)) / where(squared > PARALLEL, squared, 1.0)
     point = (clip(x, -h, h) for x, h in zip(corner + e * s, A.half, strict=True))
@@ -180,7 +181,7 @@ def _edge_candidate(edges: Edges, A: Solid, B: Solid) -> Candidate:
 # --- face against face --------------------------------------------------------------------------------------------
 
 
-def _incident_face(other: Solid, n: Vector3, reference: Face) -> Face:
+def _incident_face(other: OrientedBox, n: Vector3, reference: Face) -> Face:
     """Return the face that looks against n most; u and v go round it as those of the reference do round theirs."""
     box = _facing(other, [absolute(n.dot(axis)) for axis in other.axes])
     (u, v, w), (hu, hv, hw) = box.axes, box.half
@@ -197,10 +198,10 @@ def _corners(reference: Face, incident: Face) -> list[Corner]:
     cx, cy = offset.dot(reference.u), offset.dot(reference.v)
     per_area = 1.0 / (ux * vy - uy * vx)  # at least 1 / sqrt(3): of three axes, the one along n most
 
-    def to_reference(a: Scalar, b: Scalar) -> Pair:
+    def to_reference(a: Scalar, b: Scalar) -> Two:
         return a * ux + b * vx, a * uy + b * vy
 
-    def to_incident(x: Scalar, y: Scalar) -> Pair:
+    def to_incident(x: Scalar, y: Scalar) -> Two:
         return (vy * x - vx * y) * per_area, (ux * y - uy * x) * per_area
 
     margin = MARGIN * (hx + hy + hu + hv)
@@ -208,17 +209,13 @@ def _corners(reference: Face, incident: Face) -> list[Corner]:
     for (a, b), (da, db), length in _sides(hu, hv):
         x, y = to_reference(a, b)
         t, exists = _entry((x + cx, y + cy), to_reference(da, db), length, within)
-        corners.append(Corner(a + da * t, b + db * t, exists))
+        corners.append((a + da * t, b + db * t, exists))
     within = (hu - 0.5 * margin, hv - 0.5 * margin)  # both, rather than none, where rounding leaves it open
     for (x, y), direction, length in _sides(hx, hy):
         (a, b), (da, db) = to_incident(x - cx, y - cy), to_incident(*direction)
         t, exists = _entry((a, b), (da, db), length, within)
-        corners.append(Corner(a + da * t, b + db * t, exists))
+        corners.append((a + da * t, b + db * t, exists))
     return corners
-
-
-def _any(corners: list[Corner]) -> Any:
-    return reduce(logical_or, (corner.exists for corner in corners))
 
 
 def _face_candidates(corners: list[Corner], reference: Face, incident: Face, n: Vector3, on_b: Any) -> list[Candidate]:
@@ -239,22 +236,16 @@ def _face_candidates(corners: list[Corner], reference: Face, incident: Face, n: 
     return [_chosen(missed, lowest, first), *more]
 
 
-def _sides(h: Scalar, k: Scalar) -> list[tuple[Pair, Pair, Scalar]]:
+def _sides(h: Scalar, k: Scalar) -> list[tuple[Two, Two, Scalar]]:
     """Return start, direction and length of the sides of a rectangle of half sizes h, k, going round."""
-    return [
-        ((-h, -k), (1.0, 0.0), 2.0 * h),
-        ((h, -k), (0.0, 1.0), 2.0 * k),
-        ((h, k), (-1.0, 0.0), 2.0 * h),
-        ((-h, k), (0.0, -1.0), 2.0 * k),
-    ]
+    starts, directions = ((-h, -k), (h, -k), (h, k), (-h, k)), ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
+    return list(zip(starts, directions, (2.0 * h, 2.0 * k, 2.0 * h, 2.0 * k), strict=True))
 
 
-def _entry(start: Pair, direction: Pair, length: Scalar, half: Pair) -> tuple[Scalar, Any]:
+def _entry(start: Two, direction: Two, length: Scalar, half: Two) -> tuple[Scalar, Any]:
     """Return where a side enters a rectangle about the origin (how far from its start), and whether it does."""
     enters, leaves = 0.0, length
     for x, d, h in zip(start, direction, half, strict=True):
-        moving = absolute(d) > PARALLEL
-        inverse = where(moving, 1.0 / where(moving, d, 1.0), 1e15)
-        one, two = (-h - x) * inverse, (h - x) * inverse
+        one, two = crossings(x, d, h)
         enters, leaves = maximum(enters, minimum(one, two)), minimum(leaves, maximum(one, two))
     return clip(enters, 0.0, length), enters <= leaves

@@ -12,33 +12,32 @@ the place where the dynamics of A's body wants a force, and where most of the nu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from cardan._algebra.scalar import sqrt, where
+from cardan._algebra.scalar import absolute, sqrt, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._dynamics.algorithms.proximal import is_double
 
+# The gap [m] of a candidate that does not exist: beyond any robot, and its square is still a number in float32.
 FAR = 1e9
-"""The gap [m] of a candidate that does not exist: beyond any robot, and its square is still a number in float32."""
+# Squared distance [m^2] below which two points are one: the direction between them is rounding alone.
 COINCIDENT = 1e-30
-"""Squared distance [m^2] below which two points are one: the direction between them is rounding alone."""
+# A component of a unit vector, or a squared sine, that counts as 0: far above what rounding leaves of 1 (2e-16).
+PARALLEL = 1e-12
+# What rounding leaves of a separation along a face's normal, relative to the sizes, in double and single precision.
+# Along a product of two axes, which is divided by their sine, it is that over the sine.
+ROUNDING = 1e-15, 5e-7
 
 X, Y, Z = (Vector3(*row) for row in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
 
 
 class Candidate(NamedTuple):
-    """Where two shapes A and B touch, or nearly.
+    """Where two shapes A and B touch, or nearly."""
 
-    Attributes:
-        gap: distance of the surfaces along the normal [m], negative where they overlap; `FAR` if there is none.
-        point: on the surface of A, in A's frame [m].
-        normal: unit vector from B to A, in A's frame: it pushes A away.
-    """
-
-    gap: Scalar
-    point: Vector3
-    normal: Vector3
+    gap: Scalar  # distance of the surfaces along the normal [m], negative where they overlap; `FAR` if there is none
+    point: Vector3  # on the surface of A, in A's frame [m]
+    normal: Vector3  # unit vector from B to A, in A's frame: it pushes A away
 
     def seen_from_b(self, X_ba: SE3) -> Candidate:
         """Return the same candidate for the pair (B, A), X_ba being the pose of A in B."""
@@ -51,8 +50,20 @@ def existing(condition: Any, candidate: Candidate) -> Candidate:
     return candidate._replace(gap=where(condition, candidate.gap, FAR))
 
 
+def axis_of(X: SE3) -> Vector3:
+    """Return the axis z of a capsule, or a plane's normal, from its pose."""
+    *_, z = X.rotation.columns()
+    return z
+
+
+def crossings(x: Scalar, d: Scalar, h: Scalar) -> Iterator[Scalar]:
+    """Return the t where x + t d is -h and where it is h; both far away if d is nearly 0."""
+    moving = absolute(d) > PARALLEL  # else the divisor is 1: with 0, derivatives of what is not used would be NaN
+    inverse = where(moving, 1.0 / where(moving, d, 1.0), 1e15)
+    return ((side - x) * inverse for side in (-h, h))
+
+
 def select(condition: Any, a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector3:
-    """Return the vector a where the condition holds, else b."""
     return Vector3(*(where(condition, x, y) for x, y in zip(a, b, strict=True)))
 
 
@@ -65,7 +76,7 @@ def length_and_direction(d: Vector3, otherwise: Vector3) -> tuple[Scalar, Vector
     """Return |d| and d / |d|; 0 and the direction `otherwise` where d is nearly none. Derivatives are finite, too."""
     squared = d.norm_squared()
     apart = squared > COINCIDENT
-    length = sqrt(where(apart, squared, 1.0))
+    length = sqrt(where(apart, squared, 1.0))  # the root of 0 has no derivative
     return where(apart, length, 0.0), select(apart, d * (1.0 / length), otherwise)
 
 

@@ -22,31 +22,28 @@ import math
 
 from cardan._algebra.scalar import absolute, logical_and, logical_not, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
-from cardan._motion.collision.candidate import Candidate, X, length_and_direction
+from cardan._motion.collision.candidate import Candidate, X, axis_of, length_and_direction
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
 
 
 def _height_and_normal(X_a: SE3, X_b: SE3) -> tuple[Scalar, Vector3]:
     """Return the height of A's origin above the plane [m], and the plane's normal in A's frame."""
-    normal = Vector3(*(row[2] for row in X_b.rotation.rows()))
+    normal = axis_of(X_b)
     return normal.dot(X_a.translation - X_b.translation), X_a.rotation.transpose_apply(normal)
 
 
 def sphere_on_plane(a: Sphere, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
-    """Return the lowest point."""
     h, n = _height_and_normal(X_a, X_b)
     return [Candidate(h - a.radius, n * -a.radius, n)]
 
 
 def capsule_on_plane(a: Capsule, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
-    """Return the lowest points of the spheres at both ends."""
     h, n = _height_and_normal(X_a, X_b)
     ends = [Vector3(0.0, 0.0, sign * 0.5 * a.length) for sign in (-1.0, 1.0)]
     return [Candidate(h + n.dot(end) - a.radius, end - n * a.radius, n) for end in ends]
 
 
 def ellipsoid_on_plane(a: Ellipsoid, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
-    """Return the lowest point."""
     h, n = _height_and_normal(X_a, X_b)
     depth, direction = length_and_direction(n * Vector3(*a.radii), Vector3.zero())
     return [Candidate(h - depth, -(direction * Vector3(*a.radii)), n)]
@@ -69,7 +66,6 @@ def box_on_plane(a: Box, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
 
 
 def cylinder_on_plane(a: Cylinder, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
-    """Return three points of the lower rim and one of the other."""
     h, n = _height_and_normal(X_a, X_b)
     _, (x, y, _) = length_and_direction(Vector3(-n.x, -n.y, 0.0), X)
     end = where(n.z > 0.0, -0.5 * a.length, 0.5 * a.length)

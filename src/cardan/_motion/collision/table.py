@@ -13,11 +13,8 @@ from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3
 from cardan._compiler.runtime import reading
 from cardan._motion.collision.box_box import box_box
-from cardan._motion.collision.box_capsule import box_capsule
-from cardan._motion.collision.box_sphere import box_sphere
+from cardan._motion.collision.box_round import box_capsule, box_sphere
 from cardan._motion.collision.candidate import Candidate
-from cardan._motion.collision.capsule_capsule import capsule_capsule
-from cardan._motion.collision.capsule_sphere import capsule_sphere
 from cardan._motion.collision.on_plane import (
     box_on_plane,
     capsule_on_plane,
@@ -25,12 +22,11 @@ from cardan._motion.collision.on_plane import (
     ellipsoid_on_plane,
     sphere_on_plane,
 )
-from cardan._motion.collision.sphere_sphere import sphere_sphere
+from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, sphere_sphere
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere
 
-Pair = Callable[[Any, SE3, Any, SE3], list[Candidate]]
-
-PAIRS: dict[tuple[type, type], Pair] = {
+# For each two types of shapes, in one of their orders, the page that knows them.
+PAIRS: dict[tuple[type, type], Callable[[Any, SE3, Any, SE3], list[Candidate]]] = {
     (Sphere, Plane): sphere_on_plane,
     (Capsule, Plane): capsule_on_plane,
     (Ellipsoid, Plane): ellipsoid_on_plane,
@@ -43,7 +39,6 @@ PAIRS: dict[tuple[type, type], Pair] = {
     (Box, Capsule): box_capsule,
     (Box, Box): box_box,
 }
-"""For each two types of shapes, in one of their orders, the page that knows them."""
 
 
 def check_page(a: type, b: type) -> None:
@@ -65,101 +60,66 @@ class Two(NamedTuple):
 
     @property
     def swapped(self) -> Two:
-        """The same two the other way round."""
         return Two(self.b, self.X_b, self.a, self.X_a)
 
     @property
     def X_ab(self) -> SE3:
-        """The pose of B in A."""
         return SE3(self.X_a.rotation.T @ self.X_b.rotation, self.X_a.inverse_act(self.X_b.translation))
 
 
 def points(shape_a: Geometry, X_a: SE3, shape_b: Geometry, X_b: SE3) -> list[Candidate]:
-    """Return the candidates for contact of two shapes: as many for the same types in every pose.
-
-    Args:
-        shape_a: one shape.
-        X_a: X_world_a, its pose.
-        shape_b: the other.
-        X_b: X_world_b, its pose.
-
-    Raises:
-        UnsupportedError: if no page knows the two.
-    """
+    """Return the candidates for contact of two shapes, X_world_a and X_world_b their poses; as `points_of`."""
     return points_of([Two(shape_a, X_a, shape_b, X_b)])[0]
 
 
 def points_of(pairs: Sequence[Two], frames: Sequence[SE3] | None = None) -> list[list[Candidate]]:
-    """Return the candidates of each of many pairs, those of pairs that are alike by one block of a program.
+    """Return the candidates of each of many pairs, as many in every pose; pairs that are alike share one block.
 
-    Args:
-        pairs: the shapes.
-        frames: X_frame_a, where the candidates of each pair are wanted; in the frame of its A by default.
-
-    Raises:
-        UnsupportedError: if no page knows two of the shapes.
+    They are in the frame of each pair's A, or where X_frame_a says. `UnsupportedError` names shapes that no page knows.
     """
-    alike: dict[_Likeness, list[int]] = {}
+    alike: dict[Any, list[int]] = {}
+    ordered: list[Two] = []
     for k, two in enumerate(pairs):
-        alike.setdefault(_Likeness.of(two), []).append(k)
+        check_page(type(two.a), type(two.b))
+        swapped = (type(two.a), type(two.b)) not in PAIRS
+        ordered.append(two.swapped if swapped else two)
+        R, p = ordered[k].X_ab
+        # A program has no operations for entries known to be 0: pairs that differ in these are no block.
+        zeros = tuple(is_zero(e) for e in (*R.entries(), *p))
+        alike.setdefault((type(ordered[k].a), type(ordered[k].b), swapped, zeros), []).append(k)
     found: dict[int, list[Candidate]] = {}
-    for likeness, members in alike.items():
+    for (_, _, swapped, _), members in alike.items():
         wanted = frames and [frames[k] for k in members]
-        found |= zip(members, _by_one_block(likeness, [pairs[k] for k in members], wanted), strict=True)
+        found |= zip(members, _by_one_block([ordered[k] for k in members], swapped, wanted), strict=True)
     return [found[k] for k in range(len(pairs))]
 
 
-class _Likeness(NamedTuple):
-    """What the pairs of a block have in common.
-
-    Attributes:
-        kinds: the types of the shapes, as a page has them.
-        swapped: whether the page's first is B.
-        zeros: which entries of the pose of the page's second shape in its first are known to be 0.
-    """
-
-    kinds: tuple[type, type]
-    swapped: bool
-    zeros: tuple[bool, ...]
-
-    @staticmethod
-    def of(two: Two) -> _Likeness:
-        a, b = type(two.a), type(two.b)
-        check_page(a, b)
-        swapped = (a, b) not in PAIRS
-        R, p = (two.swapped if swapped else two).X_ab
-        return _Likeness((b, a) if swapped else (a, b), swapped, tuple(is_zero(e) for e in (*R.entries(), *p)))
-
-
-def _by_one_block(likeness: _Likeness, alike: Sequence[Two], frames: Sequence[SE3] | None) -> list[list[Candidate]]:
+def _by_one_block(alike: Sequence[Two], swapped: bool, frames: Sequence[SE3] | None) -> list[list[Candidate]]:
     """Return the candidates of pairs that are alike, traced once if that is worth it (see `each`).
 
-    A block is given sizes and the pose of B in A; this is all that a pair hangs on, and a plane's page, which is short,
-    takes a row of a pose or two instead.
+    Shapes are in the order of their page; `swapped`: candidates are wanted the other way round. A block is given sizes
+    and the pose of B in A; this is all that a pair hangs on. A plane's page is short, and takes a row of a pose or two.
     """
-    (kind_a, kind_b), page = likeness.kinds, PAIRS[likeness.kinds]
+    kind_a, kind_b = type(alike[0].a), type(alike[0].b)
+    page = PAIRS[kind_a, kind_b]
     if own_module(page.__module__) is None:  # somebody else's page, which no key of a program knows
         reading.note()
-    ordered = [two.swapped if likeness.swapped else two for two in alike]
 
     def wanted(found: list[Candidate], X_ab: SE3, X: SE3 | None) -> list[Candidate]:
-        if likeness.swapped:
+        if swapped:
             found = [c.seen_from_b(X_ab.inverse()) for c in found]
         return [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in found] if X else found
 
     def block(sizes_a: Any, sizes_b: Any, X_ab: SE3, *X: SE3) -> list[Candidate]:
         return wanted(page(_of_sizes(kind_a, sizes_a), SE3(), _of_sizes(kind_b, sizes_b), X_ab), X_ab, *(X or (None,)))
 
-    relative = [two.X_ab for two in ordered]
-    if len(alike) == 1 or Plane in likeness.kinds:
+    relative = [two.X_ab for two in alike]
+    if len(alike) == 1 or Plane in (kind_a, kind_b):
         places = frames or [None] * len(alike)
-        return [wanted(page(*two), X_ab, X) for two, X_ab, X in zip(ordered, relative, places, strict=True)]
-    sizes = ([_sizes(shape) for shape in shapes] for shapes in zip(*((two.a, two.b) for two in ordered), strict=True))
-    return each(block, *sizes, relative, *([frames] if frames else []))
-
-
-def _sizes(shape: Any) -> list[Any]:
-    return [getattr(shape, field.name) for field in fields(shape)]
+        return [wanted(page(*two), X_ab, X) for two, X_ab, X in zip(alike, relative, places, strict=True)]
+    sizes_a = [[getattr(two.a, field.name) for field in fields(kind_a)] for two in alike]
+    sizes_b = [[getattr(two.b, field.name) for field in fields(kind_b)] for two in alike]
+    return each(block, sizes_a, sizes_b, relative, *([frames] if frames else []))
 
 
 def _of_sizes(kind: type, sizes: Sequence[Any]) -> Any:

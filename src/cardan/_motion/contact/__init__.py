@@ -6,7 +6,8 @@ from cardan._motion.contact.point import WORLD, Contact
 from cardan._motion.contact.projected import projected
 from cardan._motion.contact.touching import contacts
 
+# The laws by name. Each takes the state, the forces along the joints, what touches or may, the step [s], and how many
+# passes it makes (None for its own number); it returns the accelerations of an implicit step as `Solved`.
 LAWS = {"convex": convex, "compliant": compliant, "hard": projected}
-"""The laws by name: each takes moment, elements, contacts, dt, iterations and returns `Solved`."""
 
 __all__ = ["LAWS", "WORLD", "Contact", "Minimum", "compliant", "contacts", "convex", "minimum", "projected"]

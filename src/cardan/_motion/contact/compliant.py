@@ -24,28 +24,14 @@ from cardan._dynamics.algorithms.stepping import Solved
 from cardan._motion.contact.equation import Response, equation_of_motion
 from cardan._motion.contact.point import Contact
 
-DISSIPATION = 1.0
-"""d [s/m] of a surface that does not say."""
-SLIP = 1e-3
-"""The slip [m/s] at which friction is 1 / sqrt(2) of its limit: what creeps on a slope is of this size."""
+DISSIPATION = 1.0  # d [s/m] of a surface that does not say
+SLIP = 1e-3  # the slip [m/s] at which friction is 1 / sqrt(2) of its limit: what creeps on a slope is of this size
 
 
 def compliant(
-    moment: Moment,
-    elements: Elements,
-    contacts: Sequence[Contact],
-    dt: float,
-    iterations: int | None = None,
+    moment: Moment, elements: Elements, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Solved:
-    """Return the accelerations of an implicit step.
-
-    Args:
-        moment: the state.
-        elements: the forces along the joints.
-        contacts: what touches, or may.
-        dt: the step.
-        iterations: how many passes; 1 by default.
-    """
+    """Return the accelerations of an implicit step after so many passes, 1 by default."""
     passes = iterations or 1
     equation = equation_of_motion(moment, contacts, dt, passes)
     contacts, lines = equation.contacts, elements.linear()

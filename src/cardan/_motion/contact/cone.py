@@ -36,6 +36,7 @@ Cost: 45 operations for an impulse, 110 for W.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -44,32 +45,27 @@ from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, 
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._motion.contact.point import Contact
 
+# The least R_n / w. In single precision, a spring as stiff as steps of its period resolve (Castro, equation 41).
 SINGLE, DOUBLE = 1.0 / (4.0 * math.pi**2), 1e-4
-"""The least R_n / w. In single precision, a spring as stiff as steps of its period resolve (Castro, equation 41)."""
+# R_t / w: what creeps is this share of what would slide in a step (Castro, section V.B); points of one body that stick
+# a little askew do not jam.
 STICKING = 1e-3
-"""R_t / w: what creeps is this share of what would slide in a step (Castro, section V.B); points of one body that
-stick a little askew do not jam."""
+# R_t / w for the estimate to begin with: as if the velocity were right to a hundredth part of its change.
 SOFT = 1e-2
-"""R_t / w for the estimate to begin with: as if the velocity were right to a hundredth part of its change."""
+# The dissipation time where no dissipation is given, in 1 / sqrt(k w): a mass 1 / w on the spring swings once. With
+# 0.3 a box just above its critical angle is 2 % off at 0.25 ms, with 2 (critical) a spin's friction 1 % at 1 ms.
 SETTLING = 0.6
-"""The dissipation time where no dissipation is given, in 1 / sqrt(k w): a mass 1 / w on the spring swings once. With
-0.3 a box just above its critical angle is 2 % off at 0.25 ms, with 2 (critical) a spin's friction 1 % at 1 ms."""
+# The dissipation time of such a contact, in steps: it recovers half of a depth in a step.
 DAMPED = 1.0
-"""The dissipation time of such a contact, in steps: it recovers half of a depth in a step."""
-IMPACT = 0.1
-"""The approach [m/s] from which bodies bounce; slower ones come to rest."""
-SMALL = 1e-12
-"""The slip [m/s] below which its direction is nothing but rounding."""
+IMPACT = 0.1  # the approach [m/s] from which bodies bounce; slower ones come to rest
+SMALL = 1e-12  # the slip [m/s] below which its direction is nothing but rounding
 
 
 def rebound(contact: Contact, dt: float) -> tuple[Scalar, Scalar]:
-    """Return whether what meets within a step bounces, and the velocity along the normal with which it leaves.
-
-    Where restitution is given for each world, one of 0 is the law without any.
-    """
+    """Return whether what meets within a step bounces, and the velocity along the normal with which it leaves."""
     v_n, e = contact.normal.dot(contact.velocity.linear), contact.material.restitution
     meets = logical_and(v_n < -IMPACT, contact.gap + dt * v_n < 0.0)
-    return logical_and(meets, e > 0.0), -e * v_n
+    return logical_and(meets, e > 0.0), -e * v_n  # if it is given for each world, 0 is the law without restitution
 
 
 class Impulse(NamedTuple):
@@ -81,29 +77,19 @@ class Impulse(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cone:
-    """The law of one contact in a step.
+    """The law of one contact in a step."""
 
-    Attributes:
-        normal: n.
-        friction: mu.
-        inverse_mass: w [1/kg].
-        R_n, R_t: regularisations [1/kg].
-        wanted: v*, along the normal.
-        torsional, rolling: slip over angular velocity, about the normal and across it [m].
-    """
-
-    normal: Vector3
-    friction: Scalar
-    inverse_mass: Scalar
-    R_n: Scalar
-    R_t: Scalar
-    wanted: Scalar
-    torsional: Scalar = 0.0
-    rolling: Scalar = 0.0
+    normal: Vector3  # n
+    friction: Scalar  # mu
+    inverse_mass: Scalar  # w [1/kg]
+    R_n: Scalar  # regularisation along the normal [1/kg]
+    R_t: Scalar  # and along the slips [1/kg]
+    wanted: Scalar  # v*, along the normal
+    torsional: Scalar = 0.0  # slip over angular velocity about the normal [m]
+    rolling: Scalar = 0.0  # and across it [m]
 
     @staticmethod
     def of(contact: Contact, dt: float) -> Cone:
-        """Return the law of a contact in a step."""
         material, w, double = contact.material, contact.inverse_mass, is_double(contact.moment.q)
         rigid, R_t = w * where(double, DOUBLE, SINGLE), w * STICKING
         spring = 1.0 / (material.stiffness * dt * dt)
@@ -124,7 +110,6 @@ class Cone:
 
     @property
     def has_friction(self) -> bool:
-        """Whether there is any."""
         return not is_zero(self.friction)
 
     def slip(self, twist: Motion) -> Motion:
@@ -144,9 +129,9 @@ class Cone:
         R_n, R_t = maximum(self.R_n, SINGLE * self.inverse_mass), SOFT * self.inverse_mass
         along = 1.0 / R_n
         y = Impulse((self.wanted - self.normal.dot(twist.linear)) * along, _against(self.slip(twist)) * (1.0 / R_t))
-        return self._projected(y, self.friction * R_t * along)
+        return self._project(y, self.friction * R_t * along)
 
-    def decided(self, g: Impulse, twist: Motion) -> Part:
+    def part(self, g: Impulse, twist: Motion) -> Part:
         """Return the part of the cone that an estimate of impulse and twist is on."""
         z, mu = self._test(g, twist), self.friction
         if not self.has_friction:
@@ -156,6 +141,7 @@ class Cone:
         touches = reach > 0.0
         bound = mu * reach  # mu z_n', times 1 + mu^2
         beyond = maximum(size * (1.0 + mu * mu) - bound, 0.0)
+        # What does not touch divides by 1: both branches stay finite, and so do their derivatives.
         drag = bound / where(touches, self.inverse_mass * beyond + self.R_t * bound, 1.0)
         along = where(sticks, 1.0 / self.R_n, 1.0 / (self.R_n + mu * mu * self.R_t))
         t = z.slip * where(sticks, 0.0, 1.0 / size)
@@ -163,17 +149,17 @@ class Cone:
 
     def squared_error(self, g: Impulse, twist: Motion) -> Scalar:
         """Return the square of by how much velocities are wrong: w |g - projection of z| [m/s]."""
-        right = self._projected(self._test(g, twist), self.friction)
+        right = self._project(self._test(g, twist), self.friction)
         normal, slip = g.normal - right.normal, g.slip - right.slip
         return (self.inverse_mass * self.inverse_mass) * (normal * normal + _squared(slip))
 
     def _test(self, g: Impulse, twist: Motion) -> Impulse:
-        """Return z."""
+        """Return z of the head."""
         per_mass = 1.0 / self.inverse_mass
         z_n = g.normal * (1.0 - self.R_n * per_mass) + (self.wanted - self.normal.dot(twist.linear)) * per_mass
         return Impulse(z_n, g.slip * (1.0 - self.R_t * per_mass) + _against(self.slip(twist)) * per_mass)
 
-    def _projected(self, y: Impulse, m: Scalar) -> Impulse:
+    def _project(self, y: Impulse, m: Scalar) -> Impulse:
         """Return the projection on the cone, in a norm in which m is mu R_t / R_n."""
         if not self.has_friction:
             return Impulse(maximum(y.normal, 0.0), Force.zero())
@@ -186,17 +172,10 @@ class Cone:
         """Return |y_t|, never 0."""
         return sqrt(_squared(y.slip) + (SMALL / self.inverse_mass) ** 2)
 
-    def excess(self, impulse: Impulse) -> Scalar:
-        """Return by how much an impulse is outside the cone [N s]."""
-        size = sqrt(_squared(impulse.slip))
-        return maximum(maximum(size - self.friction * impulse.normal, -impulse.normal), 0.0)
-
-    def slack(self, impulse: Impulse, twist: Motion) -> Scalar:
-        """Return g . (v - v* + R g) / |g| [m/s], 0 of a solution."""
-        g_n, slip = impulse.normal, impulse.slip
-        power = g_n * (self.normal.dot(twist.linear) - self.wanted + self.R_n * g_n)
-        power = power + slip.dot(self.slip(twist)) + self.R_t * _squared(slip)
-        return power / sqrt(g_n * g_n + _squared(slip) + (SMALL / self.inverse_mass) ** 2)
+    def components(self, impulse: Vector3) -> Impulse:
+        """Return an impulse on the points by its components."""
+        normal = self.normal.dot(impulse)
+        return Impulse(normal, Force(impulse - self.normal * normal, Vector3.zero()))
 
     def wrench(self, impulse: Impulse) -> Force:
         """Return an impulse as a wrench at the point."""
@@ -204,19 +183,12 @@ class Cone:
 
 
 class Part(NamedTuple):
-    """A part of the cone, on which the impulse is W (v* - v).
+    """A part of the cone, on which the impulse is W (v* - v)."""
 
-    Attributes:
-        law: whose it is.
-        along: of W, along the normal, or the edge that slides.
-        drag: of W, along slips that do not change the edge.
-        t: the direction of friction that slides; 0 where it sticks.
-    """
-
-    law: Cone
-    along: Scalar
-    drag: Scalar
-    t: Force
+    law: Cone  # whose it is
+    along: Scalar  # of W, along the normal, or the edge that slides
+    drag: Scalar  # of W, along slips that do not change the edge
+    t: Force  # the direction of friction that slides; 0 where it sticks
 
     def at(self, twist: Motion) -> Impulse:
         """Return W (v* - v)."""
@@ -231,13 +203,19 @@ class Part(NamedTuple):
         law, n = self.law, self.law.normal
         t = law.wrench(Impulse(0.0, self.t))
         edge = Force(n, Vector3.zero()) + t * law.friction
-        return _square(edge, self.along) + _square(t, -self.drag) + self._all_slips()
-
-    def _all_slips(self) -> ArticulatedInertia:
-        law, about = self.law, Symmetric3.outer_square(self.law.normal)
+        sliding = _square(edge, self.along) + _square(t, -self.drag)
+        about = Symmetric3.outer_square(n)
         across = Symmetric3.isotropic(1.0) - about
         turning = across * (law.rolling * law.rolling) + about * (law.torsional * law.torsional)
-        return ArticulatedInertia(across * self.drag, Matrix3.zero(), turning * self.drag)
+        return sliding + ArticulatedInertia(across * self.drag, Matrix3.zero(), turning * self.drag)
+
+
+def worst_error(laws: Sequence[Cone], impulses: Sequence[Impulse], twists: Sequence[Motion]) -> Scalar:
+    """Return the largest square of by how much a velocity is wrong."""
+    worst: Scalar = 0.0
+    for law, impulse, twist in zip(laws, impulses, twists, strict=True):
+        worst = maximum(worst, law.squared_error(impulse, twist))
+    return worst
 
 
 def _against(slip: Motion) -> Force:
@@ -259,5 +237,5 @@ def _over(length: Scalar, friction: Scalar) -> Scalar:
     """Return a length in parts of the friction; 0 of a surface without."""
     if is_zero(length) or is_zero(friction):
         return 0.0
-    rubs = friction > 0.0
+    rubs = friction > 0.0  # a friction given for each world may be 0 in some of them
     return where(rubs, length / where(rubs, friction, 1.0), 0.0)

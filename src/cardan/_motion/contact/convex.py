@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import repeat
 from cardan._algebra.scalar import maximum, sqrt
@@ -28,107 +28,48 @@ from cardan._dynamics.algorithms.drives import Elements, Lines
 from cardan._dynamics.algorithms.implicit import Moment
 from cardan._dynamics.algorithms.stepping import Solved
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._motion.contact.cone import Cone, Impulse
+from cardan._motion.contact.cone import Cone, Impulse, worst_error
 from cardan._motion.contact.equation import Equation, Response, equation_of_motion
 from cardan._motion.contact.point import Contact
 
-ITERATIONS = 4
+ITERATIONS = 4  # the most that the iteration takes, wherever it starts (above)
+# In how many iterations joints are looked at that carry no contact: so often as in a step that touches nothing.
+# In later ones their limbs are what they were, articulated inertias and all, and cost nothing.
 FREE_PASSES = 2
-"""In how many iterations joints are looked at that carry no contact: so often as in a step that touches nothing.
-
-In later ones their limbs are what they were, articulated inertias and all, and cost nothing.
-"""
-
+# So many alike iterations, of so many contacts, are written out: that is 6 to 15 % faster than a loop. More are one,
+# and compile sooner: a contact takes 450 operations an iteration, and five boxes, each with each, have a hundred.
 WRITTEN_OUT, MANY = 4, 32
-"""So many alike iterations, of so many contacts, are written out: that is 6 to 15 % faster than a loop. More are one,
-and compile sooner: a contact takes 450 operations an iteration, and five boxes, each with each, have a hundred."""
-
-Carried = tuple[list[Any], list[Any], list[Any], list[Any]]
-"""The parts of an estimate that an iteration begins with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """Accelerations, and the forces with which they obey the equation of motion.
+class Estimate(NamedTuple):
+    """Accelerations, and the forces with which they obey the equation of motion."""
 
-    Attributes:
-        a: of the joints.
-        twists: of the contacts at the step's end.
-        impulses: at the contacts.
-        held: by the elements of the joints.
-        lines: on which they are.
-    """
-
-    a: Vector
-    twists: Sequence[Motion]
-    impulses: Sequence[Impulse]
-    held: Vector
-    lines: Lines
-
-    @property
-    def carried(self) -> Carried:
-        """What an iteration begins with, beside the lines."""
-        return list(self.a), list(self.twists), list(self.impulses), list(self.held)
+    a: Vector  # of the joints
+    twists: Sequence[Motion]  # of the contacts at the step's end
+    impulses: Sequence[Impulse]  # at the contacts
+    efforts: Vector  # by the elements of the joints
 
 
 @dataclass(frozen=True, slots=True)
 class Minimum:
-    """What was found, with the laws it shall obey.
+    """What was found, with the laws it shall obey."""
 
-    Attributes:
-        found: accelerations and forces.
-        laws: of the contacts.
-        elements: of the joints.
-        contacts: in the axes they were solved in.
-    """
-
-    found: Estimate
-    laws: Sequence[Cone]
-    elements: Elements
-    contacts: Sequence[Contact]
+    found: Estimate  # accelerations and forces
+    laws: Sequence[Cone]  # of the contacts
+    elements: Elements  # of the joints
+    contacts: Sequence[Contact]  # in the axes they were solved in
 
     @property
     def residual(self) -> Scalar:
         """By how much velocities are wrong, at most [m/s, rad/s]."""
-        found = self.found
-        worst: Scalar = 0.0
-        for law, twist, impulse in zip(self.laws, found.twists, found.impulses, strict=True):
-            worst = maximum(worst, law.squared_error(impulse, twist))
-        return maximum(self.elements.residual(found.held, found.a), sqrt(worst))
-
-    @property
-    def cone(self) -> Scalar:
-        """By how much impulses are outside their cones, at most, as a velocity [m/s]."""
-        worst: Scalar = 0.0
-        for law, impulse in zip(self.laws, self.found.impulses, strict=True):
-            worst = maximum(worst, law.inverse_mass * law.excess(impulse))
-        return worst
-
-    @property
-    def complementarity(self) -> Scalar:
-        """The velocity, at most, at which bodies part against an impulse: g . (v - v* + R g) / |g| [m/s]."""
-        worst: Scalar = 0.0
-        for law, twist, impulse in zip(self.laws, self.found.twists, self.found.impulses, strict=True):
-            worst = maximum(worst, abs(law.slack(impulse, twist)))
-        return worst
+        error = worst_error(self.laws, self.found.impulses, self.found.twists)
+        return maximum(self.elements.residual(self.found.efforts, self.found.a), sqrt(error))
 
 
 def convex(
-    moment: Moment,
-    elements: Elements,
-    contacts: Sequence[Contact],
-    dt: float,
-    iterations: int | None = None,
+    moment: Moment, elements: Elements, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Solved:
-    """Return the accelerations of an implicit step.
-
-    Args:
-        moment: the state.
-        elements: the forces along the joints.
-        contacts: what touches, or may.
-        dt: the step.
-        iterations: of Newton's method; `ITERATIONS` by default.
-    """
+    """Return the accelerations of an implicit step after so many iterations of Newton's method."""
     least = minimum(moment, elements, contacts, dt, iterations)
     a = list(least.found.a)
     acting = zip(least.contacts, least.laws, least.found.impulses, strict=True)
@@ -139,58 +80,56 @@ def convex(
 def minimum(
     moment: Moment, elements: Elements, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Minimum:
-    """Return all that `convex` finds, with the impulses."""
     iterations = iterations or ITERATIONS
     equation = equation_of_motion(moment, contacts, dt, iterations)
     laws = [Cone.of(contact, dt) for contact in equation.contacts]
-    now = _start(equation, elements, laws)
+    now, lines = _start(equation, elements, laws), []
     carrying = equation.carrying()
     free = min(iterations, FREE_PASSES) if any(j not in carrying for j, _ in elements) else 0
     for _ in range(free):
-        now = _newton(equation, elements, laws, now, elements.linear(now.held, now.a))
+        lines = elements.linear(now.efforts, now.a)
+        now = _newton(equation, elements, laws, now, lines)
     if iterations > free:
-        now = _repeated(equation, elements, laws, now, iterations - free)
+        now = _iterate(equation, elements, laws, now, lines, iterations - free)
     return Minimum(now, laws, elements, equation.contacts)
 
 
-def _repeated(equation: Equation, elements: Elements, laws: Sequence[Cone], now: Estimate, count: int) -> Estimate:
+def _iterate(
+    equation: Equation, elements: Elements, laws: Sequence[Cone], now: Estimate, staying: Lines, count: int
+) -> Estimate:
     """Return the estimate after iterations that are all alike: joints that carry no contact stay on their lines."""
-    staying, carrying = now.lines, equation.carrying()
+    carrying = equation.carrying()
 
-    def once(a: Any, twists: Any, impulses: Any, held: Any) -> Carried:
-        estimate = Estimate(a, twists, impulses, held, staying)
-        lines = elements.linear(estimate.held, estimate.a)
-        lines = [
-            line if j in carrying else staying[k] for k, ((j, _), line) in enumerate(zip(elements, lines, strict=True))
-        ]
-        return _newton(equation, elements, laws, estimate, lines).carried
+    def once(*values: Any) -> Estimate:
+        before = Estimate(*values)
+        lines = elements.linear(before.efforts, before.a)
+        for k, (j, _) in enumerate(elements):
+            lines[k] = lines[k] if j in carrying else staying[k]
+        return _newton(equation, elements, laws, before, lines)
 
-    values = now.carried
     if count > WRITTEN_OUT or len(laws) > MANY:
-        values = repeat(count, once, *values)
-    else:
-        for _ in range(count):
-            values = once(*values)
-    a, twists, impulses, held = values
-    return Estimate(a, twists, impulses, held, staying)
+        return Estimate(*repeat(count, once, *now))
+    for _ in range(count):
+        now = once(*now)
+    return now
 
 
 def _start(equation: Equation, elements: Elements, laws: Sequence[Cone]) -> Estimate:
     """Return what keeps the velocities as they are."""
     twists = [contact.velocity for contact in equation.contacts]
     impulses = [law.first(twist) for law, twist in zip(laws, twists, strict=True)]
-    return Estimate([0.0] * equation.moment.model.nv, twists, impulses, [e.at(0.0) for _, e in elements], [])
+    return Estimate([0.0] * equation.moment.model.nv, twists, impulses, [e.at(0.0) for _, e in elements])
 
 
 def _newton(equation: Equation, elements: Elements, laws: Sequence[Cone], now: Estimate, lines: Lines) -> Estimate:
     """Return the solution with all forces on the parts of their laws that the estimate is on."""
     dt, contacts = equation.dt, equation.contacts
-    estimates = zip(laws, now.impulses, now.twists, strict=True)
-    parts = [law.decided(impulse, twist) for law, impulse, twist in estimates]
-    responses = []
-    for contact, part in zip(contacts, parts, strict=True):
-        responses.append(Response(part.law.wrench(part.at(contact.ahead(dt))) * (1.0 / dt), part.impedance))
+    parts = [law.part(g, twist) for law, g, twist in zip(laws, now.impulses, now.twists, strict=True)]
+    responses = [
+        Response(part.law.wrench(part.at(contact.ahead(dt))) * (1.0 / dt), part.impedance)
+        for contact, part in zip(contacts, parts, strict=True)
+    ]
     a, changes = equation.solve(elements.total(lines), responses)
     twists = [contact.ahead(dt) + change * dt for contact, change in zip(contacts, changes, strict=True)]
     impulses = [part.at(twist) for part, twist in zip(parts, twists, strict=True)]
-    return Estimate(a, twists, impulses, elements.on(lines, a), lines)
+    return Estimate(a, twists, impulses, elements.on(lines, a))

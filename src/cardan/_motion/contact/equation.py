@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
-from cardan._dynamics.algorithms.aba import Accelerations
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.implicit import (
     SHALLOW,
@@ -36,8 +35,8 @@ from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector, supports
 from cardan._motion.contact.point import Contact
 
-Efforts = tuple[Vector, Vector]
-"""tau and W along v."""
+Efforts = tuple[Vector, Vector]  # tau and W along v
+SHARED = 3  # from so many contacts on it costs less to carry their impedances to the body first
 
 
 class Response(NamedTuple):
@@ -59,13 +58,7 @@ class Change(NamedTuple):
 
 
 class Equation(ABC):
-    """The equation of motion of a step.
-
-    Args:
-        moment: the state.
-        contacts: what touches, or may.
-        dt: the step.
-    """
+    """The equation of motion of a step of length dt, with what touches in it, or may."""
 
     def __init__(self, moment: Moment, contacts: Sequence[Contact], dt: float) -> None:
         self.moment, self.contacts, self.dt = moment, contacts, dt
@@ -77,35 +70,23 @@ class Equation(ABC):
         return {j for node in nodes for i in supports(model, node) for j in model.nodes[i].v}
 
     @abstractmethod
-    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
-        """Return the accelerations."""
-
-    @abstractmethod
-    def change(self, a: Vector) -> Change:
-        """Return the accelerations, those of the joints given."""
+    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change: ...
 
 
 class TreeEquation(Equation):
-    """In the articulated bodies of a tree, of which some touch the world."""
+    """In the articulated bodies of a tree, of which some touch the world: contacts are in the axes of their nodes."""
 
     def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
-        """Return the accelerations."""
         forces, impedances = [], []
         for contact, (force, Z) in zip(self.contacts, responses, strict=True):
-            forces += contact.forces(force)
-            impedances.append(contact.impedance(Z))
-        return self._change(implicit_dynamics(self.moment, *efforts, forces, impedances, self.dt))
-
-    def change(self, a: Vector) -> Change:
-        """Return the accelerations, those of the joints given."""
-        return self._change(Accelerations(list(a), self.moment.changes(a)))
-
-    def _change(self, found: Accelerations) -> Change:
-        return Change(found.a, [contact.change(found.dA) for contact in self.contacts])
+            forces.append((contact.a, contact.place @ force))
+            impedances.append((contact.a, contact.place @ Z))
+        found = implicit_dynamics(self.moment, *efforts, forces, impedances, self.dt)
+        return Change(found.a, [contact.place.inverse_act(found.dA[contact.a]) for contact in self.contacts])
 
 
 class JointEquation(Equation):
-    """In joint space."""
+    """In joint space, for any contacts."""
 
     def __init__(self, moment: Moment, contacts: Sequence[Contact], dt: float) -> None:
         super().__init__(moment, contacts, dt)
@@ -117,47 +98,33 @@ class JointEquation(Equation):
     def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
         """Return the accelerations; without responses, those of what touches nothing."""
         tau, W = efforts
-        A, b = self.matrix(W), [t - h for t, h in zip(tau, self.h, strict=True)]
+        A, b = with_diagonal(self.M, W), [t - h for t, h in zip(tau, self.h, strict=True)]
         self.add_responses(A, b, responses)
         return self.change(closed_solution(self.moment, A, b, self.dt))
 
     def add_responses(self, A: Rows, b: list[Scalar], responses: Sequence[Response]) -> None:
         """Add J^T Z J to A and J^T f_0 to b; nothing without responses."""
         for group in self.groups if responses else ():
-            J, force, Z = self._felt(group, responses)
+            J, force, Z = self._response(group, responses)
             for j, column in J.items():
                 b[j] = b[j] + force.dot(column)
             add_impedance(A, J, Z)
 
-    def matrix(self, W: Vector) -> Rows:
-        """Return M + W."""
-        return with_diagonal(self.M, W)
-
-    def _felt(
+    def _response(
         self, group: Sequence[int], responses: Sequence[Response]
     ) -> tuple[dict[int, Motion], Force, ArticulatedInertia]:
         """Return J, the wrench at a = 0 and Z of contacts between the same bodies: at the point, or all at the node."""
-        wrenches = [responses[k].force for k in group]
         if len(group) < SHARED:
-            return self.J[group[0]], wrenches[0], responses[group[0]].impedance
-        places = [self.contacts[k].place for k in group]
-        force, Z = places[0] @ wrenches[0], places[0] @ responses[group[0]].impedance
-        for place, wrench, k in zip(places[1:], wrenches[1:], group[1:], strict=True):
-            force, Z = force + place @ wrench, Z + place @ responses[k].impedance
+            return self.J[group[0]], responses[group[0]].force, responses[group[0]].impedance
+        force, Z = (self.contacts[group[0]].place @ part for part in responses[group[0]])
+        for k in group[1:]:
+            place = self.contacts[k].place
+            force, Z = force + place @ responses[k].force, Z + place @ responses[k].impedance
         return self.contacts[group[0]].node_columns, force, Z
 
     def change(self, a: Vector) -> Change:
-        """Return the accelerations, those of the joints given."""
-        return Change(list(a), [_product(J, a) for J in self.J])
-
-
-def _product(J: dict[int, Motion], a: Vector) -> Motion:
-    """Return J a."""
-    return sum((column * a[j] for j, column in J.items()), Motion.zero())
-
-
-SHARED = 3
-"""From how many contacts on it costs less to carry their impedances to the body first."""
+        twists = (sum((column * a[j] for j, column in J.items()), Motion.zero()) for J in self.J)
+        return Change(list(a), list(twists))
 
 
 def _by_nodes(contacts: Sequence[Contact]) -> list[list[int]]:

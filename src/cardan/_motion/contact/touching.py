@@ -8,105 +8,73 @@ from typing import NamedTuple, Protocol
 
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.implicit import Moment
-from cardan._motion.collision import Candidate, Two, points_of
+from cardan._motion.collision import Two, points_of
 from cardan._motion.contact.point import WORLD, Contact
 from cardan._robot.geometry.shapes import Box, Ellipsoid, Geometry, Sphere
 from cardan._robot.records import Material
 
 
 class Pair(Protocol):
-    """Two shapes that may touch."""
+    """Two shapes that may touch, the first on a body that moves: what contact reads of a `simulation.ContactPair`."""
 
     @property
-    def a(self) -> str:
-        """Name of the first body, one that moves."""
-        ...
-
+    def a(self) -> str: ...
     @property
-    def shape_a(self) -> Geometry:
-        """Its shape."""
-        ...
-
+    def shape_a(self) -> Geometry: ...
     @property
-    def pose_a(self) -> SE3:
-        """The shape in the body."""
-        ...
-
+    def pose_a(self) -> SE3: ...
     @property
-    def b(self) -> str:
-        """Name of the other body, or `"world"`."""
-        ...
-
+    def b(self) -> str: ...
     @property
-    def shape_b(self) -> Geometry:
-        """Its shape."""
-        ...
-
+    def shape_b(self) -> Geometry: ...
     @property
-    def pose_b(self) -> SE3:
-        """The shape in the body."""
-        ...
-
+    def pose_b(self) -> SE3: ...
     @property
-    def material(self) -> Material:
-        """Of both surfaces combined."""
-        ...
-
+    def material(self) -> Material: ...
     @property
-    def margin(self) -> float:
-        """How far apart they feel one another [m]."""
-        ...
+    def margin(self) -> float: ...
 
 
-def contacts(moment: Moment, pairs: Iterable[Pair]) -> list[Contact]:
-    """Return the contacts of pairs: those of each pair's candidates."""
-    listed = list(pairs)
-    sides = [_sides(moment, pair) for pair in listed]
-    placed = [Two(a.shape, a.pose_in_world(moment), b.shape, b.pose_in_world(moment)) for a, b in sides]
-    found = points_of(placed, [a.X for a, _ in sides])
-    return [
-        _contact(moment, pair, a, b, candidate)
-        for pair, (a, b), those in zip(listed, sides, found, strict=True)
-        for candidate in those
-    ]
-
-
-class _Side(NamedTuple):
+class _Collider(NamedTuple):
     """A shape of a pair, the node that it rides on, and its pose there."""
 
     shape: Geometry
     node: int
     X: SE3
 
+    @staticmethod
+    def of(moment: Moment, body: str, shape: Geometry, pose: SE3) -> _Collider:
+        at = moment.model.attachment(body)
+        X = at.pose @ pose
+        # How a sphere is turned does not matter: along its node's axes it costs least.
+        return _Collider(shape, at.node, SE3(None, X.translation) if isinstance(shape, Sphere) else X)
+
     def pose_in_world(self, moment: Moment) -> SE3:
         return self.X if self.node == WORLD else moment.poses[self.node] @ self.X
 
-
-def _sides(moment: Moment, pair: Pair) -> tuple[_Side, _Side]:
-    """Return both sides, the first on a node that moves."""
-    a, b = _side(moment, pair.a, pair.shape_a, pair.pose_a), _side(moment, pair.b, pair.shape_b, pair.pose_b)
-    return (b, a) if a.node == WORLD else (a, b)
-
-
-def _side(moment: Moment, body: str, shape: Geometry, pose: SE3) -> _Side:
-    """Return a shape and its place; how a sphere is turned does not matter."""
-    at = moment.model.attachment(body)
-    X = at.pose @ pose
-    return _Side(shape, at.node, SE3(None, X.translation) if isinstance(shape, Sphere) else X)
+    @property
+    def extent(self) -> float:
+        """About how far the shape reaches from its centre; 0 of a half space."""
+        if isinstance(self.shape, Box):
+            return 0.5 * math.hypot(*self.shape.size)
+        if isinstance(self.shape, Ellipsoid):
+            return max(self.shape.radii)
+        return math.hypot(0.5 * getattr(self.shape, "length", 0.0), getattr(self.shape, "radius", 0.0))
 
 
-def _contact(moment: Moment, pair: Pair, a: _Side, b: _Side, candidate: Candidate) -> Contact:
-    seen = candidate._replace(gap=candidate.gap - pair.margin)
-    centres, extents = (a.X.translation, b.X.translation), (_extent(a.shape), _extent(b.shape))
-    return Contact(moment, (a.node, b.node), seen, pair.material, centres, extents)
-
-
-def _extent(shape: Geometry) -> float:
-    """Return about how far a shape reaches from its centre; 0 of a half space."""
-    if isinstance(shape, Box):
-        return 0.5 * math.hypot(*shape.size)
-    if isinstance(shape, Ellipsoid):
-        return max(shape.radii)
-    length = 0.5 * getattr(shape, "length", 0.0)
-    radius = getattr(shape, "radius", 0.0)
-    return math.hypot(length, radius)
+def contacts(moment: Moment, pairs: Iterable[Pair]) -> list[Contact]:
+    """Return the contacts of pairs: those of each pair's candidates."""
+    listed = list(pairs)
+    sides = []
+    for pair in listed:
+        a = _Collider.of(moment, pair.a, pair.shape_a, pair.pose_a)
+        b = _Collider.of(moment, pair.b, pair.shape_b, pair.pose_b)
+        sides.append((b, a) if a.node == WORLD else (a, b))  # the first on a node that moves
+    placed = [Two(a.shape, a.pose_in_world(moment), b.shape, b.pose_in_world(moment)) for a, b in sides]
+    found = []
+    for pair, (a, b), candidates in zip(listed, sides, points_of(placed, [a.X for a, _ in sides]), strict=True):
+        centres, extents = (a.X.translation, b.X.translation), (a.extent, b.extent)
+        for candidate in candidates:
+            near = candidate._replace(gap=candidate.gap - pair.margin)
+            found.append(Contact(moment, (a.node, b.node), near, pair.material, centres, extents))
+    return found

@@ -24,11 +24,9 @@ from cardan._dynamics.algorithms.configuration import integrate
 from cardan._motion.identification.terms import PARTS, TERMS, Term, Terms, check_tree, checked_terms, names, regressor
 from cardan._robot.model import Model
 
+# The order in which a body's parameters are tried: those that are kept in textbooks first.
 FAMILIAR = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "mx", "my", "mz", "m")
-"""The order in which a body's parameters are tried: those that are kept in textbooks first."""
-
-POWERS = (0, 1, 1, 1, 2, 2, 2, 2, 2, 2)
-"""Of length, in the units of the ten parameters."""
+POWERS = (0, 1, 1, 1, 2, 2, 2, 2, 2, 2)  # of length, in the units of the ten parameters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,20 +61,18 @@ class BaseParameters:
     @property
     def expressions(self) -> tuple[str, ...]:
         """The combinations in words, such as `mx(upper) + 0.5 m(fore)`."""
-        return tuple(self._expression(row, int(column)) for row, column in zip(self.matrix, self.columns, strict=True))
-
-    def _expression(self, row: np.ndarray, leader: int) -> str:
-        others = [k for k in np.flatnonzero(row) if k != leader]
-        parts = [f" {'-' if row[k] < 0 else '+'} {_factor(abs(row[k]))}{self.names[k]}" for k in others]
-        return self.names[leader] + "".join(parts)
+        found = []
+        for row, leader in zip(self.matrix, self.columns, strict=True):
+            text = self.names[leader]
+            for k in np.flatnonzero(row):
+                size = f"{abs(row[k]):.6g}"
+                if k != leader:
+                    text += f" {'-' if row[k] < 0 else '+'} {'' if size == '1' else f'{size} '}{self.names[k]}"
+            found.append(text)
+        return tuple(found)
 
     def __str__(self) -> str:
         return "\n".join(self.expressions)
-
-
-def _factor(value: float) -> str:
-    shown = f"{value:.6g}"
-    return "" if shown == "1" else f"{shown} "
 
 
 def base_parameters(model: Model, terms: Terms = (), *, tolerance: float = 1e-9, seed: int = 0) -> BaseParameters:
@@ -117,11 +113,7 @@ def base_parameters(model: Model, terms: Terms = (), *, tolerance: float = 1e-9,
 
 
 def checked_base(where: str, model: Model, terms: tuple[Term, ...], base: BaseParameters | None) -> BaseParameters:
-    """Return base parameters that are given, or those of a model with some terms for None.
-
-    Raises:
-        ParameterError: for those of other terms, or of another robot.
-    """
+    """Return base parameters that are given, if they are of this robot and these terms; for None, compute them."""
     if base is None:
         return base_parameters(model, terms)
     if not isinstance(base, BaseParameters):
@@ -134,19 +126,12 @@ def checked_base(where: str, model: Model, terms: tuple[Term, ...], base: BasePa
 
 
 class Units(NamedTuple):
-    """Units in which the robot is about one long, and falls its length in about one unit of time.
+    """Units in which the robot is about one long, and falls its length in about one unit of time."""
 
-    Attributes:
-        length: [m].
-        time: [s].
-        speed: of each degree of freedom, that moves about a length in a unit of time, shape (nv,).
-        parameters: of the inertial parameters, a mass in units of its own: 1, length, length^2, shape (10 nbodies,).
-    """
-
-    length: float
-    time: float
-    speed: np.ndarray
-    parameters: np.ndarray
+    length: float  # [m]
+    time: float  # [s]
+    speed: np.ndarray  # of each degree of freedom, that moves about a length in a unit of time, shape (nv,)
+    parameters: np.ndarray  # of the inertial ones, a mass in units of its own: 1, length, length^2, shape (10 nbodies,)
 
     @property
     def torque(self) -> np.ndarray:
@@ -203,10 +188,7 @@ def _outwards(model: Model, terms: int) -> list[int]:
 
 
 def _independent(W: np.ndarray, order: Sequence[int], tolerance: float) -> tuple[np.ndarray, float]:
-    """Return the columns that those before do not make up, and the margin of the decision.
-
-    Gram-Schmidt, each column twice: once is not orthogonal to the last digit.
-    """
+    """Return the columns that those before do not make up, and the margin of the decision, by Gram-Schmidt."""
     basis, kept, seen, unseen = np.zeros((W.shape[0], 0)), [], [1.0], [float(np.finfo(float).eps)]
     largest = np.linalg.norm(W, axis=0).max(initial=0.0)
     for column in order:
@@ -214,7 +196,7 @@ def _independent(W: np.ndarray, order: Sequence[int], tolerance: float) -> tuple
         size = np.linalg.norm(w)
         if size <= tolerance * largest:
             continue
-        for _ in range(2):
+        for _ in range(2):  # once is not orthogonal to the last digit
             w = w - basis @ (basis.T @ w)
         rest = float(np.linalg.norm(w) / size)
         (seen if rest > tolerance else unseen).append(rest)
@@ -227,7 +209,7 @@ def _independent(W: np.ndarray, order: Sequence[int], tolerance: float) -> tuple
 def _combinations(W: np.ndarray, kept: np.ndarray, tolerance: float) -> np.ndarray:
     """Return K with W = W[:, kept] K, what is rounding 0, what is nearly whole made so."""
     K = np.linalg.lstsq(W[:, kept], W, rcond=None)[0] if kept.size else np.zeros((0, W.shape[1]))
-    K[np.abs(K) < max(tolerance, 1e-9)] = 0.0
+    K[np.abs(K) < max(tolerance, 1e-9)] = 0.0  # 1e-9: what is left of exact ratios of lengths after the solution
     whole = np.round(K)
     K = np.where(np.abs(K - whole) < 1e-9, whole, K)
     K[:, kept] = np.eye(len(kept))

@@ -3,15 +3,22 @@
     minimise  sum ((Y p + F f - tau) / sigma_j)^2 / 2  +  w sum over bodies D(P, P0)  +  ...,
     D(P, P0) = tr(P0^-1 P) - log det(P0^-1 P) - 4
 
-P is the pseudo-inertia, linear in p. D, a distance between two bodies, is 0 at the model one begins with and infinite
-where a body becomes impossible: what the torques do not show stays as it was, and no constraint is left. Everything is
-convex, so there is one solution, and Newton's method finds it. With P = U Q U^T, P0 = U U^T, no unit of mass or length
-is left in Q, and each step is an ordinary least squares problem: the Hessian of D is C^T C, its gradient C^T (Q - 1),
-with C the map dQ -> Q^-1/2 dQ Q^-1/2. Coefficients of friction that cannot be negative are such matrices of one row.
+P is the pseudo-inertia, linear in p: a symmetric matrix that is positive definite just where a body could be built,
+
+    P = [[Sigma, h], [h^T, m]],   Sigma = tr(I) / 2 1 - I     (I about the body's origin, h = m c)
+
+It is the integral of [x; 1] [x; 1]^T over the body's mass: a positive density makes it positive definite, and every
+positive definite P is that of some ellipsoid. D, a distance between two bodies, is 0 at the model one begins with and
+infinite where a body becomes impossible: what the torques do not show stays as it was, and no constraint is left.
+Everything is convex, so there is one solution, and Newton's method finds it. With P = U Q U^T, P0 = U U^T, no unit of
+mass or length is left in Q, and each step is an ordinary least squares problem: the Hessian of D is C^T C, its gradient
+C^T (Q - 1), with C the map dQ -> Q^-1/2 dQ Q^-1/2. Coefficients of friction that cannot be negative are such matrices
+of one row.
 
 Source: Lee, Wensing and Park, Geometric robot dynamic identification: a convex programming approach (2019), section IV;
-Wensing, Kim and Slotine (2018); Boyd and Vandenberghe, Convex Optimization (2004), section 11.3, for the weights that
-fall by and by.
+Wensing, Kim and Slotine, Linear matrix inequalities for physically consistent inertial parameter identification (2018),
+equation 13, for P; Boyd and Vandenberghe, Convex Optimization (2004), section 11.3, for the weights that fall by and
+by.
 """
 
 from __future__ import annotations
@@ -26,33 +33,22 @@ from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import MechanismError
 from cardan._algebra.spatial import Inertia
 from cardan._motion.identification.least_squares import checked_noise, column_sizes, least_squares, residual_noise
-from cardan._motion.identification.pseudo_inertia import inertial_parameters, made_definite, pseudo_inertia
 from cardan._motion.identification.terms import OF_THE_MODEL, Measured, Term, Terms, checked_terms, parameters
 from cardan._robot.model import Model
 
 WHERE = "identify_consistent"
-STEPS = 50
-"""Newton steps for one weight at most; fewer than ten are the rule."""
-
-SETTLED = 1e-9
-"""Relative decrease of the cost that a step promises below which a weight is done."""
-
-FALL = 0.1
-"""By which factor the weight falls from one problem to the next, until it is that asked for."""
-
-CLEAN = 1e-8
-"""Of the torques: noise that is estimated is not less, or rounding would count as a measurement."""
-
-FLATTEST = 1e-12
-"""The least eigenvalue of Q, relative to its largest: below it rounding decides whether a body is possible."""
-
+STEPS = 50  # Newton steps for one weight at most; fewer than ten are the rule
+SETTLED = 1e-9  # relative decrease of the cost that a step promises below which a weight is done
+FALL = 0.1  # by which factor the weight falls from one problem to the next, until it is that asked for
+CLEAN = 1e-8  # of the torques: noise that is estimated is not less, or rounding would count as a measurement
+FLATTEST = 1e-12  # least eigenvalue of Q over its largest: below it rounding decides whether a body is possible
+FLOOR = 1e-8  # least eigenvalue of a pseudo-inertia, relative to its trace in units in which the body's size is 1
+# Weight of the distance of a term's coefficient from one that would explain all torques: next to nothing but a wall at
+# 0, since nothing is known of it before.
 TERM_WEIGHT = 1e-3
-"""Weight of the distance of a term's coefficient from one that would explain all torques: next to nothing but a wall at
-0, since nothing is known of it before."""
-
+# The symmetric matrices with ones at one place and its mirror image, shape (10, 4, 4).
 BASIS = np.array([np.eye(4)[[i]].T @ np.eye(4)[[j]] for i in range(4) for j in range(i, 4)])
 BASIS = np.maximum(BASIS, np.swapaxes(BASIS, 1, 2))
-"""The symmetric matrices with ones at one place and its mirror image, shape (10, 4, 4)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,14 +98,12 @@ def identify_consistent(
     Args:
         model: the robot as one believes it to be: what counts where the torques show nothing. Inertias that are not
             possible are taken to ones near by that are; bodies without mass stay so.
-        q: configurations [rad, m], shape (..., nq).
-        v: velocities [rad/s, m/s], shape (..., nv).
-        a: accelerations [rad/s^2, m/s^2], shape (..., nv).
-        tau: measured torques [N m, N], shape (..., nv). The part of the model's armature is known, unless it is a term.
-        terms: what else there is beside the inertias, as for `regressor`; their coefficients are not negative, but for
-            offsets.
-        noise: standard deviation of the torques' noise [N m, N], one number or shape (nv,); None to estimate it, joint
-            by joint, from the residuals of a first fit.
+        q: configurations, as for `identify`.
+        v: velocities, as for `identify`.
+        a: accelerations, as for `identify`.
+        tau: measured torques, as for `identify`.
+        terms: as for `identify`; coefficients are not negative, but for offsets.
+        noise: as for `identify`; None to estimate it from the residuals of a first fit.
         prior: how far off the model's inertias may be: standard deviation of the logarithm of a body's extent along
             any axis [-], 1 for a factor e, 0.1 for ten percent.
 
@@ -119,15 +113,13 @@ def identify_consistent(
     Raises:
         MechanismError: for a model none of whose bodies has mass, or with inputs.
         ParameterError: for noise or a prior that is none.
-        ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
-        UnsupportedError: for a model with closed loops.
+        ShapeError, DTypeError, NotFiniteError, UnsupportedError: as for `identify`.
 
     Source: Lee, Wensing and Park (2019).
 
     Examples:
         >>> pendulum = cardan.robots.double_pendulum().model()
-        >>> motion = cardan.identification.excitation(pendulum, period=5.0, trials=2)
-        >>> states = motion.at(motion.times(0.05))
+        >>> states = cardan.identification.excitation(pendulum, period=5.0, trials=2).at(np.linspace(0.0, 5.0, 99))
         >>> measured = 1.2 * cardan.inverse_dynamics(pendulum, *states)
         >>> fit = cardan.identification.identify_consistent(pendulum, *states, measured, terms=())
         >>> bool(np.allclose(cardan.inverse_dynamics(fit.model, *states), measured, atol=1e-3))
@@ -135,48 +127,34 @@ def identify_consistent(
     """
     asked = checked_terms(terms)
     weight = 0.25 / positive(f"{WHERE}: prior", prior, "1") ** 2
-    _check_model(model)
-    measured = Measured(WHERE, model, q, v, a, tau, asked)
-    problem = _Problem(model, asked, measured, weight)
-    if noise is None:
-        size = float(np.sqrt((measured.tau**2).mean())) or 1.0
-        first, *_ = problem.solved(measured, np.full(model.nv, 0.01 * size))
-        known = np.maximum(residual_noise(measured.tau - measured.W @ first, 0), CLEAN * size)
-    else:
-        known = checked_noise(WHERE, noise, model.nv)
-    found, steps, converged = problem.solved(measured, known)
-    residual = np.sqrt(((measured.tau - measured.W @ found) ** 2).mean(axis=0))
-    return ConsistentFit(*_with_parameters(model, asked, found), known, residual, steps, converged)
-
-
-def _check_model(model: Model) -> None:
     if model.inputs:
         raise MechanismError(f"{WHERE}: model {model.name!r} has inputs ({', '.join(model.inputs)}); give one without.")
     if not model.mass > 0.0:
         hint = "begin with a guess of each body's inertia"
         raise MechanismError(f"{WHERE}: no body of model {model.name!r} has mass, and those without stay so; {hint}.")
-
-
-def _with_parameters(
-    model: Model, terms: Terms, found: np.ndarray
-) -> tuple[Model, dict[str, Inertia], dict[str, np.ndarray]]:
-    """Return the model with other parameters, its inertias by body, and the coefficients by term."""
-    p, rest = found[: 10 * model.nbodies], found[10 * model.nbodies :].reshape(len(terms), model.nv)
-    coefficients: dict[str, np.ndarray] = dict(zip(terms, rest, strict=True))
-    changed = {OF_THE_MODEL[term]: coefficients[term] for term in terms if term in OF_THE_MODEL}
-    fitted = model.with_values(inertial_parameters=p, **changed)
-    return fitted, {body.name: body.inertia or Inertia.zero() for body in fitted.bodies}, coefficients
+    measured = Measured(WHERE, model, q, v, a, tau, asked)
+    problem = _Problem(model, asked, measured, weight)
+    if noise is None:
+        size = float(np.sqrt((measured.tau**2).mean())) or 1.0
+        first, *_ = problem.solve(measured, np.full(model.nv, 0.01 * size))
+        known = np.maximum(residual_noise(measured.tau - measured.W @ first, 0), CLEAN * size)
+    else:
+        known = checked_noise(WHERE, noise, model.nv)
+    found, steps, converged = problem.solve(measured, known)
+    residual = np.sqrt(((measured.tau - measured.W @ found) ** 2).mean(axis=0))
+    inertial, rest = found[: 10 * model.nbodies], found[10 * model.nbodies :].reshape(len(asked), model.nv)
+    coefficients: dict[str, np.ndarray] = dict(zip(asked, rest, strict=True))
+    changed = {OF_THE_MODEL[term]: coefficients[term] for term in asked if term in OF_THE_MODEL}
+    fitted = model.with_values(inertial_parameters=inertial, **changed)
+    inertias = {body.name: body.inertia or Inertia.zero() for body in fitted.bodies}
+    return ConsistentFit(fitted, inertias, coefficients, known, residual, steps, converged)
 
 
 class _Problem:
     """The unknowns x: Q of the bodies with mass, ten numbers each, then a number for each coefficient of the terms.
 
-    Attributes:
-        to_parameters: the linear map from x to the parameter vector.
-        start: x of the model one begins with.
-        bodies: how many of them have mass.
-        bounded: which of x are coefficients that must be positive.
-        weight: of the bodies' distances.
+    `to_parameters` maps x to the parameter vector, `start` is x of the model one begins with, `bounded` says which of x
+    are coefficients that must be positive, and `weight` is that of the bodies' distances.
     """
 
     def __init__(self, model: Model, terms: tuple[Term, ...], measured: Measured, weight: float) -> None:
@@ -198,7 +176,7 @@ class _Problem:
         rest = np.where(signed, 0.0, np.where(given > 0.0, given, 0.01))
         self.start = np.concatenate([np.tile([float(E.trace() > 0.0) for E in BASIS], self.bodies), rest])
 
-    def solved(self, measured: Measured, noise: np.ndarray) -> tuple[np.ndarray, int, bool]:
+    def solve(self, measured: Measured, noise: np.ndarray) -> tuple[np.ndarray, int, bool]:
         """Return the parameter vector that fits best, after how many steps, and whether it has settled."""
         equations = np.concatenate([measured.W, measured.tau[..., None]], axis=-1) / noise[:, None]
         R = np.asarray(np.linalg.qr(equations.reshape(-1, equations.shape[-1]), mode="r"))
@@ -220,6 +198,7 @@ class _Problem:
             if promised <= SETTLED * (1.0 + cost):
                 return x, taken, True
             length = 1.0
+            # Backtracking to a tenth of the promise (Armijo); infinite costs and NaN are refused alike.
             while not self._cost(x + length * step, A, b, heavier) <= cost - 0.1 * length * promised:
                 length *= 0.5
                 if length < 1e-12:
@@ -258,3 +237,40 @@ class _Problem:
         of_bodies = (values - 1.0)[:, :, None] * np.eye(4)
         share = np.sqrt(heavier * np.repeat([self.weight, TERM_WEIGHT], [16 * self.bodies, len(f)]))
         return C * share[:, None], np.concatenate([of_bodies.ravel(), f - 1.0]) * share
+
+
+# --- pseudo-inertias ---
+
+
+def pseudo_inertia(p: np.ndarray) -> np.ndarray:
+    """Return P, shape (n, 4, 4), of ten parameters each (`Inertia.parameters`), shape (n, 10)."""
+    m, h, xx, xy, xz, yy, yz, zz = p[:, 0], p[:, 1:4], *p[:, 4:].T
+    half = 0.5 * (xx + yy + zz)
+    P = np.empty((len(p), 4, 4))
+    P[:, 0, 0], P[:, 1, 1], P[:, 2, 2], P[:, 3, 3] = half - xx, half - yy, half - zz, m
+    for (i, j), value in zip(((0, 1), (0, 2), (1, 2)), (-xy, -xz, -yz), strict=True):
+        P[:, i, j] = P[:, j, i] = value
+    P[:, :3, 3] = P[:, 3, :3] = h
+    return P
+
+
+def inertial_parameters(P: np.ndarray) -> np.ndarray:
+    """Return ten parameters each, shape (..., 10), of P, shape (..., 4, 4)."""
+    xx, yy, zz = P[..., 0, 0], P[..., 1, 1], P[..., 2, 2]
+    moments = [yy + zz, -P[..., 0, 1], -P[..., 0, 2], xx + zz, -P[..., 1, 2], xx + yy]
+    return np.stack([P[..., 3, 3], P[..., 0, 3], P[..., 1, 3], P[..., 2, 3], *moments], axis=-1)
+
+
+def made_definite(P: np.ndarray) -> np.ndarray:
+    """Return P with its eigenvalues not below `FLOOR`, in each body's own unit of length; definite ones as they are."""
+    size = np.sqrt(np.abs(P[:, 0, 0] + P[:, 1, 1] + P[:, 2, 2]) / P[:, 3, 3])
+    unit = np.ones((len(P), 4))
+    unit[:, :3] = np.where(size > 0.0, size, 1.0)[:, None]
+    scaled = P / (unit[:, :, None] * unit[:, None, :])
+    values, vectors = np.linalg.eigh(scaled)
+    least = FLOOR * np.trace(scaled, axis1=1, axis2=2)[:, None]
+    # A negative one counts by its size: who is wrong by so much knows it no better. Near 0 it would be a body known to
+    # be flat, from which a fit does not get away.
+    raised = (vectors * np.maximum(np.abs(values), least)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
+    fine = (values >= least).all(axis=1)
+    return np.where(fine[:, None, None], P, raised * (unit[:, :, None] * unit[:, None, :]))

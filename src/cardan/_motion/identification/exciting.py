@@ -28,14 +28,9 @@ from cardan._motion.trajectories.piecewise import Jet
 from cardan._robot.model import Model
 
 WHERE = "excitation"
-USED = 0.98
-"""Of each limit: the largest value between two samples is a little larger than at them."""
-
-FAMILY = 16
-"""Candidates at once: one call of the compiled regressor for all of them."""
-
-OVERLOAD = 10.0
-"""By how much the logarithm of the condition number must improve to be worth torques of twice the limit."""
+USED = 0.98  # of each limit: the largest value between two samples is a little larger than at them
+FAMILY = 16  # candidates at once: one call of the compiled regressor for all of them
+OVERLOAD = 10.0  # by how much the condition number's logarithm must improve to be worth torques of twice the limit
 
 
 def excitation(
@@ -92,10 +87,16 @@ def excitation(
     base = checked_base(WHERE, model, checked_terms(terms), base)
     if not len(base):
         raise MechanismError(f"{WHERE}: the torques of model {model.name!r} depend on no parameter; give it a joint.")
-    room = _room(model, velocity, acceleration)
+    units = natural_units(model)
+    free = np.minimum(units.speed * units.time, 1.0) * np.pi  # half a turn at most
+    lower, upper = finite_range(model.lower, model.upper, free)
+    own = model.velocity_lower, model.velocity_upper
+    rates = [bounds(WHERE, "velocity", velocity, model, own), bounds(WHERE, "acceleration", acceleration, model)]
+    center = integrate(model, model.neutral(), 0.5 * (lower + upper))
+    room = _Room(center, 0.5 * (upper - lower), *(np.minimum(-b.lower, b.upper) for b in rates))
     times = np.linspace(0.0, period, samples or 6 * harmonics, endpoint=False)
     search = _Search(model, base, room, period, harmonics, times)
-    best, overload = search.found(trials, np.random.default_rng(seed))
+    best, overload = search.best(trials, np.random.default_rng(seed))
     if overload > 0.0:
         raise ExcessiveEffortError(period, overload)
     sines, cosines = search.coefficients(best[None])
@@ -111,16 +112,6 @@ class _Room(NamedTuple):
     acceleration: np.ndarray
 
 
-def _room(model: Model, velocity: Any, acceleration: Any) -> _Room:
-    units = natural_units(model)
-    free = np.minimum(units.speed * units.time, 1.0) * np.pi  # half a turn at most
-    lower, upper = finite_range(model.lower, model.upper, free)
-    center = integrate(model, model.neutral(), 0.5 * (lower + upper))
-    own = model.velocity_lower, model.velocity_upper
-    rates = [bounds(WHERE, "velocity", velocity, model, own), bounds(WHERE, "acceleration", acceleration, model)]
-    return _Room(center, 0.5 * (upper - lower), *(np.minimum(-b.lower, b.upper) for b in rates))
-
-
 class _Search:
     """The search for the best coefficients; a candidate is an array of shape (2 harmonics - 3, nv)."""
 
@@ -133,7 +124,7 @@ class _Search:
         self.dense = np.linspace(0.0, period, 24 * harmonics, endpoint=False)
         self.units = natural_units(model)
 
-    def found(self, trials: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
+    def best(self, trials: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
         """Return the best candidate, and the share by which its torques exceed the limits."""
         shape = (FAMILY, self.at_rest[0].shape[1] + self.at_rest[1].shape[1], self.model.nv)
         best, cost, overload, step = np.zeros(shape[1:]), np.inf, np.inf, 0.3
@@ -142,17 +133,15 @@ class _Search:
             family = noise if trial < trials // 2 else best + step * noise * np.abs(best).mean()
             costs, overloads = self.costs(family)
             k = int(np.argmin(costs))
-            if trial >= trials // 2:
+            if trial >= trials // 2:  # longer after a success, shorter after a failure: about one in three succeeds
                 step *= 1.5 if costs[k] < cost else 0.8
             if costs[k] < cost:
                 best, cost, overload = family[k], float(costs[k]), float(overloads[k])
         return best, overload
 
     def coefficients(self, family: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return sines and cosines, shape (harmonics, candidates, nv), that begin at rest and use the room there is.
-
-        phi(0) = sum c_k, its rate sum k s_k and its acceleration sum k^2 c_k vanish.
-        """
+        """Return sines and cosines, shape (harmonics, candidates, nv), that begin at rest and use the room there is."""
+        # phi(0) = sum c_k, its rate sum k s_k and its acceleration sum k^2 c_k vanish.
         split = self.at_rest[0].shape[1]
         sines = np.tensordot(self.at_rest[0], family[:, :split], (1, 1))
         cosines = np.tensordot(self.at_rest[1], family[:, split:], (1, 1))
@@ -166,12 +155,11 @@ class _Search:
         """Return the logarithm of each candidate's condition number and what its torques cost, and their overload."""
         jet: Jet = fourier_jet(self.times, self.period, *self.coefficients(family))
         sample = moved(self.model, self.room.center, *(np.moveaxis(x, 1, 0) for x in jet))
-        W = self.units.scaled(
-            regressor(self.model, sample.q, sample.v, sample.a, self.base.terms)[..., self.base.columns], self.base
-        )
-        W = W.reshape(len(family), -1, len(self.base))
+        columns = regressor(self.model, *sample, self.base.terms)[..., self.base.columns]
+        W = self.units.scaled(columns, self.base).reshape(len(family), -1, len(self.base))
         squares = np.linalg.eigvalsh(np.swapaxes(W, 1, 2) @ W)  # a quarter of the time of singular values
-        tau = inverse_dynamics(self.model, sample.q, sample.v, sample.a)
+        tau = inverse_dynamics(self.model, *sample)
+        # A limit of 0 is that of a joint without a drive: what it would take does not count.
         limits = np.where(tau > 0.0, self.model.effort_upper, -self.model.effort_lower)
         overload = np.maximum(np.abs(tau) / np.where(limits > 0.0, limits, np.inf) - 1.0, 0.0).max(axis=(1, 2))
         least = np.maximum(squares[:, 0], np.finfo(float).eps * squares[:, -1])

@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import ExcitationError, ParameterError, ShapeError
-from cardan._dynamics.call.arguments import check_finite, numeric_array
+from cardan._algebra.errors import ExcitationError, ParameterError
+from cardan._dynamics.call.arguments import check_finite
 from cardan._motion.identification.combinations import BaseParameters, checked_base, natural_units
 from cardan._motion.identification.terms import Measured, Terms, checked_terms, regressor
+from cardan._motion.trajectories.allowed import one_or_each
 from cardan._robot.model import Model
 
 WHERE = "identify"
-BLIND = 1e-10
-"""Smallest singular value, relative to the largest, of a regressor whose data show all base parameters."""
+BLIND = 1e-10  # smallest singular value, relative to the largest, of a regressor whose data show all base parameters
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +36,9 @@ class Identification:
         covariance: shape (count, count).
         noise: standard deviation of each torque's noise [N m, N], shape (nv,): as given, or as the residuals say.
         condition: condition number of the regressor, in the robot's own units: how well the motion excites.
+
+    Throughout:
+        model, q, v, a: as for `regressor`.
 
     Examples:
         >>> pendulum = cardan.robots.double_pendulum().model()
@@ -56,14 +59,7 @@ class Identification:
     def effort(self, model: Model, q: Any, v: Any, a: Any) -> np.ndarray:
         """Return the torques that the base parameters predict [N m, N], without armature unless it is a term.
 
-        Args:
-            model: the robot.
-            q: configurations [rad, m], shape (..., nq).
-            v: velocities [rad/s, m/s], shape (..., nv).
-            a: accelerations [rad/s^2, m/s^2], shape (..., nv).
-
-        Raises:
-            ShapeError, DTypeError: for an array that does not fit.
+        Model and states are those of `regressor`, and so are the errors.
         """
         return regressor(model, q, v, a, self.base.terms)[..., self.base.columns] @ self.values
 
@@ -111,8 +107,7 @@ def identify(
 
     Examples:
         >>> pendulum = cardan.robots.double_pendulum().model()
-        >>> motion = cardan.identification.excitation(pendulum, period=5.0, trials=2)
-        >>> states = motion.at(motion.times(0.05))
+        >>> states = cardan.identification.excitation(pendulum, period=5.0, trials=2).at(np.linspace(0.0, 5.0, 99))
         >>> measured = cardan.inverse_dynamics(pendulum, *states)
         >>> found = cardan.identification.identify(pendulum, *states, measured, terms=())
         >>> bool(np.allclose(found.effort(pendulum, *states), measured))
@@ -125,20 +120,17 @@ def identify(
     scaled = natural_units(model).scaled(W, base).reshape(-1, len(base))
     _check_excited(scaled, base)
     known = None if noise is None else checked_noise(WHERE, noise, model.nv)
-    flat = np.ones(model.nv)
-    sigma = known if known is not None and weighted else flat
-    values = _solved(W, measured.tau, sigma)
+    sigma = known if known is not None and weighted else np.ones(model.nv)
+    values = _solve(W, measured.tau, sigma)
     found = residual_noise(measured.tau - W @ values, len(base)) if known is None else known
     if weighted and known is None:
-        values = _solved(W, measured.tau, found)
-        sigma = found
+        sigma, values = found, _solve(W, measured.tau, found)
     covariance = _covariance(W, sigma, found)
     condition = float(np.linalg.cond(scaled)) if len(base) else 1.0
     return Identification(base, values, np.sqrt(np.diag(covariance)), covariance, found, condition)
 
 
-def _solved(W: np.ndarray, tau: np.ndarray, sigma: np.ndarray) -> np.ndarray:
-    """Return the solution of the weighted equations."""
+def _solve(W: np.ndarray, tau: np.ndarray, sigma: np.ndarray) -> np.ndarray:
     return least_squares((W / sigma[:, None]).reshape(-1, W.shape[-1]), (tau / sigma).ravel())
 
 
@@ -173,11 +165,7 @@ def residual_noise(residual: np.ndarray, count: int) -> np.ndarray:
 
 
 def _check_excited(W: np.ndarray, base: BaseParameters) -> None:
-    """Raise if there are base parameters that the rows of a regressor do not show, naming that which weighs most.
-
-    Raises:
-        ExcitationError: then.
-    """
+    """Raise `ExcitationError` for base parameters that the rows of a regressor do not show, naming the heaviest."""
     _, sizes, directions = np.linalg.svd(W / column_sizes(W), full_matrices=len(W) < len(base))
     sizes = np.concatenate([sizes, np.zeros(len(base) - len(sizes))])
     if len(base) and sizes[-1] <= BLIND * sizes[0]:
@@ -186,14 +174,8 @@ def _check_excited(W: np.ndarray, base: BaseParameters) -> None:
 
 
 def checked_noise(where: str, noise: Any, nv: int) -> np.ndarray:
-    """Return standard deviations of noise, shape (nv,).
-
-    Raises:
-        ShapeError, DTypeError, NotFiniteError, ParameterError: unless they are one or nv positive numbers.
-    """
-    array = np.asarray(numeric_array(where, "noise", noise), dtype=float)
-    if array.shape not in ((), (nv,)):
-        raise ShapeError(where, "noise", got=array.shape, expected=f"({nv},) or a number")
+    """Return standard deviations of noise, shape (nv,), of one or nv positive numbers."""
+    array = one_or_each(where, "noise", noise, nv)
     check_finite(where, "noise", array.reshape(-1), array.shape)
     if not (array > 0.0).all():
         raise ParameterError(f"{where}: noise", got=float(array.min()), expected="standard deviations > 0 [N m, N]")

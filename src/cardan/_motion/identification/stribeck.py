@@ -20,7 +20,7 @@ from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._motion.identification.least_squares import least_squares
 
-GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
+GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0  # the golden section: of two inner points one is used again in the next step
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,8 +50,7 @@ class Stribeck:
 
     def __post_init__(self) -> None:
         for name in ("coulomb", "static", "velocity", "viscous"):
-            array = np.array(numeric_array("Stribeck", name, getattr(self, name)), dtype=float)
-            check_finite("Stribeck", name, array.reshape(-1), array.shape)
+            array = _finite("Stribeck", name, getattr(self, name)).copy()
             if array.shape != np.shape(self.coulomb):
                 raise ShapeError("Stribeck", name, got=array.shape, expected=f"{np.shape(self.coulomb)}, as coulomb")
             object.__setattr__(self, name, array)
@@ -90,11 +89,7 @@ def fit_stribeck(v: Any, effort: Any) -> Stribeck:
         >>> bool(np.isclose(friction.static[0], 1.8))
         True
     """
-    arrays = {}
-    for name, value in {"v": v, "effort": effort}.items():
-        arrays[name] = np.asarray(numeric_array("fit_stribeck", name, value), dtype=float)
-        check_finite("fit_stribeck", name, arrays[name].reshape(-1), arrays[name].shape)
-    v, tau = arrays["v"], arrays["effort"]
+    v, tau = (_finite("fit_stribeck", name, value) for name, value in {"v": v, "effort": effort}.items())
     if v.ndim != 2 or v.shape != tau.shape:
         raise ShapeError("fit_stribeck", "effort", got=tau.shape, expected=f"{v.shape}, as v, of two axes")
     if len(v) < 4 or not np.abs(v).max(axis=0, initial=0.0).all():
@@ -104,9 +99,16 @@ def fit_stribeck(v: Any, effort: Any) -> Stribeck:
     return Stribeck(*np.array(columns).reshape(-1, 4).T.copy())
 
 
+def _finite(where: str, name: str, given: Any) -> np.ndarray:
+    array = np.asarray(numeric_array(where, name, given), dtype=float)
+    check_finite(where, name, array.reshape(-1), array.shape)
+    return array
+
+
 def _one(v: np.ndarray, tau: np.ndarray) -> tuple[float, float, float, float]:
     """Return (coulomb, static, velocity, viscous) of one joint."""
     moving = np.abs(v[v != 0.0])
+    # A grid first, since the error may have several minima; 60 values are 8 % apart over two decades.
     grid = np.geomspace(max(moving.min(), 1e-4 * moving.max()), moving.max(), 60)
     k = int(np.argmin([_linear(v, tau, vs)[1] for vs in grid]))
     low, high = np.log(grid[max(k - 1, 0)]), np.log(grid[min(k + 1, len(grid) - 1)])

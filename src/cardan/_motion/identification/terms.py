@@ -23,22 +23,19 @@ from cardan._dynamics.call.signature import check_model
 from cardan._robot.model import Model
 
 Term = Literal["viscous", "coulomb", "offset", "armature"]
-Terms = Sequence[Term] | Sequence[str]
-"""As they are given: a checker need not see the words."""
+Terms = Sequence[Term] | Sequence[str]  # as they are given: a checker need not see the words
 
+# What each term is multiplied with, from velocities and accelerations.
 TERMS: dict[Term, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "viscous": lambda v, a: v,
     "coulomb": lambda v, a: np.sign(v),
     "offset": lambda v, a: np.ones_like(v),
     "armature": lambda v, a: a,
 }
-"""What each term is multiplied with, from velocities and accelerations."""
-
+# Where a term's coefficients stand in a model (`Model.with_values`); an offset has no place there.
 OF_THE_MODEL: dict[Term, str] = {"viscous": "damping", "coulomb": "friction", "armature": "armature"}
-"""Where a term's coefficients stand in a model (`Model.with_values`); an offset has no place there."""
-
+# The ten parameters of a body: mass [kg], first moment [kg m], inertia about the body's origin [kg m^2].
 PARTS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
-"""The ten parameters of a body: mass [kg], first moment [kg m], inertia about the body's origin [kg m^2]."""
 
 
 def regressor(model: Model, q: Any, v: Any, a: Any, terms: Terms = ()) -> np.ndarray:
@@ -76,25 +73,19 @@ def parameters(model: Model, terms: Terms = ()) -> np.ndarray:
 
     Args:
         model: the robot.
-        terms: as for `regressor`.
+        terms: as for `regressor`, with its errors.
 
     Returns:
         Shape (10 nbodies + nv len(terms),): [kg, kg m, kg m^2], and those of the terms.
-
-    Raises:
-        UnknownNameError, ParameterError: for a term that does not exist, or comes twice.
 
     Examples:
         >>> cardan.identification.parameters(arm, ("viscous",))[90:]
         array([0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5])
     """
     check_model("parameters", model)
-    own = [_own(model, term) for term in checked_terms(terms)]
+    fields = (OF_THE_MODEL.get(term) for term in checked_terms(terms))
+    own = [np.array(model.passive(field)) if field else np.zeros(model.nv) for field in fields]
     return np.concatenate([model.inertial_parameters(), *own])
-
-
-def _own(model: Model, term: Term) -> np.ndarray:
-    return np.array(model.passive(OF_THE_MODEL[term])) if term in OF_THE_MODEL else np.zeros(model.nv)
 
 
 def names(model: Model, terms: Terms) -> list[str]:
@@ -108,28 +99,20 @@ def names(model: Model, terms: Terms) -> list[str]:
 
 
 def checked_terms(terms: Terms) -> tuple[Term, ...]:
-    """Return names of terms.
-
-    Raises:
-        UnknownNameError, ParameterError: for one that does not exist, or comes twice.
-    """
+    """Return names of terms; raise `UnknownNameError` or `ParameterError` for one that is unknown or comes twice."""
     if isinstance(terms, str) or not isinstance(terms, Sequence):
         raise ParameterError("terms", got=terms, expected=f"a tuple of names: ({terms!r},)")
+    known: dict[str, Term] = {term: term for term in TERMS}
     for term in terms:
-        if term not in TERMS:
+        if term not in known:
             raise UnknownNameError("term", term, TERMS, where="identification")
     if len(set(terms)) != len(terms):
         raise ParameterError("terms", got=tuple(terms), expected="each once")
-    return tuple(terms)  # pyright: ignore[reportReturnType] -- looked up above
+    return tuple(known[term] for term in terms)
 
 
 def check_tree(where: str, model: Model) -> None:
-    """Raise for a model with closed loops: the torques of its drives are not those of its tree.
-
-    Raises:
-        DTypeError: for what is no model.
-        UnsupportedError: for closed loops.
-    """
+    """Raise for what is no model, and for closed loops: the torques of its drives are not those of its tree."""
     check_model(where, model)
     if model.closures:
         what = f"closed loops ({model.closures[0].name!r} closes one)"
@@ -137,11 +120,9 @@ def check_tree(where: str, model: Model) -> None:
 
 
 class Measured:
-    """Measurements, checked: states and torques of n samples, and the equation they are to fulfil.
+    """Measurements, checked, as the equation that n samples are to fulfil.
 
-    Attributes:
-        W: regressor, shape (n, nv, parameters).
-        tau: torques less what is known and not a parameter, shape (n, nv).
+    W is the regressor, shape (n, nv, parameters); tau the torques less what is known and not a parameter, (n, nv).
     """
 
     __slots__ = ("W", "tau")

@@ -40,8 +40,7 @@ from cardan._motion.collision import FAR
 from cardan._motion.contact import Contact, contacts
 from cardan._motion.contact.cone import IMPACT
 from cardan._motion.contact.equation import JointEquation
-from cardan._motion.contact.first_impulses import Known, first_impulses
-from cardan._motion.contact.projected import Point
+from cardan._motion.contact.projected import Known, Point, first_impulses
 from cardan._motion.contact.touching import Pair
 from cardan._motion.maximal_steps.bodies import (
     Efforts,

@@ -2,7 +2,7 @@
 
 from cardan._motion.tasks.frames import FrameOrientation, FramePose, FramePosition, LookAt, RelativeFrame
 from cardan._motion.tasks.inverse_kinematics import inverse_kinematics
-from cardan._motion.tasks.result import InverseKinematics
+from cardan._motion.tasks.search import InverseKinematics
 from cardan._motion.tasks.solve_ik import solve_ik
 from cardan._motion.tasks.stack import Linearization, Stack
 from cardan._motion.tasks.task import Task

@@ -28,14 +28,7 @@ _rates = derivative(limit_coordinates, "q")
 
 
 class Bound(NamedTuple):
-    """Where an entry of q must stay.
-
-    Attributes:
-        q: number of the entry.
-        v: number of the velocity that moves it.
-        lower: its smallest value.
-        upper: its largest value.
-    """
+    """Where an entry of q must stay: its number, that of the velocity that moves it, its least and greatest value."""
 
     q: int
     v: int
@@ -51,19 +44,15 @@ def entries_of_limits(model: Model) -> dict[int, int]:
     found = {}
     for i in range(model.nv):
         moved = [k for k, row in enumerate(rates) if not is_zero(row[i])]
-        if len(moved) == 1 and _is_unit(rates[moved[0]]) and _is_same(coordinates[i], q[moved[0]]):
-            found[i] = moved[0]
+        if len(moved) != 1:
+            continue
+        movers = [e for e in rates[moved[0]] if not is_zero(e)]
+        if len(movers) == 1 and not isinstance(movers[0], Expr) and movers[0] == 1.0:
+            own, entry = coordinates[i], q[moved[0]]
+            # Symbols are one if their instructions are; their == would be an instruction itself.
+            if isinstance(own, Expr) and (own.index, own.negative) == (entry.index, entry.negative):
+                found[i] = moved[0]
     return found
-
-
-def _is_unit(row: Sequence[Any]) -> bool:
-    """Return whether one velocity moves an entry as fast as itself, and no other does."""
-    moving = [e for e in row if not is_zero(e)]
-    return len(moving) == 1 and not isinstance(moving[0], Expr) and moving[0] == 1.0
-
-
-def _is_same(a: Any, b: Expr) -> bool:
-    return isinstance(a, Expr) and (a.index, a.negative) == (b.index, b.negative)
 
 
 def bounds_of(model: Model) -> tuple[Bound, ...]:
@@ -96,15 +85,9 @@ class WithinLimits(Task):
     """Some limit coordinates are to be between their limits: those that are no entries of q.
 
     Error (n,): how far each is above its upper limit, or minus how far it is below its lower one; 0 between.
-
-    Args:
-        coordinates: their numbers along v.
-        weight: as for `Task`.
-        gain: as for `Task`.
-        priority: as for `Task`.
     """
 
-    coordinates: tuple[int, ...]
+    coordinates: tuple[int, ...]  # their numbers along v
 
     def error(self, model: Model, q: Any, target: Any) -> Any:
         found = model.manifold.limit_coordinates(q)

@@ -32,11 +32,10 @@ from cardan._motion.tasks.task import PlaceTask, Task
 from cardan._robot.model import Attachment, Model
 from cardan._robot.records import WORLD
 
-ROTATION = 1e-6
-"""How far R^T R of a target may be from 1: matrices written with seven digits are rotations."""
+ROTATION = 1e-6  # how far R^T R of a target may be from 1: matrices written with seven digits are rotations
 
 
-class Side(NamedTuple):
+class Branch(NamedTuple):
     """What leads from the fork of two frames to one of them: node indices outwards, and poses in the fork's frame."""
 
     nodes: list[int]
@@ -44,26 +43,22 @@ class Side(NamedTuple):
     end: SE3
 
 
-def _side(model: Model, relative: Relative, at: Attachment, other: Attachment) -> Side:
+def _branch(model: Model, relative: Relative, at: Attachment, other: Attachment) -> Branch:
     shared = set(supports(model, other.node))
     nodes = [i for i in reversed(supports(model, at.node)) if i not in shared]
     poses: list[SE3] = []
     for i in nodes:
         poses.append(poses[-1] @ relative.X[i] if poses else relative.X[i])
-    return Side(nodes, poses, poses[-1] @ at.pose if poses else at.pose)
+    return Branch(nodes, poses, poses[-1] @ at.pose if poses else at.pose)
 
 
 class RelativeMotion:
-    """A frame as its root sees it.
-
-    Attributes:
-        X: its pose X_rf.
-    """
+    """A frame as its root sees it; X is its pose X_rf."""
 
     def __init__(self, model: Model, q: Vector, frame: str, root: str) -> None:
         self.model, self.relative = model, relative_kinematics(model, q)
         ends = model.attachment(frame), model.attachment(root)
-        self.frame, self.root = (_side(model, self.relative, *pair) for pair in (ends, ends[::-1]))
+        self.frame, self.root = (_branch(model, self.relative, *pair) for pair in (ends, ends[::-1]))
         is_fork = not self.root.nodes and ends[1].pose == SE3.identity()  # the root is the frame in which the two fork
         self.X: SE3 = self.frame.end if is_fork else self.root.end.inverse() @ self.frame.end
 
@@ -71,8 +66,8 @@ class RelativeMotion:
         """Return for each of the nv velocities the twist [v; w] of the frame relative to its root, in root axes."""
         origin, columns = self.frame.end.translation, [Motion.zero()] * self.model.nv
         to_root = self.root.end.rotation.transpose_apply
-        for side, sign in ((self.frame, 1.0), (self.root, -1.0)):
-            for index, X in zip(side.nodes, side.poses, strict=True):
+        for branch, sign in ((self.frame, 1.0), (self.root, -1.0)):
+            for index, X in zip(branch.nodes, branch.poses, strict=True):
                 for i, s in zip(self.model.nodes[index].v, self.relative.S[index], strict=True):
                     w = X.rotation @ s.angular
                     v = X.rotation @ s.linear + w.cross(origin - X.translation)
@@ -99,22 +94,25 @@ def orientation_error(R: Matrix3, target: Any) -> Vector3:
 def check_rotations(what: str, R: np.ndarray) -> None:
     """Raise where matrices, shape (..., 3, 3), are no rotations, with the row of the first."""
     off = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(axis=(-1, -2))
-    wrong = np.argwhere(~((off <= ROTATION) & (np.linalg.det(R) > 0.0)))
-    if len(wrong):
-        row = tuple(int(k) for k in wrong[0])
-        at = f"{what}{list(row)}" if row else what
-        expected = f"a rotation matrix, R^T R = 1 to {ROTATION} and det R = +1"
-        raise ParameterError(at, got=R[row].tolist(), expected=expected, hint="Normalise it, or build it by SE3.")
+    expected = f"a rotation matrix, R^T R = 1 to {ROTATION} and det R = +1"
+    _raise_for_first(
+        what, ~((off <= ROTATION) & (np.linalg.det(R) > 0.0)), R, expected, "Normalise it, or build it by SE3."
+    )
 
 
 def check_poses(what: str, X: np.ndarray) -> None:
     """Raise where matrices, shape (..., 4, 4), are no poses, with the row of the first."""
-    wrong = np.argwhere((X[..., 3, :] != (0.0, 0.0, 0.0, 1.0)).any(axis=-1))
-    if len(wrong):
-        row = tuple(int(k) for k in wrong[0])
-        at = f"{what}{list(row)}" if row else what
-        raise ParameterError(at, got=X[row][3].tolist(), expected="0 0 0 1 as the last row of a homogeneous matrix")
+    last = X[..., 3, :]
+    expected = "0 0 0 1 as the last row of a homogeneous matrix"
+    _raise_for_first(what, (last != (0.0, 0.0, 0.0, 1.0)).any(axis=-1), last, expected)
     check_rotations(what, X[..., :3, :3])
+
+
+def _raise_for_first(what: str, wrong: np.ndarray, got: np.ndarray, expected: str, hint: str = "") -> None:
+    """Raise for the first row of a batch that is wrong; for none, return."""
+    if wrong.any():
+        row = tuple(int(k) for k in np.argwhere(wrong)[0])
+        raise ParameterError(f"{what}{list(row)}" if row else what, got=got[row].tolist(), expected=expected, hint=hint)
 
 
 class PoseTask(Task):
@@ -137,19 +135,14 @@ class PoseTask(Task):
 class RelativeFrame(PoseTask):
     """A frame is to have a pose in another one.
 
-    Error (6,): its origin minus the one that is asked for [m], and the rotation vector that leads from the orientation
-    that is asked for to its own [rad], both along the axes of `root`.
+    Error (6,): its origin minus the one that is asked for [m], and the rotation vector from the orientation that is
+    asked for to its own [rad], both along the axes of `root`.
 
     Args:
         frame: name of a body or frame.
         root: name of the one in which the target is given.
         target: poses, an `SE3` or homogeneous matrices of shape (..., 4, 4) [m].
-        weight: as for `Task`.
-        gain: as for `Task`.
-        priority: as for `Task`.
-
-    Raises:
-        ParameterError: as for `Task`.
+        weight, gain, priority: as for `Task`, with its errors.
 
     Examples:
         >>> X = cardan.frame_transform(arm, q, "tool", relative_to="elbow")
@@ -181,12 +174,7 @@ class FramePose(PoseTask):
     Args:
         frame: name of a body or frame.
         target: poses, an `SE3` or homogeneous matrices of shape (..., 4, 4) [m].
-        weight: as for `Task`.
-        gain: as for `Task`.
-        priority: as for `Task`.
-
-    Raises:
-        ParameterError: as for `Task`.
+        weight, gain, priority: as for `Task`, with its errors.
 
     Examples:
         >>> reach = cardan.tasks.FramePose("tool", cardan.frame_transform(arm, q, "tool"))
@@ -215,12 +203,7 @@ class FramePosition(PlaceTask):
     Args:
         frame: name of a body or frame.
         target: places [m], shape (..., 3).
-        weight: as for `Task`.
-        gain: as for `Task`.
-        priority: as for `Task`.
-
-    Raises:
-        ParameterError: as for `Task`.
+        weight, gain, priority: as for `Task`, with its errors.
 
     Examples:
         >>> place = cardan.tasks.FramePosition("tool", (0.4, 0.0, 0.6))
@@ -242,18 +225,12 @@ class FramePosition(PlaceTask):
 class FrameOrientation(Task):
     """A frame is to have an orientation in the world.
 
-    Error (3,): the rotation vector that leads from the orientation that is asked for to its own [rad], along the axes
-    of the world.
+    Error (3,): the rotation vector from the orientation asked for to its own [rad], along the axes of the world.
 
     Args:
         frame: name of a body or frame.
         target: rotation matrices, shape (..., 3, 3) [-].
-        weight: as for `Task`.
-        gain: as for `Task`.
-        priority: as for `Task`.
-
-    Raises:
-        ParameterError: as for `Task`.
+        weight, gain, priority: as for `Task`, with its errors.
 
     Examples:
         >>> level = cardan.tasks.FrameOrientation("tool", np.eye(3))
@@ -289,12 +266,10 @@ class LookAt(Task):
         frame: name of a body or frame, such as a camera's.
         axis: direction in that frame [-], three numbers of any length but 0.
         target: places [m], shape (..., 3).
-        weight: as for `Task`.
-        gain: as for `Task`.
-        priority: as for `Task`.
+        weight, gain, priority: as for `Task`, with its errors.
 
     Raises:
-        ParameterError: as for `Task`, and for an axis without direction.
+        ParameterError: for an axis without direction.
 
     Examples:
         >>> look = cardan.tasks.LookAt("tool", axis=(0.0, 0.0, 1.0), target=(1.0, 0.0, 0.5))

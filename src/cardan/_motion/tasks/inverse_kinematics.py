@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,14 @@ from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.configuration import integrate
 from cardan._motion.tasks.frames import FramePose
 from cardan._motion.tasks.levenberg_marquardt import descent
-from cardan._motion.tasks.result import InverseKinematics
-from cardan._motion.tasks.search import Search, Settings, Weights
+from cardan._motion.tasks.search import InverseKinematics, Search, Weights
 from cardan._motion.tasks.stack import Stack, by_problem, checked_states
 from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_tasks
 from cardan._motion.tasks.whole_body import ClosedLoops
 from cardan._robot.model import Model
 
 WHERE = "inverse_kinematics"
-LOWER = 1e-3
-"""What a row of the next priority counts: errors share as the squares do, 1 to a million."""
+LOWER = 1e-3  # what a row of the next priority counts: errors share as the squares do, 1 to a million
 
 
 def inverse_kinematics(
@@ -75,17 +74,18 @@ def inverse_kinematics(
     Source: Sugihara (2011) for the damping; see `tasks/levenberg_marquardt.py`.
     """
     check_model_without_inputs(WHERE, model)
-    settings = Settings(
-        whole(f"{WHERE}: restarts", restarts, 0),
-        whole(f"{WHERE}: seed", seed, 0),
-        positive(f"{WHERE}: tolerance", tolerance, "m, rad"),
-    )
+    restarts, seed = whole(f"{WHERE}: restarts", restarts, 0), whole(f"{WHERE}: seed", seed, 0)
+    tolerance = positive(f"{WHERE}: tolerance", tolerance, "m, rad")
     stack = Stack(model, _asked(model, tasks, frame, target), WHERE)
-    parts = {"q0": _started(model, q0), "targets": stack.targets(), "weights": stack.weights()}
+    start = model.neutral() if q0 is None else checked_states(WHERE, "q0", q0, model)
+    if q0 is not None:
+        start = integrate(model, start, np.zeros(model.nv))  # on the manifold
+    parts = {"q0": start, "targets": stack.targets(), "weights": stack.weights()}
     batch, given = by_problem(WHERE, parts)
     function, weights = descent(stack.structure, stack.size, bool(limits)), _weights(stack, given["weights"])
-    found = Search(function, model, given["q0"], given["targets"], weights, settings).run()
-    return InverseKinematics(*(a.reshape((*batch, *a.shape[1:]))[()] for a in found))
+    found = Search(function, model, given["q0"], given["targets"], weights, restarts, seed, tolerance).run()
+    arrays = (getattr(found, field.name) for field in fields(found))
+    return InverseKinematics(*(a.reshape((*batch, *a.shape[1:]))[()] for a in arrays))
 
 
 def _asked(model: Model, tasks: Any, frame: Any, target: Any) -> Sequence[Task]:
@@ -104,11 +104,3 @@ def _weights(stack: Stack, given: np.ndarray) -> Weights:
     after = np.repeat(ranks, [rows.stop - rows.start for rows in stack.rows])
     first = given * (after == 0)
     return Weights(first * stack.scales(), first, given * LOWER ** after.astype(float))
-
-
-def _started(model: Model, q0: Any) -> np.ndarray:
-    """Return where the first descents begin, on the manifold, shape (..., nq)."""
-    if q0 is None:
-        return model.neutral()
-    q = checked_states(WHERE, "q0", q0, model)
-    return integrate(model, q, np.zeros(model.nv))

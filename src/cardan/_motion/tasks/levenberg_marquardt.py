@@ -31,46 +31,29 @@ from cardan._motion.tasks.stack import stacked_errors, stacked_jacobian, targets
 from cardan._motion.tasks.task import Structure, Task
 from cardan._robot.model import Model
 
-PASSES = 8
-"""Passes of one call: rows that are done leave only after it, and each call costs some microseconds."""
-DAMPING = 1e-2
-"""nu to begin with. It, FALL and GROWTH were chosen for most solutions in a time, of arm7 and the Panda."""
+PASSES = 8  # of one call: rows that are done leave only after it, and each call costs some microseconds
+DAMPING = 1e-2  # nu to begin with; it, FALL and GROWTH were chosen for most solutions in a time, of arm7 and the Panda
 FALL, GROWTH = 0.5, 4.0
-LEAST, MOST = 1e-12, 1e12
+LEAST, MOST = 1e-12, 1e12  # of nu: what follows from it is a number in double precision, whatever the errors
+# The least mu, relative to the matrix's trace: pivots of rows that depend on others stay above rounding errors.
 ROUNDING = 1e-13
-"""The least mu, relative to the matrix's trace: pivots of rows that depend on others stay above rounding errors."""
 
 
 class Descent(NamedTuple):
-    """Where some passes have led.
+    """Where some passes have led."""
 
-    Attributes:
-        q: configuration, shape (nq,).
-        damping: nu.
-        residual: largest entry of the tasks' errors, times no weight, of those whose weight is not 0 [m, rad].
-        violation: largest distance of a limit coordinate from its limits [m, rad].
-        cost: |e|^2 of the errors times their weights, those of limits among them.
-    """
-
-    q: Any
-    damping: Any
-    residual: Any
-    violation: Any
-    cost: Any
+    q: Any  # configuration, shape (nq,)
+    damping: Any  # nu
+    residual: Any  # largest entry of the tasks' errors, times no weight, of those whose weight is not 0 [m, rad]
+    violation: Any  # largest distance of a limit coordinate from its limits [m, rad]
+    cost: Any  # |e|^2 of the errors times their weights, those of limits among them
 
 
 class Problem:
     """The tasks of a descent over scalars: their errors and Jacobian, each row times its weight.
 
-    Args:
-        tasks: what is asked.
-        model: the robot.
-        targets: of all tasks, side by side.
-        weights: of their rows.
-        stiffness: weight of limits that are no bounds of entries of q; None where no limits count.
-
-    Attributes:
-        bounds: of entries of q; all other limits are one task more, after the others.
+    `bounds` are those of entries of q; all other limits are one task more, after the others, of the weight `stiffness`.
+    That is None where no limits count.
     """
 
     def __init__(
@@ -82,40 +65,29 @@ class Problem:
         self.bounds = () if stiffness is None else bounds_of(model)
 
     def errors(self, q: Sequence[Scalar]) -> list[Scalar]:
-        """Return the errors, times no weight."""
         return stacked_errors(self.tasks, self.model, _array(q), self.targets)
 
     def weighted(self, q: Sequence[Scalar]) -> list[Scalar]:
-        """Return e."""
         return [w * x for w, x in zip(self.weights, self.errors(q), strict=True)]
 
     def jacobian(self, q: Sequence[Scalar]) -> Rows:
-        """Return J."""
         rows = stacked_jacobian(self.tasks, self.model, _array(q), self.targets)
         return [[w * x for x in row] for w, row in zip(self.weights, rows, strict=True)]
 
-    def descended(self, q: Sequence[Scalar], nu: Scalar) -> tuple[list[Scalar], Scalar]:
+    def descend(self, q: Sequence[Scalar], nu: Scalar) -> tuple[list[Scalar], Scalar]:
         """Return the configuration and nu after one pass."""
         e, J = self.weighted(q), self.jacobian(q)
         gradient = [dot([row[i] for row in J], e) for i in range(self.model.nv)]
-        cost, free = _squared(e), freedoms(self.model.nv, q, gradient, self.bounds)
+        cost, free = _square(e), freedoms(self.model.nv, q, gradient, self.bounds)
         moved = self.model.manifold.integrate(q, step(J, e, nu * cost, gradient, free))
         candidate = clipped(moved, self.bounds)
-        better = _squared(self.weighted(candidate)) < cost
+        better = _square(self.weighted(candidate)) < cost
         taken = [where(better, a, b) for a, b in zip(candidate, q, strict=True)]
         return taken, where(better, maximum(nu * FALL, LEAST), minimum(nu * GROWTH, MOST))
 
 
 def step(J: Rows, e: Sequence[Scalar], mu: Scalar, gradient: Sequence[Scalar], free: Sequence[Scalar]) -> list[Scalar]:
-    """Return the step of the velocities that are free, nv scalars; 0 for the others.
-
-    Args:
-        J: m rows of nv scalars.
-        e: m scalars.
-        mu: the damping.
-        gradient: J^T e.
-        free: for each velocity 1 or 0.
-    """
+    """Return the step of the velocities that are free (1), 0 for the others (0); the gradient is J^T e."""
     F = [[x * f for x, f in zip(row, free, strict=True)] for row in J]
     if len(J) <= len(free):
         y = _damped(F, mu).solve(e)
@@ -127,7 +99,7 @@ def _damped(rows: Rows, mu: Scalar) -> Factor:
     """Return the factorisation of A A^T + mu 1, of which the lower triangle is made."""
     A: Rows = [[dot(a, b) for b in rows[: i + 1]] for i, a in enumerate(rows)]
     least = mu + ROUNDING * sum((row[-1] for row in A), 0.0)
-    enough = where(least > 0.0, least, 1.0)
+    enough = where(least > 0.0, least, 1.0)  # a matrix of zeros has a factorisation, too: there the step is 0
     for row in A:
         row[-1] = row[-1] + enough
     return Factor(A)
@@ -135,23 +107,17 @@ def _damped(rows: Rows, mu: Scalar) -> Factor:
 
 @functools.lru_cache(maxsize=256)
 def descent(structure: Structure, size: int, limits: bool) -> Function:
-    """Return the compiled function of `PASSES` passes: (model, q, damping, stiffness, targets, weights) -> `Descent`.
-
-    Args:
-        structure: of the tasks.
-        size: how many rows they have.
-        limits: whether the configuration stays within the position limits.
-    """
+    """Return the compiled function (model, q, damping, stiffness, targets, weights) -> `Descent` of `PASSES` passes."""
     tasks = structure.kept()
 
     def inverse_kinematics_passes(
         model: Model, q: Any, damping: float, stiffness: float, targets: Any, weights: Any
     ) -> Descent:
         problem = Problem(tasks, model, targets, weights.tolist(), stiffness if limits else None)
-        found, nu = repeat(PASSES, problem.descended, clipped(q.tolist(), problem.bounds), damping)
+        found, nu = repeat(PASSES, problem.descend, clipped(q.tolist(), problem.bounds), damping)
         errors = problem.errors(found)
         asked = [where(w > 0.0, e, 0.0) for w, e in zip(weights.tolist(), errors, strict=False)]
-        return Descent(_array(found), nu, _largest(asked), _largest(errors[size:]), _squared(problem.weighted(found)))
+        return Descent(_array(found), nu, _largest(asked), _largest(errors[size:]), _square(problem.weighted(found)))
 
     shapes = {"targets": targets_shape(tasks), "weights": (size,)}
     return Function(inverse_kinematics_passes, shapes)
@@ -161,7 +127,7 @@ def _array(entries: Sequence[Scalar]) -> np.ndarray:
     return symbolic(entries, (len(entries),))
 
 
-def _squared(e: Sequence[Scalar]) -> Scalar:
+def _square(e: Sequence[Scalar]) -> Scalar:
     return dot(e, e)
 
 

@@ -1,47 +1,118 @@
-"""Small dense quadratic programs, by the solvers of the extra `qp`.
+"""Tasks as quadratic programs in the motion of a step, x = v dt, one for each priority; and the solvers for these.
+
+With e the errors of a priority, J their Jacobian, W their weights and k their gains,
+
+    |W (J x + k e)|^2 + d |x|^2  =  x H x + 2 g x + constant,     H = J^T W^2 J + d 1,   g = J^T W^2 k e
+
+which is one compiled program for all priorities. Each is then minimised by a solver of the extra `qp`,
 
     minimise 1/2 x H x + g x     with     lower <= (x, A x) <= upper
 
-Their tolerances are absolute: numbers shall be about 1.
+whose tolerances are absolute: numbers shall be about 1.
 
-Source: Arnstrom, Bemporad and Axehill, A dual active-set solver for embedded quadratic programming (2022), daqp;
-Bambade and others, ProxQP (2022), proxsuite.
+Source: Kanoun, Lamiraux and Wieber (2011) for priorities with limits; Caron's pink for the form of the tasks; Arnstrom,
+Bemporad and Axehill, A dual active-set solver for embedded quadratic programming (2022), daqp; Bambade and others,
+ProxQP (2022), proxsuite.
+Cost: the tasks' Jacobians, and m nv^2 / 2 for H.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.arrays import symbolic
 from cardan._algebra.errors import UnknownNameError
+from cardan._algebra.spatial import Scalar
 from cardan._compiler.runtime.extras import package
+from cardan._dynamics.algorithms.configuration import limit_coordinates
+from cardan._dynamics.algorithms.linear import Rows, dot
+from cardan._dynamics.call.function import Function
+from cardan._dynamics.functions.derivatives import derivative
+from cardan._motion.tasks.stack import Stack, stacked_errors, stacked_jacobian, targets_shape
+from cardan._motion.tasks.task import Structure
+from cardan._motion.tasks.whole_body import ClosedLoops
+from cardan._robot.model import Model
+
+_rates = derivative(limit_coordinates, "q")
+
+
+def priorities(stack: Stack) -> dict[int, list[int]]:
+    """Return the numbers of the rows of each priority, the first one first; those that close loops are of -1."""
+    found: dict[int, list[int]] = {}
+    for task, rows in zip(stack.tasks, stack.rows, strict=True):
+        level = -1 if isinstance(task, ClosedLoops) else task.priority
+        found.setdefault(level, []).extend(range(rows.start, rows.stop))
+    return dict(sorted(found.items()))
+
+
+def differential(stack: Stack, limited: tuple[int, ...]) -> Function:
+    """Return the compiled function (model, q, targets, weights, gains, damping) -> results by name.
+
+    For each priority p but -1: `Hp`, `gp`; `e` and `J`, all errors times their gains and their Jacobian; `limited` and
+    `rates`, the limit coordinates of these numbers and the rows of their derivative along v.
+    """
+    levels = tuple((level, tuple(rows)) for level, rows in priorities(stack).items() if level >= 0)
+    return _differential(stack.structure, levels, limited, stack.size)
+
+
+@functools.lru_cache(maxsize=256)
+def _differential(
+    structure: Structure, levels: tuple[tuple[int, tuple[int, ...]], ...], limited: tuple[int, ...], size: int
+) -> Function:
+    tasks = structure.kept()
+
+    def differential_tasks(
+        model: Model, q: Any, targets: Any, weights: Any, gains: Any, damping: float
+    ) -> dict[str, Any]:
+        errors = [k * e for k, e in zip(gains, stacked_errors(tasks, model, q, targets), strict=True)]
+        J = stacked_jacobian(tasks, model, q, targets)
+        found = {"e": _array([errors], size)[0], "J": _array(J, model.nv)}
+        for level, rows in levels:
+            weighted = [[weights[r] * x for x in (*J[r], errors[r])] for r in rows]
+            found |= _normal(level, weighted, model.nv, damping)
+        if limited:
+            coordinates, rates = model.manifold.limit_coordinates(q), _rates(model, q)
+            found["limited"] = _array([[coordinates[i] for i in limited]], len(limited))[0]
+            found["rates"] = _array([list(rates[i]) for i in limited], model.nv)
+        return found
+
+    shapes = {"targets": targets_shape(tasks), "weights": (size,), "gains": (size,)}
+    return Function(differential_tasks, shapes)
+
+
+def _normal(level: int, weighted: Rows, nv: int, damping: Scalar) -> dict[str, Any]:
+    """Return H and g of one priority from the rows of (W J, W k e)."""
+    *columns, error = [[row[i] for row in weighted] for i in range(nv + 1)]
+    H = [[dot(a, b) + (damping if i == j else 0.0) for j, b in enumerate(columns)] for i, a in enumerate(columns)]
+    return {f"H{level}": _array(H, nv), f"g{level}": _array([[dot(a, error) for a in columns]], nv)[0]}
+
+
+def _array(rows: Sequence[Sequence[Scalar]], columns: int) -> np.ndarray:
+    return symbolic((e for row in rows for e in row), (len(rows), columns))
+
+
+# --- solvers ---
 
 
 class Quadratic(NamedTuple):
-    """A quadratic program.
+    """A quadratic program."""
 
-    Attributes:
-        H: symmetric and positive definite, shape (n, n).
-        g: shape (n,).
-        A: shape (k, n).
-        lower: the least values, of x first where there are n + k, else of A x alone; -inf for none.
-        upper: the greatest values, likewise.
-    """
-
-    H: np.ndarray
-    g: np.ndarray
-    A: np.ndarray
-    lower: np.ndarray
+    H: np.ndarray  # positive definite, shape (n, n)
+    g: np.ndarray  # shape (n,)
+    A: np.ndarray  # shape (k, n)
+    lower: np.ndarray  # n + k numbers, of x first, or k, of A x alone; infinite where there is none
     upper: np.ndarray
 
 
-Solver = Callable[[Quadratic], np.ndarray | None]
-"""From a program to its solution; None where no x is within the bounds."""
+Solver = Callable[[Quadratic], np.ndarray | None]  # from a program to its solution; None if no x is within the bounds
+# Of the bounds, one after the other: a step is far above both. Where more bounds meet than there are directions, or
+# H has large and small values, a solver may find nothing with the first.
 TOLERANCES = 1e-11, 1e-7
-"""Of the bounds, one after the other: a step is far above both. Where more bounds meet than there are directions, or
-H has large and small values, a solver may find nothing with the first."""
+ITERATIONS = 100  # of proxsuite: it is there after about ten, and after its own 10 000 no nearer
 
 
 def _daqp(module: Any) -> Solver:
@@ -73,18 +144,11 @@ def _proxsuite(module: Any) -> Solver:
     return solve
 
 
-ITERATIONS = 100
-"""Of proxsuite: it is there after about ten, and after its own 10 000 no nearer."""
 SOLVERS = {"daqp": _daqp, "proxsuite": _proxsuite}
 
 
 def solver_of(name: str, where: str) -> Solver:
-    """Return a solver by its name.
-
-    Raises:
-        UnknownNameError: if there is none of that name.
-        MissingExtraError: if it is not installed; the message says which command installs it.
-    """
+    """Return a solver by its name; raise `UnknownNameError` or, if it is not installed, `MissingExtraError`."""
     if name not in SOLVERS:
         raise UnknownNameError("solver", name, SOLVERS, where=where)
     return SOLVERS[name](package(name, f"{where} by {name}", "qp"))

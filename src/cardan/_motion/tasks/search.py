@@ -12,6 +12,7 @@ small weight, and then back to a solution of the first ones by the shortest step
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,50 +22,46 @@ from cardan._dynamics.call.function import Function
 from cardan._motion.tasks.levenberg_marquardt import DAMPING, PASSES, Descent
 from cardan._robot.model import Model
 
-LONGEST = 6
-"""Calls of one descent. Hardly any of those that lead to a solution are longer."""
+LONGEST = 6  # calls of one descent: hardly any of those that lead to a solution are longer
+# A descent is given up when a call does not bring its squared error down to this part of what it was.
 NEARER = 0.3
-"""A descent is given up when a call does not bring its squared error down to this part of what it was."""
+# Calls that bring to rest: as many, or until some in a row take less than this part off the squared error. One may do
+# so only because its damping is still too small.
 FINISH, RESTING, STILL = 40, 1e-12, 2
-"""Calls that bring to rest: as many, or until some in a row take less than this part off the squared error. One may do
-so only because its damping is still too small."""
+# Weights of limits that are no bounds of entries, one after the other, where the best is outside at rest. As the first
+# of all, 1 finds more solutions.
 STIFFER = (30.0, 1000.0)
-"""Weights of limits that are no bounds of entries, one after the other, where the best is outside at rest. As the first
-of all, 1 finds more solutions."""
+# How far [rad, m] a configuration may be outside limits that are no bounds of its entries.
 WITHIN = 1e-9
-"""How far [rad, m] a configuration may be outside limits that are no bounds of its entries."""
-
-
-class Settings(NamedTuple):
-    """How long to search.
-
-    Attributes:
-        restarts: random configurations to begin at, at most.
-        seed: of these.
-        tolerance: largest accepted residual [m, rad].
-    """
-
-    restarts: int
-    seed: int
-    tolerance: float
 
 
 class Weights(NamedTuple):
-    """Weights of the tasks' rows, each of shape (n, m).
+    """Weights of the tasks' rows, each of shape (n, m)."""
+
+    search: np.ndarray  # for the search: of the first tasks alone, lengths measured by the robot's size
+    first: np.ndarray  # those given, of the first tasks; 0 for the others
+    all: np.ndarray  # those of all, the others' smaller
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InverseKinematics:
+    """Configurations for targets, and what they reach.
 
     Attributes:
-        search: by which solutions are looked for: of the first tasks, lengths measured by the robot's size.
-        first: those given, of the first tasks; 0 for the others.
-        all: those of all, the others' smaller.
+        q: the configuration found [rad, m], shape (..., nq), float64; where none does what is asked, that with the
+            smallest squared error, each entry times its weight.
+        converged: whether all entries of the tasks' errors are within the tolerance, and q within the limits [-],
+            (...).
+        residual: the largest entry of the errors at q [m, rad], without weights, of those whose weight is not 0, (...).
+            Of both, tasks of lower priority are no part.
+        restarts: how often a descent was begun anew, from a random configuration [-], (...).
+        iterations: passes of all descents [-], (...).
+
+    Examples:
+        >>> found = cardan.inverse_kinematics(arm, frame="tool", target=cardan.frame_transform(arm, q, "tool"))
+        >>> found.q.shape, bool(found.converged)
+        ((7,), True)
     """
-
-    search: np.ndarray
-    first: np.ndarray
-    all: np.ndarray
-
-
-class Found(NamedTuple):
-    """What is known of n problems; as `InverseKinematics` says."""
 
     q: np.ndarray
     converged: np.ndarray
@@ -72,18 +69,14 @@ class Found(NamedTuple):
     restarts: np.ndarray
     iterations: np.ndarray
 
+    def __str__(self) -> str:
+        done, count = int(np.sum(self.converged)), int(np.size(self.converged))
+        worst = float(np.max(self.residual, initial=0.0))
+        return f"{done} of {count} problems solved, largest residual {worst:.3g}, {int(np.sum(self.restarts))} restarts"
+
 
 class Search:
-    """The search for solutions of n problems.
-
-    Args:
-        function: some passes of a descent, from `levenberg_marquardt.descent`.
-        model: the robot.
-        q: where the first descents begin, shape (n, nq).
-        targets: those of the tasks, shape (n, k).
-        weights: of their rows.
-        settings: how long to search.
-    """
+    """The search for solutions of n problems by `levenberg_marquardt.descent`, the first descents from q, (n, nq)."""
 
     def __init__(
         self,
@@ -92,22 +85,24 @@ class Search:
         q: np.ndarray,
         targets: np.ndarray,
         weights: Weights,
-        settings: Settings,
+        restarts: int,  # random configurations to begin at, at most
+        seed: int,  # of these
+        tolerance: float,  # largest accepted residual [m, rad]
     ) -> None:
         n = len(q)
         self.function, self.model, self.targets, self.weights = function, model, targets, weights
-        self.settings = settings
+        self.restarts, self.seed, self.tolerance = restarts, seed, tolerance
         self.at, self.damping = q.copy(), np.full(n, DAMPING)
-        self.found = Found(q.copy(), np.zeros(n, bool), np.full(n, np.inf), np.zeros(n, int), np.zeros(n, int))
+        counts = np.zeros((2, n), int)
+        self.found = InverseKinematics(q.copy(), np.zeros(n, bool), np.full(n, np.inf), *counts)
         self.cost, self.violation, self.stiffness = np.full(n, np.inf), np.zeros(n), np.ones(n)
 
     @cached_property
     def starts(self) -> np.ndarray:
         """Where descents begin that are not the first, shape (restarts, nq)."""
-        return self.model.random_configuration((self.settings.restarts,), seed=self.settings.seed)
+        return self.model.random_configuration((self.restarts,), seed=self.seed)
 
-    def run(self) -> Found:
-        """Return what is found."""
+    def run(self) -> InverseKinematics:
         self._search()
         self._finish(np.flatnonzero(~self.found.converged))
         if (self.weights.all != self.weights.first).any():
@@ -118,13 +113,13 @@ class Search:
         """Descend from one start after the other, until all problems are solved or have had all starts."""
         rows, calls, last = np.arange(len(self.at)), np.zeros(len(self.at), int), self.cost.copy()
         while rows.size:
-            step = self._descended(rows, self.weights.search)
+            step = self._descend(rows, self.weights.search)
             self._note(rows, step)
             calls[rows] += 1
             goes_on = (step.cost <= NEARER * last[rows]) & (calls[rows] < LONGEST)
             last[rows] = step.cost
             is_open = ~self.found.converged[rows]
-            again = rows[is_open & ~goes_on & (self.found.restarts[rows] < self.settings.restarts)]
+            again = rows[is_open & ~goes_on & (self.found.restarts[rows] < self.restarts)]
             rows = np.sort(np.concatenate([rows[is_open & goes_on], again]))
             if again.size:
                 self._place(again, self.starts[self.found.restarts[again]])
@@ -137,48 +132,46 @@ class Search:
             self.stiffness[rows] = stiffness
             self._place(rows, self.found.q[rows])
             self.cost[rows] = np.inf
-            for step, of in self._resting(rows, self.weights.first):
+            for step, of in self._rest(rows, self.weights.first):
                 self._note(of, step)
             rows = rows[self.violation[rows] > WITHIN]
 
     def _improve(self, rows: np.ndarray) -> None:
         """Bring solutions to rest with all tasks, and back to where the first ones are solved."""
         self._place(rows, self.found.q[rows])
-        for _ in self._resting(rows, self.weights.all):
+        for _ in self._rest(rows, self.weights.all):
             pass
         self._place(rows, self.at[rows])
         for _ in range(LONGEST if rows.size else 0):
-            step = self._descended(rows, self.weights.first)
+            step = self._descend(rows, self.weights.first)
             solved = self._solved(step)
             self.found.q[rows[solved]], self.found.residual[rows[solved]] = step.q[solved], step.residual[solved]
             rows = rows[~solved]
 
     def _place(self, rows: np.ndarray, q: np.ndarray) -> None:
-        """Begin descents of some problems."""
         self.at[rows], self.damping[rows] = q, DAMPING
 
-    def _descended(self, rows: np.ndarray, weights: np.ndarray) -> Descent:
-        """Go some passes on with some problems."""
+    def _descend(self, rows: np.ndarray, weights: np.ndarray) -> Descent:
         numbers = self.damping, self.stiffness, self.targets, weights
         step = self.function(self.model, self.at[rows], *(array[rows] for array in numbers))
         self.at[rows], self.damping[rows] = step.q, step.damping
         self.found.iterations[rows] += PASSES
         return step
 
-    def _resting(self, rows: np.ndarray, weights: np.ndarray) -> Iterator[tuple[Descent, np.ndarray]]:
+    def _rest(self, rows: np.ndarray, weights: np.ndarray) -> Iterator[tuple[Descent, np.ndarray]]:
         """Go on with problems until they rest, and yield each call's result with the problems it is of."""
         best, still = np.full(len(self.at), np.inf), np.zeros(len(self.at), int)
         for _ in range(FINISH):
             if not rows.size:
                 return
-            step = self._descended(rows, weights)
+            step = self._descend(rows, weights)
             yield step, rows
             falls = step.cost < (1.0 - RESTING) * best[rows]
             best[rows], still[rows] = step.cost, np.where(falls, 0, still[rows] + 1)
             rows = rows[(still[rows] < STILL) & ~self._solved(step)]
 
     def _solved(self, step: Descent) -> np.ndarray:
-        return (step.residual <= self.settings.tolerance) & (step.violation <= WITHIN)
+        return (step.residual <= self.tolerance) & (step.violation <= WITHIN)
 
     def _note(self, rows: np.ndarray, step: Descent) -> None:
         """Note which problems are solved, and what is best."""

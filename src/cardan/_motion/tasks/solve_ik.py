@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import InfeasibleError
 from cardan._dynamics.call.arguments import check_finite
-from cardan._motion.tasks.differential import differential
-from cardan._motion.tasks.quadratic import solver_of
+from cardan._motion.tasks.quadratic import differential, solver_of
 from cardan._motion.tasks.stack import Stack, as_rows, by_problem, checked_states
-from cardan._motion.tasks.steps import Steps, limits_of, no_limits, step_bounds
+from cardan._motion.tasks.steps import StepHierarchy, limits_of
 from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_tasks
 from cardan._motion.tasks.whole_body import ClosedLoops, Damping
 from cardan._robot.model import Model
@@ -71,16 +70,17 @@ def solve_ik(
     check_model_without_inputs(WHERE, model)
     positive(f"{WHERE}: dt", dt, "s")
     positive(f"{WHERE}: damping", damping, "1/rad^2, 1/m^2")
-    solve = solver_of(solver, WHERE)
+    package = solver_of(solver, WHERE)
     stack = Stack(model, _asked(model, tasks), WHERE)
-    batch, given = _broadcast(model, q, stack, damping)
-    bounds = limits_of(model) if limits else no_limits(model)
+    q = checked_states(WHERE, "q", q, model)
+    batch, given = by_problem(WHERE, {"q": q, "targets": stack.targets(), "weights": stack.weights()})
+    given |= {"gains": as_rows(stack.gains(), batch), "damping": as_rows(np.array([damping]), batch)[:, 0]}
+    bounds = limits_of(model, limits)
     found = differential(stack, bounds.others)(model, *given.values())
     for name, what in (("e", "errors of the tasks"), ("J", "Jacobian of the tasks")):
         check_finite(WHERE, what, found[name], batch, "A direction to the frame itself is none, say.")
-    reach = step_bounds(bounds, given["q"], dt)
-    steps = Steps(stack, given["weights"], given["damping"], bounds, found, *reach)
-    x = [steps.solved(row, solve) for row in range(len(given["q"]))]
+    steps = StepHierarchy(stack, given["weights"], given["damping"], bounds, found, given["q"], dt)
+    x = [steps.solve(row, package) for row in range(len(given["q"]))]
     failed = [row for row, motion in enumerate(x) if motion is None]
     if failed:
         rows = [tuple(map(int, np.unravel_index(k, batch))) for k in failed] if batch else []
@@ -94,11 +94,3 @@ def _asked(model: Model, tasks: Any) -> Sequence[Task]:
     closing = [task for task in given if isinstance(task, ClosedLoops)]
     given = given if closing or not model.closures else (*given, ClosedLoops())
     return given if len(closing) < len(given) else (*given, Damping())
-
-
-def _broadcast(model: Model, q: Any, stack: Stack, damping: float) -> tuple[tuple[int, ...], dict[str, np.ndarray]]:
-    """Return the shape of the batch, and the arguments of the compiled program with a row for each problem."""
-    q = checked_states(WHERE, "q", q, model)
-    shape, found = by_problem(WHERE, {"q": q, "targets": stack.targets(), "weights": stack.weights()})
-    gains, damped = (as_rows(part, shape) for part in (stack.gains(), np.array([damping])))
-    return shape, found | {"gains": gains, "damping": damped[:, 0]}

@@ -43,14 +43,7 @@ class Linearization(NamedTuple):
 
 
 def stacked_errors(tasks: Sequence[Task], model: Model, q: Any, targets: Any) -> list[Any]:
-    """Return the errors of tasks over scalars of any type, one after the other.
-
-    Args:
-        tasks: what is asked; their numbers are not looked at.
-        model: the robot.
-        q: configuration, shape (nq,).
-        targets: those of all tasks side by side, as `Stack.targets` packs them.
-    """
+    """Return the errors of tasks over scalars of any type, one after the other; targets as `Stack.targets` packs."""
     parts = zip(tasks, _parted(tasks, model, targets), strict=True)
     return [e for task, target in parts for e in error_of(task, model, q, target).tolist()]
 
@@ -101,12 +94,10 @@ class Stack:
 
     Args:
         model: the robot.
-        tasks: one, or several in a list.
+        tasks: one, or several in a list; they become a tuple.
         where: whose tasks they are, for messages.
 
     Attributes:
-        model: the robot.
-        tasks: the tasks, a tuple.
         structure: what programs of them are made of.
         function: the compiled function (model, q, targets) -> `Linearization`; the same for all tasks of one structure.
         rows: for each task, the slice of its rows.
@@ -138,14 +129,7 @@ class Stack:
         return self.rows[-1].stop
 
     def linearized(self, q: Any) -> Linearization:
-        """Return the errors and the Jacobian, weights apart.
-
-        Args:
-            q: configurations [rad, m], shape (..., nq).
-
-        Returns:
-            `Linearization(error, jacobian)`, shapes (..., m) and (..., m, nv) [m, rad].
-        """
+        """Return errors and Jacobian as `Linearization`, shapes (..., m) and (..., m, nv) [m, rad], weights apart."""
         return self.function(self.model, q, self.targets())
 
     def targets(self) -> np.ndarray:
@@ -157,11 +141,8 @@ class Stack:
         parts = []
         for task in self.tasks:
             array, shape = task.checked_target(self.model), core(task, self.model)
-            parts.append(
-                np.zeros(0)
-                if array is None
-                else array.reshape((*array.shape[: array.ndim - len(shape)], math.prod(shape)))
-            )
+            array = np.zeros(shape) if array is None else array  # a task without a target takes an empty array
+            parts.append(array.reshape((*array.shape[: array.ndim - len(shape)], math.prod(shape))))
         return self._side_by_side("target", parts)
 
     def weights(self) -> np.ndarray:
@@ -237,12 +218,8 @@ def _rows(structure: Structure, model: Model) -> tuple[slice, ...]:
     """Return the rows of each of some tasks, looked up once."""
     known = _known.setdefault(model, {})
     if structure not in known:
-        ends = [0, *itertools.accumulate(_size(task, model) for task in structure.tasks)]
+        functions = [error_function(task) for task in structure.tasks]
+        compiled = (function.compiled(model, *function.interface.required(model, {})) for function in functions)
+        ends = [0, *itertools.accumulate(program.outputs[0].size for program in compiled)]
         known[structure] = tuple(slice(a, b) for a, b in itertools.pairwise(ends))
     return known[structure]
-
-
-def _size(task: Task, model: Model) -> int:
-    """Return how many entries the error of a task has."""
-    function = error_function(task)
-    return function.compiled(model, *function.interface.required(model, {})).outputs[0].size

@@ -17,91 +17,67 @@ import numpy as np
 
 from cardan._algebra.by_identity import ByIdentity
 from cardan._motion.tasks.bounds import entries_of_limits, other_limits
-from cardan._motion.tasks.differential import priorities
-from cardan._motion.tasks.quadratic import Quadratic, Solver
+from cardan._motion.tasks.quadratic import Quadratic, Solver, priorities
 from cardan._motion.tasks.stack import Stack
 from cardan._robot.model import Model
 
+# Rows whose singular value is below this, relative to the largest, depend on the others; as in `assemble`.
 DEPENDENT = 1e-8
-"""Rows whose singular value is below this, relative to the largest, depend on the others; as in `assemble`."""
+# By how much of the largest limit a priority may pass those that an earlier one has reached: where many meet there is
+# else one point to be found, which solvers miss by their roundings. What comes out is put back to the limits.
 SLACK = 1e-8
-"""By how much of the largest limit a priority may pass those that an earlier one has reached: where many meet there is
-else one point to be found, which solvers miss by their roundings. What comes out is put back to the limits."""
 
 
-class Bounds(NamedTuple):
-    """The limits of a model as a step has them.
+class StepLimits(NamedTuple):
+    """The limits of a model as a step has them."""
 
-    Attributes:
-        places: for each velocity the number of the entry of q that is its limit coordinate; any, where none is.
-        position: the least and the greatest values of these entries, shape (2, nv); infinite where there is none.
-        velocity: the least and the greatest velocities, shape (2, nv).
-        others: numbers of the limit coordinates that are no entries of q.
-        limits: the least and the greatest values of all limit coordinates, shape (2, nv).
-    """
-
-    places: list[int]
-    position: np.ndarray
-    velocity: np.ndarray
-    others: tuple[int, ...]
-    limits: np.ndarray
+    places: list[int]  # for each velocity the number of the entry of q that is its limit coordinate; any, where none is
+    position: np.ndarray  # least and greatest values of these entries, shape (2, nv); infinite where there is none
+    velocity: np.ndarray  # least and greatest velocities, shape (2, nv)
+    others: tuple[int, ...]  # numbers of the limit coordinates that are no entries of q
+    limits: np.ndarray  # least and greatest values of all limit coordinates, shape (2, nv)
 
 
 NOTHING = np.array([[-np.inf], [np.inf]])
-_known: ByIdentity[Model, Bounds] = ByIdentity()
+_known: ByIdentity[Model, StepLimits] = ByIdentity()
 
 
-def limits_of(model: Model) -> Bounds:
-    """Return the limits of a model, looked up once."""
+def limits_of(model: Model, count: bool) -> StepLimits:
+    """Return the limits of a model, looked up once; infinite ones if they do not count."""
+    if not count:
+        free = np.broadcast_to(NOTHING, (2, model.nv))
+        return StepLimits([0] * model.nv, free, free, (), free)
     known = _known.get(model)
     if known is None:
         entries, limits = entries_of_limits(model), np.array([model.lower, model.upper])
         position = np.where([i in entries for i in range(model.nv)], limits, NOTHING)
         velocity = np.array([model.velocity_lower, model.velocity_upper])
         places = [entries.get(i, 0) for i in range(model.nv)]
-        known = _known.setdefault(model, Bounds(places, position, velocity, other_limits(model), limits))
+        known = _known.setdefault(model, StepLimits(places, position, velocity, other_limits(model), limits))
     return known
 
 
-def no_limits(model: Model) -> Bounds:
-    """Return the limits of a model that has none."""
-    none = np.broadcast_to(NOTHING, (2, model.nv))
-    return Bounds([0] * model.nv, none, none, (), none)
-
-
-def step_bounds(bounds: Bounds, q: np.ndarray, dt: float) -> list[np.ndarray]:
-    """Return the least and the greatest motion of each velocity in a step, shape (rows, nv), from its own limits."""
-    here, reach = q.take(bounds.places, axis=1), dt * bounds.velocity
-    return [np.clip(ends - here, *reach) for ends in bounds.position]
-
-
-class Steps:
+class StepHierarchy:
     """The motions of a batch of steps: what is asked of each, and its limits.
 
     Inside, a motion is measured by the largest bound of its row, and a sum of squares by the mean of H's diagonal, so
     that all numbers are about 1.
-
-    Args:
-        stack: the tasks.
-        weights: of their rows, shape (batch, m).
-        damping: what a motion costs, shape (batch,).
-        bounds: the limits.
-        found: results of the compiled program (`differential`).
-        lower: least motion of each velocity, shape (batch, nv).
-        upper: greatest motion of each velocity, shape (batch, nv).
     """
 
     def __init__(
         self,
         stack: Stack,
-        weights: np.ndarray,
-        damping: np.ndarray,
-        bounds: Bounds,
-        found: Mapping[str, np.ndarray],
-        lower: np.ndarray,
-        upper: np.ndarray,
+        weights: np.ndarray,  # of the tasks' rows, shape (batch, m)
+        damping: np.ndarray,  # what a motion costs, shape (batch,)
+        bounds: StepLimits,
+        found: Mapping[str, np.ndarray],  # results of the compiled program (`differential`)
+        q: np.ndarray,  # configurations, shape (batch, nq)
+        dt: float,
     ) -> None:
         self.stack, self.model, self.weights, self.found, self.bounds = stack, stack.model, weights, found, bounds
+        here, reach = q.take(bounds.places, axis=1), dt * bounds.velocity
+        # The least and the greatest motion of each velocity in the step, shape (batch, nv), from its own limits.
+        lower, upper = (np.clip(ends - here, *reach) for ends in bounds.position)
         ends = np.maximum(np.abs(lower), np.abs(upper))
         largest = np.where(np.isfinite(ends), ends, 0.0).max(axis=1, initial=0.0)
         self.unit = np.where(largest > 0.0, largest, 1.0)[:, None]
@@ -118,12 +94,12 @@ class Steps:
         """Return motions as they are; those of the velocities' own limits alone are within these to the last digit."""
         return (x if self.closing else np.clip(x, self.lower, self.upper)) * self.unit
 
-    def solved(self, row: int, solve: Solver) -> np.ndarray | None:
+    def solve(self, row: int, solver: Solver) -> np.ndarray | None:
         """Return the motion of one step; None if nothing is within all limits."""
         x, N = self._closed(row)
         last = max(self.levels)
         for k, level in enumerate(self.levels):
-            z = self._best(row, level, x, N, solve, within=k > 0)
+            z = self._best(row, level, x, N, solver, within=k > 0)
             if z is None:
                 return None
             x = x + (z if N is None else N @ z)
@@ -135,26 +111,26 @@ class Steps:
         """Return the least motion that closes the loops, and a basis of those that keep them so; None for all."""
         if not self.closing:
             return np.zeros(self.model.nv), None if self.model.nv else np.zeros((0, 0))
-        U, s, V, rank = _decomposed(self.found["J"][row][self.closing])
+        U, s, V, rank = _decompose(self.found["J"][row][self.closing])
         along = (U[:, :rank].T @ self.found["e"][row][self.closing]) / (s[:rank] * self.unit[row])
         return -V[:rank].T @ along, V[rank:].T
 
     def _best(
-        self, row: int, level: int, x: np.ndarray, N: np.ndarray | None, solve: Solver, within: bool
+        self, row: int, level: int, x: np.ndarray, N: np.ndarray | None, solver: Solver, within: bool
     ) -> np.ndarray | None:
         """Return z of the best motion x + N z for the tasks of a priority; `within`: x is within all limits."""
         H, g, _ = (part[row] for part in self.asked[level])
         A, lower, upper = self._limits(row)
         if N is None:
-            return solve(Quadratic(H, g, A, lower, upper))
+            return solver(Quadratic(H, g, A, lower, upper))
         A = np.concatenate([np.eye(len(x)), A])
         lower, upper = lower - A @ x, upper - A @ x
         is_within = within or ((lower <= SLACK).all() and (upper >= -SLACK).all())
-        if is_within:
+        if is_within:  # z = 0 is then a solution for the solver, too, whatever rounding says
             lower, upper = np.minimum(lower, -SLACK), np.maximum(upper, SLACK)
         if not N.shape[1]:  # there is nothing to choose
             return np.zeros(0) if is_within else None
-        return solve(Quadratic(N.T @ H @ N, N.T @ (g + H @ x), A @ N, lower, upper))
+        return solver(Quadratic(N.T @ H @ N, N.T @ (g + H @ x), A @ N, lower, upper))
 
     def _limits(self, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return A and the least and greatest (x, A x): of each velocity, and of limits that are no entries of q."""
@@ -166,28 +142,22 @@ class Steps:
         return self.found["rates"][row], np.concatenate([lower, least]), np.concatenate([upper, most])
 
     def _left(self, row: int, level: int, x: np.ndarray, N: np.ndarray | None) -> np.ndarray:
-        """Return a basis of the motions that change nothing of what a priority asked.
-
-        Nor do they leave a limit that it pushes against: no motion that it finds as good does.
-        """
+        """Return a basis of the motions that change nothing of what a priority asked, nor leave its active limits."""
         N = np.eye(len(x)) if N is None else N
         rows = [r for r in self.levels[level] if self.weights[row, r] > 0.0]
         J = self.found["J"][row][rows] * self.stack.scales()[rows, None]
-        _, _, V, rank = _decomposed(J @ N)
+        _, _, V, rank = _decompose(J @ N)
         free = N @ V[rank:].T
         pushing = self._pushing(row, level, x, N)
-        _, _, V, rank = _decomposed(free[pushing])
+        _, _, V, rank = _decompose(free[pushing])
         return free @ V[rank:].T
 
     def _pushing(self, row: int, level: int, x: np.ndarray, N: np.ndarray) -> np.ndarray:
-        """Return the velocities whose limits hold a priority back: by the multipliers of those that are reached.
-
-        They are more than damping alone makes of them.
-        """
+        """Return the velocities whose limits hold a priority back: by the multipliers of those that are reached."""
         H, g, damping = (part[row] for part in self.asked[level])
         reached = np.flatnonzero((x <= self.lower[row] + SLACK) | (x >= self.upper[row] - SLACK))
         multipliers = np.linalg.lstsq(N[reached].T, N.T @ (H @ x + g), rcond=DEPENDENT)[0]
-        return reached[np.abs(multipliers) > SLACK + 10.0 * damping]
+        return reached[np.abs(multipliers) > SLACK + 10.0 * damping]  # more than damping alone makes of them
 
     def in_the_way(self, row: int) -> list[str]:
         """Return what no motion can keep: loops, and limits that the least motion closing them breaks."""
@@ -198,7 +168,7 @@ class Steps:
         return [*loops, *(f"limits of joint {n!r}" for n, own in moved.items() if beyond.intersection(own))]
 
 
-def _decomposed(J: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+def _decompose(J: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Return U, s, V of J = U s V with all rows of V, and how many rows of J do not depend on others."""
     U, s, V = np.linalg.svd(J)
     return U, s, V, int((s > DEPENDENT * s.max(initial=0.0)).sum())

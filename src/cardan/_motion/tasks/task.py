@@ -41,8 +41,8 @@ from cardan._dynamics.functions.derivatives import derivative
 from cardan._robot.joints.state import copied
 from cardan._robot.model import Model
 
+# What of a task its program is given, and what stands in the place of it in the program's key.
 NUMBERS = {"target": None, "weight": 1.0, "gain": 1.0, "priority": 0}
-"""What of a task its program is given, and what stands in the place of it in the program's key."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,10 +85,7 @@ class Task(ABC):
         if isinstance(self.priority, bool) or _whole(self.priority) < 0:
             expected = "a whole number >= 0, 0 for the tasks that go first"
             raise ParameterError(f"priority of {type(self).__name__}", got=self.priority, expected=expected)
-        self._check_target_has_shape()
-
-    def _check_target_has_shape(self) -> None:
-        """Raise where a class has a target and does not say of which shape: then no program would be given it."""
+        # A class that has a target says of which shape: else no program would be given it.
         target = getattr(self, "target", None)
         if target is not None and type(self).target_shape is Task.target_shape:
             hint = "Let target_shape(model) return the shape that error gets it in, () for a number."
@@ -112,12 +109,7 @@ class Task(ABC):
         return derivative(error_function(self), "q")(model, q, given)
 
     def check_target(self, model: Model, target: np.ndarray) -> None:  # noqa: B027 -- most arrays are targets
-        """Raise where a target, an array of the right shape and of finite numbers, is none for other reasons.
-
-        Args:
-            model: the robot.
-            target: shape (..., *target_shape) [m, rad, -].
-        """
+        """Raise for targets, shape (..., *target_shape), of finite numbers, that are invalid for other reasons."""
 
     @property
     def lengths(self) -> Sequence[int]:
@@ -131,10 +123,6 @@ class Task(ABC):
 
         Raises:
             ParameterError: for a weight that is none.
-
-        Examples:
-            >>> cardan.tasks.FramePosition("tool", [0.3, 0.0, 0.9], weight=2.0).checked_weight()
-            array(2.)
         """
         weight = numeric_array(type(self).__name__, "weight", self.weight).astype(float)
         if not (np.isfinite(weight).all() and (weight >= 0.0).all()):
@@ -190,7 +178,7 @@ def _whole(value: Any) -> int:
 
 
 def check_model_without_inputs(where: str, model: Any) -> None:
-    """Raise unless a model is one, and has no inputs: solvers have no arguments for these."""
+    """Raise for what is no model, and for one with inputs: solvers have no arguments for these."""
     check_model(where, model)
     if model.inputs:
         hint = "Give them: model.filled_with(model.input_values())."
@@ -198,12 +186,7 @@ def check_model_without_inputs(where: str, model: Any) -> None:
 
 
 def checked_tasks(where: str, tasks: Any) -> tuple[Task, ...]:
-    """Return tasks, one or several, as a tuple.
-
-    Raises:
-        DTypeError: for what is none.
-        ParameterError: for none at all.
-    """
+    """Return tasks, one or several, as a tuple; raise `DTypeError` for another thing, `ParameterError` for no task."""
     listed = (tasks,) if isinstance(tasks, Task) else tuple(tasks) if isinstance(tasks, (list, tuple)) else (tasks,)
     for task in listed:
         if not isinstance(task, Task):
@@ -240,12 +223,11 @@ class Structure:
 
 @functools.lru_cache(maxsize=256)
 def interned(structure: Structure) -> Structure:
-    """Return the first structure that was equal: to look one up that is the same takes a tenth of the time."""
-    return structure
+    return structure  # the first that was equal: to look one up that is the same takes a tenth of the time
 
 
 def core(task: Task, model: Model) -> tuple[int, ...]:
-    """Return the shape of a target as a program takes it: for a task without, that of an empty array."""
+    """Return the shape of a target as a program takes it: for a task without a target, that of an empty array."""
     shape = task.target_shape(model)
     try:
         return (0,) if shape is None else tuple(map(operator.index, shape))

@@ -26,12 +26,9 @@ class CenterOfMass(PlaceTask):
 
     Args:
         target: places [m], shape (..., 3).
-        weight: as for `Task`; (1, 1, 0) leaves the height free.
-        gain: as for `Task`.
-        priority: as for `Task`.
+        weight, gain, priority: as for `Task`, with its errors; weight=(1, 1, 0) leaves the height free.
 
     Raises:
-        ParameterError: as for `Task`.
         MechanismError: when it is used, if no body has mass.
 
     Examples:
@@ -57,12 +54,7 @@ class Posture(Task):
 
     Args:
         target: configurations, shape (..., nq) [rad, m].
-        weight: as for `Task`; 0 for the joints that do not matter.
-        gain: as for `Task`.
-        priority: as for `Task`.
-
-    Raises:
-        ParameterError: as for `Task`.
+        weight, gain, priority: as for `Task`, with its errors; a weight of 0 for the joints that do not matter.
 
     Examples:
         >>> cardan.tasks.Posture(arm.neutral(), weight=0.01).target_shape(arm)
@@ -95,12 +87,7 @@ class Damping(Task):
     Error (nv,): 0, and it changes by v [rad/s, m/s].
 
     Args:
-        weight: as for `Task`.
-        gain: as for `Task`; of no effect.
-        priority: as for `Task`.
-
-    Raises:
-        ParameterError: as for `Task`.
+        weight, gain, priority: as for `Task`, with its errors; the gain has no effect.
 
     Examples:
         >>> cardan.tasks.Damping(weight=0.1).priority
@@ -121,12 +108,9 @@ class ClosedLoops(Task):
     Error (nc,): `loop_residual` [m, rad].
 
     Args:
-        weight: as for `Task`.
-        gain: as for `Task`.
-        priority: as for `Task`.
+        weight, gain, priority: as for `Task`, with its errors.
 
     Raises:
-        ParameterError: as for `Task`.
         MechanismError: when it is used, if the model has no loops.
 
     Examples:

@@ -8,8 +8,7 @@ with imported_later(globals()):
     from cardan._motion.trajectories.point_to_point import MinimumJerk, Trapezoidal
     from cardan._motion.trajectories.pose_move import PoseMove, PoseSample
     from cardan._motion.trajectories.spline import Spline
-    from cardan._motion.trajectories.time_laws import TimeLaw
-    from cardan._motion.trajectories.timed import Timed
+    from cardan._motion.trajectories.time_laws import Timed, TimeLaw
     from cardan._motion.trajectories.trajectory import Sample, Trajectory
 
 __all__ = [

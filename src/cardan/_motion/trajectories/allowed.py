@@ -19,7 +19,7 @@ class Bounds(NamedTuple):
 
     @property
     def finite(self) -> np.ndarray:
-        """Where both are, shape (nv,)."""
+        """Which are limited from both sides, shape (nv,)."""
         return np.isfinite(self.lower) & np.isfinite(self.upper)
 
     def along(self, direction: np.ndarray) -> np.ndarray:
@@ -29,26 +29,22 @@ class Bounds(NamedTuple):
             return np.where(direction == 0.0, np.inf, room / np.abs(np.where(direction == 0.0, 1.0, direction)))
 
 
+def one_or_each(where: str, name: str, given: Any, nv: int) -> np.ndarray:
+    """Return one number or nv as floats of shape () or (nv,); raise `ShapeError` or `DTypeError` for another thing."""
+    values = np.asarray(numeric_array(where, name, given), dtype=float)
+    if values.shape not in ((), (nv,)):
+        raise ShapeError(where, name, got=values.shape, expected=f"({nv},) or a number")
+    return values
+
+
 def bounds(where: str, name: str, given: Any, model: Model, own: tuple[np.ndarray, np.ndarray] | None = None) -> Bounds:
-    """Return the bounds that are given, the same in both directions, or the model's own.
+    """Return the bounds of an argument: what is given, in both directions; for None the model's own, if it has some.
 
-    Args:
-        where: for messages.
-        name: of the argument.
-        given: one number or nv; None for the model's own.
-        model: the robot.
-        own: its lower and upper limits; none by default.
-
-    Raises:
-        ShapeError, DTypeError: for another shape, or no numbers.
-        ParameterError: unless they are positive, naming the joint.
+    One number or nv may be given; `ParameterError` names the joint of one that is not positive.
     """
     if given is None:
         return Bounds(*own) if own else Bounds(np.full(model.nv, -np.inf), np.full(model.nv, np.inf))
-    values = np.asarray(numeric_array(where, name, given), dtype=float)
-    if values.shape not in ((), (model.nv,)):
-        raise ShapeError(where, name, got=values.shape, expected=f"({model.nv},) or a number")
-    values = np.broadcast_to(values, (model.nv,))
+    values = np.broadcast_to(one_or_each(where, name, given, model.nv), (model.nv,))
     wrong = np.flatnonzero(~(values > 0.0))
     if wrong.size:
         k = int(wrong[0])
@@ -65,27 +61,17 @@ def dof_name(model: Model, k: int) -> str:
 
 
 def smallest(where: str, name: str, limits: Bounds, step: np.ndarray, model: Model) -> float:
-    """Return the largest factor of a step that stays within limits: that of the joint that needs it most.
-
-    Raises:
-        ParameterError: where a joint cannot move at all in its direction, or has no limit where one is needed.
-    """
+    """Return the largest factor of a step that stays within limits; raise `ParameterError` if there is none > 0."""
     factors = limits.along(step)
     k = int(np.argmin(factors))
     if not factors[k] > 0.0:
-        expected = "one that lets it move the way it must"
-        raise ParameterError(
-            f"{where}: {name} limit of {dof_name(model, k)}", got=(limits.lower[k], limits.upper[k]), expected=expected
-        )
+        what, own = f"{where}: {name} limit of {dof_name(model, k)}", (limits.lower[k], limits.upper[k])
+        raise ParameterError(what, got=own, expected="one that lets it move the way it must")
     return float(factors[k])
 
 
 def check_limited(where: str, name: str, limited: np.ndarray, moving: np.ndarray, model: Model, hint: str) -> None:
-    """Raise where a degree of freedom moves that is not limited.
-
-    Raises:
-        ParameterError: naming its joint.
-    """
+    """Raise `ParameterError` for a degree of freedom that moves and is not limited, naming its joint."""
     missing = np.flatnonzero(moving & ~limited)
     if missing.size:
         what = f"{where}: {name} limit of {dof_name(model, int(missing[0]))}"

@@ -58,45 +58,34 @@ class FourierSeries(Trajectory):
     periods: float = 1.0
 
     def __post_init__(self) -> None:
-        check_model("FourierSeries", self.model)
+        where = "FourierSeries"
+        check_model(where, self.model)
         center = self.model.neutral() if self.center is None else self.center
-        values = {name: self._coefficients(name) for name in ("sines", "cosines")}
+        values: dict[str, Any] = {}
+        for name in ("sines", "cosines"):
+            array = values[name] = np.array(numeric_array(where, name, getattr(self, name)), dtype=float)
+            if array.ndim != 2 or array.shape[1] != self.model.nv:
+                raise ShapeError(where, name, got=array.shape, expected=f"(harmonics, {self.model.nv})")
+            check_finite(where, name, array, array.shape[:1])
         if values["sines"].shape != values["cosines"].shape:
             expected = f"{values['sines'].shape}, as the sines"
-            raise ShapeError("FourierSeries", "cosines", got=values["cosines"].shape, expected=expected)
-        values["center"] = normalize(self.model, checked_configurations("FourierSeries", self.model, center, "center"))
-        sizes = {
-            name: positive(f"FourierSeries: {name}", getattr(self, name), "s, 1") for name in ("period", "periods")
-        }
-        for name, value in (*values.items(), *sizes.items()):
+            raise ShapeError(where, "cosines", got=values["cosines"].shape, expected=expected)
+        values["center"] = normalize(self.model, checked_configurations(where, self.model, center, "center"))
+        for name in ("period", "periods"):
+            values[name] = positive(f"{where}: {name}", getattr(self, name), "s, 1")
+        for name, value in values.items():
             object.__setattr__(self, name, value)
-
-    def _coefficients(self, name: str) -> np.ndarray:
-        array = np.array(numeric_array("FourierSeries", name, getattr(self, name)), dtype=float)
-        if array.ndim != 2 or array.shape[1] != self.model.nv:
-            raise ShapeError("FourierSeries", name, got=array.shape, expected=f"(harmonics, {self.model.nv})")
-        check_finite("FourierSeries", name, array, array.shape[:1])
-        return array
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The first and the last time [s]."""
         return 0.0, self.period * self.periods
 
     def evaluated(self, t: np.ndarray) -> Sample:
-        """Return where it is at times within the interval."""
         return moved(self.model, self.center, *fourier_jet(t, self.period, self.sines, self.cosines))
 
 
 def fourier_jet(t: np.ndarray, period: float, sines: np.ndarray, cosines: np.ndarray) -> Jet:
-    """Return the sum and its first two derivatives at times of shape (...), each of shape (..., *batch, nv).
-
-    Args:
-        t: times [s].
-        period: of the lowest frequency [s].
-        sines: coefficients, shape (harmonics, *batch, nv).
-        cosines: coefficients of the same shape.
-    """
+    """Return the sum and its first two derivatives, shape (*t, *batch, nv), of (harmonics, *batch, nv) coefficients."""
     w = 2.0 * np.pi / period * np.arange(1, len(sines) + 1)
     s, c = np.sin(t[..., None] * w), np.cos(t[..., None] * w)
 

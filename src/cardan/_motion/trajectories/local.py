@@ -66,18 +66,7 @@ def local_rates(model: Model, phi: Any, v: Any, a: Any) -> tuple[Any, Any]:
 
 
 def checked_configurations(where: str, model: Model, q: Any, name: str = "q", ndim: int = 1) -> np.ndarray:
-    """Return configurations as floats.
-
-    Args:
-        where: what they are given to, for the message.
-        model: the robot.
-        q: shape (nq,) for ndim = 1, (n, nq) for 2.
-        name: of the argument.
-        ndim: how many axes are expected.
-
-    Raises:
-        ShapeError, DTypeError, NotFiniteError, ConfigurationError: for what is no configuration, or no model.
-    """
+    """Return configurations as floats, shape (nq,) for ndim = 1, (n, nq) for 2; raise for what is none, or no model."""
     check_model(where, model)
     array = np.array(numeric_array(where, name, q), dtype=float)
     if array.ndim != ndim or array.shape[-1] != model.nq:

@@ -14,24 +14,16 @@ import numpy as np
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._dynamics.call.arguments import check_finite, numeric_array
 
-Jet = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""A value with its first and second derivative by time."""
-
-ROUNDING = 1e-9
-"""Of the whole time: as far beyond the ends as a time may be that was summed up from many steps."""
+Jet = tuple[np.ndarray, np.ndarray, np.ndarray]  # a value with its first and second derivative by time
+ROUNDING = 1e-9  # of the whole time: as far beyond the ends as a time may be that was summed up from many steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PiecewisePolynomial:
-    """A function of time, polynomial between knots.
+    """A function of time, polynomial between knots."""
 
-    Args:
-        knots: times, increasing, shape (n + 1,).
-        coefficients: of the powers of u, shape (n, order + 1, ...).
-    """
-
-    knots: np.ndarray
-    coefficients: np.ndarray
+    knots: np.ndarray  # times, increasing, shape (n + 1,)
+    coefficients: np.ndarray  # of the powers of u, shape (n, order + 1, ...)
     _powers: tuple[np.ndarray, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -67,11 +59,7 @@ def _horner(powers: np.ndarray, index: np.ndarray, u: np.ndarray) -> np.ndarray:
 
 
 def checked_start(where: str, start: Any) -> float:
-    """Return the time at which something begins.
-
-    Raises:
-        ShapeError, DTypeError, NotFiniteError: for what is no time.
-    """
+    """Return the time at which something begins, one finite number."""
     time = numeric_array(where, "start", start)
     if time.shape:
         raise ShapeError(where, "start", got=time.shape, expected="() -- one number")
@@ -80,12 +68,7 @@ def checked_start(where: str, start: Any) -> float:
 
 
 def checked_times(where: str, t: Any, start: float, end: float) -> np.ndarray:
-    """Return times within an interval; rounding errors beyond its ends are moved to these.
-
-    Raises:
-        DTypeError, NotFiniteError: for what is no time.
-        ParameterError: for a time outside.
-    """
+    """Return times within an interval; rounding errors beyond its ends are moved to these."""
     times = np.asarray(numeric_array(where, "t", t), dtype=float)
     check_finite(where, "t", times.reshape(-1), times.shape)
     slack = ROUNDING * (end - start)

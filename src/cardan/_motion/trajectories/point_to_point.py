@@ -8,8 +8,9 @@ Source: Flash and Hogan (1985); Biagiotti and Melchiorri (2008), chapter 3.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,25 +30,29 @@ class _Move(Trajectory):
 
     __slots__ = ()
     q0: Any
+    q1: Any
     start: float
     _step: np.ndarray
     _law: TimeLaw
 
-    def _fill(self, ends: _Ends, law: TimeLaw) -> None:
-        """Write what follows from its arguments into a move that is being made."""
-        start = checked_start(type(self).__name__, self.start)
-        values = {"q0": ends.q0, "q1": ends.q1, "_step": ends.step, "start": start}
-        values |= {"_law": law, "duration": law.duration}
+    def __post_init__(self) -> None:
+        where, model = type(self).__name__, self.model
+        given = {name: checked_configurations(where, model, getattr(self, name), name) for name in ("q0", "q1")}
+        values: dict[str, Any] = {name: normalize(model, q) for name, q in given.items()}
+        values["_step"] = difference(model, values["q0"], values["q1"])
+        law = self._law_along(values["_step"])
+        values |= {"start": checked_start(where, self.start), "_law": law, "duration": law.duration}
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
+    @abstractmethod
+    def _law_along(self, step: np.ndarray) -> TimeLaw: ...
+
     @property
     def interval(self) -> tuple[float, float]:
-        """The first and the last time [s]."""
         return self.start, self.start + self._law.duration
 
     def evaluated(self, t: np.ndarray) -> Sample:
-        """Return where it is at times within the interval."""
         jet = self._law.progress.at(np.clip(t - self.start, 0.0, self._law.duration))
         return moved(self.model, self.q0, *(s[..., None] * self._step for s in jet))
 
@@ -90,17 +95,15 @@ class MinimumJerk(_Move):
     _step: np.ndarray = field(init=False, repr=False)
     _law: TimeLaw = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        ends = _ends("MinimumJerk", self.model, self.q0, self.q1)
-        duration = self._shortest(ends.step) if self.duration is None else self.duration
-        self._fill(ends, TimeLaw.minimum_jerk(duration))
-
-    def _shortest(self, step: np.ndarray) -> float:
-        """Return the least time in which the peaks of rate and acceleration stay within the limits."""
+    def _law_along(self, step: np.ndarray) -> TimeLaw:
+        if self.duration is not None:
+            return TimeLaw.minimum_jerk(self.duration)
         rate, acceleration = _limits("MinimumJerk", self.model, step, self.velocity, self.acceleration)
         if np.isinf(rate) and np.isinf(acceleration):
-            check_limited("MinimumJerk", "velocity", np.zeros_like(step, dtype=bool), step != 0.0, self.model, _HINT)
-        return max(PEAK_RATE / rate, float(np.sqrt(PEAK_ACCELERATION / acceleration)))
+            hint = "Give duration=, velocity= or acceleration=."
+            check_limited("MinimumJerk", "velocity", np.zeros_like(step, dtype=bool), step != 0.0, self.model, hint)
+        # The least time in which the peaks of rate and acceleration stay within the limits.
+        return TimeLaw.minimum_jerk(max(PEAK_RATE / rate, float(np.sqrt(PEAK_ACCELERATION / acceleration))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,18 +114,13 @@ class Trapezoidal(_Move):
     jerk, too, their corners are round (a "double S").
 
     Args:
-        model: the robot.
-        q0: first configuration [rad, m], shape (nq,).
-        q1: last configuration, shape (nq,).
+        model, q0, q1, velocity, start: as for `MinimumJerk`; the model's velocity limits may be infinite.
         acceleration: largest accelerations [rad/s^2, m/s^2], one number or shape (nv,).
-        velocity: largest velocities [rad/s, m/s], one number or shape (nv,); None for the model's, which may be
-            unlimited.
         jerk: largest jerks [rad/s^3, m/s^3], one number or shape (nv,); None for none.
         duration: how long it shall take [s]; None for the shortest time.
-        start: when it begins [s].
 
     Raises:
-        ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that are no configurations of the model.
+        ShapeError, DTypeError, NotFiniteError, ConfigurationError: as for `MinimumJerk`.
         ParameterError: where a joint that moves has no acceleration limit, or one that does not let it move, naming the
             joint; for a duration that is too short; where the ends are the same.
 
@@ -145,12 +143,15 @@ class Trapezoidal(_Move):
     _step: np.ndarray = field(init=False, repr=False)
     _law: TimeLaw = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        ends = _ends("Trapezoidal", self.model, self.q0, self.q1)
-        law = self._fastest(ends.step)
-        if self.duration is not None:
-            law = _slowed(law, self.duration)
-        self._fill(ends, law)
+    def _law_along(self, step: np.ndarray) -> TimeLaw:
+        law = self._fastest(step)
+        if self.duration is None:
+            return law
+        duration = positive("Trapezoidal: duration", self.duration, "s")
+        if duration < law.duration * (1.0 - 1e-12):
+            expected = f"at least {law.duration:.9g} s, the shortest time within the limits"
+            raise ParameterError("Trapezoidal: duration", got=self.duration, expected=expected)
+        return law.stretched(duration)
 
     def _fastest(self, step: np.ndarray) -> TimeLaw:
         rate, acceleration = _limits("Trapezoidal", self.model, step, self.velocity, self.acceleration)
@@ -163,42 +164,11 @@ class Trapezoidal(_Move):
         return TimeLaw.double_s(rate, acceleration, smallest("Trapezoidal", "jerk", given, step, self.model))
 
 
-_HINT = "Give duration=, velocity= or acceleration=."
-
-
-class _Ends(NamedTuple):
-    q0: np.ndarray
-    q1: np.ndarray
-    step: np.ndarray
-
-
-def _ends(where: str, model: Model, q0: Any, q1: Any) -> _Ends:
-    """Return the two configurations, checked and on the manifold, and the step between them."""
-    first, last = (
-        normalize(model, checked_configurations(where, model, q, name)) for q, name in ((q0, "q0"), (q1, "q1"))
-    )
-    return _Ends(first, last, difference(model, first, last))
-
-
 def _limits(where: str, model: Model, step: np.ndarray, velocity: Any, acceleration: Any) -> tuple[float, float]:
-    """Return the largest rate and acceleration of a time law along a step.
-
-    Raises:
-        ParameterError: if the step is none.
-    """
+    """Return the largest rate and acceleration of a time law along a step, which must not be 0."""
     if not step.any():
-        expected = "another configuration than q0"
-        raise ParameterError(
-            f"{where}: q1", got="q0 again", expected=expected, hint="MinimumJerk(..., duration=) rests."
-        )
+        expected, hint = "another configuration than q0", "MinimumJerk(..., duration=) rests."
+        raise ParameterError(f"{where}: q1", got="q0 again", expected=expected, hint=hint)
     own = model.velocity_lower, model.velocity_upper
     rate = smallest(where, "velocity", bounds(where, "velocity", velocity, model, own), step, model)
     return rate, smallest(where, "acceleration", bounds(where, "acceleration", acceleration, model), step, model)
-
-
-def _slowed(law: TimeLaw, duration: Any) -> TimeLaw:
-    asked = positive("Trapezoidal: duration", duration, "s")
-    if asked < law.duration * (1.0 - 1e-12):
-        expected = f"at least {law.duration:.9g} s, the shortest time within the limits"
-        raise ParameterError("Trapezoidal: duration", got=duration, expected=expected)
-    return law.stretched(asked)

@@ -94,33 +94,27 @@ class PoseMove:
         twist = log_se3(X0.inverse() @ X1)
         if self.interpolation == "decoupled":
             twist = Motion(X1.translation - X0.translation, twist.angular)
-        values = {"start": X0, "goal": X1, "_twist": twist, "_law": self._chosen(twist)}
+        values = {"start": X0, "goal": X1, "_twist": twist, "_law": self._choose_law(twist)}
         for name, value in {**values, "duration": values["_law"].duration}.items():
             object.__setattr__(self, name, value)
 
-    def _chosen(self, twist: Motion) -> TimeLaw:
+    def _choose_law(self, twist: Motion) -> TimeLaw:
         if self.duration is not None:
             return TimeLaw.minimum_jerk(self.duration)
         if self.acceleration is None:
-            raise ParameterError(
-                "PoseMove: duration", got=None, expected="a duration, or acceleration=(linear, angular)"
-            )
+            expected = "a duration, or acceleration=(linear, angular)"
+            raise ParameterError("PoseMove: duration", got=None, expected=expected)
         sizes = [float(np.linalg.norm(part)) for part in twist]
         if not any(sizes):
             raise ParameterError("PoseMove: goal", got="the start again", expected="another pose, or a duration")
-        return TimeLaw.trapezoid(
-            _rate("velocity", self.velocity, sizes), _rate("acceleration", self.acceleration, sizes)
-        )
+        rate, acceleration = (_rate(name, getattr(self, name), sizes) for name in ("velocity", "acceleration"))
+        return TimeLaw.trapezoid(rate, acceleration)
 
     def at(self, t: Any) -> PoseSample:
-        """Return poses, velocities and accelerations.
+        """Return poses, velocities and accelerations at times [s] of any shape (...), from 0 to the duration.
 
         Args:
-            t: times [s] of any shape (...), from 0 to the duration.
-
-        Raises:
-            DTypeError, NotFiniteError: for what is no time.
-            ParameterError: for a time outside.
+            t: the times [s]; `TimeLaw` says what it raises for others.
         """
         s, rate, second = self._law.progress.at(checked_times("PoseMove", t, 0.0, self._law.duration))
         screw = self.interpolation == "screw"

@@ -21,6 +21,7 @@ import numpy as np
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._dynamics.algorithms.configuration import difference, integrate, normalize
 from cardan._dynamics.call.arguments import check_finite, numeric_array
+from cardan._motion.trajectories.allowed import one_or_each
 from cardan._motion.trajectories.local import checked_configurations, local_rates, moved
 from cardan._motion.trajectories.piecewise import PiecewisePolynomial
 from cardan._motion.trajectories.trajectory import Sample, Trajectory
@@ -63,10 +64,8 @@ class Spline(Trajectory):
     def __post_init__(self) -> None:
         q = normalize(self.model, checked_configurations("Spline", self.model, self.q, ndim=2))
         knots = _checked_knots(self.knots, len(q))
-        ends = [
-            checked_velocity("Spline", name, getattr(self, name), self.model)
-            for name in ("start_velocity", "end_velocity")
-        ]
+        names = "start_velocity", "end_velocity"
+        ends = [_checked_velocity(name, getattr(self, name), self.model) for name in names]
         steps = difference(self.model, q[:-1], q[1:])
         for i, step in enumerate(steps):  # the sign of each quaternion is that in which the piece before arrives
             arrived = integrate(self.model, q[i], step)
@@ -77,11 +76,9 @@ class Spline(Trajectory):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The first and the last knot [s]."""
         return float(self.knots[0]), float(self.knots[-1])
 
     def evaluated(self, t: np.ndarray) -> Sample:
-        """Return where it is at times within the interval."""
         return moved(self.model, self.q[self._local.piece(t)], *self._local.at(t))
 
 
@@ -136,18 +133,12 @@ def _pieces(model: Model, knots: np.ndarray, d: np.ndarray, v: np.ndarray, a: np
     return PiecewisePolynomial(knots, np.stack(powers, axis=1))
 
 
-def checked_velocity(where: str, name: str, value: Any, model: Model) -> np.ndarray | None:
-    """Return a velocity, shape (nv,), of one number or nv; None stays None.
-
-    Raises:
-        ShapeError, DTypeError, NotFiniteError: if it is none.
-    """
+def _checked_velocity(name: str, value: Any, model: Model) -> np.ndarray | None:
+    """Return a velocity, shape (nv,), of one number or nv; None stays None."""
     if value is None:
         return None
-    v = np.asarray(numeric_array(where, name, value), dtype=float)
-    if v.shape not in ((), (model.nv,)):
-        raise ShapeError(where, name, got=v.shape, expected=f"({model.nv},) or a number")
-    check_finite(where, name, v.reshape(-1), v.shape)
+    v = one_or_each("Spline", name, value, model.nv)
+    check_finite("Spline", name, v.reshape(-1), v.shape)
     return np.broadcast_to(v, (model.nv,))
 
 
@@ -157,9 +148,8 @@ def _checked_knots(knots: Any, count: int) -> np.ndarray:
         raise ShapeError("Spline", "knots", got=times.shape, expected=f"({count},), a time for each configuration")
     check_finite("Spline", "knots", times, times.shape)
     if count < 2:
-        raise ParameterError(
-            "Spline: knots", got=times.tolist(), expected="at least two times with a configuration each"
-        )
+        expected = "at least two times with a configuration each"
+        raise ParameterError("Spline: knots", got=times.tolist(), expected=expected)
     back = np.flatnonzero(np.diff(times) <= 0.0)
     if back.size:
         k = int(back[0])

@@ -1,4 +1,8 @@
-"""Time laws: how far along a path one is at a time, from rest at 0 to rest at 1.
+"""Time laws: how far along a path one is at a time, from rest at 0 to rest at 1; and a path with another time law.
+
+    q(s(t)),  v = q' ds/dt,  a = q'' (ds/dt)^2 + q' d2s/dt2
+
+The chain rule holds for the velocities of every joint, which are linear in the rate of its coordinates.
 
 Source: Flash and Hogan (1985) for minimum jerk; Biagiotti and Melchiorri, Trajectory Planning for Automatic Machines
 and Robots (2008), sections 3.2 (trapezoid) and 3.4 (double S).
@@ -13,13 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.checked_numbers import positive
-from cardan._motion.trajectories.piecewise import Jet, PiecewisePolynomial, checked_times
+from cardan._algebra.errors import DTypeError
+from cardan._motion.trajectories.piecewise import Jet, PiecewisePolynomial, checked_start, checked_times
+from cardan._motion.trajectories.trajectory import Sample, Trajectory
+from cardan._robot.model import Model
 
-PEAK_RATE = 15.0 / 8.0
-"""Of the minimum-jerk law of duration 1, half-way."""
-
-PEAK_ACCELERATION = 10.0 / np.sqrt(3.0)
-"""Of the minimum-jerk law of duration 1, at (3 - sqrt(3)) / 6 of the time and, backwards, as long before the end."""
+# Of the minimum-jerk law of duration 1: the rate half-way; the acceleration at (3 - sqrt(3)) / 6 of the time and,
+# backwards, as long before the end.
+PEAK_RATE, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / np.sqrt(3.0)
 
 
 class _Phase(NamedTuple):
@@ -42,6 +47,13 @@ class TimeLaw:
     Throughout:
         t: times [s] from 0 to the duration, of any shape.
         duration: how long it takes [s].
+        rate: largest rate [1/s]; infinite for none.
+        acceleration: largest acceleration and deceleration [1/s^2]; of `double_s` also infinite, for none.
+        jerk: largest jerk [1/s^3].
+
+    Raises:
+        ParameterError: for a time outside, and for limits and durations that are not positive, or infinite elsewhere.
+        DTypeError, NotFiniteError: for what is no time.
 
     Examples:
         >>> law = cardan.trajectories.TimeLaw.minimum_jerk(2.0)
@@ -61,47 +73,23 @@ class TimeLaw:
         return float(self.progress.knots[-1])
 
     def at(self, t: Any) -> Jet:
-        """Return the progress and its first and second derivative at times from 0 to the duration.
-
-        Raises:
-            DTypeError, NotFiniteError: for what is no time.
-            ParameterError: for a time outside.
-        """
+        """Return the progress and its first and second derivative at times from 0 to the duration."""
         return self.progress.at(checked_times("TimeLaw", t, 0.0, self.duration))
 
     def stretched(self, duration: float) -> TimeLaw:
-        """Return the same law in another time [s].
-
-        Raises:
-            ParameterError: unless it is positive and finite.
-        """
+        """Return the same law in another time [s]."""
         factor = positive("duration", duration, "s") / self.duration
         return TimeLaw(PiecewisePolynomial(self.progress.knots * factor, self.progress.coefficients))
 
     @staticmethod
     def minimum_jerk(duration: float) -> TimeLaw:
-        """Return 10 u^3 - 15 u^4 + 6 u^5, the law of least mean square jerk between two rests.
-
-        Args:
-            duration: how long it takes [s].
-
-        Raises:
-            ParameterError: unless it is positive and finite.
-        """
+        """Return 10 u^3 - 15 u^4 + 6 u^5, the law of least mean square jerk between two rests."""
         knots = np.array([0.0, positive("duration", duration, "s")])
         return TimeLaw(PiecewisePolynomial(knots, np.array([[0.0, 0.0, 0.0, 10.0, -15.0, 6.0]])))
 
     @staticmethod
     def trapezoid(rate: float, acceleration: float) -> TimeLaw:
-        """Return the fastest law within a rate and an acceleration: full acceleration, full rate, full deceleration.
-
-        Args:
-            rate: largest rate [1/s]; infinite for none.
-            acceleration: largest acceleration and deceleration [1/s^2].
-
-        Raises:
-            ParameterError: unless both are positive, and the acceleration finite.
-        """
+        """Return the fastest law within a rate and an acceleration: full acceleration, full rate, full deceleration."""
         a = positive("acceleration", acceleration, "1/s^2")
         peak = min(positive("rate", rate, "1/s", unlimited=True), np.sqrt(a))
         ramp, cruise = peak / a, 1.0 / peak - peak / a
@@ -109,16 +97,7 @@ class TimeLaw:
 
     @staticmethod
     def double_s(rate: float, acceleration: float, jerk: float) -> TimeLaw:
-        """Return the fastest law within a rate, an acceleration and a jerk: its acceleration is continuous.
-
-        Args:
-            rate: largest rate [1/s]; infinite for none.
-            acceleration: largest acceleration [1/s^2]; infinite for none.
-            jerk: largest jerk [1/s^3].
-
-        Raises:
-            ParameterError: unless all are positive, and the jerk finite.
-        """
+        """Return the fastest law within a rate, an acceleration and a jerk: its acceleration is continuous."""
         v = positive("rate", rate, "1/s", unlimited=True)
         a = positive("acceleration", acceleration, "1/s^2", unlimited=True)
         j = positive("jerk", jerk, "1/s^3")
@@ -159,3 +138,53 @@ def _of_phases(phases: Sequence[_Phase]) -> TimeLaw:
             coefficients.append(powers)
             knots.append(knots[-1] + h)
     return TimeLaw(PiecewisePolynomial(np.array(knots), np.array(coefficients)))
+
+
+# --- a path with another time law -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timed(Trajectory):
+    """Another trajectory's path, from its beginning to its end, in another time.
+
+    Args:
+        path: the trajectory whose path it is; its own time is the path's parameter.
+        law: the progress along the path.
+        start: when it begins [s].
+
+    Raises:
+        DTypeError, NotFiniteError: for a path, law or start that is none.
+
+    Examples:
+        >>> path = cardan.trajectories.Spline(arm, [0.0, 1.0, 3.0], [arm.neutral(), q, arm.neutral()])
+        >>> slow = cardan.trajectories.Timed(path, cardan.trajectories.TimeLaw.minimum_jerk(5.0))
+        >>> slow.interval
+        (0.0, 5.0)
+    """
+
+    path: Trajectory
+    law: TimeLaw
+    start: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, kind in (("path", Trajectory), ("law", TimeLaw)):
+            value: Any = getattr(self, name)
+            if not isinstance(value, kind):
+                raise DTypeError("Timed", name, got=repr(value), expected=f"a cardan.trajectories.{kind.__name__}")
+        object.__setattr__(self, "start", checked_start("Timed", self.start))
+
+    @property
+    def model(self) -> Model:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """The robot that moves."""
+        return self.path.model
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return self.start, self.start + self.law.duration
+
+    def evaluated(self, t: np.ndarray) -> Sample:
+        first, last = self.path.interval
+        s, rate, second = self.law.progress.at(np.clip(t - self.start, 0.0, self.law.duration))
+        q, v, a = self.path.evaluated(first + (last - first) * np.clip(s, 0.0, 1.0))
+        rate, second = (last - first) * rate[..., None], (last - first) * second[..., None]
+        return Sample(q, v * rate, a * rate**2 + v * second)

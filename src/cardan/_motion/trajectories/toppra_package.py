@@ -12,8 +12,7 @@ import numpy as np
 
 from cardan._compiler.runtime.extras import package
 
-LARGEST = 1e4
-"""Bound of x where nothing else bounds it, in units in which a typical one is 1."""
+LARGEST = 1e4  # bound of x where nothing else bounds it, in units in which a typical one is 1
 
 
 def squared_speeds(
@@ -21,32 +20,26 @@ def squared_speeds(
 ) -> tuple[np.ndarray, int | None]:
     """Return the largest x from 0 to 0 with a u + b x + c <= 0 and x <= ceiling, u = dx/ds / 2.
 
-    Args:
-        grid: points s, shape (n + 1,).
-        a: factors of u, shape (n + 1, rows).
-        b: factors of x.
-        c: what is there without either.
-        ceiling: largest x, shape (n + 1,).
+    The grid has the shape (n + 1,), as the ceiling; a, b and c have (n + 1, rows).
 
     Returns:
         x at the points of the grid, and None; or zeros, and the point from which no way leads on.
-
-    Raises:
-        MissingExtraError: if toppra is not installed.
     """
     algorithm, constraint = (
         package(f"toppra.{part}", "time-optimal path parametrisation", "toppra") for part in ("algorithm", "constraint")
     )
 
-    class Given(constraint.LinearConstraint):  # of a class that is there only if toppra is
-        """The inequalities, F (a u + b x + c) <= g, and the bounds of u and x."""
-
+    class Given(constraint.LinearConstraint):  # F (a u + b x + c) <= g; its base is there only if toppra is
         def __init__(self) -> None:
             super().__init__()
             self.identical, self.dof = True, 1  # one F and g for all points
 
         def compute_constraint_params(self, path: Any, gridpoints: np.ndarray) -> Any:
-            rows = _at_both_ends(gridpoints, a, b, c)
+            # At a point and, with the x that u leads to, x + 2 u ds, at the next; after the last, at that again.
+            step = 2.0 * np.diff(gridpoints)[:, None]
+            following = [np.concatenate([e[1:], e[-1:]]) for e in (a, b, c)]
+            following[0][:-1] += step * b[1:]
+            rows = [np.concatenate(pair, axis=1) for pair in zip((a, b, c), following, strict=True)]
             count = rows[0].shape[1]
             bound = np.stack([np.zeros_like(ceiling), np.minimum(ceiling, LARGEST)], axis=1)
             return *rows, np.eye(count), np.zeros(count), None, bound
@@ -59,17 +52,6 @@ def squared_speeds(
     if speeds is None or np.isnan(speeds).any():
         return np.zeros_like(grid), _stuck(reached, speeds)
     return speeds**2, None
-
-
-def _at_both_ends(
-    grid: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the inequalities at a point and, with the x that u leads to, at the next: x + 2 u ds."""
-    step = 2.0 * np.diff(grid)[:, None]
-    last = slice(-1, None)
-    following = np.concatenate([a[1:] + step * b[1:], a[last]]), *(np.concatenate([e[1:], e[last]]) for e in (b, c))
-    ahead, here = following, (a, b, c)
-    return tuple(np.concatenate(pair, axis=1) for pair in zip(here, ahead, strict=True))  # pyright: ignore
 
 
 def _stuck(controllable: np.ndarray, speeds: np.ndarray | None) -> int:

@@ -70,18 +70,11 @@ class Trajectory(ABC):
         return end - start
 
     def at(self, t: Any) -> Sample:
-        """Return configurations, velocities and accelerations.
-
-        Returns:
-            `Sample(q, v, a)`: q of shape (..., nq), v and a of shape (..., nv).
+        """Return configurations, velocities and accelerations, `Sample(q, v, a)`, in the shapes of t.
 
         Raises:
             DTypeError, NotFiniteError: for what is no time.
             ParameterError: for a time outside the interval.
-
-        Examples:
-            >>> cardan.inverse_dynamics(arm, *path.at(t)).shape[-1]
-            7
         """
         return self.evaluated(checked_times(type(self).__name__, t, *self.interval))
 
