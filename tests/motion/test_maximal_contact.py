@@ -5,7 +5,7 @@ import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Material, Mechanism, WorldBuilder
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.maximal_steps import Efforts
 from cardan._motion.maximal_steps.bodies import System
 from cardan._motion.maximal_steps.non_penetration import Touched, fallen
@@ -62,7 +62,7 @@ def test_the_impulses_of_what_rests_carry_its_weight():
 
     @cardan.function
     def impulses(model, q, v):
-        system, moment, loads = System(model), Moment(model, q, v), Efforts([0.0] * 6, [0.0] * 6)
+        system, moment, loads = System(model), Snapshot(model, q, v), Efforts([0.0] * 6, [0.0] * 6)
         start = system.placed(q, v)
         touched = Touched(system, start, moment, fallen(system, start, moment, loads, h), loads.W, h, world.pairs, 40)
         return [list(g) for g in touched.pushed.impulses]

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from cardan._algebra.scalar import is_zero, maximum, sqrt, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3, Vector3
 from cardan._dynamics.algorithms.aba import Accelerations
-from cardan._dynamics.algorithms.drives import Elements
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.drives import JointForces
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.stepping import Solved
 from cardan._motion.contact.equation import Response, equation_of_motion
 from cardan._motion.contact.point import Contact
@@ -31,8 +31,8 @@ SLIP = 1e-3
 
 
 def compliant(
-    moment: Moment,
-    elements: Elements,
+    moment: Snapshot,
+    elements: JointForces,
     contacts: Sequence[Contact],
     dt: float,
     iterations: int | None = None,

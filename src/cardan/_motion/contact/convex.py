@@ -24,8 +24,8 @@ from cardan._algebra.arrays.repeat import repeat
 from cardan._algebra.scalar import maximum, sqrt
 from cardan._algebra.spatial import Motion, Scalar
 from cardan._dynamics.algorithms.aba import Accelerations
-from cardan._dynamics.algorithms.drives import Elements, Lines
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.drives import JointForces, Lines
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.stepping import Solved
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.cone import Cone, Impulse
@@ -84,7 +84,7 @@ class Minimum:
 
     found: Estimate
     laws: Sequence[Cone]
-    elements: Elements
+    elements: JointForces
     contacts: Sequence[Contact]
 
     @property
@@ -114,8 +114,8 @@ class Minimum:
 
 
 def convex(
-    moment: Moment,
-    elements: Elements,
+    moment: Snapshot,
+    elements: JointForces,
     contacts: Sequence[Contact],
     dt: float,
     iterations: int | None = None,
@@ -137,7 +137,7 @@ def convex(
 
 
 def minimum(
-    moment: Moment, elements: Elements, contacts: Sequence[Contact], dt: float, iterations: int | None = None
+    moment: Snapshot, elements: JointForces, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Minimum:
     """Return all that `convex` finds, with the impulses."""
     iterations = iterations or ITERATIONS
@@ -153,7 +153,7 @@ def minimum(
     return Minimum(now, laws, elements, equation.contacts)
 
 
-def _repeated(equation: Equation, elements: Elements, laws: Sequence[Cone], now: Estimate, count: int) -> Estimate:
+def _repeated(equation: Equation, elements: JointForces, laws: Sequence[Cone], now: Estimate, count: int) -> Estimate:
     """Return the estimate after iterations that are all alike: joints that carry no contact stay on their lines."""
     staying, carrying = now.lines, equation.carrying()
 
@@ -175,14 +175,14 @@ def _repeated(equation: Equation, elements: Elements, laws: Sequence[Cone], now:
     return Estimate(a, twists, impulses, held, staying)
 
 
-def _start(equation: Equation, elements: Elements, laws: Sequence[Cone]) -> Estimate:
+def _start(equation: Equation, elements: JointForces, laws: Sequence[Cone]) -> Estimate:
     """Return what keeps the velocities as they are."""
     twists = [contact.velocity for contact in equation.contacts]
     impulses = [law.first(twist) for law, twist in zip(laws, twists, strict=True)]
     return Estimate([0.0] * equation.moment.model.nv, twists, impulses, [e.at(0.0) for _, e in elements], [])
 
 
-def _newton(equation: Equation, elements: Elements, laws: Sequence[Cone], now: Estimate, lines: Lines) -> Estimate:
+def _newton(equation: Equation, elements: JointForces, laws: Sequence[Cone], now: Estimate, lines: Lines) -> Estimate:
     """Return the solution with all forces on the parts of their laws that the estimate is on."""
     dt, contacts = equation.dt, equation.contacts
     estimates = zip(laws, now.impulses, now.twists, strict=True)

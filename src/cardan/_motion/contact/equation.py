@@ -24,7 +24,7 @@ from cardan._dynamics.algorithms.aba import Accelerations
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.implicit import (
     SHALLOW,
-    Moment,
+    Snapshot,
     add_impedance,
     closed_solution,
     depth,
@@ -67,7 +67,7 @@ class Equation(ABC):
         dt: the step.
     """
 
-    def __init__(self, moment: Moment, contacts: Sequence[Contact], dt: float) -> None:
+    def __init__(self, moment: Snapshot, contacts: Sequence[Contact], dt: float) -> None:
         self.moment, self.contacts, self.dt = moment, contacts, dt
 
     def carrying(self) -> set[int]:
@@ -107,7 +107,7 @@ class TreeEquation(Equation):
 class JointEquation(Equation):
     """In joint space."""
 
-    def __init__(self, moment: Moment, contacts: Sequence[Contact], dt: float) -> None:
+    def __init__(self, moment: Snapshot, contacts: Sequence[Contact], dt: float) -> None:
         super().__init__(moment, contacts, dt)
         model, q, v = moment.model, moment.q, moment.v
         self.M, self.h = mass_matrix(model, q), bias_forces(model, q, v)
@@ -168,7 +168,7 @@ def _by_nodes(contacts: Sequence[Contact]) -> list[list[int]]:
     return [part for group in found.values() for part in ([group] if len(group) >= SHARED else [[k] for k in group])]
 
 
-def equation_of_motion(moment: Moment, contacts: Sequence[Contact], dt: float, passes: int = 1) -> Equation:
+def equation_of_motion(moment: Snapshot, contacts: Sequence[Contact], dt: float, passes: int = 1) -> Equation:
     """Return the equation in the form that takes the contacts, or if both do, in the one of fewer operations."""
     model = moment.model
     in_tree = is_tree(model) and all(contact.is_with_world for contact in contacts)

@@ -21,8 +21,8 @@ from cardan._algebra.scalar import is_zero, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.aba import Accelerations
 from cardan._dynamics.algorithms.closed import inverse
-from cardan._dynamics.algorithms.drives import Elements, Lines
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.drives import JointForces, Lines
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.linear import Rows, dot
 from cardan._dynamics.algorithms.stepping import Solved
 from cardan._motion.contact.cone import SMALL, rebound
@@ -38,8 +38,8 @@ RECOVERED = 0.1
 
 
 def projected(
-    moment: Moment,
-    elements: Elements,
+    moment: Snapshot,
+    elements: JointForces,
     contacts: Sequence[Contact],
     dt: float,
     iterations: int | None = None,
@@ -75,7 +75,7 @@ def projected(
     return Solved(Accelerations(a, moment.changes(a)), residual, wrenches)
 
 
-def _decided(equation: JointEquation, elements: Elements) -> tuple[Lines, Change]:
+def _decided(equation: JointEquation, elements: JointForces) -> tuple[Lines, Change]:
     """Return the lines of the elements after two passes without contact, and the accelerations on them."""
     lines = elements.linear()
     first = equation.solve(elements.total(lines), ())

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from cardan._algebra.spatial import SE3
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import Candidate, Two, points_of
 from cardan._motion.contact.point import WORLD, Contact
 from cardan._robot.geometry.shapes import Box, Ellipsoid, Geometry, Sphere
@@ -58,7 +58,7 @@ class Pair(Protocol):
         ...
 
 
-def contacts(moment: Moment, pairs: Iterable[Pair]) -> list[Contact]:
+def contacts(moment: Snapshot, pairs: Iterable[Pair]) -> list[Contact]:
     """Return the contacts of pairs: those of each pair's candidates."""
     listed = list(pairs)
     sides = [_sides(moment, pair) for pair in listed]
@@ -78,24 +78,24 @@ class _Side(NamedTuple):
     node: int
     X: SE3
 
-    def pose_in_world(self, moment: Moment) -> SE3:
+    def pose_in_world(self, moment: Snapshot) -> SE3:
         return self.X if self.node == WORLD else moment.poses[self.node] @ self.X
 
 
-def _sides(moment: Moment, pair: Pair) -> tuple[_Side, _Side]:
+def _sides(moment: Snapshot, pair: Pair) -> tuple[_Side, _Side]:
     """Return both sides, the first on a node that moves."""
     a, b = _side(moment, pair.a, pair.shape_a, pair.pose_a), _side(moment, pair.b, pair.shape_b, pair.pose_b)
     return (b, a) if a.node == WORLD else (a, b)
 
 
-def _side(moment: Moment, body: str, shape: Geometry, pose: SE3) -> _Side:
+def _side(moment: Snapshot, body: str, shape: Geometry, pose: SE3) -> _Side:
     """Return a shape and its place; how a sphere is turned does not matter."""
     at = moment.model.attachment(body)
     X = at.pose @ pose
     return _Side(shape, at.node, SE3(None, X.translation) if isinstance(shape, Sphere) else X)
 
 
-def _contact(moment: Moment, pair: Pair, a: _Side, b: _Side, candidate: Candidate) -> Contact:
+def _contact(moment: Snapshot, pair: Pair, a: _Side, b: _Side, candidate: Candidate) -> Contact:
     seen = candidate._replace(gap=candidate.gap - pair.margin)
     centres, extents = (a.X.translation, b.X.translation), (_extent(a.shape), _extent(b.shape))
     return Contact(moment, (a.node, b.node), seen, pair.material, centres, extents)

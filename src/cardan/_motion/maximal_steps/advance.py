@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from cardan._algebra.scalar import absolute, maximum
 from cardan._algebra.spatial import Scalar
-from cardan._dynamics.algorithms.drives import Elements, Servo
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.touching import Pair
 from cardan._motion.maximal_steps.bodies import Begun, Efforts, Stepped
@@ -41,7 +41,7 @@ class Advanced(NamedTuple):
 
 
 def advance(
-    model: Model, q: Vector, v: Vector, servo: Servo, h: float, start: Start, *, limits: bool = True
+    model: Model, q: Vector, v: Vector, servo: DriveCommand, h: float, start: Start, *, limits: bool = True
 ) -> Advanced:
     """Return the state after a step.
 
@@ -55,7 +55,7 @@ def advance(
         limits: whether the joints' position limits are stops.
     """
     begun = start(model, q, v, h)
-    elements = Elements(model, begun.q, v, servo, h, limits=limits)
+    elements = JointForces(model, begun.q, v, servo, h, limits=limits)
 
     def mean(after: Vector) -> list[Scalar]:
         return [(new - old) * (1.0 / h) for new, old in zip(after, v, strict=True)]
@@ -81,7 +81,7 @@ def at_start(step: Callable[..., Stepped], *, iterations: int, pairs: Sequence[P
             return step(model, q, v, loads, h, iterations, pairs)
 
         def estimate(loads: Efforts) -> list[Scalar]:
-            return estimated(Moment(model, q, v), loads, h, pairs, iterations * SWEEPS)
+            return estimated(Snapshot(model, q, v), loads, h, pairs, iterations * SWEEPS)
 
         bounded = any(has_bounds(c.joint) for c in (*model.connections, *model.closures))
         return Begun(q, finish, None if bounded else estimate)

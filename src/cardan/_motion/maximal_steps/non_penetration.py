@@ -32,7 +32,7 @@ from cardan._algebra.scalar import is_zero, maximum, where
 from cardan._algebra.spatial import Force, Matrix3, Scalar, Vector3
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.implicit import Moment, closed_solution
+from cardan._dynamics.algorithms.implicit import Snapshot, closed_solution
 from cardan._dynamics.algorithms.linear import Rows, dot, with_diagonal
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
@@ -114,7 +114,7 @@ class Touching:
         h: the step [s].
     """
 
-    def __init__(self, moment: Moment, pairs: Iterable[Pair], M: Rows, h: float) -> None:
+    def __init__(self, moment: Snapshot, pairs: Iterable[Pair], M: Rows, h: float) -> None:
         self.moment, self.M, self.h = moment, M, h
         response = inverse(moment.model, moment.q, M)
         self.touches = [Touch.of(contact, response) for contact in contacts(moment, pairs)]
@@ -184,7 +184,7 @@ class Touched:
         self,
         system: System,
         start: Sequence[Placed],
-        moment: Moment,
+        moment: Snapshot,
         v: Vector,
         W: Vector,
         h: float,
@@ -223,7 +223,7 @@ class Touched:
         return stepped._replace(v=v, slack=maximum(self.pushed.slack, leaving.slack))
 
 
-def fallen(system: System, start: Sequence[Placed], moment: Moment, loads: Efforts, h: float) -> list[Scalar]:
+def fallen(system: System, start: Sequence[Placed], moment: Snapshot, loads: Efforts, h: float) -> list[Scalar]:
     """Return the velocity after weight and efforts have acted for a step, as the joints allow."""
     model = moment.model
     weights = [body.weight(b, model.gravity * h) for body, b in zip(system.bodies, start, strict=True)]
@@ -232,7 +232,7 @@ def fallen(system: System, start: Sequence[Placed], moment: Moment, loads: Effor
     return [a + b for a, b in zip(moment.v, change, strict=True)]
 
 
-def estimated(moment: Moment, loads: Efforts, h: float, pairs: Sequence[Pair], sweeps: int) -> list[Scalar]:
+def estimated(moment: Snapshot, loads: Efforts, h: float, pairs: Sequence[Pair], sweeps: int) -> list[Scalar]:
     """Return the velocity after a step, about: that of joint space, with contacts by positions."""
     model, q, v = moment.model, moment.q, moment.v
     A = with_diagonal(mass_matrix(model, q), loads.W)

@@ -29,7 +29,7 @@ from typing import NamedTuple
 from cardan._algebra.scalar import log, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Force, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.cone import SMALL
 from cardan._motion.contact.touching import Pair
@@ -97,7 +97,7 @@ def semi_implicit_start(
     holding = [_spring(system, row, part, stiffness, damping) for j in joined for row in j.rows]
     stopping = [_spring(system, row, part, stiffness, damping) for row in ends.rows]
     rows = [spring.row for spring in (*holding, *stopping)]
-    cushions = Cushions(system, start, Moment(model, q, v), pairs, part)
+    cushions = Cushions(system, start, Snapshot(model, q, v), pairs, part)
     falling = part if pairs else 0.0  # what rests feels its weight with what bears it
     for _ in range(parts):
         twists = [b.twist() for b in placed]
@@ -175,7 +175,7 @@ class Cushions:
     """
 
     def __init__(
-        self, system: System, start: Sequence[Placed], moment: Moment, pairs: Sequence[Pair], h: float
+        self, system: System, start: Sequence[Placed], moment: Snapshot, pairs: Sequence[Pair], h: float
     ) -> None:
         self.system, self.start, self.moment, self.h = system, start, moment, h
         touches = Touching(moment, pairs, mass_matrix(moment.model, moment.q), h).touches

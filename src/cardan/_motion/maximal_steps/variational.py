@@ -22,7 +22,7 @@ from collections.abc import Sequence
 
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Force, Motion, Scalar
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import regularization
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.touching import Pair
@@ -92,7 +92,7 @@ def variational_step(
     multipliers, armature, touched = solved(kick, multipliers), model.passive("armature"), None
     if pairs:
         twists = [b.twist() for b in moving(kick, multipliers)]
-        moment, mean = Moment(model, q, v), _mean(system, q, twists, rotors(answering.units, armature, twists))
+        moment, mean = Snapshot(model, q, v), _mean(system, q, twists, rotors(answering.units, armature, twists))
         touched = Touched(system, start, moment, mean, loads.W, h, pairs, iterations * SWEEPS)
         kick = [a + b for a, b in zip(kick, touched.wrenches, strict=True)]
         multipliers = solved(kick, multipliers)

@@ -29,7 +29,7 @@ from typing import Any
 from cardan._algebra.arrays.repeat import repeat
 from cardan._algebra.scalar import is_zero, maximum
 from cardan._algebra.spatial import Motion, Scalar
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import regularization
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.touching import Pair
@@ -79,7 +79,7 @@ def xpbd_step(
         kick, touched = impulses(len(start), units, [h * tau for tau in loads.tau]), None
         flying = started(system, start, kick, h, h)
     else:
-        moment = Moment(model, q, v)
+        moment = Snapshot(model, q, v)
         after = fallen(system, start, moment, loads, h)
         touched = Touched(system, start, moment, after, loads.W, h, pairs, iterations * SWEEPS)
         flying = started(system, start, touched.kick, h, 0.0)

@@ -37,7 +37,7 @@ SOLVERS = ("newton", "cg", "pgs")
 OWN_LAW = "mujoco"
 
 
-class Servo(NamedTuple):
+class DriveActuator(NamedTuple):
     """An actuator there, and the degree of freedom it drives.
 
     Attributes:
@@ -307,19 +307,19 @@ class MuJoCo(Solver):
         return self._batches[key]
 
 
-def _servos(there: Any, model: Model) -> list[Servo]:
+def _servos(there: Any, model: Model) -> list[DriveActuator]:
     """Return the actuators in their order there."""
     return [_servo(there, model, there.actuator(k)) for k in range(there.nu)]
 
 
-def _servo(there: Any, model: Model, actuator: Any) -> Servo:
+def _servo(there: Any, model: Model, actuator: Any) -> DriveActuator:
     name = actuator.name
     joint, _, index = (name, "", "0") if name in model.slices else name.rpartition(":")
     c = model.connection(joint)
     k = min(int(index), c.joint.nv - 1)  # a screw is driven at the second of the joints that emulate it
     is_angle = _is_on_circle(c, k)
     qpos = int(there.jnt_qposadr[there.actuator_trnid[actuator.id, 0]]) if is_angle else -1
-    return Servo(model.v_slice(joint).start + k, c.drive_stiffness[k], c.drive_damping[k], qpos)
+    return DriveActuator(model.v_slice(joint).start + k, c.drive_stiffness[k], c.drive_damping[k], qpos)
 
 
 def _is_on_circle(c: Connection, k: int) -> bool:

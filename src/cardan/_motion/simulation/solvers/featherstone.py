@@ -12,10 +12,10 @@ import numpy as np
 from cardan._algebra.errors import UnknownNameError, UnsupportedError
 from cardan._algebra.spatial import Force, Vector3
 from cardan._dynamics.algorithms import stepping
-from cardan._dynamics.algorithms.drives import Elements, Servo
+from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
-from cardan._dynamics.algorithms.implicit import Moment, implicit_dynamics
-from cardan._dynamics.algorithms.kinematic import Told
+from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
+from cardan._dynamics.algorithms.kinematic import KinematicJoints
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.functions import Function
 from cardan._motion.contact import LAWS, contacts
@@ -223,7 +223,13 @@ class Featherstone(CompiledSolver):
 
 
 def advanced(
-    told: Told, q: Vector, v: Vector, count: Any, servo: Servo, pairs: Sequence[Pair], settings: Settings
+    told: KinematicJoints,
+    q: Vector,
+    v: Vector,
+    count: Any,
+    servo: DriveCommand,
+    pairs: Sequence[Pair],
+    settings: Settings,
 ) -> dict[str, Any]:
     """Return a state after a step."""
     if settings.integrator == "implicit":
@@ -234,20 +240,26 @@ def advanced(
 
 
 def acting(
-    told: Told, q: Vector, v: Vector, count: Any, servo: Servo, pairs: Sequence[Pair], settings: Settings
+    told: KinematicJoints,
+    q: Vector,
+    v: Vector,
+    count: Any,
+    servo: DriveCommand,
+    pairs: Sequence[Pair],
+    settings: Settings,
 ) -> dict[str, Any]:
     """Return the contact forces of a step."""
-    solution = solved_implicitly(Moment(told.model, q, told.v), servo, pairs, settings)
+    solution = solved_implicitly(Snapshot(told.model, q, told.v), servo, pairs, settings)
     found = [in_world(*each) for each in zip(solution.touching, solution.solved.wrenches, strict=True)]
     force, torque, point = zip(*found, strict=True)
     return {"force": list(force), "torque": list(torque), "point": list(point)}
 
 
 def implicit_step(
-    model: Model, q: Vector, v: Vector, servo: Servo, pairs: Sequence[Pair], settings: Settings
+    model: Model, q: Vector, v: Vector, servo: DriveCommand, pairs: Sequence[Pair], settings: Settings
 ) -> tuple[stepping.Moved, Vector, Any]:
     """Return the state after an implicit step, the accelerations and the residual of their solve."""
-    solved = solved_implicitly(Moment(model, q, v), servo, pairs, settings).solved
+    solved = solved_implicitly(Snapshot(model, q, v), servo, pairs, settings).solved
     a = solved.found.a
     return stepping.implicit(model, q, v, a, settings.dt), a, solved.residual
 
@@ -259,10 +271,10 @@ class Solution(NamedTuple):
     touching: Sequence[Contact]
 
 
-def solved_implicitly(moment: Moment, servo: Servo, pairs: Sequence[Pair], settings: Settings) -> Solution:
+def solved_implicitly(moment: Snapshot, servo: DriveCommand, pairs: Sequence[Pair], settings: Settings) -> Solution:
     """Return the accelerations of an implicit step."""
     dt = settings.dt
-    elements = Elements(moment.model, moment.q, moment.v, servo, dt, limits=settings.limits)
+    elements = JointForces(moment.model, moment.q, moment.v, servo, dt, limits=settings.limits)
     elements.add(gyroscopic_efforts(moment, dt))
     if settings.contact is None:
         passes = settings.iterations or (1 if elements.are_lines else 2)
@@ -278,14 +290,14 @@ def in_world(contact: Contact, wrench: Force) -> tuple[Vector3, Vector3, Vector3
 
 
 def explicit_step(
-    model: Model, q: Vector, v: Vector, servo: Servo, settings: Settings
+    model: Model, q: Vector, v: Vector, servo: DriveCommand, settings: Settings
 ) -> tuple[stepping.Moved, Vector, Any]:
     """Return the state after an explicit step, its mean accelerations and the residual, 0."""
 
     def rate(q: Vector, v: Vector) -> Vector:
-        elements = Elements(model, q, v, servo, 0.0, limits=False)
+        elements = JointForces(model, q, v, servo, 0.0, limits=False)
         tau, _ = elements.total(elements.linear())
-        return implicit_dynamics(Moment(model, q, v), tau, dt=settings.dt).a
+        return implicit_dynamics(Snapshot(model, q, v), tau, dt=settings.dt).a
 
     moved = stepping.EXPLICIT[settings.integrator](model, q, v, rate, settings.dt)
     return moved, [(after - before) * (1.0 / settings.dt) for after, before in zip(moved.v, v, strict=True)], 0.0

@@ -9,8 +9,8 @@ from functools import cached_property, partial
 from typing import Any, ClassVar
 
 from cardan._algebra.errors import UnsupportedError
-from cardan._dynamics.algorithms.drives import Servo
-from cardan._dynamics.algorithms.kinematic import Told
+from cardan._dynamics.algorithms.drives import DriveCommand
+from cardan._dynamics.algorithms.kinematic import KinematicJoints
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.functions import Function
 from cardan._motion.contact.touching import Pair
@@ -136,7 +136,13 @@ def _has_inertia(node: Any) -> bool:
 
 
 def advanced(
-    told: Told, q: Vector, v: Vector, count: Any, servo: Servo, pairs: Sequence[Pair], settings: Settings
+    told: KinematicJoints,
+    q: Vector,
+    v: Vector,
+    count: Any,
+    servo: DriveCommand,
+    pairs: Sequence[Pair],
+    settings: Settings,
 ) -> dict[str, Any]:
     """Return a state after a step."""
     start = STARTS[settings.method](**dict(settings.options), pairs=pairs)

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, Protocol
 from numpy.typing import ArrayLike
 
 from cardan._algebra.spatial import Force
-from cardan._dynamics.algorithms.drives import Servo
+from cardan._dynamics.algorithms.drives import DriveCommand
 from cardan._dynamics.algorithms.health import compared, is_sound, kept
-from cardan._dynamics.algorithms.kinematic import Told
+from cardan._dynamics.algorithms.kinematic import KinematicJoints
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.functions import Function, function
 from cardan._motion.contact.touching import Pair
@@ -38,7 +38,7 @@ class StepSettings(Protocol):
     def kinematic(self) -> tuple[str, ...]: ...
 
 
-Outcome = Callable[[Told, Vector, Vector, Any, Servo, Sequence[Pair], Any], dict[str, Any]]
+Outcome = Callable[[KinematicJoints, Vector, Vector, Any, DriveCommand, Sequence[Pair], Any], dict[str, Any]]
 """What is made of a step: `outcome(told, q, v, count, servo, pairs, settings)` returns the results by name."""
 
 
@@ -70,8 +70,8 @@ def step_function(
     ) -> dict[str, Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
         pairs = with_surfaces(settings.pairs, given)
-        told = Told(model, settings.kinematic, q, v, velocity, settings.dt)  # pyright: ignore[reportArgumentType]
-        servo = told.felt(asked(told.model, effort, position, velocity, wrenches))  # pyright: ignore[reportArgumentType]
+        told = KinematicJoints(model, settings.kinematic, q, v, velocity, settings.dt)  # pyright: ignore[reportArgumentType]
+        servo = told.compensate(asked(told.model, effort, position, velocity, wrenches))  # pyright: ignore[reportArgumentType]
         return outcome(told, q, v, count, servo, pairs, settings)  # pyright: ignore[reportArgumentType]
 
     step.__name__ = name
@@ -79,7 +79,7 @@ def step_function(
 
 
 def state_after(
-    told: Told,
+    told: KinematicJoints,
     q: Vector,
     v: Vector,
     count: Any,
@@ -125,7 +125,7 @@ def with_surfaces(pairs: Sequence[ContactPair], surfaces: Sequence[Any]) -> Sequ
 
 def asked(
     model: Model, effort: Vector | None, position: Vector | None, velocity: Vector | None, wrenches: Any = None
-) -> Servo:
+) -> DriveCommand:
     """Return what drives are asked for: by default nothing, to stay in the neutral configuration, at rest.
 
     And the wrenches on the bodies, an array of symbols of shape (nbodies, 6), or None.
@@ -134,4 +134,6 @@ def asked(
     rest = position if position is not None else model.manifold.limit_coordinates(model.manifold.neutral())
     gains = model.passive("drive_stiffness"), model.passive("drive_damping")
     acting = None if wrenches is None else [Force.of(tuple(row)) for row in wrenches]
-    return Servo(still if effort is None else effort, rest, still if velocity is None else velocity, *gains, acting)
+    return DriveCommand(
+        still if effort is None else effort, rest, still if velocity is None else velocity, *gains, acting
+    )
