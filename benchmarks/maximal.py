@@ -57,7 +57,7 @@ def generalised(name: str) -> Any:
                 return algorithms.constrained_forward_dynamics(model, q, v, still).accelerations
             return algorithms.forward_dynamics(model, q, v, still)
 
-        moved = stepping.EXPLICIT[name](model, q, v, rate, STEP)
+        moved = getattr(stepping, name)(model, q, v, rate, STEP)
         return {"q": moved.q, "v": moved.v}
 
     return generalised_step

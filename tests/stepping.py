@@ -32,6 +32,6 @@ def explicit_step(integrator, dt):
         def rate(q, v):
             return implicit_dynamics(Snapshot(model, q, v), [0.0] * model.nv, dt=dt).a
 
-        return stepping.EXPLICIT[integrator](model, q, v, rate, dt)._asdict()
+        return getattr(stepping, integrator)(model, q, v, rate, dt)._asdict()
 
     return step

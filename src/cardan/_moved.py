@@ -21,12 +21,14 @@ WINGS = {
     "_reach": "cli comparison distributed formats generation gym interop pictures verification viewer",
 }
 MOVED = {f"cardan.{name}": f"cardan.{wing}.{name}" for wing, names in WINGS.items() for name in names.split()}
+_MAXIMAL = ("semi_implicit", "variational", "xpbd")
 MOVED |= {
     "cardan.algorithms.collision": "cardan._motion.collision",
     "cardan.algorithms.contact": "cardan._motion.contact",
     "cardan.algorithms.maximal_steps": "cardan._motion.maximal_steps",
     "cardan.robots": "cardan._robot.shipped",
     "cardan.simulation.solvers.mujoco": "cardan._reach.interop.mujoco_solver",
+    **{f"cardan.simulation.solvers.{name}": "cardan._motion.simulation.solvers.maximal" for name in _MAXIMAL},
     "cardan.staging": "cardan._compiler.runtime.staging",
 }
 _CALL = "arguments compiled conversion environment explain function kinds plain references repeated results signature "

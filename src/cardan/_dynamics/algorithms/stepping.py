@@ -180,10 +180,6 @@ def rk4(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
     return Moved(along(along(q, first, twelfth, model), second, twelfth, model), after)
 
 
-EXPLICIT = {"semi_implicit": semi_implicit, "leapfrog": leapfrog, "midpoint": midpoint, "rk4": rk4}
-"""Integrators by name that want accelerations as a function of the state."""
-
-
 def free_accelerations(moment: Snapshot, elements: JointForces, dt: float, passes: int) -> Solved:
     """Return the accelerations of an implicit step that touches nothing.
 

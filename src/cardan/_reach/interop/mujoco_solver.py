@@ -16,7 +16,7 @@ from cardan._dynamics.algorithms.health import BEYOND
 from cardan._dynamics.functions import Function
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.kinematics import wrench_efforts
-from cardan._motion.simulation.solvers.solver import SHARED, YES, Solver, asked_of, checked_steps, left_out
+from cardan._motion.simulation.solvers.solver import SHARED, YES, Solver, checked_steps, control_names, left_out
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world import World
 from cardan._reach.interop.mujoco_forces import ContactReader
@@ -239,8 +239,8 @@ class MuJoCo(Solver):
 
     def _targets(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
         """Return efforts and targets as float64, shape (worlds, nv), and the wrenches on bodies, if any act."""
-        arrays = self._asked(state, control)  # first: it refuses what is no control
-        given = dict(zip(asked_of(control), arrays, strict=True))
+        arrays = self._read_control(state, control)  # first: it refuses what is no control
+        given = dict(zip(control_names(control), arrays, strict=True))
         if control is None:
             given |= dict.fromkeys(("effort", "velocity"), np.zeros_like(given["position"]))
         asked = {name: array.astype(np.float64) for name, array in given.items()}

@@ -147,8 +147,8 @@ class Solver(ABC):
         by = f"solver {type(self).__name__}"
         raise UnsupportedError("the forces at contacts", by, "cardan.solvers.Featherstone(world, dt) tells them")
 
-    def _asked(self, state: State, control: Control | None) -> tuple[np.ndarray, ...]:
-        """Return what `asked_of` names, in each world.
+    def _read_control(self, state: State, control: Control | None) -> tuple[np.ndarray, ...]:
+        """Return what `control_names` names, in each world.
 
         Raises:
             ParameterError: for a state or control of another world, or of another number of worlds or dtype.
@@ -167,7 +167,7 @@ class Solver(ABC):
         ):
             expected = f"a control of {len(v)} worlds (or 1) {own.name!r}, {v.dtype}"
             raise ParameterError("control", got=control, expected=expected)
-        asked = tuple(getattr(control, name) for name in asked_of(control))
+        asked = tuple(getattr(control, name) for name in control_names(control))
         return asked if len(asked[0]) == len(v) else tuple(np.repeat(array, len(v), axis=0) for array in asked)
 
     def _constant(self, name: str, state: State, value: Any) -> np.ndarray:
@@ -218,7 +218,12 @@ class Solver(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what it is made with; what is compiled is made again from that, where it goes."""
-        return {name: value for name, value in vars(self).items() if not isinstance(value, Function)} | {"_kept": {}}
+        made = {name: value for name, value in vars(self).items() if not isinstance(value, Function)}
+        return made | {"_kept": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        vars(self).pop("settings", None)  # worked out from the rest; pickles of 0.1 hold a record of other fields
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.world.name!r}, dt={self.dt:g} s>"
@@ -240,8 +245,8 @@ class CompiledSolver(Solver):
     def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
         """Return the state after some steps; see `Solver.step`."""
         count = checked_steps(steps) * self.substeps
-        arrays, clock = self._asked(state, control), state.clock(self.dt / self.substeps)
-        run = (self._kept.get("run") or self._remembered())(count, asked_of(control))
+        arrays, clock = self._read_control(state, control), state.clock(self.dt / self.substeps)
+        run = (self._kept.get("run") or self._remembered())(count, control_names(control))
         if state.constants:
             arrays += tuple(state.constants[name] for name in self._inputs)
         found = run(state.q, state.v, clock.good, *arrays)
@@ -271,12 +276,12 @@ class CompiledSolver(Solver):
         from cardan._motion.simulation.solvers.stepper import Stepper
 
         count = checked_steps(steps) * self.substeps
-        asked = self._asked(state, control)
+        asked = self._read_control(state, control)
         if control is not None:
             control.hold()
         if len(state) != 1:
             raise ParameterError("state", got=f"{len(state)} worlds", expected="one world; `step` takes several")
-        run = self._bound(count, asked_of(control), packed=True)
+        run = self._bound(count, control_names(control), packed=True)
         state = state.copy()
         asked += tuple(state.constants[name] for name in self._inputs)
         return Stepper(run, state, state.clock(self.dt / self.substeps), asked, count)
@@ -299,7 +304,7 @@ class CompiledSolver(Solver):
         return bind(self.world.model, *asked, *own)
 
 
-def asked_of(control: Control | None) -> tuple[str, ...]:
+def control_names(control: Control | None) -> tuple[str, ...]:
     """Return the names of what a step takes beside the state: the targets alone without a control."""
     return ("position",) if control is None else control.names
 
