@@ -9,7 +9,7 @@ from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.maximal_steps import Efforts
 from cardan._motion.maximal_steps.bodies import System
 from cardan._motion.maximal_steps.non_penetration import Touched, fallen
-from cardan._motion.simulation.driven import driven
+from cardan._motion.simulation.builder import drive_all
 from cardan._motion.simulation.solvers import XPBD, Featherstone, SemiImplicit, Variational
 from cardan.description import Box, Capsule, Plane, Shape, Sphere
 from cardan.errors import UnsupportedError
@@ -107,7 +107,7 @@ def test_a_light_foot_bears_a_heavy_trunk_on_a_driven_leg(make, ratio):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @every
 def test_a_quadruped_stands_on_its_drives(make, dtype):
-    world = driven(cardan.robots.quadruped(), Drive(80.0, 2.0)).world(base="floating", ground=True)
+    world = drive_all(cardan.robots.quadruped(), Drive(80.0, 2.0)).world(base="floating", ground=True)
     q = world.initial.copy()
     q[2], q[7:] = 0.383, np.tile([0.0, 0.6, -1.2], 4)
     control = world.control(dtype=dtype)

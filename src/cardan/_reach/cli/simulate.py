@@ -24,7 +24,7 @@ from cardan._dynamics.functions import (
 )
 from cardan._motion.contact import LAWS
 from cardan._motion.simulation import Control, State, World, solvers
-from cardan._motion.simulation.driven import driven
+from cardan._motion.simulation.builder import drive_all
 from cardan._motion.simulation.solvers import Solver, Trajectory
 from cardan._motion.simulation.standing import stand
 from cardan._reach.cli.options import (
@@ -189,7 +189,7 @@ def world_of(args: argparse.Namespace) -> World:
     """Return the robot of FILE in a world, with drives and on ground if that is asked for."""
     mechanism = locked(args, load_mechanism(args.file, **reading(args)))
     if args.pd:
-        mechanism = driven(mechanism, Drive(*args.pd))
+        mechanism = drive_all(mechanism, Drive(*args.pd))
     ground = args.base == "floating" if args.ground is None else args.ground
     world = mechanism.world(args.base, ground=ground)
     pattern = [] if args.contact == "none" else args.contacts
