@@ -28,6 +28,8 @@ MOVED |= {
     "cardan.algorithms.maximal_steps": "cardan._motion.maximal_steps",
     "cardan.robots": "cardan._robot.shipped",
     "cardan.simulation.solvers.mujoco": "cardan._reach.interop.mujoco_solver",
+    "cardan.simulation.clock": "cardan._motion.simulation.state",
+    "cardan.simulation.constants": "cardan._motion.simulation.arrays",
     **{f"cardan.simulation.solvers.{name}": "cardan._motion.simulation.solvers.maximal" for name in _MAXIMAL},
     "cardan.staging": "cardan._compiler.runtime.staging",
 }

@@ -1,12 +1,18 @@
-"""Articulations: the trees of a world, under their names."""
+"""Articulations: the trees of a world, under their names; and how names are chosen by patterns."""
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from cardan._algebra.errors import MechanismError
+from cardan._algebra.errors import MechanismError, ParameterError, UnknownNameError
 from cardan._robot.model import WORLD, Connection, Model
+
+Pattern = str | re.Pattern[str] | Sequence[str]
+"""Names as file names are matched (`"robot*"`), a list of such, or a compiled regular expression for whole names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +96,39 @@ def _check_contiguous(model: Model, name: str, chosen: set[str], own: list[Conne
             + (f"joints {between[:6]} stand between its own" if own else "has no joint")
             + "; add the joints of an articulation one after the other."
         )
+
+
+def select_names(kind: str, names: Sequence[str], pattern: Any, where: str = "view") -> list[str]:
+    """Return the names a pattern matches, in their own order.
+
+    Args:
+        kind: what has the names, for messages.
+        names: all there are.
+        pattern: as file names have them (`"robot*"`), a list of such, or a compiled regular expression.
+        where: for messages.
+
+    Raises:
+        UnknownNameError: if nothing matches; for a list, if something in it matches nothing.
+        ParameterError: for another thing.
+    """
+    tests = [pattern] if isinstance(pattern, (str, re.Pattern)) else _listed(kind, pattern)
+    matched: set[str] = set()
+    for test in tests:
+        found = {name for name in names if _matches(name, test)}
+        if not found:
+            shown = test if isinstance(test, str) else test.pattern
+            raise UnknownNameError(f"{kind} that matches the pattern, nor one", shown, names, where)
+        matched |= found
+    return [name for name in names if name in matched]
+
+
+def _listed(kind: str, pattern: Any) -> list[Any]:
+    tests = list(pattern) if isinstance(pattern, (list, tuple, set, frozenset)) else []
+    if not tests or not all(isinstance(test, (str, re.Pattern)) for test in tests):
+        expected = "a pattern such as 'leg*', a list of names, or a compiled regular expression"
+        raise ParameterError(f"pattern of {kind}", got=pattern, expected=expected)
+    return tests
+
+
+def _matches(name: str, test: Any) -> bool:
+    return bool(test.fullmatch(name)) if isinstance(test, re.Pattern) else fnmatch.fnmatchcase(name, test)

@@ -19,9 +19,8 @@ from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._algebra.words import Explained
 from cardan._motion.simulation.articulation import Articulation, articulation
 from cardan._motion.simulation.pairs import Disabled, contact_pairs
-from cardan._motion.simulation.roots import moves_freely
-from cardan._motion.simulation.standing import stood, warn_of_start
-from cardan._motion.simulation.world import World, default_targets
+from cardan._motion.simulation.standing import moves_freely, stood, warn_of_start
+from cardan._motion.simulation.world import World
 from cardan._robot.description import Mechanism, Plane, Shape, editing
 from cardan._robot.geometry.shapes import ALL_BITS, Geometry
 from cardan._robot.joints import FreeFlyer, Joint, Limits, Mimic
@@ -392,6 +391,7 @@ class WorldBuilder(Explained):
         families = {b: name for name, a in ordered.items() if name not in self._colliding for b in a.bodies}
         apart = self._apart.union(mechanism.disabled_contacts)
         pairs = contact_pairs(model, mechanism.shapes, apart, rest.tolist(), keep_overlapping, families, self._together)
+        neutral = np.array(model.manifold.limit_coordinates(model.neutral().tolist()), dtype=float).reshape(model.nv)
         world = World(
             model=model,
             mechanism=mechanism,
@@ -401,7 +401,7 @@ class WorldBuilder(Explained):
             orphans=orphans,
             initial=stood(model, pairs.touching, rest, free),
             initial_velocity=_along_v(model, np.zeros(model.nv), self.v),
-            targets=_along_v(model, default_targets(model), self.targets),
+            targets=_along_v(model, neutral, self.targets),
         )
         warn_of_start(world)
         movable = _movable(model, ordered) if movable_bases else {}

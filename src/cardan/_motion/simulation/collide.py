@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,14 +16,12 @@ from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.call.function import Function, function
 from cardan._motion.collision import FAR, Candidate, Two, check_page, points, points_of
+from cardan._motion.simulation.pairs import ContactPair
+from cardan._motion.simulation.state import State
+from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.geometry.shapes import Geometry, Sphere
 from cardan._robot.model import Model
-
-if TYPE_CHECKING:
-    from cardan._motion.simulation.pairs import ContactPair
-    from cardan._motion.simulation.state import State
-    from cardan._motion.simulation.world import World
 
 
 class ContactPoints(NamedTuple):
@@ -86,10 +84,10 @@ def _together(found: Sequence[Candidate]) -> ContactPoints:
     return ContactPoints(gaps, [c.point for c in found], [c.normal for c in found])
 
 
-_FUNCTIONS: WeakKeyDictionary[World, tuple[Function[..., Any], np.ndarray]] = WeakKeyDictionary()
+_FUNCTIONS: WeakKeyDictionary[WorldContents, tuple[Function[..., Any], np.ndarray]] = WeakKeyDictionary()
 
 
-def collide(world: World, state: State) -> Contacts:
+def collide(world: WorldContents, state: State) -> Contacts:
     """Return where the shapes of a world's pairs touch, or nearly, in a state: see `World.collide`."""
     if state.world is not world:
         raise ParameterError("state to collide", got=state, expected=f"a state of {world!r}")

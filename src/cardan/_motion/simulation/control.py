@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +11,8 @@ from cardan._algebra.errors import ParameterError, check_known
 from cardan._algebra.words import Explained
 from cardan._motion.simulation.arrays import checked_dtype, chosen_rows, filled
 from cardan._motion.simulation.kinematics import mass_centers
-
-if TYPE_CHECKING:
-    from cardan._motion.simulation.state import State
-    from cardan._motion.simulation.world import World
+from cardan._motion.simulation.state import State
+from cardan._motion.simulation.world_contents import WorldContents
 
 NAMES = ("effort", "position", "velocity")
 
@@ -44,7 +42,7 @@ class Control(Explained):
 
     __slots__ = ("_effort", "_held", "_position", "_velocity", "_wrenches", "world")
 
-    def __init__(self, world: World, worlds: int = 1, dtype: Any = "float64") -> None:
+    def __init__(self, world: WorldContents, worlds: int = 1, dtype: Any = "float64") -> None:
         shape, kind = (whole("number of worlds", worlds, 0), world.model.nv), checked_dtype(dtype)
         self.world = world
         self._effort, self._velocity = np.zeros(shape, kind), np.zeros(shape, kind)
@@ -210,7 +208,11 @@ class Control(Explained):
 
 
 def _rebuilt(
-    world: World, effort: np.ndarray, position: np.ndarray, velocity: np.ndarray, wrenches: np.ndarray | None = None
+    world: WorldContents,
+    effort: np.ndarray,
+    position: np.ndarray,
+    velocity: np.ndarray,
+    wrenches: np.ndarray | None = None,
 ) -> Control:
     control = Control.__new__(Control)
     control.world, control._effort, control._position, control._velocity = world, effort, position, velocity

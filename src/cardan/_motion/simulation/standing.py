@@ -1,4 +1,7 @@
-"""Robots on the ground before they move: how high they are above it, and putting them there.
+"""Where robots stand: moving whole articulations in the world, and putting them on the ground before they move.
+
+With the root's joint X_wl = P J(q) C^-1, from the world's frame P to the link's frame C: of a floating one q is found
+for a given X_wl, of a fixed one P = X_wl C J(q)^-1; its other joints on the world, if any, keep their places beside P.
 
 With n the normal of a plane through the point p and h the support function of a shape at X = (R, t), the gap between
 both is n . (t - p) - h(-R^T n) (`cardan.geometry.support`), of meshes, too.
@@ -8,25 +11,30 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.arrays import stack
-from cardan._algebra.errors import MissingExtraError, ParameterError, StartWarning, first_of, levels_inside
-from cardan._algebra.spatial import SE3, Vector3
+from cardan._algebra.errors import (
+    MechanismError,
+    MissingExtraError,
+    ParameterError,
+    StartWarning,
+    first_of,
+    levels_inside,
+)
+from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._motion.simulation.articulation import Articulation
 from cardan._motion.simulation.kinematics import body_poses
 from cardan._motion.simulation.pairs import ContactPair, depth, is_of_one_tree
-from cardan._motion.simulation.roots import frame_of, root_joint
+from cardan._motion.simulation.state import State
+from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import Mesh, Plane
 from cardan._robot.geometry.support import SUPPORT, reach
+from cardan._robot.joints import Distance, Joint
 from cardan._robot.model import Connection, Model
-
-if TYPE_CHECKING:
-    from cardan._motion.simulation.articulation import Articulation
-    from cardan._motion.simulation.state import State
-    from cardan._motion.simulation.world import World
 
 LEVEL = 0.7
 """The least upward part of a ground's normal: what is steeper, by about 45 degrees, is a wall."""
@@ -140,7 +148,7 @@ def stand(state: State) -> None:
             state.q[:, own] = raised(c, before, by, frame_of(state, c, "parent_pose", rows))
 
 
-def _poses_of(world: World, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> PoseOf:
+def _poses_of(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> PoseOf:
     """Return where bodies are in worlds, by one call of a compiled function."""
     bodies = list(dict.fromkeys(pair.a for pair in world.pairs if isinstance(pair.shape_b, Plane)))
     found = body_poses(world.model, q, bodies=bodies, **constants) if bodies else ()
@@ -175,7 +183,7 @@ def _poses_at(model: Model, q: np.ndarray) -> PoseOf:
 # --- starts that cannot be meant ---
 
 
-def warn_of_start(world: World) -> None:
+def warn_of_start(world: WorldContents) -> None:
     """Warn of what would be thrown by the ground, or another body, or fall through it, from where a world begins.
 
     Meshes are looked at only where they float: reading them takes time.
@@ -244,3 +252,74 @@ def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
             "q= or pose=; cardan.simulation.stand(state) puts what floats on level ground."
         )
         warnings.warn(StartWarning(message, deep), stacklevel=levels_inside())
+
+
+# --- whole articulations, anywhere ---
+
+
+def move_root(state: State, a: Articulation, rows: np.ndarray, poses: np.ndarray) -> None:
+    """Put an articulation's root link at poses, (rows, 7), in some of the worlds.
+
+    Raises:
+        MechanismError: if it is fixed on the world and nothing of that is an input.
+    """
+    c, X = root_joint(state.world.model, a), SE3.from_quaternion(poses[..., 3:], poses[..., :3])
+    iq = state.world.model.q_slice(c.name)
+    if a.is_floating:
+        X_joint = frame_of(state, c, "parent_pose", rows).inverse() @ X @ frame_of(state, c, "child_pose", rows)
+        state.q[rows, iq] = stack(tuple(c.joint.nearest_configuration(X_joint)))
+        return
+    inputs = _movable(state, a)
+    J = c.joint.transform(tuple(state.q[rows, iq].T.astype(float)))
+    P = X @ frame_of(state, c, "child_pose", rows) @ J.inverse()
+    for name, joint in inputs.items():
+        beside = c.parent_pose.inverse() @ state.world.model.connection(joint).parent_pose
+        state.constants[name][rows] = (P @ beside).matrix()
+
+
+def turn_root(state: State, a: Articulation, rows: np.ndarray, twists: np.ndarray) -> None:
+    """Give an articulation's root link twists, (rows, 6), in some of the worlds.
+
+    Raises:
+        MechanismError: for others than 0, if it is fixed on the world.
+    """
+    if not a.is_floating:
+        if twists.any():
+            raise MechanismError(f"articulation {a.name!r} does not float: its root moves by its joints' velocities.")
+        return
+    c, model = root_joint(state.world.model, a), state.world.model
+    V = frame_of(state, c, "child_pose", rows).inverse_act(Motion.of(tuple(twists.T.astype(float))))
+    q = tuple(state.q[rows, model.q_slice(c.name)].T.astype(float))
+    S = np.swapaxes(stack([column.scalars() for column in c.joint.motion_subspace(q)]), -1, -2)
+    state.v[rows, model.v_slice(c.name)] = np.linalg.solve(S, stack(V.scalars())[..., None])[..., 0]
+
+
+def root_joint(model: Model, a: Articulation) -> Connection:
+    """Return the joint by which an articulation hangs on the world."""
+    return next(c for c in model.connections if c.child == a.root)
+
+
+def _movable(state: State, a: Articulation) -> dict[str, str]:
+    if a.name not in state.world.movable:
+        joint = root_joint(state.world.model, a).name
+        raise MechanismError(
+            f"articulation {a.name!r} hangs on the world by {joint!r}, which does not float: its place is "
+            "written into the program. Make the world with movable_bases=True (WorldBuilder.finalize, "
+            "Mechanism.world), which gives every world its own; what closes a loop on the world cannot be moved."
+        )
+    return dict(state.world.movable[a.name])
+
+
+def moves_freely(joint: Joint) -> bool:
+    """Return whether a joint neither holds nor bounds nor pulls: a tether does."""
+    return joint.is_floating and not joint.has_efforts and not isinstance(joint, Distance)
+
+
+def frame_of(state: State, c: Connection, constant: str, rows: np.ndarray) -> SE3:
+    """Return a joint's frame in one of its bodies: the model's, or that of each world if it is an input."""
+    model = state.world.model
+    for name, given in model.inputs.items():
+        if given.constant == constant and given.owner in (None, c.name):
+            X = state.constants[name][rows].astype(float)
+            return SE3.of(X if given.owner else X[:, model.joint_names.index(c.name)])
+    return getattr(c, constant)

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,14 +22,10 @@ from cardan._dynamics.algorithms.health import BEYOND
 from cardan._dynamics.call.arguments import check_configuration, numeric_array
 from cardan._dynamics.coordinates import conventions
 from cardan._dynamics.functions import eval_fk, eval_ik
-from cardan._motion.simulation.arrays import checked_dtype, filled
-from cardan._motion.simulation.clock import MOST, Clock
-from cardan._motion.simulation.constants import Constants
+from cardan._motion.simulation.arrays import Constants, checked_dtype, filled
 from cardan._motion.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
+from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.model.annotations import Annotations
-
-if TYPE_CHECKING:
-    from cardan._motion.simulation.world import World
 
 REACH = 1e-6
 """How far links may be from where they are put, relative to the size of what is written [m, rad]; see `State.poses`."""
@@ -42,6 +38,43 @@ FOUND = ("q", "v", "warm", "residual")
 """The arrays of a state that come from a solver as they are."""
 
 SAVED = ("q", "v", "time", "warm", "residual", "diverged")
+
+
+MOST = 2**20
+"""Steps counted from one beginning: so many, and far more in one call, are exact in single precision."""
+
+
+class Clock(NamedTuple):
+    """How many steps of one length were good since the time was known last.
+
+    Attributes:
+        start: the time then [s], shape (worlds,), which nobody writes.
+        lost: which worlds had diverged by then, likewise.
+        dt: the length of a step [s].
+        taken: how many steps were to be taken since.
+        good: how many of them were good, shape (worlds,), of the state's dtype: a compiled step counts on.
+    """
+
+    start: np.ndarray
+    lost: np.ndarray
+    dt: float
+    taken: int
+    good: np.ndarray
+
+    @staticmethod
+    def at(time: np.ndarray, diverged: np.ndarray, dtype: np.dtype, dt: float = 0.0) -> Clock:
+        """Return the clock that begins at a time [s]; the arrays are copied."""
+        return Clock(time.copy(), diverged.copy(), dt, 0, np.zeros(len(time), dtype))
+
+    @property
+    def time(self) -> np.ndarray:
+        """Time in each world [s], an array of its own."""
+        return self.start + self.good.astype(np.float64) * self.dt
+
+    @property
+    def diverged(self) -> np.ndarray:
+        """Whether a step found no finite result, an array of its own."""
+        return self.lost | (self.good < self.taken)
 
 
 class State(Explained, metaclass=ExplainedType):
@@ -75,7 +108,13 @@ class State(Explained, metaclass=ExplainedType):
     __slots__ = ("_clock", "_constants", "_diverged", "_q", "_residual", "_time", "_v", "_warm", "world")
 
     def __init__(
-        self, world: World, worlds: int = 1, dtype: Any = "float64", q: Any = None, v: Any = None, constants: Any = None
+        self,
+        world: WorldContents,
+        worlds: int = 1,
+        dtype: Any = "float64",
+        q: Any = None,
+        v: Any = None,
+        constants: Any = None,
     ) -> None:
         count, kind, model = whole("number of worlds", worlds, 0), checked_dtype(dtype), world.model
         self.world = world
@@ -86,11 +125,11 @@ class State(Explained, metaclass=ExplainedType):
         self.v = world.initial_velocity if v is None else v
         own = world.constants()
         spread = {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
-        self._constants = Constants(world, spread)
+        self._constants = Constants(world.model, spread)
         self._constants.update_all(constants or {})
 
     @classmethod
-    def of_arrays(cls, world: World, clock: Clock, found: Iterable[np.ndarray], constants: Constants) -> State:
+    def of_arrays(cls, world: WorldContents, clock: Clock, found: Iterable[np.ndarray], constants: Constants) -> State:
         """Return the state that holds these very arrays, unchecked; of `found` those that `FOUND` names.
 
         Args:
@@ -277,7 +316,7 @@ class State(Explained, metaclass=ExplainedType):
 
     @staticmethod
     def from_newton(
-        world: World,
+        world: WorldContents,
         *,
         joint_q: Any = None,
         joint_qd: Any = None,
@@ -374,7 +413,7 @@ class State(Explained, metaclass=ExplainedType):
         clock = Clock(clock.start, clock.lost, clock.dt, clock.taken + steps, good)
         if out is not None:
             return self._checked(out)._overwritten(found, clock, self._constants)
-        constants = self._constants.copied() if self._constants else self._constants
+        constants = self._constants.copy() if self._constants else self._constants
         return State.of_arrays(self.world, clock, map(np.ascontiguousarray, found), constants)
 
     def _checked(self, out: Any) -> State:
@@ -422,7 +461,7 @@ class State(Explained, metaclass=ExplainedType):
     def copy(self) -> State:
         """Return a state that can be changed without changing this one."""
         found = [getattr(self, name).copy() for name in FOUND]
-        return State.of_arrays(self.world, self.clock(self._clock.dt), found, self._constants.copied())
+        return State.of_arrays(self.world, self.clock(self._clock.dt), found, self._constants.copy())
 
     __copy__ = copy
 
@@ -465,7 +504,7 @@ class State(Explained, metaclass=ExplainedType):
         write_whole({Path(file): lambda stream: np.savez(stream, **arrays)})  # pyright: ignore
 
     @staticmethod
-    def load(world: World, file: str | os.PathLike[str]) -> State:
+    def load(world: WorldContents, file: str | os.PathLike[str]) -> State:
         """Return the state a file holds.
 
         Args:
@@ -504,7 +543,7 @@ class Divergence(NamedTuple):
     joint: str | None
 
 
-def _of_joints(world: World, joint_q: Any, joint_qd: Any, dtype: Any) -> State:
+def _of_joints(world: WorldContents, joint_q: Any, joint_qd: Any, dtype: Any) -> State:
     """Return the state of Newton's coordinates and velocities of joints."""
     there = conventions.to("newton", world.model)
     q = _worlds("joint_q", joint_q, (there.nq,))
@@ -522,18 +561,18 @@ def _worlds(name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
     return array.reshape(-1, *core)
 
 
-def _rebuilt(world: World, arrays: Mapping[str, Any], constants: Mapping[str, Any]) -> State:
+def _rebuilt(world: WorldContents, arrays: Mapping[str, Any], constants: Mapping[str, Any]) -> State:
     clock = Clock.at(arrays["time"], arrays["diverged"], arrays["q"].dtype)
-    return State.of_arrays(world, clock, [arrays[name] for name in FOUND], Constants(world, constants))
+    return State.of_arrays(world, clock, [arrays[name] for name in FOUND], Constants(world.model, constants))
 
 
-def _kind(world: World) -> str:
+def _kind(world: WorldContents) -> str:
     """Return what a world's coordinates belong to, as text: its model's digest but for annotations, or its looks."""
     bare = replace(world.model, annotations=Annotations())
     return bare.digest or repr((world.name, world.model.joint_names, world.model.nq, world.model.nv))
 
 
-def _checked(world: World, arrays: dict[str, np.ndarray], file: str) -> State:
+def _checked(world: WorldContents, arrays: dict[str, np.ndarray], file: str) -> State:
     missing = [name for name in (*SAVED, "world") if name not in arrays]
     if missing:
         raise DescriptionError([Fault(file, 0, f"holds no state of cardan: {', '.join(missing)} missing")])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,18 +12,16 @@ from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, U
 from cardan._algebra.words import Explained
 from cardan._dynamics.call.arguments import check_configuration, check_finite, numeric_array
 from cardan._dynamics.functions import frame_velocity, jacobian, mass_matrix
-from cardan._motion.simulation.arrays import chosen_rows
-from cardan._motion.simulation.articulation import Articulation
-from cardan._motion.simulation.constants import check_range, is_limit
+from cardan._motion.simulation.arrays import check_range, chosen_rows, is_limit
+from cardan._motion.simulation.articulation import Articulation, select_names
+from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.kinematics import body_poses
-from cardan._motion.simulation.roots import move_root, turn_root
-from cardan._motion.simulation.selection import chosen, is_of, types
+from cardan._motion.simulation.standing import move_root, turn_root
+from cardan._motion.simulation.state import State
+from cardan._motion.simulation.world_contents import WorldContents
+from cardan._robot.joints import Joint, Reversed
+from cardan._robot.model import Model
 from cardan._robot.model.inputs import ALONG_V, INERTIAL, POSES
-
-if TYPE_CHECKING:
-    from cardan._motion.simulation.control import Control
-    from cardan._motion.simulation.state import State
-    from cardan._motion.simulation.world import World
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -79,7 +77,7 @@ class View(Explained):
         ((4, 1, 1, 6), (1, 7))
     """
 
-    world: World
+    world: WorldContents
     articulations: tuple[Articulation, ...]
     joints: tuple[tuple[str, ...], ...]
     links: tuple[tuple[str, ...], ...]
@@ -327,9 +325,9 @@ class View(Explained):
         if name not in self._of(state).constants:
             hint = f"take the states from world.with_inputs({name!r})"
             raise MechanismError(f"{name!r} is written into the program of world {self.world.name!r}: {hint}.")
-        limit = is_limit(state.world, name)
+        limit = is_limit(self.world.model, name)
         if not limit:
-            check_range("view", state.world, name, numeric_array("view", name, values))
+            check_range("view", self.world.model, name, numeric_array("view", name, values))
         array = state.constants[name].copy()
         self._write(kind, name, array, values, worlds, indices, infinite=limit)
         state.constants[name] = array
@@ -395,7 +393,7 @@ class View(Explained):
 
 
 def view(
-    world: World,
+    world: WorldContents,
     pattern: Any,
     joints: Any,
     links: Any,
@@ -405,9 +403,9 @@ def view(
     exclude_links: Any,
 ) -> View:
     """Return a selection; see `World.view`."""
-    names = chosen("articulation", tuple(world.articulations), pattern)
+    names = select_names("articulation", tuple(world.articulations), pattern)
     own = [world.articulations[name] for name in names]
-    kinds, others = types("include", include), types("exclude", exclude)
+    kinds, others = joint_types("include", include), joint_types("exclude", exclude)
     model = world.model
     moving = [j for a in own for j in a.joints if model.v_slice(j).stop > model.v_slice(j).start]
     picked = _picked("joint", moving, moving, joints, exclude_joints)
@@ -431,10 +429,10 @@ def _picked(kind: str, names: Sequence[str], usual: Sequence[str], pattern: Any,
     Raises:
         UnknownNameError: if nothing is left, or nothing to exclude is found.
     """
-    found = list(usual) if pattern is None else chosen(kind, names, pattern)
+    found = list(usual) if pattern is None else select_names(kind, names, pattern)
     if excluded is None:
         return found
-    left_out = set(chosen(f"excluded {kind}", names, excluded))
+    left_out = set(select_names(f"excluded {kind}", names, excluded))
     kept = [name for name in found if name not in left_out]
     if found and not kept:
         raise UnknownNameError(f"{kind} that is left when those are excluded", str(excluded), names, where="view")
@@ -463,3 +461,17 @@ def _given(
         raise ShapeError("view", name, got=array.shape, expected=expected) from None
     check_finite("view", name, np.where(np.isinf(full), 0.0, full) if infinite else np.asarray(full), full.shape[:1])
     return rows, full
+
+
+def joint_types(what: str, given: Any) -> tuple[type[Joint], ...]:
+    """Return joint classes as a tuple, or raise `ParameterError`."""
+    kinds = (given,) if isinstance(given, type) else tuple(given)
+    if not all(isinstance(kind, type) and issubclass(kind, Joint) for kind in kinds):
+        raise ParameterError(what, got=given, expected="classes of joints, such as cardan.joints.Revolute")
+    return kinds
+
+
+def is_of(model: Model, joint: str, kinds: tuple[type[Joint], ...]) -> bool:
+    """Return whether a joint is of some classes; a reversed one is what it reverses."""
+    own = model.joint(joint)
+    return isinstance(own.joint if isinstance(own, Reversed) else own, kinds)

@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import MechanismError, ParameterError, first_of, visible
-from cardan._algebra.manifolds.scalar_coordinates import scalar_coordinates
-from cardan._algebra.words import Explained, ExplainedType
+from cardan._algebra.errors import ParameterError, first_of, visible
 from cardan._dynamics.algorithms.tree import supports
-from cardan._motion.contact.compliant import DISSIPATION
-from cardan._motion.simulation.articulation import Articulation
+from cardan._motion.simulation.articulation import Pattern, select_names
+from cardan._motion.simulation.collide import collide
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.pairs import ContactPair
-from cardan._motion.simulation.selection import chosen
 from cardan._motion.simulation.standing import warn_of_deep_state
 from cardan._motion.simulation.state import State
-from cardan._robot.description import Mechanism, Shape
+from cardan._motion.simulation.view import View, view
+from cardan._motion.simulation.world_contents import CONTACT_INPUTS, WorldContents
+from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD, Model
 from cardan._robot.model.table import aligned
 
-if TYPE_CHECKING:
-    from cardan._motion.simulation.collide import Contacts
-    from cardan._motion.simulation.view import View
 
-
-CONTACT_INPUTS = {f"contact_{name}": name for name in ("friction", "restitution", "stiffness", "dissipation")}
-"""What can be given for each world of each pair of shapes, and what a `Material` calls it."""
-
-
-@dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
-class World(Explained, metaclass=ExplainedType):
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class World(WorldContents):
     """Everything that moves and touches, made by `WorldBuilder.finalize()` or `Mechanism.world()`. Immutable.
 
     Many worlds of this kind are the leading axis of a `State`.
@@ -77,35 +67,6 @@ class World(Explained, metaclass=ExplainedType):
         True
     """
 
-    model: Model
-    mechanism: Mechanism
-    articulations: Mapping[str, Articulation]
-    pairs: tuple[ContactPair, ...]
-    overlapping: tuple[str, ...]
-    orphans: tuple[str, ...]
-    initial: np.ndarray
-    initial_velocity: np.ndarray
-    targets: np.ndarray
-    movable: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    contact_inputs: tuple[str, ...] = ()
-    kinematic: tuple[str, ...] = ()
-    links: tuple[str, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "links", self.model.link_names)
-        for pair in self.pairs:
-            _check_that_it_moves(self.model, pair)
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self.model.name
-
-    @property
-    def shapes(self) -> tuple[Shape, ...]:
-        """Visual and collision shapes, in document order."""
-        return self.mechanism.shapes
-
     # --- tables in document order ---
 
     @property
@@ -143,11 +104,6 @@ class World(Explained, metaclass=ExplainedType):
         """For each joint, how many of its degrees of freedom turn [-]: shape (njoints,)."""
         return np.diff(self.v_starts) - self.num_linear
 
-    @property
-    def limits(self) -> np.ndarray:
-        """Smallest and largest positions [rad, m], shape (nv, 2), in the coordinates `cardan.limit_coordinates`."""
-        return np.column_stack([self.model.lower, self.model.upper])
-
     # --- states ---
 
     def state(self, worlds: int = 1, dtype: Any = "float64", q: Any = None, v: Any = None, **constants: Any) -> State:
@@ -181,40 +137,7 @@ class World(Explained, metaclass=ExplainedType):
         """
         return Control(self, worlds, dtype)
 
-    def centre(self, q: Any = None) -> np.ndarray:
-        """Return a configuration at the middle of the limits.
-
-        Coordinates that are their own limit coordinates (angles and lengths) are put between two finite limits; the
-        others stay: those of orientations, (cos, sin) pairs, and where there is no limit.
-
-        Args:
-            q: the configuration the others are taken from, shape (..., nq); by default `initial`.
-
-        Returns:
-            Configurations [rad, m], shape (..., nq).
-        """
-        centred = np.array(self.initial if q is None else q, dtype=float)
-        lower, upper = self.model.lower, self.model.upper
-        for iq, iv in scalar_coordinates(self.model.manifold):
-            if np.isfinite([lower[iv], upper[iv]]).all():
-                centred[..., iq] = 0.5 * lower[iv] + 0.5 * upper[iv]
-        return centred
-
     # --- other worlds of the same kind ---
-
-    def moves_like(self, other: World) -> bool:
-        """Return whether states and controls of the other world are this one's, too: it is made of the same.
-
-        So is a world that was pickled.
-
-        Args:
-            other: a world.
-        """
-        if self is other:
-            return True
-        mine, theirs = ((w.contact_inputs, w.kinematic, w.pairs) for w in (self, other))
-        same = mine == theirs
-        return same and self.model == other.model
 
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> World:
         """Return the world with some of its constants given for every world: `State.constants` holds them.
@@ -235,17 +158,6 @@ class World(Explained, metaclass=ExplainedType):
         model = self.model.with_inputs(*others, **owned) if others or owned else self.model
         return replace(self, model=model, contact_inputs=(*self.contact_inputs, *touching))
 
-    def constants(self) -> dict[str, np.ndarray]:
-        """Return this world's own values of what is given for each world, by name: of contacts, then of the model.
-
-        Returns:
-            By name [in its unit, see `with_inputs`]; of contacts first.
-        """
-        surfaces = [p.material for p in self.pairs]
-        surfaces = [replace(s, dissipation=DISSIPATION) if s.dissipation is None else s for s in surfaces]
-        own = {name: [getattr(surface, CONTACT_INPUTS[name]) for surface in surfaces] for name in self.contact_inputs}
-        return {name: np.array(values, dtype=float) for name, values in own.items()} | self.model.input_values()
-
     def collide(self, state: State) -> Contacts:
         """Return where the shapes of `pairs` touch, or nearly, at the state's present coordinates.
 
@@ -259,11 +171,9 @@ class World(Explained, metaclass=ExplainedType):
             UnsupportedError: for a pair of shapes cardan's own collision does not know, such as meshes.
             ParameterError: for a state of another world.
         """
-        from cardan._motion.simulation.collide import collide
-
         return collide(self, state)
 
-    def with_contacts(self, pattern: str | re.Pattern[str] | Sequence[str]) -> World:
+    def with_contacts(self, pattern: Pattern) -> World:
         """Return the world with some of its pairs of shapes alone; the others pass through one another.
 
         Args:
@@ -277,11 +187,11 @@ class World(Explained, metaclass=ExplainedType):
             return replace(self, pairs=())
         labels = {pair.name: _labels(pair) for pair in self.pairs}
         known = sorted({e for own in labels.values() for e in own})
-        names = chosen("pair, shape or body", known, pattern, where=f"contacts of world {self.name!r}")
+        names = select_names("pair, shape or body", known, pattern, where=f"contacts of world {self.name!r}")
         kept = tuple(pair for pair in self.pairs if not labels[pair.name].isdisjoint(names))
         return replace(self, pairs=kept)
 
-    def with_kinematic(self, pattern: str | re.Pattern[str] | Sequence[str]) -> World:
+    def with_kinematic(self, pattern: Pattern) -> World:
         """Return the world with some joints that move as they are told, whatever pushes: belts, lifts, cranks.
 
         In every step such a joint has the velocity `Control.velocity` at its end (0 without a control), and its
@@ -300,7 +210,7 @@ class World(Explained, metaclass=ExplainedType):
             ('shoulder',)
         """
         own = [c.name for c in self.model.connections if c.joint.nv and not isinstance(c.joint, Mimic)]
-        told = tuple(joint for joint in own if joint in {*self.kinematic, *chosen("joint", own, pattern)})
+        told = tuple(joint for joint in own if joint in {*self.kinematic, *select_names("joint", own, pattern)})
         still = {WORLD, *self._moved_by(told)}
         pairs = tuple(pair for pair in self.pairs if not {pair.a, pair.b} <= still)
         return replace(self, kinematic=told, pairs=pairs)
@@ -316,14 +226,14 @@ class World(Explained, metaclass=ExplainedType):
 
     def view(
         self,
-        pattern: str | re.Pattern[str] | Sequence[str] = "*",
-        joints: str | re.Pattern[str] | Sequence[str] | None = None,
-        links: str | re.Pattern[str] | Sequence[str] | None = None,
+        pattern: Pattern = "*",
+        joints: Pattern | None = None,
+        links: Pattern | None = None,
         include: Sequence[type[Any]] = (),
         exclude: Sequence[type[Any]] = (),
         *,
-        exclude_joints: str | re.Pattern[str] | Sequence[str] | None = None,
-        exclude_links: str | re.Pattern[str] | Sequence[str] | None = None,
+        exclude_joints: Pattern | None = None,
+        exclude_links: Pattern | None = None,
     ) -> View:
         """Return a selection of articulations, and of their joints and links, to read and write states through.
 
@@ -343,8 +253,6 @@ class World(Explained, metaclass=ExplainedType):
 
         Peers: Newton `ArticulationView`.
         """
-        from cardan._motion.simulation.view import view
-
         return view(self, pattern, joints, links, include, exclude, exclude_joints, exclude_links)
 
     def __str__(self) -> str:
@@ -375,15 +283,6 @@ def _labels(pair: ContactPair) -> set[str]:
     return {pair.name, f"{b}/{a}", a, b, pair.a, pair.b}
 
 
-def _check_that_it_moves(model: Model, pair: ContactPair) -> None:
-    """Refuse a pair, given by hand, of shapes that are fixed to one another: laws divide by how a force moves them."""
-    if model.attachment(pair.a).node == model.attachment(pair.b).node:
-        raise MechanismError(
-            f"contact pair {pair.name!r}: its shapes, on {pair.a!r} and {pair.b!r}, do not move relative to one "
-            "another, so that no force between them has an effect; leave the pair out."
-        )
-
-
 def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:
     """Return for each degree of freedom its axis in the joint's parent frame, and whether it turns."""
     iv = model.v_slice(name)
@@ -398,8 +297,3 @@ def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:
         length = np.linalg.norm(axis)
         found.append((axis / length if length > 0.0 else axis, turns))
     return found
-
-
-def default_targets(model: Model) -> np.ndarray:
-    """Return the limit coordinates of the neutral configuration, shape (nv,)."""
-    return np.array(model.manifold.limit_coordinates(model.neutral().tolist()), dtype=float).reshape(model.nv)

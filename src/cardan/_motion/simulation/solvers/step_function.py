@@ -17,7 +17,7 @@ from cardan._dynamics.functions import Function, function
 from cardan._motion.contact.touching import Pair
 from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.solvers.solver import ARRAYS
-from cardan._motion.simulation.world import CONTACT_INPUTS
+from cardan._motion.simulation.world_contents import CONTACT_INPUTS
 from cardan._robot.model import Model
 
 
