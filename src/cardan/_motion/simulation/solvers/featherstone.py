@@ -19,7 +19,7 @@ from cardan._dynamics.functions import Function
 from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.point import WORLD as FIXED
 from cardan._motion.contact.point import Contact
-from cardan._motion.maximal_steps.bounds import has_bounds
+from cardan._motion.maximal_steps.effort_rows import has_bounds
 from cardan._motion.simulation.collide import check_pages, owners_of
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver, checked_steps, control_names, left_out

@@ -96,8 +96,9 @@ def step_state(given: StepInputs) -> dict[str, Any]:
     """Return a state after a step."""
     settings, joints = given.settings, given.joints
     start = STARTS[settings.method](pairs=given.pairs, **dict(settings.options))
-    after = advance(joints.model, given.q, joints.v, given.command, settings.dt, start, limits=settings.limits)
-    return state_after(given, joints.at_end(after.q, after.v, after.a), after.residual)
+    model, dt, limits = joints.model, settings.dt, settings.limits
+    after, residual = advance(model, given.q, joints.v, given.command, dt, start, limits=limits)
+    return state_after(given, joints.at_end(*after), residual)
 
 
 class XPBD(Maximal):
