@@ -61,6 +61,10 @@ class Clock(NamedTuple):
     taken: int
     good: np.ndarray
 
+    def after(self, steps: int, good: np.ndarray) -> Clock:
+        """Return the clock after so many more steps, of which and of those before so many were good in each world."""
+        return self._replace(taken=self.taken + steps, good=good)
+
     @staticmethod
     def at(time: np.ndarray, diverged: np.ndarray, dtype: np.dtype, dt: float = 0.0) -> Clock:
         """Return the clock that begins at a time [s]; the arrays are copied."""
@@ -96,8 +100,8 @@ class State(Explained, metaclass=ExplainedType):
     Examples:
         >>> state = cardan.robots.arm7().world().state(worlds=4)
         >>> state.q[:, 0] = 0.1
-        >>> state.q.shape, state.poses.shape, state.newton()[1].shape
-        ((4, 7), (4, 7, 7), (4, 7, 6))
+        >>> state.q.shape, state.poses.shape, state.newton()[1].shape, state.newton_joints()[0].shape
+        ((4, 7), (4, 7, 7), (4, 7, 6), (4, 7))
         >>> state.divergences(), state.copy() == state
         ([], True)
         >>> state.save("state.npz")
@@ -127,25 +131,6 @@ class State(Explained, metaclass=ExplainedType):
         spread = {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
         self._constants = Constants(world.model, spread)
         self._constants.update_all(constants or {})
-
-    @classmethod
-    def of_arrays(cls, world: WorldContents, clock: Clock, found: Iterable[np.ndarray], constants: Constants) -> State:
-        """Return the state that holds these very arrays, unchecked; of `found` those that `FOUND` names.
-
-        Args:
-            world: what it is a state of.
-            clock: what counts its steps.
-            found: the arrays, as those of a state, in the order of `FOUND`.
-            constants: values of the model's inputs.
-
-        Examples:
-            >>> same = cardan.State.of_arrays(world, clock, arrays, {})  # doctest: +SKIP
-        """
-        state = cls.__new__(cls)
-        state.world, state._constants = world, constants
-        state._q, state._v, state._warm, state._residual = found
-        state._set_clock(clock)
-        return state
 
     def _set_clock(self, clock: Clock) -> None:
         """Let time and divergence follow from a clock, until somebody reads them, and can write them."""
@@ -287,29 +272,20 @@ class State(Explained, metaclass=ExplainedType):
             raise ParameterError(f"state: {name}", got=got, expected=expected, hint=hint)
 
     def newton(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return poses and twists as Newton has them: body_q (worlds, links, 7), body_qd (worlds, links, 6).
+        """Return poses and twists as Newton has them: body_q (worlds, links, 7) [m, -], body_qd (worlds, links, 6).
 
-        Positions and quaternions xyzw of the links' origins; velocities of their *centres of mass*, then angular
-        velocities, both in world axes.
-
-        Returns:
-            body_q [m, -] and body_qd [m/s, rad/s].
+        Positions and quaternions xyzw of the links' origins; velocities of their *centres of mass* [m/s], then angular
+        velocities [rad/s], both in world axes.
         """
         given: dict[str, Any] = {"bodies": self.world.links, **self.model_constants}
         model = self.world.model
         return body_poses(model, self._q, **given), mass_center_twists(model, self._q, self._v, **given)
 
     def newton_joints(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return coordinates and velocities as Newton has them: joint_q (worlds, nq'), joint_qd (worlds, nv').
+        """Return coordinates and velocities as Newton has them: joint_q (worlds, nq') [rad, m], joint_qd (worlds, nv').
 
         They are those of `cardan.conventions.to("newton", world.model)`: joints depth first, the velocity of a free
-        joint that of its child's centre of mass.
-
-        Returns:
-            joint_q [rad, m] and joint_qd [rad/s, m/s].
-
-        Examples:
-            >>> joint_q, joint_qd = state.newton_joints()
+        joint that of its child's centre of mass [rad/s, m/s].
         """
         there = conventions.to("newton", self.world.model)
         return there.configuration(self._q), there.velocity(self._q, self._v)
@@ -358,7 +334,10 @@ class State(Explained, metaclass=ExplainedType):
             expected = "joint_q, with joint_qd if they move; or body_q, with body_qd"
             raise ParameterError("State.from_newton", got=got, expected=expected)
         if joint_q is not None:
-            return _of_joints(world, joint_q, joint_qd, dtype)
+            there = conventions.to("newton", world.model)
+            q = _worlds("joint_q", joint_q, (there.nq,))
+            v = np.zeros((len(q), there.nv)) if joint_qd is None else _worlds("joint_qd", joint_qd, (there.nv,))
+            return State(world, len(q), dtype, there.from_configuration(q), there.from_velocity(q, v))
         poses = _worlds("body_q", body_q, (len(world.links), 7))
         state = State(world, len(poses), dtype, near)
         state.poses = poses
@@ -372,79 +351,13 @@ class State(Explained, metaclass=ExplainedType):
 
     # --- steps ---
 
-    def clock(self, dt: float) -> Clock:
-        """Return what counts steps of a length [s] from here on.
-
-        It goes on as long as steps are of one length and nobody has read the time, or written it.
-
-        Args:
-            dt: length of a step [s].
-
-        Examples:
-            >>> type(state.clock(0.01)).__name__
-            'Clock'
-        """
-        clock = self._clock
-        if self._time is self._diverged is None and clock.dt == dt and clock.taken < MOST:
-            return clock
-        return Clock.at(*self._now(), self.dtype, dt)
-
     def _now(self) -> tuple[np.ndarray, np.ndarray]:
         """Return time and divergence, to be read alone."""
         time, diverged = self._time, self._diverged
         return self._clock.time if time is None else time, self._clock.diverged if diverged is None else diverged
 
-    def advanced(
-        self, found: Sequence[np.ndarray], good: np.ndarray, clock: Clock, steps: int, out: State | None
-    ) -> State:
-        """Return the state after steps of a solver.
-
-        Args:
-            found: the arrays, as those of a state, of the state after them that `FOUND` names.
-            good: [-], how many steps were good in each world, with those the clock had counted; the rest were not
-                taken.
-            clock: what counted until now.
-            steps: how many there were to take.
-            out: a state of as many such worlds to write into, which may be this one.
-
-        Examples:
-            >>> later = state.advanced(arrays, good, clock, steps=10, out=None)  # doctest: +SKIP
-        """
-        clock = Clock(clock.start, clock.lost, clock.dt, clock.taken + steps, good)
-        if out is not None:
-            return self._checked(out)._overwritten(found, clock, self._constants)
-        constants = self._constants.copy() if self._constants else self._constants
-        return State.of_arrays(self.world, clock, map(np.ascontiguousarray, found), constants)
-
-    def _checked(self, out: Any) -> State:
-        """Return what is written into, or raise `ParameterError` if it is no state of as many such worlds."""
-        if (
-            not isinstance(out, State)
-            or not out.world.moves_like(self.world)
-            or out._q.shape != self._q.shape
-            or out.dtype != self.dtype
-        ):
-            expected = f"a state of {len(self)} worlds {self.world.name!r}, {self.dtype}"
-            raise ParameterError("out", got=out, expected=expected)
-        return out
-
-    def _overwritten(self, found: Sequence[np.ndarray], clock: Clock, constants: Constants) -> State:
-        """Return the state itself, with what was found and the constants it was found with in its arrays."""
-        for name, array in constants.items():
-            self._constants[name][...] = array
-        self._q[...], self._v[...], self._warm[...], self._residual[...] = found
-        self._clock = clock
-        if self._time is not None:
-            self._time[...] = clock.time
-        if self._diverged is not None:
-            self._diverged[...] = clock.diverged
-        return self
-
     def divergences(self) -> list[Divergence]:
-        """Return where solvers found no finite result: the world, the time it stands at since, and the joint.
-
-        It is the first joint whose acceleration is not finite, if that is known.
-        """
+        """Return where solvers found no finite result: the world, the time it stands at since, and the joint."""
         model = self.world.model
         names = [joint for joint in model.joint_names for _ in range(model.nv)[model.v_slice(joint)]]
         found = []
@@ -461,7 +374,7 @@ class State(Explained, metaclass=ExplainedType):
     def copy(self) -> State:
         """Return a state that can be changed without changing this one."""
         found = [getattr(self, name).copy() for name in FOUND]
-        return State.of_arrays(self.world, self.clock(self._clock.dt), found, self._constants.copy())
+        return state_of(self.world, clock_of(self, self._clock.dt), found, self._constants.copy())
 
     __copy__ = copy
 
@@ -529,26 +442,66 @@ class State(Explained, metaclass=ExplainedType):
         return f"<State of {len(self)} worlds {self.world.name!r}, {self.dtype}{gone}>"
 
 
-class Divergence(NamedTuple):
-    """A world that a solver could not move on.
+def state_of(world: WorldContents, clock: Clock, found: Iterable[np.ndarray], constants: Constants) -> State:
+    """Return the state that holds these very arrays, unchecked; of `found` those that `FOUND` names."""
+    state = State.__new__(State)
+    state.world, state._constants = world, constants
+    state._q, state._v, state._warm, state._residual = found
+    state._set_clock(clock)
+    return state
 
-    Attributes:
-        world: its row.
-        time: the time it stands at [s].
-        joint: the first joint without a finite acceleration; None where none is known.
+
+def clock_of(state: State, dt: float) -> Clock:
+    """Return what counts steps of a length [s] from here on.
+
+    It goes on as long as steps are of one length and nobody has read the time, or written it.
+    """
+    clock = state._clock
+    if state._time is state._diverged is None and clock.dt == dt and clock.taken < MOST:
+        return clock
+    return Clock.at(*state._now(), state.dtype, dt)
+
+
+def next_state(state: State, found: Sequence[np.ndarray], clock: Clock, out: State | None) -> State:
+    """Return the state after steps of a solver, or what these are written into.
+
+    Args:
+        state: where they began.
+        found: the arrays of the state after them, that `FOUND` names.
+        clock: what has counted them.
+        out: a state of as many such worlds to write into, which may be that where they began.
+
+    Raises:
+        ParameterError: if `out` is no such state.
+    """
+    if out is None:
+        constants = state._constants.copy() if state._constants else state._constants
+        return state_of(state.world, clock, map(np.ascontiguousarray, found), constants)
+    is_like = isinstance(out, State) and out.world.moves_like(state.world) and out.dtype == state.dtype
+    if not is_like or out._q.shape != state._q.shape:
+        expected = f"a state of {len(state)} worlds {state.world.name!r}, {state.dtype}"
+        raise ParameterError("out", got=out, expected=expected)
+    for name, array in state._constants.items():
+        out._constants[name][...] = array
+    out._q[...], out._v[...], out._warm[...], out._residual[...] = found
+    # Arrays of time that somebody holds go on with the clock; others are made of it when they are read.
+    out._clock = clock
+    if out._time is not None:
+        out._time[...] = clock.time
+    if out._diverged is not None:
+        out._diverged[...] = clock.diverged
+    return out
+
+
+class Divergence(NamedTuple):
+    """A world that a solver could not move on: its row, the time it stands at [s], the joint.
+
+    That is the first one without a finite acceleration; None if it is not known.
     """
 
     world: int
     time: float
     joint: str | None
-
-
-def _of_joints(world: WorldContents, joint_q: Any, joint_qd: Any, dtype: Any) -> State:
-    """Return the state of Newton's coordinates and velocities of joints."""
-    there = conventions.to("newton", world.model)
-    q = _worlds("joint_q", joint_q, (there.nq,))
-    v = np.zeros((len(q), there.nv)) if joint_qd is None else _worlds("joint_qd", joint_qd, (there.nv,))
-    return State(world, len(q), dtype, there.from_configuration(q), there.from_velocity(q, v))
 
 
 def _worlds(name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
@@ -563,7 +516,7 @@ def _worlds(name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
 
 def _rebuilt(world: WorldContents, arrays: Mapping[str, Any], constants: Mapping[str, Any]) -> State:
     clock = Clock.at(arrays["time"], arrays["diverged"], arrays["q"].dtype)
-    return State.of_arrays(world, clock, [arrays[name] for name in FOUND], Constants(world.model, constants))
+    return state_of(world, clock, [arrays[name] for name in FOUND], Constants(world.model, constants))
 
 
 def _kind(world: WorldContents) -> str:

@@ -392,38 +392,19 @@ class View(Explained):
         return f"<View of {len(self.articulations)} articulations ({', '.join(self.names[:4])}): shape {self.shape}>"
 
 
-def view(
-    world: WorldContents,
-    pattern: Any,
-    joints: Any,
-    links: Any,
-    include: Any,
-    exclude: Any,
-    exclude_joints: Any,
-    exclude_links: Any,
-) -> View:
-    """Return a selection; see `World.view`."""
-    names = select_names("articulation", tuple(world.articulations), pattern)
-    own = [world.articulations[name] for name in names]
+def select_joints(
+    model: Model, joints: Sequence[str], pattern: Any, excluded: Any, include: Any, exclude: Any
+) -> set[str]:
+    """Return which of some joints with coordinates a view is of, by names and by types; see `World.view`."""
     kinds, others = joint_types("include", include), joint_types("exclude", exclude)
-    model = world.model
-    moving = [j for a in own for j in a.joints if model.v_slice(j).stop > model.v_slice(j).start]
-    picked = _picked("joint", moving, moving, joints, exclude_joints)
-    picked = [j for j in picked if (not kinds or is_of(model, j, kinds)) and not is_of(model, j, others)]
-    if not picked and moving:
-        raise UnknownNameError("joint of the types asked for", [k.__name__ for k in kinds or others], moving, "view")
-    bodies = [body for a in own for body in a.bodies]
-    wanted = _picked("link", bodies, [link for a in own for link in a.links], links, exclude_links)
-    ordered = [[*a.links, *(body for body in a.bodies if body not in a.links)] for a in own]
-    return View(
-        world,
-        tuple(own),
-        tuple(tuple(j for j in a.joints if j in set(picked)) for a in own),
-        tuple(tuple(link for link in all_of_one if link in set(wanted)) for all_of_one in ordered),
-    )
+    picked = pick("joint", joints, joints, pattern, excluded)
+    found = {j for j in picked if (not kinds or is_of(model, j, kinds)) and not is_of(model, j, others)}
+    if joints and not found:
+        raise UnknownNameError("joint of the types asked for", [k.__name__ for k in kinds or others], joints, "view")
+    return found
 
 
-def _picked(kind: str, names: Sequence[str], usual: Sequence[str], pattern: Any, excluded: Any) -> list[str]:
+def pick(kind: str, names: Sequence[str], usual: Sequence[str], pattern: Any, excluded: Any) -> list[str]:
     """Return the names a pattern chooses, the usual ones without one, but for those another pattern excludes.
 
     Raises:

@@ -13,10 +13,9 @@ from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._motion.simulation.collide import collide
 from cardan._motion.simulation.control import Control
-from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.standing import warn_of_deep_state
 from cardan._motion.simulation.state import State
-from cardan._motion.simulation.view import View, view
+from cardan._motion.simulation.view import View, pick, select_joints
 from cardan._motion.simulation.world_contents import CONTACT_INPUTS, WorldContents
 from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.joints import Mimic
@@ -51,6 +50,12 @@ class World(WorldContents):
         kinematic: names of the joints that move as they are told (`with_kinematic`).
         links: the bodies that move on joints of their own, in document order of the joints.
 
+    Throughout:
+        worlds: how many.
+        dtype: float64 or float32.
+        pattern: which: a pattern as file names have them (`"robot*"`), a list of names or patterns, or a compiled
+            regular expression, which must match the whole name.
+
     Examples:
         >>> world = cardan.robots.quadruped().world("floating", ground=True)
         >>> state, control = world.state(worlds=4), world.control(worlds=4)
@@ -62,6 +67,8 @@ class World(WorldContents):
         ('quadruped',)
         >>> world.collide(state).gap.shape[0], len(world.with_contacts("*_foot").pairs)
         (4, 4)
+        >>> world.with_kinematic("*_hip").kinematic[:1]
+        ('front_left_hip',)
         >>> varied = world.with_inputs("mass")
         >>> varied.state(worlds=4).constants["mass"].shape == (4, world.model.nbodies)
         True
@@ -72,16 +79,12 @@ class World(WorldContents):
     @property
     def q_starts(self) -> np.ndarray:
         """Where each joint's coordinates begin in q, and after them nq [-]: shape (njoints + 1,)."""
-        return self._starts(0)
+        return np.array([0, *(self.model.slices[joint][0].stop for joint in self.model.joint_names)])
 
     @property
     def v_starts(self) -> np.ndarray:
         """Where each joint's velocities begin in v, and after them nv [-]: shape (njoints + 1,)."""
-        return self._starts(1)
-
-    def _starts(self, which: int) -> np.ndarray:
-        ends = [self.model.slices[joint][which].stop for joint in self.model.joint_names]
-        return np.array([0, *ends])
+        return np.array([0, *(self.model.slices[joint][1].stop for joint in self.model.joint_names)])
 
     @property
     def axes(self) -> np.ndarray:
@@ -95,9 +98,8 @@ class World(WorldContents):
     @property
     def num_linear(self) -> np.ndarray:
         """For each joint, how many of its degrees of freedom only shift [-]: shape (njoints,)."""
-        return np.array(
-            [sum(not turns for _, turns in _axes(self.model, j)) for j in self.model.joint_names], dtype=int
-        )
+        counts = [sum(not turns for _, turns in _axes(self.model, joint)) for joint in self.model.joint_names]
+        return np.array(counts, dtype=int)
 
     @property
     def num_angular(self) -> np.ndarray:
@@ -110,8 +112,6 @@ class World(WorldContents):
         """Return a state of a number of worlds.
 
         Args:
-            worlds: how many.
-            dtype: float64 or float32.
             q: configurations to begin with, shape (nq,) or (worlds, nq); by default `initial`, where what floats stands
                 on level ground.
             v: velocities, likewise; by default `initial_velocity`.
@@ -129,12 +129,7 @@ class World(WorldContents):
         return state
 
     def control(self, worlds: int = 1, dtype: Any = "float64") -> Control:
-        """Return a control of a number of worlds: no effort, drives at their default targets.
-
-        Args:
-            worlds: how many.
-            dtype: float64 or float32.
-        """
+        """Return a control of a number of worlds: no effort, drives at their default targets."""
         return Control(self, worlds, dtype)
 
     # --- other worlds of the same kind ---
@@ -159,7 +154,7 @@ class World(WorldContents):
         return replace(self, model=model, contact_inputs=(*self.contact_inputs, *touching))
 
     def collide(self, state: State) -> Contacts:
-        """Return where the shapes of `pairs` touch, or nearly, at the state's present coordinates.
+        """Return where the shapes of `pairs` touch, or nearly, at the present coordinates of a state.
 
         Args:
             state: of this world.
@@ -176,16 +171,18 @@ class World(WorldContents):
     def with_contacts(self, pattern: Pattern) -> World:
         """Return the world with some of its pairs of shapes alone; the others pass through one another.
 
-        Args:
-            pattern: which, as for `view`: by the names of a pair in either order (`"left_sole/ground"`), of one of its
-                shapes or of one of its bodies, so that `"*_foot"` are all contacts of the feet; an empty list for none.
+        A pair is chosen by its names in either order (`"left_sole/ground"`), or by that of one of its shapes or bodies,
+        so that `"*_foot"` are all contacts of the feet; an empty list chooses none.
 
         Raises:
             UnknownNameError: if nothing is selected.
         """
         if isinstance(pattern, (list, tuple, set, frozenset)) and not pattern:
             return replace(self, pairs=())
-        labels = {pair.name: _labels(pair) for pair in self.pairs}
+        labels: dict[str, set[str]] = {}
+        for pair in self.pairs:
+            a, _, b = pair.name.partition("/")
+            labels[pair.name] = {pair.name, f"{b}/{a}", a, b, pair.a, pair.b}
         known = sorted({e for own in labels.values() for e in own})
         names = select_names("pair, shape or body", known, pattern, where=f"contacts of world {self.name!r}")
         kept = tuple(pair for pair in self.pairs if not labels[pair.name].isdisjoint(names))
@@ -196,33 +193,22 @@ class World(WorldContents):
 
         In every step such a joint has the velocity `Control.velocity` at its end (0 without a control), and its
         coordinates go along. What rides on it or touches it feels that; it feels nothing: no effort, drive, friction or
-        limit of its own counts, and what it moves never touches the world or another such thing.
-
-        Args:
-            pattern: which joints, as for `view`: those of the tree that have coordinates of their own.
+        limit of its own counts, and what it moves never touches the world or another such thing. It is one of the tree
+        that has coordinates of its own.
 
         Raises:
             UnknownNameError: if nothing is selected.
-
-        Examples:
-            >>> crank = cardan.robots.double_pendulum().world().with_kinematic(["shoulder"])
-            >>> crank.kinematic
-            ('shoulder',)
         """
-        own = [c.name for c in self.model.connections if c.joint.nv and not isinstance(c.joint, Mimic)]
-        told = tuple(joint for joint in own if joint in {*self.kinematic, *select_names("joint", own, pattern)})
-        still = {WORLD, *self._moved_by(told)}
+        model = self.model
+        own = [c.name for c in model.connections if c.joint.nv and not isinstance(c.joint, Mimic)]
+        kinematic = tuple(joint for joint in own if joint in {*self.kinematic, *select_names("joint", own, pattern)})
+        # What no other joints move feels nothing: two such bodies, or one and the world, need not touch.
+        still = {WORLD}
+        for body in model.body_names:
+            if all(model.nodes[i].name in kinematic for i in supports(model, model.attachment(body).node)):
+                still.add(body)
         pairs = tuple(pair for pair in self.pairs if not {pair.a, pair.b} <= still)
-        return replace(self, kinematic=told, pairs=pairs)
-
-    def _moved_by(self, told: Sequence[str]) -> list[str]:
-        """Return the bodies that no other joints than these move."""
-        nodes = self.model.nodes
-        return [
-            body
-            for body in self.model.body_names
-            if all(nodes[i].name in told for i in supports(self.model, self.model.attachment(body).node))
-        ]
+        return replace(self, kinematic=kinematic, pairs=pairs)
 
     def view(
         self,
@@ -238,8 +224,6 @@ class World(WorldContents):
         """Return a selection of articulations, and of their joints and links, to read and write states through.
 
         Args:
-            pattern: which articulations: a pattern as file names have them (`"robot*"`), a list of names or patterns,
-                or a compiled regular expression, which must match the whole name.
             joints: which of their joints, likewise; by default all that have coordinates.
             links: which of their links, likewise, those that are fixed to others included; by default all that move
                 on joints of their own.
@@ -253,7 +237,18 @@ class World(WorldContents):
 
         Peers: Newton `ArticulationView`.
         """
-        return view(self, pattern, joints, links, include, exclude, exclude_joints, exclude_links)
+        own = [self.articulations[name] for name in select_names("articulation", tuple(self.articulations), pattern)]
+        moving = [j for a in own for j in a.joints if self.model.joint(j).nv]
+        picked = select_joints(self.model, moving, joints, exclude_joints, include, exclude)
+        bodies, usual = [body for a in own for body in a.bodies], [link for a in own for link in a.links]
+        wanted = set(pick("link", bodies, usual, links, exclude_links))
+        ordered = [(*a.links, *(body for body in a.bodies if body not in a.links)) for a in own]
+        return View(
+            self,
+            tuple(own),
+            tuple(tuple(j for j in a.joints if j in picked) for a in own),
+            tuple(tuple(link for link in each if link in wanted) for each in ordered),
+        )
 
     def __str__(self) -> str:
         """The articulations with their places in q and v, what may touch, and what is in no articulation."""
@@ -266,8 +261,8 @@ class World(WorldContents):
             rows.append((visible(a.name), root, *counts, *spans))
         more = {"may touch": [p.name for p in self.pairs], "overlap": self.overlapping, "orphans": self.orphans}
         more["move as they are told"] = self.kinematic
-        told = [f"{what}: {first_of(names, 8)}" for what, names in more.items() if names]
-        return "\n".join([f"{visible(self.name)}: nq = {self.model.nq}, nv = {self.model.nv}", *aligned(rows), *told])
+        lists = [f"{what}: {first_of(names, 8)}" for what, names in more.items() if names]
+        return "\n".join([f"{visible(self.name)}: nq = {self.model.nq}, nv = {self.model.nv}", *aligned(rows), *lists])
 
     def __deepcopy__(self, memo: Any) -> World:
         return self  # it cannot change, and states and solvers know theirs by identity
@@ -275,12 +270,6 @@ class World(WorldContents):
     def __repr__(self) -> str:
         counts = f"{len(self.articulations)} articulations, {len(self.links)} moving links, {len(self.pairs)} pairs"
         return f"<World {self.name!r}: {counts}, nq={self.model.nq}, nv={self.model.nv}>"
-
-
-def _labels(pair: ContactPair) -> set[str]:
-    """Return what a pair is called by: both names in either order, those of its shapes and of its bodies."""
-    a, _, b = pair.name.partition("/")
-    return {pair.name, f"{b}/{a}", a, b, pair.a, pair.b}
 
 
 def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:

@@ -17,7 +17,7 @@ from cardan._dynamics.functions import Function
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.kinematics import wrench_efforts
 from cardan._motion.simulation.solvers.solver import SHARED, YES, Solver, checked_steps, control_names, left_out
-from cardan._motion.simulation.state import State
+from cardan._motion.simulation.state import State, clock_of, next_state
 from cardan._motion.simulation.world import World
 from cardan._reach.interop.mujoco_forces import ContactReader
 from cardan._reach.interop.mujoco_package import mujoco, mujoco_batch
@@ -192,10 +192,9 @@ class MuJoCo(Solver):
             for _ in range(count // at_once if len(state) else 0):
                 q, v, warm, sound = self._stepped(q, v, warm, asked, at_once)
                 good[sound] += at_once
-        clock = state.clock(self.dt / self.substeps)
+        clock = clock_of(state, self.dt / self.substeps)
         found = [array.astype(state.dtype, copy=False) for array in (q, v, warm, np.zeros(len(state)))]
-        counted = clock.good + good.astype(state.dtype)
-        return state.advanced(found, counted, clock, count, out)
+        return next_state(state, found, clock.after(count, clock.good + good.astype(state.dtype)), out)
 
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
         """Return the forces at the contacts in the step from a state, the first of its substeps.

@@ -24,7 +24,7 @@ from cardan._motion.simulation.collide import check_pages, owners_of
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver, checked_steps, control_names, left_out
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
-from cardan._motion.simulation.state import State
+from cardan._motion.simulation.state import State, clock_of
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.contacts import ContactForces
 
@@ -184,7 +184,7 @@ class Featherstone(CompiledSolver):
         given = dict(zip(control_names(control), arrays, strict=True))
         if state.constants:
             given |= {name: state.constants[name] for name in self._inputs}
-        count = state.clock(self.settings.dt).good
+        count = clock_of(state, self.settings.dt).good
         found = self._forces(self.world.model, state.q, state.v, count, **given)
         owners, signs = self._owners
         sign = signs.astype(state.dtype)

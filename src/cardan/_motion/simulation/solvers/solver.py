@@ -15,7 +15,7 @@ from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.functions import Function
 from cardan._motion.simulation.control import Control
-from cardan._motion.simulation.state import FOUND, State
+from cardan._motion.simulation.state import FOUND, State, clock_of, next_state
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.contacts import ContactForces
 from cardan._robot.model import Connection, Model
@@ -245,12 +245,12 @@ class CompiledSolver(Solver):
     def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
         """Return the state after some steps; see `Solver.step`."""
         count = checked_steps(steps) * self.substeps
-        arrays, clock = self._read_control(state, control), state.clock(self.dt / self.substeps)
+        arrays, clock = self._read_control(state, control), clock_of(state, self.dt / self.substeps)
         run = (self._kept.get("run") or self._remembered())(count, control_names(control))
         if state.constants:
             arrays += tuple(state.constants[name] for name in self._inputs)
         found = run(state.q, state.v, clock.good, *arrays)
-        return state.advanced([found[name] for name in FOUND], found["count"], clock, count, out)
+        return next_state(state, [found[name] for name in FOUND], clock.after(count, found["count"]), out)
 
     def stepper(self, state: State, control: Control | None = None, *, steps: int = 1) -> Stepper:
         """Return what takes steps of one world with nothing made anew: a third of the time of `step`, for a loop.
@@ -284,7 +284,7 @@ class CompiledSolver(Solver):
         run = self._bound(count, control_names(control), packed=True)
         state = state.copy()
         asked += tuple(state.constants[name] for name in self._inputs)
-        return Stepper(run, state, state.clock(self.dt / self.substeps), asked, count)
+        return Stepper(run, state, clock_of(state, self.dt / self.substeps), asked, count)
 
     @cached_property
     def _inputs(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import NoReturn
 import numpy as np
 
 from cardan._dynamics.call.compiled import Bound
-from cardan._motion.simulation.state import FOUND, MOST, Clock, State
+from cardan._motion.simulation.state import FOUND, MOST, Clock, State, state_of
 
 
 class Stepper:
@@ -85,7 +85,7 @@ class Stepper:
     def state(self) -> State:
         """The state it has come to, an array of its own for everything."""
         found = [self._found[name].copy().reshape(getattr(self._state, name).shape) for name in FOUND]
-        return State.of_arrays(self._state.world, self._now(), found, self._state.constants.copy())
+        return state_of(self._state.world, self._now(), found, self._state.constants.copy())
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Stepper is not copied or pickled: take its state, and make another of that")
