@@ -33,13 +33,6 @@ class Maximal(CompiledSolver):
     A state is coordinates, which keep no gaps: each step begins with closed joints, and what velocities it leaves are
     projected to those the joints allow. `residual` is the largest gap of a step over its length, or by how much the
     last pass over contacts changed a velocity.
-
-    Args:
-        world: what moves.
-        dt: length of a step [s].
-        substeps: into how many equal ones a step is cut.
-        limits: whether the joints' position limits are stops.
-        contacts: False to let everything pass through everything else.
     """
 
     supports: ClassVar[Mapping[str, str]] = {
@@ -109,11 +102,8 @@ class XPBD(Maximal):
     nothing overlaps at a step's end, what sticks stays where it was, restitution is of the velocities after it.
 
     Args:
-        world: what moves.
-        dt: length of a step [s].
+        world, dt, substeps, limits: as for `Featherstone`.
         iterations: over all joints; over contacts twice as many.
-        substeps: into how many equal ones a step is cut.
-        limits: whether the joints' position limits are stops.
         contacts: False to let everything pass through everything else.
 
     Raises:
@@ -172,13 +162,10 @@ class Variational(Maximal):
     taken implicitly, of order 1. Contacts are rigid, as those of `XPBD`; in flight between them it stays symplectic.
 
     Args:
-        world: what moves.
-        dt: length of a step [s].
+        world, dt, substeps, limits: as for `Featherstone`.
         iterations: for the impulses of the joints: each shrinks the gaps by a factor of the order of the step. With 2
             the gaps that are left let the energy drift at steps of 4 ms and more; with 3 they do not. Over contacts
             there are twice as many.
-        substeps: into how many equal ones a step is cut.
-        limits: whether the joints' position limits are stops.
         contacts: False to let everything pass through everything else.
 
     Raises:
@@ -218,13 +205,10 @@ class SemiImplicit(Maximal):
     times a few times the slope's pull.
 
     Args:
-        world: what moves.
-        dt: length of a step [s].
+        world, dt, substeps, limits: as for `Featherstone`.
         stiffness: of the springs [N/m, N m/rad]; None for as stiff as each row's bodies and the step allow.
         damping: of the springs [N s/m, N m s/rad]; None likewise.
         parts: into which a step is cut, between which the springs are asked.
-        substeps: into how many equal ones a step is cut.
-        limits: whether the joints' position limits are stops.
         contacts: False to let everything pass through everything else.
 
     Raises:

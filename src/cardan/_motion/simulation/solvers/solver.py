@@ -18,7 +18,7 @@ from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.state import FOUND, State, clock_of, next_state
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.contacts import ContactForces
-from cardan._robot.model import Connection, Model
+from cardan._robot.model import Model
 
 if TYPE_CHECKING:
     from cardan._motion.simulation.solvers.stepper import Stepper
@@ -72,6 +72,10 @@ class Solver(ABC):
         world: what moves.
         dt: length of a step [s].
 
+    Throughout:
+        state: where to begin; it is left as it is.
+        control: what drives are asked for; by default no effort, and the world's targets.
+
     Raises:
         ParameterError: for a step that is not positive.
         UnsupportedError: for a world with anything that the solver would leave out.
@@ -82,7 +86,7 @@ class Solver(ABC):
         >>> state = solver.step(world.state(), steps=10)
         >>> solver.rollout(state, steps=20, every=10).q.shape
         (3, 1, 2)
-        >>> kinds = dict(solver.features())
+        >>> kinds, forces = dict(solver.features()), solver.contact_forces(state)
     """
 
     supports: ClassVar[Mapping[str, str]]
@@ -121,8 +125,6 @@ class Solver(ABC):
         """Return the state after some steps under one control; the state given is left as it is.
 
         Args:
-            state: where to begin.
-            control: what drives are asked for; by default no effort, and the world's targets.
             steps: how many.
             out: a state of the same worlds to write into; it may be `state`.
 
@@ -133,16 +135,8 @@ class Solver(ABC):
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
         """Return the forces at the contacts in the step from a state; see `Featherstone.contact_forces`.
 
-        Args:
-            state: where the step begins.
-            control: what drives are asked for in it.
-
         Raises:
             UnsupportedError: for a solver that does not tell.
-
-        Examples:
-            >>> world = cardan.robots.quadruped().world("floating", ground=True)
-            >>> felt = cardan.solvers.Featherstone(world, dt=0.002).contact_forces(world.state())
         """
         by = f"solver {type(self).__name__}"
         raise UnsupportedError("the forces at contacts", by, "cardan.solvers.Featherstone(world, dt) tells them")
@@ -159,12 +153,8 @@ class Solver(ABC):
         if control is None:
             return (self._constant("targets", state, own.targets),)
         v = state.v
-        if (
-            not isinstance(control, Control)
-            or not (control.world is own or control.world.moves_like(own))
-            or control.effort.dtype != v.dtype
-            or len(control.effort) not in (1, len(v))
-        ):
+        is_ours = isinstance(control, Control) and (control.world is own or control.world.moves_like(own))
+        if not is_ours or control.effort.dtype != v.dtype or len(control.effort) not in (1, len(v)):
             expected = f"a control of {len(v)} worlds (or 1) {own.name!r}, {v.dtype}"
             raise ParameterError("control", got=control, expected=expected)
         asked = tuple(getattr(control, name) for name in control_names(control))
@@ -192,7 +182,6 @@ class Solver(ABC):
         """Return the states of many steps.
 
         Args:
-            state: where to begin; it is left as it is.
             control: one for all steps, or a function of the number of the step and the state, asked before every
                 recorded step.
             steps: how many in all, a multiple of `every`.
@@ -219,6 +208,7 @@ class Solver(ABC):
     def __getstate__(self) -> dict[str, Any]:
         """Return what it is made with; what is compiled is made again from that, where it goes."""
         made = {name: value for name, value in vars(self).items() if not isinstance(value, Function)}
+        made.pop("_run", None)
         return made | {"_kept": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -230,13 +220,7 @@ class Solver(ABC):
 
 
 class CompiledSolver(Solver):
-    """A solver whose step is a function that cardan compiles: `function` takes and returns what `ARRAYS` names.
-
-    Args:
-        world: what moves.
-        dt: length of a step [s].
-        substeps: into how many equal ones a step is cut.
-    """
+    """A solver whose step is a function that cardan compiles: `function` takes and returns what `ARRAYS` names."""
 
     def __init__(self, world: World, dt: float, substeps: int = 1) -> None:
         self.substeps = checked_steps(substeps, "substeps")
@@ -246,7 +230,7 @@ class CompiledSolver(Solver):
         """Return the state after some steps; see `Solver.step`."""
         count = checked_steps(steps) * self.substeps
         arrays, clock = self._read_control(state, control), clock_of(state, self.dt / self.substeps)
-        run = (self._kept.get("run") or self._remembered())(count, control_names(control))
+        run = self._run(count, control_names(control))
         if state.constants:
             arrays += tuple(state.constants[name] for name in self._inputs)
         found = run(state.q, state.v, clock.good, *arrays)
@@ -259,7 +243,7 @@ class CompiledSolver(Solver):
 
         Args:
             state: where to begin, of one world; it is left as it is.
-            control: what drives are asked for; its arrays are read at every call.
+            control: as for `step`; its arrays are read at every call.
             steps: how many a call takes.
 
         Raises:
@@ -293,9 +277,10 @@ class CompiledSolver(Solver):
         own = [name for name in interface.arguments if interface.shapes.get(name) != (0,)]  # of no pairs
         return tuple(name for name in self.world.constants() if name in own or name in inputs)
 
-    def _remembered(self) -> Callable[[int, tuple[str, ...]], Bound]:
-        """Return `_bound`, which remembers the last numbers of steps: each has a workspace, which may be large."""
-        return self._kept.setdefault("run", lru_cache(maxsize=NUMBERS)(self._bound))
+    @cached_property
+    def _run(self) -> Callable[[int, tuple[str, ...]], Bound]:
+        """Steps of a number and what they are given, bound; the last ones are kept: a workspace may be large."""
+        return lru_cache(maxsize=NUMBERS)(self._bound)
 
     def _bound(self, count: int, asked: tuple[str, ...], packed: bool = False) -> Bound:
         own = [name for name in self._inputs if name not in self.world.model.inputs]
@@ -315,14 +300,10 @@ def left_out(model: Model) -> Iterator[tuple[str, str]]:
         if c.compliance is not None and any(c.compliance):
             yield "compliance", f"the compliance of joint {c.name!r}"
     for c in model.closures:
-        if _has_forces(c):
+        values = [*(c.damping or ()), *(c.friction or ())]  # a model has no closing joints with drives or springs
+        bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
+        if any(values) or bounded or c.joint.has_efforts:
             yield "force of a closing joint", f"damping, friction, limits or springs of closing joint {c.name!r}"
-
-
-def _has_forces(c: Connection) -> bool:
-    values = [*(c.damping or ()), *(c.friction or ())]  # a model has no closing joints with drives or springs
-    bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
-    return any(values) or bounded or c.joint.has_efforts
 
 
 def checked_steps(steps: Any, what: str = "steps") -> int:
