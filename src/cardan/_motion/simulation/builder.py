@@ -37,7 +37,9 @@ REACH = 1e-6
 class WorldBuilder(Explained):
     """Collects what a world is made of; `finalize()` makes a `World` of it.
 
-    Errors are raised by the call that causes them. `"world"` is the fixed world itself, wherever a link is named.
+    Errors are raised by the call that causes them: `DuplicateNameError` for a name in use, `UnknownNameError` for one
+    that does not exist, `ParameterError` for an invalid value. `"world"` is the fixed world itself, wherever a link is
+    named.
 
         b = cardan.WorldBuilder()
         b.add_link("bob")
@@ -107,9 +109,6 @@ class WorldBuilder(Explained):
 
         Returns:
             Its name.
-
-        Raises:
-            DuplicateNameError, ParameterError: for a name in use; an invalid inertia or pose.
         """
         X = None if pose is None else checked_pose(f"pose of link {name!r}", pose)
         self._mechanism.add_body(name, inertia)
@@ -159,16 +158,12 @@ class WorldBuilder(Explained):
             density: [kg/m^3]; that of water by default, 0 for a shape without mass.
             name: its own name; may be empty.
             role: `"collision"`, or `"visual"`, which nothing touches.
-            group: what it is, as bits.
-            mask: groups it may touch.
+            group, mask: what it is, as bits; groups it may touch.
             margin: how far around it contact is felt [m].
             rgba: colour, four numbers in [0, 1].
 
         Returns:
             The shape.
-
-        Raises:
-            UnknownNameError, ParameterError: for an unknown link, an invalid value.
         """
         at = SE3.identity() if pose is None else pose
         given: dict[str, Any] = {"name": name, "role": role, "rgba": rgba, "surface": material}
@@ -211,19 +206,14 @@ class WorldBuilder(Explained):
 
         Args:
             joint: what kind of joint.
-            parent: a link, or `"world"`.
-            child: a link.
-            parent_pose: the joint's parent frame in the parent; identity by default.
-            child_pose: the joint's child frame in the child; identity by default.
-            limits: position, velocity and effort limits.
+            parent, child: links; the parent may be `"world"`.
+            parent_pose, child_pose: the joint's frames in them; identity by default.
             drive: gains of a drive that follows `Control.position` and `Control.velocity`.
+            limits: of position, velocity and effort.
             properties: damping, friction, armature, compliance, spring, as for `Mechanism.add_joint`.
 
         Returns:
             Its name.
-
-        Raises:
-            DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown link, an invalid value.
         """
         sides = (parent_pose, child_pose)
         added = self._mechanism.add_joint(name, joint, parent, child, *sides, limits, drive=drive, **properties)
@@ -241,7 +231,6 @@ class WorldBuilder(Explained):
             Its name.
 
         Raises:
-            DuplicateNameError, UnknownNameError: for a name in use; for an unknown joint.
             MechanismError: for a joint that is in another articulation.
             ParameterError: if there is no joint.
         """
@@ -291,8 +280,8 @@ class WorldBuilder(Explained):
             The names of its articulations.
 
         Raises:
-            DuplicateNameError: if a name is in use.
             MechanismError: if it has no body; if a base other than fixed is asked for and nothing needs one.
+            ParameterError: if it is a model.
         """
         if not isinstance(mechanism, Mechanism):
             hint = "A Model has a base already; cardan.load_mechanism reads a mechanism."
@@ -332,9 +321,6 @@ class WorldBuilder(Explained):
         """Let the shapes of two bodies touch although a joint connects them, or they are of one robot.
 
         It counts for more than `disable_contact`. Shapes that overlap where the world begins are left out still.
-
-        Raises:
-            UnknownNameError: for a body that does not exist.
 
         Peers: Newton `collision_filter_parent`.
         """
@@ -376,13 +362,34 @@ class WorldBuilder(Explained):
             OverlapWarning: of pairs that are left out because they overlap.
             StartWarning: of shapes that begin deep in one another, and of what has nothing to stand on the ground with.
         """
-        self._check_has_links()
-        orphans = self._orphans(check_orphans)
+        own, held = self._mechanism, {joint for joints in self._articulations.values() for joint in joints}
+        if not own.bodies:
+            has = "shapes on the world alone" if own.shapes else "nothing in it"
+            raise MechanismError(
+                f"world {own.name!r} has {has}, expected at least one link: nothing could move. Add one with add_body, "
+                "add_link or add(mechanism)."
+            )
+        orphans = tuple(c.name for c in own.joints if c.name not in held)
+        if orphans and check_orphans:
+            shown = ", ".join(map(repr, orphans[:12])) + (", ..." if len(orphans) > 12 else "")
+            raise MechanismError(
+                f"joints in no articulation: {shown}. Name them in add_articulation(name, joints), or keep them "
+                "as they are: finalize(check_orphans=False)."
+            )
+        return self._finalized(orphans, movable_bases, closing, keep_overlapping)
+
+    def _finalized(
+        self, orphans: tuple[str, ...], movable_bases: bool, closing: Sequence[str], keep_overlapping: bool
+    ) -> World:
+        """Return the world; see `finalize`."""
         mechanism, added = _with_free_joints(self._mechanism, self.gravity)
         model = mechanism.model(gravity=self.gravity, closing=closing)
-        trees = {n: (*joints, *_bases_of(mechanism, joints, added)) for n, joints in self._articulations.items()}
-        articulations = {name: articulation(model, name, joints) for name, joints in trees.items()}
-        ordered = dict(sorted(articulations.items(), key=lambda item: model.joint_names.index(item[1].joints[0])))
+        articulations = []
+        for name, joints in self._articulations.items():
+            bodies = {body for c in mechanism.joints if c.name in set(joints) for body in (c.parent, c.child)}
+            bases = [c.name for anchor, c in added.items() if anchor in bodies]
+            articulations.append(articulation(model, name, (*joints, *bases)))
+        ordered = {a.name: a for a in sorted(articulations, key=lambda a: model.joint_names.index(a.joints[0]))}
         starts = {joint: own for joint, own in self._starts.items() if joint in model.slices}
         given = _coordinates(model, starts | self.q, "q")
         rest = rest_configuration(model, self._poses, given)
@@ -407,26 +414,6 @@ class WorldBuilder(Explained):
         movable = _movable(model, ordered) if movable_bases else {}
         owned = {name: (joint, "parent_pose") for joints in movable.values() for name, joint in joints.items()}
         return replace(world.with_inputs(**owned), movable=movable) if movable else world
-
-    def _check_has_links(self) -> None:
-        if not self._mechanism.bodies:
-            has = "shapes on the world alone" if self._mechanism.shapes else "nothing in it"
-            raise MechanismError(
-                f"world {self._mechanism.name!r} has {has}, expected at least one link: nothing could move. Add one "
-                "with add_body, add_link or add(mechanism)."
-            )
-
-    def _orphans(self, check: bool) -> tuple[str, ...]:
-        """Return the joints that are in no articulation, or raise `MechanismError` if there are any."""
-        held = {joint for joints in self._articulations.values() for joint in joints}
-        orphans = tuple(c.name for c in self._mechanism.joints if c.name not in held)
-        if orphans and check:
-            shown = ", ".join(map(repr, orphans[:12])) + (", ..." if len(orphans) > 12 else "")
-            raise MechanismError(
-                f"joints in no articulation: {shown}. Name them in add_articulation(name, joints), or keep them "
-                "as they are: finalize(check_orphans=False)."
-            )
-        return orphans
 
     def _check_new_articulation(self, name: str) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -480,12 +467,6 @@ def _with_free_joints(m: Mechanism, gravity: Sequence[float]) -> tuple[Mechanism
     return Mechanism(m.name, gravity)._made_of(parts._replace(joints=tuple(joints))), added
 
 
-def _bases_of(mechanism: Mechanism, joints: Sequence[str], added: Mapping[str, Connection]) -> list[str]:
-    """Return the free joint that was added for an articulation, if there is one."""
-    bodies = {body for c in mechanism.joints if c.name in set(joints) for body in (c.parent, c.child)}
-    return [c.name for anchor, c in added.items() if anchor in bodies]
-
-
 def _movable(model: Model, articulations: Mapping[str, Articulation]) -> dict[str, dict[str, str]]:
     """Return, for each articulation that does not float, its joints on the world by the names of their inputs.
 
@@ -530,10 +511,7 @@ def rest_configuration(model: Model, poses: Mapping[str, SE3], given: Mapping[st
     """Return the configuration states begin with, shape (nq,).
 
     Joints have the coordinates that are given; otherwise those that put their child where it was said to be; otherwise
-    they are where the model begins.
-
-    Raises:
-        ParameterError: if a link cannot be where it was said to be.
+    they are where the model begins. A link that cannot be where it was said to be raises `ParameterError`.
     """
     q = model.start_configuration()
     for name, own in given.items():
@@ -549,15 +527,12 @@ def rest_configuration(model: Model, poses: Mapping[str, SE3], given: Mapping[st
         X.append(above @ node.joint.transform(own))
     for body, pose in poses.items():
         at = model.attachment(body)
-        _check_place(body, pose, (X[at.node] if at.node >= 0 else SE3.identity()) @ at.pose)
+        found = (X[at.node] if at.node >= 0 else SE3.identity()) @ at.pose
+        off = log_se3(found.inverse() @ pose).scalars()
+        size = 1.0 + max(abs(float(e)) for e in pose.translation)
+        if not max(abs(float(e)) for e in off) <= REACH * size:  # so that NaN is refused, too
+            hint = "Leave the pose out, give the joint's coordinates in b.q, or move the joint's frames."
+            expected = f"one its joints allow, such as {tuple(found.translation)}"
+            raise ParameterError(f"pose of link {body!r}", got=tuple(pose.translation), expected=expected, hint=hint)
     q.setflags(write=False)
     return q
-
-
-def _check_place(body: str, wanted: SE3, found: SE3) -> None:
-    off = log_se3(found.inverse() @ wanted).scalars()
-    size = 1.0 + max(abs(float(e)) for e in wanted.translation)
-    if not max(abs(float(e)) for e in off) <= REACH * size:  # so that NaN is refused, too
-        hint = "Leave the pose out, give the joint's coordinates in b.q, or move the joint's frames."
-        expected = f"one its joints allow, such as {tuple(found.translation)}"
-        raise ParameterError(f"pose of link {body!r}", got=tuple(wanted.translation), expected=expected, hint=hint)

@@ -50,33 +50,18 @@ PoseOf = Callable[[str], np.ndarray]
 
 
 class Height(NamedTuple):
-    """How high a shape is above a plane of the world.
-
-    Attributes:
-        pair: the shape and the plane.
-        gap: along the plane's normal [m], shape (...), negative below it.
-        rise: the upward part of the normal [-].
-    """
+    """How high a shape is above a plane: the gap along its normal [m], shape (...); the upward part of that [-]."""
 
     pair: ContactPair
     gap: np.ndarray
     rise: float
 
 
-class Heights(NamedTuple):
-    """What is known about heights.
+def heights(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> tuple[list[Height], dict[str, str]]:
+    """Return how high shapes are above the planes that stand in the world; and of meshes that cannot be read, why.
 
-    Attributes:
-        found: of the pairs with a plane that stands in the world.
-        unread: why there is none, by the pair's name: of meshes that cannot be read.
+    The second is by the name of the pair.
     """
-
-    found: list[Height]
-    unread: dict[str, str]
-
-
-def heights(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> Heights:
-    """Return how high shapes are above the planes that stand in the world."""
     found, unread = [], {}
     for pair in pairs:
         ground = model.attachment(pair.b)
@@ -91,7 +76,7 @@ def heights(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> Heig
                 unread[pair.name] = str(error)
             else:
                 found.append(Height(pair, (X[..., :3, 3] - p) @ n - below, float(n[2])))
-    return Heights(found, unread)
+    return found, unread
 
 
 def _warn_of_unread(world: str, unread: Mapping[str, str]) -> None:
@@ -101,12 +86,6 @@ def _warn_of_unread(world: str, unread: Mapping[str, str]) -> None:
         more = f", and {len(unread) - 1} more such pairs" if len(unread) > 1 else ""
         message = f"world {world!r}: what stands on the ground stands without {first}{more}: {unread[first]}"
         warnings.warn(StartWarning(message, list(unread)), stacklevel=levels_inside())
-
-
-def lift(found: Sequence[Height], bodies: Sequence[str]) -> np.ndarray | None:
-    """Return how far up bodies go until the lowest of their shapes touches level ground [m]; None without any."""
-    ways = [-h.gap / h.rise for h in found if h.pair.a in bodies and h.rise > LEVEL]
-    return np.max(ways, axis=0) if ways else None
 
 
 def raised(c: Connection, q: Sequence[Any], by: Any, parent_pose: SE3 | None = None) -> np.ndarray:
@@ -139,13 +118,21 @@ def stand(state: State) -> None:
     world, rows = state.world, np.arange(len(state))
     found, unread = heights(world.model, world.pairs, _poses_of(world, state.q, state.model_constants))
     _warn_of_unread(world.name, unread)
-    for a in world.articulations.values():
-        by = lift(found, a.bodies)
-        if a.is_floating and by is not None:
-            c = root_joint(world.model, a)
-            own = world.model.q_slice(c.name)
-            before = list(state.q[:, own].T.astype(float))
-            state.q[:, own] = raised(c, before, by, frame_of(state, c, "parent_pose", rows))
+    floating = [a for a in world.articulations.values() if a.is_floating]
+    _lift(world.model, state.q, floating, found, lambda c: frame_of(state, c, "parent_pose", rows))
+
+
+def _lift(
+    model: Model, q: np.ndarray, lifted: Sequence[Articulation], found: Sequence[Height], frame: Callable[..., SE3]
+) -> None:
+    """Move articulations that float, in configurations (..., nq), up to where their lowest shape touches the ground."""
+    for a in lifted:
+        ways = [-h.gap / h.rise for h in found if h.pair.a in a.bodies and h.rise > LEVEL]
+        if ways:
+            c = root_joint(model, a)
+            own = model.q_slice(c.name)
+            before = list(np.moveaxis(q[..., own], -1, 0).astype(float))
+            q[..., own] = raised(c, before, np.max(ways, axis=0), frame(c))
 
 
 def _poses_of(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> PoseOf:
@@ -153,11 +140,12 @@ def _poses_of(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.nd
     bodies = list(dict.fromkeys(pair.a for pair in world.pairs if isinstance(pair.shape_b, Plane)))
     found = body_poses(world.model, q, bodies=bodies, **constants) if bodies else ()
     poses = np.asarray(found, dtype=float)
-    return lambda body: _matrix(poses[:, bodies.index(body)])
 
+    def pose_of(body: str) -> np.ndarray:
+        own = poses[:, bodies.index(body)]
+        return SE3.from_quaternion(own[:, 3:], own[:, :3]).matrix()
 
-def _matrix(pose: np.ndarray) -> np.ndarray:
-    return SE3.from_quaternion(pose[:, 3:], pose[:, :3]).matrix()
+    return pose_of
 
 
 def stood(model: Model, pairs: Sequence[ContactPair], q: np.ndarray, loose: Sequence[Articulation]) -> np.ndarray:
@@ -165,11 +153,7 @@ def stood(model: Model, pairs: Sequence[ContactPair], q: np.ndarray, loose: Sequ
     q, bodies = q.copy(), {body for a in loose for body in a.bodies}
     found, unread = heights(model, [pair for pair in pairs if pair.a in bodies], _poses_at(model, q))
     _warn_of_unread(model.name, unread)
-    for a in loose:
-        by = lift(found, a.bodies)
-        if by is not None:
-            c = root_joint(model, a)
-            q[model.q_slice(c.name)] = raised(c, q[model.q_slice(c.name)].tolist(), by)
+    _lift(model, q, loose, found, lambda c: c.parent_pose)
     q.setflags(write=False)
     return q
 
@@ -202,7 +186,7 @@ def warn_of_start(world: WorldContents) -> None:
     known = [pair for pair in world.pairs if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
     kinematics = Kinematics(model, world.initial.tolist())
     pose_of = _poses_at(model, world.initial)
-    above = {h.pair.name: -float(h.gap) for h in heights(model, known, pose_of).found}
+    above = {h.pair.name: -float(h.gap) for h in heights(model, known, pose_of)[0]}
     others = _may_overlap(model, [pair for pair in known if pair.name not in above], pose_of)
     _warn_of_depths(world.name, above | {pair.name: depth(kinematics, pair) for pair in others})
 
@@ -238,7 +222,7 @@ def warn_of_deep_state(state: State) -> None:
     world, q = state.world, state.q[:LOOKED_AT]
     if len(q):
         constants = {name: value[:LOOKED_AT] for name, value in state.model_constants.items()}
-        found = heights(world.model, world.pairs, _poses_of(world, q, constants)).found
+        found, _ = heights(world.model, world.pairs, _poses_of(world, q, constants))
         _warn_of_depths(world.name, {h.pair.name: -float(h.gap.min()) for h in found})
 
 
@@ -246,10 +230,10 @@ def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
     """Warn of pairs of shapes that are deeper in one another than `DEEP` [m] at the start."""
     deep = sorted((name for name in depths if depths[name] > DEEP), key=lambda name: -depths[name])
     if deep:
-        told = first_of([f"{name} by {1e3 * depths[name]:.3g} mm" for name in deep])
+        deepest = first_of([f"{name} by {1e3 * depths[name]:.3g} mm" for name in deep])
         message = (
-            f"world {world!r} begins with shapes in one another: {told}. Contact throws them apart. Begin higher, by "
-            "q= or pose=; cardan.simulation.stand(state) puts what floats on level ground."
+            f"world {world!r} begins with shapes in one another: {deepest}. Contact throws them apart. Begin higher, "
+            "by q= or pose=; cardan.simulation.stand(state) puts what floats on level ground."
         )
         warnings.warn(StartWarning(message, deep), stacklevel=levels_inside())
 
@@ -258,31 +242,28 @@ def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
 
 
 def move_root(state: State, a: Articulation, rows: np.ndarray, poses: np.ndarray) -> None:
-    """Put an articulation's root link at poses, (rows, 7), in some of the worlds.
-
-    Raises:
-        MechanismError: if it is fixed on the world and nothing of that is an input.
-    """
+    """Put an articulation's root link at poses, (rows, 7), in some of the worlds, or raise `MechanismError`."""
     c, X = root_joint(state.world.model, a), SE3.from_quaternion(poses[..., 3:], poses[..., :3])
     iq = state.world.model.q_slice(c.name)
     if a.is_floating:
         X_joint = frame_of(state, c, "parent_pose", rows).inverse() @ X @ frame_of(state, c, "child_pose", rows)
         state.q[rows, iq] = stack(tuple(c.joint.nearest_configuration(X_joint)))
         return
-    inputs = _movable(state, a)
+    if a.name not in state.world.movable:
+        raise MechanismError(
+            f"articulation {a.name!r} hangs on the world by {c.name!r}, which does not float: its place is written "
+            "into the program. Make the world with movable_bases=True (WorldBuilder.finalize, Mechanism.world), which "
+            "gives every world its own; what closes a loop on the world cannot be moved."
+        )
     J = c.joint.transform(tuple(state.q[rows, iq].T.astype(float)))
     P = X @ frame_of(state, c, "child_pose", rows) @ J.inverse()
-    for name, joint in inputs.items():
+    for name, joint in state.world.movable[a.name].items():
         beside = c.parent_pose.inverse() @ state.world.model.connection(joint).parent_pose
         state.constants[name][rows] = (P @ beside).matrix()
 
 
 def turn_root(state: State, a: Articulation, rows: np.ndarray, twists: np.ndarray) -> None:
-    """Give an articulation's root link twists, (rows, 6), in some of the worlds.
-
-    Raises:
-        MechanismError: for others than 0, if it is fixed on the world.
-    """
+    """Give an articulation's root link twists, (rows, 6), in some of the worlds; only 0 to one fixed on the world."""
     if not a.is_floating:
         if twists.any():
             raise MechanismError(f"articulation {a.name!r} does not float: its root moves by its joints' velocities.")
@@ -297,17 +278,6 @@ def turn_root(state: State, a: Articulation, rows: np.ndarray, twists: np.ndarra
 def root_joint(model: Model, a: Articulation) -> Connection:
     """Return the joint by which an articulation hangs on the world."""
     return next(c for c in model.connections if c.child == a.root)
-
-
-def _movable(state: State, a: Articulation) -> dict[str, str]:
-    if a.name not in state.world.movable:
-        joint = root_joint(state.world.model, a).name
-        raise MechanismError(
-            f"articulation {a.name!r} hangs on the world by {joint!r}, which does not float: its place is "
-            "written into the program. Make the world with movable_bases=True (WorldBuilder.finalize, "
-            "Mechanism.world), which gives every world its own; what closes a loop on the world cannot be moved."
-        )
-    return dict(state.world.movable[a.name])
 
 
 def moves_freely(joint: Joint) -> bool:
