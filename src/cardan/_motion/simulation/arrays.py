@@ -67,11 +67,7 @@ def filled(where: str, name: str, value: Any, like: np.ndarray, *, infinite: boo
 
 
 def chosen_rows(worlds: Any, count: int) -> np.ndarray:
-    """Return the indices of the worlds chosen by indices or a mask; of all for None.
-
-    Raises:
-        ParameterError: for what is neither.
-    """
+    """Return the indices of the worlds chosen by indices or a mask; of all for None."""
     try:
         return np.arange(count) if worlds is None else np.atleast_1d(np.arange(count)[worlds])
     except (IndexError, TypeError):

@@ -51,19 +51,16 @@ def collide_function(pairs: tuple[ContactPair, ...]) -> Function[..., Any]:
     @function(simplified=True)
     def collide(model: Model, q: ArrayLike) -> ContactPoints:
         kinematics = Kinematics(model, q)  # pyright: ignore[reportArgumentType] -- an array of symbols
-        placed = [_placed(kinematics, pair) for pair in pairs]
+        placed = []
+        for pair in pairs:
+            X_a, X_b = kinematics.pose(pair.a) @ pair.pose_a, kinematics.pose(pair.b) @ pair.pose_b
+            if isinstance(pair.shape_a, Sphere):  # how it is turned does not matter: along the world's axes it is cheap
+                X_a = SE3(None, X_a.translation)
+            placed.append(Two(pair.shape_a, X_a, pair.shape_b, X_b))
         found = points_of(placed, [two.X_a for two in placed])
         return _together([candidate for those in found for candidate in those])
 
     return collide
-
-
-def _placed(kinematics: Kinematics, pair: ContactPair) -> Two:
-    """Return the shapes of a pair and their poses."""
-    X_a, X_b = kinematics.pose(pair.a) @ pair.pose_a, kinematics.pose(pair.b) @ pair.pose_b
-    if isinstance(pair.shape_a, Sphere):  # how it is turned does not matter: along the world's axes it costs least
-        X_a = SE3(None, X_a.translation)
-    return Two(pair.shape_a, X_a, pair.shape_b, X_b)
 
 
 def check_pages(pairs: Sequence[ContactPair]) -> None:
@@ -73,10 +70,6 @@ def check_pages(pairs: Sequence[ContactPair]) -> None:
             check_page(type(pair.shape_a), type(pair.shape_b))
         except UnsupportedError as error:
             raise UnsupportedError(f"pair {pair.name!r}, {error.what}", error.by, error.instead) from None
-
-
-def _in_world(X_a: SE3, candidate: Candidate) -> Candidate:
-    return Candidate(candidate.gap, X_a @ candidate.point, X_a.rotation @ candidate.normal)
 
 
 def _together(found: Sequence[Candidate]) -> ContactPoints:
@@ -92,10 +85,8 @@ def collide(world: WorldContents, state: State) -> Contacts:
     if state.world is not world:
         raise ParameterError("state to collide", got=state, expected=f"a state of {world!r}")
     if not world.pairs:
-        shape, kind = (len(state), 0), state.dtype
-        return Contacts(
-            np.empty(shape, kind), np.empty((*shape, 3), kind), np.empty((*shape, 3), kind), np.empty(0, int)
-        )
+        point, normal = np.empty((2, len(state), 0, 3), state.dtype)
+        return Contacts(np.empty((len(state), 0), state.dtype), point, normal, np.empty(0, int))
     if world not in _FUNCTIONS:
         _FUNCTIONS[world] = collide_function(world.pairs), owners_of(world.pairs)
     compiled, owners = _FUNCTIONS[world]
@@ -134,7 +125,9 @@ def contact_points(shape_a: Geometry, X_a: Any, shape_b: Geometry, X_b: Any) -> 
         0.4
     """
     poses = SE3.of(X_a), SE3.of(X_b)
-    found = _together([_in_world(poses[0], c) for c in points(shape_a, poses[0], shape_b, poses[1])])
+    X = poses[0]
+    own = points(shape_a, X, shape_b, poses[1])
+    found = _together([Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in own])
     batch = np.broadcast_shapes(*(np.shape(e) for X in poses for e in (*X.rotation.entries(), *X.translation)))
 
     def stacked(entries: Sequence[Any]) -> np.ndarray:

@@ -38,6 +38,7 @@ class Control(Explained):
         >>> control.apply_force("tool", force=(0.0, 0.0, 5.0))
         >>> control.wrenches.shape, control.names
         ((4, 9, 6), ('effort', 'position', 'velocity', 'wrenches'))
+        >>> control.hold()
     """
 
     __slots__ = ("_effort", "_held", "_position", "_velocity", "_wrenches", "world")
@@ -179,11 +180,7 @@ class Control(Explained):
         return NAMES if self._wrenches is None else (*NAMES, "wrenches")
 
     def hold(self) -> None:
-        """Let no array be added: a stepper reads those there are.
-
-        Examples:
-            >>> control.hold()
-        """
+        """Let no array be added: a stepper reads those there are."""
         self._held = True
 
     def copy(self) -> Control:

@@ -182,7 +182,7 @@ class View(Explained):
         """Return the poses of the root links in the world, shape (worlds, A, 7): position [m], quaternion xyzw."""
         own = self._of(state)
         given: dict[str, Any] = {"bodies": self._all_roots(), **own.model_constants}
-        return body_poses(self.world.model, own.q, **given)[:, self._places()]
+        return body_poses(self.world.model, own.q, **given)[:, self._root_indices()]
 
     def set_root_poses(self, state: State, values: Any, worlds: Any = None) -> None:
         """Move whole articulations: the root links to poses in the world, and with them all that hangs on them.
@@ -208,14 +208,10 @@ class View(Explained):
         """Return the twists of the root links at their origins, each in its own axes, (worlds, A, 6) [m/s, rad/s]."""
         own = self._of(state)
         given: dict[str, Any] = {"frame": self._all_roots(), "expressed_in": "frame", **own.model_constants}
-        return frame_velocity(self.world.model, own.q, own.v, **given)[:, self._places()]
+        return frame_velocity(self.world.model, own.q, own.v, **given)[:, self._root_indices()]
 
     def set_root_twists(self, state: State, values: Any, worlds: Any = None) -> None:
-        """Write the velocities of floating roots; what is fixed on the world can only be given 0.
-
-        Raises:
-            MechanismError: if another is given.
-        """
+        """Write the velocities of floating roots; another than 0 of one that is fixed raises `MechanismError`."""
         for a, rows, twists in self._of_roots(state, "root twists", values, worlds, 6):
             turn_root(state, a, rows, twists)
 
@@ -223,7 +219,7 @@ class View(Explained):
         """Return the roots of the world: one program serves all its views."""
         return tuple(a.root for a in self.world.articulations.values())
 
-    def _places(self) -> list[int]:
+    def _root_indices(self) -> list[int]:
         return [list(self.world.articulations).index(name) for name in self.names]
 
     def _of_roots(
@@ -241,7 +237,7 @@ class View(Explained):
     def link_poses(self, state: State) -> np.ndarray:
         """Return the poses of the links in the world, shape (worlds, A, links, 7): position [m], quaternion xyzw."""
         own = self._of(state)
-        if self._all_move():
+        if self._all_move():  # by the program that State.poses has already
             return own.poses[:, self.link_indices]
         given: dict[str, Any] = {"bodies": self.world.model.body_names, **own.model_constants}
         return body_poses(self.world.model, own.q, **given)[:, self.body_indices]
@@ -271,13 +267,10 @@ class View(Explained):
     def jacobian(self, state: State) -> np.ndarray:
         """Return the Jacobians of the links, (worlds, A, links, 6, nv): velocities of their origins, in world axes.
 
-        Columns are the selected degrees of freedom. Articulations must have equal numbers of links and of these.
-
-        Returns:
-            Rows [m/s, rad/s] for each velocity of one.
+        Rows are [m/s, rad/s] for each velocity of one; columns are the selected degrees of freedom.
 
         Raises:
-            MechanismError: if they have not.
+            MechanismError: if articulations have different numbers of links or of degrees of freedom.
         """
         own = self._of(state)
         if self.v_indices.ndim == 1 or self.body_indices.ndim == 1:
@@ -329,7 +322,7 @@ class View(Explained):
         if not limit:
             check_range("view", self.world.model, name, numeric_array("view", name, values))
         array = state.constants[name].copy()
-        self._write(kind, name, array, values, worlds, indices, infinite=limit)
+        self._write(kind, name, array, values, worlds, indices, limit)
         state.constants[name] = array
 
     def _indices_of(self, name: str) -> tuple[str, np.ndarray]:
@@ -356,7 +349,6 @@ class View(Explained):
         values: Any,
         worlds: Any,
         indices: np.ndarray | None = None,
-        *,
         infinite: bool = False,
     ) -> None:
         """Write values at the view's places of an array (worlds, ...): `kind` tells what these belong to."""
@@ -396,20 +388,23 @@ def select_joints(
     model: Model, joints: Sequence[str], pattern: Any, excluded: Any, include: Any, exclude: Any
 ) -> set[str]:
     """Return which of some joints with coordinates a view is of, by names and by types; see `World.view`."""
-    kinds, others = joint_types("include", include), joint_types("exclude", exclude)
-    picked = pick("joint", joints, joints, pattern, excluded)
-    found = {j for j in picked if (not kinds or is_of(model, j, kinds)) and not is_of(model, j, others)}
-    if joints and not found:
+    kinds, others = ((given,) if isinstance(given, type) else tuple(given) for given in (include, exclude))
+    for what, given in (("include", kinds), ("exclude", others)):
+        if not all(isinstance(kind, type) and issubclass(kind, Joint) for kind in given):
+            raise ParameterError(what, got=given, expected="classes of joints, such as cardan.joints.Revolute")
+    kept = set()
+    for name in pick("joint", joints, joints, pattern, excluded):
+        own = model.joint(name)
+        inner = own.joint if isinstance(own, Reversed) else own  # a reversed joint is what it reverses
+        if (not kinds or isinstance(inner, kinds)) and not isinstance(inner, others):
+            kept.add(name)
+    if joints and not kept:
         raise UnknownNameError("joint of the types asked for", [k.__name__ for k in kinds or others], joints, "view")
-    return found
+    return kept
 
 
 def pick(kind: str, names: Sequence[str], usual: Sequence[str], pattern: Any, excluded: Any) -> list[str]:
-    """Return the names a pattern chooses, the usual ones without one, but for those another pattern excludes.
-
-    Raises:
-        UnknownNameError: if nothing is left, or nothing to exclude is found.
-    """
+    """Return the names a pattern chooses, the usual ones without one, but for those another pattern excludes."""
     found = list(usual) if pattern is None else select_names(kind, names, pattern)
     if excluded is None:
         return found
@@ -442,17 +437,3 @@ def _given(
         raise ShapeError("view", name, got=array.shape, expected=expected) from None
     check_finite("view", name, np.where(np.isinf(full), 0.0, full) if infinite else np.asarray(full), full.shape[:1])
     return rows, full
-
-
-def joint_types(what: str, given: Any) -> tuple[type[Joint], ...]:
-    """Return joint classes as a tuple, or raise `ParameterError`."""
-    kinds = (given,) if isinstance(given, type) else tuple(given)
-    if not all(isinstance(kind, type) and issubclass(kind, Joint) for kind in kinds):
-        raise ParameterError(what, got=given, expected="classes of joints, such as cardan.joints.Revolute")
-    return kinds
-
-
-def is_of(model: Model, joint: str, kinds: tuple[type[Joint], ...]) -> bool:
-    """Return whether a joint is of some classes; a reversed one is what it reverses."""
-    own = model.joint(joint)
-    return isinstance(own.joint if isinstance(own, Reversed) else own, kinds)
