@@ -43,14 +43,7 @@ from cardan._motion.contact.equation import JointEquation
 from cardan._motion.contact.first_impulses import Known, first_impulses
 from cardan._motion.contact.projected import Point
 from cardan._motion.contact.touching import Pair
-from cardan._motion.maximal_steps.bodies import (
-    BodyState,
-    Efforts,
-    StepResult,
-    System,
-    response,
-    together,
-)
+from cardan._motion.maximal_steps.bodies import BodyState, Efforts, StepResult, System, response, together
 
 SWEEPS = 2
 """Passes over the contacts for each over the joints: what `first_impulses` leaves is friction's regularisation."""

@@ -8,13 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import (
-    MechanismError,
-    ParameterError,
-    ShapeError,
-    check_known,
-    check_new,
-)
+from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._algebra.words import Explained
 from cardan._motion.simulation.articulation import Articulation, articulation
