@@ -1,6 +1,5 @@
 """Steps in time in maximal coordinates: every body by its pose, joints as constraints between them."""
 
-from cardan._motion.maximal_steps.advance import advance, at_start
 from cardan._motion.maximal_steps.bodies import Body, Efforts, StepResult
 from cardan._motion.maximal_steps.semi_implicit import semi_implicit_start
 from cardan._motion.maximal_steps.variational import variational_step
@@ -10,8 +9,6 @@ __all__ = [
     "Body",
     "Efforts",
     "StepResult",
-    "advance",
-    "at_start",
     "semi_implicit_start",
     "variational_step",
     "xpbd_step",

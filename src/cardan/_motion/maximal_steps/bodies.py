@@ -96,14 +96,7 @@ class Body:
 
 
 class BodyState(NamedTuple):
-    """A body's place and motion.
-
-    Attributes:
-        p: centre of mass in the world.
-        r: quaternion (x, y, z, w) of its axes.
-        v: velocity of the centre of mass, in world axes.
-        w: angular velocity, in body axes.
-    """
+    """A body's centre of mass and its velocity, in world axes; its quaternion (x, y, z, w), and w in its own axes."""
 
     p: Vector3
     r: tuple[Scalar, ...]
@@ -176,13 +169,9 @@ class Row(NamedTuple):
 
 
 class JointedPair(NamedTuple):
-    """A joint between two bodies; -1 is the world.
+    """A joint between two bodies: the index of each, -1 for the world, and its frame there about the centre of mass.
 
-    Attributes:
-        joint: the joint.
-        parent: index of its parent body, and its frame there (about the centre of mass).
-        child: index of its child body, and its frame there.
-        node: its node, if it has coordinates; None for a joint that closes a loop.
+    One that closes a loop has no node, for it has no coordinates.
     """
 
     joint: Joint
@@ -206,12 +195,9 @@ class PlacedJoint(NamedTuple):
     """A joint at given poses of its bodies.
 
     Attributes:
-        pair: the joint and its bodies.
         X: pose of its child frame in its parent frame.
         q: its configuration; a mimic's is its primary's.
-        S: its motion subspace.
         wrenches: what it resists, in its child frame: as many as rows.
-        rows: its constraints.
     """
 
     pair: JointedPair
@@ -282,23 +268,12 @@ class System:
         """Return whether a mimic reads a joint's coordinates."""
         return pair.node is not None and not _is_mimic(pair) and pair.node.q == mimic.node.q  # pyright: ignore[reportOptionalMemberAccess]
 
-    def owned(self, joined: Iterable[PlacedJoint]) -> list[PlacedJoint]:
-        """Return the joints that have coordinates of their own."""
-        return [j for j in joined if j.pair.node is not None and not _is_mimic(j.pair)]
-
-    def configuration(self, joined: Sequence[PlacedJoint]) -> list[Scalar]:
-        """Return the model's q."""
-        q: list[Scalar] = [0.0] * self.model.nq
-        for j in self.owned(joined):
-            for i, e in zip(j.pair.node.q, j.q, strict=True):  # pyright: ignore[reportOptionalMemberAccess]
-                q[i] = e
-        return q
-
     def effort_rows(self, joined: Sequence[PlacedJoint]) -> list[Row]:
         """Return the nv rows of unit efforts, along v."""
         rows: dict[int, Row] = {}
-        for j in self.owned(joined):
-            rows |= dict(zip(j.pair.node.v, j.effort_rows(), strict=True))  # pyright: ignore[reportOptionalMemberAccess]
+        for j in joined:
+            if j.pair.node is not None and not _is_mimic(j.pair):
+                rows |= dict(zip(j.pair.node.v, j.effort_rows(), strict=True))
         return [rows[i] for i in range(self.model.nv)]
 
     # --- from and to coordinates ---
@@ -409,13 +384,9 @@ class Responses:
 
 
 class StepResult(NamedTuple):
-    """A state after a step.
+    """A state after a step, with the gaps of the joints on the way [m, rad].
 
-    Attributes:
-        q: configuration.
-        v: velocity.
-        gaps: of the joints on the way [m, rad].
-        slack: by how much velocities at contacts are wrong at most, because their search ended [m/s].
+    And by how much velocities at contacts are wrong at most, because their search ended [m/s].
     """
 
     q: list[Scalar]
@@ -425,12 +396,9 @@ class StepResult(NamedTuple):
 
 
 class PartialStep(NamedTuple):
-    """A step that knows all but its efforts.
+    """A step that knows all but its efforts, at a configuration q: `finish` returns the state after it, given them.
 
-    Attributes:
-        q: the configuration at which they are asked for.
-        finish: returns the state after it, given them.
-        estimate: returns the velocity after it, about and for less, if there is a way: enough to decide on efforts.
+    `estimate` returns the velocity after it, about and for less, if there is a way: enough to decide on efforts.
     """
 
     q: Sequence[Scalar]

@@ -48,10 +48,7 @@ class EffortRows(NamedTuple):
         units: the nv rows of unit efforts.
         plain: along v, what acts on the bodies before they move; 0 where a row does.
         rest: along v, what acts after.
-        rows: of each of the efforts that answer, and of drives' inertias.
-        weights: W of each.
-        forces: tau of each.
-        rates: J V_n of each.
+        rows: of the efforts that answer, and of drives' inertias; with W, tau and J V_n of each.
     """
 
     units: list[Row]

@@ -58,13 +58,10 @@ class Pushed(NamedTuple):
 
 
 class Touch(NamedTuple):
-    """A contact and the mechanism at it.
+    """A contact, in axes of its first body, and the mechanism at it.
 
-    Attributes:
-        contact: where, in axes of its first body.
-        J: by the index in v, the points' relative velocity.
-        moved: for each index in v, the change by a unit impulse along each axis: M^-1 J^T.
-        G: the change of the points' velocity, J M^-1 J^T.
+    J is the points' relative velocity by the index in v; `moved` M^-1 J^T, the change of each entry of v by a unit
+    impulse along each axis; G = J M^-1 J^T.
     """
 
     contact: Contact

@@ -112,15 +112,7 @@ def semi_implicit_start(
 
 
 class Cushion(NamedTuple):
-    """A spring with a damper, and friction, where two shapes overlap.
-
-    Attributes:
-        touch: the contact and the mechanism at it.
-        meeting: of their bodies.
-        stiffness: of the spring [N/m].
-        damping: of the damper [N s/m].
-        drag: friction over slip while it holds [N s/m].
-    """
+    """A spring [N/m] with a damper [N s/m], and friction over slip while it holds [N s/m], where two shapes overlap."""
 
     touch: Touch
     meeting: Meeting

@@ -79,11 +79,7 @@ def _giving_way(mechanism: Mechanism, c: Connection) -> Mechanism:
 
 
 def _axes(c: Connection) -> list[int]:
-    """Return the axes of the child frame along and about which a joint gives way: those it resists.
-
-    Raises:
-        UnsupportedError: for an axis that it resists in part.
-    """
+    """Return the axes of the child frame along and about which a joint gives way: those it resists, as wholes."""
     S = [column.scalars() for column in c.joint.motion_subspace(c.joint.manifold.neutral())]
     moves = np.array(S, float).reshape(-1, 6)
     found = []

@@ -25,10 +25,6 @@ class Control(Explained):
 
     Attributes:
         world: what it drives.
-        effort: [N m, N], shape (worlds, nv): what is added to the drives' efforts.
-        position: what the drives go to [rad, m], shape (worlds, nv), in the coordinates limits are stated in.
-        velocity: the velocities the drives go to, shape (worlds, nv).
-        wrenches: forces and moments on the bodies, shape (worlds, bodies, 6).
 
     Examples:
         >>> control = cardan.robots.arm7().world().control(worlds=4)
@@ -76,7 +72,7 @@ class Control(Explained):
 
     @property
     def position(self) -> np.ndarray:
-        """What the drives go to [rad, m], shape (worlds, nv)."""
+        """What the drives go to [rad, m], shape (worlds, nv), in the coordinates limits are stated in."""
         return self._position
 
     @position.setter

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
-from cardan._algebra.errors import OverlapWarning, UnknownNameError, UnsupportedError, levels_inside
+from cardan._algebra.errors import OverlapWarning, UnsupportedError, check_known, levels_inside
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import supports
@@ -121,8 +121,10 @@ def contact_pairs(
         >>> len(cardan.simulation.contact_pairs(dog.model(base="floating"), dog.shapes)[0]) > 0
         True
     """
-    off, on = ({frozenset(_known(model, pair)) for pair in given} for given in (disabled, enabled))
     node = {body: model.attachment(body).node for body in (WORLD, *model.body_names)}
+    for body in (body for pair in (*disabled, *enabled) for body in pair):
+        check_known("body", body, node, "disabled pairs")
+    off, on = (set(map(frozenset, given)) for given in (disabled, enabled))
     ends = (frozenset((node[c.parent], node[c.child])) for c in (*model.connections, *model.closures))
     joined = {pair for pair in ends if WORLD_NODE not in pair}  # what hangs on the world may touch it
     found, family = [], families or {}
@@ -146,7 +148,12 @@ def contact_pairs(
     found = bearing(model, found)
     if rest is None or keep_overlapping:
         return Pairs(tuple(found))
-    inside = _overlapping(model, found, rest)
+    inside, kinematics = [], Kinematics(model, rest)
+    for pair in found:
+        a, b = (_root(model, body) for body in (pair.a, pair.b))
+        is_candidate = a == b or b == WORLD_NODE
+        if is_candidate and depth(kinematics, pair) > ROUNDING and (a == b or not _can_part(kinematics, pair)):
+            inside.append(pair.name)
     if inside:
         warnings.warn(OverlapWarning(model.name, inside), stacklevel=levels_inside())
     return Pairs(tuple(p for p in found if p.name not in inside), tuple(inside))
@@ -176,17 +183,6 @@ def bearing(model: Model, pairs: Iterable[ContactPair]) -> list[ContactPair]:
             M = sum(masses[root] for root in heap[_root(model, pair.a)])
             pair = replace(pair, material=replace(pair.material, stiffness=max(M / TIME**2, LIGHT)))
         found.append(pair)
-    return found
-
-
-def _overlapping(model: Model, pairs: Iterable[ContactPair], rest: Sequence[float]) -> list[str]:
-    """Return the names of the pairs that overlap in a configuration and cannot be meant to touch."""
-    kinematics, found = Kinematics(model, rest), []
-    for pair in pairs:
-        a, b = (_root(model, body) for body in (pair.a, pair.b))
-        is_candidate = a == b or b == WORLD_NODE
-        if is_candidate and depth(kinematics, pair) > ROUNDING and (a == b or not _can_part(kinematics, pair)):
-            found.append(pair.name)
     return found
 
 
@@ -244,10 +240,3 @@ def _solids(model: Model, shapes: Iterable[Shape]) -> list[_Solid]:
         taken[base] = count = taken.get(base, 0) + 1
         found.append(_Solid(shape, model.attachment(shape.body).node, base if count == 1 else f"{base}#{count}"))
     return found
-
-
-def _known(model: Model, pair: Sequence[str]) -> Sequence[str]:
-    for body in pair:
-        if body != WORLD and body not in model.body_names:
-            raise UnknownNameError("body", body, (WORLD, *model.body_names), where="disabled pairs")
-    return pair

@@ -89,13 +89,6 @@ class State(Explained, metaclass=ExplainedType):
 
     Attributes:
         world: what it is a state of.
-        q: configurations, shape (worlds, nq).
-        v: velocities, shape (worlds, nv).
-        time: [s], shape (worlds,).
-        warm: the accelerations of the last step, with which MuJoCo begins its next search, shape (worlds, nv).
-        residual: by how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], (worlds,).
-        diverged: worlds in which a solver found no finite result, shape (worlds,), of bool.
-        constants: values of the model's inputs for each world, by name (`World.with_inputs`).
 
     Examples:
         >>> state = cardan.robots.arm7().world().state(worlds=4)
@@ -104,6 +97,10 @@ class State(Explained, metaclass=ExplainedType):
         ((4, 7), (4, 7, 7), (4, 7, 6), (4, 7))
         >>> state.divergences(), state.copy() == state
         ([], True)
+        >>> body_q, body_qd = state.newton()
+        >>> again = cardan.State.from_newton(state.world, body_q=body_q, body_qd=body_qd)
+        >>> bool(np.allclose(again.q, state.q))
+        True
         >>> state.save("state.npz")
         >>> cardan.State.load(state.world, "state.npz") == state
         True
@@ -220,7 +217,7 @@ class State(Explained, metaclass=ExplainedType):
 
     @property
     def constants(self) -> Constants:
-        """Values of the model's inputs, arrays of shape (worlds, ...) by name."""
+        """Values of the model's inputs, arrays of shape (worlds, ...) by name; see `World.with_inputs`."""
         return self._constants
 
     # --- the links ---
@@ -322,11 +319,6 @@ class State(Explained, metaclass=ExplainedType):
             ShapeError: for arrays that are not of whole worlds.
             UnsupportedError: for `joint_q` of a world whose model has inputs, or joints Newton does not have.
 
-        Examples:
-            >>> body_q, body_qd = state.newton()
-            >>> again = cardan.State.from_newton(state.world, body_q=body_q, body_qd=body_qd)
-            >>> bool(np.allclose(again.q, state.q))
-            True
         """
         if (joint_q is None) == (body_q is None) or (joint_qd if joint_q is None else body_qd) is not None:
             given = {"joint_q": joint_q, "joint_qd": joint_qd, "body_q": body_q, "body_qd": body_qd}
@@ -406,11 +398,10 @@ class State(Explained, metaclass=ExplainedType):
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the state to a file, exact to the last bit; `State.load` reads it. The world is not written.
 
+        If the file cannot be written (`OSError`), what was there before is untouched.
+
         Args:
             file: where to write.
-
-        Raises:
-            OSError: if the file cannot be written; what was there before is then untouched.
         """
         constants = {f"constants.{name}": array for name, array in self._constants.items()}
         arrays = {**self._arrays(), **constants, "world": np.array(_kind(self.world))}

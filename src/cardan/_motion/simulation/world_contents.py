@@ -42,7 +42,12 @@ class WorldContents(Explained, metaclass=ExplainedType):
     def __post_init__(self) -> None:
         object.__setattr__(self, "links", self.model.link_names)
         for pair in self.pairs:
-            _check_that_it_moves(self.model, pair)
+            # One that is given by hand may be of shapes fixed to one another: laws divide by how a force moves them.
+            if self.model.attachment(pair.a).node == self.model.attachment(pair.b).node:
+                raise MechanismError(
+                    f"contact pair {pair.name!r}: its shapes, on {pair.a!r} and {pair.b!r}, do not move relative to "
+                    "one another, so that no force between them has an effect; leave the pair out."
+                )
 
     @property
     def name(self) -> str:
@@ -102,12 +107,3 @@ class WorldContents(Explained, metaclass=ExplainedType):
         surfaces = [replace(s, dissipation=DISSIPATION) if s.dissipation is None else s for s in surfaces]
         own = {name: [getattr(surface, CONTACT_INPUTS[name]) for surface in surfaces] for name in self.contact_inputs}
         return {name: np.array(values, dtype=float) for name, values in own.items()} | self.model.input_values()
-
-
-def _check_that_it_moves(model: Model, pair: ContactPair) -> None:
-    """Refuse a pair, given by hand, of shapes that are fixed to one another: laws divide by how a force moves them."""
-    if model.attachment(pair.a).node == model.attachment(pair.b).node:
-        raise MechanismError(
-            f"contact pair {pair.name!r}: its shapes, on {pair.a!r} and {pair.b!r}, do not move relative to one "
-            "another, so that no force between them has an effect; leave the pair out."
-        )

@@ -8,16 +8,14 @@ from cardan._algebra.lazy import fetcher
 if TYPE_CHECKING:
     from cardan._motion.simulation.solvers.featherstone import Featherstone
     from cardan._motion.simulation.solvers.maximal import XPBD, SemiImplicit, Variational
-    from cardan._motion.simulation.solvers.solver import Solver, Trajectory
-    from cardan._motion.simulation.solvers.stepper import Stepper
+    from cardan._motion.simulation.solvers.solver import Solver, Stepper, Trajectory
 
 __all__ = ["XPBD", "Featherstone", "SemiImplicit", "Solver", "Stepper", "Trajectory", "Variational"]
 
 _HOMES = {
     ".featherstone": "Featherstone",
     ".maximal": "SemiImplicit Variational XPBD",
-    ".solver": "Solver Trajectory",
-    ".stepper": "Stepper",
+    ".solver": "Solver Stepper Trajectory",
 }
 _fetch = fetcher(__name__, _HOMES)
 _registered: dict[str, str] = {}
