@@ -65,6 +65,7 @@ class Body:
     def __init__(self, node: Node) -> None:
         inertia: Inertia = node.inertia
         self.name, self.mass = node.name, inertia.mass
+        # Without mass there may be no inertia to invert: an empty factor takes the same way out as a singular one.
         rows = [] if is_zero(self.mass) else [list(row) for row in inertia.inertia_at_com.matrix().rows()]
         try:
             inverse = Factor(rows).inverse()
@@ -120,14 +121,14 @@ class BodyState(NamedTuple):
 def turned(r: Sequence[Scalar], x: Vector3) -> tuple[Scalar, ...]:
     """Return the orientation r cay(x)."""
     q = quaternion_multiply_xyzw(r, (*(x * 0.5), 1.0))
-    length = 1.0 / sqrt(dot(q, q))
+    length = 1.0 / sqrt(dot(q, q))  # at least 1 before: r is of unit length, and (x / 2, 1) is longer
     return tuple(e * length for e in q)
 
 
 def mean_turning(r0: Sequence[Scalar], r1: Sequence[Scalar], h: float) -> Vector3:
     """Return the w with r1 = r0 cay(h w)."""
     x, y, z, s = quaternion_multiply_xyzw(quaternion_conjugate_xyzw(r0), r1)
-    return Vector3(x, y, z) * (2.0 / (h * s))
+    return Vector3(x, y, z) * (2.0 / (h * s))  # s = 0 is half a turn in a step, which Cayley's map does not reach
 
 
 def momentum_of_turn(body: Body, w: Vector3, h: float) -> Vector3:
@@ -187,7 +188,7 @@ class JointedPair(NamedTuple):
     def wrenches(self, X: SE3, wrench: Force) -> dict[int, Force]:
         """Return a wrench on the child, in its joint frame, and its opposite on the parent, by body."""
         (a, F), (b, G) = self.parent, self.child
-        found = {b: G @ wrench} if b >= 0 else {}
+        found = {b: G @ wrench} if b >= 0 else {}  # the world takes every wrench, and moves by none
         return found if a < 0 else found | {a: -(F @ (X @ wrench))}
 
 
@@ -241,6 +242,7 @@ class System:
         own = _joined(self.pairs[k], self.pairs[k].across(placed), near[k])
         if not _is_mimic(own.pair):
             return own
+        # Only the mimic's own rows are moved: the primary joint is looked at where its bodies are now.
         primary = next(i for i, pair in enumerate(self.pairs) if self._is_primary(pair, own.pair))
         return _following(own, self.joint(primary, placed, near))
 
@@ -310,6 +312,7 @@ class System:
         """Return what wrenches on the bodies, about their centres of mass in their axes, and `own` do along v."""
         forces = [body.frame.inverse_act(wrench) for body, wrench in zip(self.bodies, wrenches, strict=True)]
         p: list[Scalar] = list(own)
+        # Inwards: what a joint hands on is summed up before its parent is asked.
         for node in reversed(self.model.nodes):
             node.scatter(p, relative.S[node.index].T @ forces[node.index])
             if node.parent >= 0:
@@ -345,7 +348,7 @@ def _following(mimic: PlacedJoint, primary: PlacedJoint) -> PlacedJoint:
     joint, q = mimic.pair.joint, primary.q
     S, e = joint.motion_subspace(q), offset(mimic.X, joint.transform(q)).scalars()
     units = [Force.of(tuple(float(i == k) for k in range(6))) for i in range(6)]
-    efforts, rows = primary.effort_rows(), []
+    efforts, rows = primary.effort_rows(), []  # whose rate is S_p^+ V_p
     for i, unit in enumerate(units):
         wrenches = mimic.pair.wrenches(mimic.X, unit)
         for s, row in zip(S, efforts, strict=True):

@@ -87,6 +87,7 @@ def effort_rows(
     armature, constant = model.passive("armature"), [is_zero(w) for w in loads.W]
     before = [share * tau if still else tau for tau, still in zip(loads.tau, constant, strict=True)]
     rest = [(1.0 - share) * tau if still else 0.0 for tau, still in zip(loads.tau, constant, strict=True)]
+    # What neither answers nor has a rotor is an impulse that is known beforehand: a row for it would cost a factor.
     chosen = [i for i in range(model.nv) if not (constant[i] and is_zero(armature[i]))]
     plain = [0.0 if i in chosen else before[i] for i in range(model.nv)]
     weights = [loads.W[i] + armature[i] + SOFT / gain(system.bodies, units[i]) for i in chosen]
@@ -112,7 +113,7 @@ class Bound(NamedTuple):
     def row(self, joint: PlacedJoint) -> Row:
         """Return the row along the line between both origins, of which the sign says what pushes."""
         R, p = joint.X
-        d = maximum(sqrt(p.norm_squared()), NEAREST)
+        d = maximum(sqrt(p.norm_squared()), NEAREST)  # at 0 every direction is as good, and none is NaN
         direction = R.transpose_apply(p) * ((self.sign or 1.0) / d)
         return Row(0.0, self.pair.wrenches(joint.X, Force(direction, Vector3.zero())))
 
@@ -126,6 +127,7 @@ class Bounds:
         self.rows = [bound.row(by_pair[id(bound.pair)]) for bound in self.bounds]
         self.acting = [True if b.sign == 0.0 else b.value(free) < 0.0 for b in self.bounds]
         self.compliances = [
+            # A row that takes no part stays in the factor, but soft: which ones do is a symbol when this is traced.
             where(acting, 0.0, OUT * gain(system.bodies, row))
             for acting, row in zip(self.acting, self.rows, strict=True)
         ]

@@ -90,6 +90,7 @@ class Touch(NamedTuple):
     def rebound(self) -> Scalar:
         """Return the velocity along the normal with which it leaves."""
         e, v_n = self.contact.material.restitution, self.contact.normal.dot(self.contact.velocity.linear)
+        # Below IMPACT nothing bounces: what rests would tremble by the velocity that its weight gives it in a step.
         return 0.0 if is_zero(e) else where(v_n < -IMPACT, -e * v_n, 0.0)
 
 
@@ -108,7 +109,7 @@ class Touching:
 
     def by_velocities(self, v: Vector, impulses: Sequence[Vector3], sweeps: int) -> Pushed:
         """Return the velocities with which what has pushed goes on, from those that such impulses led to."""
-        never = -FAR / self.h
+        never = -FAR / self.h  # as an approach nobody has: what did not push stays without an impulse
         wanted = [
             where(touch.contact.normal.dot(impulse) > 0.0, touch.rebound(), never)
             for touch, impulse in zip(self.touches, impulses, strict=True)
@@ -119,6 +120,7 @@ class Touching:
         """Return what passes make of velocities v that impulses have led to."""
         if not self.touches:
             return Pushed(v, impulses, 0.0)
+        # Passes alone would take as many as bodies stand on one another; from these impulses on a few are enough.
         start = self._first_pass(v, impulses, wanted)
         points = [Point.wanting(t.contact, t.G, speed) for t, speed in zip(self.touches, wanted, strict=True)]
 

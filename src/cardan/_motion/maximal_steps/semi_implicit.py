@@ -98,6 +98,7 @@ def semi_implicit_start(
         placed = started(system, placed, kick, part, falling)
         cushions.follow(placed)
         placed = [b.moved(part) for b in placed]
+        # The velocity of the turn is not that after it: the momentum is, in axes that have turned.
         slowed = zip(system.bodies, placed, strict=True)
         placed = [b._replace(w=body.J_inverse @ momentum_after_turn(body, b.w, part)) for body, b in slowed]
 
@@ -145,6 +146,7 @@ class Cushion(NamedTuple):
         v_n = n.dot(velocity)
         f_n = where(gap < 0.0, maximum(-(self.stiffness * gap + self.damping * v_n), 0.0), 0.0)
         slip = velocity - n * v_n
+        # SMALL keeps the root's derivative finite where nothing slips.
         size = self.drag * sqrt(slip.norm_squared() + SMALL * SMALL)
         return n * f_n - slip * (self.drag * minimum(1.0, mu * f_n / size))
 
@@ -157,6 +159,7 @@ class Cushions:
     ) -> None:
         self.system, self.start, self.moment, self.h = system, start, moment, h
         touches = Touching(moment, pairs, mass_matrix(moment.model, moment.q), h).touches
+        # Contacts between the same two bodies share their drag, so that together they do not turn the slip round.
         among = Counter(touch.contact.nodes for touch in touches)
         self.each = [Cushion.of(touch, start, h, among[touch.contact.nodes]) for touch in touches]
         self.gaps = [touch.contact.gap for touch in touches]

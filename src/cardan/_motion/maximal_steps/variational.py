@@ -54,6 +54,7 @@ def variational_step(
     system = System(model)
     start = system.placed(q, v)
     joined = system.joined(start, system.near(q))
+    # Half of the forces before and half after is symplectic; forces that answer within the step act as a whole before.
     share = 0.5 if all(map(is_zero, loads.W)) else 1.0
     answering = effort_rows(system, joined, loads, v, share)
     fixed = [row for j in joined for row in j.rows]
@@ -63,6 +64,7 @@ def variational_step(
     compliances = [*[0.0] * len(fixed), *bounds.compliances, *(1.0 / w for w in answering.weights)]
     solver = Responses(system.bodies, rows, compliances, DEPENDENT * regularization(q).nu if model.nv else 0.0)
     first, last = len(fixed), len(fixed) + len(bounds.rows)
+    # From those of each row alone on: starts that overshoot would need more iterations.
     multipliers = [*[0.0] * last, *answering.start(system.bodies, h)]
 
     def moving(kick: Sequence[Force], multipliers: Vector) -> list[BodyState]:
@@ -88,7 +90,7 @@ def variational_step(
         mean = system.velocity_of(momenta, q, rotors(answering.units, armature, twists))
         touched = Touched(system, start, Snapshot(model, q, v), mean, loads.W, h, pairs, iterations * SWEEPS)
         kick = [a + b for a, b in zip(kick, touched.wrenches, strict=True)]
-        multipliers = solved(kick, multipliers)
+        multipliers = solved(kick, multipliers)  # once more: the contacts' impulses bend the joints
     now = moving(kick, multipliers)
     own = answering.momentum(armature, [b.twist() for b in now], h)
     end = [b.moved(h)._replace(v=b.v + model.gravity * ((1.0 - share) * h)) for b in now]

@@ -68,6 +68,7 @@ def xpbd_step(
     joined = system.joined(start, system.near(q))
     units, armature = system.effort_rows(joined), model.passive("armature")
     if not pairs and all(map(is_zero, (*loads.W, *armature))):
+        # Nothing answers within the step, so bodies may fall freely: the passes over the joints do all.
         kick, touched = impulses(len(start), units, [h * tau for tau in loads.tau]), None
         flying = started(system, start, kick, h, h)
     else:
@@ -116,7 +117,7 @@ def _bounded(
     pushed = list(pushed)
     for k, (bound, row) in enumerate(zip(bounds.bounds, bounds.rows, strict=True)):
         total = pushed[k] - bound.value(placed) / gain(system.bodies, row)
-        total = total if bound.sign == 0.0 else maximum(total, 0.0)
+        total = total if bound.sign == 0.0 else maximum(total, 0.0)  # in sum it pushes; one pass may take back
         placed, pushed[k] = shifted(system, placed, [row], [total - pushed[k]]), total
     return placed, pushed
 
@@ -124,6 +125,7 @@ def _bounded(
 def shifted(system: System, placed: Sequence[BodyState], rows: Sequence[Row], multipliers: Vector) -> list[BodyState]:
     """Return the bodies moved by M^-1 T l."""
     found, total = list(placed), impulses(len(placed), rows, multipliers)
+    # Bodies that no row touches stay the same symbols: they would be moved by 0 otherwise, at a price.
     for k in sorted({k for row in rows for k in row.wrenches}):
         b, change = placed[k], system.bodies[k].response(total[k])
         found[k] = b._replace(p=b.p + b.pose.rotation @ change.linear, r=turned(b.r, change.angular))

@@ -61,6 +61,7 @@ def filled(where: str, name: str, value: Any, like: np.ndarray, *, infinite: boo
         raise ShapeError(where, name, got=array.shape, expected=expected, hint="The first axis counts the worlds.")
     array = array.astype(like.dtype, copy=False)
     batch = array.shape[: array.ndim - like.ndim + 1]
+    # An infinite limit says that there is no limit; NaN is wrong everywhere.
     shown = np.where(np.isinf(array), 0.0, array) if infinite else array
     check_finite(where, name, shown if batch else shown[None], batch)
     return np.broadcast_to(array, like.shape)
@@ -121,7 +122,7 @@ def check_range(where: str, model: Model, name: str, array: np.ndarray) -> None:
     lower, upper, expected = RANGES[constant]
     wrong = (array < lower) | (array > upper)  # NaN is said elsewhere
     if constant == "inertial_parameters":
-        wrong &= np.arange(array.shape[-1]) % 10 == 0
+        wrong &= np.arange(array.shape[-1]) % 10 == 0  # the other nine of each body may be negative
     if wrong.any():
         index = np.argwhere(wrong)[0].tolist()
         raise ParameterError(f"{where}: {name}{index}", got=float(array[tuple(index)]), expected=expected)

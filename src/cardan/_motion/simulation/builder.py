@@ -288,7 +288,7 @@ class WorldBuilder(Explained):
         trees = [joints for _, joints in editing.components(new)]
         first = prefix + mechanism.name if name is None else name
         names = [first, *(f"{first}_{joints[0].child}" for joints in trees[1:])]
-        for tree in names:
+        for tree in names:  # before anything is changed: a call that fails adds nothing
             self._check_new_articulation(tree)
         self._mechanism = both  # from here on nothing is refused
         own = {prefix + c.name for c in mechanism.joints}
@@ -383,6 +383,7 @@ class WorldBuilder(Explained):
             bodies = {body for c in mechanism.joints if c.name in set(joints) for body in (c.parent, c.child)}
             bases = [c.name for anchor, c in added.items() if anchor in bodies]
             articulations.append(articulation(model, name, (*joints, *bases)))
+        # In document order, as states have their coordinates, and not in the order in which they were named.
         ordered = {a.name: a for a in sorted(articulations, key=lambda a: model.joint_names.index(a.joints[0]))}
         starts = {joint: own for joint, own in self._starts.items() if joint in model.slices}
         given = _coordinates(model, starts | self.q, "q")

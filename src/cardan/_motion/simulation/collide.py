@@ -77,6 +77,7 @@ def _together(found: Sequence[Candidate]) -> ContactPoints:
     return ContactPoints(gaps, [c.point for c in found], [c.normal for c in found])
 
 
+# By the world itself, so that a function lives as long as its world does.
 _FUNCTIONS: WeakKeyDictionary[WorldContents, tuple[Function[..., Any], np.ndarray]] = WeakKeyDictionary()
 
 

@@ -86,7 +86,7 @@ def _axes(c: Connection) -> list[int]:
     for i, unit in enumerate(np.eye(6)):
         if c.compliance[i]:  # pyright: ignore[reportOptionalSubscript]
             resisted = np.linalg.norm(unit - np.linalg.pinv(moves) @ (moves @ unit)) if len(moves) else 1.0
-            if ROUNDING < resisted < 1.0 - ROUNDING:
+            if ROUNDING < resisted < 1.0 - ROUNDING:  # a spring along it would pull at the joint's own coordinates
                 what = f"{NAMES[i]}, which is neither along its motion nor across it"
                 raise _refused(c, what, "turn its child_pose so that an axis is the joint's")
             found += [i] if resisted > 0.5 else []

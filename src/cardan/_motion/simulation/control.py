@@ -157,6 +157,7 @@ class Control(Explained):
 
     def _vectors(self, name: str, value: Any, rows: np.ndarray) -> np.ndarray:
         array = np.asarray(value)
+        # As many rows as worlds may be meant for all of them, of which some are chosen.
         is_of_all = array.shape == (len(self), 3) and len(rows) < len(self)
         own = array[rows] if is_of_all else value
         return filled("control", name, own, np.empty((len(rows), 3), self.dtype))

@@ -134,6 +134,7 @@ def contact_pairs(
         is_family = own is not None and own == family.get(other.shape.body)
         related = nodes in joined or is_family or bodies in off
         if len(nodes) == 2 and (not related or bodies in on) and one.shape.may_touch(other.shape):
+            # The world is node -1: so the first shape of a pair moves.
             a, b = (one, other) if one.node > other.node else (other, one)
             material = (a.shape.surface or Material()).combined(b.shape.surface or Material())
             first, second = ((s.body, s.geometry, s.pose) for s in (a.shape, b.shape))
@@ -171,7 +172,7 @@ def bearing(model: Model, pairs: Iterable[ContactPair]) -> list[ContactPair]:
     masses = dict.fromkeys(range(WORLD_NODE, len(model.nodes)), 0.0)
     for node in model.nodes:
         masses[supports(model, node.index)[-1]] += float(node.inertia.mass)
-    heap = {root: {root} for root in masses}
+    heap = {root: {root} for root in masses}  # trees that may press on one another, by each of them
     for pair in listed:
         a, b = _root(model, pair.a), _root(model, pair.b)
         if WORLD_NODE not in (a, b) and heap[a] is not heap[b]:

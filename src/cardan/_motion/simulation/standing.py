@@ -69,6 +69,7 @@ def heights(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> tupl
             plane = (ground.pose @ pair.pose_b).matrix().astype(float)
             n, p = plane[:3, 2], plane[:3, 3]
             X = pose_of(pair.a) @ pair.pose_a.matrix().astype(float)
+            # The support of a shape in a direction: how far it reaches down, along the plane's normal in its own axes.
             down = -np.swapaxes(X[..., :3, :3], -1, -2) @ n
             try:
                 below = reach(pair.shape_a, down)
@@ -90,7 +91,7 @@ def _warn_of_unread(world: str, unread: Mapping[str, str]) -> None:
 
 def raised(c: Connection, q: Sequence[Any], by: Any, parent_pose: SE3 | None = None) -> np.ndarray:
     """Return the coordinates of a joint on the world, shape (..., nq), that put its child higher by so much [m]."""
-    P = c.parent_pose if parent_pose is None else parent_pose
+    P = c.parent_pose if parent_pose is None else parent_pose  # of this world, where it is an input
     X = P.inverse() @ SE3(None, Vector3(0.0, 0.0, by)) @ P @ c.joint.transform(tuple(q))
     return stack(tuple(c.joint.nearest_configuration(X, tuple(q))))
 
@@ -211,7 +212,7 @@ def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) ->
         A, B = pose(pair.a, pair.pose_a), pose(pair.b, pair.pose_b)
         way = B[:3, 3] - A[:3, 3]
         distance = np.sqrt(way @ way)
-        n = way / distance if distance > 0.0 else way
+        n = way / distance if distance > 0.0 else way  # origins in one place: n = 0, so they are not apart
         return bool(distance > reach(shapes[0], A[:3, :3].T @ n) + reach(shapes[1], -(B[:3, :3].T @ n)))
 
     return [pair for pair in pairs if not is_of_one_tree(model, pair) and not is_apart(pair)]

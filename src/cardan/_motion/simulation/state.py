@@ -122,12 +122,12 @@ class State(Explained, metaclass=ExplainedType):
         self._q, self._v = np.empty((count, model.nq), kind), np.empty((count, model.nv), kind)
         self._warm, self._residual = np.zeros((count, model.nv), kind), np.zeros(count, kind)
         self._set_clock(Clock.at(np.zeros(count), np.zeros(count, bool), kind))
-        self.q = world.initial if q is None else q
+        self.q = world.initial if q is None else q  # by the setter, which checks what is given
         self.v = world.initial_velocity if v is None else v
         own = world.constants()
         spread = {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
         self._constants = Constants(world.model, spread)
-        self._constants.update_all(constants or {})
+        self._constants.update_all(constants or {})  # together: limits are checked against one another
 
     def _set_clock(self, clock: Clock) -> None:
         """Let time and divergence follow from a clock, until somebody reads them, and can write them."""
@@ -259,8 +259,9 @@ class State(Explained, metaclass=ExplainedType):
 
     def _check_reached(self, name: str, residual: np.ndarray, scale: float) -> None:
         off = np.abs(residual).reshape(len(self), len(self.world.links), -1).max(axis=-1, initial=0.0)
+        # Single precision has seven digits, of which the chain of joints takes a few.
         tolerance = (REACH if self.dtype == np.float64 else 1e-3) * scale
-        bad = np.argwhere(~(off <= tolerance))
+        bad = np.argwhere(~(off <= tolerance))  # so that NaN is bad, too
         if len(bad):
             row, link = bad[0]
             got = f"link {self.world.links[link]!r} of world {row}, off by {off[row, link]:.3g}"

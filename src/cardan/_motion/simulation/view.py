@@ -130,7 +130,7 @@ class View(Explained):
 
     def set_positions(self, state: State, values: Any, worlds: Any = None) -> None:
         """Write the coordinates; a quaternion must not be 0."""
-        q = self._of(state).q.copy()
+        q = self._of(state).q.copy()  # nothing is written if a quaternion is 0
         self._write("q", "positions", q, values, worlds)
         check_configuration("view", "positions", q, self.world.model.unit_parts)
         state.q[...] = q
@@ -321,7 +321,7 @@ class View(Explained):
         limit = is_limit(self.world.model, name)
         if not limit:
             check_range("view", self.world.model, name, numeric_array("view", name, values))
-        array = state.constants[name].copy()
+        array = state.constants[name].copy()  # written as a whole below, which checks it against the other limits
         self._write(kind, name, array, values, worlds, indices, limit)
         state.constants[name] = array
 

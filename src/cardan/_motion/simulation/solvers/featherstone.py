@@ -187,7 +187,7 @@ class Featherstone(CompiledSolver):
         count = clock_of(state, self.settings.dt).good
         found = self._forces(self.world.model, state.q, state.v, count, **given)
         owners, signs = self._owners
-        sign = signs.astype(state.dtype)
+        sign = signs.astype(state.dtype)  # a law finds forces on the body that moves, which may be the second
         return ContactForces(found["force"] * sign, found["torque"] * sign, found["point"], owners.copy())
 
 
@@ -220,7 +220,7 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
     forces = JointForces(start.model, start.q, start.v, given.command, dt, limits=settings.limits)
     forces.add(gyroscopic_efforts(start, dt))
     if law is None:
-        passes = iterations or (1 if forces.are_lines else 2)
+        passes = iterations or (1 if forces.are_lines else 2)  # one to find out on which part of its line each force is
         return stepping.free_accelerations(start, forces, dt, passes), ()
     touching = contacts(start, given.pairs)
     return LAWS[law](start, forces, touching, dt, iterations), touching
@@ -237,7 +237,7 @@ def explicit_step(given: StepInputs) -> stepping.Moved:
     model, dt = given.joints.model, given.settings.dt
 
     def rate(q: Vector, v: Vector) -> Vector:
-        forces = JointForces(model, q, v, given.command, 0.0, limits=False)
+        forces = JointForces(model, q, v, given.command, 0.0, limits=False)  # of a step of 0: they do not answer
         tau, _ = forces.total(forces.linear())
         return implicit_dynamics(Snapshot(model, q, v), tau, dt=dt).a
 

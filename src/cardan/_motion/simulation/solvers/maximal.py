@@ -42,6 +42,7 @@ def at_start(step: Callable[..., StepResult], *, iterations: int, pairs: Sequenc
             return estimated(Snapshot(model, q, v), loads, h, pairs, iterations * SWEEPS)
 
         bounded = any(has_bounds(c.joint) for c in (*model.connections, *model.closures))
+        # Bounds are not in joint space, so that its estimate would be another: such steps are taken twice.
         return PartialStep(q, finish, None if bounded else estimate)
 
     return start
@@ -100,6 +101,7 @@ class Maximal(CompiledSolver):
     @cached_property
     def settings(self) -> Settings:
         """What a step is made for."""
+        # A tuple of tuples, and no mapping: programs are kept by what their settings hold.
         pairs, options = self.world.pairs if self.contacts else (), tuple((n, getattr(self, n)) for n in self.options)
         dt, limits = self.dt / self.substeps, bool(self.limits)
         return Settings(self.method, dt, pairs, limits, self.world.kinematic, options)
@@ -143,6 +145,7 @@ def advance(
         lines = forces.linear(forces.on(lines, a), a)
     stepped = begun.finish(Efforts(*forces.total(lines)))
     a = mean(stepped.v)
+    # The largest of what is wrong, as a velocity: a gap is closed within one step.
     residual = maximum(forces.residual(forces.on(lines, a), a), stepped.slack)
     for gap in stepped.gaps:
         residual = maximum(residual, absolute(gap) * (1.0 / h))

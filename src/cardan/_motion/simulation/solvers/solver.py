@@ -160,7 +160,7 @@ class Solver(ABC):
     def _constant(self, name: str, state: State, value: Any) -> np.ndarray:
         """Return what is the same in all worlds of a state, as an array of all of them, made once."""
         key = name, len(state), state.dtype
-        if key not in self._kept:
+        if key not in self._kept:  # read-only and kept, so that a loop of steps allocates nothing for it
             array = np.empty((len(state), *np.shape(value)), state.dtype)
             array[...] = value
             array.flags.writeable = False
@@ -347,11 +347,11 @@ class CompiledSolver(Solver):
         count = checked_steps(steps) * self.substeps
         asked = self._read_control(state, control)
         if control is not None:
-            control.hold()
+            control.hold()  # an array added later would not be among those the bound call reads
         if len(state) != 1:
             raise ParameterError("state", got=f"{len(state)} worlds", expected="one world; `step` takes several")
         run = self._bound(count, control_names(control), packed=True)
-        state = state.copy()
+        state = state.copy()  # the stepper writes into its arrays
         asked += tuple(state.constants[name] for name in self._inputs)
         return Stepper(run, state, clock_of(state, self.dt / self.substeps), asked, count)
 
