@@ -425,10 +425,7 @@ def coordinates_after(
 def started(
     system: System, start: Sequence[BodyState], kick: Sequence[Force], h: float, fall: float
 ) -> list[BodyState]:
-    """Return the bodies where they are, with the velocities that impulses and gravity for a time `fall` make.
-
-    Those of turning are the ones that take them through a step of h.
-    """
+    """Return the bodies with the velocities, over a step of h, that impulses and gravity for a time `fall` make."""
     found = []
     for body, b, impulse in zip(system.bodies, start, kick, strict=True):
         v = b.v + system.model.gravity * fall + b.pose.rotation @ impulse.linear * (1.0 / body.mass)

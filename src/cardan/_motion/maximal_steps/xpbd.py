@@ -92,8 +92,11 @@ def _closed(
     small = DEPENDENT * regularization(q).nu if system.model.nv else 0.0
 
     def once(places: list[Any], near: list[Any], pushed: list[Scalar]) -> tuple[list[Any], list[Any], list[Scalar]]:
-        now, near = _at(placed, places), list(near)
-        now, pushed = _bounded(system, bounds, now, pushed)
+        now, near, pushed = _at(placed, places), list(near), list(pushed)
+        for k, (bound, row) in enumerate(zip(bounds.bounds, bounds.rows, strict=True)):
+            total = pushed[k] - bound.value(now) / gain(system.bodies, row)
+            total = total if bound.sign == 0.0 else maximum(total, 0.0)  # in sum it pushes; one pass may take back
+            now, pushed[k] = shifted(system, now, [row], [total - pushed[k]]), total
         for k in range(len(joined)):
             own = system.joint(k, now, near)
             near[k], still = own.q, [0.0] * len(own.rows)
@@ -108,18 +111,6 @@ def _closed(
 def _at(placed: Sequence[BodyState], places: Sequence[Any]) -> list[BodyState]:
     """Return the bodies at other places."""
     return [b._replace(p=p, r=r) for b, (p, r) in zip(placed, places, strict=True)]
-
-
-def _bounded(
-    system: System, bounds: Bounds, placed: list[BodyState], pushed: Sequence[Scalar]
-) -> tuple[list[BodyState], list[Scalar]]:
-    """Return the bodies moved back within the bounds of their distances, and the multipliers so far."""
-    pushed = list(pushed)
-    for k, (bound, row) in enumerate(zip(bounds.bounds, bounds.rows, strict=True)):
-        total = pushed[k] - bound.value(placed) / gain(system.bodies, row)
-        total = total if bound.sign == 0.0 else maximum(total, 0.0)  # in sum it pushes; one pass may take back
-        placed, pushed[k] = shifted(system, placed, [row], [total - pushed[k]]), total
-    return placed, pushed
 
 
 def shifted(system: System, placed: Sequence[BodyState], rows: Sequence[Row], multipliers: Vector) -> list[BodyState]:

@@ -150,7 +150,7 @@ class Control(Explained):
             got = f"{body!r}, which is fixed on the world"
             raise ParameterError("control: body to push", got=got, expected="a body that moves")
         rows = chosen_rows(worlds, len(self))
-        F, T = (self._vectors(name, value, rows) for name, value in (("force", force), ("torque", torque)))
+        F, T = self._vectors("force", force, rows), self._vectors("torque", torque, rows)
         if at is not None:
             T = T + np.cross(self._vectors("at", at, rows) - self._mass_centers(body, state)[rows], F)
         self.wrenches[rows, model.body_names.index(body)] = np.concatenate([F, T], axis=-1)

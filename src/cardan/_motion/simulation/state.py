@@ -45,12 +45,11 @@ MOST = 2**20
 
 
 class Clock(NamedTuple):
-    """How many steps of one length were good since the time was known last.
+    """How many steps of length dt [s] were good since the time was known last.
 
     Attributes:
         start: the time then [s], shape (worlds,), which nobody writes.
         lost: which worlds had diverged by then, likewise.
-        dt: the length of a step [s].
         taken: how many steps were to be taken since.
         good: how many of them were good, shape (worlds,), of the state's dtype: a compiled step counts on.
     """

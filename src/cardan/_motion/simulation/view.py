@@ -70,6 +70,9 @@ class View(Explained):
         ((4, 1, 7, 6, 7), (4, 1, 7, 7))
         >>> view.set_constants(state, "mass", 2.0 * view.constants(state, "mass"))
         >>> view.set_root_twists(state, np.zeros((4, 1, 6)))
+        >>> movable = cardan.robots.arm7().world(movable_bases=True)
+        >>> root, begun = movable.view(), movable.state()
+        >>> root.set_root_poses(begun, root.root_poses(begun) + np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0]))
         >>> tool = world.view("arm7", links="tool")  # fixed to the last link
         >>> tool.link_poses(state).shape, tool.set_wrenches(control, (0.0, 0.0, -5.0, 0.0, 0.0, 0.0))
         ((4, 1, 1, 7), None)
@@ -191,12 +194,7 @@ class View(Explained):
         joints there, which `WorldBuilder.finalize(movable_bases=True)` allows.
 
         Raises:
-            MechanismError: if one cannot be moved.
-
-        Examples:
-            >>> dog = cardan.robots.quadruped().world("floating")
-            >>> root, state = dog.view(), dog.state()
-            >>> root.set_root_poses(state, root.root_poses(state) + np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0]))
+            MechanismError, ParameterError: if one cannot be moved; for a quaternion of norm 0.
         """
         each = self._of_roots(state, "root poses", values, worlds, 7)
         if not all((np.linalg.norm(poses[..., 3:], axis=-1) > 0.0).all() for _, _, poses in each):

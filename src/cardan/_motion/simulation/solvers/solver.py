@@ -139,33 +139,23 @@ class Solver(ABC):
         raise UnsupportedError("the forces at contacts", by, "cardan.solvers.Featherstone(world, dt) tells them")
 
     def _read_control(self, state: State, control: Control | None) -> tuple[np.ndarray, ...]:
-        """Return what `control_names` names, in each world.
-
-        Raises:
-            ParameterError: for a state or control of another world, or of another number of worlds or dtype.
-        """
+        """Return what `control_names` names, in each world, or raise `ParameterError` for what is of other worlds."""
         own = self.world
         if not isinstance(state, State) or not (state.world is own or state.world.moves_like(own)):
             raise ParameterError("state", got=state, expected=f"a state made by this solver's world, {own!r}")
-        if control is None:
-            return (self._constant("targets", state, own.targets),)
         v = state.v
+        if control is None:
+            key = len(v), v.dtype
+            if key not in self._kept:  # read-only and kept, so that a loop of steps allocates nothing for it
+                self._kept[key] = np.tile(own.targets.astype(v.dtype), (len(v), 1))
+                self._kept[key].flags.writeable = False
+            return (self._kept[key],)
         is_ours = isinstance(control, Control) and (control.world is own or control.world.moves_like(own))
         if not is_ours or control.effort.dtype != v.dtype or len(control.effort) not in (1, len(v)):
             expected = f"a control of {len(v)} worlds (or 1) {own.name!r}, {v.dtype}"
             raise ParameterError("control", got=control, expected=expected)
         asked = tuple(getattr(control, name) for name in control_names(control))
         return asked if len(asked[0]) == len(v) else tuple(np.repeat(array, len(v), axis=0) for array in asked)
-
-    def _constant(self, name: str, state: State, value: Any) -> np.ndarray:
-        """Return what is the same in all worlds of a state, as an array of all of them, made once."""
-        key = name, len(state), state.dtype
-        if key not in self._kept:  # read-only and kept, so that a loop of steps allocates nothing for it
-            array = np.empty((len(state), *np.shape(value)), state.dtype)
-            array[...] = value
-            array.flags.writeable = False
-            self._kept[key] = array
-        return self._kept[key]
 
     def rollout(
         self,

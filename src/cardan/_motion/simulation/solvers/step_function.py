@@ -43,16 +43,9 @@ class Settings:
 
 
 class StepInputs(NamedTuple):
-    """Where a step begins and what acts in it.
+    """Where a step begins, after how many good ones, and what acts in it: drives, wrenches on bodies, surfaces.
 
-    Attributes:
-        joints: those that move as they are told, with the model and the velocities that a step is taken of.
-        q: configuration as it was given.
-        v: velocity as it was given.
-        count: how many steps were good so far.
-        command: what drives are asked for, and the wrenches on bodies.
-        pairs: what may touch, with the surfaces of this world.
-        settings: what the step is made for.
+    q and v are as they were given; `joints` has the model and the velocities that the step is taken of.
     """
 
     joints: KinematicJoints
@@ -67,14 +60,7 @@ class StepInputs(NamedTuple):
 def step_function(
     name: str, outcome: Callable[[StepInputs], dict[str, Any]], settings: Settings, *, simplified: bool = False
 ) -> Function[..., Any]:
-    """Return what is made of one step as a function, compiled for each model on first use.
-
-    Args:
-        name: of the function.
-        outcome: returns the results of a step by name.
-        settings: what a step is made for.
-        simplified: as for `cardan.function`.
-    """
+    """Return what is made of one step as a function: `outcome` returns its results by name; see `cardan.function`."""
 
     def step(
         model: Model,
