@@ -62,7 +62,7 @@ class Clock(NamedTuple):
 
     def after(self, steps: int, good: np.ndarray) -> Clock:
         """Return the clock after so many more steps, of which and of those before so many were good in each world."""
-        return self._replace(taken=self.taken + steps, good=good)
+        return Clock(self.start, self.lost, self.dt, self.taken + steps, good)  # half the time of _replace
 
     @staticmethod
     def at(time: np.ndarray, diverged: np.ndarray, dtype: np.dtype, dt: float = 0.0) -> Clock:
