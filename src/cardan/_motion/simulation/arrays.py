@@ -45,12 +45,7 @@ def checked_dtype(dtype: Any) -> np.dtype:
 def filled(where: str, name: str, value: Any, like: np.ndarray, *, infinite: bool = False) -> np.ndarray:
     """Return a value as an array of the shape (worlds, ...) and type of another, broadcast over the worlds.
 
-    Args:
-        where: what the value is for, for messages.
-        name: of the value, for messages.
-        value: what is given.
-        like: the other array.
-        infinite: whether entries may be infinite.
+    Messages say `where` and `name`; entries may be infinite if `infinite` says so.
 
     Raises:
         DTypeError, ShapeError, NotFiniteError: if it has another core shape, holds no real numbers, or NaN.

@@ -454,16 +454,9 @@ def clock_of(state: State, dt: float) -> Clock:
 
 
 def next_state(state: State, found: Sequence[np.ndarray], clock: Clock, out: State | None) -> State:
-    """Return the state after steps of a solver, or what these are written into.
+    """Return the state after steps from a state, whose arrays were found in the order of `FOUND`.
 
-    Args:
-        state: where they began.
-        found: the arrays of the state after them, that `FOUND` names.
-        clock: what has counted them.
-        out: a state of as many such worlds to write into, which may be that where they began.
-
-    Raises:
-        ParameterError: if `out` is no such state.
+    They are written into `out`, if it is given: a state of as many such worlds, which may be that where they began.
     """
     if out is None:
         constants = state._constants.copy() if state._constants else state._constants

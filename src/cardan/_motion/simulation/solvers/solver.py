@@ -63,11 +63,7 @@ class Trajectory(NamedTuple):
 
 
 class Solver(ABC):
-    """Moves the worlds of a state on in time.
-
-    Args:
-        world: what moves.
-        dt: length of a step [s].
+    """Moves the worlds of a state on in time, by steps of dt [s].
 
     Throughout:
         state: where to begin; it is left as it is.
@@ -207,18 +203,11 @@ class Solver(ABC):
 
 
 class Stepper:
-    """Takes steps of one world, again and again; made by a solver's `stepper`.
+    """Takes steps of one world, again and again. Made by a solver's `stepper`.
 
     A call takes the steps and returns nothing. They begin where `q` and `v` are, and end there: these arrays stay the
     same, so they may be held, and written into. What is asked for is read from the arrays of the control it was made
     with, at every call (`control.position = target` writes into them).
-
-    Args:
-        run: the compiled steps, packed: of q, v, count, and what is asked for.
-        state: where to begin, of one world; nobody else's.
-        clock: what counts its steps.
-        asked: what is asked for in each world [N m, N; rad, m; and their rates].
-        steps: how many a call takes.
 
     Examples:
         >>> world = cardan.robots.double_pendulum().world()
@@ -232,6 +221,7 @@ class Stepper:
     __slots__ = ("_clock", "_found", "_given", "_next", "_row", "_run", "_state", "_steps", "_taken")
 
     def __init__(self, run: Bound, state: State, clock: Clock, asked: Sequence[np.ndarray], steps: int) -> None:
+        # `run` takes q, v, count and `asked`, packed in one row of results; the state is nobody else's.
         self._run, self._state, self._clock, self._steps, self._taken = run, state, clock, steps, 0
         own = [array[0] for array in asked]
         self._row = run(state.q[0], state.v[0], clock.good[0], *own)  # of a first step: compiled, and checked
