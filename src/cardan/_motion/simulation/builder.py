@@ -292,10 +292,10 @@ class WorldBuilder(Explained):
             self._check_new_articulation(tree)
         self._mechanism = both  # from here on nothing is refused
         own = {prefix + c.name for c in mechanism.joints}
-        bases = [c for c in new.joints if c.name not in own and moves_freely(c.joint)]
-        self._loose |= {c.name for c in bases if pose is None}
-        for c in bases:
-            if pose is not None and isinstance(c.joint, FreeFlyer):  # its coordinates say where it is, in the world
+        for c in (c for c in new.joints if c.name not in own and moves_freely(c.joint)):
+            if pose is None:
+                self._loose.add(c.name)
+            elif isinstance(c.joint, FreeFlyer):  # its coordinates say where it is, in the world
                 self.q[c.name] = np.array(c.joint.nearest_configuration(c.parent_pose), dtype=float)
                 both._exchange(replace(c, parent_pose=SE3.identity()))
         said = said_start(mechanism.annotations.configurations)
@@ -370,45 +370,7 @@ class WorldBuilder(Explained):
                 f"joints in no articulation: {shown}. Name them in add_articulation(name, joints), or keep them "
                 "as they are: finalize(check_orphans=False)."
             )
-        return self._finalized(orphans, movable_bases, closing, keep_overlapping)
-
-    def _finalized(
-        self, orphans: tuple[str, ...], movable_bases: bool, closing: Sequence[str], keep_overlapping: bool
-    ) -> World:
-        """Return the world; see `finalize`."""
-        mechanism, added = _with_free_joints(self._mechanism, self.gravity)
-        model = mechanism.model(gravity=self.gravity, closing=closing)
-        articulations = []
-        for name, joints in self._articulations.items():
-            bodies = {body for c in mechanism.joints if c.name in set(joints) for body in (c.parent, c.child)}
-            bases = [c.name for anchor, c in added.items() if anchor in bodies]
-            articulations.append(articulation(model, name, (*joints, *bases)))
-        # In document order, as states have their coordinates, and not in the order in which they were named.
-        ordered = {a.name: a for a in sorted(articulations, key=lambda a: model.joint_names.index(a.joints[0]))}
-        starts = {joint: own for joint, own in self._starts.items() if joint in model.slices}
-        given = _coordinates(model, starts | self.q, "q")
-        rest = rest_configuration(model, self._poses, given)
-        loose = self._loose.union(c.name for c in added.values()).difference(given)
-        free = [a for a in ordered.values() if loose.intersection(a.joints) and self._poses.keys().isdisjoint(a.bodies)]
-        families = {b: name for name, a in ordered.items() if name not in self._colliding for b in a.bodies}
-        apart = self._apart.union(mechanism.disabled_contacts)
-        pairs = contact_pairs(model, mechanism.shapes, apart, rest.tolist(), keep_overlapping, families, self._together)
-        neutral = np.array(model.manifold.limit_coordinates(model.neutral().tolist()), dtype=float).reshape(model.nv)
-        world = World(
-            model=model,
-            mechanism=mechanism,
-            articulations=ordered,
-            pairs=pairs.touching,
-            overlapping=pairs.overlapping,
-            orphans=orphans,
-            initial=stood(model, pairs.touching, rest, free),
-            initial_velocity=_along_v(model, np.zeros(model.nv), self.v),
-            targets=_along_v(model, neutral, self.targets),
-        )
-        warn_of_start(world)
-        movable = _movable(model, ordered) if movable_bases else {}
-        owned = {name: (joint, "parent_pose") for joints in movable.values() for name, joint in joints.items()}
-        return replace(world.with_inputs(**owned), movable=movable) if movable else world
+        return _make_world(self, orphans, movable_bases, closing, keep_overlapping)
 
     def _check_new_articulation(self, name: str) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -450,6 +412,45 @@ def drive_all(mechanism: Mechanism, drive: Drive) -> Mechanism:
 
 
 # --- what a world is made of ---
+
+
+def _make_world(
+    b: WorldBuilder, orphans: tuple[str, ...], movable_bases: bool, closing: Sequence[str], keep_overlapping: bool
+) -> World:
+    """Return the world of what a builder has collected."""
+    mechanism, added = _with_free_joints(b._mechanism, b.gravity)
+    model = mechanism.model(gravity=b.gravity, closing=closing)
+    articulations = []
+    for name, joints in b._articulations.items():
+        bodies = {body for c in mechanism.joints if c.name in set(joints) for body in (c.parent, c.child)}
+        bases = [c.name for anchor, c in added.items() if anchor in bodies]
+        articulations.append(articulation(model, name, (*joints, *bases)))
+    # In document order, as states have their coordinates, and not in the order in which they were named.
+    ordered = {a.name: a for a in sorted(articulations, key=lambda a: model.joint_names.index(a.joints[0]))}
+    starts = {joint: own for joint, own in b._starts.items() if joint in model.slices}
+    given = _coordinates(model, starts | b.q, "q")
+    rest = rest_configuration(model, b._poses, given)
+    loose = b._loose.union(c.name for c in added.values()).difference(given)
+    free = [a for a in ordered.values() if loose.intersection(a.joints) and b._poses.keys().isdisjoint(a.bodies)]
+    families = {body: name for name, a in ordered.items() if name not in b._colliding for body in a.bodies}
+    apart = b._apart.union(mechanism.disabled_contacts)
+    pairs = contact_pairs(model, mechanism.shapes, apart, rest.tolist(), keep_overlapping, families, b._together)
+    neutral = np.array(model.manifold.limit_coordinates(model.neutral().tolist()), dtype=float).reshape(model.nv)
+    world = World(
+        model=model,
+        mechanism=mechanism,
+        articulations=ordered,
+        pairs=pairs.touching,
+        overlapping=pairs.overlapping,
+        orphans=orphans,
+        initial=stood(model, pairs.touching, rest, free),
+        initial_velocity=_along_v(model, np.zeros(model.nv), b.v),
+        targets=_along_v(model, neutral, b.targets),
+    )
+    warn_of_start(world)
+    movable = _movable(model, ordered) if movable_bases else {}
+    owned = {name: (joint, "parent_pose") for joints in movable.values() for name, joint in joints.items()}
+    return replace(world.with_inputs(**owned), movable=movable) if movable else world
 
 
 def _with_free_joints(m: Mechanism, gravity: Sequence[float]) -> tuple[Mechanism, dict[str, Connection]]:
