@@ -449,6 +449,7 @@ def _make_world(
     )
     warn_of_start(world)
     movable = _movable(model, ordered) if movable_bases else {}
+    # Each world has its own place of them.
     owned = {name: (joint, "parent_pose") for joints in movable.values() for name, joint in joints.items()}
     return replace(world.with_inputs(**owned), movable=movable) if movable else world
 

@@ -97,7 +97,7 @@ def collide(world: WorldContents, state: State) -> Contacts:
 
 def owners_of(pairs: Sequence[ContactPair]) -> np.ndarray:
     """Return which pair each candidate is of; how many a pair has does not depend on the poses."""
-    check_pages(pairs)
+    check_pages(pairs)  # with the name of the pair, which `points` does not know
     counts = [len(points(pair.shape_a, SE3(), pair.shape_b, SE3())) for pair in pairs]
     return np.repeat(np.arange(len(counts)), counts)
 

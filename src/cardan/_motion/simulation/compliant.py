@@ -71,6 +71,7 @@ def _giving_way(mechanism: Mechanism, c: Connection) -> Mechanism:
     if not axes:
         return mechanism.replace_joint(c.name, c.joint, compliance=(0.0,) * 6).mechanism
     units = [tuple(row) for row in np.eye(3)]
+    # What gives way is small: the order of turns matters little.
     behind = D6([units[i] for i in axes if i < 3], [units[i - 3] for i in axes if i >= 3])
     joint = Composite([c.joint, behind]) if c.joint.nv else behind
     springs = [1.0 / c.compliance[i] for i in axes]  # pyright: ignore[reportOptionalSubscript]

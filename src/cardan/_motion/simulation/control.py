@@ -44,9 +44,9 @@ class Control(Explained):
         self.world = world
         self._effort, self._velocity = np.zeros(shape, kind), np.zeros(shape, kind)
         self._position = np.empty(shape, kind)
-        self._position[...] = world.targets
+        self._position[...] = world.targets  # drives stay where the world says until somebody asks for more
         self._wrenches: np.ndarray | None = None
-        self._held = False
+        self._held = False  # whether a stepper reads its arrays
 
     @property
     def worlds(self) -> int:

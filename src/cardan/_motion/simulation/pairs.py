@@ -237,7 +237,7 @@ def _solids(model: Model, shapes: Iterable[Shape]) -> list[_Solid]:
     for shape in shapes:
         if shape.role != "collision":
             continue
-        base = shape.name or shape.body
+        base = shape.name or shape.body  # several shapes of one body get numbers
         taken[base] = count = taken.get(base, 0) + 1
         found.append(_Solid(shape, model.attachment(shape.body).node, base if count == 1 else f"{base}#{count}"))
     return found

@@ -73,7 +73,7 @@ def heights(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> tupl
             down = -np.swapaxes(X[..., :3, :3], -1, -2) @ n
             try:
                 below = reach(pair.shape_a, down)
-            except (MissingExtraError, ParameterError) as error:
+            except (MissingExtraError, ParameterError) as error:  # a mesh whose file or reader is missing
                 unread[pair.name] = str(error)
             else:
                 found.append(Height(pair, (X[..., :3, 3] - p) @ n - below, float(n[2])))

@@ -173,7 +173,7 @@ class State(Explained, metaclass=ExplainedType):
     def time(self) -> np.ndarray:
         """Time in each world [s], shape (worlds,)."""
         if self._time is None:
-            self._time = self._clock.time
+            self._time = self._clock.time  # from now on the array may be held and written into, so that it counts
         return self._time
 
     @time.setter
@@ -202,7 +202,7 @@ class State(Explained, metaclass=ExplainedType):
     def diverged(self) -> np.ndarray:
         """Whether a solver found no finite result [-], shape (worlds,)."""
         if self._diverged is None:
-            self._diverged = self._clock.diverged
+            self._diverged = self._clock.diverged  # likewise: who clears a flag lets that world go on
         return self._diverged
 
     @diverged.setter
@@ -419,7 +419,7 @@ class State(Explained, metaclass=ExplainedType):
             DescriptionError: if it holds no state of such a world.
             OSError: if it cannot be read.
         """
-        content = Path(file).read_bytes()
+        content = Path(file).read_bytes()  # at once, so that an error of the disk is not taken for a damaged file
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
@@ -505,6 +505,7 @@ def _rebuilt(world: WorldContents, arrays: Mapping[str, Any], constants: Mapping
 
 def _kind(world: WorldContents) -> str:
     """Return what a world's coordinates belong to, as text: its model's digest but for annotations, or its looks."""
+    # Colours and named configurations do not change what a coordinate means.
     bare = replace(world.model, annotations=Annotations())
     return bare.digest or repr((world.name, world.model.joint_names, world.model.nq, world.model.nv))
 

@@ -224,7 +224,7 @@ class View(Explained):
         self, state: State, name: str, values: Any, worlds: Any, size: int
     ) -> list[tuple[Articulation, np.ndarray, np.ndarray]]:
         """Return for each articulation the worlds to write in, and the values there."""
-        count = len(self._of(state))
+        count = len(self._of(state))  # refuses what is of another world
         mask = self._mask(worlds, count)
         rows, full = _given(name, values, count, None if mask is not None else worlds, (len(self.articulations), size))
         chosen = [np.arange(len(rows)) if mask is None else np.flatnonzero(mask[:, k]) for k in range(full.shape[1])]

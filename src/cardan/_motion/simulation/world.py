@@ -124,7 +124,7 @@ class World(WorldContents):
             StartWarning: if q has shapes more than 1 cm deep in a plane of the world.
         """
         state = State(self, worlds, dtype, q, v, constants)
-        if q is not None:
+        if q is not None:  # where it begins by itself was looked at when it was made
             warn_of_deep_state(state)
         return state
 
@@ -150,6 +150,7 @@ class World(WorldContents):
         if len(set(touching) | set(self.contact_inputs)) < len(touching) + len(self.contact_inputs):
             raise ParameterError("inputs of contacts", got=touching, expected="each of them once")
         others = [name for name in names if name not in CONTACT_INPUTS]
+        # Else the same model, so that programs made for it serve on.
         model = self.model.with_inputs(*others, **owned) if others or owned else self.model
         return replace(self, model=model, contact_inputs=(*self.contact_inputs, *touching))
 
@@ -282,6 +283,7 @@ def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:
     R = joint.transform(q).rotation
     for column in joint.motion_subspace(q):
         turns = bool(np.linalg.norm(tuple(map(float, column.angular))) > 0.0)
+        # Of a screw the axis it turns about.
         axis = np.array(tuple(R @ (column.angular if turns else column.linear)), dtype=float)
         length = np.linalg.norm(axis)
         found.append((axis / length if length > 0.0 else axis, turns))

@@ -104,7 +104,7 @@ class Featherstone(CompiledSolver):
     def _check_support(self) -> None:
         super()._check_support()
         self._check_surfaces()
-        check_pages(self.world.pairs if self.contact else ())
+        check_pages(self.world.pairs if self.contact else ())  # here, and not in the first step
         if self.integrator != "implicit":
             by = f"solver Featherstone with integrator={self.integrator!r}"
             for what, instead in self._implicit_only():

@@ -225,7 +225,7 @@ class Stepper:
         self._run, self._state, self._clock, self._steps, self._taken = run, state, clock, steps, 0
         own = [array[0] for array in asked]
         self._row = run(state.q[0], state.v[0], clock.good[0], *own)  # of a first step: compiled, and checked
-        self._next = np.empty_like(self._row)
+        self._next = np.empty_like(self._row)  # results are written beside the row they are made of
         starts = [at if isinstance(at, int) else at.start for _, at in run.places.values()]
         self._found = dict(zip(run.places, np.split(self._row, starts[1:]), strict=True))
         for name in FOUND:
