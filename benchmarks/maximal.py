@@ -56,7 +56,7 @@ def generalised(name: str) -> Any:
                 return cardan.constrained_forward_dynamics.kernel(model, q, v, still).accelerations
             return cardan.forward_dynamics.kernel(model, q, v, still)
 
-        moved = stepping.EXPLICIT[name](model, q, v, rate, STEP)
+        moved = getattr(stepping, name)(model, q, v, rate, STEP)
         return {"q": moved.q, "v": moved.v}
 
     return generalised_step

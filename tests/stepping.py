@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cardan
 from cardan._dynamics.algorithms import stepping
-from cardan._dynamics.algorithms.drives import Elements, Servo
-from cardan._dynamics.algorithms.implicit import Moment, implicit_dynamics
+from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
+from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 
 SHAPES = dict.fromkeys(("effort", "position", "velocity"), ("nv",))
 
@@ -16,8 +16,8 @@ def implicit_step(dt, stiffness=0.0, damping=0.0, passes=2, limits=True):
     @cardan.function(shapes=SHAPES, simplified=True)
     def step(model, q, v, effort, position, velocity):
         gains = [[float(g)] * model.nv if isinstance(g, float) else list(g) for g in (stiffness, damping)]
-        elements = Elements(model, q, v, Servo(effort, position, velocity, *gains), dt, limits=limits)
-        solved = stepping.free_accelerations(Moment(model, q, v), elements, dt, passes)
+        elements = JointForces(model, q, v, DriveCommand(effort, position, velocity, *gains), dt, limits=limits)
+        solved = stepping.free_accelerations(Snapshot(model, q, v), elements, dt, passes)
         moved = stepping.implicit(model, q, v, solved.found.a, dt)
         return {"q": moved.q, "v": moved.v, "a": solved.found.a, "residual": solved.residual}
 
@@ -30,8 +30,8 @@ def explicit_step(integrator, dt):
     @cardan.function
     def step(model, q, v):
         def rate(q, v):
-            return implicit_dynamics(Moment(model, q, v), [0.0] * model.nv, dt=dt).a
+            return implicit_dynamics(Snapshot(model, q, v), [0.0] * model.nv, dt=dt).a
 
-        return stepping.EXPLICIT[integrator](model, q, v, rate, dt)._asdict()
+        return getattr(stepping, integrator)(model, q, v, rate, dt)._asdict()
 
     return step

@@ -21,6 +21,7 @@ WINGS = {
     "_reach": "cli comparison distributed formats generation gym interop pictures verification viewer",
 }
 MOVED = {f"cardan.{name}": f"cardan.{wing}.{name}" for wing, names in WINGS.items() for name in names.split()}
+_MAXIMAL = ("semi_implicit", "variational", "xpbd")
 MOVED |= {
     "cardan.algorithms.collision": "cardan._motion.collision",
     "cardan.algorithms.contact": "cardan._motion.contact",
@@ -36,6 +37,9 @@ MOVED |= {
     "cardan.verification.speed": "cardan._reach.verification.numerics",
     "cardan.tasks.result": "cardan._motion.tasks.search",
     "cardan.trajectories.timed": "cardan._motion.trajectories.time_laws",
+    "cardan.simulation.clock": "cardan._motion.simulation.state",
+    "cardan.simulation.constants": "cardan._motion.simulation.arrays",
+    **{f"cardan.simulation.solvers.{name}": "cardan._motion.simulation.solvers.maximal" for name in _MAXIMAL},
     "cardan.staging": "cardan._compiler.runtime.staging",
 }
 CONVENTIONS = "cardan._dynamics.coordinates.conventions"

@@ -9,8 +9,8 @@ import pytest
 import cardan
 from cardan import Drive, Limits, Material, WorldBuilder
 from cardan._algebra.scalar import maximum, sqrt
-from cardan._dynamics.algorithms.drives import Elements, Servo
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.contact import LAWS, contacts, minimum
 from cardan._motion.contact.cone import SMALL
 from cardan._motion.contact.equation import JointEquation, Response, TreeEquation
@@ -52,7 +52,7 @@ def test_a_box_just_above_the_critical_angle_slides_as_far_as_it_should(dt):
 
 def still_servo(model):
     zero = [0.0] * model.nv
-    return Servo(zero, model.manifold.limit_coordinates(model.manifold.neutral()), zero, zero, zero)
+    return DriveCommand(zero, model.manifold.limit_coordinates(model.manifold.neutral()), zero, zero, zero)
 
 
 def solution(world, dt, iterations=None):
@@ -60,8 +60,8 @@ def solution(world, dt, iterations=None):
 
     @cardan.function(simplified=True)
     def solved(model, q, v):
-        moment = Moment(model, q, v)
-        elements = Elements(model, q, v, still_servo(model), dt)
+        moment = Snapshot(model, q, v)
+        elements = JointForces(model, q, v, still_servo(model), dt)
         least = minimum(moment, elements, contacts(moment, world.pairs), dt, iterations)
         normal = [impulse.normal for impulse in least.found.impulses]
         own = list(zip(least.laws, least.found.impulses, least.found.twists, strict=True))
@@ -274,7 +274,7 @@ def test_both_forms_of_the_equation_agree(seed):
     model = random_model(seed, primary=None)
     q, v, *_ = random_state(model, seed)
     rng = np.random.default_rng(seed)
-    moment = Moment(model, list(q), list(v))
+    moment = Snapshot(model, list(q), list(v))
     body = [n for n in model.body_names if model.attachments[n].node >= 0]
     pairs = [_pair(name) for name in (body[0], body[-1], body[-1], body[-1])]
     points = contacts(moment, pairs)
@@ -290,7 +290,7 @@ def test_both_forms_of_the_equation_agree(seed):
 def test_a_contact_is_the_same_in_the_frame_of_its_tree(seed):
     model = random_model(seed, primary=None)
     q, v, *_ = random_state(model, seed)
-    moment = Moment(model, list(q), list(v))
+    moment = Snapshot(model, list(q), list(v))
     body = [n for n in model.body_names if model.attachments[n].node >= 0]
     between = replace(_pair(body[-1]), b=body[1], shape_b=Sphere(0.2), pose_b=cardan.SE3(translation=[0.0, 0.3, 0.1]))
     for contact in contacts(moment, [_pair(body[-1]), between]):
@@ -312,7 +312,7 @@ def test_a_finger_at_the_end_of_a_boom_keeps_its_digits():
         m.add_joint(f"joint{k}", Revolute(np.eye(3)[k % 3]), above, f"{k}", cardan.SE3(translation=[length, 0.1, 0.2]))
         above = f"{k}"
     model = m.model()
-    moment = Moment(model, [0.3, 0.4, -0.5, 0.6, 0.7, -0.8], [0.0] * 6)
+    moment = Snapshot(model, [0.3, 0.4, -0.5, 0.6, 0.7, -0.8], [0.0] * 6)
     tip = cardan.SE3(translation=[1e-3, 2e-3, -1e-3])
     pair = ContactPair("5", Sphere(1e-3), tip, "world", Plane(), cardan.SE3(), Material(), "tip")
     (contact,) = contacts(moment, [pair])

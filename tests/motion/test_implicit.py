@@ -1,13 +1,15 @@
 """Implicit steps: drives, friction and stops inside the recursion; the integrators' orders."""
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
 import cardan
-from cardan._dynamics.algorithms import stepping as algorithms
 from cardan._dynamics.algorithms.drives import RETURN, RIGID
-from cardan._dynamics.algorithms.implicit import JointSpace, Moment, implicit_dynamics
+from cardan._dynamics.algorithms.implicit import JointSpace, Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import outward, weightless
+from cardan._motion.simulation.solvers.featherstone import Integrator
 from cardan.joints import CATALOGUE, Cable
 from cardan.robots import double_pendulum, four_bar
 from cardan.spatial import ArticulatedInertia, Force, Inertia
@@ -80,7 +82,7 @@ def test_impedances_in_the_recursion_are_those_in_joint_space(seed):
     touched = [int(i) for i in rng.integers(0, len(model.nodes), 3)]
     forces = [(i, Force(*rng.normal(size=(2, 3)))) for i in touched]
     impedances = [(i, random_inertia(rng).articulated()) for i in touched]
-    moment = Moment(model, list(q), list(v))
+    moment = Snapshot(model, list(q), list(v))
     space = JointSpace(moment, tau, armature, forces, impedances)
     expected = np.linalg.solve(np.array(space.A, float), np.array(space.b, float))
     found = implicit_dynamics(moment, tau, armature, forces, impedances)
@@ -96,7 +98,7 @@ def test_points_accelerate_as_spatial_motion_has_it(seed):
     model = random_model(seed)
     q, v, *_ = random_state(model, seed)
     motion = outward(model, list(q), list(v), [0.0] * model.nv, weightless(model))
-    moment = Moment(model, list(q), list(v))
+    moment = Snapshot(model, list(q), list(v))
     for found, expected in ((moment.p, motion.body_forces(model)), (moment.still, motion.A), (moment.V, motion.V)):
         for one, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(np.array(one.scalars(), float), np.array(other.scalars(), float), atol=1e-9)
@@ -106,7 +108,7 @@ def test_no_impedance_changes_nothing(reference_target):
     model = random_model(1)
     q, v, *_ = random_state(model, 1)
     tau = np.ones(model.nv)
-    found = implicit_dynamics(Moment(model, list(q), list(v)), tau, impedances=[(0, Inertia.zero().articulated())])
+    found = implicit_dynamics(Snapshot(model, list(q), list(v)), tau, impedances=[(0, Inertia.zero().articulated())])
     np.testing.assert_allclose(np.array(found.a, float), cardan.forward_dynamics(model, q, v, tau), rtol=1e-9)
     assert isinstance(Inertia.zero().articulated(), ArticulatedInertia)
 
@@ -275,7 +277,7 @@ def test_positions_on_the_manifold_have_the_order(integrator, order):
 
 
 def test_every_explicit_integrator_is_tested_above():
-    assert set(algorithms.EXPLICIT) == set(dict(ORDERS))
+    assert {"implicit", *dict(ORDERS)} == set(get_args(Integrator))
 
 
 # --- floating bodies --------------------------------------------------------------------------------------------------

@@ -5,11 +5,11 @@ import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Material, Mechanism, WorldBuilder
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.maximal_steps import Efforts
 from cardan._motion.maximal_steps.bodies import System
 from cardan._motion.maximal_steps.non_penetration import Touched, fallen
-from cardan._motion.simulation.driven import driven
+from cardan._motion.simulation.builder import drive_all
 from cardan._motion.simulation.solvers import XPBD, Featherstone, SemiImplicit, Variational
 from cardan.description import Box, Capsule, Plane, Shape, Sphere
 from cardan.errors import UnsupportedError
@@ -62,7 +62,7 @@ def test_the_impulses_of_what_rests_carry_its_weight():
 
     @cardan.function
     def impulses(model, q, v):
-        system, moment, loads = System(model), Moment(model, q, v), Efforts([0.0] * 6, [0.0] * 6)
+        system, moment, loads = System(model), Snapshot(model, q, v), Efforts([0.0] * 6, [0.0] * 6)
         start = system.placed(q, v)
         touched = Touched(system, start, moment, fallen(system, start, moment, loads, h), loads.W, h, world.pairs, 40)
         return [list(g) for g in touched.pushed.impulses]
@@ -107,7 +107,7 @@ def test_a_light_foot_bears_a_heavy_trunk_on_a_driven_leg(make, ratio):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @every
 def test_a_quadruped_stands_on_its_drives(make, dtype):
-    world = driven(cardan.robots.quadruped(), Drive(80.0, 2.0)).world(base="floating", ground=True)
+    world = drive_all(cardan.robots.quadruped(), Drive(80.0, 2.0)).world(base="floating", ground=True)
     q = world.initial.copy()
     q[2], q[7:] = 0.383, np.tile([0.0, 0.6, -1.2], 4)
     control = world.control(dtype=dtype)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._motion.simulation.driven import driven
+from cardan._motion.simulation.builder import drive_all
 from cardan._motion.simulation.standing import stand
 from cardan._reach.cli.simulate import progress_bar
 from cardan.cli import main
@@ -168,7 +168,7 @@ def test_drives_are_at_joints_that_have_coordinates():
         pair.add_body(name, cardan.Inertia(1.0, (0, 0, 0.1), np.eye(3)))
     pair.add_joint("hinge", Revolute([0, 1, 0]), "world", "a")
     pair.add_joint("copy", Mimic(Revolute([0, 1, 0]), "hinge", -1.0), "a", "b")
-    drives = [c.drive.stiffness for c in driven(pair, cardan.Drive(5.0, 1.0)).joints]
+    drives = [c.drive.stiffness for c in drive_all(pair, cardan.Drive(5.0, 1.0)).joints]
     assert drives == [(5.0,), (0.0,)]
 
 

@@ -193,7 +193,7 @@ Lines = Sequence[Line | Stopped]
 """Of each element, the part of its line that it is on."""
 
 
-class Servo(NamedTuple):
+class DriveCommand(NamedTuple):
     """What drives are asked for, nv numbers each.
 
     Attributes:
@@ -213,10 +213,12 @@ class Servo(NamedTuple):
     wrenches: Sequence[Force] | None = None
 
 
-class Elements:
+class JointForces:
     """All such forces of a model at one state, stops among them if `limits` is True, and the inertias for them."""
 
-    def __init__(self, model: Model, q: Vector, v: Vector, servo: Servo, dt: float, *, limits: bool = True) -> None:
+    def __init__(
+        self, model: Model, q: Vector, v: Vector, servo: DriveCommand, dt: float, *, limits: bool = True
+    ) -> None:
         self.dt = dt
         self.inertias = joint_inertias(model)
         self.efforts = [0.0] * model.nv if servo.wrenches is None else applied_efforts(model, q, servo.wrenches)
@@ -228,7 +230,7 @@ class Elements:
         if limits:
             self._add_stops(model, q, v)
 
-    def _add_drives(self, model: Model, q: Vector, v: Vector, servo: Servo) -> None:
+    def _add_drives(self, model: Model, q: Vector, v: Vector, servo: DriveCommand) -> None:
         dt = self.dt
         error = model.manifold.difference(q, model.manifold.integrate(model.manifold.neutral(), servo.position))
         ends = zip(model.effort_lower.tolist(), model.effort_upper.tolist(), strict=True)

@@ -31,10 +31,10 @@ from numbers import Real
 
 from cardan._algebra.scalar import is_zero, where
 from cardan._algebra.spatial import Matrix3, MotionSubspace, Scalar, Symmetric3, Vector3
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.implicit import Snapshot
 
 
-def gyroscopic_efforts(moment: Moment, dt: float) -> list[Scalar]:
+def gyroscopic_efforts(moment: Snapshot, dt: float) -> list[Scalar]:
     """Return J^T c along v: what the gyroscopic moments of a step's middle add to those of its beginning."""
     efforts: list[Scalar] = [0.0] * moment.model.nv
     for i, S in enumerate(moment.relative.S):
@@ -50,7 +50,7 @@ def turns_freely(S: MotionSubspace) -> bool:
     return len(S) == 6 or (len(S) == 3 and all(is_zero(e) for column in S for e in column.linear))
 
 
-def _couple(moment: Moment, i: int, about_com: bool, dt: float) -> Vector3 | None:
+def _couple(moment: Snapshot, i: int, about_com: bool, dt: float) -> Vector3 | None:
     """Return c of a node's body in its axes; None of one whose own inertia does not determine how it turns."""
     inertia, motion = moment.model.nodes[i].inertia, moment.motions[i]
     if is_zero(inertia.mass):

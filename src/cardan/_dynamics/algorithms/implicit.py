@@ -54,7 +54,7 @@ CLOSING = 0.5
 """Which share of a loop's gap a step closes: the rest of its error stays below that of the step."""
 
 
-class Moment:
+class Snapshot:
     """A model at one state: what every force on it wants to know, worked out once."""
 
     def __init__(self, model: Model, q: Vector, v: Vector) -> None:
@@ -140,7 +140,7 @@ def depth(model: Model, node: int) -> int:
 
 
 def implicit_dynamics(
-    moment: Moment,
+    moment: Snapshot,
     tau: Vector,
     armature: Vector | None = None,
     forces: NodeForces = (),
@@ -178,7 +178,7 @@ class JointSpace:
 
     def __init__(
         self,
-        moment: Moment,
+        moment: Snapshot,
         tau: Vector,
         armature: Vector | None = None,
         forces: NodeForces = (),
@@ -202,7 +202,7 @@ class JointSpace:
         return closed_solution(self.moment, self.A, self.b, self.dt)
 
 
-def closed_solution(moment: Moment, A: Rows, b: Vector, dt: float | None) -> list[Scalar]:
+def closed_solution(moment: Snapshot, A: Rows, b: Vector, dt: float | None) -> list[Scalar]:
     """Return the a with A a = b in which loops stay closed."""
     model, q, v = moment.model, moment.q, moment.v
     if not any(c.joint.num_constraints for c in model.closures):

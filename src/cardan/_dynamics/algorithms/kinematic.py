@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 from cardan._algebra.content import apart
 from cardan._algebra.spatial import Scalar
-from cardan._dynamics.algorithms.drives import Servo
+from cardan._dynamics.algorithms.drives import DriveCommand
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics, twists
 from cardan._robot.joints import Limits
 from cardan._robot.joints.derivation.parameters import replaced
@@ -33,7 +33,7 @@ HEAVY = 1e10
 NO_FORCES = ("damping", "friction", "drive_stiffness", "drive_damping", "spring_stiffness")
 
 
-class Told:
+class KinematicJoints:
     """Joints that move as they are told in a step, and the model and velocity that a step is taken of.
 
     Args:
@@ -60,7 +60,7 @@ class Told:
     def _indices(self) -> list[int]:
         return [j for node in self.nodes for j in node.v]
 
-    def felt(self, servo: Servo) -> Servo:
+    def compensate(self, servo: DriveCommand) -> DriveCommand:
         """Return what drives are asked for, and what else rides on the joints feels of them: -M_rk a_k."""
         if not self.nodes:
             return servo

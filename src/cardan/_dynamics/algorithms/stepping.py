@@ -28,8 +28,8 @@ from cardan._algebra.manifolds import SE3 as RigidMotions
 from cardan._algebra.spatial import Force, Motion, Scalar, Vector3
 from cardan._algebra.spatial.rotations import matrix_from_rotation_vector
 from cardan._dynamics.algorithms.aba import Accelerations
-from cardan._dynamics.algorithms.drives import Elements
-from cardan._dynamics.algorithms.implicit import Moment, implicit_dynamics
+from cardan._dynamics.algorithms.drives import JointForces
+from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.linear import transposed
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._robot.model import Model
@@ -182,11 +182,7 @@ def rk4(model: Model, q: Vector, v: Vector, rate: Rate, dt: float) -> Moved:
     return Moved(along(along(q, first, twelfth, model), second, twelfth, model), after)
 
 
-EXPLICIT = {"semi_implicit": semi_implicit, "leapfrog": leapfrog, "midpoint": midpoint, "rk4": rk4}
-"""Integrators by name that want accelerations as a function of the state."""
-
-
-def free_accelerations(moment: Moment, elements: Elements, dt: float, passes: int) -> Solved:
+def free_accelerations(moment: Snapshot, elements: JointForces, dt: float, passes: int) -> Solved:
     """Return the accelerations of an implicit step that touches nothing.
 
     In each pass it is decided anew which part of its line an element is on.

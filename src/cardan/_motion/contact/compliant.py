@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from cardan._algebra.scalar import is_zero, maximum, sqrt, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3, Vector3
 from cardan._dynamics.algorithms.aba import Accelerations
-from cardan._dynamics.algorithms.drives import Elements
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.drives import JointForces
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.stepping import Solved
 from cardan._motion.contact.equation import Response, equation_of_motion
 from cardan._motion.contact.point import Contact
@@ -29,7 +29,7 @@ SLIP = 1e-3  # the slip [m/s] at which friction is 1 / sqrt(2) of its limit: wha
 
 
 def compliant(
-    moment: Moment, elements: Elements, contacts: Sequence[Contact], dt: float, iterations: int | None = None
+    moment: Snapshot, elements: JointForces, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Solved:
     """Return the accelerations of an implicit step after so many passes, 1 by default."""
     passes = iterations or 1

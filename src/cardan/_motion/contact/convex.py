@@ -24,8 +24,8 @@ from cardan._algebra.arrays.repeat import repeat
 from cardan._algebra.scalar import maximum, sqrt
 from cardan._algebra.spatial import Motion, Scalar
 from cardan._dynamics.algorithms.aba import Accelerations
-from cardan._dynamics.algorithms.drives import Elements, Lines
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.drives import JointForces, Lines
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.stepping import Solved
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.cone import Cone, Impulse, worst_error
@@ -56,7 +56,7 @@ class Minimum:
 
     found: Estimate  # accelerations and forces
     laws: Sequence[Cone]  # of the contacts
-    elements: Elements  # of the joints
+    elements: JointForces  # of the joints
     contacts: Sequence[Contact]  # in the axes they were solved in
 
     @property
@@ -67,7 +67,7 @@ class Minimum:
 
 
 def convex(
-    moment: Moment, elements: Elements, contacts: Sequence[Contact], dt: float, iterations: int | None = None
+    moment: Snapshot, elements: JointForces, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Solved:
     """Return the accelerations of an implicit step after so many iterations of Newton's method."""
     least = minimum(moment, elements, contacts, dt, iterations)
@@ -78,7 +78,7 @@ def convex(
 
 
 def minimum(
-    moment: Moment, elements: Elements, contacts: Sequence[Contact], dt: float, iterations: int | None = None
+    moment: Snapshot, elements: JointForces, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Minimum:
     iterations = iterations or ITERATIONS
     equation = equation_of_motion(moment, contacts, dt, iterations)
@@ -95,7 +95,7 @@ def minimum(
 
 
 def _iterate(
-    equation: Equation, elements: Elements, laws: Sequence[Cone], now: Estimate, staying: Lines, count: int
+    equation: Equation, elements: JointForces, laws: Sequence[Cone], now: Estimate, staying: Lines, count: int
 ) -> Estimate:
     """Return the estimate after iterations that are all alike: joints that carry no contact stay on their lines."""
     carrying = equation.carrying()
@@ -114,14 +114,14 @@ def _iterate(
     return now
 
 
-def _start(equation: Equation, elements: Elements, laws: Sequence[Cone]) -> Estimate:
+def _start(equation: Equation, elements: JointForces, laws: Sequence[Cone]) -> Estimate:
     """Return what keeps the velocities as they are."""
     twists = [contact.velocity for contact in equation.contacts]
     impulses = [law.first(twist) for law, twist in zip(laws, twists, strict=True)]
     return Estimate([0.0] * equation.moment.model.nv, twists, impulses, [e.at(0.0) for _, e in elements])
 
 
-def _newton(equation: Equation, elements: Elements, laws: Sequence[Cone], now: Estimate, lines: Lines) -> Estimate:
+def _newton(equation: Equation, elements: JointForces, laws: Sequence[Cone], now: Estimate, lines: Lines) -> Estimate:
     """Return the solution with all forces on the parts of their laws that the estimate is on."""
     dt, contacts = equation.dt, equation.contacts
     parts = [law.part(g, twist) for law, g, twist in zip(laws, now.impulses, now.twists, strict=True)]

@@ -23,7 +23,7 @@ from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.implicit import (
     SHALLOW,
-    Moment,
+    Snapshot,
     add_impedance,
     closed_solution,
     depth,
@@ -60,7 +60,7 @@ class Change(NamedTuple):
 class Equation(ABC):
     """The equation of motion of a step of length dt, with what touches in it, or may."""
 
-    def __init__(self, moment: Moment, contacts: Sequence[Contact], dt: float) -> None:
+    def __init__(self, moment: Snapshot, contacts: Sequence[Contact], dt: float) -> None:
         self.moment, self.contacts, self.dt = moment, contacts, dt
 
     def carrying(self) -> set[int]:
@@ -88,7 +88,7 @@ class TreeEquation(Equation):
 class JointEquation(Equation):
     """In joint space, for any contacts."""
 
-    def __init__(self, moment: Moment, contacts: Sequence[Contact], dt: float) -> None:
+    def __init__(self, moment: Snapshot, contacts: Sequence[Contact], dt: float) -> None:
         super().__init__(moment, contacts, dt)
         model, q, v = moment.model, moment.q, moment.v
         self.M, self.h = mass_matrix.kernel(model, q), bias_forces.kernel(model, q, v)
@@ -135,7 +135,7 @@ def _by_nodes(contacts: Sequence[Contact]) -> list[list[int]]:
     return [part for group in found.values() for part in ([group] if len(group) >= SHARED else [[k] for k in group])]
 
 
-def equation_of_motion(moment: Moment, contacts: Sequence[Contact], dt: float, passes: int = 1) -> Equation:
+def equation_of_motion(moment: Snapshot, contacts: Sequence[Contact], dt: float, passes: int = 1) -> Equation:
     """Return the equation in the form that takes the contacts, or if both do, in the one of fewer operations."""
     model = moment.model
     in_tree = is_tree(model) and all(contact.is_with_world for contact in contacts)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.drives import joint_inertias
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.spin import BodyMotion
 from cardan._dynamics.algorithms.tree import supports
 from cardan._robot.model import Model
@@ -39,7 +39,7 @@ class Contact:
 
     def __init__(
         self,
-        moment: Moment,
+        moment: Snapshot,
         nodes: tuple[int, int],  # a and b, `WORLD` for the world at rest
         candidate: Candidate,  # in the frame of node a; the normal pushes a away
         material: Material,
@@ -142,7 +142,7 @@ class Contact:
 
 def _inverse_mass(model: Model, node: int, centre: Vector3, extent: float) -> Scalar:
     """Return the mean over points that far from the centre, 2/3 extent^2 being the mean squared lever about an axis."""
-    still = Moment(model, model.manifold.neutral(), [0.0] * model.nv)
+    still = Snapshot(model, model.manifold.neutral(), [0.0] * model.nv)
     D, total = joint_inertias(model), 0.0
     for j, column in still.columns(node).items():
         if not is_zero(D[j]):

@@ -27,8 +27,8 @@ from cardan._algebra.scalar import is_zero, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.aba import Accelerations
 from cardan._dynamics.algorithms.closed import inverse
-from cardan._dynamics.algorithms.drives import Elements
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.drives import JointForces
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.linear import Rows, dot, with_diagonal
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.stepping import Solved
@@ -50,7 +50,7 @@ RECOVERED = 0.1
 
 
 def projected(
-    moment: Moment, elements: Elements, contacts: Sequence[Contact], dt: float, iterations: int | None = None
+    moment: Snapshot, elements: JointForces, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Solved:
     """Return the accelerations of an implicit step after so many sweeps, `SWEEPS` by default."""
     contacts = [contact.in_tree() for contact in contacts]
@@ -187,7 +187,8 @@ def first_impulses(
         responses = [
             Response(law.wrench(part.at(u)), part.impedance) for law, part, u in zip(laws, parts, twists, strict=True)
         ]
-        K, b = [list(row) for row in A], [0.0] * len(A)
+        K = [list(row) for row in A]
+        b: list[Scalar] = [0.0] * len(A)
         equation.add_responses(K, b, responses)
         changed = equation.change(inverse(moment.model, moment.q, K)(b)).twists
         now = [u + d for u, d in zip(twists, changed, strict=True)]

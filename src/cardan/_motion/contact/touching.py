@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from cardan._algebra.spatial import SE3
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import Two, points_of
 from cardan._motion.contact.point import WORLD, Contact
 from cardan._robot.geometry.shapes import Box, Ellipsoid, Geometry, Sphere
@@ -43,13 +43,13 @@ class _Collider(NamedTuple):
     X: SE3
 
     @staticmethod
-    def of(moment: Moment, body: str, shape: Geometry, pose: SE3) -> _Collider:
+    def of(moment: Snapshot, body: str, shape: Geometry, pose: SE3) -> _Collider:
         at = moment.model.attachment(body)
         X = at.pose @ pose
         # How a sphere is turned does not matter: along its node's axes it costs least.
         return _Collider(shape, at.node, SE3(None, X.translation) if isinstance(shape, Sphere) else X)
 
-    def pose_in_world(self, moment: Moment) -> SE3:
+    def pose_in_world(self, moment: Snapshot) -> SE3:
         return self.X if self.node == WORLD else moment.poses[self.node] @ self.X
 
     @property
@@ -62,7 +62,7 @@ class _Collider(NamedTuple):
         return math.hypot(0.5 * getattr(self.shape, "length", 0.0), getattr(self.shape, "radius", 0.0))
 
 
-def contacts(moment: Moment, pairs: Iterable[Pair]) -> list[Contact]:
+def contacts(moment: Snapshot, pairs: Iterable[Pair]) -> list[Contact]:
     """Return the contacts of pairs: those of each pair's candidates."""
     listed = list(pairs)
     sides = []

@@ -1,7 +1,6 @@
 """Steps in time in maximal coordinates: every body by its pose, joints as constraints between them."""
 
-from cardan._motion.maximal_steps.advance import advance, at_start
-from cardan._motion.maximal_steps.bodies import Body, Efforts, Stepped
+from cardan._motion.maximal_steps.bodies import Body, Efforts, StepResult
 from cardan._motion.maximal_steps.semi_implicit import semi_implicit_start
 from cardan._motion.maximal_steps.variational import variational_step
 from cardan._motion.maximal_steps.xpbd import xpbd_step
@@ -9,9 +8,7 @@ from cardan._motion.maximal_steps.xpbd import xpbd_step
 __all__ = [
     "Body",
     "Efforts",
-    "Stepped",
-    "advance",
-    "at_start",
+    "StepResult",
     "semi_implicit_start",
     "variational_step",
     "xpbd_step",

@@ -40,7 +40,7 @@ from cardan._dynamics.algorithms.maximal import coordinates_of
 from cardan._dynamics.algorithms.rows import JointRows, joint_rows, offset
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, twists
 from cardan._robot.joints import Joint, Mimic
-from cardan._robot.model import Connection, Model, Node
+from cardan._robot.model import Model, Node
 
 NEWTON = 2
 """Newton steps for the angular velocity of a momentum: what they leave is (h |w|)^7 of it."""
@@ -59,13 +59,13 @@ class Efforts(NamedTuple):
 class Body:
     """Mass, centre of mass in the node's frame, inertia about it and its inverse.
 
-    Raises:
-        UnsupportedError: for a body that moves without mass or inertia, which has no motion of its own.
+    What moves without mass or inertia has no motion of its own: it raises `UnsupportedError`.
     """
 
     def __init__(self, node: Node) -> None:
         inertia: Inertia = node.inertia
         self.name, self.mass = node.name, inertia.mass
+        # Without mass there may be no inertia to invert: an empty factor takes the same way out as a singular one.
         rows = [] if is_zero(self.mass) else [list(row) for row in inertia.inertia_at_com.matrix().rows()]
         try:
             inverse = Factor(rows).inverse()
@@ -83,7 +83,7 @@ class Body:
         """Return the change of velocity by an impulse, about the centre of mass in the body's axes."""
         return Motion(wrench.linear * (1.0 / self.mass), self.J_inverse @ wrench.angular)
 
-    def weight(self, placed: Placed, gravity: Vector3) -> Force:
+    def weight(self, placed: BodyState, gravity: Vector3) -> Force:
         """Return the wrench of gravity, in the body's axes."""
         return Force(placed.pose.rotation.transpose_apply(gravity) * self.mass, Vector3.zero())
 
@@ -91,20 +91,13 @@ class Body:
         """Return the impulse of a change of velocity."""
         return Force(change.linear * self.mass, self.J @ change.angular)
 
-    def momentum(self, placed: Placed, angular: Vector3) -> Force:
+    def momentum(self, placed: BodyState, angular: Vector3) -> Force:
         """Return the momentum at the centre of mass, in the body's axes, of its place and the part that turns."""
         return Force(placed.pose.rotation.transpose_apply(placed.v) * self.mass, angular)
 
 
-class Placed(NamedTuple):
-    """A body's place and motion.
-
-    Attributes:
-        p: centre of mass in the world.
-        r: quaternion (x, y, z, w) of its axes.
-        v: velocity of the centre of mass, in world axes.
-        w: angular velocity, in body axes.
-    """
+class BodyState(NamedTuple):
+    """A body's centre of mass and its velocity, in world axes; its quaternion (x, y, z, w), and w in its own axes."""
 
     p: Vector3
     r: tuple[Scalar, ...]
@@ -116,7 +109,7 @@ class Placed(NamedTuple):
         """X_world_com."""
         return SE3(matrix_from_quaternion_xyzw(self.r), self.p)
 
-    def moved(self, h: float) -> Placed:
+    def moved(self, h: float) -> BodyState:
         """Return the body after its velocities have acted for a time."""
         return self._replace(p=self.p + self.v * h, r=turned(self.r, self.w * h))
 
@@ -128,14 +121,14 @@ class Placed(NamedTuple):
 def turned(r: Sequence[Scalar], x: Vector3) -> tuple[Scalar, ...]:
     """Return the orientation r cay(x)."""
     q = quaternion_multiply_xyzw(r, (*(x * 0.5), 1.0))
-    length = 1.0 / sqrt(dot(q, q))
+    length = 1.0 / sqrt(dot(q, q))  # at least 1 before: r is of unit length, and (x / 2, 1) is longer
     return tuple(e * length for e in q)
 
 
 def mean_turning(r0: Sequence[Scalar], r1: Sequence[Scalar], h: float) -> Vector3:
     """Return the w with r1 = r0 cay(h w)."""
     x, y, z, s = quaternion_multiply_xyzw(quaternion_conjugate_xyzw(r0), r1)
-    return Vector3(x, y, z) * (2.0 / (h * s))
+    return Vector3(x, y, z) * (2.0 / (h * s))  # s = 0 is half a turn in a step, which Cayley's map does not reach
 
 
 def momentum_of_turn(body: Body, w: Vector3, h: float) -> Vector3:
@@ -155,28 +148,18 @@ def turn_of_momentum(body: Body, momentum: Vector3, w: Vector3, h: float) -> Vec
         L = body.J @ w
         slope = body.J + (w.skew() @ body.J - L.skew()) * (0.5 * h)
         slope = slope + (w.outer(L) * 2.0 + Matrix3.identity() * w.dot(L)) * (0.25 * h * h)
-        w = w - _solved(slope, momentum_of_turn(body, w, h) - momentum)
+        b = momentum_of_turn(body, w, h) - momentum
+        x, y, z = slope.columns()  # slope^-1 b by Cramer's rule: three unknowns need no pivoting
+        yz = y.cross(z)
+        w = w - Vector3(b.dot(yz), x.dot(b.cross(z)), x.dot(y.cross(b))) * (1.0 / x.dot(yz))
     return w
-
-
-def _solved(A: Matrix3, b: Vector3) -> Vector3:
-    """Return A^-1 b (Cramer's rule)."""
-    x, y, z = A.columns()
-    yz = y.cross(z)
-    inverse = 1.0 / x.dot(yz)
-    return Vector3(b.dot(yz), x.dot(b.cross(z)), x.dot(y.cross(b))) * inverse
 
 
 # --- rows ---
 
 
 class Row(NamedTuple):
-    """One constraint.
-
-    Attributes:
-        residual: how far it is from fulfilled [m, rad].
-        wrenches: by the index of the body, its wrench for a unit of the multiplier.
-    """
+    """One constraint: how far it is from fulfilled [m, rad]; for each body, its wrench for a unit of the multiplier."""
 
     residual: Scalar
     wrenches: dict[int, Force]
@@ -186,14 +169,10 @@ class Row(NamedTuple):
         return sum((wrench.dot(twists[k]) for k, wrench in self.wrenches.items()), 0.0)
 
 
-class Pair(NamedTuple):
-    """A joint between two bodies; -1 is the world.
+class JointedPair(NamedTuple):
+    """A joint between two bodies: the index of each, -1 for the world, and its frame there about the centre of mass.
 
-    Attributes:
-        joint: the joint.
-        parent: index of its parent body, and its frame there (about the centre of mass).
-        child: index of its child body, and its frame there.
-        node: its node, if it has coordinates; None for a joint that closes a loop.
+    One that closes a loop has no node, for it has no coordinates.
     """
 
     joint: Joint
@@ -201,7 +180,7 @@ class Pair(NamedTuple):
     child: tuple[int, SE3]
     node: Node | None
 
-    def across(self, placed: Sequence[Placed]) -> SE3:
+    def across(self, placed: Sequence[BodyState]) -> SE3:
         """Return the pose of the child frame in the parent frame, the bodies being where they are."""
         F, G = (frame if k < 0 else placed[k].pose @ frame for k, frame in (self.parent, self.child))
         return F.inverse() @ G
@@ -209,23 +188,20 @@ class Pair(NamedTuple):
     def wrenches(self, X: SE3, wrench: Force) -> dict[int, Force]:
         """Return a wrench on the child, in its joint frame, and its opposite on the parent, by body."""
         (a, F), (b, G) = self.parent, self.child
-        found = {b: G @ wrench} if b >= 0 else {}
+        found = {b: G @ wrench} if b >= 0 else {}  # the world takes every wrench, and moves by none
         return found if a < 0 else found | {a: -(F @ (X @ wrench))}
 
 
-class Joined(NamedTuple):
+class PlacedJoint(NamedTuple):
     """A joint at given poses of its bodies.
 
     Attributes:
-        pair: the joint and its bodies.
         X: pose of its child frame in its parent frame.
         q: its configuration; a mimic's is its primary's.
-        S: its motion subspace.
         wrenches: what it resists, in its child frame: as many as rows.
-        rows: its constraints.
     """
 
-    pair: Pair
+    pair: JointedPair
     X: SE3
     q: tuple[Scalar, ...]
     S: MotionSubspace
@@ -240,82 +216,66 @@ class Joined(NamedTuple):
 
 
 class System:
-    """The bodies and joints of a model.
-
-    Args:
-        model: the robot.
-
-    Raises:
-        UnsupportedError: for bodies without inertia.
-    """
+    """The bodies and joints of a model; bodies without inertia raise `UnsupportedError`."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.bodies = [Body(node) for node in model.nodes]
-        self.pairs = [self._pair(node) for node in model.nodes] + [self._closing(c) for c in model.closures]
-
-    def _pair(self, node: Node) -> Pair:
-        return Pair(node.joint, self._in_body(node.parent, node.placement), self._in_body(node.index, SE3()), node)
-
-    def _closing(self, c: Connection) -> Pair:
-        ends = ((self.model.attachment(c.parent), c.parent_pose), (self.model.attachment(c.child), c.child_pose))
-        parent, child = (self._in_body(at.node, at.pose @ pose) for at, pose in ends)
-        return Pair(c.joint, parent, child, None)
+        self.bodies, self.pairs = [Body(node) for node in model.nodes], []
+        for node in model.nodes:
+            ends = self._in_body(node.parent, node.placement), self._in_body(node.index, SE3())
+            self.pairs.append(JointedPair(node.joint, *ends, node))
+        for c in model.closures:
+            sides = (model.attachment(c.parent), c.parent_pose), (model.attachment(c.child), c.child_pose)
+            parent, child = (self._in_body(at.node, at.pose @ pose) for at, pose in sides)
+            self.pairs.append(JointedPair(c.joint, parent, child, None))
 
     def _in_body(self, node: int, pose: SE3) -> tuple[int, SE3]:
         return (node, self.bodies[node].frame @ pose) if node >= 0 else (-1, pose)
 
-    def joined(self, placed: Sequence[Placed], near: Sequence[Sequence[Scalar] | None]) -> list[Joined]:
+    def joined(self, placed: Sequence[BodyState], near: Sequence[Sequence[Scalar] | None]) -> list[PlacedJoint]:
         """Return all joints at the bodies' places; `near` are configurations of each, where there are some."""
         found = [_joined(pair, pair.across(placed), q) for pair, q in zip(self.pairs, near, strict=True)]
         return [_following(j, self._primary(j.pair, found)) if _is_mimic(j.pair) else j for j in found]
 
-    def joint(self, k: int, placed: Sequence[Placed], near: Sequence[Sequence[Scalar] | None]) -> Joined:
+    def joint(self, k: int, placed: Sequence[BodyState], near: Sequence[Sequence[Scalar] | None]) -> PlacedJoint:
         """Return one joint at the bodies' places."""
         own = _joined(self.pairs[k], self.pairs[k].across(placed), near[k])
         if not _is_mimic(own.pair):
             return own
+        # Only the mimic's own rows are moved: the primary joint is looked at where its bodies are now.
         primary = next(i for i, pair in enumerate(self.pairs) if self._is_primary(pair, own.pair))
         return _following(own, self.joint(primary, placed, near))
 
-    def residuals(self, placed: Sequence[Placed], start: Sequence[Joined]) -> list[Scalar]:
+    def residuals(self, placed: Sequence[BodyState], start: Sequence[PlacedJoint]) -> list[Scalar]:
         """Return how far all joints are from fulfilled at the bodies' places, along the wrenches of other ones.
 
         Those of the start, whose bases go on smoothly: T itself may change its sign from one pose to the next.
         """
-        now = [j if _is_mimic(j.pair) else _moved(j, j.pair.across(placed)) for j in start]
-        found = []
+        now, found = list(start), []
+        for k, j in enumerate(start):
+            if not _is_mimic(j.pair):
+                X = j.pair.across(placed)
+                now[k] = j._replace(X=X, q=j.pair.joint.nearest_configuration(X, j.q))
         for j in now:
             q = self._primary(j.pair, now).q if _is_mimic(j.pair) else j.q
             e = offset(j.pair.across(placed), j.pair.joint.transform(q))
             found += [wrench.dot(e) for wrench in j.wrenches]
         return found
 
-    def _primary(self, mimic: Pair, joined: Sequence[Joined]) -> Joined:
+    def _primary(self, mimic: JointedPair, joined: Sequence[PlacedJoint]) -> PlacedJoint:
         """Return the joint whose coordinates a mimic reads."""
         return next(j for j in joined if self._is_primary(j.pair, mimic))
 
-    def _is_primary(self, pair: Pair, mimic: Pair) -> bool:
+    def _is_primary(self, pair: JointedPair, mimic: JointedPair) -> bool:
         """Return whether a mimic reads a joint's coordinates."""
         return pair.node is not None and not _is_mimic(pair) and pair.node.q == mimic.node.q  # pyright: ignore[reportOptionalMemberAccess]
 
-    def owned(self, joined: Iterable[Joined]) -> list[Joined]:
-        """Return the joints that have coordinates of their own."""
-        return [j for j in joined if j.pair.node is not None and not _is_mimic(j.pair)]
-
-    def configuration(self, joined: Sequence[Joined]) -> list[Scalar]:
-        """Return the model's q."""
-        q: list[Scalar] = [0.0] * self.model.nq
-        for j in self.owned(joined):
-            for i, e in zip(j.pair.node.q, j.q, strict=True):  # pyright: ignore[reportOptionalMemberAccess]
-                q[i] = e
-        return q
-
-    def effort_rows(self, joined: Sequence[Joined]) -> list[Row]:
+    def effort_rows(self, joined: Sequence[PlacedJoint]) -> list[Row]:
         """Return the nv rows of unit efforts, along v."""
         rows: dict[int, Row] = {}
-        for j in self.owned(joined):
-            rows |= dict(zip(j.pair.node.v, j.effort_rows(), strict=True))  # pyright: ignore[reportOptionalMemberAccess]
+        for j in joined:
+            if j.pair.node is not None and not _is_mimic(j.pair):
+                rows |= dict(zip(j.pair.node.v, j.effort_rows(), strict=True))
         return [rows[i] for i in range(self.model.nv)]
 
     # --- from and to coordinates ---
@@ -324,41 +284,39 @@ class System:
         """Return the configuration of each joint that has one."""
         return [None if q is None or p.node is None else p.node.configuration(q) for p in self.pairs]
 
-    def placed(self, q: Vector, v: Vector) -> list[Placed]:
+    def placed(self, q: Vector, v: Vector) -> list[BodyState]:
         """Return the bodies of coordinates."""
         kinematics, found = Kinematics(self.model, q, v), []
         assert kinematics.twists is not None
         for body, X, V in zip(self.bodies, kinematics.poses, kinematics.twists, strict=True):
             speed = X.rotation @ (V.linear + V.angular.cross(body.com))
-            found.append(Placed(X @ body.com, quaternion_xyzw_from_matrix(X.rotation), speed, V.angular))
+            found.append(BodyState(X @ body.com, quaternion_xyzw_from_matrix(X.rotation), speed, V.angular))
         return found
 
-    def configuration_of(self, placed: Sequence[Placed], near: Vector) -> tuple[list[Scalar], list[Scalar]]:
+    def configuration_of(self, placed: Sequence[BodyState], near: Vector) -> tuple[list[Scalar], list[Scalar]]:
         """Return q, and for each joint what of its pose is not in it: the largest entry is the gap."""
         X = [b.pose @ body.frame for b, body in zip(placed, self.bodies, strict=True)]
         q, _, residual = coordinates_of(self.model, X, [Motion.zero()] * len(X), near)
         return q, [e for row in residual for e in row]
 
     def velocity_of(self, momenta: Sequence[Force], q: Vector, own: Vector, W: Vector | None = None) -> list[Scalar]:
-        """Return the velocity that has the momenta of the bodies along all that joints allow.
+        """Return the velocity at q that has the momenta of the bodies along all that joints allow.
 
-        Args:
-            momenta: of each body, about its centre of mass in its axes.
-            q: configuration, of which the bodies' places are those, but for gaps.
-            own: momentum along v that is not the bodies'.
-            W: inertia along v that is not the bodies' and not the drives'.
+        Momenta are about each body's centre of mass in its axes. `own` is the momentum along v that is not the bodies',
+        and W the inertia along v that is neither theirs nor the drives'.
         """
         p = self.along(relative_kinematics(self.model, q), momenta, own)
         return response(self.model, q, W)(p)
 
     def along(self, relative: Relative, wrenches: Sequence[Force], own: Vector) -> list[Scalar]:
         """Return what wrenches on the bodies, about their centres of mass in their axes, and `own` do along v."""
-        felt = [body.frame.inverse_act(wrench) for body, wrench in zip(self.bodies, wrenches, strict=True)]
+        forces = [body.frame.inverse_act(wrench) for body, wrench in zip(self.bodies, wrenches, strict=True)]
         p: list[Scalar] = list(own)
+        # Inwards: what a joint hands on is summed up before its parent is asked.
         for node in reversed(self.model.nodes):
-            node.scatter(p, relative.S[node.index].T @ felt[node.index])
+            node.scatter(p, relative.S[node.index].T @ forces[node.index])
             if node.parent >= 0:
-                felt[node.parent] = felt[node.parent] + relative.X[node.index] @ felt[node.index]
+                forces[node.parent] = forces[node.parent] + relative.X[node.index] @ forces[node.index]
         return p
 
     def twists(self, relative: Relative, v: Vector) -> list[Motion]:
@@ -373,28 +331,24 @@ def response(model: Model, q: Vector, W: Vector | None = None) -> Callable[[Vect
     return inverse(model, q, M if W is None else with_diagonal(M, W))
 
 
-def _is_mimic(pair: Pair) -> bool:
+def _is_mimic(pair: JointedPair) -> bool:
     return pair.node is not None and isinstance(pair.joint, Mimic)
 
 
-def _joined(pair: Pair, X: SE3, near: Sequence[Scalar] | None) -> Joined:
+def _joined(pair: JointedPair, X: SE3, near: Sequence[Scalar] | None) -> PlacedJoint:
     if _is_mimic(pair):  # its rows are made of its primary's
-        return Joined(pair, X, (), MotionSubspace([]), [], [])
+        return PlacedJoint(pair, X, (), MotionSubspace([]), [], [])
     found: JointRows = joint_rows(pair.joint, X, near)
     rows = [Row(e, pair.wrenches(X, T)) for e, T in zip(found.residual, found.wrenches, strict=True)]
-    return Joined(pair, X, found.q, found.S, found.wrenches, rows)
+    return PlacedJoint(pair, X, found.q, found.S, found.wrenches, rows)
 
 
-def _moved(joined: Joined, X: SE3) -> Joined:
-    return joined._replace(X=X, q=joined.pair.joint.nearest_configuration(X, joined.q))
-
-
-def _following(mimic: Joined, primary: Joined) -> Joined:
+def _following(mimic: PlacedJoint, primary: PlacedJoint) -> PlacedJoint:
     """Return a mimic with its six rows: its pose is that of its primary's q, V - S_m S_p^+ V_p = 0."""
     joint, q = mimic.pair.joint, primary.q
     S, e = joint.motion_subspace(q), offset(mimic.X, joint.transform(q)).scalars()
     units = [Force.of(tuple(float(i == k) for k in range(6))) for i in range(6)]
-    efforts, rows = primary.effort_rows(), []
+    efforts, rows = primary.effort_rows(), []  # whose rate is S_p^+ V_p
     for i, unit in enumerate(units):
         wrenches = mimic.pair.wrenches(mimic.X, unit)
         for s, row in zip(S, efforts, strict=True):
@@ -409,24 +363,21 @@ def _following(mimic: Joined, primary: Joined) -> Joined:
 
 
 class Responses:
-    """G = J M^-1 J^T of rows, factored.
+    """G = J M^-1 J^T of rows, factored; its diagonal is raised by compliances, and by a small share of itself.
 
-    Rows are taken in the order of the outermost body that they touch: then the factors are as sparse as the tree.
-
-    Args:
-        bodies: the bodies.
-        rows: the rows.
-        compliances: what is added to the diagonal of G.
-        small: the share of the diagonal that is added where rows depend on one another.
+    The share keeps G regular where rows depend on one another.
     """
 
     def __init__(self, bodies: Sequence[Body], rows: Sequence[Row], compliances: Vector, small: Scalar) -> None:
+        # In the order of the outermost body that they touch the factors of rows are as sparse as the tree.
         self.order = sorted(range(len(rows)), key=lambda i: max(rows[i].wrenches, default=-1))
         rows = [rows[i] for i in self.order]
         responses = [{k: bodies[k].response(f) for k, f in row.wrenches.items()} for row in rows]
-        G: Rows = [[_product(row, response) for response in responses[: i + 1]] for i, row in enumerate(rows)]
-        for i, k in enumerate(self.order):
-            G[i] = [*G[i][:i], G[i][i] * (1.0 + small) + compliances[k], *[0.0] * (len(rows) - i - 1)]
+        G: Rows = []
+        for i, (row, k) in enumerate(zip(rows, self.order, strict=True)):
+            below = [sum((f.dot(r[b]) for b, f in row.wrenches.items() if b in r), 0.0) for r in responses[: i + 1]]
+            below[i] = below[i] * (1.0 + small) + compliances[k]
+            G.append([*below, *[0.0] * (len(rows) - i - 1)])
         self.factor = Factor(G)
 
     def solve(self, b: Vector) -> list[Scalar]:
@@ -435,18 +386,10 @@ class Responses:
         return [found[i] for i in range(len(b))]
 
 
-def _product(row: Row, response: dict[int, Motion]) -> Scalar:
-    return sum((f.dot(response[k]) for k, f in row.wrenches.items() if k in response), 0.0)
+class StepResult(NamedTuple):
+    """A state after a step, with the gaps of the joints on the way [m, rad].
 
-
-class Stepped(NamedTuple):
-    """A state after a step.
-
-    Attributes:
-        q: configuration.
-        v: velocity.
-        gaps: of the joints on the way [m, rad].
-        slack: by how much velocities at contacts are wrong at most, because their search ended [m/s].
+    And by how much velocities at contacts are wrong at most, because their search ended [m/s].
     """
 
     q: list[Scalar]
@@ -455,49 +398,34 @@ class Stepped(NamedTuple):
     slack: Scalar = 0.0
 
 
-class Begun(NamedTuple):
-    """A step that knows all but its efforts.
+class PartialStep(NamedTuple):
+    """A step that knows all but its efforts, at a configuration q: `finish` returns the state after it, given them.
 
-    Attributes:
-        q: the configuration at which they are asked for.
-        finish: returns the state after it, given them.
-        estimate: returns the velocity after it, about and for less, if there is a way: enough to decide on efforts.
+    `estimate` returns the velocity after it, about and for less, if there is a way: enough to decide on efforts.
     """
 
     q: Sequence[Scalar]
-    finish: Callable[[Efforts], Stepped]
+    finish: Callable[[Efforts], StepResult]
     estimate: Callable[[Efforts], list[Scalar]] | None = None
 
 
-def finished(
-    system: System,
-    placed: Sequence[Placed],
-    q: Vector,
-    turned_for: float,
-    own: Vector,
-    W: Vector | None = None,
-) -> Stepped:
-    """Return the coordinates of bodies that have moved.
+def coordinates_after(
+    system: System, placed: Sequence[BodyState], q: Vector, turned_for: float, own: Vector, W: Vector | None = None
+) -> StepResult:
+    """Return the coordinates of bodies that have moved from q, with momenta and inertias as for `velocity_of`.
 
-    Args:
-        system: the bodies and joints.
-        placed: where they are now.
-        q: configuration they came from.
-        turned_for: the time for which their angular velocities are those of the turn [s]; 0 if they are those of now.
-        own: momentum along v that is not the bodies': that of drives, and efforts times time that still act.
-        W: inertia along v that is not the bodies' and not the drives'.
+    Their angular velocities are those of the turn for a time `turned_for` [s]; if it is 0, they are those of now.
     """
     after, gaps = system.configuration_of(placed, q)
     parts = zip(system.bodies, placed, strict=True)
     momenta = [body.momentum(b, momentum_after_turn(body, b.w, turned_for)) for body, b in parts]
-    return Stepped(after, system.velocity_of(momenta, after, own, W), gaps)
+    return StepResult(after, system.velocity_of(momenta, after, own, W), gaps)
 
 
-def started(system: System, start: Sequence[Placed], kick: Sequence[Force], h: float, fall: float) -> list[Placed]:
-    """Return the bodies where they are, with the velocities that impulses and gravity for a time `fall` make.
-
-    Those of turning are the ones that take them through a step of h.
-    """
+def started(
+    system: System, start: Sequence[BodyState], kick: Sequence[Force], h: float, fall: float
+) -> list[BodyState]:
+    """Return the bodies with the velocities, over a step of h, that impulses and gravity for a time `fall` make."""
     found = []
     for body, b, impulse in zip(system.bodies, start, kick, strict=True):
         v = b.v + system.model.gravity * fall + b.pose.rotation @ impulse.linear * (1.0 / body.mass)

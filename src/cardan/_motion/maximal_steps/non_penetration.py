@@ -32,25 +32,17 @@ from cardan._algebra.scalar import is_zero, maximum, where
 from cardan._algebra.spatial import Force, Matrix3, Scalar, Vector3
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.implicit import Moment, closed_solution
+from cardan._dynamics.algorithms.implicit import Snapshot, closed_solution
 from cardan._dynamics.algorithms.linear import Rows, dot, with_diagonal
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._motion.collision import FAR
-from cardan._motion.contact import Contact, contacts
+from cardan._motion.contact import WORLD, Contact, contacts
 from cardan._motion.contact.cone import IMPACT
 from cardan._motion.contact.equation import JointEquation
 from cardan._motion.contact.projected import Known, Point, first_impulses
 from cardan._motion.contact.touching import Pair
-from cardan._motion.maximal_steps.bodies import (
-    Efforts,
-    Placed,
-    Stepped,
-    System,
-    response,
-    together,
-)
-from cardan._motion.maximal_steps.meeting import Meeting
+from cardan._motion.maximal_steps.bodies import BodyState, Efforts, StepResult, System, response, together
 
 SWEEPS = 2
 """Passes over the contacts for each over the joints: what `first_impulses` leaves is friction's regularisation."""
@@ -65,13 +57,10 @@ class Pushed(NamedTuple):
 
 
 class Touch(NamedTuple):
-    """A contact and the mechanism at it.
+    """A contact, in axes of its first body, and the mechanism at it.
 
-    Attributes:
-        contact: where, in axes of its first body.
-        J: by the index in v, the points' relative velocity.
-        moved: for each index in v, the change by a unit impulse along each axis: M^-1 J^T.
-        G: the change of the points' velocity, J M^-1 J^T.
+    J is the points' relative velocity by the index in v; `moved` M^-1 J^T, the change of each entry of v by a unit
+    impulse along each axis; G = J M^-1 J^T.
     """
 
     contact: Contact
@@ -100,20 +89,14 @@ class Touch(NamedTuple):
     def rebound(self) -> Scalar:
         """Return the velocity along the normal with which it leaves."""
         e, v_n = self.contact.material.restitution, self.contact.normal.dot(self.contact.velocity.linear)
+        # Below IMPACT nothing bounces: what rests would tremble by the velocity that its weight gives it in a step.
         return 0.0 if is_zero(e) else where(v_n < -IMPACT, -e * v_n, 0.0)
 
 
 class Touching:
-    """The contacts of a step.
+    """The contacts of a step of h [s] that begins at a moment; M is what impulses along v meet."""
 
-    Args:
-        moment: where the step begins.
-        pairs: what may touch.
-        M: what impulses along v meet.
-        h: the step [s].
-    """
-
-    def __init__(self, moment: Moment, pairs: Iterable[Pair], M: Rows, h: float) -> None:
+    def __init__(self, moment: Snapshot, pairs: Iterable[Pair], M: Rows, h: float) -> None:
         self.moment, self.M, self.h = moment, M, h
         response = inverse(moment.model, moment.q, M)
         self.touches = [Touch.of(contact, response) for contact in contacts(moment, pairs)]
@@ -125,7 +108,7 @@ class Touching:
 
     def by_velocities(self, v: Vector, impulses: Sequence[Vector3], sweeps: int) -> Pushed:
         """Return the velocities with which what has pushed goes on, from those that such impulses led to."""
-        never = -FAR / self.h
+        never = -FAR / self.h  # as an approach nobody has: what did not push stays without an impulse
         wanted = [
             where(touch.contact.normal.dot(impulse) > 0.0, touch.rebound(), never)
             for touch, impulse in zip(self.touches, impulses, strict=True)
@@ -136,7 +119,8 @@ class Touching:
         """Return what passes make of velocities v that impulses have led to."""
         if not self.touches:
             return Pushed(v, impulses, 0.0)
-        start = self._first(v, impulses, wanted)
+        # Passes alone would take as many as bodies stand on one another; from these impulses on a few are enough.
+        start = self._first_pass(v, impulses, wanted)
         points = [Point.wanting(t.contact, t.G, speed) for t, speed in zip(self.touches, wanted, strict=True)]
 
         def swept(v: list[Scalar], impulses: list[Vector3], _: Scalar) -> Pushed:
@@ -149,14 +133,14 @@ class Touching:
 
         return Pushed(*repeat(sweeps, swept, *start))
 
-    def _first(self, v: list[Scalar], impulses: Sequence[Vector3], wanted: Sequence[Scalar]) -> Pushed:
+    def _first_pass(self, v: list[Scalar], impulses: Sequence[Vector3], wanted: Sequence[Scalar]) -> Pushed:
         """Return where the passes begin."""
         contacts = [touch.contact.in_tree() for touch in self.touches]
         equation = JointEquation(self.moment, contacts, self.h)
         known = Known([c.in_axes(g) for c, g in zip(contacts, impulses, strict=True)], equation.change(v).twists)
         free = self._after(v, [-g for g in impulses])
-        felt = first_impulses(equation, self.M, equation.change(free).twists, wanted, known)
-        first = [c.on_node(Force(g, Vector3.zero())).linear for c, g in zip(contacts, felt, strict=True)]
+        found = first_impulses(equation, self.M, equation.change(free).twists, wanted, known)
+        first = [c.on_node(Force(g, Vector3.zero())).linear for c, g in zip(contacts, found, strict=True)]
         return Pushed(self._after(free, first), first, 0.0)
 
     def _after(self, v: list[Scalar], impulses: Sequence[Vector3]) -> list[Scalar]:
@@ -165,25 +149,64 @@ class Touching:
         return v
 
 
-class Touched:
-    """What contacts do in a step.
+class Meeting(NamedTuple):
+    """A contact where a step begins: a point that goes with the first body, and forces there on bodies that turn.
 
-    Args:
-        system: the bodies and joints.
-        start: the bodies where the step begins.
-        moment: the same along the joints.
-        v: the step's mean velocity without them.
-        W: inertia along v that is not the bodies' and not the rotors'.
-        h: the step [s].
-        pairs: what may touch.
-        sweeps: over all contacts.
+    Forces keep their directions in the world while the bodies turn, and both bodies feel them at one point: so no
+    momentum is made, linear or angular, whatever a step takes for the point.
+
+    Attributes:
+        contact: what meets.
+        offset: from the first body's centre of mass to the point, in world axes.
+        axes: those of the contact, in the world.
+    """
+
+    contact: Contact
+    offset: Vector3
+    axes: Matrix3
+
+    @staticmethod
+    def of(contact: Contact, start: Sequence[BodyState]) -> Meeting:
+        """Return a contact of bodies where the step begins."""
+        X = contact.moment.poses[contact.a]
+        return Meeting(contact, X @ contact.point - start[contact.a].p, X.rotation)
+
+    def wrenches(self, force: Vector3, placed: Sequence[BodyState]) -> Iterable[tuple[int, Force]]:
+        """Yield a force on the first body, along the contact's axes, and its reaction, as wrenches on the bodies."""
+        f, point = self.axes @ force, placed[self.contact.a].p + self.offset
+        for k, sign in zip(self.contact.nodes, (1.0, -1.0), strict=True):
+            if k != WORLD:
+                b, own = placed[k], f * sign
+                turn = b.pose.rotation.transpose_apply
+                yield k, Force(turn(own), turn((point - b.p).cross(own)))
+
+    def velocity(self, placed: Sequence[BodyState]) -> Vector3:
+        """Return the velocity of the first body's point relative to the other's, along the contact's axes."""
+        point, found = placed[self.contact.a].p + self.offset, Vector3.zero()
+        for k, sign in zip(self.contact.nodes, (1.0, -1.0), strict=True):
+            if k != WORLD:
+                b = placed[k]
+                found = found + (b.v + (b.pose.rotation @ b.w).cross(point - b.p)) * sign
+        return self.axes.transpose_apply(found)
+
+
+def on_bodies(meetings: Iterable[Meeting], impulses: Sequence[Vector3], placed: Sequence[BodyState]) -> list[Force]:
+    """Return the impulses of contacts as wrenches on each body."""
+    parts = zip(meetings, impulses, strict=True)
+    return together(len(placed), (wrench for m, impulse in parts for wrench in m.wrenches(impulse, placed)))
+
+
+class Touched:
+    """What contacts do in a step that begins with bodies at `start`, which is `moment` along the joints.
+
+    Without contacts its mean velocity is v. W is the inertia along v that is neither the bodies' nor the rotors'.
     """
 
     def __init__(
         self,
         system: System,
-        start: Sequence[Placed],
-        moment: Moment,
+        start: Sequence[BodyState],
+        moment: Snapshot,
         v: Vector,
         W: Vector,
         h: float,
@@ -205,33 +228,28 @@ class Touched:
     @property
     def wrenches(self) -> list[Force]:
         """The impulses of the contacts alone on the bodies where the step begins."""
-        return self._on_bodies(self.pushed.impulses, self.start)
+        return on_bodies(self.meetings, self.pushed.impulses, self.start)
 
-    def _on_bodies(self, felt: Sequence[Vector3], placed: Sequence[Placed]) -> list[Force]:
-        parts = zip(self.meetings, felt, strict=True)
-        return together(len(placed), (wrench for m, impulse in parts for wrench in m.wrenches(impulse, placed)))
-
-    def left(self, stepped: Stepped, placed: Sequence[Placed]) -> Stepped:
+    def left(self, stepped: StepResult, placed: Sequence[BodyState]) -> StepResult:
         """Return the state with the velocities that bodies leave their contacts with, where they are now."""
         leaving = self.touching.by_velocities(stepped.v, self.pushed.impulses, self.sweeps)
         more = [new - old for new, old in zip(leaving.impulses, self.pushed.impulses, strict=True)]
         model, none = self.system.model, [0.0] * len(stepped.v)
-        along = self.system.along(relative_kinematics(model, stepped.q), self._on_bodies(more, placed), none)
+        along = self.system.along(relative_kinematics(model, stepped.q), on_bodies(self.meetings, more, placed), none)
         change = response(model, stepped.q, self.W)(along)
         v = [a + b for a, b in zip(stepped.v, change, strict=True)]
         return stepped._replace(v=v, slack=maximum(self.pushed.slack, leaving.slack))
 
 
-def fallen(system: System, start: Sequence[Placed], moment: Moment, loads: Efforts, h: float) -> list[Scalar]:
+def fallen(system: System, start: Sequence[BodyState], moment: Snapshot, loads: Efforts, h: float) -> list[Scalar]:
     """Return the velocity after weight and efforts have acted for a step, as the joints allow."""
     model = moment.model
     weights = [body.weight(b, model.gravity * h) for body, b in zip(system.bodies, start, strict=True)]
-    felt = response(model, moment.q, loads.W)
-    change = felt(system.along(moment.relative, weights, [h * tau for tau in loads.tau]))
+    change = response(model, moment.q, loads.W)(system.along(moment.relative, weights, [h * tau for tau in loads.tau]))
     return [a + b for a, b in zip(moment.v, change, strict=True)]
 
 
-def estimated(moment: Moment, loads: Efforts, h: float, pairs: Sequence[Pair], sweeps: int) -> list[Scalar]:
+def estimated(moment: Snapshot, loads: Efforts, h: float, pairs: Sequence[Pair], sweeps: int) -> list[Scalar]:
     """Return the velocity after a step, about: that of joint space, with contacts by positions."""
     model, q, v = moment.model, moment.q, moment.v
     A = with_diagonal(mass_matrix.kernel(model, q), loads.W)

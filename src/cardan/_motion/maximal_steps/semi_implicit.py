@@ -29,27 +29,25 @@ from typing import NamedTuple
 from cardan._algebra.scalar import log, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Force, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.cone import SMALL
 from cardan._motion.contact.touching import Pair
 from cardan._motion.maximal_steps.bodies import (
-    Begun,
+    BodyState,
     Efforts,
-    Placed,
+    PartialStep,
     Row,
-    Stepped,
+    StepResult,
     System,
-    finished,
+    coordinates_after,
     gain,
     impulses,
     momentum_after_turn,
     started,
-    together,
 )
-from cardan._motion.maximal_steps.bounds import Bounds
-from cardan._motion.maximal_steps.meeting import Meeting
-from cardan._motion.maximal_steps.non_penetration import Touch, Touching
+from cardan._motion.maximal_steps.effort_rows import Bounds
+from cardan._motion.maximal_steps.non_penetration import Meeting, Touch, Touching, on_bodies
 from cardan._robot.model import Model
 
 STIFFNESS, DAMPING = 0.02, 0.5
@@ -77,18 +75,10 @@ def semi_implicit_start(
     stiffness: float | None = None,
     damping: float | None = None,
     pairs: Sequence[Pair] = (),
-) -> Begun:
-    """Return a step whose bodies have moved, so that efforts answer to where they are.
+) -> PartialStep:
+    """Return a step of h [s] whose bodies have moved, in so many parts, so that efforts answer to where they are.
 
-    Args:
-        model: the robot.
-        q: configuration.
-        v: velocity.
-        h: the step [s].
-        parts: into which the step is cut.
-        stiffness: of the springs [N/m, N m/rad]; by default each row's own.
-        damping: [N s/m, N m s/rad]; by default each row's own.
-        pairs: what may touch.
+    The springs have by default, for None, each row's own stiffness [N/m, N m/rad] and damping [N s/m, N m s/rad].
     """
     system, part = System(model), h / parts
     placed = start = system.placed(q, v)
@@ -97,7 +87,7 @@ def semi_implicit_start(
     holding = [_spring(system, row, part, stiffness, damping) for j in joined for row in j.rows]
     stopping = [_spring(system, row, part, stiffness, damping) for row in ends.rows]
     rows = [spring.row for spring in (*holding, *stopping)]
-    cushions = Cushions(system, start, Moment(model, q, v), pairs, part)
+    cushions = Cushions(system, start, Snapshot(model, q, v), pairs, part)
     falling = part if pairs else 0.0  # what rests feels its weight with what bears it
     for _ in range(parts):
         twists = [b.twist() for b in placed]
@@ -108,28 +98,22 @@ def semi_implicit_start(
         placed = started(system, placed, kick, part, falling)
         cushions.follow(placed)
         placed = [b.moved(part) for b in placed]
+        # The velocity of the turn is not that after it: the momentum is, in axes that have turned.
         slowed = zip(system.bodies, placed, strict=True)
         placed = [b._replace(w=body.J_inverse @ momentum_after_turn(body, b.w, part)) for body, b in slowed]
 
     placed = [b._replace(v=b.v + model.gravity * (h - parts * falling)) for b in placed]
 
-    def finish(loads: Efforts) -> Stepped:
-        felt = zip(loads.tau, loads.W, model.passive("armature"), v, strict=True)
-        return finished(system, placed, q, 0.0, [h * tau + (w + a) * rate for tau, w, a, rate in felt], loads.W)
+    def finish(loads: Efforts) -> StepResult:
+        each = zip(loads.tau, loads.W, model.passive("armature"), v, strict=True)
+        own = [h * tau + (w + a) * rate for tau, w, a, rate in each]
+        return coordinates_after(system, placed, q, 0.0, own, loads.W)
 
-    return Begun(system.configuration_of(placed, q)[0], finish)
+    return PartialStep(system.configuration_of(placed, q)[0], finish)
 
 
 class Cushion(NamedTuple):
-    """A spring with a damper, and friction, where two shapes overlap.
-
-    Attributes:
-        touch: the contact and the mechanism at it.
-        meeting: of their bodies.
-        stiffness: of the spring [N/m].
-        damping: of the damper [N s/m].
-        drag: friction over slip while it holds [N s/m].
-    """
+    """A spring [N/m] with a damper [N s/m], and friction over slip while it holds [N s/m], where two shapes overlap."""
 
     touch: Touch
     meeting: Meeting
@@ -138,91 +122,75 @@ class Cushion(NamedTuple):
     drag: Scalar
 
     @staticmethod
-    def of(touch: Touch, start: Sequence[Placed], h: float, among: int) -> Cushion:
+    def of(touch: Touch, start: Sequence[BodyState], h: float, among: int) -> Cushion:
         """Return what holds a contact, of so many between two bodies, in parts of h."""
         material, n = touch.contact.material, touch.contact.normal
         along = n.dot(touch.G @ n)
         k = minimum(material.stiffness, STIFFNESS / (h * h * along))
-        damping = 2.0 * _damping_ratio(material.restitution) * sqrt(k / along)
+        # A spring that may pull gives back the part e of a velocity with the share z = -log e / sqrt(pi^2 + log^2 e) of
+        # critical damping; one that pushes alone gives back a little more. Below 1e-3 nobody sees it return.
+        rate = -log(maximum(material.restitution, 1e-3))
+        damping = 2.0 * rate / sqrt(math.pi**2 + rate * rate) * sqrt(k / along)
         return Cushion(
             touch, Meeting.of(touch.contact, start), k, damping, 1.0 / (h * among * (touch.G.trace() - along))
         )
 
-    def approach(self, placed: Sequence[Placed]) -> Scalar:
+    def approach(self, placed: Sequence[BodyState]) -> Scalar:
         """Return the rate of the gap."""
         return self.touch.contact.normal.dot(self.meeting.velocity(placed))
 
-    def force(self, gap: Scalar, placed: Sequence[Placed]) -> Vector3:
+    def force(self, gap: Scalar, placed: Sequence[BodyState]) -> Vector3:
         """Return the force on the first body."""
         n, mu = self.touch.contact.normal, self.touch.contact.material.friction
         velocity = self.meeting.velocity(placed)
         v_n = n.dot(velocity)
         f_n = where(gap < 0.0, maximum(-(self.stiffness * gap + self.damping * v_n), 0.0), 0.0)
         slip = velocity - n * v_n
+        # SMALL keeps the root's derivative finite where nothing slips.
         size = self.drag * sqrt(slip.norm_squared() + SMALL * SMALL)
         return n * f_n - slip * (self.drag * minimum(1.0, mu * f_n / size))
 
 
 class Cushions:
-    """What holds the contacts of a step in parts.
-
-    Args:
-        system: the bodies and joints.
-        start: the bodies where the step begins.
-        moment: the same along the joints.
-        pairs: what may touch.
-        h: the length of a part [s].
-    """
+    """What holds the contacts of a step in parts of h [s]: bodies begin at `start`, which is `moment` along joints."""
 
     def __init__(
-        self, system: System, start: Sequence[Placed], moment: Moment, pairs: Sequence[Pair], h: float
+        self, system: System, start: Sequence[BodyState], moment: Snapshot, pairs: Sequence[Pair], h: float
     ) -> None:
         self.system, self.start, self.moment, self.h = system, start, moment, h
         touches = Touching(moment, pairs, mass_matrix.kernel(moment.model, moment.q), h).touches
+        # Contacts between the same two bodies share their drag, so that together they do not turn the slip round.
         among = Counter(touch.contact.nodes for touch in touches)
         self.each = [Cushion.of(touch, start, h, among[touch.contact.nodes]) for touch in touches]
         self.gaps = [touch.contact.gap for touch in touches]
 
-    def kick(self, placed: Sequence[Placed]) -> list[Force]:
+    def kick(self, placed: Sequence[BodyState]) -> list[Force]:
         """Return the impulses on the bodies in a part of the step, of contacts and of the joints that hand them on."""
-        felt = [cushion.force(gap, placed) * self.h for cushion, gap in zip(self.each, self.gaps, strict=True)]
+        impulses = [cushion.force(gap, placed) * self.h for cushion, gap in zip(self.each, self.gaps, strict=True)]
         change: list[Scalar] = [0.0] * self.moment.model.nv
-        for cushion, impulse in zip(self.each, felt, strict=True):
+        for cushion, impulse in zip(self.each, impulses, strict=True):
             change = cushion.touch.after(change, impulse)
         twists = self.system.twists(self.moment.relative, change)
         allowed = [body.impulse(twist) for body, twist in zip(self.system.bodies, twists, strict=True)]
-        own, here = self._on_bodies(felt, self.start), self._on_bodies(felt, placed)
+        meetings = [cushion.meeting for cushion in self.each]
+        own, here = (on_bodies(meetings, impulses, bodies) for bodies in (self.start, placed))
         return [a - b + c for a, b, c in zip(allowed, own, here, strict=True)]
 
-    def _on_bodies(self, felt: Sequence[Vector3], placed: Sequence[Placed]) -> list[Force]:
-        parts = zip(self.each, felt, strict=True)
-        return together(len(placed), (w for cushion, f in parts for w in cushion.meeting.wrenches(f, placed)))
-
-    def follow(self, placed: Sequence[Placed]) -> None:
+    def follow(self, placed: Sequence[BodyState]) -> None:
         """Keep the gaps after a part in which the bodies move as they do now."""
         parts = zip(self.each, self.gaps, strict=True)
         self.gaps = [gap + self.h * cushion.approach(placed) for cushion, gap in parts]
 
 
-def _damping_ratio(restitution: Scalar) -> Scalar:
-    """Return the share of critical damping with which a spring gives back that part of a velocity.
-
-    That is z = -log e / sqrt(pi^2 + log^2 e), of a spring that may pull; what pushes alone gives back a little more.
-    """
-    rate = -log(maximum(restitution, 1e-3))
-    return rate / sqrt(math.pi**2 + rate * rate)
-
-
 def _spring(system: System, row: Row, h: float, stiffness: float | None, damping: float | None) -> Spring:
     inertia = 1.0 / gain(system.bodies, row)
     own = 2.0 * DAMPING * STIFFNESS**0.5 / h * inertia
-    return Spring(
-        row, STIFFNESS / (h * h) * inertia if stiffness is None else stiffness, own if damping is None else damping
-    )
+    k = STIFFNESS / (h * h) * inertia if stiffness is None else stiffness
+    return Spring(row, k, own if damping is None else damping)
 
 
 def _pushes(
-    ends: Bounds, stopping: Sequence[Spring], placed: Sequence[Placed], twists: Sequence[Motion]
+    ends: Bounds, stopping: Sequence[Spring], placed: Sequence[BodyState], twists: Sequence[Motion]
 ) -> list[Scalar]:
     """Return the forces of bounds: rods hold, the others push where they are overrun."""
     found = []

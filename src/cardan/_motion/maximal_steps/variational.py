@@ -7,8 +7,8 @@ With x the bodies' places, T0 the wrenches of all joints there and l their impul
 
 l is found by iterations l <- l - G^-1 C(x_n+1) / h with G = T0^T M^-1 T0, factored once. Where the forces are
 conservative the step is symplectic and of order 2: energy does not drift, momenta are kept but for rounding. Efforts
-that answer to the acceleration (`efforts.py`) are rows of the same system; with any of them all forces act before the
-bodies move, as in every implicit Euler step, of order 1. Contacts push on the mean velocities that this leaves
+that answer to the acceleration (`effort_rows.py`) are rows of the same system; with any of them all forces act before
+the bodies move, as in every implicit Euler step, of order 1. Contacts push on the mean velocities that this leaves
 (`non_penetration.py`); the joints' impulses are then found once more.
 
 Source: Ryckaert, Ciccotti and Berendsen (1977), Andersen (1983) for SHAKE and RATTLE; Hairer, Lubich and Wanner,
@@ -21,23 +21,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cardan._algebra.scalar import is_zero
-from cardan._algebra.spatial import Force, Motion, Scalar
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._algebra.spatial import Force, Scalar
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import regularization
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.touching import Pair
 from cardan._motion.maximal_steps.bodies import (
+    BodyState,
     Efforts,
-    Placed,
     Responses,
-    Stepped,
+    StepResult,
     System,
-    finished,
+    coordinates_after,
     impulses,
     started,
 )
-from cardan._motion.maximal_steps.bounds import Bounds
-from cardan._motion.maximal_steps.efforts import effort_rows, rotors
+from cardan._motion.maximal_steps.effort_rows import Bounds, effort_rows, rotors
 from cardan._motion.maximal_steps.non_penetration import SWEEPS, Touched
 from cardan._robot.model import Model
 
@@ -47,21 +46,15 @@ DEPENDENT = 1e4
 
 def variational_step(
     model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 2, pairs: Sequence[Pair] = ()
-) -> Stepped:
-    """Return the state after a step.
+) -> StepResult:
+    """Return the state after a step of h [s] under efforts along v.
 
-    Args:
-        model: the robot.
-        q: configuration.
-        v: velocity.
-        loads: efforts along v.
-        h: the step [s].
-        iterations: for the impulses of the joints, and `SWEEPS` times as many for those of contacts.
-        pairs: what may touch.
+    So many iterations are taken for the impulses of the joints, and `SWEEPS` times as many for those of contacts.
     """
     system = System(model)
     start = system.placed(q, v)
     joined = system.joined(start, system.near(q))
+    # Half of the forces before and half after is symplectic; forces that answer within the step act as a whole before.
     share = 0.5 if all(map(is_zero, loads.W)) else 1.0
     answering = effort_rows(system, joined, loads, v, share)
     fixed = [row for j in joined for row in j.rows]
@@ -71,9 +64,10 @@ def variational_step(
     compliances = [*[0.0] * len(fixed), *bounds.compliances, *(1.0 / w for w in answering.weights)]
     solver = Responses(system.bodies, rows, compliances, DEPENDENT * regularization(q).nu if model.nv else 0.0)
     first, last = len(fixed), len(fixed) + len(bounds.rows)
+    # From those of each row alone on: starts that overshoot would need more iterations.
     multipliers = [*[0.0] * last, *answering.start(system.bodies, h)]
 
-    def moving(kick: Sequence[Force], multipliers: Vector) -> list[Placed]:
+    def moving(kick: Sequence[Force], multipliers: Vector) -> list[BodyState]:
         total = [a + b for a, b in zip(kick, impulses(len(start), rows, multipliers), strict=True)]
         return started(system, start, total, h, share * h)
 
@@ -92,18 +86,13 @@ def variational_step(
     multipliers, armature, touched = solved(kick, multipliers), model.passive("armature"), None
     if pairs:
         twists = [b.twist() for b in moving(kick, multipliers)]
-        moment, mean = Moment(model, q, v), _mean(system, q, twists, rotors(answering.units, armature, twists))
-        touched = Touched(system, start, moment, mean, loads.W, h, pairs, iterations * SWEEPS)
+        momenta = [body.impulse(twist) for body, twist in zip(system.bodies, twists, strict=True)]
+        mean = system.velocity_of(momenta, q, rotors(answering.units, armature, twists))
+        touched = Touched(system, start, Snapshot(model, q, v), mean, loads.W, h, pairs, iterations * SWEEPS)
         kick = [a + b for a, b in zip(kick, touched.wrenches, strict=True)]
-        multipliers = solved(kick, multipliers)
+        multipliers = solved(kick, multipliers)  # once more: the contacts' impulses bend the joints
     now = moving(kick, multipliers)
     own = answering.momentum(armature, [b.twist() for b in now], h)
     end = [b.moved(h)._replace(v=b.v + model.gravity * ((1.0 - share) * h)) for b in now]
-    stepped = finished(system, end, q, h, own)
+    stepped = coordinates_after(system, end, q, h, own)
     return stepped if touched is None else touched.left(stepped, end)
-
-
-def _mean(system: System, q: Vector, twists: Sequence[Motion], own: Vector) -> list[Scalar]:
-    """Return the velocity along v of bodies' twists."""
-    momenta = [body.impulse(twist) for body, twist in zip(system.bodies, twists, strict=True)]
-    return system.velocity_of(momenta, q, own)

@@ -28,28 +28,27 @@ from typing import Any
 
 from cardan._algebra.arrays.repeat import repeat
 from cardan._algebra.scalar import is_zero, maximum
-from cardan._algebra.spatial import Motion, Scalar
-from cardan._dynamics.algorithms.implicit import Moment
+from cardan._algebra.spatial import Scalar
+from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import regularization
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.touching import Pair
 from cardan._motion.maximal_steps.bodies import (
+    BodyState,
     Efforts,
-    Joined,
-    Placed,
+    PlacedJoint,
     Responses,
     Row,
-    Stepped,
+    StepResult,
     System,
-    finished,
+    coordinates_after,
     gain,
     impulses,
     mean_turning,
     started,
     turned,
 )
-from cardan._motion.maximal_steps.bounds import Bounds
-from cardan._motion.maximal_steps.efforts import rotors
+from cardan._motion.maximal_steps.effort_rows import Bounds, rotors
 from cardan._motion.maximal_steps.non_penetration import SWEEPS, Touched, fallen
 from cardan._robot.model import Model
 
@@ -59,47 +58,45 @@ DEPENDENT = 1e2
 
 def xpbd_step(
     model: Model, q: Vector, v: Vector, loads: Efforts, h: float, iterations: int = 4, pairs: Sequence[Pair] = ()
-) -> Stepped:
-    """Return the state after a step.
+) -> StepResult:
+    """Return the state after a step of h [s] under efforts along v: so many iterations over all joints.
 
-    Args:
-        model: the robot.
-        q: configuration.
-        v: velocity.
-        loads: efforts along v.
-        h: the step [s].
-        iterations: over all joints, and `SWEEPS` times as many over contacts.
-        pairs: what may touch.
+    Over contacts there are `SWEEPS` times as many.
     """
     system = System(model)
     start = system.placed(q, v)
     joined = system.joined(start, system.near(q))
     units, armature = system.effort_rows(joined), model.passive("armature")
     if not pairs and all(map(is_zero, (*loads.W, *armature))):
+        # Nothing answers within the step, so bodies may fall freely: the passes over the joints do all.
         kick, touched = impulses(len(start), units, [h * tau for tau in loads.tau]), None
         flying = started(system, start, kick, h, h)
     else:
-        moment = Moment(model, q, v)
+        moment = Snapshot(model, q, v)
         after = fallen(system, start, moment, loads, h)
         touched = Touched(system, start, moment, after, loads.W, h, pairs, iterations * SWEEPS)
         flying = started(system, start, touched.kick, h, 0.0)
     placed = _closed(system, [b.moved(h) for b in flying], joined, q, iterations)
-    moving = _moving(start, placed, h)
+    parts = zip(start, placed, strict=True)  # velocities are those that took the bodies where they are
+    moving = [b._replace(v=(b.p - a.p) * (1.0 / h), w=mean_turning(a.r, b.r, h)) for a, b in parts]
     twists = [a._replace(v=b.v, w=b.w).twist() for a, b in zip(start, moving, strict=True)]
-    stepped = finished(system, moving, q, h, rotors(units, armature, twists))
+    stepped = coordinates_after(system, moving, q, h, rotors(units, armature, twists))
     return stepped if touched is None else touched.left(stepped, moving)
 
 
 def _closed(
-    system: System, placed: Sequence[Placed], joined: Sequence[Joined], q: Vector, iterations: int
-) -> list[Placed]:
+    system: System, placed: Sequence[BodyState], joined: Sequence[PlacedJoint], q: Vector, iterations: int
+) -> list[BodyState]:
     """Return the bodies moved back to where their joints want them, one joint after the other."""
     bounds = Bounds(system, joined, placed)
     small = DEPENDENT * regularization(q).nu if system.model.nv else 0.0
 
     def once(places: list[Any], near: list[Any], pushed: list[Scalar]) -> tuple[list[Any], list[Any], list[Scalar]]:
-        now, near = _at(placed, places), list(near)
-        now, pushed = _bounded(system, bounds, now, pushed)
+        now, near, pushed = _at(placed, places), list(near), list(pushed)
+        for k, (bound, row) in enumerate(zip(bounds.bounds, bounds.rows, strict=True)):
+            total = pushed[k] - bound.value(now) / gain(system.bodies, row)
+            total = total if bound.sign == 0.0 else maximum(total, 0.0)  # in sum it pushes; one pass may take back
+            now, pushed[k] = shifted(system, now, [row], [total - pushed[k]]), total
         for k in range(len(joined)):
             own = system.joint(k, now, near)
             near[k], still = own.q, [0.0] * len(own.rows)
@@ -111,39 +108,16 @@ def _closed(
     return _at(placed, repeat(iterations, once, *start)[0])
 
 
-def _at(placed: Sequence[Placed], places: Sequence[Any]) -> list[Placed]:
+def _at(placed: Sequence[BodyState], places: Sequence[Any]) -> list[BodyState]:
     """Return the bodies at other places."""
     return [b._replace(p=p, r=r) for b, (p, r) in zip(placed, places, strict=True)]
 
 
-def _bounded(
-    system: System, bounds: Bounds, placed: list[Placed], pushed: Sequence[Scalar]
-) -> tuple[list[Placed], list[Scalar]]:
-    """Return the bodies moved back within the bounds of their distances, and the multipliers so far."""
-    pushed = list(pushed)
-    for k, (bound, row) in enumerate(zip(bounds.bounds, bounds.rows, strict=True)):
-        total = pushed[k] - bound.value(placed) / gain(system.bodies, row)
-        total = total if bound.sign == 0.0 else maximum(total, 0.0)
-        placed, pushed[k] = shifted(system, placed, [row], [total - pushed[k]]), total
-    return placed, pushed
-
-
-def shifted(system: System, placed: Sequence[Placed], rows: Sequence[Row], multipliers: Vector) -> list[Placed]:
+def shifted(system: System, placed: Sequence[BodyState], rows: Sequence[Row], multipliers: Vector) -> list[BodyState]:
     """Return the bodies moved by M^-1 T l."""
-    found = []
-    touched = {k for row in rows for k in row.wrenches}
-    total = impulses(len(placed), rows, multipliers)
-    for k, (body, b) in enumerate(zip(system.bodies, placed, strict=True)):
-        found.append(_shifted(b, body.response(total[k])) if k in touched else b)
+    found, total = list(placed), impulses(len(placed), rows, multipliers)
+    # Bodies that no row touches stay the same symbols: they would be moved by 0 otherwise, at a price.
+    for k in sorted({k for row in rows for k in row.wrenches}):
+        b, change = placed[k], system.bodies[k].response(total[k])
+        found[k] = b._replace(p=b.p + b.pose.rotation @ change.linear, r=turned(b.r, change.angular))
     return found
-
-
-def _shifted(b: Placed, change: Motion) -> Placed:
-    return b._replace(p=b.p + b.pose.rotation @ change.linear, r=turned(b.r, change.angular))
-
-
-def _moving(start: Sequence[Placed], placed: Sequence[Placed], h: float) -> list[Placed]:
-    """Return the bodies with the velocities that took them where they are."""
-    return [
-        b._replace(v=(b.p - a.p) * (1.0 / h), w=mean_turning(a.r, b.r, h)) for a, b in zip(start, placed, strict=True)
-    ]

@@ -1,12 +1,19 @@
-"""Articulations: the trees of a world, under their names."""
+"""Articulations: the trees of a world, under their names; and how names are chosen by patterns."""
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
-from cardan._algebra.errors import MechanismError
-from cardan._robot.model import WORLD, Connection, Model
+from cardan._algebra.errors import MechanismError, ParameterError, UnknownNameError
+from cardan._robot.model import WORLD, Model
+
+Pattern = str | re.Pattern[str] | Sequence[str]
+"""Names as file names are matched (`"robot*"`), a list of such, or a compiled regular expression for whole names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +57,18 @@ class Articulation:
 
 
 def articulation(model: Model, name: str, joints: Sequence[str]) -> Articulation:
-    """Return some joints of a model as an articulation; those of them that close loops have no coordinates.
-
-    Raises:
-        MechanismError: if they are not one tree, or others stand between them.
-    """
+    """Return some joints of a model as an articulation; those of them that close loops have no coordinates."""
     chosen = set(joints)
     own = [c for c in model.connections if c.name in chosen]
-    _check_contiguous(model, name, chosen, own)
+    moving = [c.name for c in model.connections if c.joint.nv]
+    at = [k for k, joint in enumerate(moving) if joint in chosen]
+    between = [joint for joint in moving[at[0] : at[-1]] if joint not in chosen] if at else []
+    if not own or between:
+        raise MechanismError(
+            f"articulation {name!r}: "
+            + (f"joints {between[:6]} stand between its own" if own else "has no joint")
+            + "; add the joints of an articulation one after the other."
+        )
     bodies = {c.child for c in own}
     roots = [c for c in own if c.parent not in bodies]
     on_world = [c for c in roots if c.parent == WORLD]
@@ -80,13 +91,24 @@ def articulation(model: Model, name: str, joints: Sequence[str]) -> Articulation
     )
 
 
-def _check_contiguous(model: Model, name: str, chosen: set[str], own: list[Connection]) -> None:
-    moving = [c.name for c in model.connections if c.joint.nv]
-    places = [k for k, joint in enumerate(moving) if joint in chosen]
-    between = [joint for joint in moving[places[0] : places[-1]] if joint not in chosen] if places else []
-    if not own or between:
-        raise MechanismError(
-            f"articulation {name!r}: "
-            + (f"joints {between[:6]} stand between its own" if own else "has no joint")
-            + "; add the joints of an articulation one after the other."
-        )
+def select_names(kind: str, names: Sequence[str], pattern: Any, where: str = "view") -> list[str]:
+    """Return those of the names of a kind of things that a `Pattern` matches, in their own order.
+
+    Raises:
+        UnknownNameError: if nothing matches; for a list, if something in it matches nothing.
+        ParameterError: for another thing than a pattern.
+    """
+    lists = (list, tuple, set, frozenset)
+    tests = list(pattern) if isinstance(pattern, lists) else [pattern]
+    if not tests or not all(isinstance(test, (str, re.Pattern)) for test in tests):
+        expected = "a pattern such as 'leg*', a list of names, or a compiled regular expression"
+        raise ParameterError(f"pattern of {kind}", got=pattern, expected=expected)
+    matched: set[str] = set()
+    for test in tests:
+        matches = test.fullmatch if isinstance(test, re.Pattern) else partial(fnmatch.fnmatchcase, pat=test)
+        found = {name for name in names if matches(name)}
+        if not found:
+            shown = test if isinstance(test, str) else test.pattern
+            raise UnknownNameError(f"{kind} that matches the pattern, nor one", shown, names, where)
+        matched |= found
+    return [name for name in names if name in matched]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,14 +16,12 @@ from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.call.function import Function, function
 from cardan._motion.collision import FAR, Candidate, Two, check_page, points, points_of
+from cardan._motion.simulation.pairs import ContactPair
+from cardan._motion.simulation.state import State
+from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.geometry.shapes import Geometry, Sphere
 from cardan._robot.model import Model
-
-if TYPE_CHECKING:
-    from cardan._motion.simulation.pairs import ContactPair
-    from cardan._motion.simulation.state import State
-    from cardan._motion.simulation.world import World
 
 
 class ContactPoints(NamedTuple):
@@ -53,19 +51,16 @@ def collide_function(pairs: tuple[ContactPair, ...]) -> Function[..., Any]:
     @function(simplified=True)
     def collide(model: Model, q: ArrayLike) -> ContactPoints:
         kinematics = Kinematics(model, q)  # pyright: ignore[reportArgumentType] -- an array of symbols
-        placed = [_placed(kinematics, pair) for pair in pairs]
+        placed = []
+        for pair in pairs:
+            X_a, X_b = kinematics.pose(pair.a) @ pair.pose_a, kinematics.pose(pair.b) @ pair.pose_b
+            if isinstance(pair.shape_a, Sphere):  # how it is turned does not matter: along the world's axes it is cheap
+                X_a = SE3(None, X_a.translation)
+            placed.append(Two(pair.shape_a, X_a, pair.shape_b, X_b))
         found = points_of(placed, [two.X_a for two in placed])
         return _together([candidate for those in found for candidate in those])
 
     return collide
-
-
-def _placed(kinematics: Kinematics, pair: ContactPair) -> Two:
-    """Return the shapes of a pair and their poses."""
-    X_a, X_b = kinematics.pose(pair.a) @ pair.pose_a, kinematics.pose(pair.b) @ pair.pose_b
-    if isinstance(pair.shape_a, Sphere):  # how it is turned does not matter: along the world's axes it costs least
-        X_a = SE3(None, X_a.translation)
-    return Two(pair.shape_a, X_a, pair.shape_b, X_b)
 
 
 def check_pages(pairs: Sequence[ContactPair]) -> None:
@@ -77,27 +72,22 @@ def check_pages(pairs: Sequence[ContactPair]) -> None:
             raise UnsupportedError(f"pair {pair.name!r}, {error.what}", error.by, error.instead) from None
 
 
-def _in_world(X_a: SE3, candidate: Candidate) -> Candidate:
-    return Candidate(candidate.gap, X_a @ candidate.point, X_a.rotation @ candidate.normal)
-
-
 def _together(found: Sequence[Candidate]) -> ContactPoints:
     gaps = [where(c.gap >= FAR, math.inf, c.gap) for c in found]  # NaN stays NaN
     return ContactPoints(gaps, [c.point for c in found], [c.normal for c in found])
 
 
-_FUNCTIONS: WeakKeyDictionary[World, tuple[Function[..., Any], np.ndarray]] = WeakKeyDictionary()
+# By the world itself, so that a function lives as long as its world does.
+_FUNCTIONS: WeakKeyDictionary[WorldContents, tuple[Function[..., Any], np.ndarray]] = WeakKeyDictionary()
 
 
-def collide(world: World, state: State) -> Contacts:
+def collide(world: WorldContents, state: State) -> Contacts:
     """Return where the shapes of a world's pairs touch, or nearly, in a state: see `World.collide`."""
     if state.world is not world:
         raise ParameterError("state to collide", got=state, expected=f"a state of {world!r}")
     if not world.pairs:
-        shape, kind = (len(state), 0), state.dtype
-        return Contacts(
-            np.empty(shape, kind), np.empty((*shape, 3), kind), np.empty((*shape, 3), kind), np.empty(0, int)
-        )
+        point, normal = np.empty((2, len(state), 0, 3), state.dtype)
+        return Contacts(np.empty((len(state), 0), state.dtype), point, normal, np.empty(0, int))
     if world not in _FUNCTIONS:
         _FUNCTIONS[world] = collide_function(world.pairs), owners_of(world.pairs)
     compiled, owners = _FUNCTIONS[world]
@@ -107,7 +97,7 @@ def collide(world: World, state: State) -> Contacts:
 
 def owners_of(pairs: Sequence[ContactPair]) -> np.ndarray:
     """Return which pair each candidate is of; how many a pair has does not depend on the poses."""
-    check_pages(pairs)
+    check_pages(pairs)  # with the name of the pair, which `points` does not know
     counts = [len(points(pair.shape_a, SE3(), pair.shape_b, SE3())) for pair in pairs]
     return np.repeat(np.arange(len(counts)), counts)
 
@@ -136,7 +126,9 @@ def contact_points(shape_a: Geometry, X_a: Any, shape_b: Geometry, X_b: Any) -> 
         0.4
     """
     poses = SE3.of(X_a), SE3.of(X_b)
-    found = _together([_in_world(poses[0], c) for c in points(shape_a, poses[0], shape_b, poses[1])])
+    X = poses[0]
+    own = points(shape_a, X, shape_b, poses[1])
+    found = _together([Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in own])
     batch = np.broadcast_shapes(*(np.asarray(e).shape for X in poses for e in (*X.rotation.entries(), *X.translation)))
 
     def stacked(entries: Sequence[Any]) -> np.ndarray:

@@ -71,6 +71,7 @@ def _giving_way(mechanism: Mechanism, c: Connection) -> Mechanism:
     if not axes:
         return mechanism.replace_joint(c.name, c.joint, compliance=(0.0,) * 6).mechanism
     units = [tuple(row) for row in np.eye(3)]
+    # What gives way is small: the order of turns matters little.
     behind = D6([units[i] for i in axes if i < 3], [units[i - 3] for i in axes if i >= 3])
     joint = Composite([c.joint, behind]) if c.joint.nv else behind
     springs = [1.0 / c.compliance[i] for i in axes]  # pyright: ignore[reportOptionalSubscript]
@@ -79,18 +80,14 @@ def _giving_way(mechanism: Mechanism, c: Connection) -> Mechanism:
 
 
 def _axes(c: Connection) -> list[int]:
-    """Return the axes of the child frame along and about which a joint gives way: those it resists.
-
-    Raises:
-        UnsupportedError: for an axis that it resists in part.
-    """
+    """Return the axes of the child frame along and about which a joint gives way: those it resists, as wholes."""
     S = [column.scalars() for column in c.joint.motion_subspace(c.joint.manifold.neutral())]
     moves = np.array(S, float).reshape(-1, 6)
     found = []
     for i, unit in enumerate(np.eye(6)):
         if c.compliance[i]:  # pyright: ignore[reportOptionalSubscript]
             resisted = np.linalg.norm(unit - np.linalg.pinv(moves) @ (moves @ unit)) if len(moves) else 1.0
-            if ROUNDING < resisted < 1.0 - ROUNDING:
+            if ROUNDING < resisted < 1.0 - ROUNDING:  # a spring along it would pull at the joint's own coordinates
                 what = f"{NAMES[i]}, which is neither along its motion nor across it"
                 raise _refused(c, what, "turn its child_pose so that an axis is the joint's")
             found += [i] if resisted > 0.5 else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,10 +10,8 @@ from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import Explained, ParameterError, check_known
 from cardan._motion.simulation.arrays import checked_dtype, chosen_rows, filled
 from cardan._motion.simulation.kinematics import mass_centers
-
-if TYPE_CHECKING:
-    from cardan._motion.simulation.state import State
-    from cardan._motion.simulation.world import World
+from cardan._motion.simulation.state import State
+from cardan._motion.simulation.world_contents import WorldContents
 
 NAMES = ("effort", "position", "velocity")
 
@@ -26,10 +24,6 @@ class Control(Explained):
 
     Attributes:
         world: what it drives.
-        effort: [N m, N], shape (worlds, nv): what is added to the drives' efforts.
-        position: what the drives go to [rad, m], shape (worlds, nv), in the coordinates limits are stated in.
-        velocity: the velocities the drives go to, shape (worlds, nv).
-        wrenches: forces and moments on the bodies, shape (worlds, bodies, 6).
 
     Examples:
         >>> control = cardan.robots.arm7().world().control(worlds=4)
@@ -39,18 +33,19 @@ class Control(Explained):
         >>> control.apply_force("tool", force=(0.0, 0.0, 5.0))
         >>> control.wrenches.shape, control.names
         ((4, 9, 6), ('effort', 'position', 'velocity', 'wrenches'))
+        >>> control.hold()
     """
 
     __slots__ = ("_effort", "_held", "_position", "_velocity", "_wrenches", "world")
 
-    def __init__(self, world: World, worlds: int = 1, dtype: Any = "float64") -> None:
+    def __init__(self, world: WorldContents, worlds: int = 1, dtype: Any = "float64") -> None:
         shape, kind = (whole("number of worlds", worlds, 0), world.model.nv), checked_dtype(dtype)
         self.world = world
         self._effort, self._velocity = np.zeros(shape, kind), np.zeros(shape, kind)
         self._position = np.empty(shape, kind)
-        self._position[...] = world.targets
+        self._position[...] = world.targets  # drives stay where the world says until somebody asks for more
         self._wrenches: np.ndarray | None = None
-        self._held = False
+        self._held = False  # whether a stepper reads its arrays
 
     @property
     def worlds(self) -> int:
@@ -76,7 +71,7 @@ class Control(Explained):
 
     @property
     def position(self) -> np.ndarray:
-        """What the drives go to [rad, m], shape (worlds, nv)."""
+        """What the drives go to [rad, m], shape (worlds, nv), in the coordinates limits are stated in."""
         return self._position
 
     @position.setter
@@ -154,13 +149,14 @@ class Control(Explained):
             got = f"{body!r}, which is fixed on the world"
             raise ParameterError("control: body to push", got=got, expected="a body that moves")
         rows = chosen_rows(worlds, len(self))
-        F, T = (self._vectors(name, value, rows) for name, value in (("force", force), ("torque", torque)))
+        F, T = self._vectors("force", force, rows), self._vectors("torque", torque, rows)
         if at is not None:
             T = T + np.cross(self._vectors("at", at, rows) - self._mass_centers(body, state)[rows], F)
         self.wrenches[rows, model.body_names.index(body)] = np.concatenate([F, T], axis=-1)
 
     def _vectors(self, name: str, value: Any, rows: np.ndarray) -> np.ndarray:
         array = np.asarray(value)
+        # As many rows as worlds may be meant for all of them, of which some are chosen.
         is_of_all = array.shape == (len(self), 3) and len(rows) < len(self)
         own = array[rows] if is_of_all else value
         return filled("control", name, own, np.empty((len(rows), 3), self.dtype))
@@ -180,11 +176,7 @@ class Control(Explained):
         return NAMES if self._wrenches is None else (*NAMES, "wrenches")
 
     def hold(self) -> None:
-        """Let no array be added: a stepper reads those there are.
-
-        Examples:
-            >>> control.hold()
-        """
+        """Let no array be added: a stepper reads those there are."""
         self._held = True
 
     def copy(self) -> Control:
@@ -209,7 +201,11 @@ class Control(Explained):
 
 
 def _rebuilt(
-    world: World, effort: np.ndarray, position: np.ndarray, velocity: np.ndarray, wrenches: np.ndarray | None = None
+    world: WorldContents,
+    effort: np.ndarray,
+    position: np.ndarray,
+    velocity: np.ndarray,
+    wrenches: np.ndarray | None = None,
 ) -> Control:
     control = Control.__new__(Control)
     control.world, control._effort, control._position, control._velocity = world, effort, position, velocity

@@ -24,13 +24,11 @@ def body_poses(model: Model, q: Any, bodies: Sequence[str] = ()) -> Any:
 @function
 def mass_center_twists(model: Model, q: Any, v: Any, bodies: Sequence[str] = ()) -> Any:
     """Return the velocities of bodies' centres of mass and their angular velocities, in world axes."""
-    kinematics = Kinematics(model, q, v)
-    return [_at_mass_center(model, kinematics, body) for body in bodies]
-
-
-def _at_mass_center(model: Model, kinematics: Kinematics, body: str) -> Motion:
-    twist, R = kinematics.twist(body), kinematics.pose(body).rotation
-    return Motion(R @ (twist.linear + twist.angular.cross(_com(model, body))), R @ twist.angular)
+    kinematics, found = Kinematics(model, q, v), []
+    for body in bodies:
+        twist, R = kinematics.twist(body), kinematics.pose(body).rotation
+        found.append(Motion(R @ (twist.linear + twist.angular.cross(_com(model, body))), R @ twist.angular))
+    return found
 
 
 @function(shapes={"moving": lambda model: (model.nlinks, 6)})

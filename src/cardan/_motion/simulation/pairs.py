@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
-from cardan._algebra.errors import OverlapWarning, UnknownNameError, UnsupportedError, levels_inside
+from cardan._algebra.errors import OverlapWarning, UnsupportedError, check_known, levels_inside
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import supports
@@ -78,12 +78,7 @@ class _Solid(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Which shapes may touch.
-
-    Attributes:
-        touching: the pairs to be looked at.
-        overlapping: names of pairs left out because they overlap from the beginning.
-    """
+    """Which pairs of shapes may touch; and names of those left out because they overlap from the beginning."""
 
     touching: tuple[ContactPair, ...]
     overlapping: tuple[str, ...] = ()
@@ -126,19 +121,40 @@ def contact_pairs(
         >>> len(cardan.simulation.contact_pairs(dog.model(base="floating"), dog.shapes)[0]) > 0
         True
     """
-    off, on = ({frozenset(_known(model, pair)) for pair in given} for given in (disabled, enabled))
-    joined, found, family = _joined(model), [], families or {}
+    node = {body: model.attachment(body).node for body in (WORLD, *model.body_names)}
+    for body in (body for pair in (*disabled, *enabled) for body in pair):
+        check_known("body", body, node, "disabled pairs")
+    off, on = (set(map(frozenset, given)) for given in (disabled, enabled))
+    ends = (frozenset((node[c.parent], node[c.child])) for c in (*model.connections, *model.closures))
+    joined = {pair for pair in ends if WORLD_NODE not in pair}  # what hangs on the world may touch it
+    found, family = [], families or {}
     for one, other in combinations(_solids(model, shapes), 2):
-        a, b = one.shape.body, other.shape.body
-        nodes = frozenset((one.node, other.node))
-        related = nodes in joined or (a in family and family[a] == family.get(b)) or frozenset((a, b)) in off
-        if len(nodes) == 2 and (not related or frozenset((a, b)) in on) and one.shape.may_touch(other.shape):
-            found.append(_pair(one, other))
-    _warn_of_many(model, found)
+        bodies, nodes = frozenset((one.shape.body, other.shape.body)), frozenset((one.node, other.node))
+        own = family.get(one.shape.body)
+        is_family = own is not None and own == family.get(other.shape.body)
+        related = nodes in joined or is_family or bodies in off
+        if len(nodes) == 2 and (not related or bodies in on) and one.shape.may_touch(other.shape):
+            # The world is node -1: so the first shape of a pair moves.
+            a, b = (one, other) if one.node > other.node else (other, one)
+            material = (a.shape.surface or Material()).combined(b.shape.surface or Material())
+            first, second = ((s.body, s.geometry, s.pose) for s in (a.shape, b.shape))
+            margin = a.shape.margin + b.shape.margin
+            found.append(ContactPair(*first, *second, material, f"{a.name}/{b.name}", margin))
+    if len(found) > MANY:
+        warnings.warn(
+            f"{len(found)} pairs of shapes may touch in model {model.name!r}, and every step looks at all of them: "
+            "disable contact of bodies that never meet, or use groups and masks, or cardan.solvers.MuJoCo.",
+            stacklevel=levels_inside(),
+        )
     found = bearing(model, found)
     if rest is None or keep_overlapping:
         return Pairs(tuple(found))
-    inside = _overlapping(model, found, rest)
+    inside, kinematics = [], Kinematics(model, rest)
+    for pair in found:
+        a, b = (_root(model, body) for body in (pair.a, pair.b))
+        is_candidate = a == b or b == WORLD_NODE
+        if is_candidate and depth(kinematics, pair) > ROUNDING and (a == b or not _can_part(kinematics, pair)):
+            inside.append(pair.name)
     if inside:
         warnings.warn(OverlapWarning(model.name, inside), stacklevel=levels_inside())
     return Pairs(tuple(p for p in found if p.name not in inside), tuple(inside))
@@ -150,17 +166,13 @@ def bearing(model: Model, pairs: Iterable[ContactPair]) -> list[ContactPair]:
     Trees that may touch one another, and others through them, may all stand on one point: k = M / TIME^2 with their
     mass M, so that under gravity g it is g TIME^2 deep, whatever the masses.
 
-    Args:
-        model: whose masses they bear.
-        pairs: as they were described.
-
     Source: `solref` of MuJoCo, whose stiffness is a mass over the square of a time as well.
     """
     listed = list(pairs)
     masses = dict.fromkeys(range(WORLD_NODE, len(model.nodes)), 0.0)
     for node in model.nodes:
         masses[supports(model, node.index)[-1]] += float(node.inertia.mass)
-    heap = {root: {root} for root in masses}
+    heap = {root: {root} for root in masses}  # trees that may press on one another, by each of them
     for pair in listed:
         a, b = _root(model, pair.a), _root(model, pair.b)
         if WORLD_NODE not in (a, b) and heap[a] is not heap[b]:
@@ -172,17 +184,6 @@ def bearing(model: Model, pairs: Iterable[ContactPair]) -> list[ContactPair]:
             M = sum(masses[root] for root in heap[_root(model, pair.a)])
             pair = replace(pair, material=replace(pair.material, stiffness=max(M / TIME**2, LIGHT)))
         found.append(pair)
-    return found
-
-
-def _overlapping(model: Model, pairs: Iterable[ContactPair], rest: Sequence[float]) -> list[str]:
-    """Return the names of the pairs that overlap in a configuration and cannot be meant to touch."""
-    kinematics, found = Kinematics(model, rest), []
-    for pair in pairs:
-        a, b = (_root(model, body) for body in (pair.a, pair.b))
-        is_candidate = a == b or b == WORLD_NODE
-        if is_candidate and depth(kinematics, pair) > ROUNDING and (a == b or not _can_part(kinematics, pair)):
-            found.append(pair.name)
     return found
 
 
@@ -230,52 +231,13 @@ def _root(model: Model, body: str) -> int:
     return path[-1] if path else WORLD_NODE
 
 
-def _warn_of_many(model: Model, found: Sequence[ContactPair]) -> None:
-    if len(found) > MANY:
-        warnings.warn(
-            f"{len(found)} pairs of shapes may touch in model {model.name!r}, and every step looks at all of them: "
-            "disable contact of bodies that never meet, or use groups and masks, or cardan.solvers.MuJoCo.",
-            stacklevel=levels_inside(),
-        )
-
-
 def _solids(model: Model, shapes: Iterable[Shape]) -> list[_Solid]:
     found: list[_Solid] = []
     taken: dict[str, int] = {}
     for shape in shapes:
         if shape.role != "collision":
             continue
-        base = shape.name or shape.body
+        base = shape.name or shape.body  # several shapes of one body get numbers
         taken[base] = count = taken.get(base, 0) + 1
         found.append(_Solid(shape, model.attachment(shape.body).node, base if count == 1 else f"{base}#{count}"))
     return found
-
-
-def _joined(model: Model) -> set[frozenset[int]]:
-    """Return the pairs of nodes that a joint connects; what hangs on the world may touch it."""
-    node = lambda body: model.attachment(body).node  # noqa: E731
-    ends = (frozenset((node(c.parent), node(c.child))) for c in (*model.connections, *model.closures))
-    return {pair for pair in ends if -1 not in pair}
-
-
-def _known(model: Model, pair: Sequence[str]) -> Sequence[str]:
-    for body in pair:
-        if body != WORLD and body not in model.body_names:
-            raise UnknownNameError("body", body, (WORLD, *model.body_names), where="disabled pairs")
-    return pair
-
-
-def _pair(one: _Solid, other: _Solid) -> ContactPair:
-    a, b = (one, other) if one.node > other.node else (other, one)
-    material = (a.shape.surface or Material()).combined(b.shape.surface or Material())
-    return ContactPair(
-        a.shape.body,
-        a.shape.geometry,
-        a.shape.pose,
-        b.shape.body,
-        b.shape.geometry,
-        b.shape.pose,
-        material,
-        f"{a.name}/{b.name}",
-        a.shape.margin + b.shape.margin,
-    )

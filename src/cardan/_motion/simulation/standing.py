@@ -1,4 +1,7 @@
-"""Robots on the ground before they move: how high they are above it, and putting them there.
+"""Where robots stand: moving whole articulations in the world, and putting them on the ground before they move.
+
+With the root's joint X_wl = P J(q) C^-1, from the world's frame P to the link's frame C: of a floating one q is found
+for a given X_wl, of a fixed one P = X_wl C J(q)^-1; its other joints on the world, if any, keep their places beside P.
 
 With n the normal of a plane through the point p and h the support function of a shape at X = (R, t), the gap between
 both is n . (t - p) - h(-R^T n) (`cardan.geometry.support`), of meshes, too.
@@ -8,25 +11,30 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.arrays import stack
-from cardan._algebra.errors import MissingExtraError, ParameterError, StartWarning, first_of, levels_inside
-from cardan._algebra.spatial import SE3, Vector3
+from cardan._algebra.errors import (
+    MechanismError,
+    MissingExtraError,
+    ParameterError,
+    StartWarning,
+    first_of,
+    levels_inside,
+)
+from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._motion.simulation.articulation import Articulation
 from cardan._motion.simulation.kinematics import body_poses
 from cardan._motion.simulation.pairs import ContactPair, depth, is_of_one_tree
-from cardan._motion.simulation.roots import frame_of, root_joint
+from cardan._motion.simulation.state import State
+from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import Mesh, Plane
 from cardan._robot.geometry.support import SUPPORT, reach
+from cardan._robot.joints import Distance, Joint
 from cardan._robot.model import Connection, Model
-
-if TYPE_CHECKING:
-    from cardan._motion.simulation.articulation import Articulation
-    from cardan._motion.simulation.state import State
-    from cardan._motion.simulation.world import World
 
 LEVEL = 0.7
 """The least upward part of a ground's normal: what is steeper, by about 45 degrees, is a wall."""
@@ -42,33 +50,18 @@ PoseOf = Callable[[str], np.ndarray]
 
 
 class Height(NamedTuple):
-    """How high a shape is above a plane of the world.
-
-    Attributes:
-        pair: the shape and the plane.
-        gap: along the plane's normal [m], shape (...), negative below it.
-        rise: the upward part of the normal [-].
-    """
+    """How high a shape is above a plane: the gap along its normal [m], shape (...); the upward part of that [-]."""
 
     pair: ContactPair
     gap: np.ndarray
     rise: float
 
 
-class Heights(NamedTuple):
-    """What is known about heights.
+def heights(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> tuple[list[Height], dict[str, str]]:
+    """Return how high shapes are above the planes that stand in the world; and of meshes that cannot be read, why.
 
-    Attributes:
-        found: of the pairs with a plane that stands in the world.
-        unread: why there is none, by the pair's name: of meshes that cannot be read.
+    The second is by the name of the pair.
     """
-
-    found: list[Height]
-    unread: dict[str, str]
-
-
-def heights(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> Heights:
-    """Return how high shapes are above the planes that stand in the world."""
     found, unread = [], {}
     for pair in pairs:
         ground = model.attachment(pair.b)
@@ -76,14 +69,15 @@ def heights(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> Heig
             plane = (ground.pose @ pair.pose_b).matrix().astype(float)
             n, p = plane[:3, 2], plane[:3, 3]
             X = pose_of(pair.a) @ pair.pose_a.matrix().astype(float)
+            # The support of a shape in a direction: how far it reaches down, along the plane's normal in its own axes.
             down = -np.swapaxes(X[..., :3, :3], -1, -2) @ n
             try:
                 below = reach(pair.shape_a, down)
-            except (MissingExtraError, ParameterError) as error:
+            except (MissingExtraError, ParameterError) as error:  # a mesh whose file or reader is missing
                 unread[pair.name] = str(error)
             else:
                 found.append(Height(pair, (X[..., :3, 3] - p) @ n - below, float(n[2])))
-    return Heights(found, unread)
+    return found, unread
 
 
 def _warn_of_unread(world: str, unread: Mapping[str, str]) -> None:
@@ -95,15 +89,9 @@ def _warn_of_unread(world: str, unread: Mapping[str, str]) -> None:
         warnings.warn(StartWarning(message, list(unread)), stacklevel=levels_inside())
 
 
-def lift(found: Sequence[Height], bodies: Sequence[str]) -> np.ndarray | None:
-    """Return how far up bodies go until the lowest of their shapes touches level ground [m]; None without any."""
-    ways = [-h.gap / h.rise for h in found if h.pair.a in bodies and h.rise > LEVEL]
-    return np.max(ways, axis=0) if ways else None
-
-
 def raised(c: Connection, q: Sequence[Any], by: Any, parent_pose: SE3 | None = None) -> np.ndarray:
     """Return the coordinates of a joint on the world, shape (..., nq), that put its child higher by so much [m]."""
-    P = c.parent_pose if parent_pose is None else parent_pose
+    P = c.parent_pose if parent_pose is None else parent_pose  # of this world, where it is an input
     X = P.inverse() @ SE3(None, Vector3(0.0, 0.0, by)) @ P @ c.joint.transform(tuple(q))
     return stack(tuple(c.joint.nearest_configuration(X, tuple(q))))
 
@@ -131,25 +119,34 @@ def stand(state: State) -> None:
     world, rows = state.world, np.arange(len(state))
     found, unread = heights(world.model, world.pairs, _poses_of(world, state.q, state.model_constants))
     _warn_of_unread(world.name, unread)
-    for a in world.articulations.values():
-        by = lift(found, a.bodies)
-        if a.is_floating and by is not None:
-            c = root_joint(world.model, a)
-            own = world.model.q_slice(c.name)
-            before = list(state.q[:, own].T.astype(float))
-            state.q[:, own] = raised(c, before, by, frame_of(state, c, "parent_pose", rows))
+    floating = [a for a in world.articulations.values() if a.is_floating]
+    _lift(world.model, state.q, floating, found, lambda c: frame_of(state, c, "parent_pose", rows))
 
 
-def _poses_of(world: World, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> PoseOf:
+def _lift(
+    model: Model, q: np.ndarray, lifted: Sequence[Articulation], found: Sequence[Height], frame: Callable[..., SE3]
+) -> None:
+    """Move articulations that float, in configurations (..., nq), up to where their lowest shape touches the ground."""
+    for a in lifted:
+        ways = [-h.gap / h.rise for h in found if h.pair.a in a.bodies and h.rise > LEVEL]
+        if ways:
+            c = root_joint(model, a)
+            own = model.q_slice(c.name)
+            before = list(np.moveaxis(q[..., own], -1, 0).astype(float))
+            q[..., own] = raised(c, before, np.max(ways, axis=0), frame(c))
+
+
+def _poses_of(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> PoseOf:
     """Return where bodies are in worlds, by one call of a compiled function."""
     bodies = list(dict.fromkeys(pair.a for pair in world.pairs if isinstance(pair.shape_b, Plane)))
     found = body_poses(world.model, q, bodies=bodies, **constants) if bodies else ()
     poses = np.asarray(found, dtype=float)
-    return lambda body: _matrix(poses[:, bodies.index(body)])
 
+    def pose_of(body: str) -> np.ndarray:
+        own = poses[:, bodies.index(body)]
+        return SE3.from_quaternion(own[:, 3:], own[:, :3]).matrix()
 
-def _matrix(pose: np.ndarray) -> np.ndarray:
-    return SE3.from_quaternion(pose[:, 3:], pose[:, :3]).matrix()
+    return pose_of
 
 
 def stood(model: Model, pairs: Sequence[ContactPair], q: np.ndarray, loose: Sequence[Articulation]) -> np.ndarray:
@@ -157,11 +154,7 @@ def stood(model: Model, pairs: Sequence[ContactPair], q: np.ndarray, loose: Sequ
     q, bodies = q.copy(), {body for a in loose for body in a.bodies}
     found, unread = heights(model, [pair for pair in pairs if pair.a in bodies], _poses_at(model, q))
     _warn_of_unread(model.name, unread)
-    for a in loose:
-        by = lift(found, a.bodies)
-        if by is not None:
-            c = root_joint(model, a)
-            q[model.q_slice(c.name)] = raised(c, q[model.q_slice(c.name)].tolist(), by)
+    _lift(model, q, loose, found, lambda c: c.parent_pose)
     q.setflags(write=False)
     return q
 
@@ -175,7 +168,7 @@ def _poses_at(model: Model, q: np.ndarray) -> PoseOf:
 # --- starts that cannot be meant ---
 
 
-def warn_of_start(world: World) -> None:
+def warn_of_start(world: WorldContents) -> None:
     """Warn of what would be thrown by the ground, or another body, or fall through it, from where a world begins.
 
     Meshes are looked at only where they float: reading them takes time.
@@ -194,7 +187,7 @@ def warn_of_start(world: World) -> None:
     known = [pair for pair in world.pairs if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
     kinematics = Kinematics(model, world.initial.tolist())
     pose_of = _poses_at(model, world.initial)
-    above = {h.pair.name: -float(h.gap) for h in heights(model, known, pose_of).found}
+    above = {h.pair.name: -float(h.gap) for h in heights(model, known, pose_of)[0]}
     others = _may_overlap(model, [pair for pair in known if pair.name not in above], pose_of)
     _warn_of_depths(world.name, above | {pair.name: depth(kinematics, pair) for pair in others})
 
@@ -219,7 +212,7 @@ def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) ->
         A, B = pose(pair.a, pair.pose_a), pose(pair.b, pair.pose_b)
         way = B[:3, 3] - A[:3, 3]
         distance = np.sqrt(way @ way)
-        n = way / distance if distance > 0.0 else way
+        n = way / distance if distance > 0.0 else way  # origins in one place: n = 0, so they are not apart
         return bool(distance > reach(shapes[0], A[:3, :3].T @ n) + reach(shapes[1], -(B[:3, :3].T @ n)))
 
     return [pair for pair in pairs if not is_of_one_tree(model, pair) and not is_apart(pair)]
@@ -230,7 +223,7 @@ def warn_of_deep_state(state: State) -> None:
     world, q = state.world, state.q[:LOOKED_AT]
     if len(q):
         constants = {name: value[:LOOKED_AT] for name, value in state.model_constants.items()}
-        found = heights(world.model, world.pairs, _poses_of(world, q, constants)).found
+        found, _ = heights(world.model, world.pairs, _poses_of(world, q, constants))
         _warn_of_depths(world.name, {h.pair.name: -float(h.gap.min()) for h in found})
 
 
@@ -238,9 +231,66 @@ def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
     """Warn of pairs of shapes that are deeper in one another than `DEEP` [m] at the start."""
     deep = sorted((name for name in depths if depths[name] > DEEP), key=lambda name: -depths[name])
     if deep:
-        told = first_of([f"{name} by {1e3 * depths[name]:.3g} mm" for name in deep])
+        deepest = first_of([f"{name} by {1e3 * depths[name]:.3g} mm" for name in deep])
         message = (
-            f"world {world!r} begins with shapes in one another: {told}. Contact throws them apart. Begin higher, by "
-            "q= or pose=; cardan.simulation.stand(state) puts what floats on level ground."
+            f"world {world!r} begins with shapes in one another: {deepest}. Contact throws them apart. Begin higher, "
+            "by q= or pose=; cardan.simulation.stand(state) puts what floats on level ground."
         )
         warnings.warn(StartWarning(message, deep), stacklevel=levels_inside())
+
+
+# --- whole articulations, anywhere ---
+
+
+def move_root(state: State, a: Articulation, rows: np.ndarray, poses: np.ndarray) -> None:
+    """Put an articulation's root link at poses, (rows, 7), in some of the worlds, or raise `MechanismError`."""
+    c, X = root_joint(state.world.model, a), SE3.from_quaternion(poses[..., 3:], poses[..., :3])
+    iq = state.world.model.q_slice(c.name)
+    if a.is_floating:
+        X_joint = frame_of(state, c, "parent_pose", rows).inverse() @ X @ frame_of(state, c, "child_pose", rows)
+        state.q[rows, iq] = stack(tuple(c.joint.nearest_configuration(X_joint)))
+        return
+    if a.name not in state.world.movable:
+        raise MechanismError(
+            f"articulation {a.name!r} hangs on the world by {c.name!r}, which does not float: its place is written "
+            "into the program. Make the world with movable_bases=True (WorldBuilder.finalize, Mechanism.world), which "
+            "gives every world its own; what closes a loop on the world cannot be moved."
+        )
+    J = c.joint.transform(tuple(state.q[rows, iq].T.astype(float)))
+    P = X @ frame_of(state, c, "child_pose", rows) @ J.inverse()
+    for name, joint in state.world.movable[a.name].items():
+        beside = c.parent_pose.inverse() @ state.world.model.connection(joint).parent_pose
+        state.constants[name][rows] = (P @ beside).matrix()
+
+
+def turn_root(state: State, a: Articulation, rows: np.ndarray, twists: np.ndarray) -> None:
+    """Give an articulation's root link twists, (rows, 6), in some of the worlds; only 0 to one fixed on the world."""
+    if not a.is_floating:
+        if twists.any():
+            raise MechanismError(f"articulation {a.name!r} does not float: its root moves by its joints' velocities.")
+        return
+    c, model = root_joint(state.world.model, a), state.world.model
+    V = frame_of(state, c, "child_pose", rows).inverse_act(Motion.of(tuple(twists.T.astype(float))))
+    q = tuple(state.q[rows, model.q_slice(c.name)].T.astype(float))
+    S = np.swapaxes(stack([column.scalars() for column in c.joint.motion_subspace(q)]), -1, -2)
+    state.v[rows, model.v_slice(c.name)] = np.linalg.solve(S, stack(V.scalars())[..., None])[..., 0]
+
+
+def root_joint(model: Model, a: Articulation) -> Connection:
+    """Return the joint by which an articulation hangs on the world."""
+    return next(c for c in model.connections if c.child == a.root)
+
+
+def moves_freely(joint: Joint) -> bool:
+    """Return whether a joint neither holds nor bounds nor pulls: a tether does."""
+    return joint.is_floating and not joint.has_efforts and not isinstance(joint, Distance)
+
+
+def frame_of(state: State, c: Connection, constant: str, rows: np.ndarray) -> SE3:
+    """Return a joint's frame in one of its bodies: the model's, or that of each world if it is an input."""
+    model = state.world.model
+    for name, given in model.inputs.items():
+        if given.constant == constant and given.owner in (None, c.name):
+            X = state.constants[name][rows].astype(float)
+            return SE3.of(X if given.owner else X[:, model.joint_names.index(c.name)])
+    return getattr(c, constant)

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,14 +21,10 @@ from cardan._dynamics.algorithms.health import BEYOND
 from cardan._dynamics.algorithms.maximal import eval_fk, eval_ik
 from cardan._dynamics.call.arguments import check_configuration, numeric_array
 from cardan._dynamics.coordinates import conventions
-from cardan._motion.simulation.arrays import checked_dtype, filled
-from cardan._motion.simulation.clock import MOST, Clock
-from cardan._motion.simulation.constants import Constants
+from cardan._motion.simulation.arrays import Constants, checked_dtype, filled
 from cardan._motion.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
+from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.model.annotations import Annotations
-
-if TYPE_CHECKING:
-    from cardan._motion.simulation.world import World
 
 REACH = 1e-6
 """How far links may be from where they are put, relative to the size of what is written [m, rad]; see `State.poses`."""
@@ -43,6 +39,46 @@ FOUND = ("q", "v", "warm", "residual")
 SAVED = ("q", "v", "time", "warm", "residual", "diverged")
 
 
+MOST = 2**20
+"""Steps counted from one beginning: so many, and far more in one call, are exact in single precision."""
+
+
+class Clock(NamedTuple):
+    """How many steps of length dt [s] were good since the time was known last.
+
+    Attributes:
+        start: the time then [s], shape (worlds,), which nobody writes.
+        lost: which worlds had diverged by then, likewise.
+        taken: how many steps were to be taken since.
+        good: how many of them were good, shape (worlds,), of the state's dtype: a compiled step counts on.
+    """
+
+    start: np.ndarray
+    lost: np.ndarray
+    dt: float
+    taken: int
+    good: np.ndarray
+
+    def after(self, steps: int, good: np.ndarray) -> Clock:
+        """Return the clock after so many more steps, of which and of those before so many were good in each world."""
+        return Clock(self.start, self.lost, self.dt, self.taken + steps, good)  # half the time of _replace
+
+    @staticmethod
+    def at(time: np.ndarray, diverged: np.ndarray, dtype: np.dtype, dt: float = 0.0) -> Clock:
+        """Return the clock that begins at a time [s]; the arrays are copied."""
+        return Clock(time.copy(), diverged.copy(), dt, 0, np.zeros(len(time), dtype))
+
+    @property
+    def time(self) -> np.ndarray:
+        """Time in each world [s], an array of its own."""
+        return self.start + self.good.astype(np.float64) * self.dt
+
+    @property
+    def diverged(self) -> np.ndarray:
+        """Whether a step found no finite result, an array of its own."""
+        return self.lost | (self.good < self.taken)
+
+
 class State(Explained):
     """Configurations and velocities of a number of worlds, and the time in each. Made by `World.state()`.
 
@@ -51,21 +87,18 @@ class State(Explained):
 
     Attributes:
         world: what it is a state of.
-        q: configurations, shape (worlds, nq).
-        v: velocities, shape (worlds, nv).
-        time: [s], shape (worlds,).
-        warm: the accelerations of the last step, with which MuJoCo begins its next search, shape (worlds, nv).
-        residual: by how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], (worlds,).
-        diverged: worlds in which a solver found no finite result, shape (worlds,), of bool.
-        constants: values of the model's inputs for each world, by name (`World.with_inputs`).
 
     Examples:
         >>> state = cardan.robots.arm7().world().state(worlds=4)
         >>> state.q[:, 0] = 0.1
-        >>> state.q.shape, state.poses.shape, state.newton()[1].shape
-        ((4, 7), (4, 7, 7), (4, 7, 6))
+        >>> state.q.shape, state.poses.shape, state.newton()[1].shape, state.newton_joints()[0].shape
+        ((4, 7), (4, 7, 7), (4, 7, 6), (4, 7))
         >>> state.divergences(), state.copy() == state
         ([], True)
+        >>> body_q, body_qd = state.newton()
+        >>> again = cardan.State.from_newton(state.world, body_q=body_q, body_qd=body_qd)
+        >>> bool(np.allclose(again.q, state.q))
+        True
         >>> state.save("state.npz")
         >>> cardan.State.load(state.world, "state.npz") == state
         True
@@ -74,38 +107,25 @@ class State(Explained):
     __slots__ = ("_clock", "_constants", "_diverged", "_q", "_residual", "_time", "_v", "_warm", "world")
 
     def __init__(
-        self, world: World, worlds: int = 1, dtype: Any = "float64", q: Any = None, v: Any = None, constants: Any = None
+        self,
+        world: WorldContents,
+        worlds: int = 1,
+        dtype: Any = "float64",
+        q: Any = None,
+        v: Any = None,
+        constants: Any = None,
     ) -> None:
         count, kind, model = whole("number of worlds", worlds, 0), checked_dtype(dtype), world.model
         self.world = world
         self._q, self._v = np.empty((count, model.nq), kind), np.empty((count, model.nv), kind)
         self._warm, self._residual = np.zeros((count, model.nv), kind), np.zeros(count, kind)
         self._set_clock(Clock.at(np.zeros(count), np.zeros(count, bool), kind))
-        self.q = world.initial if q is None else q
+        self.q = world.initial if q is None else q  # by the setter, which checks what is given
         self.v = world.initial_velocity if v is None else v
         own = world.constants()
         spread = {name: np.array(np.broadcast_to(e, (count, *e.shape)), kind, order="C") for name, e in own.items()}
-        self._constants = Constants(world, spread)
-        self._constants.update_all(constants or {})
-
-    @classmethod
-    def of_arrays(cls, world: World, clock: Clock, found: Iterable[np.ndarray], constants: Constants) -> State:
-        """Return the state that holds these very arrays, unchecked; of `found` those that `FOUND` names.
-
-        Args:
-            world: what it is a state of.
-            clock: what counts its steps.
-            found: the arrays, as those of a state, in the order of `FOUND`.
-            constants: values of the model's inputs.
-
-        Examples:
-            >>> same = cardan.State.of_arrays(world, clock, arrays, {})  # doctest: +SKIP
-        """
-        state = cls.__new__(cls)
-        state.world, state._constants = world, constants
-        state._q, state._v, state._warm, state._residual = found
-        state._set_clock(clock)
-        return state
+        self._constants = Constants(world.model, spread)
+        self._constants.update_all(constants or {})  # together: limits are checked against one another
 
     def _set_clock(self, clock: Clock) -> None:
         """Let time and divergence follow from a clock, until somebody reads them, and can write them."""
@@ -152,7 +172,7 @@ class State(Explained):
     def time(self) -> np.ndarray:
         """Time in each world [s], shape (worlds,)."""
         if self._time is None:
-            self._time = self._clock.time
+            self._time = self._clock.time  # from now on the array may be held and written into, so that it counts
         return self._time
 
     @time.setter
@@ -181,7 +201,7 @@ class State(Explained):
     def diverged(self) -> np.ndarray:
         """Whether a solver found no finite result [-], shape (worlds,)."""
         if self._diverged is None:
-            self._diverged = self._clock.diverged
+            self._diverged = self._clock.diverged  # likewise: who clears a flag lets that world go on
         return self._diverged
 
     @diverged.setter
@@ -195,7 +215,7 @@ class State(Explained):
 
     @property
     def constants(self) -> Constants:
-        """Values of the model's inputs, arrays of shape (worlds, ...) by name."""
+        """Values of the model's inputs, arrays of shape (worlds, ...) by name; see `World.with_inputs`."""
         return self._constants
 
     # --- the links ---
@@ -237,8 +257,9 @@ class State(Explained):
 
     def _check_reached(self, name: str, residual: np.ndarray, scale: float) -> None:
         off = np.abs(residual).reshape(len(self), len(self.world.links), -1).max(axis=-1, initial=0.0)
+        # Single precision has seven digits, of which the chain of joints takes a few.
         tolerance = (REACH if self.dtype == np.float64 else 1e-3) * scale
-        bad = np.argwhere(~(off <= tolerance))
+        bad = np.argwhere(~(off <= tolerance))  # so that NaN is bad, too
         if len(bad):
             row, link = bad[0]
             got = f"link {self.world.links[link]!r} of world {row}, off by {off[row, link]:.3g}"
@@ -247,36 +268,27 @@ class State(Explained):
             raise ParameterError(f"state: {name}", got=got, expected=expected, hint=hint)
 
     def newton(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return poses and twists as Newton has them: body_q (worlds, links, 7), body_qd (worlds, links, 6).
+        """Return poses and twists as Newton has them: body_q (worlds, links, 7) [m, -], body_qd (worlds, links, 6).
 
-        Positions and quaternions xyzw of the links' origins; velocities of their *centres of mass*, then angular
-        velocities, both in world axes.
-
-        Returns:
-            body_q [m, -] and body_qd [m/s, rad/s].
+        Positions and quaternions xyzw of the links' origins; velocities of their *centres of mass* [m/s], then angular
+        velocities [rad/s], both in world axes.
         """
         given: dict[str, Any] = {"bodies": self.world.links, **self.model_constants}
         model = self.world.model
         return body_poses(model, self._q, **given), mass_center_twists(model, self._q, self._v, **given)
 
     def newton_joints(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return coordinates and velocities as Newton has them: joint_q (worlds, nq'), joint_qd (worlds, nv').
+        """Return coordinates and velocities as Newton has them: joint_q (worlds, nq') [rad, m], joint_qd (worlds, nv').
 
         They are those of `cardan.conventions.to("newton", world.model)`: joints depth first, the velocity of a free
-        joint that of its child's centre of mass.
-
-        Returns:
-            joint_q [rad, m] and joint_qd [rad/s, m/s].
-
-        Examples:
-            >>> joint_q, joint_qd = state.newton_joints()
+        joint that of its child's centre of mass [rad/s, m/s].
         """
         there = conventions.to("newton", self.world.model)
         return there.configuration(self._q), there.velocity(self._q, self._v)
 
     @staticmethod
     def from_newton(
-        world: World,
+        world: WorldContents,
         *,
         joint_q: Any = None,
         joint_qd: Any = None,
@@ -306,11 +318,6 @@ class State(Explained):
             ShapeError: for arrays that are not of whole worlds.
             UnsupportedError: for `joint_q` of a world whose model has inputs, or joints Newton does not have.
 
-        Examples:
-            >>> body_q, body_qd = state.newton()
-            >>> again = cardan.State.from_newton(state.world, body_q=body_q, body_qd=body_qd)
-            >>> bool(np.allclose(again.q, state.q))
-            True
         """
         if (joint_q is None) == (body_q is None) or (joint_qd if joint_q is None else body_qd) is not None:
             given = {"joint_q": joint_q, "joint_qd": joint_qd, "body_q": body_q, "body_qd": body_qd}
@@ -318,7 +325,10 @@ class State(Explained):
             expected = "joint_q, with joint_qd if they move; or body_q, with body_qd"
             raise ParameterError("State.from_newton", got=got, expected=expected)
         if joint_q is not None:
-            return _of_joints(world, joint_q, joint_qd, dtype)
+            there = conventions.to("newton", world.model)
+            q = _worlds("joint_q", joint_q, (there.nq,))
+            v = np.zeros((len(q), there.nv)) if joint_qd is None else _worlds("joint_qd", joint_qd, (there.nv,))
+            return State(world, len(q), dtype, there.from_configuration(q), there.from_velocity(q, v))
         poses = _worlds("body_q", body_q, (len(world.links), 7))
         state = State(world, len(poses), dtype, near)
         state.poses = poses
@@ -332,79 +342,13 @@ class State(Explained):
 
     # --- steps ---
 
-    def clock(self, dt: float) -> Clock:
-        """Return what counts steps of a length [s] from here on.
-
-        It goes on as long as steps are of one length and nobody has read the time, or written it.
-
-        Args:
-            dt: length of a step [s].
-
-        Examples:
-            >>> type(state.clock(0.01)).__name__
-            'Clock'
-        """
-        clock = self._clock
-        if self._time is self._diverged is None and clock.dt == dt and clock.taken < MOST:
-            return clock
-        return Clock.at(*self._now(), self.dtype, dt)
-
     def _now(self) -> tuple[np.ndarray, np.ndarray]:
         """Return time and divergence, to be read alone."""
         time, diverged = self._time, self._diverged
         return self._clock.time if time is None else time, self._clock.diverged if diverged is None else diverged
 
-    def advanced(
-        self, found: Sequence[np.ndarray], good: np.ndarray, clock: Clock, steps: int, out: State | None
-    ) -> State:
-        """Return the state after steps of a solver.
-
-        Args:
-            found: the arrays, as those of a state, of the state after them that `FOUND` names.
-            good: [-], how many steps were good in each world, with those the clock had counted; the rest were not
-                taken.
-            clock: what counted until now.
-            steps: how many there were to take.
-            out: a state of as many such worlds to write into, which may be this one.
-
-        Examples:
-            >>> later = state.advanced(arrays, good, clock, steps=10, out=None)  # doctest: +SKIP
-        """
-        clock = Clock(clock.start, clock.lost, clock.dt, clock.taken + steps, good)
-        if out is not None:
-            return self._checked(out)._overwritten(found, clock, self._constants)
-        constants = self._constants.copied() if self._constants else self._constants
-        return State.of_arrays(self.world, clock, map(np.ascontiguousarray, found), constants)
-
-    def _checked(self, out: Any) -> State:
-        """Return what is written into, or raise `ParameterError` if it is no state of as many such worlds."""
-        if (
-            not isinstance(out, State)
-            or not out.world.moves_like(self.world)
-            or out._q.shape != self._q.shape
-            or out.dtype != self.dtype
-        ):
-            expected = f"a state of {len(self)} worlds {self.world.name!r}, {self.dtype}"
-            raise ParameterError("out", got=out, expected=expected)
-        return out
-
-    def _overwritten(self, found: Sequence[np.ndarray], clock: Clock, constants: Constants) -> State:
-        """Return the state itself, with what was found and the constants it was found with in its arrays."""
-        for name, array in constants.items():
-            self._constants[name][...] = array
-        self._q[...], self._v[...], self._warm[...], self._residual[...] = found
-        self._clock = clock
-        if self._time is not None:
-            self._time[...] = clock.time
-        if self._diverged is not None:
-            self._diverged[...] = clock.diverged
-        return self
-
     def divergences(self) -> list[Divergence]:
-        """Return where solvers found no finite result: the world, the time it stands at since, and the joint.
-
-        It is the first joint whose acceleration is not finite, if that is known.
-        """
+        """Return where solvers found no finite result: the world, the time it stands at since, and the joint."""
         model = self.world.model
         names = [joint for joint in model.joint_names for _ in range(model.nv)[model.v_slice(joint)]]
         found = []
@@ -421,7 +365,7 @@ class State(Explained):
     def copy(self) -> State:
         """Return a state that can be changed without changing this one."""
         found = [getattr(self, name).copy() for name in FOUND]
-        return State.of_arrays(self.world, self.clock(self._clock.dt), found, self._constants.copied())
+        return state_of(self.world, clock_of(self, self._clock.dt), found, self._constants.copy())
 
     __copy__ = copy
 
@@ -453,18 +397,17 @@ class State(Explained):
     def save(self, file: str | os.PathLike[str]) -> None:
         """Write the state to a file, exact to the last bit; `State.load` reads it. The world is not written.
 
+        If the file cannot be written (`OSError`), what was there before is untouched.
+
         Args:
             file: where to write.
-
-        Raises:
-            OSError: if the file cannot be written; what was there before is then untouched.
         """
         constants = {f"constants.{name}": array for name, array in self._constants.items()}
         arrays = {**self._arrays(), **constants, "world": np.array(_kind(self.world))}
         write_whole({Path(file): lambda stream: np.savez(stream, **arrays)})  # pyright: ignore
 
     @staticmethod
-    def load(world: World, file: str | os.PathLike[str]) -> State:
+    def load(world: WorldContents, file: str | os.PathLike[str]) -> State:
         """Return the state a file holds.
 
         Args:
@@ -475,7 +418,7 @@ class State(Explained):
             DescriptionError: if it holds no state of such a world.
             OSError: if it cannot be read.
         """
-        content = Path(file).read_bytes()
+        content = Path(file).read_bytes()  # at once, so that an error of the disk is not taken for a damaged file
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
@@ -489,26 +432,59 @@ class State(Explained):
         return f"<State of {len(self)} worlds {self.world.name!r}, {self.dtype}{gone}>"
 
 
-class Divergence(NamedTuple):
-    """A world that a solver could not move on.
+def state_of(world: WorldContents, clock: Clock, found: Iterable[np.ndarray], constants: Constants) -> State:
+    """Return the state that holds these very arrays, unchecked; of `found` those that `FOUND` names."""
+    state = State.__new__(State)
+    state.world, state._constants = world, constants
+    state._q, state._v, state._warm, state._residual = found
+    state._set_clock(clock)
+    return state
 
-    Attributes:
-        world: its row.
-        time: the time it stands at [s].
-        joint: the first joint without a finite acceleration; None where none is known.
+
+def clock_of(state: State, dt: float) -> Clock:
+    """Return what counts steps of a length [s] from here on.
+
+    It goes on as long as steps are of one length and nobody has read the time, or written it.
+    """
+    clock = state._clock
+    if state._time is state._diverged is None and clock.dt == dt and clock.taken < MOST:
+        return clock
+    return Clock.at(*state._now(), state.dtype, dt)
+
+
+def next_state(state: State, found: Sequence[np.ndarray], clock: Clock, out: State | None) -> State:
+    """Return the state after steps from a state, whose arrays were found in the order of `FOUND`.
+
+    They are written into `out`, if it is given: a state of as many such worlds, which may be that where they began.
+    """
+    if out is None:
+        constants = state._constants.copy() if state._constants else state._constants
+        return state_of(state.world, clock, map(np.ascontiguousarray, found), constants)
+    is_like = isinstance(out, State) and out.world.moves_like(state.world) and out.dtype == state.dtype
+    if not is_like or out._q.shape != state._q.shape:
+        expected = f"a state of {len(state)} worlds {state.world.name!r}, {state.dtype}"
+        raise ParameterError("out", got=out, expected=expected)
+    for name, array in state._constants.items():
+        out._constants[name][...] = array
+    out._q[...], out._v[...], out._warm[...], out._residual[...] = found
+    # Arrays of time that somebody holds go on with the clock; others are made of it when they are read.
+    out._clock = clock
+    if out._time is not None:
+        out._time[...] = clock.time
+    if out._diverged is not None:
+        out._diverged[...] = clock.diverged
+    return out
+
+
+class Divergence(NamedTuple):
+    """A world that a solver could not move on: its row, the time it stands at [s], the joint.
+
+    That is the first one without a finite acceleration; None if it is not known.
     """
 
     world: int
     time: float
     joint: str | None
-
-
-def _of_joints(world: World, joint_q: Any, joint_qd: Any, dtype: Any) -> State:
-    """Return the state of Newton's coordinates and velocities of joints."""
-    there = conventions.to("newton", world.model)
-    q = _worlds("joint_q", joint_q, (there.nq,))
-    v = np.zeros((len(q), there.nv)) if joint_qd is None else _worlds("joint_qd", joint_qd, (there.nv,))
-    return State(world, len(q), dtype, there.from_configuration(q), there.from_velocity(q, v))
 
 
 def _worlds(name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
@@ -521,18 +497,19 @@ def _worlds(name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
     return array.reshape(-1, *core)
 
 
-def _rebuilt(world: World, arrays: Mapping[str, Any], constants: Mapping[str, Any]) -> State:
+def _rebuilt(world: WorldContents, arrays: Mapping[str, Any], constants: Mapping[str, Any]) -> State:
     clock = Clock.at(arrays["time"], arrays["diverged"], arrays["q"].dtype)
-    return State.of_arrays(world, clock, [arrays[name] for name in FOUND], Constants(world, constants))
+    return state_of(world, clock, [arrays[name] for name in FOUND], Constants(world.model, constants))
 
 
-def _kind(world: World) -> str:
+def _kind(world: WorldContents) -> str:
     """Return what a world's coordinates belong to, as text: its model's digest but for annotations, or its looks."""
+    # Colours and named configurations do not change what a coordinate means.
     bare = replace(world.model, annotations=Annotations())
     return bare.digest or repr((world.name, world.model.joint_names, world.model.nq, world.model.nv))
 
 
-def _checked(world: World, arrays: dict[str, np.ndarray], file: str) -> State:
+def _checked(world: WorldContents, arrays: dict[str, np.ndarray], file: str) -> State:
     missing = [name for name in (*SAVED, "world") if name not in arrays]
     if missing:
         raise DescriptionError([Fault(file, 0, f"holds no state of cardan: {', '.join(missing)} missing")])

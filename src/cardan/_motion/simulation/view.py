@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,18 +13,16 @@ from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.jacobians import jacobian
 from cardan._dynamics.algorithms.kinematics import frame_velocity
 from cardan._dynamics.call.arguments import check_configuration, check_finite, numeric_array
-from cardan._motion.simulation.arrays import chosen_rows
-from cardan._motion.simulation.articulation import Articulation
-from cardan._motion.simulation.constants import check_range, is_limit
+from cardan._motion.simulation.arrays import check_range, chosen_rows, is_limit
+from cardan._motion.simulation.articulation import Articulation, select_names
+from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.kinematics import body_poses
-from cardan._motion.simulation.roots import move_root, turn_root
-from cardan._motion.simulation.selection import chosen, is_of, types
+from cardan._motion.simulation.standing import move_root, turn_root
+from cardan._motion.simulation.state import State
+from cardan._motion.simulation.world_contents import WorldContents
+from cardan._robot.joints import Joint, Reversed
+from cardan._robot.model import Model
 from cardan._robot.model.inputs import ALONG_V, INERTIAL, POSES
-
-if TYPE_CHECKING:
-    from cardan._motion.simulation.control import Control
-    from cardan._motion.simulation.state import State
-    from cardan._motion.simulation.world import World
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -73,6 +71,9 @@ class View(Explained):
         ((4, 1, 7, 6, 7), (4, 1, 7, 7))
         >>> view.set_constants(state, "mass", 2.0 * view.constants(state, "mass"))
         >>> view.set_root_twists(state, np.zeros((4, 1, 6)))
+        >>> movable = cardan.robots.arm7().world(movable_bases=True)
+        >>> root, begun = movable.view(), movable.state()
+        >>> root.set_root_poses(begun, root.root_poses(begun) + np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0]))
         >>> tool = world.view("arm7", links="tool")  # fixed to the last link
         >>> tool.link_poses(state).shape, tool.set_wrenches(control, (0.0, 0.0, -5.0, 0.0, 0.0, 0.0))
         ((4, 1, 1, 7), None)
@@ -80,7 +81,7 @@ class View(Explained):
         ((4, 1, 1, 6), (1, 7))
     """
 
-    world: World
+    world: WorldContents
     articulations: tuple[Articulation, ...]
     joints: tuple[tuple[str, ...], ...]
     links: tuple[tuple[str, ...], ...]
@@ -133,7 +134,7 @@ class View(Explained):
 
     def set_positions(self, state: State, values: Any, worlds: Any = None) -> None:
         """Write the coordinates; a quaternion must not be 0."""
-        q = self._of(state).q.copy()
+        q = self._of(state).q.copy()  # nothing is written if a quaternion is 0
         self._write("q", "positions", q, values, worlds)
         check_configuration("view", "positions", q, self.world.model.unit_parts)
         state.q[...] = q
@@ -185,7 +186,7 @@ class View(Explained):
         """Return the poses of the root links in the world, shape (worlds, A, 7): position [m], quaternion xyzw."""
         own = self._of(state)
         given: dict[str, Any] = {"bodies": self._all_roots(), **own.model_constants}
-        return body_poses(self.world.model, own.q, **given)[:, self._places()]
+        return body_poses(self.world.model, own.q, **given)[:, self._root_indices()]
 
     def set_root_poses(self, state: State, values: Any, worlds: Any = None) -> None:
         """Move whole articulations: the root links to poses in the world, and with them all that hangs on them.
@@ -194,12 +195,7 @@ class View(Explained):
         joints there, which `WorldBuilder.finalize(movable_bases=True)` allows.
 
         Raises:
-            MechanismError: if one cannot be moved.
-
-        Examples:
-            >>> dog = cardan.robots.quadruped().world("floating")
-            >>> root, state = dog.view(), dog.state()
-            >>> root.set_root_poses(state, root.root_poses(state) + np.array([0.0, 0.0, 0.1, 0.0, 0.0, 0.0, 0.0]))
+            MechanismError, ParameterError: if one cannot be moved; for a quaternion of norm 0.
         """
         each = self._of_roots(state, "root poses", values, worlds, 7)
         if not all((np.linalg.norm(poses[..., 3:], axis=-1) > 0.0).all() for _, _, poses in each):
@@ -211,14 +207,10 @@ class View(Explained):
         """Return the twists of the root links at their origins, each in its own axes, (worlds, A, 6) [m/s, rad/s]."""
         own = self._of(state)
         given: dict[str, Any] = {"frame": self._all_roots(), "expressed_in": "frame", **own.model_constants}
-        return frame_velocity(self.world.model, own.q, own.v, **given)[:, self._places()]
+        return frame_velocity(self.world.model, own.q, own.v, **given)[:, self._root_indices()]
 
     def set_root_twists(self, state: State, values: Any, worlds: Any = None) -> None:
-        """Write the velocities of floating roots; what is fixed on the world can only be given 0.
-
-        Raises:
-            MechanismError: if another is given.
-        """
+        """Write the velocities of floating roots; another than 0 of one that is fixed raises `MechanismError`."""
         for a, rows, twists in self._of_roots(state, "root twists", values, worlds, 6):
             turn_root(state, a, rows, twists)
 
@@ -226,14 +218,14 @@ class View(Explained):
         """Return the roots of the world: one program serves all its views."""
         return tuple(a.root for a in self.world.articulations.values())
 
-    def _places(self) -> list[int]:
+    def _root_indices(self) -> list[int]:
         return [list(self.world.articulations).index(name) for name in self.names]
 
     def _of_roots(
         self, state: State, name: str, values: Any, worlds: Any, size: int
     ) -> list[tuple[Articulation, np.ndarray, np.ndarray]]:
         """Return for each articulation the worlds to write in, and the values there."""
-        count = len(self._of(state))
+        count = len(self._of(state))  # refuses what is of another world
         mask = self._mask(worlds, count)
         rows, full = _given(name, values, count, None if mask is not None else worlds, (len(self.articulations), size))
         chosen = [np.arange(len(rows)) if mask is None else np.flatnonzero(mask[:, k]) for k in range(full.shape[1])]
@@ -244,7 +236,7 @@ class View(Explained):
     def link_poses(self, state: State) -> np.ndarray:
         """Return the poses of the links in the world, shape (worlds, A, links, 7): position [m], quaternion xyzw."""
         own = self._of(state)
-        if self._all_move():
+        if self._all_move():  # by the program that State.poses has already
             return own.poses[:, self.link_indices]
         given: dict[str, Any] = {"bodies": self.world.model.body_names, **own.model_constants}
         return body_poses(self.world.model, own.q, **given)[:, self.body_indices]
@@ -274,13 +266,10 @@ class View(Explained):
     def jacobian(self, state: State) -> np.ndarray:
         """Return the Jacobians of the links, (worlds, A, links, 6, nv): velocities of their origins, in world axes.
 
-        Columns are the selected degrees of freedom. Articulations must have equal numbers of links and of these.
-
-        Returns:
-            Rows [m/s, rad/s] for each velocity of one.
+        Rows are [m/s, rad/s] for each velocity of one; columns are the selected degrees of freedom.
 
         Raises:
-            MechanismError: if they have not.
+            MechanismError: if articulations have different numbers of links or of degrees of freedom.
         """
         own = self._of(state)
         if self.v_indices.ndim == 1 or self.body_indices.ndim == 1:
@@ -328,11 +317,11 @@ class View(Explained):
         if name not in self._of(state).constants:
             hint = f"take the states from world.with_inputs({name!r})"
             raise MechanismError(f"{name!r} is written into the program of world {self.world.name!r}: {hint}.")
-        limit = is_limit(state.world, name)
+        limit = is_limit(self.world.model, name)
         if not limit:
-            check_range("view", state.world, name, numeric_array("view", name, values))
-        array = state.constants[name].copy()
-        self._write(kind, name, array, values, worlds, indices, infinite=limit)
+            check_range("view", self.world.model, name, numeric_array("view", name, values))
+        array = state.constants[name].copy()  # written as a whole below, which checks it against the other limits
+        self._write(kind, name, array, values, worlds, indices, limit)
         state.constants[name] = array
 
     def _indices_of(self, name: str) -> tuple[str, np.ndarray]:
@@ -359,7 +348,6 @@ class View(Explained):
         values: Any,
         worlds: Any,
         indices: np.ndarray | None = None,
-        *,
         infinite: bool = False,
     ) -> None:
         """Write values at the view's places of an array (worlds, ...): `kind` tells what these belong to."""
@@ -395,47 +383,31 @@ class View(Explained):
         return f"<View of {len(self.articulations)} articulations ({', '.join(self.names[:4])}): shape {self.shape}>"
 
 
-def view(
-    world: World,
-    pattern: Any,
-    joints: Any,
-    links: Any,
-    include: Any,
-    exclude: Any,
-    exclude_joints: Any,
-    exclude_links: Any,
-) -> View:
-    """Return a selection; see `World.view`."""
-    names = chosen("articulation", tuple(world.articulations), pattern)
-    own = [world.articulations[name] for name in names]
-    kinds, others = types("include", include), types("exclude", exclude)
-    model = world.model
-    moving = [j for a in own for j in a.joints if model.v_slice(j).stop > model.v_slice(j).start]
-    picked = _picked("joint", moving, moving, joints, exclude_joints)
-    picked = [j for j in picked if (not kinds or is_of(model, j, kinds)) and not is_of(model, j, others)]
-    if not picked and moving:
-        raise UnknownNameError("joint of the types asked for", [k.__name__ for k in kinds or others], moving, "view")
-    bodies = [body for a in own for body in a.bodies]
-    wanted = _picked("link", bodies, [link for a in own for link in a.links], links, exclude_links)
-    ordered = [[*a.links, *(body for body in a.bodies if body not in a.links)] for a in own]
-    return View(
-        world,
-        tuple(own),
-        tuple(tuple(j for j in a.joints if j in set(picked)) for a in own),
-        tuple(tuple(link for link in all_of_one if link in set(wanted)) for all_of_one in ordered),
-    )
+def select_joints(
+    model: Model, joints: Sequence[str], pattern: Any, excluded: Any, include: Any, exclude: Any
+) -> set[str]:
+    """Return which of some joints with coordinates a view is of, by names and by types; see `World.view`."""
+    kinds, others = ((given,) if isinstance(given, type) else tuple(given) for given in (include, exclude))
+    for what, given in (("include", kinds), ("exclude", others)):
+        if not all(isinstance(kind, type) and issubclass(kind, Joint) for kind in given):
+            raise ParameterError(what, got=given, expected="classes of joints, such as cardan.joints.Revolute")
+    kept = set()
+    for name in pick("joint", joints, joints, pattern, excluded):
+        own = model.joint(name)
+        inner = own.joint if isinstance(own, Reversed) else own  # a reversed joint is what it reverses
+        if (not kinds or isinstance(inner, kinds)) and not isinstance(inner, others):
+            kept.add(name)
+    if joints and not kept:
+        raise UnknownNameError("joint of the types asked for", [k.__name__ for k in kinds or others], joints, "view")
+    return kept
 
 
-def _picked(kind: str, names: Sequence[str], usual: Sequence[str], pattern: Any, excluded: Any) -> list[str]:
-    """Return the names a pattern chooses, the usual ones without one, but for those another pattern excludes.
-
-    Raises:
-        UnknownNameError: if nothing is left, or nothing to exclude is found.
-    """
-    found = list(usual) if pattern is None else chosen(kind, names, pattern)
+def pick(kind: str, names: Sequence[str], usual: Sequence[str], pattern: Any, excluded: Any) -> list[str]:
+    """Return the names a pattern chooses, the usual ones without one, but for those another pattern excludes."""
+    found = list(usual) if pattern is None else select_names(kind, names, pattern)
     if excluded is None:
         return found
-    left_out = set(chosen(f"excluded {kind}", names, excluded))
+    left_out = set(select_names(f"excluded {kind}", names, excluded))
     kept = [name for name in found if name not in left_out]
     if found and not kept:
         raise UnknownNameError(f"{kind} that is left when those are excluded", str(excluded), names, where="view")

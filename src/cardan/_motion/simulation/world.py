@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import Explained, MechanismError, ParameterError, first_of, visible
-from cardan._algebra.manifolds.scalar_coordinates import scalar_coordinates
+from cardan._algebra.errors import ParameterError, first_of, visible
 from cardan._dynamics.algorithms.tree import supports
-from cardan._motion.contact.compliant import DISSIPATION
-from cardan._motion.simulation.articulation import Articulation
+from cardan._motion.simulation.articulation import Pattern, select_names
+from cardan._motion.simulation.collide import collide
 from cardan._motion.simulation.control import Control
-from cardan._motion.simulation.pairs import ContactPair
-from cardan._motion.simulation.selection import chosen
 from cardan._motion.simulation.standing import warn_of_deep_state
 from cardan._motion.simulation.state import State
-from cardan._robot.description import Mechanism, Shape
+from cardan._motion.simulation.view import View, pick, select_joints
+from cardan._motion.simulation.world_contents import CONTACT_INPUTS, WorldContents
+from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD, Model
 from cardan._robot.model.table import aligned
 
-if TYPE_CHECKING:
-    from cardan._motion.simulation.collide import Contacts
-    from cardan._motion.simulation.view import View
 
-
-CONTACT_INPUTS = {f"contact_{name}": name for name in ("friction", "restitution", "stiffness", "dissipation")}
-"""What can be given for each world of each pair of shapes, and what a `Material` calls it."""
-
-
-@dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
-class World(Explained):
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class World(WorldContents):
     """Everything that moves and touches, made by `WorldBuilder.finalize()` or `Mechanism.world()`. Immutable.
 
     Many worlds of this kind are the leading axis of a `State`.
@@ -60,6 +50,12 @@ class World(Explained):
         kinematic: names of the joints that move as they are told (`with_kinematic`).
         links: the bodies that move on joints of their own, in document order of the joints.
 
+    Throughout:
+        worlds: how many.
+        dtype: float64 or float32.
+        pattern: which: a pattern as file names have them (`"robot*"`), a list of names or patterns, or a compiled
+            regular expression, which must match the whole name.
+
     Examples:
         >>> world = cardan.robots.quadruped().world("floating", ground=True)
         >>> state, control = world.state(worlds=4), world.control(worlds=4)
@@ -71,55 +67,24 @@ class World(Explained):
         ('quadruped',)
         >>> world.collide(state).gap.shape[0], len(world.with_contacts("*_foot").pairs)
         (4, 4)
+        >>> world.with_kinematic("*_hip").kinematic[:1]
+        ('front_left_hip',)
         >>> varied = world.with_inputs("mass")
         >>> varied.state(worlds=4).constants["mass"].shape == (4, world.model.nbodies)
         True
     """
-
-    model: Model
-    mechanism: Mechanism
-    articulations: Mapping[str, Articulation]
-    pairs: tuple[ContactPair, ...]
-    overlapping: tuple[str, ...]
-    orphans: tuple[str, ...]
-    initial: np.ndarray
-    initial_velocity: np.ndarray
-    targets: np.ndarray
-    movable: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    contact_inputs: tuple[str, ...] = ()
-    kinematic: tuple[str, ...] = ()
-    links: tuple[str, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "links", self.model.link_names)
-        for pair in self.pairs:
-            _check_that_it_moves(self.model, pair)
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self.model.name
-
-    @property
-    def shapes(self) -> tuple[Shape, ...]:
-        """Visual and collision shapes, in document order."""
-        return self.mechanism.shapes
 
     # --- tables in document order ---
 
     @property
     def q_starts(self) -> np.ndarray:
         """Where each joint's coordinates begin in q, and after them nq [-]: shape (njoints + 1,)."""
-        return self._starts(0)
+        return np.array([0, *(self.model.slices[joint][0].stop for joint in self.model.joint_names)])
 
     @property
     def v_starts(self) -> np.ndarray:
         """Where each joint's velocities begin in v, and after them nv [-]: shape (njoints + 1,)."""
-        return self._starts(1)
-
-    def _starts(self, which: int) -> np.ndarray:
-        ends = [self.model.slices[joint][which].stop for joint in self.model.joint_names]
-        return np.array([0, *ends])
+        return np.array([0, *(self.model.slices[joint][1].stop for joint in self.model.joint_names)])
 
     @property
     def axes(self) -> np.ndarray:
@@ -133,19 +98,13 @@ class World(Explained):
     @property
     def num_linear(self) -> np.ndarray:
         """For each joint, how many of its degrees of freedom only shift [-]: shape (njoints,)."""
-        return np.array(
-            [sum(not turns for _, turns in _axes(self.model, j)) for j in self.model.joint_names], dtype=int
-        )
+        counts = [sum(not turns for _, turns in _axes(self.model, joint)) for joint in self.model.joint_names]
+        return np.array(counts, dtype=int)
 
     @property
     def num_angular(self) -> np.ndarray:
         """For each joint, how many of its degrees of freedom turn [-]: shape (njoints,)."""
         return np.diff(self.v_starts) - self.num_linear
-
-    @property
-    def limits(self) -> np.ndarray:
-        """Smallest and largest positions [rad, m], shape (nv, 2), in the coordinates `cardan.limit_coordinates`."""
-        return np.column_stack([self.model.lower, self.model.upper])
 
     # --- states ---
 
@@ -153,8 +112,6 @@ class World(Explained):
         """Return a state of a number of worlds.
 
         Args:
-            worlds: how many.
-            dtype: float64 or float32.
             q: configurations to begin with, shape (nq,) or (worlds, nq); by default `initial`, where what floats stands
                 on level ground.
             v: velocities, likewise; by default `initial_velocity`.
@@ -167,53 +124,15 @@ class World(Explained):
             StartWarning: if q has shapes more than 1 cm deep in a plane of the world.
         """
         state = State(self, worlds, dtype, q, v, constants)
-        if q is not None:
+        if q is not None:  # where it begins by itself was looked at when it was made
             warn_of_deep_state(state)
         return state
 
     def control(self, worlds: int = 1, dtype: Any = "float64") -> Control:
-        """Return a control of a number of worlds: no effort, drives at their default targets.
-
-        Args:
-            worlds: how many.
-            dtype: float64 or float32.
-        """
+        """Return a control of a number of worlds: no effort, drives at their default targets."""
         return Control(self, worlds, dtype)
 
-    def centre(self, q: Any = None) -> np.ndarray:
-        """Return a configuration at the middle of the limits.
-
-        Coordinates that are their own limit coordinates (angles and lengths) are put between two finite limits; the
-        others stay: those of orientations, (cos, sin) pairs, and where there is no limit.
-
-        Args:
-            q: the configuration the others are taken from, shape (..., nq); by default `initial`.
-
-        Returns:
-            Configurations [rad, m], shape (..., nq).
-        """
-        centred = np.array(self.initial if q is None else q, dtype=float)
-        lower, upper = self.model.lower, self.model.upper
-        for iq, iv in scalar_coordinates(self.model.manifold):
-            if np.isfinite([lower[iv], upper[iv]]).all():
-                centred[..., iq] = 0.5 * lower[iv] + 0.5 * upper[iv]
-        return centred
-
     # --- other worlds of the same kind ---
-
-    def moves_like(self, other: World) -> bool:
-        """Return whether states and controls of the other world are this one's, too: it is made of the same.
-
-        So is a world that was pickled.
-
-        Args:
-            other: a world.
-        """
-        if self is other:
-            return True
-        mine, theirs = ((w.contact_inputs, w.kinematic, w.pairs) for w in (self, other))
-        same = mine == theirs
-        return same and self.model == other.model
 
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> World:
         """Return the world with some of its constants given for every world: `State.constants` holds them.
@@ -231,22 +150,12 @@ class World(Explained):
         if len(set(touching) | set(self.contact_inputs)) < len(touching) + len(self.contact_inputs):
             raise ParameterError("inputs of contacts", got=touching, expected="each of them once")
         others = [name for name in names if name not in CONTACT_INPUTS]
+        # Else the same model, so that programs made for it serve on.
         model = self.model.with_inputs(*others, **owned) if others or owned else self.model
         return replace(self, model=model, contact_inputs=(*self.contact_inputs, *touching))
 
-    def constants(self) -> dict[str, np.ndarray]:
-        """Return this world's own values of what is given for each world, by name: of contacts, then of the model.
-
-        Returns:
-            By name [in its unit, see `with_inputs`]; of contacts first.
-        """
-        surfaces = [p.material for p in self.pairs]
-        surfaces = [replace(s, dissipation=DISSIPATION) if s.dissipation is None else s for s in surfaces]
-        own = {name: [getattr(surface, CONTACT_INPUTS[name]) for surface in surfaces] for name in self.contact_inputs}
-        return {name: np.array(values, dtype=float) for name, values in own.items()} | self.model.input_values()
-
     def collide(self, state: State) -> Contacts:
-        """Return where the shapes of `pairs` touch, or nearly, at the state's present coordinates.
+        """Return where the shapes of `pairs` touch, or nearly, at the present coordinates of a state.
 
         Args:
             state: of this world.
@@ -258,77 +167,64 @@ class World(Explained):
             UnsupportedError: for a pair of shapes cardan's own collision does not know, such as meshes.
             ParameterError: for a state of another world.
         """
-        from cardan._motion.simulation.collide import collide
-
         return collide(self, state)
 
-    def with_contacts(self, pattern: str | re.Pattern[str] | Sequence[str]) -> World:
+    def with_contacts(self, pattern: Pattern) -> World:
         """Return the world with some of its pairs of shapes alone; the others pass through one another.
 
-        Args:
-            pattern: which, as for `view`: by the names of a pair in either order (`"left_sole/ground"`), of one of its
-                shapes or of one of its bodies, so that `"*_foot"` are all contacts of the feet; an empty list for none.
+        A pair is chosen by its names in either order (`"left_sole/ground"`), or by that of one of its shapes or bodies,
+        so that `"*_foot"` are all contacts of the feet; an empty list chooses none.
 
         Raises:
             UnknownNameError: if nothing is selected.
         """
         if isinstance(pattern, (list, tuple, set, frozenset)) and not pattern:
             return replace(self, pairs=())
-        labels = {pair.name: _labels(pair) for pair in self.pairs}
+        labels: dict[str, set[str]] = {}
+        for pair in self.pairs:
+            a, _, b = pair.name.partition("/")
+            labels[pair.name] = {pair.name, f"{b}/{a}", a, b, pair.a, pair.b}
         known = sorted({e for own in labels.values() for e in own})
-        names = chosen("pair, shape or body", known, pattern, where=f"contacts of world {self.name!r}")
+        names = select_names("pair, shape or body", known, pattern, where=f"contacts of world {self.name!r}")
         kept = tuple(pair for pair in self.pairs if not labels[pair.name].isdisjoint(names))
         return replace(self, pairs=kept)
 
-    def with_kinematic(self, pattern: str | re.Pattern[str] | Sequence[str]) -> World:
+    def with_kinematic(self, pattern: Pattern) -> World:
         """Return the world with some joints that move as they are told, whatever pushes: belts, lifts, cranks.
 
         In every step such a joint has the velocity `Control.velocity` at its end (0 without a control), and its
         coordinates go along. What rides on it or touches it feels that; it feels nothing: no effort, drive, friction or
-        limit of its own counts, and what it moves never touches the world or another such thing.
-
-        Args:
-            pattern: which joints, as for `view`: those of the tree that have coordinates of their own.
+        limit of its own counts, and what it moves never touches the world or another such thing. It is one of the tree
+        that has coordinates of its own.
 
         Raises:
             UnknownNameError: if nothing is selected.
-
-        Examples:
-            >>> crank = cardan.robots.double_pendulum().world().with_kinematic(["shoulder"])
-            >>> crank.kinematic
-            ('shoulder',)
         """
-        own = [c.name for c in self.model.connections if c.joint.nv and not isinstance(c.joint, Mimic)]
-        told = tuple(joint for joint in own if joint in {*self.kinematic, *chosen("joint", own, pattern)})
-        still = {WORLD, *self._moved_by(told)}
+        model = self.model
+        own = [c.name for c in model.connections if c.joint.nv and not isinstance(c.joint, Mimic)]
+        kinematic = tuple(joint for joint in own if joint in {*self.kinematic, *select_names("joint", own, pattern)})
+        # What no other joints move feels nothing: two such bodies, or one and the world, need not touch.
+        still = {WORLD}
+        for body in model.body_names:
+            if all(model.nodes[i].name in kinematic for i in supports(model, model.attachment(body).node)):
+                still.add(body)
         pairs = tuple(pair for pair in self.pairs if not {pair.a, pair.b} <= still)
-        return replace(self, kinematic=told, pairs=pairs)
-
-    def _moved_by(self, told: Sequence[str]) -> list[str]:
-        """Return the bodies that no other joints than these move."""
-        nodes = self.model.nodes
-        return [
-            body
-            for body in self.model.body_names
-            if all(nodes[i].name in told for i in supports(self.model, self.model.attachment(body).node))
-        ]
+        return replace(self, kinematic=kinematic, pairs=pairs)
 
     def view(
         self,
-        pattern: str | re.Pattern[str] | Sequence[str] = "*",
-        joints: str | re.Pattern[str] | Sequence[str] | None = None,
-        links: str | re.Pattern[str] | Sequence[str] | None = None,
+        pattern: Pattern = "*",
+        joints: Pattern | None = None,
+        links: Pattern | None = None,
         include: Sequence[type[Any]] = (),
         exclude: Sequence[type[Any]] = (),
         *,
-        exclude_joints: str | re.Pattern[str] | Sequence[str] | None = None,
-        exclude_links: str | re.Pattern[str] | Sequence[str] | None = None,
+        exclude_joints: Pattern | None = None,
+        exclude_links: Pattern | None = None,
     ) -> View:
         """Return a selection of articulations, and of their joints and links, to read and write states through.
 
         Args:
-            pattern: which articulations: a pattern as file names have them (`"robot*"`), a list of names or patterns,
-                or a compiled regular expression, which must match the whole name.
             joints: which of their joints, likewise; by default all that have coordinates.
             links: which of their links, likewise, those that are fixed to others included; by default all that move
                 on joints of their own.
@@ -342,9 +238,18 @@ class World(Explained):
 
         Peers: Newton `ArticulationView`.
         """
-        from cardan._motion.simulation.view import view
-
-        return view(self, pattern, joints, links, include, exclude, exclude_joints, exclude_links)
+        own = [self.articulations[name] for name in select_names("articulation", tuple(self.articulations), pattern)]
+        moving = [j for a in own for j in a.joints if self.model.joint(j).nv]
+        picked = select_joints(self.model, moving, joints, exclude_joints, include, exclude)
+        bodies, usual = [body for a in own for body in a.bodies], [link for a in own for link in a.links]
+        wanted = set(pick("link", bodies, usual, links, exclude_links))
+        ordered = [(*a.links, *(body for body in a.bodies if body not in a.links)) for a in own]
+        return View(
+            self,
+            tuple(own),
+            tuple(tuple(j for j in a.joints if j in picked) for a in own),
+            tuple(tuple(link for link in each if link in wanted) for each in ordered),
+        )
 
     def __str__(self) -> str:
         """The articulations with their places in q and v, what may touch, and what is in no articulation."""
@@ -357,8 +262,8 @@ class World(Explained):
             rows.append((visible(a.name), root, *counts, *spans))
         more = {"may touch": [p.name for p in self.pairs], "overlap": self.overlapping, "orphans": self.orphans}
         more["move as they are told"] = self.kinematic
-        told = [f"{what}: {first_of(names, 8)}" for what, names in more.items() if names]
-        return "\n".join([f"{visible(self.name)}: nq = {self.model.nq}, nv = {self.model.nv}", *aligned(rows), *told])
+        lists = [f"{what}: {first_of(names, 8)}" for what, names in more.items() if names]
+        return "\n".join([f"{visible(self.name)}: nq = {self.model.nq}, nv = {self.model.nv}", *aligned(rows), *lists])
 
     def __deepcopy__(self, memo: Any) -> World:
         return self  # it cannot change, and states and solvers know theirs by identity
@@ -366,21 +271,6 @@ class World(Explained):
     def __repr__(self) -> str:
         counts = f"{len(self.articulations)} articulations, {len(self.links)} moving links, {len(self.pairs)} pairs"
         return f"<World {self.name!r}: {counts}, nq={self.model.nq}, nv={self.model.nv}>"
-
-
-def _labels(pair: ContactPair) -> set[str]:
-    """Return what a pair is called by: both names in either order, those of its shapes and of its bodies."""
-    a, _, b = pair.name.partition("/")
-    return {pair.name, f"{b}/{a}", a, b, pair.a, pair.b}
-
-
-def _check_that_it_moves(model: Model, pair: ContactPair) -> None:
-    """Refuse a pair, given by hand, of shapes that are fixed to one another: laws divide by how a force moves them."""
-    if model.attachment(pair.a).node == model.attachment(pair.b).node:
-        raise MechanismError(
-            f"contact pair {pair.name!r}: its shapes, on {pair.a!r} and {pair.b!r}, do not move relative to one "
-            "another, so that no force between them has an effect; leave the pair out."
-        )
 
 
 def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:
@@ -393,12 +283,8 @@ def _axes(model: Model, name: str) -> list[tuple[Any, bool]]:
     R = joint.transform(q).rotation
     for column in joint.motion_subspace(q):
         turns = bool(np.linalg.norm(tuple(map(float, column.angular))) > 0.0)
+        # Of a screw the axis it turns about.
         axis = np.array(tuple(R @ (column.angular if turns else column.linear)), dtype=float)
         length = np.linalg.norm(axis)
         found.append((axis / length if length > 0.0 else axis, turns))
     return found
-
-
-def default_targets(model: Model) -> np.ndarray:
-    """Return the limit coordinates of the neutral configuration, shape (nv,)."""
-    return np.array(model.manifold.limit_coordinates(model.neutral().tolist()), dtype=float).reshape(model.nv)

@@ -24,7 +24,7 @@ from cardan._dynamics.algorithms.configuration import limit_coordinates
 from cardan._dynamics.functions.assembly import assemble
 from cardan._motion.contact import LAWS
 from cardan._motion.simulation import Control, State, World, solvers
-from cardan._motion.simulation.driven import driven
+from cardan._motion.simulation.builder import drive_all
 from cardan._motion.simulation.solvers import Solver
 from cardan._motion.simulation.standing import stand
 from cardan._reach.cli.options import READING, add, check_output, harmless, locked, reading, tell
@@ -129,7 +129,7 @@ def world_of(args: argparse.Namespace) -> World:
     """Return the robot of FILE in a world, with drives if --pd is given, on ground if --ground says so."""
     mechanism = locked(args, load_mechanism(args.file, **reading(args)))
     if args.pd:
-        mechanism = driven(mechanism, Drive(*args.pd))
+        mechanism = drive_all(mechanism, Drive(*args.pd))
     ground = args.base == "floating" if args.ground is None else args.ground
     world = mechanism.world(args.base, ground=ground)
     pattern = [] if args.contact == "none" else args.contacts
@@ -166,8 +166,9 @@ def begun(args: argparse.Namespace, world: World) -> State:
 
 def holding(state: State) -> Control:
     """Return a control that lets drives hold the joints where they are."""
-    control = state.world.control(len(state))
-    control.position = limit_coordinates(state.world.model, state.q)
+    world: World = state.world  # pyright: ignore[reportAssignmentType] -- the record a state knows is its world
+    control = world.control(len(state))
+    control.position = limit_coordinates(world.model, state.q)
     return control
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.algorithms.rnea import gravity_forces
 from cardan._motion.simulation import Control, State
-from cardan._motion.simulation.driven import driven
+from cardan._motion.simulation.builder import drive_all
 from cardan._motion.simulation.solvers import Featherstone
 from cardan._reach.gym.task import NO_BOUND, Start, Task, spread
 from cardan._robot import shipped as robots
@@ -39,7 +39,7 @@ class ArmReach(Task):
     every: ClassVar[int] = 4
 
     def __init__(self, damping: float = 30.0) -> None:
-        world = driven(robots.arm7(), Drive(damping=damping)).world()
+        world = drive_all(robots.arm7(), Drive(damping=damping)).world()
         self.solver, self.model = Featherstone(world, 0.005, contact=None), world.model
         self.actions = self.model.nv
         self.highest = np.full(2 * self.model.nv + 6, NO_BOUND)

@@ -8,7 +8,7 @@ import numpy as np
 
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._motion.simulation import Control, State
-from cardan._motion.simulation.driven import driven
+from cardan._motion.simulation.builder import drive_all
 from cardan._motion.simulation.solvers import Featherstone
 from cardan._reach.gym.task import NO_BOUND, Start, Task, spread
 from cardan._robot import shipped as robots
@@ -44,7 +44,7 @@ class QuadrupedWalk(Task):
     every: ClassVar[int] = 4
 
     def __init__(self, stiffness: float = 60.0, damping: float = 1.5) -> None:
-        robot = driven(robots.quadruped(), Drive(stiffness, damping))
+        robot = drive_all(robots.quadruped(), Drive(stiffness, damping))
         world = robot.world("floating", ground=True, self_collision=False)
         self.solver, self.model = Featherstone(world, 0.005), world.model
         self.actions = len(STANCE)

@@ -16,8 +16,8 @@ from cardan._dynamics.algorithms.health import BEYOND
 from cardan._dynamics.call.function import Function
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.kinematics import wrench_efforts
-from cardan._motion.simulation.solvers.solver import SHARED, YES, Solver, asked_of, checked_steps, left_out
-from cardan._motion.simulation.state import State
+from cardan._motion.simulation.solvers.solver import SHARED, YES, Solver, checked_steps, control_names, left_out
+from cardan._motion.simulation.state import State, clock_of, next_state
 from cardan._motion.simulation.world import World
 from cardan._reach.interop.mujoco_forces import ContactReader
 from cardan._reach.interop.mujoco_package import mujoco, mujoco_batch
@@ -37,7 +37,7 @@ SOLVERS = ("newton", "cg", "pgs")
 OWN_LAW = "mujoco"
 
 
-class Servo(NamedTuple):
+class DriveActuator(NamedTuple):
     """An actuator there, and the degree of freedom it drives.
 
     Attributes:
@@ -192,10 +192,9 @@ class MuJoCo(Solver):
             for _ in range(count // at_once if len(state) else 0):
                 q, v, warm, sound = self._stepped(q, v, warm, asked, at_once)
                 good[sound] += at_once
-        clock = state.clock(self.dt / self.substeps)
+        clock = clock_of(state, self.dt / self.substeps)
         found = [array.astype(state.dtype, copy=False) for array in (q, v, warm, np.zeros(len(state)))]
-        counted = clock.good + good.astype(state.dtype)
-        return state.advanced(found, counted, clock, count, out)
+        return next_state(state, found, clock.after(count, clock.good + good.astype(state.dtype)), out)
 
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
         """Return the forces at the contacts in the step from a state, the first of its substeps.
@@ -239,8 +238,8 @@ class MuJoCo(Solver):
 
     def _targets(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
         """Return efforts and targets as float64, shape (worlds, nv), and the wrenches on bodies, if any act."""
-        arrays = self._asked(state, control)  # first: it refuses what is no control
-        given = dict(zip(asked_of(control), arrays, strict=True))
+        arrays = self._read_control(state, control)  # first: it refuses what is no control
+        given = dict(zip(control_names(control), arrays, strict=True))
         if control is None:
             given |= dict.fromkeys(("effort", "velocity"), np.zeros_like(given["position"]))
         asked = {name: array.astype(np.float64) for name, array in given.items()}
@@ -307,19 +306,19 @@ class MuJoCo(Solver):
         return self._batches[key]
 
 
-def _servos(there: Any, model: Model) -> list[Servo]:
+def _servos(there: Any, model: Model) -> list[DriveActuator]:
     """Return the actuators in their order there."""
     return [_servo(there, model, there.actuator(k)) for k in range(there.nu)]
 
 
-def _servo(there: Any, model: Model, actuator: Any) -> Servo:
+def _servo(there: Any, model: Model, actuator: Any) -> DriveActuator:
     name = actuator.name
     joint, _, index = (name, "", "0") if name in model.slices else name.rpartition(":")
     c = model.connection(joint)
     k = min(int(index), c.joint.nv - 1)  # a screw is driven at the second of the joints that emulate it
     is_angle = _is_on_circle(c, k)
     qpos = int(there.jnt_qposadr[there.actuator_trnid[actuator.id, 0]]) if is_angle else -1
-    return Servo(model.v_slice(joint).start + k, c.drive_stiffness[k], c.drive_damping[k], qpos)
+    return DriveActuator(model.v_slice(joint).start + k, c.drive_stiffness[k], c.drive_damping[k], qpos)
 
 
 def _is_on_circle(c: Connection, k: int) -> bool:

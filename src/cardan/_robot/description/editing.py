@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.errors import MechanismError, ParameterError, UnknownNameError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia
+from cardan._robot.description.rooting import Forest, base_name
 from cardan._robot.joints import Fixed, Joint, Limits, Mimic
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame
 from cardan._robot.model.layout import resolve_mimics
@@ -115,6 +116,63 @@ def joined(a: Parts, b: Parts, where: str) -> Parts:
             check_new(kind, x.name, taken, f"{where} (give prefix=...)")
     annotations = a.annotations.joined(b.annotations, where)
     return Parts(a.bodies + b.bodies, a.joints + b.joints, a.frames + b.frames, annotations)
+
+
+def moved(parts: Parts, body: str, onto: str, X: SE3) -> Parts:
+    """Return the parts with all that is on a body on another one, where the body's frame is at X; or on itself."""
+
+    def carried(c: Connection) -> Connection:
+        if c.parent == body:
+            c = replace(c, parent=onto, parent_pose=X @ c.parent_pose)
+        return replace(c, child=onto, child_pose=X @ c.child_pose) if c.child == body else c
+
+    frames = tuple(replace(f, body=onto, pose=X @ f.pose) if f.body == body else f for f in parts.frames)
+    return Parts(parts.bodies, tuple(map(carried, parts.joints)), frames, parts.annotations.moved(body, onto, X))
+
+
+def components(parts: Parts) -> list[tuple[list[str], list[Connection]]]:
+    """Return the bodies and joints of each part that hangs together without the world, in document order."""
+    forest = Forest(b.name for b in parts.bodies)
+    for c in parts.joints:
+        if WORLD not in (c.parent, c.child):
+            forest.join(c.parent, c.child)
+    found: dict[str, tuple[list[str], list[Connection]]] = {}
+    for body in (b.name for b in parts.bodies):
+        found.setdefault(forest.find(body), ([], []))[0].append(body)
+    for c in parts.joints:
+        found[forest.find(c.parent if c.child == WORLD else c.child)][1].append(c)
+    return list(found.values())
+
+
+def loose(parts: Parts) -> list[tuple[str, list[Connection]]]:
+    """Return the parts that do not hang on the world: a first body, no joint's child if there is one; its joints."""
+    found = []
+    for bodies, own in components(parts):
+        if not any(WORLD in (c.parent, c.child) for c in own):
+            children = {c.child for c in own}
+            found.append((next((b for b in bodies if b not in children), bodies[0]), own))
+    return found
+
+
+def based(parts: Parts, base: Joint, prefix: str, name: str) -> Parts:
+    """Return the parts with a base joint for each that does not hang on the world; joints of a part are together.
+
+    Args:
+        parts: with a prefix before all names.
+        base: the joint.
+        prefix: goes before the base joints' names, too.
+        name: of the mechanism, for messages.
+
+    Raises:
+        MechanismError: if a joint is asked for and nothing needs one.
+    """
+    own, anchors = {c.name.removeprefix(prefix) for c in parts.joints}, [anchor for anchor, _ in loose(parts)]
+    if not anchors and not isinstance(base, Fixed):
+        raise MechanismError(f"base={base!r}: every body of {name!r} already hangs on the world by its joints.")
+    names = [base_name(anchor.removeprefix(prefix), own, plain=k == 0) for k, anchor in enumerate(anchors)]
+    bases = [Connection(prefix + name, base, WORLD, anchor) for name, anchor in zip(names, anchors, strict=True)]
+    together = components(parts._replace(joints=(*bases, *parts.joints)))
+    return parts._replace(joints=tuple(c for _, joints in together for c in joints))
 
 
 # --- joints ---
@@ -308,18 +366,9 @@ def _onto(parts: Parts, c: Connection, name: str) -> tuple[Parts, Report]:
             return b
         return replace(b, inertia=(b.inertia or Inertia.zero()) + X @ body.inertia)
 
-    def carried(d: Connection) -> Connection:
-        if d.parent == name:
-            d = replace(d, parent=other, parent_pose=X @ d.parent_pose)
-        return replace(d, child=other, child_pose=X @ d.child_pose) if d.child == name else d
-
-    frames = [replace(f, body=other, pose=X @ f.pose) if f.body == name else f for f in parts.frames]
-    result = Parts(
-        tuple(heavier(b) for b in parts.bodies if b.name != name),
-        tuple(carried(d) for d in parts.joints if d is not c),
-        (*frames, Frame(name, other, X)),
-        parts.annotations.moved(name, other, X),
-    )
+    left = [heavier(b) for b in parts.bodies if b.name != name], [d for d in parts.joints if d is not c]
+    result = moved(parts._replace(bodies=tuple(left[0]), joints=tuple(left[1])), name, other, X)
+    result = result._replace(frames=(*result.frames, Frame(name, other, X)))
     report = Report(moved={name: (other, X)}, became_frames=(name,), removed=(c.name,))
     return _annotated(result, report, joints={c.name})
 

@@ -18,7 +18,7 @@ from cardan._algebra.errors import (
     check_known,
     check_new,
 )
-from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3
+from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3, checked_pose
 from cardan._robot.description import editing
 from cardan._robot.description.paths import Graph, Visit
 from cardan._robot.description.rooting import base_name, rooted
@@ -151,6 +151,11 @@ class Mechanism(Explained):
         self._check_new("body", name)
         self._bodies[name] = body
         return body
+
+    def _exchange(self, record: Body | Connection) -> None:
+        """Hold another body or joint under the name of one there is, for a builder that is not done with it."""
+        table: dict[str, Any] = self._bodies if isinstance(record, Body) else self._joints
+        table[record.name] = record
 
     def discard_body(self, name: str) -> None:
         """Take back a body that nothing is connected to yet.
@@ -456,7 +461,9 @@ class Mechanism(Explained):
             check_known("body, joint or frame", name, known)
         return self._edited(editing.renamed(self._parts(), lambda name: names.get(name, name)))
 
-    def append(self, other: Mechanism, *, prefix: str = "") -> Edited:
+    def append(
+        self, other: Mechanism, *, prefix: str = "", pose: Any = None, base: str | Joint | None = None
+    ) -> Edited:
         """Return both mechanisms side by side in one world, under the gravity of this one.
 
         Configurations of one name become one, of all joints.
@@ -464,18 +471,32 @@ class Mechanism(Explained):
         Args:
             other: comes after this one.
             prefix: goes before the other one's names.
+            pose: where the other one's world is in this one; identity by default.
+            base: gives each part of the other one that does not hang on the world a base joint, named as those of
+                `model`, with the prefix: `"fixed"`, `"floating"` or any joint. The joints of a part then stand
+                together, the base joint first. None leaves parts as they are: `model` gives them a base.
 
         Raises:
             DuplicateNameError: if a name is used in both.
+            ParameterError: for an invalid pose or base.
+            MechanismError: if a base other than fixed is asked for and every body hangs on the world by its joints.
 
         Examples:
             >>> both = mechanism.append(mechanism, prefix="second/").mechanism
             >>> both.model().nv
             14
+            >>> beside = cardan.SE3(translation=(0.0, 1.0, 0.0))
+            >>> pair = mechanism.append(m, prefix="swing/", pose=beside).mechanism
+            >>> pair.joints[-1].parent_pose.translation[1]
+            1.0
 
         Peers: Pinocchio `appendModel`, RigidBodyDynamics.jl `attach`.
         """
         more, report = editing.renamed(other._parts(), lambda name: prefix + name)
+        if base is not None:
+            more = editing.based(more, base_joint(base), prefix, other.name)
+        if pose is not None:
+            more = editing.moved(more, WORLD, WORLD, checked_pose(f"pose of mechanism {other.name!r}", pose))
         report = replace(report, added=tuple(editing.names(more)))
         return self._edited((editing.joined(self._parts(), more, f"mechanism {self.name!r}"), report))
 

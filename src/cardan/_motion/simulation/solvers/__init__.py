@@ -12,21 +12,15 @@ from cardan._algebra.plugins import registered
 
 if TYPE_CHECKING:
     from cardan._motion.simulation.solvers.featherstone import Featherstone
-    from cardan._motion.simulation.solvers.semi_implicit import SemiImplicit
-    from cardan._motion.simulation.solvers.solver import Solver, Trajectory
-    from cardan._motion.simulation.solvers.stepper import Stepper
-    from cardan._motion.simulation.solvers.variational import Variational
-    from cardan._motion.simulation.solvers.xpbd import XPBD
+    from cardan._motion.simulation.solvers.maximal import XPBD, SemiImplicit, Variational
+    from cardan._motion.simulation.solvers.solver import Solver, Stepper, Trajectory
 
 __all__ = ["XPBD", "Featherstone", "SemiImplicit", "Solver", "Stepper", "Trajectory", "Variational"]
 
 _HOMES = {
     ".featherstone": "Featherstone",
-    ".semi_implicit": "SemiImplicit",
-    ".solver": "Solver Trajectory",
-    ".stepper": "Stepper",
-    ".variational": "Variational",
-    ".xpbd": "XPBD",
+    ".maximal": "SemiImplicit Variational XPBD",
+    ".solver": "Solver Stepper Trajectory",
 }
 _fetch = fetcher(__name__, _HOMES)
 _registered: dict[str, str] = {}

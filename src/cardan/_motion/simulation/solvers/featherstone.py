@@ -3,64 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from cardan._algebra.errors import UnknownNameError, UnsupportedError
+from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
 from cardan._algebra.spatial import Force, Vector3
 from cardan._dynamics.algorithms import stepping
-from cardan._dynamics.algorithms.drives import Elements, Servo
+from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
-from cardan._dynamics.algorithms.implicit import Moment, implicit_dynamics
-from cardan._dynamics.algorithms.kinematic import Told
+from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.point import WORLD as FIXED
 from cardan._motion.contact.point import Contact
-from cardan._motion.contact.touching import Pair
-from cardan._motion.maximal_steps.bounds import has_bounds
+from cardan._motion.maximal_steps.effort_rows import has_bounds
 from cardan._motion.simulation.collide import check_pages, owners_of
 from cardan._motion.simulation.control import Control
-from cardan._motion.simulation.pairs import ContactPair
-from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver, asked_of, checked_steps, left_out
-from cardan._motion.simulation.solvers.step_function import state_after, step_function
-from cardan._motion.simulation.state import State
+from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver, checked_steps, control_names, left_out
+from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
+from cardan._motion.simulation.state import State, clock_of
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.contacts import ContactForces
-from cardan._robot.model import Model
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
+"""The first is of this page, the others are functions of `stepping`."""
 Law = Literal["convex", "compliant", "hard"]
-INTEGRATORS = ("implicit", *stepping.EXPLICIT)
 LEFT_OUT = {"compliant": ("restitution", "torsional", "rolling"), "hard": ("torsional", "rolling")}
 """What of a surface a law of contact does not know."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """All that a step is made for, beside the model.
-
-    Args:
-        dt: length of a step [s].
-        integrator: how it is taken.
-        contact: the law of contacts, or None.
-        pairs: what may touch.
-        iterations: passes over the joints and contacts of an implicit step; None for as many as they need.
-        limits: whether the joints' position limits are stops.
-        kinematic: names of the joints that move as they are told.
-    """
-
-    dt: float
-    integrator: str
-    contact: str | None
-    pairs: tuple[ContactPair, ...]
-    iterations: int | None
-    limits: bool
-    kinematic: tuple[str, ...] = ()
 
 
 class Featherstone(CompiledSolver):
@@ -115,8 +87,7 @@ class Featherstone(CompiledSolver):
         substeps: int = 1,
         limits: bool = True,
     ) -> None:
-        if integrator not in INTEGRATORS:
-            raise UnknownNameError("integrator", integrator, INTEGRATORS, where="Featherstone")
+        check_known("integrator", integrator, get_args(Integrator), "Featherstone")
         if contact is not None and contact not in LAWS:
             raise UnknownNameError("contact law", contact, LAWS, where="Featherstone")
         if iterations is not None:
@@ -133,27 +104,26 @@ class Featherstone(CompiledSolver):
     def _check_support(self) -> None:
         super()._check_support()
         self._check_surfaces()
-        check_pages(self.world.pairs if self.contact else ())
-        if self.integrator == "implicit":
-            return
-        model, by = self.world.model, f"solver Featherstone with integrator={self.integrator!r}"
-        stopped = [c.name for c in model.connections if np.isfinite([*c.limits.lower, *c.limits.upper]).any()]  # pyright: ignore
-        given = [name for name, own in model.inputs.items() if own.constant in ("lower", "upper")]
-        if self.limits and given:
-            raise UnsupportedError(
-                f"position limits that are given, {given[0]!r}", by, "ask for limits=False, or integrator='implicit'"
-            )
-        rubbing = [c.name for c in model.connections if any(c.friction or ())]
-        if self.limits and stopped:
-            raise UnsupportedError(
-                f"the position limits of joint {stopped[0]!r}", by, "ask for limits=False, or integrator='implicit'"
-            )
-        if rubbing:
-            raise UnsupportedError(f"the dry friction of joint {rubbing[0]!r}", by, "use integrator='implicit'")
+        check_pages(self.world.pairs if self.contact else ())  # here, and not in the first step
+        if self.integrator != "implicit":
+            by = f"solver Featherstone with integrator={self.integrator!r}"
+            for what, instead in self._implicit_only():
+                raise UnsupportedError(what, by, f"{instead} integrator='implicit'")
+
+    def _implicit_only(self) -> Iterator[tuple[str, str]]:
+        """Yield what in the world takes the implicit integrator, and what to do instead."""
+        model = self.world.model
+        if self.limits:
+            given = [name for name, own in model.inputs.items() if own.constant in ("lower", "upper")]
+            stopped = [c.name for c in model.connections if np.isfinite([*c.limits.lower, *c.limits.upper]).any()]  # pyright: ignore
+            instead = "ask for limits=False, or"
+            yield from ((f"position limits that are given, {name!r}", instead) for name in given)
+            yield from ((f"the position limits of joint {joint!r}", instead) for joint in stopped)
+        for c in model.connections:
+            if any(c.friction or ()):
+                yield f"the dry friction of joint {c.name!r}", "use"
         if self.contact is not None and self.world.pairs:
-            raise UnsupportedError(
-                f"contacts ({self.world.pairs[0].name})", by, "ask for contact=None, or integrator='implicit'"
-            )
+            yield f"contacts ({self.world.pairs[0].name})", "ask for contact=None, or"
 
     def _check_surfaces(self) -> None:
         for pair in self.world.pairs:
@@ -165,10 +135,9 @@ class Featherstone(CompiledSolver):
     @cached_property
     def settings(self) -> Settings:
         """What a step is made for."""
-        pairs = self.world.pairs if self.contact else ()
-        contact = self.contact if pairs else None
-        dt, limits = self.dt / self.substeps, bool(self.limits)
-        return Settings(dt, self.integrator, contact, pairs, self.iterations, limits, self.world.kinematic)
+        pairs, dt, limits = self.world.pairs if self.contact else (), self.dt / self.substeps, bool(self.limits)
+        options = (self.contact if pairs else None, self.iterations)
+        return Settings(self.integrator, dt, pairs, limits, self.world.kinematic, options)
 
     @cached_property
     def function(self) -> Function[..., Any]:
@@ -176,14 +145,14 @@ class Featherstone(CompiledSolver):
 
         Results: q, v; warm, the accelerations; count, how many steps were good; residual. See `State`.
         """
-        return step_function("featherstone_step", advanced, self.settings, simplified=True)
+        return step_function("featherstone_step", step_state, self.settings, simplified=True)
 
     @cached_property
     def _forces(self) -> Function[..., Any]:
-        return step_function("contact_forces", acting, self.settings, simplified=True)
+        return step_function("contact_forces", find_forces, self.settings, simplified=True)
 
     @cached_property
-    def _felt(self) -> tuple[np.ndarray, np.ndarray]:
+    def _owners(self) -> tuple[np.ndarray, np.ndarray]:
         """Which pair each candidate is of; 1 where its force is found on the pair's first body, -1 on the second."""
         owners = owners_of(self.settings.pairs)
         first = [self.world.model.attachment(pair.a).node != FIXED for pair in self.settings.pairs]
@@ -208,67 +177,53 @@ class Featherstone(CompiledSolver):
             >>> felt = cardan.solvers.Featherstone(stands, dt=0.002).contact_forces(stands.state())
             >>> borne = felt.force[..., 2].sum(axis=-1)  # by the ground [N]
         """
-        arrays = self._asked(state, control)
+        arrays = self._read_control(state, control)
         if not self.settings.pairs:
             none = np.zeros((len(state), 0, 3), state.dtype)
             return ContactForces(none, none.copy(), none.copy(), np.empty(0, int))
-        given = dict(zip(asked_of(control), arrays, strict=True))
+        given = dict(zip(control_names(control), arrays, strict=True))
         if state.constants:
             given |= {name: state.constants[name] for name in self._inputs}
-        count = state.clock(self.settings.dt).good
+        count = clock_of(state, self.settings.dt).good
         found = self._forces(self.world.model, state.q, state.v, count, **given)
-        owners, signs = self._felt
-        sign = signs.astype(state.dtype)
+        owners, signs = self._owners
+        sign = signs.astype(state.dtype)  # a law finds forces on the body that moves, which may be the second
         return ContactForces(found["force"] * sign, found["torque"] * sign, found["point"], owners.copy())
 
 
-def advanced(
-    told: Told, q: Vector, v: Vector, count: Any, servo: Servo, pairs: Sequence[Pair], settings: Settings
-) -> dict[str, Any]:
+def step_state(given: StepInputs) -> dict[str, Any]:
     """Return a state after a step."""
-    if settings.integrator == "implicit":
-        moved, a, residual = implicit_step(told.model, q, told.v, servo, pairs, settings)
+    joints, dt = given.joints, given.settings.dt
+    if given.settings.method == "implicit":
+        solved = solve(given)[0]
+        a, residual = solved.found.a, solved.residual
+        moved = stepping.implicit(joints.model, given.q, joints.v, a, dt)
     else:
-        moved, a, residual = explicit_step(told.model, q, told.v, servo, settings)
-    return state_after(told, q, v, count, pairs, told.at_end(*moved, a), residual)
+        moved, residual = explicit_step(given), 0.0
+        a = [(after - before) * (1.0 / dt) for after, before in zip(moved.v, joints.v, strict=True)]
+    return state_after(given, joints.at_end(*moved, a), residual)
 
 
-def acting(
-    told: Told, q: Vector, v: Vector, count: Any, servo: Servo, pairs: Sequence[Pair], settings: Settings
-) -> dict[str, Any]:
+def find_forces(given: StepInputs) -> dict[str, Any]:
     """Return the contact forces of a step."""
-    solution = solved_implicitly(Moment(told.model, q, told.v), servo, pairs, settings)
-    found = [in_world(*each) for each in zip(solution.touching, solution.solved.wrenches, strict=True)]
+    solved, touching = solve(given)
+    found = [in_world(*each) for each in zip(touching, solved.wrenches, strict=True)]
     force, torque, point = zip(*found, strict=True)
     return {"force": list(force), "torque": list(torque), "point": list(point)}
 
 
-def implicit_step(
-    model: Model, q: Vector, v: Vector, servo: Servo, pairs: Sequence[Pair], settings: Settings
-) -> tuple[stepping.Moved, Vector, Any]:
-    """Return the state after an implicit step, the accelerations and the residual of their solve."""
-    solved = solved_implicitly(Moment(model, q, v), servo, pairs, settings).solved
-    a = solved.found.a
-    return stepping.implicit(model, q, v, a, settings.dt), a, solved.residual
-
-
-class Solution(NamedTuple):
-    """The accelerations of an implicit step, and what touches."""
-
-    solved: stepping.Solved
-    touching: Sequence[Contact]
-
-
-def solved_implicitly(moment: Moment, servo: Servo, pairs: Sequence[Pair], settings: Settings) -> Solution:
-    """Return the accelerations of an implicit step."""
-    dt = settings.dt
-    elements = Elements(moment.model, moment.q, moment.v, servo, dt, limits=settings.limits)
-    elements.add(gyroscopic_efforts(moment, dt))
-    if settings.contact is None:
-        passes = settings.iterations or (1 if elements.are_lines else 2)
-        return Solution(stepping.free_accelerations(moment, elements, dt, passes), ())
-    touching = contacts(moment, pairs)
-    return Solution(LAWS[settings.contact](moment, elements, touching, dt, settings.iterations), touching)
+def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
+    """Return the accelerations of an implicit step, and what touches."""
+    settings, dt = given.settings, given.settings.dt
+    law, iterations = settings.options
+    start = Snapshot(given.joints.model, given.q, given.joints.v)
+    forces = JointForces(start.model, start.q, start.v, given.command, dt, limits=settings.limits)
+    forces.add(gyroscopic_efforts(start, dt))
+    if law is None:
+        passes = iterations or (1 if forces.are_lines else 2)  # one to find out on which part of its line each force is
+        return stepping.free_accelerations(start, forces, dt, passes), ()
+    touching = contacts(start, given.pairs)
+    return LAWS[law](start, forces, touching, dt, iterations), touching
 
 
 def in_world(contact: Contact, wrench: Force) -> tuple[Vector3, Vector3, Vector3]:
@@ -277,15 +232,13 @@ def in_world(contact: Contact, wrench: Force) -> tuple[Vector3, Vector3, Vector3
     return X.rotation @ wrench.linear, X.rotation @ wrench.angular, X @ contact.point
 
 
-def explicit_step(
-    model: Model, q: Vector, v: Vector, servo: Servo, settings: Settings
-) -> tuple[stepping.Moved, Vector, Any]:
-    """Return the state after an explicit step, its mean accelerations and the residual, 0."""
+def explicit_step(given: StepInputs) -> stepping.Moved:
+    """Return the state after an explicit step."""
+    model, dt = given.joints.model, given.settings.dt
 
     def rate(q: Vector, v: Vector) -> Vector:
-        elements = Elements(model, q, v, servo, 0.0, limits=False)
-        tau, _ = elements.total(elements.linear())
-        return implicit_dynamics(Moment(model, q, v), tau, dt=settings.dt).a
+        forces = JointForces(model, q, v, given.command, 0.0, limits=False)  # of a step of 0: they do not answer
+        tau, _ = forces.total(forces.linear())
+        return implicit_dynamics(Snapshot(model, q, v), tau, dt=dt).a
 
-    moved = stepping.EXPLICIT[settings.integrator](model, q, v, rate, settings.dt)
-    return moved, [(after - before) * (1.0 / settings.dt) for after, before in zip(moved.v, v, strict=True)], 0.0
+    return getattr(stepping, given.settings.method)(model, given.q, given.joints.v, rate, dt)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -15,13 +15,10 @@ from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function
 from cardan._motion.simulation.control import Control
-from cardan._motion.simulation.state import FOUND, State
+from cardan._motion.simulation.state import FOUND, MOST, Clock, State, clock_of, next_state, state_of
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.contacts import ContactForces
-from cardan._robot.model import Connection, Model
-
-if TYPE_CHECKING:
-    from cardan._motion.simulation.solvers.stepper import Stepper
+from cardan._robot.model import Model
 
 NUMBERS = 32
 """Of steps that are remembered, to begin at once: with and without a control."""
@@ -66,11 +63,11 @@ class Trajectory(NamedTuple):
 
 
 class Solver(ABC):
-    """Moves the worlds of a state on in time.
+    """Moves the worlds of a state on in time, by steps of dt [s].
 
-    Args:
-        world: what moves.
-        dt: length of a step [s].
+    Throughout:
+        state: where to begin; it is left as it is.
+        control: what drives are asked for; by default no effort, and the world's targets.
 
     Raises:
         ParameterError: for a step that is not positive.
@@ -82,7 +79,7 @@ class Solver(ABC):
         >>> state = solver.step(world.state(), steps=10)
         >>> solver.rollout(state, steps=20, every=10).q.shape
         (3, 1, 2)
-        >>> kinds = dict(solver.features())
+        >>> kinds, forces = dict(solver.features()), solver.contact_forces(state)
     """
 
     supports: ClassVar[Mapping[str, str]]
@@ -121,8 +118,6 @@ class Solver(ABC):
         """Return the state after some steps under one control; the state given is left as it is.
 
         Args:
-            state: where to begin.
-            control: what drives are asked for; by default no effort, and the world's targets.
             steps: how many.
             out: a state of the same worlds to write into; it may be `state`.
 
@@ -133,52 +128,30 @@ class Solver(ABC):
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
         """Return the forces at the contacts in the step from a state; see `Featherstone.contact_forces`.
 
-        Args:
-            state: where the step begins.
-            control: what drives are asked for in it.
-
         Raises:
             UnsupportedError: for a solver that does not tell.
-
-        Examples:
-            >>> world = cardan.robots.quadruped().world("floating", ground=True)
-            >>> felt = cardan.solvers.Featherstone(world, dt=0.002).contact_forces(world.state())
         """
         by = f"solver {type(self).__name__}"
         raise UnsupportedError("the forces at contacts", by, "cardan.solvers.Featherstone(world, dt) tells them")
 
-    def _asked(self, state: State, control: Control | None) -> tuple[np.ndarray, ...]:
-        """Return what `asked_of` names, in each world.
-
-        Raises:
-            ParameterError: for a state or control of another world, or of another number of worlds or dtype.
-        """
+    def _read_control(self, state: State, control: Control | None) -> tuple[np.ndarray, ...]:
+        """Return what `control_names` names, in each world, or raise `ParameterError` for what is of other worlds."""
         own = self.world
         if not isinstance(state, State) or not (state.world is own or state.world.moves_like(own)):
             raise ParameterError("state", got=state, expected=f"a state made by this solver's world, {own!r}")
-        if control is None:
-            return (self._constant("targets", state, own.targets),)
         v = state.v
-        if (
-            not isinstance(control, Control)
-            or not (control.world is own or control.world.moves_like(own))
-            or control.effort.dtype != v.dtype
-            or len(control.effort) not in (1, len(v))
-        ):
+        if control is None:
+            key = len(v), v.dtype
+            if key not in self._kept:  # read-only and kept, so that a loop of steps allocates nothing for it
+                self._kept[key] = np.tile(own.targets.astype(v.dtype), (len(v), 1))
+                self._kept[key].flags.writeable = False
+            return (self._kept[key],)
+        is_ours = isinstance(control, Control) and (control.world is own or control.world.moves_like(own))
+        if not is_ours or control.effort.dtype != v.dtype or len(control.effort) not in (1, len(v)):
             expected = f"a control of {len(v)} worlds (or 1) {own.name!r}, {v.dtype}"
             raise ParameterError("control", got=control, expected=expected)
-        asked = tuple(getattr(control, name) for name in asked_of(control))
+        asked = tuple(getattr(control, name) for name in control_names(control))
         return asked if len(asked[0]) == len(v) else tuple(np.repeat(array, len(v), axis=0) for array in asked)
-
-    def _constant(self, name: str, state: State, value: Any) -> np.ndarray:
-        """Return what is the same in all worlds of a state, as an array of all of them, made once."""
-        key = name, len(state), state.dtype
-        if key not in self._kept:
-            array = np.empty((len(state), *np.shape(value)), state.dtype)
-            array[...] = value
-            array.flags.writeable = False
-            self._kept[key] = array
-        return self._kept[key]
 
     def rollout(
         self,
@@ -192,7 +165,6 @@ class Solver(ABC):
         """Return the states of many steps.
 
         Args:
-            state: where to begin; it is left as it is.
             control: one for all steps, or a function of the number of the step and the state, asked before every
                 recorded step.
             steps: how many in all, a multiple of `every`.
@@ -218,20 +190,104 @@ class Solver(ABC):
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what it is made with; what is compiled is made again from that, where it goes."""
-        return {name: value for name, value in vars(self).items() if not isinstance(value, Function)} | {"_kept": {}}
+        made = {name: value for name, value in vars(self).items() if not isinstance(value, Function)}
+        made.pop("_run", None)
+        return made | {"_kept": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        vars(self).pop("settings", None)  # worked out from the rest; pickles of 0.1 hold a record of other fields
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.world.name!r}, dt={self.dt:g} s>"
 
 
-class CompiledSolver(Solver):
-    """A solver whose step is a function that cardan compiles: `function` takes and returns what `ARRAYS` names.
+class Stepper:
+    """Takes steps of one world, again and again. Made by a solver's `stepper`.
 
-    Args:
-        world: what moves.
-        dt: length of a step [s].
-        substeps: into how many equal ones a step is cut.
+    A call takes the steps and returns nothing. They begin where `q` and `v` are, and end there: these arrays stay the
+    same, so they may be held, and written into. What is asked for is read from the arrays of the control it was made
+    with, at every call (`control.position = target` writes into them).
+
+    Examples:
+        >>> world = cardan.robots.double_pendulum().world()
+        >>> advance = cardan.solvers.Featherstone(world, dt=0.001).stepper(world.state())
+        >>> for _ in range(20):
+        ...     advance()
+        >>> round(advance.time, 6), advance.q.shape, advance.state.q.shape
+        (0.02, (2,), (1, 2))
     """
+
+    __slots__ = ("_clock", "_found", "_given", "_next", "_row", "_run", "_state", "_steps", "_taken")
+
+    def __init__(self, run: Bound, state: State, clock: Clock, asked: Sequence[np.ndarray], steps: int) -> None:
+        # `run` takes q, v, count and `asked`, packed in one row of results; the state is nobody else's.
+        self._run, self._state, self._clock, self._steps, self._taken = run, state, clock, steps, 0
+        own = [array[0] for array in asked]
+        self._row = run(state.q[0], state.v[0], clock.good[0], *own)  # of a first step: compiled, and checked
+        self._next = np.empty_like(self._row)  # results are written beside the row they are made of
+        starts = [at if isinstance(at, int) else at.start for _, at in run.places.values()]
+        self._found = dict(zip(run.places, np.split(self._row, starts[1:]), strict=True))
+        for name in FOUND:
+            self._found[name][...] = getattr(state, name)[0]
+        self._found["count"][...] = clock.good
+        self._given = (self._found["q"], self._found["v"], self._found["count"].reshape(()), *own)
+
+    def __call__(self) -> None:
+        """Take the steps."""
+        if self._taken >= MOST:
+            self._begin_clock()
+        self._run(*self._given, out=self._next)
+        self._row[...] = self._next  # where a result is an argument, too, a call would copy, but slowly
+        self._taken += self._steps
+
+    @property
+    def q(self) -> np.ndarray:
+        """Configuration [rad, m], shape (nq,)."""
+        return self._found["q"]
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocity [rad/s, m/s], shape (nv,)."""
+        return self._found["v"]
+
+    @property
+    def time(self) -> float:
+        """Time [s]; it stands still once the world diverged."""
+        return float(self._now().time[0])
+
+    @property
+    def diverged(self) -> bool:
+        """Whether a step found no finite result: q and v are those before it."""
+        return bool(self._now().diverged[0])
+
+    @property
+    def residual(self) -> float:
+        """By how much velocities are wrong at most, because the solver's search ended [rad/s, m/s]."""
+        return float(self._found["residual"][0])
+
+    @property
+    def state(self) -> State:
+        """The state it has come to, an array of its own for everything."""
+        found = [self._found[name].copy().reshape(getattr(self._state, name).shape) for name in FOUND]
+        return state_of(self._state.world, self._now(), found, self._state.constants.copy())
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Stepper is not copied or pickled: take its state, and make another of that")
+
+    def _begin_clock(self) -> None:
+        """Count anew from here on, so that numbers of steps stay exact in single precision."""
+        now = self._now()
+        self._clock, self._taken = Clock.at(now.time, now.diverged, self._row.dtype, now.dt), 0
+        self._found["count"][...] = 0.0
+
+    def _now(self) -> Clock:
+        start, lost, dt, taken, _ = self._clock
+        return Clock(start, lost, dt, taken + self._taken, self._found["count"].copy())
+
+
+class CompiledSolver(Solver):
+    """A solver whose step is a function that cardan compiles: `function` takes and returns what `ARRAYS` names."""
 
     def __init__(self, world: World, dt: float, substeps: int = 1) -> None:
         self.substeps = checked_steps(substeps, "substeps")
@@ -240,12 +296,12 @@ class CompiledSolver(Solver):
     def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
         """Return the state after some steps; see `Solver.step`."""
         count = checked_steps(steps) * self.substeps
-        arrays, clock = self._asked(state, control), state.clock(self.dt / self.substeps)
-        run = (self._kept.get("run") or self._remembered())(count, asked_of(control))
+        arrays, clock = self._read_control(state, control), clock_of(state, self.dt / self.substeps)
+        run = self._run(count, control_names(control))
         if state.constants:
             arrays += tuple(state.constants[name] for name in self._inputs)
         found = run(state.q, state.v, clock.good, *arrays)
-        return state.advanced([found[name] for name in FOUND], found["count"], clock, count, out)
+        return next_state(state, [found[name] for name in FOUND], clock.after(count, found["count"]), out)
 
     def stepper(self, state: State, control: Control | None = None, *, steps: int = 1) -> Stepper:
         """Return what takes steps of one world with nothing made anew: a third of the time of `step`, for a loop.
@@ -254,7 +310,7 @@ class CompiledSolver(Solver):
 
         Args:
             state: where to begin, of one world; it is left as it is.
-            control: what drives are asked for; its arrays are read at every call.
+            control: as for `step`; its arrays are read at every call.
             steps: how many a call takes.
 
         Raises:
@@ -268,18 +324,16 @@ class CompiledSolver(Solver):
             ...     control.effort[0] = -2.0 * advance.v
             ...     advance()
         """
-        from cardan._motion.simulation.solvers.stepper import Stepper
-
         count = checked_steps(steps) * self.substeps
-        asked = self._asked(state, control)
+        asked = self._read_control(state, control)
         if control is not None:
-            control.hold()
+            control.hold()  # an array added later would not be among those the bound call reads
         if len(state) != 1:
             raise ParameterError("state", got=f"{len(state)} worlds", expected="one world; `step` takes several")
-        run = self._bound(count, asked_of(control), packed=True)
-        state = state.copy()
+        run = self._bound(count, control_names(control), packed=True)
+        state = state.copy()  # the stepper writes into its arrays
         asked += tuple(state.constants[name] for name in self._inputs)
-        return Stepper(run, state, state.clock(self.dt / self.substeps), asked, count)
+        return Stepper(run, state, clock_of(state, self.dt / self.substeps), asked, count)
 
     @cached_property
     def _inputs(self) -> tuple[str, ...]:
@@ -288,9 +342,10 @@ class CompiledSolver(Solver):
         own = [name for name in interface.arguments if interface.shapes.get(name) != (0,)]  # of no pairs
         return tuple(name for name in self.world.constants() if name in own or name in inputs)
 
-    def _remembered(self) -> Callable[[int, tuple[str, ...]], Bound]:
-        """Return `_bound`, which remembers the last numbers of steps: each has a workspace, which may be large."""
-        return self._kept.setdefault("run", lru_cache(maxsize=NUMBERS)(self._bound))
+    @cached_property
+    def _run(self) -> Callable[[int, tuple[str, ...]], Bound]:
+        """Steps of a number and what they are given, bound; the last ones are kept: a workspace may be large."""
+        return lru_cache(maxsize=NUMBERS)(self._bound)
 
     def _bound(self, count: int, asked: tuple[str, ...], packed: bool = False) -> Bound:
         own = [name for name in self._inputs if name not in self.world.model.inputs]
@@ -299,7 +354,7 @@ class CompiledSolver(Solver):
         return bind(self.world.model, *asked, *own)
 
 
-def asked_of(control: Control | None) -> tuple[str, ...]:
+def control_names(control: Control | None) -> tuple[str, ...]:
     """Return the names of what a step takes beside the state: the targets alone without a control."""
     return ("position",) if control is None else control.names
 
@@ -310,14 +365,10 @@ def left_out(model: Model) -> Iterator[tuple[str, str]]:
         if c.compliance is not None and any(c.compliance):
             yield "compliance", f"the compliance of joint {c.name!r}"
     for c in model.closures:
-        if _has_forces(c):
+        values = [*(c.damping or ()), *(c.friction or ())]  # a model has no closing joints with drives or springs
+        bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
+        if any(values) or bounded or c.joint.has_efforts:
             yield "force of a closing joint", f"damping, friction, limits or springs of closing joint {c.name!r}"
-
-
-def _has_forces(c: Connection) -> bool:
-    values = [*(c.damping or ()), *(c.friction or ())]  # a model has no closing joints with drives or springs
-    bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
-    return any(values) or bounded or c.joint.has_efforts
 
 
 def checked_steps(steps: Any, what: str = "steps") -> int:

@@ -3,56 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
 
 from numpy.typing import ArrayLike
 
 from cardan._algebra.spatial import Force
-from cardan._dynamics.algorithms.drives import Servo
+from cardan._dynamics.algorithms.drives import DriveCommand
 from cardan._dynamics.algorithms.health import compared, is_sound, kept
-from cardan._dynamics.algorithms.kinematic import Told
+from cardan._dynamics.algorithms.kinematic import KinematicJoints
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function, function
 from cardan._motion.contact.touching import Pair
 from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.solvers.solver import ARRAYS
-from cardan._motion.simulation.world import CONTACT_INPUTS
+from cardan._motion.simulation.world_contents import CONTACT_INPUTS
 from cardan._robot.model import Model
 
 
-class StepSettings(Protocol):
-    """What every step is made for.
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All that a step is made for, beside the model.
 
     Attributes:
-        dt: length of a step [s].
+        method: how it is taken: an integrator of `Featherstone`, or one of `maximal.STARTS`.
+        dt: its length [s].
         pairs: what may touch.
+        limits: whether the joints' position limits are stops.
         kinematic: names of the joints that move as they are told.
+        options: of the method, in the order that it takes them in.
     """
 
-    @property
-    def dt(self) -> float: ...
-    @property
-    def pairs(self) -> tuple[ContactPair, ...]: ...
-    @property
-    def kinematic(self) -> tuple[str, ...]: ...
+    method: str
+    dt: float
+    pairs: tuple[ContactPair, ...]
+    limits: bool
+    kinematic: tuple[str, ...]
+    options: tuple[Any, ...]
 
 
-Outcome = Callable[[Told, Vector, Vector, Any, Servo, Sequence[Pair], Any], dict[str, Any]]
-"""What is made of a step: `outcome(told, q, v, count, servo, pairs, settings)` returns the results by name."""
+class StepInputs(NamedTuple):
+    """Where a step begins, after how many good ones, and what acts in it: drives, wrenches on bodies, surfaces.
+
+    q and v are as they were given; `joints` has the model and the velocities that the step is taken of.
+    """
+
+    joints: KinematicJoints
+    q: Vector
+    v: Vector
+    count: Any
+    command: DriveCommand
+    pairs: Sequence[Pair]
+    settings: Settings
 
 
 def step_function(
-    name: str, outcome: Outcome, settings: StepSettings, *, simplified: bool = False
+    name: str, outcome: Callable[[StepInputs], dict[str, Any]], settings: Settings, *, simplified: bool = False
 ) -> Function[..., Any]:
-    """Return what is made of one step as a function, compiled for each model on first use.
-
-    Args:
-        name: of the function.
-        outcome: what is made of a step.
-        settings: what a step is made for.
-        simplified: as for `cardan.function`.
-    """
+    """Return what is made of one step as a function: `outcome` returns its results by name; see `cardan.function`."""
 
     def step(
         model: Model,
@@ -70,32 +78,26 @@ def step_function(
     ) -> dict[str, Any]:
         given = (contact_friction, contact_restitution, contact_stiffness, contact_dissipation)
         pairs = with_surfaces(settings.pairs, given)
-        told = Told(model, settings.kinematic, q, v, velocity, settings.dt)  # pyright: ignore[reportArgumentType]
-        servo = told.felt(asked(told.model, effort, position, velocity, wrenches))  # pyright: ignore[reportArgumentType]
-        return outcome(told, q, v, count, servo, pairs, settings)  # pyright: ignore[reportArgumentType]
+        q_0, v_0, rates = (cast(Any, array) for array in (q, v, velocity))  # of symbols, which algorithms read
+        joints = KinematicJoints(model, settings.kinematic, q_0, v_0, rates, settings.dt)
+        command = joints.compensate(drive_command(joints.model, effort, position, velocity, wrenches))
+        return outcome(StepInputs(joints, q_0, v_0, count, command, pairs, settings))
 
     step.__name__ = name
     return function(shapes=ARRAYS | dict.fromkeys(CONTACT_INPUTS, (len(settings.pairs),)), simplified=simplified)(step)
 
 
-def state_after(
-    told: Told,
-    q: Vector,
-    v: Vector,
-    count: Any,
-    pairs: Sequence[Pair],
-    after: tuple[Vector, Vector, Vector],
-    residual: Any,
-) -> dict[str, Any]:
+def state_after(given: StepInputs, after: tuple[Vector, Vector, Vector], residual: Any) -> dict[str, Any]:
     """Return what a step to q, v with accelerations a leaves.
 
     It is the state as it was, if what comes of it, or what it is `compared` with, is no number.
     """
-    q_after, v_after, a = after
-    surfaces = [getattr(pair.material, name) for pair in pairs for name in CONTACT_INPUTS.values()]
-    sound = is_sound(q_after, v_after, compared(told.model, [x for x in surfaces if x is not None]))
-    moved = {"q": kept(sound, q_after, q), "v": kept(sound, v_after, v), "warm": a}
-    return moved | {"count": kept(sound, [count + 1.0], [count])[0], "residual": residual}
+    q, v, a = after
+    surfaces = [getattr(pair.material, name) for pair in given.pairs for name in CONTACT_INPUTS.values()]
+    sound = is_sound(q, v, compared(given.joints.model, [x for x in surfaces if x is not None]))
+    # Only sound steps count, so that the clock of a world stands still from the first step that is not.
+    moved = {"q": kept(sound, q, given.q), "v": kept(sound, v, given.v), "warm": a}
+    return moved | {"count": kept(sound, [given.count + 1.0], [given.count])[0], "residual": residual}
 
 
 class Surface(NamedTuple):
@@ -119,19 +121,19 @@ def with_surfaces(pairs: Sequence[ContactPair], surfaces: Sequence[Any]) -> Sequ
     for k, pair in enumerate(pairs):
         own = {name: getattr(pair.material, name) for name in Surface._fields}
         own |= {name: values[k] for name, values in given.items()}
-        found.append(replace(pair, material=Surface(**own)))  # pyright: ignore[reportArgumentType] -- as laws read it
+        material: Any = Surface(**own)  # a Material checks its numbers, which symbols are not
+        found.append(replace(pair, material=material))
     return found
 
 
-def asked(
-    model: Model, effort: Vector | None, position: Vector | None, velocity: Vector | None, wrenches: Any = None
-) -> Servo:
+def drive_command(model: Model, effort: Any, position: Any, velocity: Any, wrenches: Any) -> DriveCommand:
     """Return what drives are asked for: by default nothing, to stay in the neutral configuration, at rest.
 
-    And the wrenches on the bodies, an array of symbols of shape (nbodies, 6), or None.
+    Each is an array of symbols, along v but for the wrenches on the bodies, shape (nbodies, 6); or None.
     """
     still = [0.0] * model.nv
     rest = position if position is not None else model.manifold.limit_coordinates(model.manifold.neutral())
+    rates = still if velocity is None else velocity
     gains = model.passive("drive_stiffness"), model.passive("drive_damping")
     acting = None if wrenches is None else [Force.of(tuple(row)) for row in wrenches]
-    return Servo(still if effort is None else effort, rest, still if velocity is None else velocity, *gains, acting)
+    return DriveCommand(still if effort is None else effort, rest, rates, *gains, acting)

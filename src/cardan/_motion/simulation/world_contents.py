@@ -1,0 +1,108 @@
+"""What a world holds, for all that reads it: states, controls, views, contacts. `World` makes these of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import Explained, MechanismError
+from cardan._algebra.manifolds.scalar_coordinates import scalar_coordinates
+from cardan._motion.contact.compliant import DISSIPATION
+from cardan._motion.simulation.articulation import Articulation
+from cardan._motion.simulation.pairs import ContactPair
+from cardan._robot.description import Mechanism, Shape
+from cardan._robot.model import Model
+
+CONTACT_INPUTS = {f"contact_{name}": name for name in ("friction", "restitution", "stiffness", "dissipation")}
+"""What can be given for each world of each pair of shapes, and what a `Material` calls it."""
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True, weakref_slot=True)
+class WorldContents(Explained):
+    """The record that a `World` is, and what follows from it alone; `World` says what each field is."""
+
+    model: Model
+    mechanism: Mechanism
+    articulations: Mapping[str, Articulation]
+    pairs: tuple[ContactPair, ...]
+    overlapping: tuple[str, ...]
+    orphans: tuple[str, ...]
+    initial: np.ndarray
+    initial_velocity: np.ndarray
+    targets: np.ndarray
+    movable: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    contact_inputs: tuple[str, ...] = ()
+    kinematic: tuple[str, ...] = ()
+    links: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "links", self.model.link_names)
+        for pair in self.pairs:
+            # One that is given by hand may be of shapes fixed to one another: laws divide by how a force moves them.
+            if self.model.attachment(pair.a).node == self.model.attachment(pair.b).node:
+                raise MechanismError(
+                    f"contact pair {pair.name!r}: its shapes, on {pair.a!r} and {pair.b!r}, do not move relative to "
+                    "one another, so that no force between them has an effect; leave the pair out."
+                )
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.model.name
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """Visual and collision shapes, in document order."""
+        return self.mechanism.shapes
+
+    @property
+    def limits(self) -> np.ndarray:
+        """Smallest and largest positions [rad, m], shape (nv, 2), in the coordinates `cardan.limit_coordinates`."""
+        return np.column_stack([self.model.lower, self.model.upper])
+
+    def centre(self, q: Any = None) -> np.ndarray:
+        """Return a configuration at the middle of the limits.
+
+        Coordinates that are their own limit coordinates (angles and lengths) are put between two finite limits; the
+        others stay: those of orientations, (cos, sin) pairs, and where there is no limit.
+
+        Args:
+            q: the configuration the others are taken from, shape (..., nq); by default `initial`.
+
+        Returns:
+            Configurations [rad, m], shape (..., nq).
+        """
+        centred = np.array(self.initial if q is None else q, dtype=float)
+        lower, upper = self.model.lower, self.model.upper
+        for iq, iv in scalar_coordinates(self.model.manifold):
+            if np.isfinite([lower[iv], upper[iv]]).all():
+                centred[..., iq] = 0.5 * lower[iv] + 0.5 * upper[iv]
+        return centred
+
+    def moves_like(self, other: WorldContents) -> bool:
+        """Return whether states and controls of the other world are this one's, too: it is made of the same.
+
+        So is a world that was pickled.
+
+        Args:
+            other: a world.
+        """
+        if self is other:
+            return True
+        mine, theirs = ((w.contact_inputs, w.kinematic, w.pairs) for w in (self, other))
+        same = mine == theirs
+        return same and self.model == other.model
+
+    def constants(self) -> dict[str, np.ndarray]:
+        """Return this world's own values of what is given for each world, by name: of contacts, then of the model.
+
+        Returns:
+            By name [in its unit, see `with_inputs`]; of contacts first.
+        """
+        surfaces = [p.material for p in self.pairs]
+        surfaces = [replace(s, dissipation=DISSIPATION) if s.dissipation is None else s for s in surfaces]
+        own = {name: [getattr(surface, CONTACT_INPUTS[name]) for surface in surfaces] for name in self.contact_inputs}
+        return {name: np.array(values, dtype=float) for name, values in own.items()} | self.model.input_values()
