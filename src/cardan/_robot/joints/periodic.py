@@ -11,24 +11,20 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cardan._algebra.errors import CardanError
 from cardan._algebra.scalar import floor
 from cardan._algebra.spatial import Scalar
 from cardan._compiler.program import Op, Program
-from cardan._robot.joints.derivation.kept import kept
-from cardan._robot.joints.derivation.parameters import joint_program, opened, slots
-
-if TYPE_CHECKING:
-    from cardan._robot.joints.joint import Joint
+from cardan._robot.joints.derivation.programs import joint_program, kept, opened, pose_entries, slots
 
 TURN = 2.0 * math.pi
 NEITHER = math.nan
 """The slope of what is neither linear in a coordinate nor periodic."""
 
 
-def angle_coordinates(joint: Joint) -> tuple[int, ...]:
+def angle_coordinates(joint: Any) -> tuple[int, ...]:
     """Return the indices of the coordinates that are angles."""
     return _angles(opened(joint)[0])
 
@@ -39,10 +35,9 @@ def unwrapped(angle: Scalar, near: Scalar) -> Scalar:
 
 
 @kept("transform")
-def _angles(template: Joint) -> tuple[int, ...]:
-    def pose(joint: Joint, q: Sequence[Scalar]) -> dict[str, list[Any]]:
-        X = joint.transform(q)
-        return {"pose": [*X.rotation.entries(), *X.translation]}
+def _angles(template: Any) -> tuple[int, ...]:
+    def pose(joint: Any, q: Sequence[Scalar]) -> dict[str, list[Any]]:
+        return {"pose": pose_entries(joint.transform(q))}
 
     try:
         program = joint_program("pose", template, pose, q=template.nq)

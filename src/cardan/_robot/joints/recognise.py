@@ -30,7 +30,7 @@ from cardan._robot.joints.catalogue.helical import Helical
 from cardan._robot.joints.catalogue.prismatic import Prismatic
 from cardan._robot.joints.catalogue.reversed import Reversed
 from cardan._robot.joints.catalogue.revolute import Revolute
-from cardan._robot.joints.derivation.kept import kept
+from cardan._robot.joints.derivation.programs import kept, pose_entries
 from cardan._robot.joints.joint import Joint
 
 ROUNDING = 1e-14
@@ -167,11 +167,6 @@ def _found(joint: Joint) -> Hinge | None:
         return None
 
 
-def pose_entries(X: SE3) -> list[Any]:
-    """Return the twelve entries of a pose, rotation first."""
-    return [*X.rotation.entries(), *X.translation]
-
-
 def _evaluated(name: str, function: Callable[[list[Any]], list[Any]]) -> list[Harmonic]:
     """Return what a function of q is made of.
 
@@ -226,12 +221,12 @@ def _is_screw(pose: Sequence[Harmonic], S: Motion, start: SE3) -> bool:
 
 def _has_own(joint: Any, S: Motion) -> bool:
     """Return whether the joint's own S and bias, where it has any, are S and 0."""
-    if getattr(joint.motion_subspace, "__func__", None) is not Joint.motion_subspace:
+    if joint._has_own("motion_subspace"):
         columns = _evaluated("motion_subspace", lambda q: [e for s in joint.motion_subspace(q) for e in s.scalars()])
         gaps = [(f + _number(-e)).size() for f, e in zip(columns, S.scalars(), strict=True)]
         if not max(gaps) <= ROUNDING * max(map(abs, S.scalars())):
             return False
-    if getattr(joint.bias, "__func__", None) is Joint.bias:
+    if not joint._has_own("bias"):
         return True
     inputs = [Array("q", (1,)), Array("v", (1,))]
     bias = trace("bias", lambda q, v: {"b": np.array(joint.bias(list(q), list(v)).scalars(), dtype=object)}, inputs)

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cardan._algebra.spatial import SE3, Motion, Scalar
-from cardan._robot.joints.derivation.parameters import split
+from cardan._robot.joints.derivation.programs import split
 from cardan._robot.joints.joint import Joint, Scalars
 
 Links = Sequence[tuple[Any, SE3 | None]]

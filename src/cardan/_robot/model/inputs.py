@@ -21,7 +21,7 @@ from cardan._algebra.manifolds.scalar_coordinates import scalar_coordinates
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.joints.derivation.derived import rates_program, subspace_program
-from cardan._robot.joints.derivation.parameters import Slot, parameter, replaced, with_parameter
+from cardan._robot.joints.derivation.programs import EmptySlot, parameter, replaced, with_parameter
 
 if TYPE_CHECKING:
     from cardan._robot.model.model import Model
@@ -185,7 +185,7 @@ def _along_v(c: Connection, constant: str) -> tuple[float, ...]:
 def _check_open(connection: Connection, constant: str) -> None:
     """Raise where a joint's own code cannot do with a symbol for a parameter."""
     array = parameter(connection.joint, constant)
-    slots = np.array([Slot(k) for k in range(array.size)], dtype=object).reshape(array.shape)
+    slots = np.array([EmptySlot(k) for k in range(array.size)], dtype=object).reshape(array.shape)
     template = with_parameter(connection.joint, constant, slots)
     try:
         subspace_program(template)

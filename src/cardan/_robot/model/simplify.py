@@ -33,7 +33,7 @@ from cardan._algebra.scalar import atan2
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, snapped
 from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._robot.joints import Helical, Joint, Prismatic, Revolute, UnboundedRevolute
-from cardan._robot.joints.derivation.parameters import opened, replaced
+from cardan._robot.joints.derivation.programs import opened, replaced
 from cardan._robot.joints.recognise import hinge_of
 from cardan._robot.model.model import Model
 from cardan._robot.model.node import Attachment, Node

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from cardan._algebra.errors import ParameterError
-from cardan._algebra.manifolds import Euclidean, Manifold, UnitComplex
+from cardan._algebra.manifolds import Euclidean, UnitComplex
 from cardan._algebra.scalar import is_finite
 from cardan._algebra.spatial import SE3, Motion, Scalar
 from cardan._robot.joints.catalogue.unbounded_revolute import UnboundedRevolute
 from cardan._robot.joints.domain import is_bounded
-from cardan._robot.joints.joint import Joint, Scalars
+from cardan._robot.joints.joint import Joint, JointOfAnother, Scalars, computed
 from cardan._robot.joints.limits import Limits
 
 
 @dataclass(frozen=True, slots=True)
-class Mimic(Joint):
+class Mimic(JointOfAnother):
     """A joint that copies a primary joint: q_inner = multiplier q_primary + offset, v_inner = multiplier v_primary.
 
     In a model it has no coordinates of its own; every method here takes the *primary's* q and v, and the motion
@@ -56,13 +56,8 @@ class Mimic(Joint):
                 raise ParameterError(f"{name} of a mimic", got=value, expected="a finite number")
             object.__setattr__(self, name, float(value))
 
-    @property
-    def manifold(self) -> Manifold:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """That of the inner joint, and of the primary."""
-        return self.joint.manifold
-
-    @property
-    def domain(self) -> Limits:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def domain(self) -> Limits:
         """Where the primary may be so that the inner joint is in its domain."""
         if not is_bounded(self.joint) or self.multiplier == 0.0:
             return Limits()
@@ -90,10 +85,6 @@ class Mimic(Joint):
         """Return those of the inner joint, as the primary feels them: their power is the same."""
         inner = self.joint.efforts(self.inner_configuration(q), tuple(e * self.multiplier for e in v))
         return tuple(e * self.multiplier for e in inner)
-
-    @property
-    def has_efforts(self) -> bool:
-        return self.joint.has_efforts
 
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         """Return the primary's configuration, by the inverse of the map.
@@ -143,11 +134,3 @@ class Mimic(Joint):
         if not isinstance(other, UnitComplex) or own == other:
             return self
         return replace(self, joint=replace(inner, order=other.order)) if type(inner) is UnboundedRevolute else None
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return self.joint.coordinate_names
-
-    @property
-    def velocity_names(self) -> tuple[str, ...]:
-        return self.joint.velocity_names

@@ -11,7 +11,7 @@ from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3, Matrix3, Vector3, unit_vector
 from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._robot.joints.coordinate_functions import Constant, CoordinateFunction
-from cardan._robot.joints.joint import Axis, Joint, Scalars
+from cardan._robot.joints.joint import Axis, Joint, Scalars, computed
 
 _AXES = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
 _STILL = (Constant(), Constant(), Constant())
@@ -64,8 +64,8 @@ class OpenSimCustom(Joint):
             what = "coordinates read by the functions of a custom joint"
             raise ParameterError(what, got=sorted(read), expected=repr([*range(len(names))]))
 
-    @property
-    def manifold(self) -> Euclidean:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def manifold(self) -> Euclidean:
         """As many numbers as there are coordinates."""
         return Euclidean(len(self.coordinates), reach=1.0)
 

@@ -12,7 +12,7 @@ from cardan._algebra.scalar import sin, sqrt, where
 from cardan._algebra.spatial import SE3, Motion, Scalar, checked_pose, log_se3
 from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._robot.joints.coordinate_functions import finite_numbers
-from cardan._robot.joints.joint import Joint, Scalars
+from cardan._robot.joints.joint import Joint, Scalars, computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class Spline(Joint):
         """The twists V_k from each control frame to the next."""
         return tuple(log_se3(a.inverse() @ b) for a, b in pairwise(self.frames))
 
-    @property
-    def manifold(self) -> Euclidean:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def manifold(self) -> Euclidean:
         """One number, sampled as far as the span's ends."""
         return Euclidean(1, reach=max(map(abs, self.span)))
 

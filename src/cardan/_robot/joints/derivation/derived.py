@@ -14,7 +14,7 @@ Source: Lynch and Park, Modern Robotics (2017), section 3.3; FACTS, section 2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from cardan._algebra.errors import JointError, TraceError
 from cardan._algebra.scalar import is_zero
@@ -36,23 +36,19 @@ from cardan._robot.joints.derivation.factors import (
     put_together,
     taken_apart,
 )
-from cardan._robot.joints.derivation.kept import kept
-from cardan._robot.joints.derivation.parameters import given, inputs, joint_program, opened, split
-
-if TYPE_CHECKING:
-    from cardan._robot.joints.joint import Joint
+from cardan._robot.joints.derivation.programs import given, inputs, joint_program, kept, opened, pose_entries, split
 
 Scalars = Sequence[Scalar]
 POSE = 12  # entries of a rotation matrix and a translation
 
 
-def derived_subspace(joint: Joint, q: Scalars) -> list[Motion]:
+def derived_subspace(joint: Any, q: Scalars) -> list[Motion]:
     """Return the nv columns of S(q), from `joint.transform`."""
     template, parameters = opened(joint)
     return _motions(subspace_program(template), [*parameters, *q], POSE)
 
 
-def derived_bias(joint: Joint, q: Scalars, v: Scalars) -> Motion:
+def derived_bias(joint: Any, q: Scalars, v: Scalars) -> Motion:
     """Return (dS/dt) v, from `joint.transform` and `joint.motion_subspace`."""
     template, parameters = opened(joint)
     return _motions(bias_program(template), [*parameters, *q, *v], POSE)[-1]
@@ -66,13 +62,13 @@ def _motions(program: Program, inputs: Scalars, skipped: int = 0) -> list[Motion
 
 
 @kept("transform")
-def subspace_program(template: Joint) -> Program:
+def subspace_program(template: Any) -> Program:
     """Return the program, of the scalars in the slots and q, of the pose, 12 numbers, and of S, column by column."""
     return min((_subspace(template, form) for form in _forms(template)), key=lambda p: p.operations)
 
 
 @kept("transform", "motion_subspace")
-def bias_program(template: Joint) -> Program:
+def bias_program(template: Any) -> Program:
     """Return the program of the pose, of S, column by column, and of (dS/dt) v."""
     return min((_bias(template, form) for form in _forms(template)), key=lambda p: p.operations)
 
@@ -93,7 +89,7 @@ class Form(NamedTuple):
 
 
 @kept("transform")
-def _forms(template: Joint) -> list[Form]:
+def _forms(template: Any) -> list[Form]:
     """Return the ways to write the transform: by its entries, and by its factors where these are rotations.
 
     Rates of a product follow from those of its factors only if each is a rotation; of a product of two reflections,
@@ -103,10 +99,10 @@ def _forms(template: Joint) -> list[Form]:
     return [entries, factors] if is_composed(factors.whole) and _has_rotations(factors) else [entries]
 
 
-def _form(template: Joint, by_factors: bool) -> Form:
+def _form(template: Any, by_factors: bool) -> Form:
     parts: list[Part] = []
 
-    def entries(joint: Joint, q: Scalars) -> dict[str, list[Any]]:
+    def entries(joint: Any, q: Scalars) -> dict[str, list[Any]]:
         with listening() as history:
             part, found = taken_apart(joint.transform(q), history if by_factors else History())
         parts.append(part)
@@ -141,7 +137,7 @@ def _improper(R: Matrix3) -> list[Any]:
 # --- differentiation of a form ---
 
 
-def _subspace(template: Joint, form: Form) -> Program:
+def _subspace(template: Any, form: Form) -> Program:
     graph = Graph()
     symbols = graph.symbols(form.program.inputs)
     joint, first, (q,) = given(template, symbols, template.nq)
@@ -153,11 +149,11 @@ def _subspace(template: Joint, form: Form) -> Program:
 
     X, columns, _ = put_together(form.whole, leaf)
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6))]
-    results = [*X.rotation.entries(), *X.translation, *(e for V in columns for e in V.scalars())]
+    results = [*pose_entries(X), *(e for V in columns for e in V.scalars())]
     return merge_identities(assemble("subspace", graph, form.program.inputs, outputs, results))
 
 
-def _bias(template: Joint, form: Form) -> Program:
+def _bias(template: Any, form: Form) -> Program:
     motion, places = _motion(template, form)
     graph = Graph()
     symbols = graph.symbols(motion.inputs)
@@ -175,11 +171,11 @@ def _bias(template: Joint, form: Form) -> Program:
     X, _, (total,) = put_together(form.whole, leaf)
     S = [e for column in joint.motion_subspace(q) for e in column.scalars()]
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("bias", (6,))]
-    results = [*X.rotation.entries(), *X.translation, *S, *total.scalars()]
+    results = [*pose_entries(X), *S, *total.scalars()]
     return merge_identities(assemble("bias", graph, motion.inputs, outputs, results))
 
 
-def _motion(template: Joint, form: Form) -> tuple[Program, dict[int, int]]:
+def _motion(template: Any, form: Form) -> tuple[Program, dict[int, int]]:
     """Return the program, of q and v, of the factors' entries and of each leaf's rate, and where that of which is."""
     arguments = (*form.program.inputs, Array("v", (template.nv,)))
     graph = Graph()
@@ -200,7 +196,7 @@ def _motion(template: Joint, form: Form) -> tuple[Program, dict[int, int]]:
 
 
 def _changes(
-    program: Program, joint: Joint, symbols: Scalars, q: Scalars, first: int
+    program: Program, joint: Any, symbols: Scalars, q: Scalars, first: int
 ) -> tuple[list[Any], list[list[Any]]]:
     """Return a program's results, and how they change along each direction of the tangent."""
     values = replay(program, symbols)
@@ -228,13 +224,13 @@ def _rate(part: Part, entries: Scalars, rates: Scalars) -> Vector3:
 # --- what all need ---
 
 
-def directions(joint: Joint, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
+def directions(joint: Any, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
     """Return the rates of q along each direction of the tangent, as seeds of inputs from `first` on."""
     J = joint.manifold.velocity_to_configuration_derivative_jacobian(q)
     return {first + i: {j: e for j, e in enumerate(row) if not is_zero(e)} for i, row in enumerate(J)}
 
 
-def _along(joint: Joint, q: Scalars, v: Scalars, first: int) -> dict[int, dict[int, Any]]:
+def _along(joint: Any, q: Scalars, v: Scalars, first: int) -> dict[int, dict[int, Any]]:
     """Return the rates of q that belong to v, as seeds of direction 0."""
     qdot = joint.velocity_to_configuration_derivative(q, v)
     return {first + i: {0: e} for i, e in enumerate(qdot) if not is_zero(e)}
@@ -264,7 +260,7 @@ class JointRates(NamedTuple):
     bias_by_v: list[Motion]
 
 
-def joint_rates(joint: Joint, q: Scalars, v: Scalars, a: Scalars) -> JointRates | None:
+def joint_rates(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> JointRates | None:
     """Return the derivatives of the joint's motion; None where S is constant, so that all of them vanish."""
     template, parameters = opened(joint)
     program = rates_program(template)
@@ -277,11 +273,11 @@ def joint_rates(joint: Joint, q: Scalars, v: Scalars, a: Scalars) -> JointRates 
 
 
 @kept("transform", "motion_subspace", "bias")
-def rates_program(template: Joint) -> Program:
+def rates_program(template: Any) -> Program:
     """Return the program of the joint's rates, of q, v and a."""
     nq, nv = template.nq, template.nv
 
-    def motion(joint: Joint, q: Scalars, v: Scalars) -> dict[str, list[Any]]:
+    def motion(joint: Any, q: Scalars, v: Scalars) -> dict[str, list[Any]]:
         return {"columns": [e for s in (*joint.motion_subspace(q), joint.bias(q, v)) for e in s.scalars()]}
 
     program = joint_program("motion", template, motion, q=nq, v=nv)
@@ -306,7 +302,7 @@ def rates_program(template: Joint) -> Program:
     return merge_identities(assemble("rates", graph, arguments, outputs, [*subspace, *velocity, *acceleration, *bias]))
 
 
-def subspace_rate(joint: Joint, q: Scalars, v: Scalars) -> list[Motion]:
+def subspace_rate(joint: Any, q: Scalars, v: Scalars) -> list[Motion]:
     """Return the columns of dS/dt while q moves with velocity v, from `joint.motion_subspace`."""
     template, parameters = opened(joint)
     qdot = joint.velocity_to_configuration_derivative(q, v)
@@ -314,10 +310,10 @@ def subspace_rate(joint: Joint, q: Scalars, v: Scalars) -> list[Motion]:
 
 
 @kept("transform", "motion_subspace")
-def _subspace_rate_program(template: Joint) -> Program:
+def _subspace_rate_program(template: Any) -> Program:
     """Return the program of dS/dt, of q and dq/dt."""
 
-    def columns(joint: Joint, q: Scalars) -> dict[str, list[Any]]:
+    def columns(joint: Any, q: Scalars) -> dict[str, list[Any]]:
         return {"subspace": [e for column in joint.motion_subspace(q) for e in column.scalars()]}
 
     return jacobian_vector_product(joint_program("subspace", template, columns, q=template.nq), ["q"])

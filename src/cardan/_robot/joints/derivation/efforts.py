@@ -9,7 +9,7 @@ is, or the step is unstable where it is stiff: a diagonal of such sums is never 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from cardan._algebra.errors import JointError, TraceError
 from cardan._algebra.scalar import absolute
@@ -18,11 +18,7 @@ from cardan._compiler.program import Array, Graph, Program
 from cardan._compiler.program.autodiff import assemble, pushforward
 from cardan._compiler.program.replay import replay
 from cardan._robot.joints.derivation.derived import directions
-from cardan._robot.joints.derivation.kept import kept
-from cardan._robot.joints.derivation.parameters import given, joint_program, opened
-
-if TYPE_CHECKING:
-    from cardan._robot.joints.joint import Joint
+from cardan._robot.joints.derivation.programs import given, joint_program, kept, opened
 
 
 class Efforts(NamedTuple):
@@ -33,7 +29,7 @@ class Efforts(NamedTuple):
     damping: list[Scalar]
 
 
-def linearised_efforts(joint: Joint, q: Sequence[Scalar], v: Sequence[Scalar]) -> Efforts:
+def linearised_efforts(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> Efforts:
     """Return the efforts of a joint at a state, and their slopes."""
     template, parameters = opened(joint)
     program = _linearised(template)
@@ -43,7 +39,7 @@ def linearised_efforts(joint: Joint, q: Sequence[Scalar], v: Sequence[Scalar]) -
 
 
 @kept("efforts")
-def _linearised(template: Joint) -> Program:
+def _linearised(template: Any) -> Program:
     efforts = _efforts(template)
     graph = Graph()
     symbols = graph.symbols(efforts.inputs)
@@ -63,8 +59,8 @@ def _fall(slopes: Mapping[int, Any], along: Iterable[int], own: int) -> Any:
     return sum(across, -slopes.get(own, 0.0))
 
 
-def _efforts(template: Joint) -> Program:
-    def entries(joint: Joint, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+def _efforts(template: Any) -> Program:
+    def entries(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, list[Scalar]]:
         return {"efforts": list(joint.efforts(q, v))}
 
     try:

@@ -1,40 +1,50 @@
-"""Joints whose parameters are symbols: taken apart into a joint with empty slots and the scalars that belong there.
+"""Programs of a joint: traced with its parameters as numbers or symbols, and kept for the next joint of its kind.
 
-Programs derived from a joint are kept by the joint. One with symbols among its parameters belongs to one trace alone;
-the same joint with slots in their place stands for all of them, and its programs begin with what belongs there.
+A joint with symbols among its parameters belongs to one trace alone. The same joint with slots in their place stands
+for all of them: programs are made of that, and begin with the scalars that belong in the slots.
+
+Programs are kept by what the joint is made of. A joint of cardan's own is known by its parameters. What a user's method
+does may change beside them, with a class attribute or a constant of a notebook. So the method is traced, which takes a
+small part of the time of deriving from it, and what it writes now tells whether what was derived before still holds.
+
+Here and in the other modules of this folder a joint is `Any`: the module of `Joint` imports them.
 """
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+import functools
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.by_fields import ByFields
-from cardan._algebra.content import attributes
+from cardan._algebra.content import attributes, content_of
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import is_symbol
-from cardan._algebra.spatial import Scalar
+from cardan._algebra.spatial import SE3, Scalar
 from cardan._compiler.program import Array, Program, trace
+from cardan._compiler.targets.runner import Outline
 
-if TYPE_CHECKING:
-    from cardan._robot.joints.joint import Joint
+T = TypeVar("T")
 
-Leaf = Callable[[Any], Any]
+MOST = 1024
+"""Results of one function that are kept: a robot has dozens of joints, of which most are alike."""
+
+# --- slots in place of symbols ---
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Slot(ByFields):
-    """Where the k-th symbol stood."""
+class EmptySlot(ByFields):
+    """Where the k-th symbol was."""
 
     k: int
 
 
-def opened(joint: Joint) -> tuple[Joint, tuple[Scalar, ...]]:
+def opened(joint: Any) -> tuple[Any, tuple[Scalar, ...]]:
     """Return the joint with slots in place of its symbols, and these; a joint of numbers is returned as it is."""
     found: list[Scalar] = []
 
@@ -42,38 +52,38 @@ def opened(joint: Joint) -> tuple[Joint, tuple[Scalar, ...]]:
         if not is_symbol(leaf):
             return leaf
         found.append(leaf)
-        return Slot(len(found) - 1)
+        return EmptySlot(len(found) - 1)
 
     template = _mapped(joint, open_leaf)
     return (template, tuple(found)) if found else (joint, ())
 
 
-def filled(template: Joint, scalars: Sequence[Scalar]) -> Joint:
+def filled(template: Any, scalars: Sequence[Scalar]) -> Any:
     """Return the joint with scalars in its slots."""
-    return _mapped(template, lambda leaf: scalars[leaf.k] if type(leaf) is Slot else leaf)
+    return _mapped(template, lambda leaf: scalars[leaf.k] if type(leaf) is EmptySlot else leaf)
 
 
-def slots(template: Joint) -> int:
+def slots(template: Any) -> int:
     """Return the number of slots."""
     count = 0
 
     def see(leaf: Any) -> Any:
         nonlocal count
-        count += type(leaf) is Slot
+        count += type(leaf) is EmptySlot
         return leaf
 
     _mapped(template, see)
     return count
 
 
-def inputs(template: Joint, **sizes: int) -> tuple[Array, ...]:
+def inputs(template: Any, **sizes: int) -> tuple[Array, ...]:
     """Return the inputs of a joint's program: the scalars in its slots, if it has any, and vectors."""
     count = slots(template)
     own = (Array("parameters", (count,)),) if count else ()
     return (*own, *(Array(name, (size,)) for name, size in sizes.items()))
 
 
-def given(template: Joint, symbols: Sequence[Scalar], *sizes: int) -> tuple[Joint, int, list[Any]]:
+def given(template: Any, symbols: Sequence[Scalar], *sizes: int) -> tuple[Any, int, list[Any]]:
     """Return the joint with its slots filled, how many symbols that took, and the vectors that follow."""
     count = slots(template)
     joint = filled(template, symbols[:count]) if count else template
@@ -90,7 +100,7 @@ def split(numbers: Sequence[Any], *sizes: int) -> list[Any]:
 
 
 def joint_program(
-    name: str, template: Joint, results: Callable[..., Mapping[str, Sequence[Any] | np.ndarray]], **sizes: int
+    name: str, template: Any, results: Callable[..., Mapping[str, Sequence[Any] | np.ndarray]], **sizes: int
 ) -> Program:
     """Return the program of what a function of the joint, its slots filled, and vectors of some sizes returns."""
 
@@ -101,7 +111,69 @@ def joint_program(
     return trace(name, of_symbols, inputs(template, **sizes))
 
 
-def parameter(joint: Joint, path: str) -> np.ndarray:
+def pose_entries(X: SE3) -> list[Any]:
+    """Return the twelve entries of a pose, rotation first."""
+    return [*X.rotation.entries(), *X.translation]
+
+
+# --- kept by joint ---
+
+
+def kept(*methods: str) -> Callable[[Callable[[Any], T]], Callable[[Any], T]]:
+    """Make a function of a joint remember its results.
+
+    Args:
+        methods: of the joint's, those the results depend on: keys of `_WRITTEN`.
+    """
+
+    def decorate(make: Callable[[Any], T]) -> Callable[[Any], T]:
+        results: dict[Hashable, T] = {}
+
+        def of(joint: Any) -> T:
+            key = _known_by(joint, methods)
+            if key is None:
+                return make(joint)
+            if key not in results:
+                if len(results) >= MOST:
+                    results.clear()
+                results[key] = make(joint)
+            return results[key]
+
+        return functools.wraps(make)(of)
+
+    return decorate
+
+
+def _known_by(joint: Any, methods: Sequence[str]) -> Hashable:
+    """Return what a joint is known by; None if its parameters cannot be read, or its methods not be traced."""
+    try:
+        content = content_of(joint)
+        if content.digest:  # a class of cardan's own: its code does not change
+            return content, ()
+        written = [joint_program(m, joint, _WRITTEN[m], q=joint.nq, v=joint.nv) for m in methods if joint._has_own(m)]
+    except Exception:  # the joint's code may raise anything; who derives something from it will say what
+        return None
+    return content, tuple(Outline.of(program).digest for program in written)
+
+
+def _pose(joint: Any, q: Any, v: Any) -> dict[str, Any]:
+    rates = joint.velocity_to_configuration_derivative(q, v)  # the manifold may be a user's, too
+    return {"pose": pose_entries(joint.transform(q)), "rates": rates}
+
+
+_WRITTEN: dict[str, Callable[..., dict[str, Any]]] = {
+    "transform": _pose,
+    "motion_subspace": lambda joint, q, v: {"S": [e for s in joint.motion_subspace(q) for e in s.scalars()]},
+    "bias": lambda joint, q, v: {"bias": joint.bias(q, v).scalars()},
+    "efforts": lambda joint, q, v: {"efforts": joint.efforts(q, v)},
+}
+"""What each method writes, as a program of q and v."""
+
+
+# --- parameters by name ---
+
+
+def parameter(joint: Any, path: str) -> np.ndarray:
     """Return a parameter made of numbers.
 
     Args:
@@ -123,7 +195,7 @@ def parameter(joint: Joint, path: str) -> np.ndarray:
     raise ParameterError(f"parameter {path!r} of {type(joint).__name__}", got=value, expected=expected)
 
 
-def with_parameter(joint: Joint, path: str, array: Any) -> Joint:
+def with_parameter(joint: Any, path: str, array: Any) -> Any:
     """Return the joint with other scalars for a parameter, unchecked: the joint's own constructor does not run."""
     head, _, rest = path.partition(".")
     return _with(joint, head, rest, np.asarray(array, dtype=object))
@@ -142,7 +214,7 @@ def _with(thing: Any, head: str, rest: str, array: np.ndarray) -> Any:
     return replaced(thing, **{head: new})
 
 
-def _step(joint: Joint, path: str, thing: Any, step: str) -> Any:
+def _step(joint: Any, path: str, thing: Any, step: str) -> Any:
     try:
         return _get(thing, step)
     except (AttributeError, ValueError, IndexError):
@@ -161,7 +233,7 @@ def _is_settable(owner: Any, name: str) -> bool:
     return name in attributes(owner)
 
 
-def _mapped(thing: Any, leaf: Leaf) -> Any:
+def _mapped(thing: Any, leaf: Callable[[Any], Any]) -> Any:
     """Return a joint or a part of one with its leaves replaced; parts without change are the same objects."""
     if isinstance(thing, (tuple, list)):
         parts = [_mapped(e, leaf) for e in thing]
@@ -177,7 +249,7 @@ def _mapped(thing: Any, leaf: Leaf) -> Any:
 
 def _own_parts(thing: Any) -> dict[str, Any] | None:
     """Return what a dataclass or a joint is made of; None for a leaf."""
-    if dataclasses.is_dataclass(thing) and not isinstance(thing, (type, Slot)):
+    if dataclasses.is_dataclass(thing) and not isinstance(thing, (type, EmptySlot)):
         return {f.name: getattr(thing, f.name) for f in dataclasses.fields(thing)}
     is_joint = hasattr(thing, "motion_subspace") and not isinstance(thing, type)
     return thing.parameters() if is_joint else None  # pyright: ignore[reportAttributeAccessIssue] -- a joint has them
