@@ -161,9 +161,7 @@ def test_a_mechanism_with_everything_comes_back():
 
 def test_what_a_robot_is_made_of_is_what_is_written():
     """Whoever adds a field to a record has to say how it is written."""
-    schema = json.loads(
-        (Path(cardan.__file__).parent / "_reach/formats/json/robot.schema.json").read_text()
-    )
+    schema = json.loads((Path(cardan.__file__).parent / "_reach/formats/json/robot.schema.json").read_text())
     kinds = {Body: "body", Connection: "connection", Frame: "frame", Shape: "shape", Limits: "limits"}
     kinds |= {Actuator: "actuator", Group: "group", Configuration: "configuration"}
     for kind, name in kinds.items():

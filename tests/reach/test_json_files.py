@@ -470,9 +470,7 @@ def test_the_documentation_runs_and_its_example_is_what_is_written(tmp_path, mon
 
 def schema_validator():
     jsonschema = pytest.importorskip("jsonschema")
-    schema = json.loads(
-        (Path(cardan.__file__).parent / "_reach/formats/json/robot.schema.json").read_text()
-    )
+    schema = json.loads((Path(cardan.__file__).parent / "_reach/formats/json/robot.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 

@@ -15,9 +15,8 @@ from cardan._algebra.errors import MechanismError, ParameterError, UnknownNameEr
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._robot.joints import Fixed, Joint, Limits, Mimic
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame
-from cardan._robot.model.layout import resolve_mimics
-from cardan._robot.model.locking import WITHOUT_MOTION
-from cardan._robot.model.locking import locked as locked_joints
+from cardan._robot.model.layout import WITHOUT_MOTION, resolve_mimics
+from cardan._robot.model.layout import locked as locked_joints
 
 
 class Parts(NamedTuple):

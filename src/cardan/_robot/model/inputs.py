@@ -4,6 +4,7 @@
     tau = cardan.inverse_dynamics(varied, q, v, a, mass=masses, radii=radii)
 
 A function traced for such a model is traced on `with_constants(model, values)`: the same tree, with symbols in it.
+(A model is `Any` here: the module of `Model` imports this one.)
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +23,7 @@ from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.joints.derivation.derived import rates_program, subspace_program
 from cardan._robot.joints.derivation.programs import EmptySlot, parameter, replaced, with_parameter
-
-if TYPE_CHECKING:
-    from cardan._robot.model.model import Model
-    from cardan._robot.records import Body, Connection
+from cardan._robot.records import Body, Connection
 
 INERTIAL: dict[str, tuple[int, ...]] = {"mass": (), "com": (3,), "inertia": (3, 3), "inertial_parameters": (10,)}
 """Constants of a body: mass [kg], centre of mass [m] and inertia about it [kg m^2] in body axes; or, instead of the
@@ -77,34 +75,29 @@ class Input(ByFields):
         return self.constant in (*POSES, "frame_pose", "pose")
 
 
-def find_inputs(model: Model, names: tuple[str, ...], owned: Mapping[str, Any]) -> dict[str, Input]:
-    """Return the inputs asked for, by name, after those the model has.
-
-    Raises:
-        UnknownNameError, ParameterError: for a constant or owner that does not exist, one that is asked for twice.
-    """
-    found = dict(model.inputs)
+def find_inputs(model: Any, names: tuple[str, ...], owned: Mapping[str, Any]) -> dict[str, Input]:
+    """Return the inputs asked for, by name, after those the model has; raise if one does not exist, or twice."""
+    given: list[Input] = []
     for name in names:
         if name not in OF_ALL:
             hint = "a parameter of one joint is asked for as radii=('joint', 'radii')"
             raise UnknownNameError("constant", name, OF_ALL, where=f"with_inputs; {hint}")
-        _add(found, Input(name, name, None, _nominal_of_all(model, name).shape))
+        given.append(Input(name, name, None, _nominal_of_all(model, name).shape))
     for name, pair in owned.items():
         if not isinstance(pair, tuple) or len(pair) != 2 or not all(isinstance(e, str) for e in pair):
             raise ParameterError(f"input {name!r}", got=pair, expected="(owner, constant), such as ('link7', 'mass')")
         owner, constant = pair
-        _add(found, Input(name, constant, owner, _nominal_of_one(model, owner, constant).shape))
+        given.append(Input(name, constant, owner, _nominal_of_one(model, owner, constant).shape))
+    found = dict(model.inputs)
+    for new in given:
+        if new.name in found:
+            raise ParameterError(f"input {new.name!r}", got="it twice", expected="each name once")
+        found[new.name] = new
     _check_disjoint(model, found)
     return found
 
 
-def _add(found: dict[str, Input], given: Input) -> None:
-    if given.name in found:
-        raise ParameterError(f"input {given.name!r}", got="it twice", expected="each name once")
-    found[given.name] = given
-
-
-def _check_disjoint(model: Model, found: Mapping[str, Input]) -> None:
+def _check_disjoint(model: Any, found: Mapping[str, Input]) -> None:
     """Raise where two inputs say the same thing."""
     said: dict[tuple[str, str], str] = {}
     for given in found.values():
@@ -117,7 +110,7 @@ def _check_disjoint(model: Model, found: Mapping[str, Input]) -> None:
                 said[key] = given.name
 
 
-def _owners(model: Model, given: Input) -> tuple[str, ...]:
+def _owners(model: Any, given: Input) -> tuple[str, ...]:
     if given.owner is not None:
         return (given.owner,)
     if given.constant in INERTIAL:
@@ -137,14 +130,14 @@ def _own_constant(given: Input) -> str:
 # --- what the model says itself ---
 
 
-def nominal(model: Model, given: Input) -> np.ndarray:
+def nominal(model: Any, given: Input) -> np.ndarray:
     """Return the model's own value of a constant, in the shape of the input."""
     if given.owner is None:
         return _nominal_of_all(model, given.constant)
     return _nominal_of_one(model, given.owner, given.constant)
 
 
-def _nominal_of_all(model: Model, constant: str) -> np.ndarray:
+def _nominal_of_all(model: Any, constant: str) -> np.ndarray:
     if constant in INERTIAL:
         rows = [_inertial(b.inertia, constant) for b in model.bodies]
         array = np.array(rows, dtype=float).reshape(len(rows), *INERTIAL[constant])
@@ -159,7 +152,7 @@ def _nominal_of_all(model: Model, constant: str) -> np.ndarray:
     return np.array([e for c in owners for e in _along_v(c, constant)], dtype=float)
 
 
-def _nominal_of_one(model: Model, owner: str, constant: str) -> np.ndarray:
+def _nominal_of_one(model: Any, owner: str, constant: str) -> np.ndarray:
     if constant in INERTIAL:
         return np.array(_inertial(model.body(owner).inertia, constant), dtype=float)
     if constant == "pose":
@@ -174,7 +167,7 @@ def _nominal_of_one(model: Model, owner: str, constant: str) -> np.ndarray:
     if constant in ALONG_V:
         return np.array(_along_v(connection, constant), dtype=float)
     own = parameter(connection.joint, constant)
-    _check_open(connection, constant)
+    _check_open(connection, constant, own)
     return own
 
 
@@ -182,9 +175,8 @@ def _along_v(c: Connection, constant: str) -> tuple[float, ...]:
     return getattr(c.limits, LIMITS[constant]) if constant in LIMITS else getattr(c, constant)
 
 
-def _check_open(connection: Connection, constant: str) -> None:
-    """Raise where a joint's own code cannot do with a symbol for a parameter."""
-    array = parameter(connection.joint, constant)
+def _check_open(connection: Connection, constant: str, array: np.ndarray) -> None:
+    """Raise if a joint's own code cannot do with symbols in place of an array of parameters."""
     slots = np.array([EmptySlot(k) for k in range(array.size)], dtype=object).reshape(array.shape)
     template = with_parameter(connection.joint, constant, slots)
     try:
@@ -215,7 +207,7 @@ def _matrices(poses: list[SE3]) -> np.ndarray:
 # --- other values in their place ---
 
 
-def with_constants(model: Model, values: Mapping[str, np.ndarray]) -> Model:
+def with_constants(model: Any, values: Mapping[str, np.ndarray]) -> Any:
     """Return the model with the inputs' values in it, numbers or symbols, which nobody checks.
 
     The values are taken as they are: axes must have unit length, poses must be rigid.
@@ -231,7 +223,7 @@ def with_constants(model: Model, values: Mapping[str, np.ndarray]) -> Model:
     return twin if gravity is None else replaced(twin, gravity=Vector3(*gravity))
 
 
-def with_numbers(model: Model, values: Mapping[str, Any]) -> Model:
+def with_numbers(model: Any, values: Mapping[str, Any]) -> Any:
     """Return the model with checked numbers for some of its inputs, which are inputs no longer."""
     arrays: dict[str, np.ndarray] = {}
     for name, value in values.items():
@@ -261,7 +253,7 @@ def _checked_joint(joint: Joint) -> Joint:
     return replace(joint) if is_dataclass(joint) else joint
 
 
-def _spread(model: Model, values: Mapping[str, np.ndarray]) -> Values:
+def _spread(model: Any, values: Mapping[str, np.ndarray]) -> Values:
     """Return the inputs' values by owner and constant."""
     found: Values = {}
     for name, value in values.items():

@@ -19,12 +19,10 @@ from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import inputs as constants
 from cardan._robot.model import layout
 from cardan._robot.model.annotations import Annotations, kinds_of
-from cardan._robot.model.frame_words import meant_by
 from cardan._robot.model.inputs import Input
-from cardan._robot.model.locking import locked
 from cardan._robot.model.node import Attachment, Node
 from cardan._robot.model.start import start_configuration
-from cardan._robot.model.table import layout_table
+from cardan._robot.model.table import layout_table, meant_by
 from cardan._robot.records import EARTH_GRAVITY, WORLD, Actuator, Body, Connection, Frame, Group, checked_gravity
 from cardan._robot.registered import render
 
@@ -59,6 +57,13 @@ class Model(Explained, metaclass=ExplainedType):
         annotations: shapes, actuators, groups, named configurations and disabled contacts, which the dynamics does not
             read.
 
+    Throughout:
+        joint: name of a joint.
+        body: name of a body.
+        frame: name of a body or frame.
+        shape: leading dimensions.
+        seed: of `numpy.random.default_rng`; the same seed gives the same configurations.
+
     Raises:
         MechanismError: if bodies and joints do not form a forest on the world.
         DuplicateNameError, UnknownNameError: if a name is used twice, or not defined.
@@ -69,6 +74,24 @@ class Model(Explained, metaclass=ExplainedType):
         >>> arm.joint_names[:2], "tool" in arm.frame_names
         (('root', 'joint1'), True)
         >>> pair = arm.neutral(), arm.random_configuration((100,), seed=0)
+        >>> arm.q_slice("joint3"), arm.v_slice("joint3")
+        (slice(2, 3, None), slice(2, 3, None))
+        >>> arm.connection("joint3").child, arm.joint("joint3").nv, arm.attachment("tool").node
+        ('upper_arm_roll', 1, 6)
+        >>> arm.body("upper_arm_roll").inertia.mass > 0.0, arm.world_inertia().mass > 0.0
+        (True, True)
+        >>> len(arm.passive("damping")), arm.inertial_parameters().shape
+        (7, (90,))
+        >>> arm.with_gravity((0.0, 0.0, -1.62)).gravity
+        (0.0, 0.0, -1.62)
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> len(linkage.closures), len(linkage.spanning_tree().closures)
+        (1, 0)
+        >>> varied = arm.with_inputs("gravity")
+        >>> varied.input_values()
+        {'gravity': array([ 0.  ,  0.  , -9.81])}
+        >>> varied.filled_with({"gravity": (0.0, 0.0, -1.62)}).gravity
+        (0.0, 0.0, -1.62)
 
     Peers: Pinocchio `Model`.
     """
@@ -170,27 +193,11 @@ class Model(Explained, metaclass=ExplainedType):
         return tuple(self.attachments)
 
     def q_slice(self, joint: str) -> slice:
-        """Return where the joint's coordinates are in q; empty for fixed and mimic joints.
-
-        Args:
-            joint: its name.
-
-        Examples:
-            >>> arm.q_slice("joint3")
-            slice(2, 3, None)
-        """
+        """Return where the joint's coordinates are in q; empty for fixed and mimic joints."""
         return self._slices(joint)[0]
 
     def v_slice(self, joint: str) -> slice:
-        """Return where the joint's velocities are in v; empty for fixed and mimic joints.
-
-        Args:
-            joint: its name.
-
-        Examples:
-            >>> arm.v_slice("joint3")
-            slice(2, 3, None)
-        """
+        """Return where the joint's velocities are in v; empty for fixed and mimic joints."""
         return self._slices(joint)[1]
 
     def _slices(self, joint: str) -> tuple[slice, slice]:
@@ -198,58 +205,24 @@ class Model(Explained, metaclass=ExplainedType):
         return self.slices[joint]
 
     def connection(self, joint: str) -> Connection:
-        """Return the joint with its bodies, poses and limits.
-
-        Args:
-            joint: its name.
-
-        Examples:
-            >>> arm.connection("joint3").child
-            'upper_arm_roll'
-        """
+        """Return the joint with its bodies, poses and limits."""
         self._slices(joint)
         return next(c for c in self.connections if c.name == joint)
 
     def joint(self, joint: str) -> Joint:
-        """Return the joint itself.
-
-        Args:
-            joint: its name.
-
-        Examples:
-            >>> arm.joint("joint3").nv
-            1
-        """
+        """Return the joint itself."""
         return self.connection(joint).joint
 
     def body(self, body: str) -> Body:
-        """Return a body.
-
-        Args:
-            body: its name.
-
-        Raises:
-            UnknownNameError: if there is none.
-
-        Examples:
-            >>> arm.body("upper_arm_roll").inertia.mass > 0.0
-            True
-        """
+        """Return a body, or raise `UnknownNameError`."""
         check_known("body", body, self.body_names, f"model {self.name!r}")
         return next(b for b in self.bodies if b.name == body)
 
     def attachment(self, frame: str) -> Attachment:
         """Return where a body or frame rides: its node, and its pose in the node's frame.
 
-        Args:
-            frame: name of a body or frame.
-
         Raises:
-            UnknownNameError: if there is none.
-
-        Examples:
-            >>> arm.attachment("tool").node
-            6
+            UnknownNameError: if there is no such frame.
         """
         if not isinstance(frame, str) or frame not in self.attachments:
             hint = meant_by(frame, self.connections)
@@ -323,10 +296,6 @@ class Model(Explained, metaclass=ExplainedType):
 
         Unlimited angles are uniform in [-pi, pi], unlimited lengths in [-1, 1] m, orientations uniform.
 
-        Args:
-            shape: leading dimensions.
-            seed: of `numpy.random.default_rng`; the same seed gives the same configurations.
-
         Peers: Pinocchio `randomConfiguration`, RigidBodyDynamics.jl `rand_configuration`.
         """
         size = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
@@ -385,10 +354,6 @@ class Model(Explained, metaclass=ExplainedType):
         Returns:
             By velocity: armature [kg m^2, kg], damping [N m s/rad, N s/m], friction [N m, N], stiffness [N m/rad, N/m],
             rest [rad, m].
-
-        Examples:
-            >>> len(arm.passive("damping"))
-            7
         """
         if name == "spring_rest":
             return layout.rest_along_v(self.nodes, self.nv)
@@ -405,12 +370,7 @@ class Model(Explained, metaclass=ExplainedType):
         return sum((b.inertia.mass for b in self.bodies if b.inertia is not None), 0.0)
 
     def world_inertia(self) -> Inertia:
-        """Return the inertia of the bodies fixed on the world, in the world frame.
-
-        Examples:
-            >>> arm.world_inertia().mass >= 0.0
-            True
-        """
+        """Return the inertia of the bodies fixed on the world, in the world frame."""
         total = Inertia.zero()
         for body in self.bodies:
             at = self.attachments[body.name]
@@ -419,14 +379,7 @@ class Model(Explained, metaclass=ExplainedType):
         return total
 
     def inertial_parameters(self) -> np.ndarray:
-        """Return ten parameters a body [kg, kg m, kg m^2], shape (10 nbodies,), bodies as in `body_names`.
-
-        Those of one body are as `Inertia.parameters` has them.
-
-        Examples:
-            >>> arm.inertial_parameters().shape == (10 * arm.nbodies,)
-            True
-        """
+        """Return the `Inertia.parameters` [kg, kg m, kg m^2] of all bodies, as in `body_names`: (10 nbodies,)."""
         rows = [(b.inertia or Inertia.zero()).parameters() for b in self.bodies]
         return np.array(rows, dtype=float).reshape(-1)
 
@@ -437,21 +390,11 @@ class Model(Explained, metaclass=ExplainedType):
 
         Args:
             gravity: [m/s^2], in world axes.
-
-        Examples:
-            >>> arm.with_gravity((0.0, 0.0, -1.62)).gravity
-            (0.0, 0.0, -1.62)
         """
         return replace(self, gravity=gravity)
 
     def spanning_tree(self) -> Model:
-        """Return the model without the joints that close loops: the tree alone, with the same coordinates.
-
-        Examples:
-            >>> linkage = cardan.robots.four_bar().model()
-            >>> len(linkage.closures), len(linkage.spanning_tree().closures)
-            (1, 0)
-        """
+        """Return the model without the joints that close loops: the tree alone, with the same coordinates."""
         closing = [c.name for c in self.closures]
         return replace(self, closures=(), annotations=self.annotations.without(joints=closing))
 
@@ -472,15 +415,11 @@ class Model(Explained, metaclass=ExplainedType):
                 `"parent_pose"`, `"child_pose"`, (joints, 4, 4); `"frame_pose"`, (frames, 4, 4); `"armature"`,
                 `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, `"spring_stiffness"`,
                 `"spring_rest"`, `"lower"`, `"upper"`, `"effort_lower"`, `"effort_upper"`, (nv,); `"gravity"`, (3,).
-            owned: constants of one body, joint or frame by a name of your choice: `name=(owner, constant)`, the
-                constant one of `"mass"`, `"com"`, `"inertia"`, `"inertial_parameters"` (10,), `"parent_pose"`,
-                `"child_pose"`, `"pose"` (of a frame), `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`,
-                `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`, `"lower"`, `"upper"`, `"effort_lower"`,
-                `"effort_upper"`, or a parameter of the joint such as `"radii"` (`"joint.radii"` for a joint within a
-                `Reversed`).
+            owned: constants of one body, joint or frame by a name of your choice: `name=(owner, constant)`. The
+                constant is one of those above but gravity, `"pose"` of a frame (for `"frame_pose"`), or a parameter of
+                the joint such as `"radii"` (`"joint.radii"` for a joint within a `Reversed`).
 
         Values are taken as they are given: poses must be rigid, axes of unit length, masses not negative. A derivative
-
         by poses is along six directions each, X exp(twist).
 
         Returns:
@@ -498,12 +437,7 @@ class Model(Explained, metaclass=ExplainedType):
         return cast("ModelWithInputs", replace(self, inputs=constants.find_inputs(self, names, owned)))
 
     def input_values(self) -> dict[str, np.ndarray]:
-        """Return the model's own values of what `with_inputs` made inputs, by name [in its unit, see `with_inputs`].
-
-        Examples:
-            >>> arm.with_inputs("gravity").input_values()
-            {'gravity': array([ 0.  ,  0.  , -9.81])}
-        """
+        """Return the model's own values of what `with_inputs` made inputs, by name [in its unit, see `with_inputs`]."""
         return {name: constants.nominal(self, given) for name, given in self.inputs.items()}
 
     def with_values(self, **values: Any) -> Model:
@@ -530,11 +464,6 @@ class Model(Explained, metaclass=ExplainedType):
 
         Args:
             values: of each of its inputs, by name.
-
-        Examples:
-            >>> varied = arm.with_inputs("gravity")
-            >>> varied.filled_with({"gravity": (0.0, 0.0, -1.62)}).gravity
-            (0.0, 0.0, -1.62)
         """
         return constants.with_constants(self, values)
 
@@ -557,7 +486,7 @@ class Model(Explained, metaclass=ExplainedType):
         """
         if self.inputs:
             raise MechanismError(f"model {self.name!r} has inputs ({', '.join(self.inputs)}): lock, then with_inputs.")
-        joints = locked(self.connections, configurations)
+        joints = layout.locked(self.connections, configurations)
         still = [new.name for new, old in zip(joints, self.connections, strict=True) if new is not old]
         return replace(self, connections=joints, annotations=self.annotations.without(still=still))
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from cardan._robot.joints import Mimic
 from cardan._robot.joints.domain import moved_within
 from cardan._robot.records import Configuration
-
-if TYPE_CHECKING:
-    from cardan._robot.model.model import Model
 
 STARTS = ("qpos0", "initial")
 """Configurations that say where a robot begins: those of MJCF files; one's own and those of USD files, which win."""
@@ -24,7 +21,7 @@ def said_start(configurations: Iterable[Configuration]) -> dict[str, tuple[float
     return {joint: own for name in STARTS for joint, own in by_name.get(name, {}).items()}
 
 
-def start_configuration(model: Model) -> np.ndarray:
+def start_configuration(model: Any) -> np.ndarray:
     """Return where a robot begins, shape (nq,); see `Model.start_configuration`."""
     q, closing = model.neutral(), _in_loops(model)
     said = said_start(model.annotations.configurations)
@@ -37,7 +34,7 @@ def start_configuration(model: Model) -> np.ndarray:
     return q
 
 
-def _in_loops(model: Model) -> set[int]:
+def _in_loops(model: Any) -> set[int]:
     """Return the indices in q of the joints that loops hang on: they close where their bodies are drawn."""
     found: set[int] = set()
     for c in model.closures:
@@ -46,7 +43,7 @@ def _in_loops(model: Model) -> set[int]:
     return found
 
 
-def _path(model: Model, body: str) -> set[int]:
+def _path(model: Any, body: str) -> set[int]:
     node, path = model.attachment(body).node, set()
     while node >= 0:
         path.add(node)
