@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,13 @@ def narrowed(joint: Any, limits: Limits | None = None) -> tuple[np.ndarray, np.n
     """Return the lower and upper positions, shape (nv,), that both a joint's domain and limits allow.
 
     Raises:
-        ParameterError: if there are none, or for limits that are something else.
+        ParameterError: if there are no such positions, or limits are something else.
     """
     own: Any
     given: Any
     name = type(joint).__name__
-    asked = checked_limits(f"limits of {name}", limits)
-    own, given = (bounds.resolved(joint.nv, name) for bounds in (_domain(joint), asked))
+    checked = checked_limits(f"limits of {name}", limits)
+    own, given = (bounds.resolved(joint.nv, name) for bounds in (_domain(joint), checked))
     lower, upper = np.maximum(own.lower, given.lower), np.minimum(own.upper, given.upper)
     if (lower > upper).any():
         expected = f"positions of its domain, {own.lower} to {own.upper}"
@@ -39,11 +40,7 @@ def narrowed(joint: Any, limits: Limits | None = None) -> tuple[np.ndarray, np.n
 
 
 def limits_within(joint: Any, limits: Limits, name: str) -> Limits:
-    """Return a joint's limits, its domain's where there is none.
-
-    Raises:
-        ParameterError: for a limit beyond the domain.
-    """
+    """Return a joint's limits, its domain's if there is no limit; raise `ParameterError` for one beyond the domain."""
     own = _domain(joint).resolved(joint.nv, name)
     kept = {}
     for side, sign in (("lower", -1.0), ("upper", 1.0)):
@@ -52,8 +49,7 @@ def limits_within(joint: Any, limits: Limits, name: str) -> Limits:
             expected = f"at {'least' if sign < 0 else 'most'} {tuple(bound)}, where the domain of the joint ends"
             raise ParameterError(f"limits of joint {name!r}: {side}", got=tuple(given), expected=expected)
         kept[side] = [x if np.isfinite(x) else b for x, b in zip(given, bound, strict=True)]
-    others = {key: getattr(limits, key) for key in limits.__slots__ if key not in kept}
-    return Limits(**kept, **others)
+    return replace(limits, **kept)
 
 
 def neutral_within(joint: Any) -> tuple[float, ...]:
@@ -65,16 +61,11 @@ def neutral_within(joint: Any) -> tuple[float, ...]:
 def moved_within(manifold: Manifold, q: Sequence[float], lower: np.ndarray, upper: np.ndarray) -> Sequence[float]:
     """Return a joint's coordinates as they are, or with those beyond their bounds in the middle of these."""
     values = [float(e) for e in manifold.limit_coordinates(tuple(q))]
-    allowed = [_allowed(*each) for each in zip(values, lower.tolist(), upper.tolist(), strict=True)]
+    allowed = []
+    for value, low, high in zip(values, lower.tolist(), upper.tolist(), strict=True):
+        is_between = math.isfinite(low) and math.isfinite(high) and not low <= value <= high
+        allowed.append(0.5 * low + 0.5 * high if is_between else max(min(value, high), low))
     return q if allowed == values else configuration_of(manifold, allowed)
-
-
-def _allowed(value: float, lower: float, upper: float) -> float:
-    """Return a value within limits as it is; of others the middle of the limits, or the one limit there is."""
-    if lower <= value <= upper:
-        return value
-    both = math.isfinite(lower) and math.isfinite(upper)
-    return 0.5 * lower + 0.5 * upper if both else max(min(value, upper), lower)
 
 
 def is_bounded(joint: Any) -> bool:
@@ -84,11 +75,7 @@ def is_bounded(joint: Any) -> bool:
 
 
 def _domain(joint: Any) -> Limits:
-    """Return a joint's domain.
-
-    Raises:
-        ParameterError: if it is something else.
-    """
+    """Return a joint's domain, or raise `ParameterError` if it is something else."""
     if not isinstance(joint.domain, Limits):
         expected = "positions as cardan.Limits(lower=[...], upper=[...])"
         raise ParameterError(f"domain of {type(joint).__name__}", got=joint.domain, expected=expected)

@@ -22,11 +22,13 @@ import numpy as np
 from cardan._algebra.arrays.elimination import solved_positive
 from cardan._algebra.errors import ReachError
 from cardan._algebra.scalar import is_symbol, where
-from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3, log_se3
+from cardan._algebra.spatial import SE3, Motion, Scalar, log_se3
 from cardan._robot.joints.domain import kept_within
 
 STARTS = 12
+"""Configurations a search on numbers begins at, one after the other, until one arrives."""
 STEPS = 60
+"""Steps from each of them; most searches arrive in fewer than ten."""
 STEPS_NEAR = 6
 """Steps of a search written out, from a configuration near by: from 0.1 rad away four arrive."""
 STEPS_FAR = 16
@@ -63,7 +65,10 @@ def _written_out(joint: Any, X: SE3, near: Sequence[Scalar] | None) -> tuple[Sca
         return _descended(joint, X, near, STEPS_NEAR)
     starts = [_nearest_of_table(joint, X, k) for k in range((joint.nv + 1) // 2)]
     found = [_descended(joint, X, start, STEPS_FAR) for start in starts]
-    return found[0] if len(found) == 1 else _least(found, (_square(_offset(joint, X, q)) for q in found))
+    if len(found) == 1:
+        return found[0]
+    offsets = [_offset(joint, X, q) for q in found]
+    return _least(found, [_product(e, e) for e in offsets])
 
 
 def _descended(joint: Any, X: SE3, q: Sequence[Scalar], steps: int) -> tuple[Scalar, ...]:
@@ -87,10 +92,6 @@ def _offset(joint: Any, X: SE3, q: Sequence[Scalar]) -> Motion:
     return log_se3(joint.transform(tuple(q)).inverse() @ X)
 
 
-def _square(error: Motion) -> Scalar:
-    return _product(error, error)
-
-
 def _step(joint: Any, X: SE3, q: Sequence[Scalar]) -> list[Scalar]:
     """Return dq."""
     S, error = joint.motion_subspace(tuple(q)), _offset(joint, X, q)
@@ -109,19 +110,16 @@ def _nearest_of_table(joint: Any, X: SE3, seed: int) -> tuple[Scalar, ...]:
     """Return the configuration of a table with the least |R - R_k|^2 + |p - p_k|^2 / L^2, L its places' spread."""
     table = [joint.neutral(), *joint.random_configuration((TABLE - 1,), seed=seed).tolist()]
     poses = [joint.transform(tuple(q)) for q in table]
-    scale = _inverse_spread([P.translation for P in poses])
-    return _least(table, (_distance(X, P, scale) for P in poses))
+    first = poses[0].translation
+    square = sum(((P.translation - first).norm_squared() for P in poses), 0.0) * (1.0 / len(poses))
+    # If all places are one, their distance does not count; the inner guard keeps the division finite then.
+    scale = where(square > 0.0, 1.0 / where(square > 0.0, square, 1.0), 0.0)
 
+    def distance(P: SE3) -> Scalar:
+        turned = sum((a * b for a, b in zip(X.rotation.entries(), P.rotation.entries(), strict=True)), 0.0)
+        return (X.translation - P.translation).norm_squared() * scale - 2.0 * turned
 
-def _distance(X: SE3, P: SE3, scale: Scalar) -> Scalar:
-    turned = sum((a * b for a, b in zip(X.rotation.entries(), P.rotation.entries(), strict=True)), 0.0)
-    return (X.translation - P.translation).norm_squared() * scale - 2.0 * turned
-
-
-def _inverse_spread(places: Sequence[Vector3]) -> Scalar:
-    """Return one over the mean square of the distances from the first; 0 if all are one."""
-    square = sum(((p - places[0]).norm_squared() for p in places), 0.0) * (1.0 / len(places))
-    return where(square > 0.0, 1.0 / where(square > 0.0, square, 1.0), 0.0)
+    return _least(table, map(distance, poses))
 
 
 # --- on numbers ---

@@ -47,7 +47,9 @@ class Limits(ByFields):
             if value is not None:
                 object.__setattr__(self, name, _bounds(name, value))
         for low, high in (("lower", "upper"), ("velocity_lower", "velocity"), ("effort_lower", "effort")):
-            _check_order(low, getattr(self, low), high, getattr(self, high))
+            lower, upper = getattr(self, low) or (), getattr(self, high) or ()
+            if len(lower) == len(upper) and any(a > b for a, b in zip(lower, upper, strict=True)):
+                raise ParameterError(f"limits {low} and {high}", got=(lower, upper), expected=f"{low} <= {high}")
 
     def resolved(self, nv: int, joint: str = "joint") -> Limits:
         """Return the same limits with nv numbers everywhere, infinite where there is no limit.
@@ -64,19 +66,11 @@ class Limits(ByFields):
             if value is not None and len(value) != nv:
                 raise ParameterError(f"limits of {joint!r}: {name}", got=tuple(value), expected=f"{nv} numbers")
         unlimited = (math.inf,) * nv
-        upper, velocity, effort = self.upper or unlimited, self.velocity or unlimited, self.effort or unlimited
-        return Limits(
-            lower=self.lower or _negated(unlimited),
-            upper=upper,
-            velocity=velocity,
-            effort=effort,
-            velocity_lower=self.velocity_lower or _negated(velocity),
-            effort_lower=self.effort_lower or _negated(effort),
-        )
-
-
-def _negated(values: Sequence[float]) -> tuple[float, ...]:
-    return tuple(-v for v in values)
+        velocity, effort = self.velocity or unlimited, self.effort or unlimited
+        lower = self.lower or (-math.inf,) * nv
+        velocity_lower = self.velocity_lower or tuple(-e for e in velocity)
+        effort_lower = self.effort_lower or tuple(-e for e in effort)
+        return Limits(lower, self.upper or unlimited, velocity, effort, velocity_lower, effort_lower)
 
 
 def _bounds(name: str, value: Any) -> tuple[float, ...]:
@@ -89,19 +83,8 @@ def _bounds(name: str, value: Any) -> tuple[float, ...]:
     return bounds
 
 
-def _check_order(low: str, lower: Any, high: str, upper: Any) -> None:
-    if lower is None or upper is None or len(lower) != len(upper):
-        return
-    if any(a > b for a, b in zip(lower, upper, strict=True)):
-        raise ParameterError(f"limits {low} and {high}", got=(lower, upper), expected=f"{low} <= {high}")
-
-
 def checked_limits(what: str, limits: Any) -> Limits:
-    """Return limits, those without any bound for None.
-
-    Raises:
-        ParameterError: for something else, such as a pair of numbers.
-    """
+    """Return limits, those without any bound for None; raise `ParameterError` for anything else."""
     if limits is not None and not isinstance(limits, Limits):
         raise ParameterError(what, got=limits, expected="a cardan.Limits(lower=[...], upper=[...])")
     return limits or Limits()

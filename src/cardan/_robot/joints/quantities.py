@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,26 +19,15 @@ from cardan._algebra.errors import ShapeError
 from cardan._algebra.spatial import SE3, MotionSubspace, Scalar
 from cardan._robot.joints.periodic import angle_coordinates, unwrapped
 
-Size = str  # of a vector, a name of the joint's own numbers; or what the argument is instead
-
-
-class Quantity(NamedTuple):
-    """A method of `Joint` that is a function of its state.
-
-    Attributes:
-        arguments: for each, the name of its size (`"nq"`, `"nv"`), or `"wrench"` or `"pose"`.
-        results: the shape of each result, in such names and numbers.
-    """
-
-    arguments: tuple[Size, ...]
-    results: tuple[tuple[Size, ...], ...]
-
+Size = str  # of a vector, a name of the joint's own numbers (`"nq"`, `"nv"`); or `"wrench"` or `"pose"`
+Quantity = tuple[tuple[Size, ...], tuple[tuple[Size, ...], ...]]
+"""The size of each argument of a method that is a function of the state, and the shape of each result."""
 
 MARK = "takes_one_state"  # of functions that are wrapped already
 
 
 def _of(*arguments: Size, gives: str) -> Quantity:
-    return Quantity(arguments, tuple(tuple(shape.split()) for shape in gives.split(",")))
+    return arguments, tuple(tuple(shape.split()) for shape in gives.split(","))
 
 
 QUANTITIES: dict[str, Quantity] = {
@@ -124,11 +113,10 @@ _COMPLETED = {"transform": _with_array, "nearest_configuration": _with_images, "
 
 def refuse_batches(kind: type) -> None:
     """Let every quantity that a class of joints defines take one state, as a tuple, list or array, and no batch."""
-    for name, quantity in QUANTITIES.items():
+    for name, (sizes, _) in QUANTITIES.items():
         own = kind.__dict__.get(name)
-        vectors = all(size in ("nq", "nv") for size in quantity.arguments[:1])
-        if inspect.isfunction(own) and vectors and not hasattr(own, MARK):
-            type.__setattr__(kind, name, _of_one_state(own, name, quantity.arguments))
+        if inspect.isfunction(own) and sizes[0] in ("nq", "nv") and not hasattr(own, MARK):
+            type.__setattr__(kind, name, _of_one_state(own, name, sizes))
 
 
 def _of_one_state(method: Callable[..., Any], quantity: str, sizes: tuple[Size, ...]) -> Callable[..., Any]:
