@@ -79,6 +79,10 @@ class Drive(ByFields):
         stiffness: proportional gains [N m/rad, N/m], a number for all degrees of freedom, or one for each.
         damping: derivative gains [N m s/rad, N s/m], likewise.
 
+    Throughout:
+        nv: number of degrees of freedom.
+        joint: whose, for messages.
+
     Examples:
         >>> cardan.Drive(stiffness=400.0, damping=40.0).resolved(2).stiffness
         (400.0, 400.0)
@@ -88,14 +92,9 @@ class Drive(ByFields):
     damping: float | Sequence[float] = 0.0
 
     def resolved(self, nv: int, joint: str = "joint") -> Drive:
-        """Return the same drive with nv numbers in both.
+        """Return the same drive with nv gains each.
 
-        Args:
-            nv: number of degrees of freedom.
-            joint: whose, for messages.
-
-        Raises:
-            ParameterError: if there are not nv, or one is negative or not finite.
+        `ParameterError` if there are not nv, or one is negative or not finite.
         """
         gains = (("stiffness", self.stiffness), ("damping", self.damping))
         return Drive(*(_non_negative(f"{key} of the drive of joint {joint!r}", _each(e, nv), nv) for key, e in gains))
@@ -109,6 +108,10 @@ class Spring(ByFields):
         stiffness: [N m/rad, N/m], a number for all degrees of freedom, or one for each.
         rest: where it does not pull [rad, m], likewise.
 
+    Throughout:
+        nv: number of degrees of freedom.
+        joint: whose, for messages.
+
     Examples:
         >>> cardan.Spring(stiffness=10.0, rest=0.5).resolved(1).rest
         (0.5,)
@@ -118,14 +121,9 @@ class Spring(ByFields):
     rest: float | Sequence[float] = 0.0
 
     def resolved(self, nv: int, joint: str = "joint") -> Spring:
-        """Return the same spring with nv numbers in both.
+        """Return the same spring with nv numbers each.
 
-        Args:
-            nv: number of degrees of freedom.
-            joint: whose, for messages.
-
-        Raises:
-            ParameterError: if there are not nv, a stiffness is negative, or a number is not finite.
+        `ParameterError` if there are not nv, a stiffness is negative, or a number is not finite.
         """
         stiffness = _non_negative(f"stiffness of the spring of joint {joint!r}", _each(self.stiffness, nv), nv)
         return Spring(stiffness, _finite(f"rest of the spring of joint {joint!r}", _each(self.rest, nv), nv))
@@ -176,8 +174,7 @@ class Actuator(ByFields):
         if not joints or len(set(joints)) < len(joints):
             raise ParameterError(f"joints {what}", got=self.joints, expected="names of joints, each once")
         if self.kind not in ACTUATOR_KINDS:
-            expected = " or ".join(map(repr, ACTUATOR_KINDS))
-            raise ParameterError(f"kind {what}", got=self.kind, expected=expected)
+            raise ParameterError(f"kind {what}", got=self.kind, expected=" or ".join(map(repr, ACTUATOR_KINDS)))
         object.__setattr__(self, "joints", joints)
         object.__setattr__(self, "gear", _gears(f"gear {what}", self.gear, len(joints)))
         if self.gain is not None:
@@ -188,7 +185,7 @@ class Actuator(ByFields):
             object.__setattr__(self, key, _range(f"{key} {what}", getattr(self, key)))
 
     def drive(self) -> Drive | None:
-        """Return the drive that this is at a joint of one degree of freedom, but for its ranges; None if it is none.
+        """Return the drive that this is at a joint of one degree of freedom, but for its ranges; None if it is no drive.
 
         A servo of position pushes with gear (k (u - gear x) - d gear v): a drive of gear^2 k and gear^2 d to u / gear.
         One of velocity has no stiffness.
@@ -198,9 +195,8 @@ class Actuator(ByFields):
             return None
         constant, by_length, by_velocity = self.bias
         stiffness, damping = -by_length + 0.0, -by_velocity + 0.0
-        asked = damping if self.kind == "velocity" else stiffness
-        rest = stiffness if self.kind == "velocity" else constant
-        if self.kind not in ("position", "velocity") or rest or self.gain != asked or min(stiffness, damping) < 0.0:
+        gain, rest = (damping, stiffness) if self.kind == "velocity" else (stiffness, constant)
+        if self.kind not in ("position", "velocity") or rest or self.gain != gain or min(stiffness, damping) < 0.0:
             return None
         squared = rows[0][0] ** 2
         return Drive((squared * stiffness,), (squared * damping,))
@@ -309,20 +305,16 @@ class Material(ByFields):
             other: of the other shape.
         """
         k, share = _in_series(self.stiffness, other.stiffness)
+        # Of equal friction the mean is that very number, which roots would round.
+        mean = math.sqrt(self.friction) * math.sqrt(other.friction)
         return Material(
-            friction=self._mean_friction(other),
+            friction=self.friction if self.friction == other.friction else mean,
             restitution=max(self.restitution, other.restitution),
             stiffness=k,
             dissipation=_mean(self.dissipation, other.dissipation, share),
             torsional=max(self.torsional, other.torsional),
             rolling=max(self.rolling, other.rolling),
         )
-
-    def _mean_friction(self, other: Material) -> float:
-        """Return the geometric mean; of equal ones it is that very number, which roots would round."""
-        if self.friction == other.friction:
-            return self.friction
-        return math.sqrt(self.friction) * math.sqrt(other.friction)
 
 
 def _mean(a: float | None, b: float | None, share: float) -> float | None:
@@ -492,18 +484,19 @@ def _names(what: str, names: Any) -> tuple[str, ...]:
 
 def _coordinates(what: str, values: Any) -> tuple[float, ...]:
     try:
-        numbers = tuple(np.atleast_1d(np.asarray(values, dtype=float)).tolist())
-        if all(map(math.isfinite, numbers)):
-            return numbers
+        array = np.atleast_1d(np.asarray(values, dtype=float))
     except (TypeError, ValueError):
-        pass
-    raise ParameterError(what, got=values, expected="finite numbers, the joint's coordinates")
+        array = np.array([np.nan])
+    if not np.isfinite(array).all():
+        raise ParameterError(what, got=values, expected="finite numbers, the joint's coordinates")
+    return tuple(array.tolist())
 
 
 def _range(what: str, values: Any) -> tuple[float, ...]:
-    lower, upper = _numbers(what, values, 2, "two numbers, the smaller first", lambda e: not math.isnan(e))
+    expected = "two numbers, the smaller first"
+    lower, upper = _numbers(what, values, 2, expected, lambda e: not math.isnan(e))
     if lower > upper:
-        raise ParameterError(what, got=(lower, upper), expected="two numbers, the smaller first")
+        raise ParameterError(what, got=(lower, upper), expected=expected)
     return lower, upper
 
 

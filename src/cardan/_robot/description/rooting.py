@@ -9,23 +9,10 @@ Then every joint is directed away from the world; where that is against its desc
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
 
 from cardan._algebra.errors import MechanismError, check_new
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import WORLD, Connection
-
-
-class Rooted(NamedTuple):
-    """A mechanism's joints, directed.
-
-    Attributes:
-        tree: base joints first, then those of the spanning tree in document order, each from parent to child.
-        closures: joints that close loops, as they are described.
-    """
-
-    tree: tuple[Connection, ...]
-    closures: tuple[Connection, ...]
 
 
 class Forest:
@@ -56,8 +43,10 @@ def rooted(
     bases: Sequence[Connection],
     base: Joint,
     closing: Sequence[str],
-) -> Rooted:
-    """Return the joints directed away from the world.
+) -> tuple[tuple[Connection, ...], tuple[Connection, ...]]:
+    """Return the joints directed away from the world, and those that close loops, as they are described.
+
+    Base joints come first, then those of the spanning tree in document order, each from parent to child.
 
     Args:
         bodies: names of the bodies, in document order.
@@ -76,7 +65,7 @@ def rooted(
     tree = [c for c in joints if c.name in chosen]
     closures = tuple(c for c in joints if c.name not in chosen)
     more = _attached(forest, bodies, tree, base, {c.name for c in (*joints, *bases)}, first=not bases)
-    return Rooted(_directed((*bases, *more, *tree)), closures)
+    return _directed((*bases, *more, *tree)), closures
 
 
 def _spanning(forest: Forest, joints: Sequence[Connection], closing: Sequence[str]) -> set[str]:

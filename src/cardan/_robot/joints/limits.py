@@ -26,6 +26,10 @@ class Limits(ByFields):
         velocity_lower: smallest velocities [rad/s, m/s]; `-velocity` if None.
         effort_lower: smallest efforts [N m, N]; `-effort` if None.
 
+    Throughout:
+        nv: number of degrees of freedom.
+        joint: whose, for messages.
+
     Raises:
         ParameterError: if a bound is NaN or a lower bound exceeds the upper one.
 
@@ -53,10 +57,6 @@ class Limits(ByFields):
 
     def resolved(self, nv: int, joint: str = "joint") -> Limits:
         """Return the same limits with nv numbers everywhere, infinite where there is no limit.
-
-        Args:
-            nv: number of degrees of freedom.
-            joint: whose, for messages.
 
         Raises:
             ParameterError: if a bound is given with another length than nv.

@@ -18,7 +18,7 @@ from cardan._algebra.errors import (
 )
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Inertia, Scalar, snapped
-from cardan._robot.joints import Fixed, Joint, Mimic
+from cardan._robot.joints import Fixed, Mimic
 from cardan._robot.model.node import Attachment, Node
 from cardan._robot.records import WORLD, Body, Connection, Frame
 
@@ -53,11 +53,7 @@ def check_closures(bodies: Sequence[Body], closures: Sequence[Connection]) -> No
 
 
 def ordered_tree(bodies: Sequence[Body], connections: Sequence[Connection]) -> list[Connection]:
-    """Return the connections from the world outwards, depth first, siblings in document order.
-
-    Raises:
-        MechanismError: if the bodies do not form a forest on the world.
-    """
+    """Return the connections from the world outwards, depth first, siblings in document order; raise for no forest."""
     names = [b.name for b in bodies]
     children: dict[str, list[Connection]] = {name: [] for name in (WORLD, *names)}
     parent_joint: dict[str, str] = {}
@@ -96,11 +92,7 @@ def coordinate_slices(connections: Sequence[Connection]) -> Slices:
 
 
 def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Mimic]:
-    """Return each mimic joint with a primary that is not itself a mimic.
-
-    Raises:
-        MechanismError: if a primary is unknown, fixed, of another kind of coordinates, or mimics form a circle.
-    """
+    """Return each mimic joint with a primary that is not itself a mimic; raise if there is no such primary."""
     by_name = {c.name: c.joint for c in connections}
     resolved: dict[str, Mimic] = {}
     for start in by_name:
@@ -113,21 +105,18 @@ def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Mimic]:
             check_known("joint", joint.primary, by_name, f"mimic joint {name!r}")
             name = joint.primary
         for name, joint in reversed(chain.items()):
-            primary = resolved.get(joint.primary)
-            resolved[name] = _checked_copy(name, joint if primary is None else joint.of_mimic(primary), by_name)
+            copied = resolved.get(joint.primary)
+            direct = joint if copied is None else joint.of_mimic(copied)
+            primary = by_name[direct.primary]
+            found = direct.copying(primary)
+            if found is None:
+                raise MechanismError(
+                    f"mimic joint {name!r} ({type(direct.joint).__name__}, {direct.manifold!r}) cannot copy "
+                    f"{direct.primary!r} ({type(primary).__name__}, {primary.manifold!r}): both need the same kind of "
+                    "coordinates."
+                )
+            resolved[name] = found
     return {name: resolved[name] for name in by_name if name in resolved}
-
-
-def _checked_copy(name: str, joint: Mimic, by_name: dict[str, Joint]) -> Mimic:
-    """Return a mimic of a joint that is none, as it reads its coordinates."""
-    primary = by_name[joint.primary]
-    found = joint.copying(primary)
-    if found is None:
-        raise MechanismError(
-            f"mimic joint {name!r} ({type(joint.joint).__name__}, {joint.manifold!r}) cannot copy {joint.primary!r} "
-            f"({type(primary).__name__}, {primary.manifold!r}): both need the same kind of coordinates."
-        )
-    return found
 
 
 def place(
@@ -167,7 +156,7 @@ def _node(
 ) -> Node:
     joint = mimic or c.joint
     iq, iv = slices[mimic.primary if mimic else c.name]
-    k = mimic.multiplier if mimic else 1.0
+    k, offset = (mimic.multiplier, mimic.offset) if mimic else (1.0, 0.0)
     return Node(
         index=index,
         name=c.name,
@@ -183,13 +172,9 @@ def _node(
         drive_stiffness=tuple(k * k * e for e in c.drive_stiffness),
         drive_damping=tuple(k * k * e for e in c.drive_damping),
         spring_stiffness=tuple(k * k * e for e in c.spring_stiffness),
-        spring_rest=tuple(_rest_of_primary(mimic, e) for e in c.spring_rest) if mimic else tuple(c.spring_rest),
+        # Where the primary is when the mimic is at its rest; one that does not move with it has no stiffness.
+        spring_rest=tuple((e - offset) / k if k else 0.0 for e in c.spring_rest) if mimic else tuple(c.spring_rest),
     )
-
-
-def _rest_of_primary(mimic: Mimic, rest: Scalar) -> Scalar:
-    """Return where the primary is when the mimic is at its rest; one that does not move with it has no stiffness."""
-    return (rest - mimic.offset) / mimic.multiplier if mimic.multiplier else 0.0
 
 
 def rest_along_v(nodes: Sequence[Node], nv: int) -> tuple[Scalar, ...]:
