@@ -15,14 +15,13 @@ from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Vector3, checked_pose
 from cardan._robot.joints import Joint, Limits, Mimic, reverse
-from cardan._robot.joints.domain import limits_within
 from cardan._robot.joints.first_checks import check_joint
-from cardan._robot.joints.limits import checked_limits
+from cardan._robot.joints.limits import checked_limits, limits_within
 from cardan._robot.joints.state import frozen, is_frozen, keep
 
 WORLD = "world"
+# [m/s^2], in world axes.
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
-"""[m/s^2], in world axes."""
 FRAME_KINDS = ("operational", "sensor")
 
 
@@ -185,7 +184,7 @@ class Actuator(ByFields):
             object.__setattr__(self, key, _range(f"{key} {what}", getattr(self, key)))
 
     def drive(self) -> Drive | None:
-        """Return the drive that this is at a joint of one degree of freedom, but for its ranges; None if it is no drive.
+        """Return the drive that this is at a joint of one degree of freedom, but for its ranges; None for no drive.
 
         A servo of position pushes with gear (k (u - gear x) - d gear v): a drive of gear^2 k and gear^2 d to u / gear.
         One of velocity has no stiffness.

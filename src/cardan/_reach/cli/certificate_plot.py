@@ -11,7 +11,7 @@ from cardan._reach.cli.plots import pyplot_module, save_figure
 from cardan._reach.pictures.axes import draw_frame
 from cardan._reach.verification import Certificate
 from cardan._robot.joints import Joint, Limits
-from cardan._robot.joints.domain import kept_within
+from cardan._robot.joints.limits import kept_within
 
 FLOOR, CEILING = 1e-17, 1e3
 COLOURS = {"passed": "tab:blue", "failed": "tab:red", "skipped": "lightgrey"}

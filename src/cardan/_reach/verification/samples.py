@@ -13,7 +13,7 @@ from cardan._algebra.spatial import SE3
 from cardan._reach.verification.differences import subspace_by_differences
 from cardan._reach.verification.finding import Numbers
 from cardan._robot.joints import Joint, Limits
-from cardan._robot.joints.domain import narrowed
+from cardan._robot.joints.limits import narrowed
 
 MARGIN = 0.02
 """Room left at both ends of bounded positions, as a part of their range, or of one where that has no end [rad, m]."""

@@ -10,7 +10,7 @@ from cardan._reach.verification.finding import Finding
 from cardan._reach.verification.samples import Samples
 from cardan._reach.verification.speed import speed
 from cardan._robot.joints import Joint, Limits
-from cardan._robot.joints.domain import narrowed
+from cardan._robot.joints.limits import narrowed
 
 CHECKS: tuple[Check, ...] = (
     structure.sizes,

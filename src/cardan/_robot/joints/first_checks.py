@@ -23,6 +23,7 @@ MEMORY = "the joint stores what depends on q; compute it from q in each method, 
 PLACES = 3  # random configurations looked at, beside the neutral one
 RIGID = 1e-9  # how far R^T R may be from 1: parameters given to fewer digits are found, rounding is not
 
+# How velocities move coordinates: one answer, the manifold's, to all who ask.
 OF_THE_MANIFOLD = (
     "integrate",
     "difference",
@@ -34,7 +35,6 @@ OF_THE_MANIFOLD = (
     "configuration_derivative_to_velocity_jacobian",
     "configuration_derivative_to_velocity_adjoint",
 )
-"""How velocities move coordinates: one answer, the manifold's, to all who ask."""
 
 
 class JointFault(NamedTuple):

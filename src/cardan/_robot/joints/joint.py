@@ -30,17 +30,16 @@ from cardan._algebra.manifolds import Manifold
 from cardan._algebra.spatial import SE3, Force, ForceSubspace, Motion, MotionSubspace, Scalar
 from cardan._algebra.words import Explained
 from cardan._robot.joints.derivation.derived import derived_bias, derived_subspace, subspace_rate
-from cardan._robot.joints.domain import narrowed, neutral_within
 from cardan._robot.joints.inverse import check_reached, search_configuration
-from cardan._robot.joints.limits import Limits
+from cardan._robot.joints.limits import Limits, narrowed, neutral_within
 from cardan._robot.joints.quantities import complete_methods, nearest_image, refuse_batches
 from cardan._robot.joints.state import is_frozen
 from cardan._robot.joints.wrench import orthogonal_complement
 
 T = TypeVar("T")
 Scalars = Sequence[Scalar]
+# Three numbers, which become a unit `Vector3`.
 Axis = Any
-"""Three numbers, which become a unit `Vector3`."""
 
 
 def computed(method: Callable[[Any], T]) -> T:

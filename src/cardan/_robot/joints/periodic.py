@@ -20,8 +20,8 @@ from cardan._compiler.program import Op, Program
 from cardan._robot.joints.derivation.programs import joint_program, kept, opened, pose_entries, slots
 
 TURN = 2.0 * math.pi
+# The slope of what is neither linear in a coordinate nor periodic.
 NEITHER = math.nan
-"""The slope of what is neither linear in a coordinate nor periodic."""
 
 
 def angle_coordinates(joint: Any) -> tuple[int, ...]:

@@ -20,8 +20,8 @@ from cardan._algebra.spatial import SE3, MotionSubspace, Scalar
 from cardan._robot.joints.periodic import angle_coordinates, unwrapped
 
 Size = str  # of a vector, a name of the joint's own numbers (`"nq"`, `"nv"`); or `"wrench"` or `"pose"`
+# The size of each argument of a method that is a function of the state, and the shape of each result.
 Quantity = tuple[tuple[Size, ...], tuple[tuple[Size, ...], ...]]
-"""The size of each argument of a method that is a function of the state, and the shape of each result."""
 
 MARK = "takes_one_state"  # of functions that are wrapped already
 

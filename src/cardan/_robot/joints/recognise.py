@@ -33,14 +33,14 @@ from cardan._robot.joints.catalogue.revolute import Revolute
 from cardan._robot.joints.derivation.programs import kept, pose_entries
 from cardan._robot.joints.joint import Joint
 
+# How far coefficients may be off, relative to the largest: what a few dozen roundings leave.
 ROUNDING = 1e-14
-"""How far coefficients may be off, relative to the largest: what a few dozen roundings leave."""
 
+# How far the length of an axis may be from 1 that somebody normalised.
 UNIT = 1e-15
-"""How far the length of an axis may be from 1 that somebody normalised."""
 
+# Products of more terms than this are no hinge's.
 LARGEST = 400
-"""Products of more terms than this are no hinge's."""
 
 Term = tuple[int, float]
 
@@ -128,6 +128,7 @@ def _cosine(x: Harmonic) -> Harmonic:
     return forth * _number(0.5) + back * _number(0.5)
 
 
+# What the ring has: whatever else a program does, such as choosing, is no hinge's.
 RULES: dict[Op, Any] = {
     Op.ADD: lambda a, b: a + b,
     Op.SUB: lambda a, b: a + _number(-1.0) * b,
@@ -138,7 +139,6 @@ RULES: dict[Op, Any] = {
     Op.SIN: _sine,
     Op.COS: _cosine,
 }
-"""What the ring has: whatever else a program does, such as choosing, is no hinge's."""
 
 
 def hinge_of(joint: Joint) -> Hinge | None:

@@ -16,8 +16,8 @@ from cardan._algebra.spatial import SE3, Motion, Scalar
 from cardan._robot.joints.derivation.programs import split
 from cardan._robot.joints.joint import Joint, Scalars
 
+# Joints, each with the pose that comes before it (None for the identity).
 Links = Sequence[tuple[Any, SE3 | None]]
-"""Joints, each with the pose that comes before it (None for the identity)."""
 
 
 def _split(links: Links, q: Sequence[Scalar], size: str) -> list[Sequence[Scalar]]:

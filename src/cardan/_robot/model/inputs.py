@@ -25,32 +25,32 @@ from cardan._robot.joints.derivation.derived import rates_program, subspace_prog
 from cardan._robot.joints.derivation.programs import EmptySlot, parameter, replaced, with_parameter
 from cardan._robot.records import Body, Connection
 
+# Constants of a body: mass [kg], centre of mass [m] and inertia about it [kg m^2] in body axes; or, instead of the
+# three, the ten parameters of `Inertia.parameters`, in which the dynamics is linear.
 INERTIAL: dict[str, tuple[int, ...]] = {"mass": (), "com": (3,), "inertia": (3, 3), "inertial_parameters": (10,)}
-"""Constants of a body: mass [kg], centre of mass [m] and inertia about it [kg m^2] in body axes; or, instead of the
-three, the ten parameters of `Inertia.parameters`, in which the dynamics is linear."""
 
+# Constants of a joint, homogeneous matrices (4, 4): its frames in its two bodies.
 POSES = ("parent_pose", "child_pose")
-"""Constants of a joint, homogeneous matrices (4, 4): its frames in its two bodies."""
 
 _PARTS = {"drive": ("stiffness", "damping"), "spring": ("stiffness", "rest")}
+# Constants of a joint's drive and spring: the part, and what they are called there.
 OF_A_PART = {f"{part}_{key}": (part, key) for part, keys in _PARTS.items() for key in keys}
-"""Constants of a joint's drive and spring: the part, and what they are called there."""
 
+# Constants along the degrees of freedom.
 PASSIVE = ("armature", "damping", "friction", *OF_A_PART)
-"""Constants along the degrees of freedom."""
 
+# Limits along the degrees of freedom as `Model` names them, and what `Limits` calls them. Of a degree of freedom whose
+# position is no coordinate, as of an orientation, that has no such limit, there is none to give: it stays infinite.
 LIMITS = {"lower": "lower", "upper": "upper", "effort_lower": "effort_lower", "effort_upper": "effort"}
-"""Limits along the degrees of freedom as `Model` names them, and what `Limits` calls them. Of a degree of freedom whose
-position is no coordinate, as of an orientation, that has no such limit, there is none to give: it stays infinite."""
 
+# Constants that are given as one number for each degree of freedom.
 ALONG_V = (*PASSIVE, *LIMITS)
-"""Constants that are given as one number for each degree of freedom."""
 
+# Values by owner and constant.
 Values = dict[tuple[str, str], np.ndarray]
-"""Values by owner and constant."""
 
+# What `with_inputs` takes without an owner: one number, vector or matrix for each body, joint, frame or dof.
 OF_ALL = (*INERTIAL, *POSES, "frame_pose", *ALONG_V, "gravity")
-"""What `with_inputs` takes without an owner: one number, vector or matrix for each body, joint, frame or dof."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

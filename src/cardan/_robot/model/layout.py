@@ -193,8 +193,8 @@ def rest_along_v(nodes: Sequence[Node], nv: int) -> tuple[Scalar, ...]:
 
 # --- joints fixed at given configurations ---
 
+# What has no meaning at a joint without degrees of freedom.
 WITHOUT_MOTION: dict[str, Any] = dict.fromkeys(("limits", "damping", "friction", "armature", "drive", "spring"))
-"""What has no meaning at a joint without degrees of freedom."""
 
 
 def locked(connections: Sequence[Connection], configurations: Mapping[str, Any]) -> tuple[Connection, ...]:

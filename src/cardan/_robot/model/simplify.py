@@ -40,15 +40,14 @@ from cardan._robot.model.node import Attachment, Node
 
 TURNING = (Revolute, UnboundedRevolute)
 ABOUT_AN_AXIS = (*TURNING, Helical, Prismatic)  # exactly these: a class derived from them may do something else
+# Below it, what rounding leaves of 0 and 1, as for `snapped`.
 RESIDUE = 1e-15
-"""Below it, what rounding leaves of 0 and 1, as for `snapped`."""
+# A joint, the pose before it and the pose after it.
 Placed = tuple[Any, SE3, SE3]
-"""A joint, the pose before it and the pose after it."""
+# How small the inertia that is felt may be, relative to the moment that goes away and comes back in it.
+#
+# Rounding errors are of the moment's size: so no more than three digits are lost. Bodies of robots are thicker by far.
 THINNEST = 1e-3
-"""How small the inertia that is felt may be, relative to the moment that goes away and comes back in it.
-
-Rounding errors are of the moment's size: so no more than three digits are lost. Bodies of robots are thicker by far.
-"""
 
 
 def simplified_tree(model: Model) -> Model:

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from cardan._robot.joints import Mimic
-from cardan._robot.joints.domain import moved_within
+from cardan._robot.joints.limits import moved_within
 from cardan._robot.records import Configuration
 
+# Configurations that say where a robot begins: those of MJCF files; one's own and those of USD files, which win.
 STARTS = ("qpos0", "initial")
-"""Configurations that say where a robot begins: those of MJCF files; one's own and those of USD files, which win."""
 
 
 def said_start(configurations: Iterable[Configuration]) -> dict[str, tuple[float, ...]]:

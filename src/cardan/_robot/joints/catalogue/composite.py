@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Product
 from cardan._algebra.spatial import SE3, checked_pose
-from cardan._robot.joints.domain import is_bounded
 from cardan._robot.joints.joint import Joint, computed
-from cardan._robot.joints.limits import Limits
+from cardan._robot.joints.limits import Limits, is_bounded
 from cardan._robot.joints.serial import ChainJoint, Links
 
 

@@ -10,7 +10,7 @@ from cardan._algebra.manifolds import SE3 as RigidMotions
 from cardan._algebra.scalar import is_finite, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw
-from cardan._robot.joints.catalogue.floating import FloatingJoint
+from cardan._robot.joints.catalogue.free_flyer import FloatingJoint
 from cardan._robot.joints.joint import Scalars
 
 

@@ -9,9 +9,8 @@ from cardan._algebra.manifolds import Euclidean, UnitComplex
 from cardan._algebra.scalar import is_finite
 from cardan._algebra.spatial import SE3, Motion, Scalar
 from cardan._robot.joints.catalogue.unbounded_revolute import UnboundedRevolute
-from cardan._robot.joints.domain import is_bounded
 from cardan._robot.joints.joint import Joint, JointOfAnother, Scalars, computed
-from cardan._robot.joints.limits import Limits
+from cardan._robot.joints.limits import Limits, is_bounded
 
 
 @dataclass(frozen=True, slots=True)

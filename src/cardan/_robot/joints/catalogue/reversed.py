@@ -110,6 +110,7 @@ def _turned(joint: Any) -> Joint:
     return replace(joint, axis=-joint.axis)
 
 
+# Joints whose reversal, with the same q, is a joint of a simpler kind than `Reversed`.
 CLOSED_FORMS: dict[type[Joint], Callable[[Any], Joint]] = {
     Fixed: lambda joint: joint,
     Revolute: _turned,
@@ -119,7 +120,6 @@ CLOSED_FORMS: dict[type[Joint], Callable[[Any], Joint]] = {
     Mimic: lambda joint: replace(joint, joint=reverse(joint.joint)),
     Reversed: lambda joint: joint.joint,
 }
-"""Joints whose reversal, with the same q, is a joint of a simpler kind than `Reversed`."""
 
 
 def reverse(joint: Joint) -> Joint:

@@ -19,8 +19,8 @@ from cardan._algebra.spatial import SE3, Matrix3, Motion, Vector3
 from cardan._algebra.spatial.composition import History
 from cardan._algebra.spatial.rotations import matrix_from_rotation_vector
 
+# Kinds of leaves and how many entries they have: a translation, a matrix, a rotation vector.
 LEAVES = {"pose": 3, "rotation": 9, "exponential": 3}
-"""Kinds of leaves and how many entries they have: a translation, a matrix, a rotation vector."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,8 +31,8 @@ from cardan._compiler.targets.runner import Outline
 
 T = TypeVar("T")
 
+# Results of one function that are kept: a robot has dozens of joints, of which most are alike.
 MOST = 1024
-"""Results of one function that are kept: a robot has dozens of joints, of which most are alike."""
 
 # --- slots in place of symbols ---
 
@@ -161,13 +161,13 @@ def _pose(joint: Any, q: Any, v: Any) -> dict[str, Any]:
     return {"pose": pose_entries(joint.transform(q)), "rates": rates}
 
 
+# What each method writes, as a program of q and v.
 _WRITTEN: dict[str, Callable[..., dict[str, Any]]] = {
     "transform": _pose,
     "motion_subspace": lambda joint, q, v: {"S": [e for s in joint.motion_subspace(q) for e in s.scalars()]},
     "bias": lambda joint, q, v: {"bias": joint.bias(q, v).scalars()},
     "efforts": lambda joint, q, v: {"efforts": joint.efforts(q, v)},
 }
-"""What each method writes, as a program of q and v."""
 
 
 # --- parameters by name ---
