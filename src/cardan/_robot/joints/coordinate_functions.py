@@ -21,11 +21,7 @@ from cardan._algebra.spatial import Scalar
 
 
 def finite_numbers(values: Any, what: str, at_least: int = 1) -> tuple[float, ...]:
-    """Return a sequence of numbers as floats.
-
-    Raises:
-        ParameterError: if they are not at least that many finite numbers.
-    """
+    """Return a sequence of numbers as floats, or raise `ParameterError` if they are not that many finite numbers."""
     try:
         numbers = tuple(float(e) for e in values)
     except (TypeError, ValueError, OverflowError):
@@ -179,6 +175,7 @@ class NaturalSpline(CoordinateFunction):
         x = _entry(q, self.coordinate)
         straight, *pieces = _natural_pieces(tuple(self.x), tuple(self.y))
         start, *cubic = self.x[0], *straight
+        # The piece is chosen by its coefficients, so that one polynomial is computed and not one for every piece.
         for knot, piece in zip(self.x, pieces, strict=True):
             behind = x >= knot
             start, *cubic = (where(behind, a, b) for a, b in zip((knot, *piece), (start, *cubic), strict=True))

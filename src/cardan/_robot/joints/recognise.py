@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -96,11 +96,7 @@ class Harmonic:
         return sum((1j * a if m == 0 else float(m == 1)) * c for (m, a), c in self.terms.items()).real + 0.0
 
     def constant(self) -> float:
-        """Return the number it is.
-
-        Raises:
-            ValueError: if it changes with q.
-        """
+        """Return the number it is, or raise ValueError if it changes with q."""
         if any(power or abs(c) > ROUNDING * self.size() for (power, _), c in self.change().terms.items()):
             raise ValueError  # powers of q: however small, far away they outgrow the rest
         return self.of(0, 0.0).real
@@ -118,14 +114,10 @@ def _number(value: complex) -> Harmonic:
     return Harmonic({(0, 0.0): value})
 
 
-def _sine(x: Harmonic) -> Harmonic:
+def _wave(x: Harmonic, amplitude: complex) -> Harmonic:
+    """Return c e^(i x) and its conjugate together: cos x for c = 1/2, sin x for c = -i/2."""
     forth, back = x.phase()
-    return forth * _number(-0.5j) + back * _number(0.5j)
-
-
-def _cosine(x: Harmonic) -> Harmonic:
-    forth, back = x.phase()
-    return forth * _number(0.5) + back * _number(0.5)
+    return forth * _number(amplitude) + back * _number(amplitude.conjugate())
 
 
 # What the ring has: whatever else a program does, such as choosing, is no hinge's.
@@ -136,18 +128,18 @@ RULES: dict[Op, Any] = {
     Op.NEG: lambda a: _number(-1.0) * a,
     Op.DIV: lambda a, b: a * _number(1.0 / b.constant()),
     Op.SQRT: lambda a: _number(math.sqrt(a.constant())),
-    Op.SIN: _sine,
-    Op.COS: _cosine,
+    Op.SIN: lambda a: _wave(a, -0.5j),
+    Op.COS: lambda a: _wave(a, 0.5 + 0.0j),
 }
 
 
 def hinge_of(joint: Joint) -> Hinge | None:
     """Return the hinge, slide or screw that a joint is; None for any other.
 
-    One whose own `motion_subspace` or `bias` does not belong to its transform is none, nor one that exerts efforts.
+    None, too, if its own `motion_subspace` or `bias` does not belong to its transform, or it exerts efforts.
     """
     if type(joint) in (Revolute, Prismatic, Helical):  # by definition
-        return Hinge(joint, SE3.identity(), SE3.identity())  # pyright: ignore[reportArgumentType]
+        return Hinge(cast("Revolute | Prismatic | Helical", joint), SE3.identity(), SE3.identity())
     if joint.nv != 1 or type(joint.manifold) is not Euclidean or joint.has_efforts:
         return None
     if type(joint) is not Reversed:
@@ -162,17 +154,13 @@ def _found(joint: Joint) -> Hinge | None:
         pose = _evaluated("transform", lambda q: pose_entries(joint.transform(q)))
         start = joint.transform((0.0,))
         S = _twist(pose, start)
-        return _hinge(S, start) if _is_screw(pose, S, start) and _has_own(joint, S) else None
+        return _hinge(S, start) if _is_screw(pose, S, start) and _moves_by(joint, S) else None
     except Exception:  # the joint's code may raise anything; those who need it will say so
         return None
 
 
 def _evaluated(name: str, function: Callable[[list[Any]], list[Any]]) -> list[Harmonic]:
-    """Return what a function of q is made of.
-
-    Raises:
-        KeyError, ValueError: if it does what the ring does not have.
-    """
+    """Return what a function of q is made of; raise KeyError or ValueError if it does what the ring does not have."""
     program = trace(name, lambda q: {"entries": np.array(function(list(q)), dtype=object)}, [Array("q", (1,))])
     values: list[Any] = []
     for op, args, number in program.instructions:
@@ -192,6 +180,7 @@ def _twist(pose: Sequence[Harmonic], start: SE3) -> Motion:
 
 
 def _cleaned(x: Vector3, size: float) -> Vector3:
+    """Return a vector with rounding errors made 0, so that zeros stay zeros in the program."""
     return Vector3(*(e if abs(e) > ROUNDING * size else 0.0 for e in x))
 
 
@@ -219,8 +208,8 @@ def _is_screw(pose: Sequence[Harmonic], S: Motion, start: SE3) -> bool:
     return abs(length - 1.0) <= UNIT and is_exact
 
 
-def _has_own(joint: Any, S: Motion) -> bool:
-    """Return whether the joint's own S and bias, where it has any, are S and 0."""
+def _moves_by(joint: Joint, S: Motion) -> bool:
+    """Return whether the joint's own S and bias, if it has any, are S and 0."""
     if joint._has_own("motion_subspace"):
         columns = _evaluated("motion_subspace", lambda q: [e for s in joint.motion_subspace(q) for e in s.scalars()])
         gaps = [(f + _number(-e)).size() for f, e in zip(columns, S.scalars(), strict=True)]
@@ -240,8 +229,6 @@ def _hinge(S: Motion, start: SE3) -> Hinge:
         return Hinge(Prismatic(v), start, SE3.identity())
     pitch, point = u.dot(v), _cleaned(u.cross(v), math.hypot(*v))
     joint = Revolute(u) if abs(pitch) <= ROUNDING * math.hypot(*v) else Helical(u, pitch)
-    return (
-        Hinge(joint, start @ SE3(translation=point), SE3(translation=-point))
-        if any(point)
-        else Hinge(joint, start, SE3.identity())
-    )
+    if not any(point):
+        return Hinge(joint, start, SE3.identity())
+    return Hinge(joint, start @ SE3(translation=point), SE3(translation=-point))

@@ -43,7 +43,7 @@ ABOUT_AN_AXIS = (*TURNING, Helical, Prismatic)  # exactly these: a class derived
 # Below it, what rounding leaves of 0 and 1, as for `snapped`.
 RESIDUE = 1e-15
 # A joint, the pose before it and the pose after it.
-Placed = tuple[Any, SE3, SE3]
+JointBetween = tuple[Any, SE3, SE3]
 # How small the inertia that is felt may be, relative to the moment that goes away and comes back in it.
 #
 # Rounding errors are of the moment's size: so no more than three digits are lost. Bodies of robots are thicker by far.
@@ -55,7 +55,10 @@ def simplified_tree(model: Model) -> Model:
     twin = _twins.get(model)
     if twin is None:
         nodes, moves = _reframed(model.nodes)
-        places = {name: _moved(at, moves) for name, at in model.attachments.items()}
+        places = {
+            name: at if at.node < 0 else Attachment(at.node, snapped(moves[at.node].inverse() @ at.pose))
+            for name, at in model.attachments.items()
+        }
         alone = [apart()]  # equal to no other: what is made of its nodes is of no use to the model itself
         twin = _twins.setdefault(model, replaced(model, nodes=_regrouped(nodes), attachments=places, _content=alone))
     return twin
@@ -76,10 +79,6 @@ def _numbers(node: Node) -> tuple[Any, ...]:
 def _is_symbolic(node: Node) -> bool:
     """Return whether a node holds constants that are only known when the program runs, so that it stays as it is."""
     return not all(isinstance(e, Real) for e in _numbers(node)) or bool(opened(node.joint)[1])
-
-
-def _moved(at: Attachment, moves: Sequence[SE3]) -> Attachment:
-    return at if at.node < 0 else Attachment(at.node, snapped(moves[at.node].inverse() @ at.pose))
 
 
 # --- frames ---
@@ -115,13 +114,13 @@ def _reframed(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
     return changed, moves
 
 
-def _recognised(joint: Joint) -> Placed:
+def _recognised(joint: Joint) -> JointBetween:
     """Return a joint as what it does, and where its frames are: X = before @ joint.transform(q) @ after."""
     hinge = None if type(joint) is UnboundedRevolute else hinge_of(joint)
     return hinge or (joint, SE3.identity(), SE3.identity())
 
 
-def _aligned(placed: Placed) -> Placed:
+def _aligned(placed: JointBetween) -> JointBetween:
     """Return a joint about an axis as one about a coordinate axis."""
     joint, before, after = placed
     if type(joint) not in ABOUT_AN_AXIS or max(abs(e) for e in joint.axis) == 1.0:

@@ -28,8 +28,8 @@ from cardan._compiler.program.replay import replay
 from cardan._compiler.program.value_numbering import merge_identities
 from cardan._robot.joints.derivation.factors import (
     LEAVES,
+    Factor,
     Moving,
-    Part,
     is_composed,
     leaves,
     moving_leaf,
@@ -76,20 +76,15 @@ def bias_program(template: Any) -> Program:
 # --- how the transform is written ---
 
 
-class Form(NamedTuple):
-    """A way to write a joint's pose.
-
-    Attributes:
-        program: of the entries of its factors, one after the other.
-        whole: how the pose is made of them.
-    """
+class PoseForm(NamedTuple):
+    """A way to write a joint's pose: the program of the entries of its factors, and how it is made of them."""
 
     program: Program
-    whole: Part
+    whole: Factor
 
 
 @kept("transform")
-def _forms(template: Any) -> list[Form]:
+def _forms(template: Any) -> list[PoseForm]:
     """Return the ways to write the transform: by its entries, and by its factors where these are rotations.
 
     Rates of a product follow from those of its factors only if each is a rotation; of a product of two reflections,
@@ -99,8 +94,8 @@ def _forms(template: Any) -> list[Form]:
     return [entries, factors] if is_composed(factors.whole) and _has_rotations(factors) else [entries]
 
 
-def _form(template: Any, by_factors: bool) -> Form:
-    parts: list[Part] = []
+def _form(template: Any, by_factors: bool) -> PoseForm:
+    parts: list[Factor] = []
 
     def entries(joint: Any, q: Scalars) -> dict[str, list[Any]]:
         with listening() as history:
@@ -109,12 +104,12 @@ def _form(template: Any, by_factors: bool) -> Form:
         return {"factors": found}
 
     try:
-        return Form(joint_program("factors", template, entries, q=template.nq), parts[0])
+        return PoseForm(joint_program("factors", template, entries, q=template.nq), parts[0])
     except TraceError as error:
         raise JointError(f"{type(template).__name__}: its pose cannot be differentiated: {error}") from error
 
 
-def _has_rotations(form: Form) -> bool:
+def _has_rotations(form: PoseForm) -> bool:
     """Return whether all matrices among the factors are proper rotations: numbers nearly, all else exactly."""
     graph = Graph()
     values = replay(form.program, graph.symbols(form.program.inputs))
@@ -137,13 +132,13 @@ def _improper(R: Matrix3) -> list[Any]:
 # --- differentiation of a form ---
 
 
-def _subspace(template: Any, form: Form) -> Program:
+def _subspace(template: Any, form: PoseForm) -> Program:
     graph = Graph()
     symbols = graph.symbols(form.program.inputs)
     joint, first, (q,) = given(template, symbols, template.nq)
     entries, changes = _changes(form.program, joint, symbols, q, first)
 
-    def leaf(part: Part, rotation: Moving | None) -> Moving:
+    def leaf(part: Factor, rotation: Moving | None) -> Moving:
         own = _own(part, entries)
         return moving_leaf(part, own, rotation, [_rate(part, own, _own(part, along)) for along in changes])
 
@@ -153,7 +148,7 @@ def _subspace(template: Any, form: Form) -> Program:
     return merge_identities(assemble("subspace", graph, form.program.inputs, outputs, results))
 
 
-def _bias(template: Any, form: Form) -> Program:
+def _bias(template: Any, form: PoseForm) -> Program:
     motion, places = _motion(template, form)
     graph = Graph()
     symbols = graph.symbols(motion.inputs)
@@ -163,7 +158,7 @@ def _bias(template: Any, form: Form) -> Program:
     entries, rates = split([values[r] for r in motion.results], len(form.program.results))
     accelerations = [found[r].get(0, 0.0) for r in motion.results[len(entries) :]]
 
-    def leaf(part: Part, rotation: Moving | None) -> Moving:
+    def leaf(part: Factor, rotation: Moving | None) -> Moving:
         at = places[id(part)]
         rate, acceleration = Vector3(*rates[at : at + 3]), Vector3(*accelerations[at : at + 3])
         return moving_leaf(part, _own(part, entries), rotation, [rate], [acceleration])
@@ -175,7 +170,7 @@ def _bias(template: Any, form: Form) -> Program:
     return merge_identities(assemble("bias", graph, motion.inputs, outputs, results))
 
 
-def _motion(template: Any, form: Form) -> tuple[Program, dict[int, int]]:
+def _motion(template: Any, form: PoseForm) -> tuple[Program, dict[int, int]]:
     """Return the program, of q and v, of the factors' entries and of each leaf's rate, and where that of which is."""
     arguments = (*form.program.inputs, Array("v", (template.nv,)))
     graph = Graph()
@@ -205,12 +200,12 @@ def _changes(
     return [values[r] for r in program.results], changes
 
 
-def _own(part: Part, entries: Sequence[Any]) -> Sequence[Any]:
+def _own(part: Factor, entries: Sequence[Any]) -> Sequence[Any]:
     """Return the entries of a leaf."""
     return entries[part.start : part.start + LEAVES[part.kind]]
 
 
-def _rate(part: Part, entries: Scalars, rates: Scalars) -> Vector3:
+def _rate(part: Factor, entries: Scalars, rates: Scalars) -> Vector3:
     """Return how a leaf moves: a rotation's angular velocity in its own frame, a pose's origin in the outer frame."""
     if part.kind == "pose":
         return Vector3(*rates)
@@ -265,7 +260,7 @@ def joint_rates(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> JointRates | 
     template, parameters = opened(joint)
     program = rates_program(template)
     if all(i.op is Op.CONST and i.value == 0.0 for i in program.instructions):
-        return None
+        return None  # by the program and not by the class: whoever wrote the joint, no operation is spent on it
     motions, nv = _motions(program, [*parameters, *q, *v, *a]), joint.nv
     subspace = [motions[nv * j : nv * (j + 1)] for j in range(nv)]
     velocity, acceleration, bias = (motions[nv * nv + k * nv : nv * nv + (k + 1) * nv] for k in range(3))

@@ -21,7 +21,7 @@ from cardan._robot.joints.derivation.derived import directions
 from cardan._robot.joints.derivation.programs import given, joint_program, kept, opened
 
 
-class Efforts(NamedTuple):
+class LinearisedEfforts(NamedTuple):
     """What a joint exerts at a state, and by how much less with its coordinates and velocities; nv numbers each."""
 
     efforts: list[Scalar]
@@ -29,13 +29,13 @@ class Efforts(NamedTuple):
     damping: list[Scalar]
 
 
-def linearised_efforts(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> Efforts:
+def linearised_efforts(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> LinearisedEfforts:
     """Return the efforts of a joint at a state, and their slopes."""
     template, parameters = opened(joint)
     program = _linearised(template)
     values = replay(program, [*parameters, *q, *v])
     found, nv = [values[r] for r in program.results], joint.nv
-    return Efforts(found[:nv], found[nv : 2 * nv], found[2 * nv :])
+    return LinearisedEfforts(found[:nv], found[nv : 2 * nv], found[2 * nv :])
 
 
 @kept("efforts")
@@ -50,7 +50,7 @@ def _linearised(template: Any) -> Program:
     slopes = pushforward(efforts, values, seeds)
     own = [values[r] for r in efforts.results]
     falls = [_fall(slopes[r], range(k, k + nv), k + i) for k in (0, nv) for i, r in enumerate(efforts.results)]
-    outputs = [Array(name, (nv,)) for name in Efforts._fields]
+    outputs = [Array(name, (nv,)) for name in LinearisedEfforts._fields]
     return assemble("efforts", graph, efforts.inputs, outputs, [*own, *falls])
 
 

@@ -16,7 +16,7 @@ import copy
 import dataclasses
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -120,11 +120,7 @@ def pose_entries(X: SE3) -> list[Any]:
 
 
 def kept(*methods: str) -> Callable[[Callable[[Any], T]], Callable[[Any], T]]:
-    """Make a function of a joint remember its results.
-
-    Args:
-        methods: of the joint's, those the results depend on: keys of `_WRITTEN`.
-    """
+    """Make a function of a joint remember its results, which depend on these of the joint's methods (`_WRITTEN`)."""
 
     def decorate(make: Callable[[Any], T]) -> Callable[[Any], T]:
         results: dict[Hashable, T] = {}
@@ -174,14 +170,9 @@ _WRITTEN: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def parameter(joint: Any, path: str) -> np.ndarray:
-    """Return a parameter made of numbers.
+    """Return a parameter made of numbers; dots in its name lead into joints within, as in `"joint.radii"`.
 
-    Args:
-        joint: whose.
-        path: its name, such as `"radii"`; dots lead into joints within joints, as `"joint.radii"` of a `Reversed`.
-
-    Raises:
-        ParameterError: if there is none, it is not made of numbers, or it is computed from others.
+    `ParameterError` if there is no such parameter, it is not made of numbers, or it is computed from others.
     """
     owner, value = joint, joint
     for step in path.split("."):
@@ -252,7 +243,7 @@ def _own_parts(thing: Any) -> dict[str, Any] | None:
     if dataclasses.is_dataclass(thing) and not isinstance(thing, (type, EmptySlot)):
         return {f.name: getattr(thing, f.name) for f in dataclasses.fields(thing)}
     is_joint = hasattr(thing, "motion_subspace") and not isinstance(thing, type)
-    return thing.parameters() if is_joint else None  # pyright: ignore[reportAttributeAccessIssue] -- a joint has them
+    return cast("Any", thing).parameters() if is_joint else None
 
 
 def _sequence(kind: Any, parts: list[Any]) -> Any:
