@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -183,13 +183,17 @@ class Actuator(ByFields):
         for key in ("control_range", "effort_range"):
             object.__setattr__(self, key, _range(f"{key} {what}", getattr(self, key)))
 
+    def _rows(self) -> list[tuple[str, tuple[float, ...]]]:
+        """Return each joint with its gear, numbers in a tuple: what the constructor makes of all it accepts."""
+        return list(zip(self.joints, cast("Any", self.gear), strict=True))
+
     def drive(self) -> Drive | None:
         """Return the drive that this is at a joint of one degree of freedom, but for its ranges; None for no drive.
 
         A servo of position pushes with gear (k (u - gear x) - d gear v): a drive of gear^2 k and gear^2 d to u / gear.
         One of velocity has no stiffness.
         """
-        rows: Any = self.gear
+        rows = [gear for _, gear in self._rows()]
         if self.gain is None or self.bias is None or len(rows) != 1 or len(rows[0]) != 1:
             return None
         constant, by_length, by_velocity = self.bias

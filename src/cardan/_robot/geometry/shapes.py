@@ -60,7 +60,7 @@ class _Meshed:
     @property
     def volume(self) -> float:
         """The enclosed volume [m^3]."""
-        return self._at_density_1().mass
+        return float(self._at_density_1().mass)
 
     def inertia(self, density: float) -> Inertia:
         """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the geometry's own frame."""

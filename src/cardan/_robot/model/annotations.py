@@ -138,8 +138,10 @@ class Annotations(ByFields):
         """Return them for a joint with more coordinates behind its own nv: 0 in configurations, not driven."""
 
         def geared(actuator: Actuator) -> Actuator:
-            rows: Any = zip(actuator.joints, actuator.gear, strict=True)  # pyright: ignore[reportArgumentType]
-            gear = [row if name != joint else row * (nv if len(row) == 1 else 1) + (0.0,) * more for name, row in rows]
+            gear = [
+                row if name != joint else row * (nv if len(row) == 1 else 1) + (0.0,) * more
+                for name, row in actuator._rows()
+            ]
             return replace(actuator, gear=gear)
 
         def stretched(c: Configuration) -> Configuration:
@@ -170,7 +172,7 @@ class Annotations(ByFields):
 
 def check_gears(actuator: Actuator, joints: Mapping[str, Joint]) -> None:
     """Raise `ShapeError` unless an actuator's gears fit its joints: one number, or nv."""
-    for name, gear in zip(actuator.joints, actuator.gear, strict=True):  # pyright: ignore[reportArgumentType]
+    for name, gear in actuator._rows():
         nv = joints[name].nv
         if nv == 0 or len(gear) not in (1, nv):
             expected = f"1 or {nv}" if nv else "a joint that moves"

@@ -36,9 +36,6 @@ def humanoid(height: float = 1.6) -> Mechanism:
     Args:
         height: about, [m]; lengths scale with it, masses with its cube.
 
-    Raises:
-        ParameterError: unless it is positive.
-
     Examples:
         >>> cardan.robots.humanoid().model(base="floating").nv
         36

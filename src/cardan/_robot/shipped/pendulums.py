@@ -22,9 +22,6 @@ def double_pendulum(
         length2: of the lower rod [m].
         radius: of both rods [m].
 
-    Raises:
-        ParameterError: unless all are positive.
-
     Examples:
         >>> cardan.robots.double_pendulum().model().nv
         2
@@ -49,9 +46,6 @@ def cart_pole(
         pole_mass: of the homogeneous rod [kg].
         pole_length: [m].
         track: the cart moves within +-track [m].
-
-    Raises:
-        ParameterError: unless all are positive.
 
     Examples:
         >>> cardan.robots.cart_pole().model().nv
