@@ -331,6 +331,7 @@ def _in_series(a: float | None, b: float | None) -> tuple[float | None, float]:
     """Return the stiffness of two springs in series, None for a rigid one, and the share of the depth that is in b."""
     if a is None or b is None:
         return (b if a is None else a), (0.5 if a is b else float(a is None))
+    # Depths in series are as 1/k: the share of b is k_a / (k_a + k_b).
     share = a / (a + b)
     return share * b, share
 
@@ -378,6 +379,7 @@ class Connection(ByFields):
             got = getattr(self.joint, "__name__", self.joint)
             expected = "a joint, such as cardan.joints.Revolute(axis=[0, 0, 1])"
             raise ParameterError(f"joint {self.name!r}", got=got, expected=expected)
+        # A joint that a mechanism keeps was checked when it came in; edits make connections by the thousand.
         if not is_frozen(self.joint):
             check_joint(self.joint)
             object.__setattr__(self, "joint", frozen(self.joint))
@@ -427,6 +429,7 @@ class Connection(ByFields):
 
 def _restored(*values: Any) -> Connection:
     """Return a connection that was pickled or copied, whose joint is as closed to others as it was."""
+    # Not by the constructor: the record was checked when it was made, and its joint is nobody else's.
     twin = object.__new__(Connection)
     for f, value in zip(fields(Connection), values, strict=True):
         object.__setattr__(twin, f.name, value)

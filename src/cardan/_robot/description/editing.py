@@ -150,6 +150,7 @@ def with_joint(
     new = replace(old, joint=joint, **given) if joint.nv == old.joint.nv else _rebuilt(old, joint, given)
     joints = tuple(new if c.name == name else c for c in parts.joints)
     resolve_mimics(joints)  # raises where a mimic can no longer copy it
+    # Configurations and actuators are in the joint's own coordinates: of another manifold they mean nothing.
     same = type(old.joint.manifold) is type(joint.manifold) and old.joint.manifold == joint.manifold
     still = () if same else (name,)
     return _annotated(parts._replace(joints=joints), Report(changed_joints=(name,)), still=still)
@@ -228,6 +229,7 @@ def extracted(parts: Parts, bodies: Iterable[str]) -> tuple[Parts, Report]:
     if WORLD not in kept:
         outside += [c.name for c in parts.joints if WORLD in (c.parent, c.child)]
         outside += [f.name for f in parts.frames if f.body == WORLD]
+    # What is fixed on the world goes, too, unless the world is asked for; leaving out is one operation.
     smaller, report = without(parts, outside)
     return (smaller, report) if WORLD in kept else _annotated(smaller, report, bodies={WORLD})
 
@@ -240,6 +242,7 @@ def without_massless_leaves(parts: Parts) -> tuple[Parts, Report]:
     that has to move its armature, damping, friction, drive or spring, or exerts efforts of its own.
     """
     reports = []
+    # One that goes may leave its neighbour a leaf, so the search begins anew.
     while leaf := next((b.name for b in parts.bodies if _is_idle_leaf(parts, b)), None):
         (c,) = _joints_of(parts, leaf)
         parts, report = _onto(parts, c, leaf) if isinstance(c.joint, Fixed) else without(parts, {leaf})
@@ -316,6 +319,7 @@ def _together(reports: Sequence[Report]) -> Report:
     moved: dict[str, tuple[str, SE3]] = {}
     for report in reports:
         for name, (onto, X) in report.moved.items():
+            # What rides on a body that moves on rides on with it.
             moved = {n: (onto, X @ Y) if o == name else (o, Y) for n, (o, Y) in moved.items()}
             moved[name] = (onto, X)
     removed = tuple(n for r in reports for n in r.removed)

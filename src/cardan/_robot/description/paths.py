@@ -57,6 +57,8 @@ class BodyGraph:
         while stack:
             visit = stack.pop()
             order.append(visit)
+            # Reversed, as the last one on the stack is the first to be visited: neighbours keep the order of the
+            # document.
             for c in reversed(self.next_to[visit.body]):
                 other = c.child if c.parent == visit.body else c.parent
                 if other not in seen:
@@ -110,6 +112,7 @@ class BodyGraph:
         if owner not in q:
             return tuple(kind.neutral())
         value = np.asarray(q[owner], dtype=float)
+        # One coordinate may be given without an axis of its own; (..., 1) is one that has it.
         value = value[..., None] if kind.nq == 1 and (value.ndim == 0 or value.shape[-1] != 1) else value
         if value.shape[-1:] != (kind.nq,):
             raise ShapeError("configuration", owner, got=value.shape, expected=f"(..., {kind.nq})")

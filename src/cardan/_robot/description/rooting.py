@@ -59,6 +59,7 @@ def rooted(
         MechanismError: if a joint of `closing`, or a mimic, cannot be what it must be.
     """
     forest = Forest((WORLD, *bodies))
+    # Roots that were asked for are connected before all joints: a joint that leads back to the world then closes a loop.
     for c in bases:
         forest.join(WORLD, c.child)
     chosen = _spanning(forest, joints, closing)
@@ -70,6 +71,7 @@ def rooted(
 
 def _spanning(forest: Forest, joints: Sequence[Connection], closing: Sequence[str]) -> set[str]:
     """Return the names of the joints of the spanning tree."""
+    # Mimics and what they copy are joined first, so that none of them closes a loop if another joint can.
     copied = {c.joint.primary for c in joints if isinstance(c.joint, Mimic)}
     first = [c for c in joints if isinstance(c.joint, Mimic) or c.name in copied]
     early = {c.name for c in first}

@@ -47,6 +47,7 @@ def integrals_of_triangles(triangles: np.ndarray, what: str = "mesh") -> Inertia
 
     Triangles that all face inwards, as after mirroring, count as if they faced outwards.
     """
+    # From a point amid the triangles: far from the origin, the sums would cancel to nothing.
     p = triangles.reshape(-1, 3).mean(axis=0)
     corners = triangles - p
     d = np.einsum("ni,ni->n", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
@@ -54,6 +55,7 @@ def integrals_of_triangles(triangles: np.ndarray, what: str = "mesh") -> Inertia
     volume = d.sum() / 6.0
     first = d @ s / 24.0
     second = (np.einsum("n,nki,nkj->ij", d, corners, corners) + np.einsum("n,ni,nj->ij", d, s, s)) / 120.0
+    # A mirrored mesh (a negative scale) faces inwards: its volume is negative, and its moments with it.
     outwards = np.sign(volume)
     if not np.isfinite(volume) or abs(volume) <= 1e-12 * np.abs(d).sum():
         raise ParameterError(what, got=f"a volume of {abs(volume):g} m^3", expected="a surface that encloses a volume")

@@ -240,6 +240,7 @@ class Capsule(_Centred):
         """
         r, length = self.radius, self.length
         whole = length + 4.0 / 3.0 * r
+        # A capsule without extent has no volume to share; its moments are 0 either way.
         ends = (4.0 / 3.0 * r) / whole if whole > 0.0 else 0.0
         middle = 1.0 - ends
         across = middle * (3.0 * r * r + length * length) / 12.0
@@ -346,6 +347,7 @@ class HeightField(_Meshed):
         object.__setattr__(self, "size", tuple(positive("size of a height field", s, "m") for s in self.size))
         object.__setattr__(self, "thickness", positive("thickness of a height field", self.thickness, "m"))
 
+    # A terrain may have a million heights: the text shows their number and range.
     def __repr__(self) -> str:
         rows, columns = len(self.heights), len(self.heights[0])
         low, high = self.lowest, self.lowest + self.relief
@@ -382,6 +384,7 @@ def _rows(heights: Any) -> tuple[tuple[float, ...], ...]:
     if array.ndim != 2 or min(array.shape) < 2 or array.dtype.kind not in "fiu":
         raise ParameterError(what, got=f"{array.dtype} of shape {array.shape}", expected=expected)
     with np.errstate(over="ignore", invalid="ignore"):
+        # Heights that are finite may differ by more than the largest float; the difference is what is computed with.
         array = array.astype(float)
         relief = np.ptp(array)
     if not np.isfinite(relief):
@@ -493,6 +496,7 @@ def inertia_of_shapes(shapes: Iterable[Shape], density: float) -> Inertia:
     bodies = sorted({shape.body for shape in shapes})
     if len(bodies) != 1:
         raise ParameterError("shapes to have an inertia", got=bodies or "none", expected="shapes of one body")
+    # Visual shapes show the same matter again: both together would count it twice.
     solid = [shape for shape in shapes if shape.role == "collision"] or shapes
     total = Inertia.zero()
     for shape in solid:

@@ -188,6 +188,7 @@ class NaturalSpline(CoordinateFunction):
 
 def _entry(q: Any, coordinate: int) -> Scalar:
     """Return one of several coordinates; a single number is that coordinate itself."""
+    # Symbols and floats have no entries; an array of no dimension has a `__getitem__` that fails.
     is_one = getattr(q, "ndim", 1) == 0 or not hasattr(q, "__getitem__")
     return q if is_one else q[coordinate]
 
@@ -207,6 +208,7 @@ def _natural_pieces(x: tuple[float, ...], y: tuple[float, ...]) -> list[tuple[fl
         (value, chord - width * (2.0 * a + b) / 6.0, a / 2.0, (b - a) / (6.0 * width))
         for value, chord, width, (a, b) in zip(y, chords, h, pairwise(m), strict=False)
     ]
+    # The slope at the last point, with which the curve goes on: the second derivative there is 0.
     last = chords[-1] + h[-1] * m[-2] / 6.0
     return [(y[0], cubics[0][1], 0.0, 0.0), *cubics, (y[-1], last, 0.0, 0.0)]
 

@@ -52,6 +52,7 @@ def check_joint(joint: Any) -> None:
     parts = {id(part): part for part in parts_of(joint).met if isinstance(part, Joint)}.values()
     for own in [part for part in parts if not type(part).__module__.startswith("cardan._robot.joints.")]:
         for check in (manifold_fault, _sizes_fault, _pose_fault, _shape_fault, _own_efforts_fault):
+            # NaN and overflow are looked for in the results; a warning besides would come from inside of cardan.
             with np.errstate(all="ignore"):
                 fault = check(own)
             if fault:
@@ -171,6 +172,7 @@ def _pose_fault(joint: Joint) -> JointFault | None:
     numbers = [pose_entries(X) for X in poses if not fault]
     if fault or any(map(is_symbol, chain.from_iterable(numbers))):
         return fault
+    # Outside of its domain a joint may be NaN; what is finite must be a pose.
     finite = [row for row in np.array(numbers, dtype=float) if np.isfinite(row).all()]
     if not finite:
         guard = "a division by zero or a root of a negative number; guard it with cardan.where on both sides"

@@ -200,6 +200,7 @@ class Joint(Explained, ABC):
     @property
     def has_constant_motion_subspace(self) -> bool:
         """Whether S is the same at every configuration (seen at random ones)."""
+        # The seed is fixed: the answer may not differ from call to call.
         samples = [np.array(self.subspace(q), dtype=float) for q in self.random_configuration((4,), seed=1)]
         return all(np.abs(s - samples[0]).max(initial=0.0) < 1e-12 for s in samples)
 
@@ -276,6 +277,7 @@ class Joint(Explained, ABC):
 
     def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> np.ndarray:
         """Return J, shape (nq, nv), with dq/dt = J v [by the units of both]; dtype object if q are symbols."""
+        # Without coordinates there is no row, and no shape to be read from rows.
         rows = self.manifold.velocity_to_configuration_derivative_jacobian(q)
         return stack(rows) if self.nq and self.nv else np.zeros((self.nq, self.nv))
 
@@ -315,6 +317,7 @@ class Joint(Explained, ABC):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; the public ones of a joint that a mechanism keeps cannot be changed any more."""
+        # Private attributes are a class's own affair, such as what it keeps; parameters are public.
         if is_frozen(self) and not name.startswith("_"):
             raise JointError(
                 f"{type(self).__name__}.{name} cannot be set: this joint is part of a mechanism, which read its "
@@ -330,6 +333,7 @@ class Joint(Explained, ABC):
         return mine.keys() == theirs.keys() and all(np.array_equal(mine[k], theirs[k]) for k in mine)
 
     def __hash__(self) -> int:
+        # Parameters may be arrays, lists or symbols, which have no hash; few joints of a class are in one table.
         return hash(type(self))
 
     def __repr__(self) -> str:

@@ -137,6 +137,7 @@ def limits_within(joint: Any, limits: Limits, name: str) -> Limits:
 
 def neutral_within(joint: Any) -> tuple[float, ...]:
     """Return the manifold's neutral configuration; where that is outside of the domain, one in its middle."""
+    # The neutral one is kept where it can be: zero is what everybody expects.
     q = joint.manifold.neutral()
     return tuple(moved_within(joint.manifold, q, *narrowed(joint))) if is_bounded(joint) else q
 
@@ -171,5 +172,6 @@ def kept_within(joint: Any, q: Sequence[Scalar], limits: Limits | None = None) -
         return q
     lower, upper = narrowed(joint, limits)
     x = joint.manifold.limit_coordinates(q)
+    # By a step on the manifold, not by setting coordinates: limits are numbers along the tangent.
     back = [clip(e, float(a), float(b)) - e for e, a, b in zip(x, lower, upper, strict=True)]
     return joint.manifold.integrate(q, back)

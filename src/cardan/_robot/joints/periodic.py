@@ -59,6 +59,7 @@ def _has_period(program: Program, index: int) -> bool:
         else:
             seen = seen or any(slopes[a] != 0.0 for a in args)
             slopes.append(_slope(op, [slopes[a] for a in args], [_constant(program, a) for a in args]))
+    # A coordinate that nothing depends on has every period, and is no angle.
     return seen and all(slopes[r] == 0.0 for r in program.results)
 
 

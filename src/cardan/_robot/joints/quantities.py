@@ -115,6 +115,7 @@ def refuse_batches(kind: type) -> None:
     """Let every quantity that a class of joints defines take one state, as a tuple, list or array, and no batch."""
     for name, (sizes, _) in QUANTITIES.items():
         own = kind.__dict__.get(name)
+        # Once for every method: a class that inherits a wrapped one would check the same state twice.
         if inspect.isfunction(own) and sizes[0] in ("nq", "nv") and not hasattr(own, MARK):
             type.__setattr__(kind, name, _of_one_state(own, name, sizes))
 
@@ -158,5 +159,6 @@ def _shape(value: Any) -> tuple[int, ...]:
     """Return a shape: of a sequence (n,), whatever scalars it holds, more where these are lists."""
     if not isinstance(value, (list, tuple)):
         return np.shape(value)
+    # A scalar may itself be a batch, an array in the list: only lists within the list are a second dimension.
     nested = next((e for e in value if type(e) in (list, tuple)), None)
     return (len(value),) if nested is None else (len(value), len(nested))

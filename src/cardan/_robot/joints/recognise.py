@@ -144,6 +144,7 @@ def hinge_of(joint: Joint) -> Hinge | None:
         return None
     if type(joint) is not Reversed:
         return _found(joint)
+    # A reversed joint is recognised by what it reverses: its own program would be twice as long.
     inner = hinge_of(joint.joint)  # X^-1 = after^-1 J^-1 before^-1
     return inner and Hinge(replace(inner.joint, axis=-inner.joint.axis), inner.after.inverse(), inner.before.inverse())
 

@@ -50,6 +50,7 @@ def chain_subspace(links: Links, q: Sequence[Scalar]) -> list[Motion]:
 
 def chain_bias(links: Links, q: Sequence[Scalar], v: Sequence[Scalar]) -> Motion:
     """Return (dS/dt) v at the end of the chain."""
+    # From the end: what comes behind a joint carries its columns along, so its rate needs the twists behind.
     twist_behind, bias = Motion.zero(), Motion.zero()
     rates = _split(links, v, "nv")
     for (joint, part, tail), rate in zip(_from_last(links, q), reversed(rates), strict=True):

@@ -46,6 +46,7 @@ def copied(thing: T) -> T:
         JointError: if a part cannot be read.
     """
     found = parts_of(thing)
+    # Symbols, functions and modules stand for themselves; a copy of a symbol would be another one.
     themselves = {id(e): e for e in found.apart}
     if all(id(part) in themselves or _is_immutable(part) for part in found.met):
         return thing

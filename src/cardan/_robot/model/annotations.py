@@ -125,6 +125,7 @@ class Annotations(ByFields):
         tips = {group.name for group in groups}
         return Annotations(
             tuple(s for s in self.shapes if s.body not in bodies),
+            # An actuator that lost one of its joints is another actuator: it goes as a whole.
             tuple(a for a in self.actuators if unmoved.isdisjoint(a.joints)),
             tuple(g if g.tip in tips or not g.tip else replace(g, tip="") for g in groups),
             tuple(
@@ -161,6 +162,7 @@ class Annotations(ByFields):
     def moved(self, body: str, onto: str, X: SE3) -> Annotations:
         """Return them with what is on a body on another one, where the body's frame is at X."""
         there = lambda name: onto if name == body else name  # noqa: E731
+        # Two pairs may become one, and a pair one body: both say nothing new.
         pairs = dict.fromkeys((there(a), there(b)) for a, b in self.disabled_contacts)
         return replace(
             self,

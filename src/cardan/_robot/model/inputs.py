@@ -177,6 +177,7 @@ def _along_v(c: Connection, constant: str) -> tuple[float, ...]:
 
 def _check_open(connection: Connection, constant: str, array: np.ndarray) -> None:
     """Raise if a joint's own code cannot do with symbols in place of an array of parameters."""
+    # The joint's code is tried on symbols now, and not at the first call, where nobody remembers the parameter.
     slots = np.array([EmptySlot(k) for k in range(array.size)], dtype=object).reshape(array.shape)
     template = with_parameter(connection.joint, constant, slots)
     try:
@@ -233,6 +234,7 @@ def with_numbers(model: Any, values: Mapping[str, Any]) -> Any:
         if not np.isfinite(array).all():
             raise ParameterError(f"with_values: {name}", got=value, expected="finite numbers")
         arrays[name] = array
+    # `with_constants` checks nothing, as symbols have no sign or length. Numbers have: the constructors run once more.
     unchecked = with_constants(model, arrays)
     bodies = tuple(replace(b, inertia=_checked_inertia(b)) for b in unchecked.bodies)
     connections = tuple(replace(c, joint=_checked_joint(c.joint)) for c in unchecked.connections)
@@ -258,6 +260,7 @@ def _spread(model: Any, values: Mapping[str, np.ndarray]) -> Values:
     found: Values = {}
     for name, value in values.items():
         given = model.inputs[name]
+        # Of objects, so that symbols, batches and floats are spread in one way.
         array = np.asarray(value, dtype=object).reshape(given.shape)
         if given.owner is not None:
             found[given.owner, given.constant] = array
@@ -282,6 +285,7 @@ def _body(body: Body, given: Values) -> Body:
     own = body.inertia or Inertia.zero()
     mass = own.mass if parts["mass"] is None else parts["mass"][()]
     com = own.com if parts["com"] is None else Vector3(*parts["com"])
+    # Mass and centre move the inertia about the origin; the one about the centre of mass stays what it is.
     about = own.inertia_at_com if parts["inertia"] is None else _symmetric(parts["inertia"])
     return replaced(body, inertia=Inertia.from_origin(mass, com * mass, about + Symmetric3.point(com) * mass))
 

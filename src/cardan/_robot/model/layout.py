@@ -68,6 +68,7 @@ def ordered_tree(bodies: Sequence[Body], connections: Sequence[Connection]) -> l
             raise MechanismError(f"body {c.child!r} has two parents, through joints {other!r} and {c.name!r}.")
         parent_joint[c.child] = c.name
         children[c.parent].append(c)
+    # Reversed, as the last one on the stack is the first to be taken: siblings keep the order of the document.
     order, stack = [], list(reversed(children[WORLD]))
     while stack:
         connection = stack.pop()
@@ -134,6 +135,8 @@ def place(
         at_joint, to_child = base.pose @ c.parent_pose, c.child_pose.inverse()
         if c.joint.nv == 0:
             pose = at_joint @ c.joint.transform(()) @ to_child
+            # Products leave 1e-17 in place of 0, which as a constant of a program would cost operations: hence
+            # `snapped`.
             attachments[c.child] = Attachment(base.node, snapped(pose))
         else:
             attachments[c.child] = Attachment(len(skeleton), snapped(to_child))
@@ -166,6 +169,7 @@ def _node(
         inertia=inertia,
         q=tuple(range(iq.start, iq.stop)),
         v=tuple(range(iv.start, iv.stop)),
+        # Powers are the same: what grows with the velocity counts k^2 at the primary, dry friction |k|.
         armature=tuple(k * k * e for e in c.armature or ()),
         damping=tuple(k * k * e for e in c.damping or ()),
         friction=tuple(abs(k) * e for e in c.friction or ()),
@@ -183,6 +187,7 @@ def rest_along_v(nodes: Sequence[Node], nv: int) -> tuple[Scalar, ...]:
     total: list[Scalar] = [0.0] * nv
     for node in nodes:
         for j, stiffness, own in zip(node.v, node.spring_stiffness, node.spring_rest, strict=True):
+            # A spring alone keeps its very own rest: the mean of one, (k r) / k, would be rounded.
             if is_zero(total[j]):
                 rest[j] = own if not is_zero(stiffness) or is_zero(rest[j]) else rest[j]
             elif not is_zero(stiffness):

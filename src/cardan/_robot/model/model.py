@@ -114,10 +114,12 @@ class Model(Explained, metaclass=ExplainedType):
     _content: list[Content] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
+        # Names come first: all that follows addresses by name, and would blame another fault.
         layout.check_unique(self.bodies, self.frames, (*self.connections, *self.closures))
         layout.check_closures(self.bodies, self.closures)
         if self.annotations is not _NOTHING:
             self.annotations.check(self.body_names, kinds_of((*self.connections, *self.closures)))
+        # Nodes stand in the order of the tree, coordinates in that of the document: files and users know the latter.
         order = layout.ordered_tree(self.bodies, self.connections)
         slices = layout.coordinate_slices(self.connections)
         mimics = layout.resolve_mimics(self.connections)
@@ -305,7 +307,9 @@ class Model(Explained, metaclass=ExplainedType):
 
     def _limit(self, name: str) -> np.ndarray:
         ends = [e for c in self._owners() for e in getattr(c.limits, name)]
+        # Limits that are inputs are symbols while a program is traced.
         array = np.array(ends, dtype=float if all(isinstance(e, Real) for e in ends) else object)
+        # It is made anew at every access: what somebody wrote into it would be lost without a word.
         array.setflags(write=False)
         return array
 
@@ -456,6 +460,7 @@ class Model(Explained, metaclass=ExplainedType):
             2.0
         """
         new = [name for name in values if name not in self.inputs]
+        # A constant that is no input becomes one for a moment: there is one way to put constants in their places.
         open_model = self.with_inputs(*new) if new else self
         return constants.with_numbers(open_model, values)
 

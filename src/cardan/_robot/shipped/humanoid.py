@@ -67,6 +67,7 @@ def _limb(m: Mechanism, side: str, left: float, parent: str, parts: tuple, s: fl
     for part, axis, (x, y, z), mass, length, radius, effort, (lower, upper) in parts:
         name = f"{side}_{part}"
         add_rod(m, name, mass * s**3, length * s, radius * s, centre=(0.0, 0.0, -length * s / 2))
+        # 0.0 - x and not -x: a mirrored 0 stays 0.0, which files show without a sign.
         reach = (lower, upper) if left > 0.0 or axis == "y" else (0.0 - upper, 0.0 - lower)
         _hinge(m, name, axis, parent, (x * s, left * y * s, z * s), reach, effort)
         parent = name

@@ -122,6 +122,7 @@ def _meeting_point(what: str, a: Point, to_a: float, b: Point, to_b: float) -> P
     if not abs(to_a - to_b) < d < to_a + to_b:
         expected = f"lengths that reach {d:.6g} m and leave the bars an angle"
         raise ParameterError(f"lengths of {what}", got=(to_a, to_b), expected=expected)
+    # The cosine theorem: how far along the way from a to b the point is, and how far aside.
     along = (d * d + to_a * to_a - to_b * to_b) / (2.0 * d)
     aside = math.sqrt(to_a * to_a - along * along)
     ux, uz = (b[0] - a[0]) / d, (b[1] - a[1]) / d

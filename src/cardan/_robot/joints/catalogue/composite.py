@@ -62,6 +62,7 @@ class Composite(ChainJoint):
 
     @property
     def links(self) -> Links:
+        # An identity is left out: a product with it is operations for nothing.
         identity = SE3.identity()
         pairs = zip(self.joints, self.placements or (), strict=True)
         return tuple((joint, None if identity == P else P) for joint, P in pairs)

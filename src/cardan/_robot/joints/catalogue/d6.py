@@ -73,6 +73,7 @@ def _reciprocal(axes: Sequence[Vector3]) -> Sequence[Vector3]:
     if len(axes) < 2:
         return axes
     a, b = axes[:2]
+    # Of two axes the normal is the third: then components along it do not count.
     c = axes[2] if len(axes) == 3 else a.cross(b)
     volume = a.cross(b).dot(c)
     return [u * (1.0 / volume) for u in (b.cross(c), c.cross(a), a.cross(b))][: len(axes)]

@@ -58,6 +58,7 @@ class Mimic(JointOfAnother):
     @computed
     def domain(self) -> Limits:
         """Where the primary may be so that the inner joint is in its domain."""
+        # With a multiplier of 0 the inner joint stands at its offset, wherever the primary is.
         if not is_bounded(self.joint) or self.multiplier == 0.0:
             return Limits()
         own = self.joint.domain.resolved(self.joint.nv)

@@ -60,6 +60,7 @@ class OpenSimCustom(Joint):
         for name in ("rotation_axes", "translation_axes"):
             object.__setattr__(self, name, _three_axes(getattr(self, name), f"{name} of a custom joint"))
         read = {k for f in (*self.rotations, *self.translations) for k in f.coordinates}
+        # A coordinate that no function reads would move nothing: its column of S is 0 everywhere.
         if read != set(range(len(names))):
             what = "coordinates read by the functions of a custom joint"
             raise ParameterError(what, got=sorted(read), expected=repr([*range(len(names))]))

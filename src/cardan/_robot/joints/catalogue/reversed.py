@@ -103,6 +103,7 @@ def _is_better_derived(template: _Derived) -> bool:
 
     if all(i.op is Op.CONST for i in joint_program("reversed", template, subspace, q=template.nq).instructions):
         return False
+    # X, S and bias are counted in one program, as algorithms use them: they share most of their operations.
     return operations(_Derived) < operations(_Mapped)
 
 

@@ -52,6 +52,8 @@ class Spline(Joint):
         object.__setattr__(self, "frames", frames)
         object.__setattr__(self, "span", span)
         for k, V in enumerate(self.screws):
+            # Less than 1e-9 is no direction. Near half a turn (3.14) the logarithm has two answers, one after the
+            # other.
             if max(map(abs, V.scalars())) < 1e-9 or V.angular.norm_squared() > 3.14**2:
                 got = f"frames {k} and {k + 1}, apart by {V.scalars()}"
                 expected = "neighbours that differ, by less than half a turn"
@@ -78,6 +80,7 @@ class Spline(Joint):
 
 def _weight(u: Scalar, *, at_start: bool, at_end: bool) -> Scalar:
     """Return how much of the screw from frame k to k + 1 is done, u frames behind frame k."""
+    # The weights sum the basis functions from frame k + 1 on; natural ends make the first and the last linear outside.
     if at_start and at_end:
         return u
     if at_end:

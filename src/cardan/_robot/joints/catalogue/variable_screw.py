@@ -68,6 +68,7 @@ class VariableScrew(Joint):
         angle, wanted = angle_about_axis(self.axis, X_pc.rotation), self.axis.dot(X_pc.translation)
         angle = angle if near is None else unwrapped(angle, near[0])
         best, error = angle, absolute(self.translation(angle) - wanted)
+        # The translation is a polynomial of the angle, whose inverse has no closed form: the turns are tried.
         for turns in (sign * k for k in range(1, TURNS + 1) for sign in (1, -1)):
             other = angle + 2.0 * math.pi * turns
             distance = absolute(self.translation(other) - wanted)

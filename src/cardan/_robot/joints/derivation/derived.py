@@ -64,6 +64,7 @@ def _motions(program: Program, inputs: Scalars, skipped: int = 0) -> list[Motion
 @kept("transform")
 def subspace_program(template: Any) -> Program:
     """Return the program, of the scalars in the slots and q, of the pose, 12 numbers, and of S, column by column."""
+    # Both forms are exact. A single rotation has fewer operations by its entries, a product of several by factors.
     return min((_subspace(template, form) for form in _forms(template)), key=lambda p: p.operations)
 
 
@@ -116,6 +117,7 @@ def _has_rotations(form: PoseForm) -> bool:
     entries = [values[r] for r in form.program.results]
     matrices = (Matrix3(_own(part, entries)) for part in leaves(form.whole) if part.kind == "rotation")
     residues = [e for R in matrices for e in _improper(R)]
+    # Numbers are rounded, as of an axis given to nine digits; symbols must vanish identically, or nothing is proved.
     known = [e for e in residues if isinstance(e, float)]
     others = [e for e in residues if not isinstance(e, float)]
     check = assemble("check", graph, form.program.inputs, [Array("residues", (len(others),))], others)
@@ -227,6 +229,7 @@ def directions(joint: Any, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
 
 def _along(joint: Any, q: Scalars, v: Scalars, first: int) -> dict[int, dict[int, Any]]:
     """Return the rates of q that belong to v, as seeds of direction 0."""
+    # One direction, the velocity itself, suffices for the bias: it is a derivative along the motion.
     qdot = joint.velocity_to_configuration_derivative(q, v)
     return {first + i: {0: e} for i, e in enumerate(qdot) if not is_zero(e)}
 
@@ -280,6 +283,7 @@ def rates_program(template: Any) -> Program:
     arguments = inputs(template, q=nq, v=nv, a=nv)
     symbols = graph.symbols(arguments)
     joint, first, (q, v, a) = given(template, symbols, nq, nv, nv)
+    # All directions go through the program at once: what they have in common is computed once.
     seeds = directions(joint, q, first) | {first + nq + j: {nv + j: 1.0} for j in range(nv)}
     found = pushforward(program, replay(program, symbols), seeds)
 

@@ -130,6 +130,8 @@ def kept(*methods: str) -> Callable[[Callable[[Any], T]], Callable[[Any], T]]:
             if key is None:
                 return make(joint)
             if key not in results:
+                # All at once: a session that makes joints without end is rare, and derives the few it uses again in
+                # milliseconds.
                 if len(results) >= MOST:
                     results.clear()
                 results[key] = make(joint)
@@ -247,11 +249,13 @@ def _own_parts(thing: Any) -> dict[str, Any] | None:
 
 
 def _sequence(kind: Any, parts: list[Any]) -> Any:
+    # Not by the class's constructor: one that normalises, as of an axis, would compute with what is put in.
     return parts if isinstance(kind, list) else tuple.__new__(type(kind), parts)
 
 
 def replaced(record: Any, **changes: Any) -> Any:
     """Return a copy of a record with other values in some fields, unchecked: its constructor does not run."""
+    # A frozen dataclass refuses assignment, and its constructor would refuse symbols.
     twin = copy.copy(record)
     for name, value in changes.items():
         object.__setattr__(twin, name, value)
