@@ -32,6 +32,14 @@ MOVED |= {
 _CALL = "arguments compiled conversion environment explain function kinds plain references repeated results signature "
 _CALL += "sites store traced"
 MOVED |= {f"cardan.functions.{name}": f"cardan._dynamics.call.{name}" for name in _CALL.split()}
+MOVED |= {
+    "cardan.joints.catalogue.floating": "cardan._robot.joints.catalogue.free_flyer",
+    "cardan.joints.derivation.parameters": "cardan._robot.joints.derivation.programs",
+    **{f"cardan.robots.{name}": "cardan._robot.shipped.linkages" for name in ("five_bar", "four_bar")},
+    **{
+        f"cardan.robots.{name}": "cardan._robot.shipped.pendulums" for name in ("cart_pole", "chain", "double_pendulum")
+    },
+}
 
 
 def todays(name: str) -> str | None:

@@ -59,7 +59,7 @@ def rooted(
         MechanismError: if a joint of `closing`, or a mimic, cannot be what it must be.
     """
     forest = Forest((WORLD, *bodies))
-    # Roots that were asked for are connected before all joints: a joint that leads back to the world then closes a loop.
+    # Roots that were asked for come before all joints: a joint that leads back to the world then closes a loop.
     for c in bases:
         forest.join(WORLD, c.child)
     chosen = _spanning(forest, joints, closing)
