@@ -17,7 +17,7 @@ from cardan._algebra.spatial import SE3, Inertia, Vector3, checked_pose
 from cardan._robot.joints import Joint, Limits, Mimic, reverse
 from cardan._robot.joints.first_checks import check_joint
 from cardan._robot.joints.limits import checked_limits, limits_within
-from cardan._robot.joints.state import frozen, is_frozen, keep
+from cardan._robot.joints.state import freeze, is_frozen, keep
 
 WORLD = "world"
 # [m/s^2], in world axes.
@@ -382,7 +382,7 @@ class Connection(ByFields):
         # A joint that a mechanism keeps was checked when it came in; edits make connections by the thousand.
         if not is_frozen(self.joint):
             check_joint(self.joint)
-            object.__setattr__(self, "joint", frozen(self.joint))
+            object.__setattr__(self, "joint", freeze(self.joint))
         for side in ("parent_pose", "child_pose"):
             object.__setattr__(self, side, checked_pose(f"{side} of joint {self.name!r}", getattr(self, side)))
         limits = checked_limits(f"limits of joint {self.name!r}", self.limits).resolved(self.joint.nv, self.name)

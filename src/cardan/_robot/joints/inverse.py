@@ -23,7 +23,7 @@ from cardan._algebra.arrays.elimination import solved_positive
 from cardan._algebra.errors import ReachError
 from cardan._algebra.scalar import is_symbol, where
 from cardan._algebra.spatial import SE3, Motion, Scalar, log_se3
-from cardan._robot.joints.limits import kept_within
+from cardan._robot.joints.limits import move_to_bounds
 
 # Configurations a search on numbers begins at, one after the other, until one arrives.
 STARTS = 12
@@ -47,7 +47,7 @@ def search_configuration(joint: Any, X_pc: SE3, near: Sequence[Scalar] | None = 
     """
     target = X_pc.matrix()
     if target.dtype == object or any(map(is_symbol, () if near is None else near)):
-        return _written_out(joint, X_pc, near)
+        return _write_out(joint, X_pc, near)
     starts = None if near is None else np.stack(np.broadcast_arrays(*near), axis=-1)
     batch = np.broadcast_shapes(target.shape[:-2], () if starts is None else starts.shape[:-1])
     target, found = np.broadcast_to(target, (*batch, 4, 4)), np.empty((*batch, joint.nq))
@@ -60,20 +60,20 @@ def search_configuration(joint: Any, X_pc: SE3, near: Sequence[Scalar] | None = 
 # --- written out, for symbols ---
 
 
-def _written_out(joint: Any, X: SE3, near: Sequence[Scalar] | None) -> tuple[Scalar, ...]:
+def _write_out(joint: Any, X: SE3, near: Sequence[Scalar] | None) -> tuple[Scalar, ...]:
     if near is not None:
-        return _descended(joint, X, near, STEPS_NEAR)
+        return _walk(joint, X, near, STEPS_NEAR)
     starts = [_nearest_of_table(joint, X, k) for k in range((joint.nv + 1) // 2)]
-    found = [_descended(joint, X, start, STEPS_FAR) for start in starts]
+    found = [_walk(joint, X, start, STEPS_FAR) for start in starts]
     if len(found) == 1:
         return found[0]
     offsets = [_offset(joint, X, q) for q in found]
     return _least(found, [_product(e, e) for e in offsets])
 
 
-def _descended(joint: Any, X: SE3, q: Sequence[Scalar], steps: int) -> tuple[Scalar, ...]:
+def _walk(joint: Any, X: SE3, q: Sequence[Scalar], steps: int) -> tuple[Scalar, ...]:
     for _ in range(steps):
-        q = kept_within(joint, joint.integrate(tuple(q), _step(joint, X, q)))
+        q = move_to_bounds(joint, joint.integrate(tuple(q), _step(joint, X, q)))
     return tuple(q)
 
 
@@ -146,7 +146,7 @@ def _descend(joint: Any, X: SE3, q: np.ndarray) -> tuple[np.ndarray, float]:
         S = np.array(joint.subspace(q), dtype=float)
         lhs = S.T @ S + damping * np.eye(joint.nv)
         step = np.linalg.solve(lhs, S.T @ error)
-        candidate = np.array(kept_within(joint, joint.integrate(q, step)), dtype=float)
+        candidate = np.array(move_to_bounds(joint, joint.integrate(q, step)), dtype=float)
         new_error = _error(joint, X, candidate)
         if new_error @ new_error < error @ error:
             q, error, damping = candidate, new_error, damping * 0.1

@@ -31,7 +31,7 @@ from cardan._algebra.spatial import SE3, Force, ForceSubspace, Motion, MotionSub
 from cardan._algebra.words import Explained
 from cardan._robot.joints.derivation.derived import derived_bias, derived_subspace, subspace_rate
 from cardan._robot.joints.inverse import check_reached, search_configuration
-from cardan._robot.joints.limits import Limits, narrowed, neutral_within
+from cardan._robot.joints.limits import Limits, narrow_limits, neutral_within
 from cardan._robot.joints.quantities import complete_methods, nearest_image, refuse_batches
 from cardan._robot.joints.state import is_frozen
 from cardan._robot.joints.wrench import orthogonal_complement
@@ -301,7 +301,7 @@ class Joint(Explained, ABC):
 
         They are distributed as `Manifold.random` says.
         """
-        lower, upper = narrowed(self, limits)
+        lower, upper = narrow_limits(self, limits)
         size = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
         return self.manifold.random(np.random.default_rng(seed), size, lower, upper)
 

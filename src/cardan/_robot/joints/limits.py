@@ -104,7 +104,7 @@ def checked_limits(what: str, limits: Any) -> Limits:
 # --- domain ---
 
 
-def narrowed(joint: Any, limits: Limits | None = None) -> tuple[np.ndarray, np.ndarray]:
+def narrow_limits(joint: Any, limits: Limits | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the lower and upper positions, shape (nv,), that both a joint's domain and limits allow.
 
     Raises:
@@ -139,10 +139,10 @@ def neutral_within(joint: Any) -> tuple[float, ...]:
     """Return the manifold's neutral configuration; where that is outside of the domain, one in its middle."""
     # The neutral one is kept where it can be: zero is what everybody expects.
     q = joint.manifold.neutral()
-    return tuple(moved_within(joint.manifold, q, *narrowed(joint))) if is_bounded(joint) else q
+    return tuple(move_to_middle(joint.manifold, q, *narrow_limits(joint))) if is_bounded(joint) else q
 
 
-def moved_within(manifold: Manifold, q: Sequence[float], lower: np.ndarray, upper: np.ndarray) -> Sequence[float]:
+def move_to_middle(manifold: Manifold, q: Sequence[float], lower: np.ndarray, upper: np.ndarray) -> Sequence[float]:
     """Return a joint's coordinates as they are, or with those beyond their bounds in the middle of these."""
     values = [float(e) for e in manifold.limit_coordinates(tuple(q))]
     allowed = []
@@ -166,11 +166,11 @@ def _domain(joint: Any) -> Limits:
     return joint.domain
 
 
-def kept_within(joint: Any, q: Sequence[Scalar], limits: Limits | None = None) -> Sequence[Scalar]:
+def move_to_bounds(joint: Any, q: Sequence[Scalar], limits: Limits | None = None) -> Sequence[Scalar]:
     """Return q, moved to the nearest bound of the domain (and of limits) where it is beyond; of any type of scalars."""
     if limits is None and not is_bounded(joint):
         return q
-    lower, upper = narrowed(joint, limits)
+    lower, upper = narrow_limits(joint, limits)
     x = joint.manifold.limit_coordinates(q)
     # By a step on the manifold, not by setting coordinates: limits are numbers along the tangent.
     back = [clip(e, float(a), float(b)) - e for e, a, b in zip(x, lower, upper, strict=True)]

@@ -17,7 +17,7 @@ from cardan._algebra.errors import CardanError
 from cardan._algebra.scalar import floor
 from cardan._algebra.spatial import Scalar
 from cardan._compiler.program import Op, Program
-from cardan._robot.joints.derivation.programs import joint_program, kept, opened, pose_entries, slots
+from cardan._robot.joints.derivation.programs import count_slots, joint_program, keep_by_joint, open_slots, pose_entries
 
 TURN = 2.0 * math.pi
 # The slope of what is neither linear in a coordinate nor periodic.
@@ -26,15 +26,15 @@ NEITHER = math.nan
 
 def angle_coordinates(joint: Any) -> tuple[int, ...]:
     """Return the indices of the coordinates that are angles."""
-    return _angles(opened(joint)[0])
+    return _angles(open_slots(joint)[0])
 
 
-def unwrapped(angle: Scalar, near: Scalar) -> Scalar:
+def unwrap_angle(angle: Scalar, near: Scalar) -> Scalar:
     """Return the angle of the same direction that is nearest to another one."""
     return angle + TURN * floor((near - angle) / TURN + 0.5)
 
 
-@kept("transform")
+@keep_by_joint("transform")
 def _angles(template: Any) -> tuple[int, ...]:
     def pose(joint: Any, q: Sequence[Scalar]) -> dict[str, list[Any]]:
         return {"pose": pose_entries(joint.transform(q))}
@@ -43,7 +43,7 @@ def _angles(template: Any) -> tuple[int, ...]:
         program = joint_program("pose", template, pose, q=template.nq)
     except (CardanError, ArithmeticError, TypeError, ValueError):
         return ()  # whoever needs the transform will say what is wrong with it
-    first = slots(template)
+    first = count_slots(template)
     return tuple(i for i in range(template.nq) if _has_period(program, first + i))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from cardan._algebra.arrays import as_argument
 from cardan._algebra.errors import ShapeError
 from cardan._algebra.spatial import SE3, MotionSubspace, Scalar
-from cardan._robot.joints.periodic import angle_coordinates, unwrapped
+from cardan._robot.joints.periodic import angle_coordinates, unwrap_angle
 
 Size = str  # of a vector, a name of the joint's own numbers (`"nq"`, `"nv"`); or `"wrench"` or `"pose"`
 # The size of each argument of a method that is a function of the state, and the shape of each result.
@@ -105,7 +105,7 @@ def _with_images(closed_form: Callable[..., Any]) -> Callable[..., Any]:
 def nearest_image(joint: Any, q: Sequence[Scalar], near: Sequence[Scalar]) -> tuple[Scalar, ...]:
     """Return, of all coordinates of the pose that q has, those nearest to others."""
     image, angles = joint.manifold.nearest_image(q, near), angle_coordinates(joint)
-    return tuple(unwrapped(e, near[i]) if i in angles else e for i, e in enumerate(image))
+    return tuple(unwrap_angle(e, near[i]) if i in angles else e for i, e in enumerate(image))
 
 
 _COMPLETED = {"transform": _with_array, "nearest_configuration": _with_images, "motion_subspace": _with_columns}

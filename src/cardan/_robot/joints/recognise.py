@@ -30,7 +30,7 @@ from cardan._robot.joints.catalogue.helical import Helical
 from cardan._robot.joints.catalogue.prismatic import Prismatic
 from cardan._robot.joints.catalogue.reversed import Reversed
 from cardan._robot.joints.catalogue.revolute import Revolute
-from cardan._robot.joints.derivation.programs import kept, pose_entries
+from cardan._robot.joints.derivation.programs import keep_by_joint, pose_entries
 from cardan._robot.joints.joint import Joint
 
 # How far coefficients may be off, relative to the largest: what a few dozen roundings leave.
@@ -143,16 +143,16 @@ def hinge_of(joint: Joint) -> Hinge | None:
     if joint.nv != 1 or type(joint.manifold) is not Euclidean or joint.has_efforts:
         return None
     if type(joint) is not Reversed:
-        return _found(joint)
+        return _recognise(joint)
     # A reversed joint is recognised by what it reverses: its own program would be twice as long.
     inner = hinge_of(joint.joint)  # X^-1 = after^-1 J^-1 before^-1
     return inner and Hinge(replace(inner.joint, axis=-inner.joint.axis), inner.after.inverse(), inner.before.inverse())
 
 
-@kept("transform", "motion_subspace")
-def _found(joint: Joint) -> Hinge | None:
+@keep_by_joint("transform", "motion_subspace")
+def _recognise(joint: Joint) -> Hinge | None:
     try:
-        pose = _evaluated("transform", lambda q: pose_entries(joint.transform(q)))
+        pose = _evaluate("transform", lambda q: pose_entries(joint.transform(q)))
         start = joint.transform((0.0,))
         S = _twist(pose, start)
         return _hinge(S, start) if _is_screw(pose, S, start) and _moves_by(joint, S) else None
@@ -160,7 +160,7 @@ def _found(joint: Joint) -> Hinge | None:
         return None
 
 
-def _evaluated(name: str, function: Callable[[list[Any]], list[Any]]) -> list[Harmonic]:
+def _evaluate(name: str, function: Callable[[list[Any]], list[Any]]) -> list[Harmonic]:
     """Return what a function of q is made of; raise KeyError or ValueError if it does what the ring does not have."""
     program = trace(name, lambda q: {"entries": np.array(function(list(q)), dtype=object)}, [Array("q", (1,))])
     values: list[Any] = []
@@ -177,10 +177,10 @@ def _twist(pose: Sequence[Harmonic], start: SE3) -> Motion:
     rates = [f.slope() for f in pose]
     W = start.rotation.T @ Matrix3(rates[:9])
     v, u = start.rotation.transpose_apply(Vector3(*rates[9:])), Vector3(W[2, 1], W[0, 2], W[1, 0])
-    return Motion(_cleaned(v, max(f.change().size() for f in pose[9:])), _cleaned(u, 1.0))
+    return Motion(_clean(v, max(f.change().size() for f in pose[9:])), _clean(u, 1.0))
 
 
-def _cleaned(x: Vector3, size: float) -> Vector3:
+def _clean(x: Vector3, size: float) -> Vector3:
     """Return a vector with rounding errors made 0, so that zeros stay zeros in the program."""
     return Vector3(*(e if abs(e) > ROUNDING * size else 0.0 for e in x))
 
@@ -212,7 +212,7 @@ def _is_screw(pose: Sequence[Harmonic], S: Motion, start: SE3) -> bool:
 def _moves_by(joint: Joint, S: Motion) -> bool:
     """Return whether the joint's own S and bias, if it has any, are S and 0."""
     if joint._has_own("motion_subspace"):
-        columns = _evaluated("motion_subspace", lambda q: [e for s in joint.motion_subspace(q) for e in s.scalars()])
+        columns = _evaluate("motion_subspace", lambda q: [e for s in joint.motion_subspace(q) for e in s.scalars()])
         gaps = [(f + _number(-e)).size() for f, e in zip(columns, S.scalars(), strict=True)]
         if not max(gaps) <= ROUNDING * max(map(abs, S.scalars())):
             return False
@@ -228,7 +228,7 @@ def _hinge(S: Motion, start: SE3) -> Hinge:
     v, u = S
     if not any(u):
         return Hinge(Prismatic(v), start, SE3.identity())
-    pitch, point = u.dot(v), _cleaned(u.cross(v), math.hypot(*v))
+    pitch, point = u.dot(v), _clean(u.cross(v), math.hypot(*v))
     joint = Revolute(u) if abs(pitch) <= ROUNDING * math.hypot(*v) else Helical(u, pitch)
     if not any(point):
         return Hinge(joint, start, SE3.identity())

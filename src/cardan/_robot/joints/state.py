@@ -25,7 +25,7 @@ def is_frozen(joint: Any) -> bool:
     return _frozen.get(joint) is not None
 
 
-def frozen(joint: T) -> T:
+def freeze(joint: T) -> T:
     """Return the joint as a mechanism keeps it: with parts of its own (`copied`), which nobody else can change."""
     twin = joint if is_frozen(joint) else copied(joint)
     keep(twin)

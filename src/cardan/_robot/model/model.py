@@ -22,7 +22,7 @@ from cardan._robot.model.annotations import Annotations, kinds_of
 from cardan._robot.model.inputs import Input
 from cardan._robot.model.node import Attachment, Node
 from cardan._robot.model.start import start_configuration
-from cardan._robot.model.table import layout_table, meant_by
+from cardan._robot.model.table import explain_word, layout_table
 from cardan._robot.records import EARTH_GRAVITY, WORLD, Actuator, Body, Connection, Frame, Group, checked_gravity
 from cardan._robot.registered import render
 
@@ -227,7 +227,7 @@ class Model(Explained, metaclass=ExplainedType):
             UnknownNameError: if there is no such frame.
         """
         if not isinstance(frame, str) or frame not in self.attachments:
-            hint = meant_by(frame, self.connections)
+            hint = explain_word(frame, self.connections)
             raise UnknownNameError("frame", frame, self.attachments, where=f"model {self.name!r}", hint=hint)
         return self.attachments[frame]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cardan._robot.joints import Mimic
-from cardan._robot.joints.limits import moved_within
+from cardan._robot.joints.limits import move_to_middle
 from cardan._robot.records import Configuration
 
 # Configurations that say where a robot begins: those of MJCF files; one's own and those of USD files, which win.
@@ -30,7 +30,7 @@ def start_configuration(model: Any) -> np.ndarray:
         if c.name in said:
             q[own] = said[c.name]
         elif not isinstance(c.joint, Mimic) and c.joint.nv and closing.isdisjoint(range(own.start, own.stop)):
-            q[own] = moved_within(c.joint.manifold, q[own].tolist(), model.lower[along], model.upper[along])
+            q[own] = move_to_middle(c.joint.manifold, q[own].tolist(), model.lower[along], model.upper[along])
     return q
 
 

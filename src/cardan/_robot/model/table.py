@@ -76,7 +76,7 @@ WORDS = {
 }
 
 
-def meant_by(word: Any, connections: Iterable[Connection]) -> str:
+def explain_word(word: Any, connections: Iterable[Connection]) -> str:
     """Return the end of a message about a frame that does not exist; empty where nothing is known of the word."""
     last = str(word).rpartition(".")[2]  # of an enumeration's member
     if last in WORDS:

@@ -15,7 +15,7 @@ from cardan._robot.joints.catalogue.mimic import Mimic
 from cardan._robot.joints.catalogue.prismatic import Prismatic
 from cardan._robot.joints.catalogue.revolute import Revolute
 from cardan._robot.joints.catalogue.unbounded_revolute import UnboundedRevolute
-from cardan._robot.joints.derivation.programs import joint_program, kept, opened, pose_entries
+from cardan._robot.joints.derivation.programs import joint_program, keep_by_joint, open_slots, pose_entries
 from cardan._robot.joints.joint import Joint, JointOfAnother, Scalars
 
 
@@ -55,7 +55,7 @@ class Reversed(JointOfAnother):
 
     def _form(self) -> Joint:
         derived = _Derived(self.joint)
-        return derived if _is_better_derived(opened(derived)[0]) else _Mapped(self.joint)
+        return derived if _is_better_derived(open_slots(derived)[0]) else _Mapped(self.joint)
 
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         return self.joint.nearest_configuration(X_pc.inverse(), near)
@@ -83,7 +83,7 @@ class _Mapped(_Derived):
         return -(self.joint.transform(q) @ self.joint.bias(q, v))
 
 
-@kept("transform", "motion_subspace", "bias")
+@keep_by_joint("transform", "motion_subspace", "bias")
 def _is_better_derived(template: _Derived) -> bool:
     """Return whether X, S and bias together take fewer operations if S and bias are derived.
 

@@ -34,9 +34,17 @@ from cardan._robot.joints.derivation.factors import (
     leaves,
     moving_leaf,
     put_together,
-    taken_apart,
+    take_apart,
 )
-from cardan._robot.joints.derivation.programs import given, inputs, joint_program, kept, opened, pose_entries, split
+from cardan._robot.joints.derivation.programs import (
+    inputs,
+    joint_program,
+    keep_by_joint,
+    open_slots,
+    pose_entries,
+    split,
+    split_inputs,
+)
 
 Scalars = Sequence[Scalar]
 POSE = 12  # entries of a rotation matrix and a translation
@@ -44,13 +52,13 @@ POSE = 12  # entries of a rotation matrix and a translation
 
 def derived_subspace(joint: Any, q: Scalars) -> list[Motion]:
     """Return the nv columns of S(q), from `joint.transform`."""
-    template, parameters = opened(joint)
+    template, parameters = open_slots(joint)
     return _motions(subspace_program(template), [*parameters, *q], POSE)
 
 
 def derived_bias(joint: Any, q: Scalars, v: Scalars) -> Motion:
     """Return (dS/dt) v, from `joint.transform` and `joint.motion_subspace`."""
-    template, parameters = opened(joint)
+    template, parameters = open_slots(joint)
     return _motions(bias_program(template), [*parameters, *q, *v], POSE)[-1]
 
 
@@ -61,14 +69,14 @@ def _motions(program: Program, inputs: Scalars, skipped: int = 0) -> list[Motion
     return [Motion.of(tuple(flat[k : k + 6])) for k in range(0, len(flat), 6)]
 
 
-@kept("transform")
+@keep_by_joint("transform")
 def subspace_program(template: Any) -> Program:
     """Return the program, of the scalars in the slots and q, of the pose, 12 numbers, and of S, column by column."""
     # Both forms are exact. A single rotation has fewer operations by its entries, a product of several by factors.
     return min((_subspace(template, form) for form in _forms(template)), key=lambda p: p.operations)
 
 
-@kept("transform", "motion_subspace")
+@keep_by_joint("transform", "motion_subspace")
 def bias_program(template: Any) -> Program:
     """Return the program of the pose, of S, column by column, and of (dS/dt) v."""
     return min((_bias(template, form) for form in _forms(template)), key=lambda p: p.operations)
@@ -84,7 +92,7 @@ class PoseForm(NamedTuple):
     whole: Factor
 
 
-@kept("transform")
+@keep_by_joint("transform")
 def _forms(template: Any) -> list[PoseForm]:
     """Return the ways to write the transform: by its entries, and by its factors where these are rotations.
 
@@ -100,7 +108,7 @@ def _form(template: Any, by_factors: bool) -> PoseForm:
 
     def entries(joint: Any, q: Scalars) -> dict[str, list[Any]]:
         with listening() as history:
-            part, found = taken_apart(joint.transform(q), history if by_factors else History())
+            part, found = take_apart(joint.transform(q), history if by_factors else History())
         parts.append(part)
         return {"factors": found}
 
@@ -137,7 +145,7 @@ def _improper(R: Matrix3) -> list[Any]:
 def _subspace(template: Any, form: PoseForm) -> Program:
     graph = Graph()
     symbols = graph.symbols(form.program.inputs)
-    joint, first, (q,) = given(template, symbols, template.nq)
+    joint, first, (q,) = split_inputs(template, symbols, template.nq)
     entries, changes = _changes(form.program, joint, symbols, q, first)
 
     def leaf(part: Factor, rotation: Moving | None) -> Moving:
@@ -154,7 +162,7 @@ def _bias(template: Any, form: PoseForm) -> Program:
     motion, places = _motion(template, form)
     graph = Graph()
     symbols = graph.symbols(motion.inputs)
-    joint, first, (q, v) = given(template, symbols, template.nq, template.nv)
+    joint, first, (q, v) = split_inputs(template, symbols, template.nq, template.nv)
     values = replay(motion, symbols)
     found = pushforward(motion, values, _along(joint, q, v, first))
     entries, rates = split([values[r] for r in motion.results], len(form.program.results))
@@ -177,7 +185,7 @@ def _motion(template: Any, form: PoseForm) -> tuple[Program, dict[int, int]]:
     arguments = (*form.program.inputs, Array("v", (template.nv,)))
     graph = Graph()
     symbols = graph.symbols(arguments)
-    joint, first, (q, v) = given(template, symbols, template.nq, template.nv)
+    joint, first, (q, v) = split_inputs(template, symbols, template.nq, template.nv)
     entries, changes = _changes(form.program, joint, symbols, q, first)
     rates: list[Any] = []
     places: dict[int, int] = {}
@@ -260,7 +268,7 @@ class JointRates(NamedTuple):
 
 def joint_rates(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> JointRates | None:
     """Return the derivatives of the joint's motion; None where S is constant, so that all of them vanish."""
-    template, parameters = opened(joint)
+    template, parameters = open_slots(joint)
     program = rates_program(template)
     if all(i.op is Op.CONST and i.value == 0.0 for i in program.instructions):
         return None  # by the program and not by the class: whoever wrote the joint, no operation is spent on it
@@ -270,7 +278,7 @@ def joint_rates(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> JointRates | 
     return JointRates(subspace, velocity, acceleration, bias)
 
 
-@kept("transform", "motion_subspace", "bias")
+@keep_by_joint("transform", "motion_subspace", "bias")
 def rates_program(template: Any) -> Program:
     """Return the program of the joint's rates, of q, v and a."""
     nq, nv = template.nq, template.nv
@@ -282,7 +290,7 @@ def rates_program(template: Any) -> Program:
     graph = Graph()
     arguments = inputs(template, q=nq, v=nv, a=nv)
     symbols = graph.symbols(arguments)
-    joint, first, (q, v, a) = given(template, symbols, nq, nv, nv)
+    joint, first, (q, v, a) = split_inputs(template, symbols, nq, nv, nv)
     # All directions go through the program at once: what they have in common is computed once.
     seeds = directions(joint, q, first) | {first + nq + j: {nv + j: 1.0} for j in range(nv)}
     found = pushforward(program, replay(program, symbols), seeds)
@@ -303,12 +311,12 @@ def rates_program(template: Any) -> Program:
 
 def subspace_rate(joint: Any, q: Scalars, v: Scalars) -> list[Motion]:
     """Return the columns of dS/dt while q moves with velocity v, from `joint.motion_subspace`."""
-    template, parameters = opened(joint)
+    template, parameters = open_slots(joint)
     qdot = joint.velocity_to_configuration_derivative(q, v)
     return _motions(_subspace_rate_program(template), [*parameters, *q, *qdot])
 
 
-@kept("transform", "motion_subspace")
+@keep_by_joint("transform", "motion_subspace")
 def _subspace_rate_program(template: Any) -> Program:
     """Return the program of dS/dt, of q and dq/dt."""
 

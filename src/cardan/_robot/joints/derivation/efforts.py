@@ -18,7 +18,7 @@ from cardan._compiler.program import Array, Graph, Program
 from cardan._compiler.program.autodiff import assemble, pushforward
 from cardan._compiler.program.replay import replay
 from cardan._robot.joints.derivation.derived import directions
-from cardan._robot.joints.derivation.programs import given, joint_program, kept, opened
+from cardan._robot.joints.derivation.programs import joint_program, keep_by_joint, open_slots, split_inputs
 
 
 class LinearisedEfforts(NamedTuple):
@@ -31,20 +31,20 @@ class LinearisedEfforts(NamedTuple):
 
 def linearised_efforts(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> LinearisedEfforts:
     """Return the efforts of a joint at a state, and their slopes."""
-    template, parameters = opened(joint)
+    template, parameters = open_slots(joint)
     program = _linearised(template)
     values = replay(program, [*parameters, *q, *v])
     found, nv = [values[r] for r in program.results], joint.nv
     return LinearisedEfforts(found[:nv], found[nv : 2 * nv], found[2 * nv :])
 
 
-@kept("efforts")
+@keep_by_joint("efforts")
 def _linearised(template: Any) -> Program:
     efforts = _efforts(template)
     graph = Graph()
     symbols = graph.symbols(efforts.inputs)
     nq, nv = template.nq, template.nv
-    joint, first, (q,) = given(template, symbols, nq)
+    joint, first, (q,) = split_inputs(template, symbols, nq)
     seeds = directions(joint, q, first) | {first + nq + j: {nv + j: 1.0} for j in range(nv)}
     values = replay(efforts, symbols)
     slopes = pushforward(efforts, values, seeds)

@@ -32,7 +32,7 @@ class Factor:
     start: int = 0  # where the entries of a leaf are
 
 
-def taken_apart(X: SE3, history: History) -> tuple[Factor, list[Any]]:
+def take_apart(X: SE3, history: History) -> tuple[Factor, list[Any]]:
     """Return what a pose was made of, and the entries of its leaves, one after the other."""
     entries: list[Any] = []
     known: dict[int, Factor] = {}

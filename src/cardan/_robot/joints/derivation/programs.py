@@ -47,7 +47,7 @@ class EmptySlot(ByFields):
 Slot = EmptySlot  # pickles of 0.1 name it
 
 
-def opened(joint: Any) -> tuple[Any, tuple[Scalar, ...]]:
+def open_slots(joint: Any) -> tuple[Any, tuple[Scalar, ...]]:
     """Return the joint with slots in place of its symbols, and these; a joint of numbers is returned as it is."""
     found: list[Scalar] = []
 
@@ -61,12 +61,12 @@ def opened(joint: Any) -> tuple[Any, tuple[Scalar, ...]]:
     return (template, tuple(found)) if found else (joint, ())
 
 
-def filled(template: Any, scalars: Sequence[Scalar]) -> Any:
+def fill_slots(template: Any, scalars: Sequence[Scalar]) -> Any:
     """Return the joint with scalars in its slots."""
     return _mapped(template, lambda leaf: scalars[leaf.k] if type(leaf) is EmptySlot else leaf)
 
 
-def slots(template: Any) -> int:
+def count_slots(template: Any) -> int:
     """Return the number of slots."""
     count = 0
 
@@ -81,15 +81,15 @@ def slots(template: Any) -> int:
 
 def inputs(template: Any, **sizes: int) -> tuple[Array, ...]:
     """Return the inputs of a joint's program: the scalars in its slots, if it has any, and vectors."""
-    count = slots(template)
+    count = count_slots(template)
     own = (Array("parameters", (count,)),) if count else ()
     return (*own, *(Array(name, (size,)) for name, size in sizes.items()))
 
 
-def given(template: Any, symbols: Sequence[Scalar], *sizes: int) -> tuple[Any, int, list[Any]]:
+def split_inputs(template: Any, symbols: Sequence[Scalar], *sizes: int) -> tuple[Any, int, list[Any]]:
     """Return the joint with its slots filled, how many symbols that took, and the vectors that follow."""
-    count = slots(template)
-    joint = filled(template, symbols[:count]) if count else template
+    count = count_slots(template)
+    joint = fill_slots(template, symbols[:count]) if count else template
     return joint, count, split(symbols[count:], *sizes)[: len(sizes)]
 
 
@@ -108,7 +108,7 @@ def joint_program(
     """Return the program of what a function of the joint, its slots filled, and vectors of some sizes returns."""
 
     def of_symbols(*arrays: Any) -> dict[str, np.ndarray]:
-        joint, _, vectors = given(template, [e for array in arrays for e in array], *sizes.values())
+        joint, _, vectors = split_inputs(template, [e for array in arrays for e in array], *sizes.values())
         return {key: symbolic(entries, (len(entries),)) for key, entries in results(joint, *vectors).items()}
 
     return trace(name, of_symbols, inputs(template, **sizes))
@@ -122,7 +122,7 @@ def pose_entries(X: SE3) -> list[Any]:
 # --- kept by joint ---
 
 
-def kept(*methods: str) -> Callable[[Callable[[Any], T]], Callable[[Any], T]]:
+def keep_by_joint(*methods: str) -> Callable[[Callable[[Any], T]], Callable[[Any], T]]:
     """Make a function of a joint remember its results, which depend on these of the joint's methods (`_WRITTEN`)."""
 
     def decorate(make: Callable[[Any], T]) -> Callable[[Any], T]:
