@@ -48,6 +48,19 @@ class _Centred:
         return Inertia(mass, (0.0, 0.0, 0.0), Matrix3.diagonal(*(mass * moment for moment in self.unit_moments())))
 
 
+@dataclass(frozen=True, slots=True)
+class _Bar(_Centred):
+    """A solid of a radius and a length along z."""
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        for name in ("radius", "length"):
+            value = _not_negative(f"{name} of a {type(self).__name__.lower()}", getattr(self, name))
+            object.__setattr__(self, name, value)
+
+
 class _Meshed:
     """A solid whose inertia is an integral over its surface."""
 
@@ -179,7 +192,7 @@ class Ellipsoid(_Centred):
 
 
 @dataclass(frozen=True, slots=True)
-class Cylinder(_Centred):
+class Cylinder(_Bar):
     """A cylinder centred on its frame, its axis along z; radius and full length [m].
 
     Attributes:
@@ -190,13 +203,6 @@ class Cylinder(_Centred):
         >>> round(cardan.description.Cylinder(0.1, 0.5).volume, 6)
         0.015708
     """
-
-    radius: float
-    length: float
-
-    def __post_init__(self) -> None:
-        for name in ("radius", "length"):
-            object.__setattr__(self, name, _not_negative(f"{name} of a cylinder", getattr(self, name)))
 
     @property
     def volume(self) -> float:
@@ -209,7 +215,7 @@ class Cylinder(_Centred):
 
 
 @dataclass(frozen=True, slots=True)
-class Capsule(_Centred):
+class Capsule(_Bar):
     """A cylinder along z with hemispheres at its ends; radius and length of the cylinder [m].
 
     Attributes:
@@ -220,13 +226,6 @@ class Capsule(_Centred):
         >>> round(cardan.description.Capsule(0.1, 0.5).volume, 6)
         0.019897
     """
-
-    radius: float
-    length: float
-
-    def __post_init__(self) -> None:
-        for name in ("radius", "length"):
-            object.__setattr__(self, name, _not_negative(f"{name} of a capsule", getattr(self, name)))
 
     @property
     def volume(self) -> float:

@@ -29,11 +29,15 @@ class Mimic(JointOfAnother):
 
     Throughout:
         q: of the primary, as many as it has [rad, m].
+        primary: the joint it copies.
 
     Examples:
         >>> finger = cardan.joints.Mimic(cardan.joints.Prismatic((0.0, 1.0, 0.0)), "left_finger", multiplier=-1.0)
         >>> finger.transform([0.02]).translation, finger.inner_configuration([0.02])
         ((-0.0, -0.02, -0.0), (-0.02,))
+        >>> second = cardan.joints.Mimic(cardan.joints.Prismatic((0.0, 1.0, 0.0)), "right_finger")
+        >>> second.of_mimic(finger).primary, type(second.copying(cardan.joints.Prismatic((0.0, 1.0, 0.0)))).__name__
+        ('left_finger', 'Mimic')
     """
 
     joint: Joint
@@ -103,16 +107,7 @@ class Mimic(JointOfAnother):
         return tuple((e - self.offset) / self.multiplier for e in inner)
 
     def of_mimic(self, primary: Mimic) -> Mimic:
-        """Return the same joint, copying directly what its primary, itself a mimic, copies.
-
-        Args:
-            primary: a joint that is a mimic itself.
-
-        Examples:
-            >>> second = cardan.joints.Mimic(cardan.joints.Prismatic((0.0, 1.0, 0.0)), "right_finger")
-            >>> second.of_mimic(finger).primary
-            'left_finger'
-        """
+        """Return the same joint, copying directly what its primary, itself a mimic, copies."""
         multiplier = self.multiplier * primary.multiplier
         return Mimic(self.joint, primary.primary, multiplier, self.multiplier * primary.offset + self.offset)
 
@@ -120,13 +115,6 @@ class Mimic(JointOfAnother):
         """Return the same joint reading the coordinates of a primary; None if these are of another kind.
 
         (cos, sin) and (sin, cos) of an angle are one kind in two orders.
-
-        Args:
-            primary: the joint it copies.
-
-        Examples:
-            >>> type(finger.copying(cardan.joints.Prismatic((0.0, 1.0, 0.0)))).__name__
-            'Mimic'
         """
         own, other, inner = self.manifold, primary.manifold, self.joint
         if type(own) is not type(other) or (own.nq, own.nv) != (other.nq, other.nv):
