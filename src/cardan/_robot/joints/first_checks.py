@@ -51,10 +51,13 @@ def check_joint(joint: Any) -> None:
     """
     parts = {id(part): part for part in parts_of(joint).met if isinstance(part, Joint)}.values()
     for own in [part for part in parts if not type(part).__module__.startswith("cardan._robot.joints.")]:
-        for check in (manifold_fault, _sizes_fault, _pose_fault, _shape_fault, _own_efforts_fault):
+        for what, check in _CHECKS.items():
             # NaN and overflow are looked for in the results; a warning besides would come from inside of cardan.
             with np.errstate(all="ignore"):
-                fault = check(own)
+                try:
+                    fault = check(own)
+                except Exception as error:  # the joint's code, or its manifold's, may raise anything
+                    fault = _raised(what, error)
             if fault:
                 raise JointError(f"{type(own).__name__}: {fault.what}; {fault.cure}.")
 
@@ -155,19 +158,13 @@ def _places(joint: Joint) -> list[tuple[float, ...]]:
 
 
 def _sizes_fault(joint: Joint) -> JointFault | None:
-    try:
-        q = tuple(map(float, joint.random_configuration(seed=0)))
-        return next(iter(size_faults(joint, q, (0.5,) * joint.nv)), None)
-    except Exception as error:  # a manifold of the user's may raise anything
-        return _raised("the manifold", error)
+    q = tuple(map(float, joint.random_configuration(seed=0)))
+    return next(iter(size_faults(joint, q, (0.5,) * joint.nv)), None)
 
 
 def _pose_fault(joint: Joint) -> JointFault | None:
     """Evaluate the transform, as a user's code has it."""
-    try:
-        poses = [joint.transform(q) for q in _places(joint)]
-    except Exception as error:  # the joint's code may raise anything
-        return _raised("transform", error)
+    poses = [joint.transform(q) for q in _places(joint)]
     fault = next(filter(None, map(type_fault, poses)), None)
     numbers = [pose_entries(X) for X in poses if not fault]
     if fault or any(map(is_symbol, chain.from_iterable(numbers))):
@@ -185,24 +182,28 @@ def _shape_fault(joint: Joint) -> JointFault | None:
     if not joint._has_own("motion_subspace"):
         return None
     q, v = _places(joint)[-1], (0.5,) * joint.nv
-    try:
-        S = list(joint.motion_subspace(q))
-        if fault := columns_fault(joint, S):
-            return fault
-        bias = [joint.bias(q, v)] if joint._has_own("bias") else []
-    except Exception as error:  # the joint's code may raise anything
-        return _raised("motion_subspace", error)
+    S = list(joint.motion_subspace(q))
+    if fault := columns_fault(joint, S):
+        return fault
+    bias = [joint.bias(q, v)] if joint._has_own("bias") else []
     return next(filter(None, map(motion_fault, (*S, *bias))), None)
 
 
 def _own_efforts_fault(joint: Joint) -> JointFault | None:
-    """Look at the efforts, where there are any."""
+    """Look at the efforts, if there are any."""
     if not joint.has_efforts:
         return None
-    try:
-        return efforts_fault(joint, joint.efforts(_places(joint)[-1], (0.5,) * joint.nv))
-    except Exception as error:  # the joint's code may raise anything
-        return _raised("efforts", error)
+    return efforts_fault(joint, joint.efforts(_places(joint)[-1], (0.5,) * joint.nv))
+
+
+# In this order: what a later check asks for, an earlier one has seen to be there.
+_CHECKS = {
+    "manifold": manifold_fault,
+    "the manifold": _sizes_fault,
+    "transform": _pose_fault,
+    "motion_subspace": _shape_fault,
+    "efforts": _own_efforts_fault,
+}
 
 
 def _raised(what: str, error: Exception) -> JointFault:

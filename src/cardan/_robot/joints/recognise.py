@@ -46,13 +46,7 @@ Term = tuple[int, float]
 
 
 class Hinge(NamedTuple):
-    """A joint as one about an axis: X(q) = before @ joint.transform(q) @ after.
-
-    Attributes:
-        joint: a `Revolute`, `Helical` or `Prismatic` with the same coordinate.
-        before: where its frames are in the parent frame.
-        after: the child frame in the joint's own.
-    """
+    """A joint as one about an axis, with the same coordinate: X(q) = before @ joint.transform(q) @ after."""
 
     joint: Revolute | Helical | Prismatic
     before: SE3

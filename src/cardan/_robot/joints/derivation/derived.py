@@ -1,4 +1,4 @@
-"""What a joint's transform alone determines: its motion subspace and its bias, by differentiation along the manifold.
+"""What follows from a joint's own code by differentiation along its manifold: subspace, bias, rates, slopes of efforts.
 
     S_j = vee(X^-1 dX(q + e_j)):  linear R^T dp/de_j,  angular vee(R^T dR/de_j),     dq/de_j = J(q) e_j
     bias = (dS/dt) v:  linear R^T p'' - w x (S v)_linear,  angular w',       w = (S v)_angular, ' along dq/dt = J(q) v
@@ -13,11 +13,11 @@ Source: Lynch and Park, Modern Robotics (2017), section 3.3; FACTS, section 2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cardan._algebra.errors import JointError, TraceError
-from cardan._algebra.scalar import is_zero
+from cardan._algebra.scalar import absolute, is_zero
 from cardan._algebra.spatial import Matrix3, Motion, Scalar, Vector3
 from cardan._algebra.spatial.composition import History, listening
 from cardan._algebra.spatial.rotations import right_jacobian
@@ -251,19 +251,12 @@ def _weighed(vectors: Sequence[Scalars], weights: Scalars, size: int) -> list[An
 
 
 class JointRates(NamedTuple):
-    """How a joint's motion changes along its own tangent directions j, and with its velocities, in child coordinates.
+    """How a joint's motion changes along its own tangent directions j and with its velocities, in child coordinates."""
 
-    Attributes:
-        subspace_by_q: d_j S, its nv columns, for each j.
-        velocity_by_q: d_j (S v).
-        acceleration_by_q: d_j (S a + bias).
-        bias_by_v: d bias / d v_j.
-    """
-
-    subspace_by_q: list[list[Motion]]
-    velocity_by_q: list[Motion]
-    acceleration_by_q: list[Motion]
-    bias_by_v: list[Motion]
+    subspace_by_q: list[list[Motion]]  # d_j S, its nv columns, for each j
+    velocity_by_q: list[Motion]  # d_j (S v)
+    acceleration_by_q: list[Motion]  # d_j (S a + bias)
+    bias_by_v: list[Motion]  # d bias / d v_j
 
 
 def joint_rates(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> JointRates | None:
@@ -324,3 +317,60 @@ def _subspace_rate_program(template: Any) -> Program:
         return {"subspace": [e for column in joint.motion_subspace(q) for e in column.scalars()]}
 
     return jacobian_vector_product(joint_program("subspace", template, columns, q=template.nq), ["q"])
+
+
+# --- how the efforts that it exerts change ---
+
+
+class LinearisedEfforts(NamedTuple):
+    """What a joint exerts at a state, and by how much less with its coordinates and velocities; nv numbers each.
+
+        stiffness_i = -d efforts_i / d x_i + sum_j |d efforts_i / d x_j|        damping_i likewise by v,  j not i
+
+    What an implicit step takes along each degree of freedom by itself may not be less than what the whole matrix of
+    slopes is, or the step is unstable where it is stiff: a diagonal of such sums is never less (Gershgorin's circles).
+    """
+
+    efforts: list[Scalar]
+    stiffness: list[Scalar]
+    damping: list[Scalar]
+
+
+def linearised_efforts(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> LinearisedEfforts:
+    """Return the efforts of a joint at a state, and their slopes."""
+    template, parameters = open_slots(joint)
+    program = _linearised(template)
+    values = replay(program, [*parameters, *q, *v])
+    found, nv = [values[r] for r in program.results], joint.nv
+    return LinearisedEfforts(found[:nv], found[nv : 2 * nv], found[2 * nv :])
+
+
+@keep_by_joint("efforts")
+def _linearised(template: Any) -> Program:
+    efforts = _efforts(template)
+    graph = Graph()
+    symbols = graph.symbols(efforts.inputs)
+    nq, nv = template.nq, template.nv
+    joint, first, (q,) = split_inputs(template, symbols, nq)
+    seeds = directions(joint, q, first) | {first + nq + j: {nv + j: 1.0} for j in range(nv)}
+    values = replay(efforts, symbols)
+    slopes = pushforward(efforts, values, seeds)
+    own = [values[r] for r in efforts.results]
+    falls = [_fall(slopes[r], range(k, k + nv), k + i) for k in (0, nv) for i, r in enumerate(efforts.results)]
+    outputs = [Array(name, (nv,)) for name in LinearisedEfforts._fields]
+    return assemble("efforts", graph, efforts.inputs, outputs, [*own, *falls])
+
+
+def _fall(slopes: Mapping[int, Any], along: Iterable[int], own: int) -> Any:
+    across = (absolute(slopes[j]) for j in along if j != own and j in slopes)
+    return sum(across, -slopes.get(own, 0.0))
+
+
+def _efforts(template: Any) -> Program:
+    def entries(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+        return {"efforts": list(joint.efforts(q, v))}
+
+    try:
+        return joint_program("efforts", template, entries, q=template.nq, v=template.nv)
+    except TraceError as error:
+        raise JointError(f"{type(template).__name__}: its efforts cannot be differentiated: {error}") from error
