@@ -352,7 +352,7 @@ class Connection(ByFields):
         limits: position, velocity and effort limits.
         damping: viscous friction for each dof [N m s/rad, N s/m].
         friction: dry friction for each dof [N m, N].
-        armature: inertia of the drive, felt at the joint, for each dof [kg m^2, kg].
+        armature: inertia of the drive, reflected to the joint, for each dof [kg m^2, kg].
         drive: gains of a drive that follows targets; none by default.
         spring: pulls towards a place of rest; none by default.
         compliance: how far the joint gives way along x, y, z [m/N] and about them [rad/(N m)] of its child frame, for
@@ -386,7 +386,7 @@ class Connection(ByFields):
         for side in ("parent_pose", "child_pose"):
             object.__setattr__(self, side, checked_pose(f"{side} of joint {self.name!r}", getattr(self, side)))
         limits = checked_limits(f"limits of joint {self.name!r}", self.limits).resolved(self.joint.nv, self.name)
-        if not isinstance(self.joint, Mimic):  # whose limits are its own, in a file, and are not felt
+        if not isinstance(self.joint, Mimic):  # whose limits are its own, in a file, and have no effect
             limits = limits_within(self.joint, limits, self.name)
         object.__setattr__(self, "limits", limits)
         for name in ("damping", "friction", "armature"):

@@ -1,6 +1,6 @@
 """A mechanism seen without a root: who is next to whom, how one body moves seen from any other, and all of it as text.
 
-As iDynTree has it: a joint belongs to two bodies, and its transform and motion subspace are asked for by naming both,
+As in iDynTree, a joint belongs to two bodies; a caller names both to get its transform and motion subspace,
 in either order. Paths follow the spanning tree, which is the same for every root (`rooting.py`).
 
 Source: Traversaro, Modelling, estimation and identification of humanoid robots dynamics (2017), chapter 3.

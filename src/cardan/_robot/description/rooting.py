@@ -51,7 +51,7 @@ def rooted(
     Args:
         bodies: names of the bodies, in document order.
         joints: the joints, in document order.
-        bases: base joints that are given: from the world to a root that was asked for.
+        bases: base joints from the world to a root that the caller chose.
         base: joint by which every other part that does not hang on the world is attached to it.
         closing: names of joints that must close a loop.
 
@@ -59,7 +59,7 @@ def rooted(
         MechanismError: if a joint of `closing`, or a mimic, cannot be what it must be.
     """
     forest = Forest((WORLD, *bodies))
-    # Roots that were asked for come before all joints: a joint that leads back to the world then closes a loop.
+    # Roots that the caller chose come before all joints: a joint that leads back to the world then closes a loop.
     for c in bases:
         forest.join(WORLD, c.child)
     chosen = _spanning(forest, joints, closing)

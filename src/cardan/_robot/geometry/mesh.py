@@ -91,7 +91,7 @@ def surface_of_file(uri: str, path: str | None) -> Any:
     if len(getattr(surface, "faces", ())) == 0:
         raise ParameterError(f"mesh {uri!r}", got=f"{path}: no triangle", expected="a mesh file with a surface")
     surface.apply_scale(metres(scene.units))
-    surface.merge_vertices(merge_tex=True, merge_norm=True)  # a seam of the picture on it is none of the surface
+    surface.merge_vertices(merge_tex=True, merge_norm=True)  # a seam of its texture is no edge of the surface
     return surface
 
 

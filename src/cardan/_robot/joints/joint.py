@@ -138,7 +138,7 @@ class Joint(Explained, ABC):
 
     @_with_or_without_near
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
-        """Return q with transform(q) = X_pc, or of a pose nearby if there is none.
+        """Return q with transform(q) = X_pc, or of a pose nearby if no q has that transform.
 
         This one searches; joints with a closed form have their own, of (X_pc) or (X_pc, near). Whose it is, of the
         coordinates of the same pose (turns of an angle, signs of a quaternion) those nearest to `near` are returned.

@@ -2,8 +2,8 @@
 
 Coordinate i is one if q_i enters the transform through sines and cosines of n q_i + (what does not depend on q_i)
 alone, n a whole number. The traced transform shows it, instruction by instruction: each is a slope times q_i plus
-something of period 2 pi, or neither. Nothing is sampled, and the class is not asked: the angle of a screw, which is
-also a length, is none; that of a hinge, a heading or a user's joint is one.
+something of period 2 pi, or neither. Nothing is sampled, and the class plays no part: the angle of a screw, which
+is also a length, does not count as one; that of a hinge, a heading or a user's joint does.
 """
 
 from __future__ import annotations

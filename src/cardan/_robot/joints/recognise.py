@@ -8,8 +8,8 @@ With one coordinate, dq/dt = v and a constant S = [v; u], |u| = 1 (or u = 0, |v|
     p(q) = p0 + R0 (u x v + (u.v) u q - u x v cos q + (v - (u.v) u) sin q)
 
 The transform is traced once and its program computed in the ring of functions sum c q^m e^(i a q), which are linearly
-independent: the joint is such a one if, and only if, the coefficients are these. Nothing is sampled, and the class is
-not asked.
+independent: the joint is such a one if, and only if, the coefficients are these. Nothing is sampled, and the class
+plays no part.
 
 Source: Lynch and Park, Modern Robotics (2017), proposition 3.25.
 """

@@ -39,8 +39,8 @@ OF_A_PART = {f"{part}_{key}": (part, key) for part, keys in _PARTS.items() for k
 # Constants along the degrees of freedom.
 PASSIVE = ("armature", "damping", "friction", *OF_A_PART)
 
-# Limits along the degrees of freedom as `Model` names them, and what `Limits` calls them. Of a degree of freedom whose
-# position is no coordinate, as of an orientation, that has no such limit, there is none to give: it stays infinite.
+# Limits along the degrees of freedom as `Model` names them, and what `Limits` calls them. A degree of freedom
+# whose position is no coordinate, as of an orientation, cannot be given a limit that it has not: it stays infinite.
 LIMITS = {"lower": "lower", "upper": "upper", "effort_lower": "effort_lower", "effort_upper": "effort"}
 
 # Constants that are given as one number for each degree of freedom.
@@ -76,7 +76,7 @@ class Input(ByFields):
 
 
 def find_inputs(model: Any, names: tuple[str, ...], owned: Mapping[str, Any]) -> dict[str, Input]:
-    """Return the inputs asked for, by name, after those the model has; raise if one does not exist, or twice."""
+    """Return the new inputs, by name, after those the model has; raise if one does not exist, or is there twice."""
     given: list[Input] = []
     for name in names:
         if name not in OF_ALL:
@@ -313,7 +313,7 @@ def _connection(c: Connection, given: Values) -> Connection:
 
 
 def _limits(c: Connection, constant: str, values: np.ndarray) -> tuple[Any, ...]:
-    """Return given limits of a joint, infinite where there is none to give."""
+    """Return given limits of a joint, infinite if it cannot be given one."""
     open_ended = without_limit(c, constant)
     return tuple(
         own if k in open_ended else value

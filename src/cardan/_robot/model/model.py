@@ -92,6 +92,9 @@ class Model(Explained, metaclass=ExplainedType):
         {'gravity': array([ 0.  ,  0.  , -9.81])}
         >>> varied.filled_with({"gravity": (0.0, 0.0, -1.62)}).gravity
         (0.0, 0.0, -1.62)
+        >>> heavier = arm.with_values(mass=2.0 * arm.with_inputs("mass").input_values()["mass"])
+        >>> round(heavier.mass / arm.mass, 12), arm.lock({"joint3": 0.0, "joint5": 1.0}).nv
+        (2.0, 5)
 
     Peers: Pinocchio `Model`.
     """
@@ -453,11 +456,6 @@ class Model(Explained, metaclass=ExplainedType):
         Raises:
             UnknownNameError, ShapeError, ParameterError: for a constant that does not exist, a wrong shape, a value
                 that a body, pose or joint refuses.
-
-        Examples:
-            >>> heavier = arm.with_values(mass=2.0 * arm.with_inputs("mass").input_values()["mass"])
-            >>> round(heavier.mass / arm.mass, 12)
-            2.0
         """
         new = [name for name in values if name not in self.inputs]
         # A constant that is no input becomes one for a moment: there is one way to put constants in their places.
@@ -482,10 +480,6 @@ class Model(Explained, metaclass=ExplainedType):
 
         Raises:
             UnknownNameError, ShapeError, MechanismError: for an unknown joint, a wrong number of coordinates, a mimic.
-
-        Examples:
-            >>> arm.lock({"joint3": 0.0, "joint5": 1.0}).nv
-            5
 
         Peers: Pinocchio `buildReducedModel`.
         """

@@ -44,7 +44,7 @@ ABOUT_AN_AXIS = (*TURNING, Helical, Prismatic)  # exactly these: a class derived
 RESIDUE = 1e-15
 # A joint, the pose before it and the pose after it.
 JointBetween = tuple[Any, SE3, SE3]
-# How small the inertia that is felt may be, relative to the moment that goes away and comes back in it.
+# The smallest inertia of a joint, relative to the moment that goes to the parent and comes back in it.
 #
 # Rounding errors are of the moment's size: so no more than three digits are lost. Bodies of robots are thicker by far.
 THINNEST = 1e-3
@@ -143,7 +143,7 @@ def _cost(placement: SE3, below: Iterable[SE3]) -> float:
 
 
 def _weight(X: SE3) -> float:
-    """Return what the numbers cost that `snapped` leaves, without the pose: it is asked of dozens of them a joint."""
+    """Return what the numbers cost that `snapped` leaves, without making the pose: dozens are weighed a joint."""
     smallest = RESIDUE * max(map(abs, X.translation))
     turning = sum(abs(e - round(e)) > RESIDUE for e in X.rotation.entries())
     return 2.0 * turning + sum(abs(e) > smallest for e in X.translation)
@@ -181,10 +181,10 @@ def _slides(axis: Vector3, placement: SE3) -> list[float]:
 
 def _move_inertias(nodes: Sequence[Node]) -> tuple[Node, ...]:
     """Return the nodes with all inertia that may go to the parent gone there."""
-    inertias, felt = [node.inertia for node in nodes], _least_inertias(nodes)
+    inertias, least = [node.inertia for node in nodes], _least_inertias(nodes)
     for node in reversed(nodes):
         part = None if _is_symbolic(node) else _unseen_part(node, inertias[node.index])
-        if part is None or THINNEST * max(map(abs, part.inertia_at_origin)) > felt[node.index]:
+        if part is None or THINNEST * max(map(abs, part.inertia_at_origin)) > least[node.index]:
             continue
         inertias[node.index] = _without(inertias[node.index], part)
         if node.parent >= 0:
@@ -193,7 +193,7 @@ def _move_inertias(nodes: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def _unseen_part(node: Node, inertia: Inertia) -> Inertia | None:
-    """Return the part of a node's inertia that its joint neither moves nor changes; None where there is none."""
+    """Return the part of a node's inertia that its joint neither moves nor changes; None if there is no such part."""
     (mass, h, J), joint = inertia, cast("Any", node.joint)
     if type(joint) is Prismatic:
         return Inertia.from_origin(0.0, Vector3.zero(), J)
@@ -223,7 +223,7 @@ def _least_inertias(nodes: Sequence[Node]) -> list[float]:
 
 
 def _own(node: Node) -> float:
-    """Return the least rotational inertia a joint feels of its own body and drive."""
+    """Return the least rotational inertia of a joint's own body and drive about it."""
     if type(node.joint) is Prismatic:
         return math.inf
     if _is_symbolic(node):

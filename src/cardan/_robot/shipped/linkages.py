@@ -116,7 +116,7 @@ def _meeting_point(what: str, a: Point, to_a: float, b: Point, to_b: float) -> P
     """Return the point at given distances from a and b, on the left of the way from a to b.
 
     Raises:
-        ParameterError: if there is none.
+        ParameterError: if there is no such point.
     """
     d = math.dist(a, b)
     if not abs(to_a - to_b) < d < to_a + to_b:
