@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import CardanError, ParameterError, ShapeError, UnknownNameError, check_known
 from cardan._algebra.manifolds.scalar_coordinates import scalar_coordinates
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
-from cardan._robot.joints import Joint, Mimic
+from cardan._robot.joints import Mimic
 from cardan._robot.joints.derivation.derived import rates_program, subspace_program
 from cardan._robot.joints.derivation.programs import EmptySlot, parameter, replaced, with_parameter
 from cardan._robot.records import Body, Connection
@@ -236,23 +236,15 @@ def with_numbers(model: Any, values: Mapping[str, Any]) -> Any:
         arrays[name] = array
     # `with_constants` checks nothing, as symbols have no sign or length. Numbers have: the constructors run once more.
     unchecked = with_constants(model, arrays)
-    bodies = tuple(replace(b, inertia=_checked_inertia(b)) for b in unchecked.bodies)
-    connections = tuple(replace(c, joint=_checked_joint(c.joint)) for c in unchecked.connections)
+    for b in unchecked.bodies:
+        if b.inertia is not None and b.inertia.mass < 0.0:
+            raise ParameterError(f"mass of body {b.name!r}", got=b.inertia.mass, expected="a mass >= 0 [kg]")
+    bodies = tuple(replace(b) for b in unchecked.bodies)
+    joints = [replace(cast("Any", c.joint)) if is_dataclass(c.joint) else c.joint for c in unchecked.connections]
+    connections = tuple(replace(c, joint=joint) for c, joint in zip(unchecked.connections, joints, strict=True))
     frames = tuple(replace(f) for f in unchecked.frames)
     rest = {name: given for name, given in model.inputs.items() if name not in values}
     return replace(unchecked, bodies=bodies, connections=connections, frames=frames, inputs=rest)
-
-
-def _checked_inertia(body: Body) -> Inertia | None:
-    if body.inertia is None:
-        return None
-    if body.inertia.mass < 0.0:
-        raise ParameterError(f"mass of body {body.name!r}", got=body.inertia.mass, expected="a mass >= 0 [kg]")
-    return body.inertia
-
-
-def _checked_joint(joint: Joint) -> Joint:
-    return replace(joint) if is_dataclass(joint) else joint
 
 
 def _spread(model: Any, values: Mapping[str, np.ndarray]) -> Values:

@@ -180,8 +180,13 @@ def parameter(joint: Any, path: str) -> np.ndarray:
     `ParameterError` if there is no such parameter, it is not made of numbers, or it is computed from others.
     """
     owner, value = joint, joint
-    for step in path.split("."):
-        owner, value = value, _step(joint, path, value, step)
+    try:
+        for step in path.split("."):
+            owner, value = value, _get(value, step)
+    except (AttributeError, ValueError, IndexError):
+        names = ", ".join(map(repr, joint.parameters())) or "none"
+        expected = f"one of its parameters ({names}), or a path into one"
+        raise ParameterError(f"parameter of {type(joint).__name__}", got=path, expected=expected) from None
     if isinstance(owner, (tuple, list)) or _is_settable(owner, path.rpartition(".")[2]):
         try:
             return np.array(value, dtype=float)
@@ -208,15 +213,6 @@ def _with(thing: Any, head: str, rest: str, array: np.ndarray) -> Any:
     if isinstance(thing, (tuple, list)):
         return _sequence(thing, [new if str(k) == head else e for k, e in enumerate(thing)])
     return replaced(thing, **{head: new})
-
-
-def _step(joint: Any, path: str, thing: Any, step: str) -> Any:
-    try:
-        return _get(thing, step)
-    except (AttributeError, ValueError, IndexError):
-        names = ", ".join(map(repr, joint.parameters())) or "none"
-        expected = f"one of its parameters ({names}), or a path into one"
-        raise ParameterError(f"parameter of {type(joint).__name__}", got=path, expected=expected) from None
 
 
 def _get(thing: Any, step: str) -> Any:
