@@ -50,6 +50,14 @@ _CALL = "arguments compiled conversion function plain repeated results signature
 MOVED |= {f"cardan.functions.{name}": f"cardan._dynamics.call.{name}" for name in _CALL.split()}
 _GROUPS = "all_joints configuration dynamics inertias kinematics loops maximal momentum regressors"
 MOVED |= {f"cardan.functions.{name}": "cardan" for name in _GROUPS.split()}  # each function now stands in its own page
+MOVED |= {
+    "cardan.joints.catalogue.floating": "cardan._robot.joints.catalogue.free_flyer",
+    "cardan.joints.derivation.parameters": "cardan._robot.joints.derivation.programs",
+    **{f"cardan.robots.{name}": "cardan._robot.shipped.linkages" for name in ("five_bar", "four_bar")},
+    **{
+        f"cardan.robots.{name}": "cardan._robot.shipped.pendulums" for name in ("cart_pole", "chain", "double_pendulum")
+    },
+}
 
 
 def todays(name: str) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -15,14 +15,13 @@ from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Vector3, checked_pose
 from cardan._robot.joints import Joint, Limits, Mimic, reverse
-from cardan._robot.joints.domain import limits_within
 from cardan._robot.joints.first_checks import check_joint
-from cardan._robot.joints.limits import checked_limits
-from cardan._robot.joints.state import frozen, is_frozen, keep
+from cardan._robot.joints.limits import checked_limits, limits_within
+from cardan._robot.joints.state import freeze, is_frozen, keep
 
 WORLD = "world"
+# [m/s^2], in world axes.
 EARTH_GRAVITY = (0.0, 0.0, -9.81)
-"""[m/s^2], in world axes."""
 FRAME_KINDS = ("operational", "sensor")
 
 
@@ -79,6 +78,10 @@ class Drive(ByFields):
         stiffness: proportional gains [N m/rad, N/m], a number for all degrees of freedom, or one for each.
         damping: derivative gains [N m s/rad, N s/m], likewise.
 
+    Throughout:
+        nv: number of degrees of freedom.
+        joint: whose, for messages.
+
     Examples:
         >>> cardan.Drive(stiffness=400.0, damping=40.0).resolved(2).stiffness
         (400.0, 400.0)
@@ -88,14 +91,9 @@ class Drive(ByFields):
     damping: float | Sequence[float] = 0.0
 
     def resolved(self, nv: int, joint: str = "joint") -> Drive:
-        """Return the same drive with nv numbers in both.
+        """Return the same drive with nv gains each.
 
-        Args:
-            nv: number of degrees of freedom.
-            joint: whose, for messages.
-
-        Raises:
-            ParameterError: if there are not nv, or one is negative or not finite.
+        `ParameterError` if there are not nv, or one is negative or not finite.
         """
         gains = (("stiffness", self.stiffness), ("damping", self.damping))
         return Drive(*(_non_negative(f"{key} of the drive of joint {joint!r}", _each(e, nv), nv) for key, e in gains))
@@ -109,6 +107,10 @@ class Spring(ByFields):
         stiffness: [N m/rad, N/m], a number for all degrees of freedom, or one for each.
         rest: where it does not pull [rad, m], likewise.
 
+    Throughout:
+        nv: number of degrees of freedom.
+        joint: whose, for messages.
+
     Examples:
         >>> cardan.Spring(stiffness=10.0, rest=0.5).resolved(1).rest
         (0.5,)
@@ -118,14 +120,9 @@ class Spring(ByFields):
     rest: float | Sequence[float] = 0.0
 
     def resolved(self, nv: int, joint: str = "joint") -> Spring:
-        """Return the same spring with nv numbers in both.
+        """Return the same spring with nv numbers each.
 
-        Args:
-            nv: number of degrees of freedom.
-            joint: whose, for messages.
-
-        Raises:
-            ParameterError: if there are not nv, a stiffness is negative, or a number is not finite.
+        `ParameterError` if there are not nv, a stiffness is negative, or a number is not finite.
         """
         stiffness = _non_negative(f"stiffness of the spring of joint {joint!r}", _each(self.stiffness, nv), nv)
         return Spring(stiffness, _finite(f"rest of the spring of joint {joint!r}", _each(self.rest, nv), nv))
@@ -176,8 +173,7 @@ class Actuator(ByFields):
         if not joints or len(set(joints)) < len(joints):
             raise ParameterError(f"joints {what}", got=self.joints, expected="names of joints, each once")
         if self.kind not in ACTUATOR_KINDS:
-            expected = " or ".join(map(repr, ACTUATOR_KINDS))
-            raise ParameterError(f"kind {what}", got=self.kind, expected=expected)
+            raise ParameterError(f"kind {what}", got=self.kind, expected=" or ".join(map(repr, ACTUATOR_KINDS)))
         object.__setattr__(self, "joints", joints)
         object.__setattr__(self, "gear", _gears(f"gear {what}", self.gear, len(joints)))
         if self.gain is not None:
@@ -187,20 +183,23 @@ class Actuator(ByFields):
         for key in ("control_range", "effort_range"):
             object.__setattr__(self, key, _range(f"{key} {what}", getattr(self, key)))
 
+    def _rows(self) -> list[tuple[str, tuple[float, ...]]]:
+        """Return each joint with its gear, numbers in a tuple: what the constructor makes of all it accepts."""
+        return list(zip(self.joints, cast("Any", self.gear), strict=True))
+
     def drive(self) -> Drive | None:
-        """Return the drive that this is at a joint of one degree of freedom, but for its ranges; None if it is none.
+        """Return the drive that this is at a joint of one degree of freedom, but for its ranges; None for no drive.
 
         A servo of position pushes with gear (k (u - gear x) - d gear v): a drive of gear^2 k and gear^2 d to u / gear.
         One of velocity has no stiffness.
         """
-        rows: Any = self.gear
+        rows = [gear for _, gear in self._rows()]
         if self.gain is None or self.bias is None or len(rows) != 1 or len(rows[0]) != 1:
             return None
         constant, by_length, by_velocity = self.bias
         stiffness, damping = -by_length + 0.0, -by_velocity + 0.0
-        asked = damping if self.kind == "velocity" else stiffness
-        rest = stiffness if self.kind == "velocity" else constant
-        if self.kind not in ("position", "velocity") or rest or self.gain != asked or min(stiffness, damping) < 0.0:
+        gain, rest = (damping, stiffness) if self.kind == "velocity" else (stiffness, constant)
+        if self.kind not in ("position", "velocity") or rest or self.gain != gain or min(stiffness, damping) < 0.0:
             return None
         squared = rows[0][0] ** 2
         return Drive((squared * stiffness,), (squared * damping,))
@@ -309,20 +308,16 @@ class Material(ByFields):
             other: of the other shape.
         """
         k, share = _in_series(self.stiffness, other.stiffness)
+        # Of equal friction the mean is that very number, which roots would round.
+        mean = math.sqrt(self.friction) * math.sqrt(other.friction)
         return Material(
-            friction=self._mean_friction(other),
+            friction=self.friction if self.friction == other.friction else mean,
             restitution=max(self.restitution, other.restitution),
             stiffness=k,
             dissipation=_mean(self.dissipation, other.dissipation, share),
             torsional=max(self.torsional, other.torsional),
             rolling=max(self.rolling, other.rolling),
         )
-
-    def _mean_friction(self, other: Material) -> float:
-        """Return the geometric mean; of equal ones it is that very number, which roots would round."""
-        if self.friction == other.friction:
-            return self.friction
-        return math.sqrt(self.friction) * math.sqrt(other.friction)
 
 
 def _mean(a: float | None, b: float | None, share: float) -> float | None:
@@ -336,6 +331,7 @@ def _in_series(a: float | None, b: float | None) -> tuple[float | None, float]:
     """Return the stiffness of two springs in series, None for a rigid one, and the share of the depth that is in b."""
     if a is None or b is None:
         return (b if a is None else a), (0.5 if a is b else float(a is None))
+    # Depths in series are as 1/k: the share of b is k_a / (k_a + k_b).
     share = a / (a + b)
     return share * b, share
 
@@ -356,7 +352,7 @@ class Connection(ByFields):
         limits: position, velocity and effort limits.
         damping: viscous friction for each dof [N m s/rad, N s/m].
         friction: dry friction for each dof [N m, N].
-        armature: inertia of the drive, felt at the joint, for each dof [kg m^2, kg].
+        armature: inertia of the drive, reflected to the joint, for each dof [kg m^2, kg].
         drive: gains of a drive that follows targets; none by default.
         spring: pulls towards a place of rest; none by default.
         compliance: how far the joint gives way along x, y, z [m/N] and about them [rad/(N m)] of its child frame, for
@@ -383,13 +379,14 @@ class Connection(ByFields):
             got = getattr(self.joint, "__name__", self.joint)
             expected = "a joint, such as cardan.joints.Revolute(axis=[0, 0, 1])"
             raise ParameterError(f"joint {self.name!r}", got=got, expected=expected)
+        # A joint that a mechanism keeps was checked when it came in; edits make connections by the thousand.
         if not is_frozen(self.joint):
             check_joint(self.joint)
-            object.__setattr__(self, "joint", frozen(self.joint))
+            object.__setattr__(self, "joint", freeze(self.joint))
         for side in ("parent_pose", "child_pose"):
             object.__setattr__(self, side, checked_pose(f"{side} of joint {self.name!r}", getattr(self, side)))
         limits = checked_limits(f"limits of joint {self.name!r}", self.limits).resolved(self.joint.nv, self.name)
-        if not isinstance(self.joint, Mimic):  # whose limits are its own, in a file, and are not felt
+        if not isinstance(self.joint, Mimic):  # whose limits are its own, in a file, and have no effect
             limits = limits_within(self.joint, limits, self.name)
         object.__setattr__(self, "limits", limits)
         for name in ("damping", "friction", "armature"):
@@ -432,6 +429,7 @@ class Connection(ByFields):
 
 def _restored(*values: Any) -> Connection:
     """Return a connection that was pickled or copied, whose joint is as closed to others as it was."""
+    # Not by the constructor: the record was checked when it was made, and its joint is nobody else's.
     twin = object.__new__(Connection)
     for f, value in zip(fields(Connection), values, strict=True):
         object.__setattr__(twin, f.name, value)
@@ -492,18 +490,19 @@ def _names(what: str, names: Any) -> tuple[str, ...]:
 
 def _coordinates(what: str, values: Any) -> tuple[float, ...]:
     try:
-        numbers = tuple(np.atleast_1d(np.asarray(values, dtype=float)).tolist())
-        if all(map(math.isfinite, numbers)):
-            return numbers
+        array = np.atleast_1d(np.asarray(values, dtype=float))
     except (TypeError, ValueError):
-        pass
-    raise ParameterError(what, got=values, expected="finite numbers, the joint's coordinates")
+        array = np.array([np.nan])
+    if not np.isfinite(array).all():
+        raise ParameterError(what, got=values, expected="finite numbers, the joint's coordinates")
+    return tuple(array.tolist())
 
 
 def _range(what: str, values: Any) -> tuple[float, ...]:
-    lower, upper = _numbers(what, values, 2, "two numbers, the smaller first", lambda e: not math.isnan(e))
+    expected = "two numbers, the smaller first"
+    lower, upper = _numbers(what, values, 2, expected, lambda e: not math.isnan(e))
     if lower > upper:
-        raise ParameterError(what, got=(lower, upper), expected="two numbers, the smaller first")
+        raise ParameterError(what, got=(lower, upper), expected=expected)
     return lower, upper
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+# Points [in the file's units] and triangles of a mesh, of its uri and the path of its file.
 MeshReader = Callable[[str, str], tuple[np.ndarray, np.ndarray]]
-"""Points [in the file's units] and triangles of a mesh, of its uri and the path of its file."""
 
 _renderers: dict[str, Callable[[Any], str]] = {}
 _mesh_readers: dict[str, MeshReader] = {}

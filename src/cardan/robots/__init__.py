@@ -1,4 +1,7 @@
-"""Mechanisms that ship with the package: as builders with parameters, and as URDF files."""
+"""Mechanisms that ship with the package: as builders with parameters, and as URDF files.
+
+A length, mass or other size that is not a positive number raises `ParameterError`.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -40,7 +40,7 @@ from cardan._dynamics.algorithms.applied import applied_efforts
 from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.passive import has_spring, to_rest
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
-from cardan._robot.joints.derivation.efforts import linearised_efforts
+from cardan._robot.joints.derivation.derived import linearised_efforts
 from cardan._robot.model import Model
 
 RIGID = 1e6

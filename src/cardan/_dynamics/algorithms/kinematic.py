@@ -24,7 +24,7 @@ from cardan._algebra.spatial import Scalar
 from cardan._dynamics.algorithms.drives import DriveCommand
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics, twists
 from cardan._robot.joints import Limits
-from cardan._robot.joints.derivation.parameters import replaced
+from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import Model, Node
 
 HEAVY = 1e10

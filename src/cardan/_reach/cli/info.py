@@ -7,7 +7,7 @@ from typing import Any
 
 from cardan._dynamics.coordinates.numbering import walk
 from cardan._reach.cli.options import ROBOT, add, harmless, load_robot, read_file, table, tell
-from cardan._robot.description.text import graphviz_text
+from cardan._robot.description.paths import graphviz_text
 from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD, Model
 from cardan._robot.model.inputs import PASSIVE

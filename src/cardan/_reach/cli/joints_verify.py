@@ -17,7 +17,7 @@ from cardan._reach.generation.sources import imported
 from cardan._reach.pictures.axes import draw_frame, pyplot_module, save_figure
 from cardan._reach.verification import Certificate, verify_joint
 from cardan._robot.joints import CATALOGUE, Joint, Limits
-from cardan._robot.joints.domain import kept_within
+from cardan._robot.joints.limits import move_to_bounds
 
 FLOOR, CEILING = 1e-17, 1e3
 COLOURS = {"passed": "tab:blue", "failed": "tab:red", "skipped": "lightgrey"}
@@ -144,9 +144,9 @@ def _poses(joint: Joint, j: int, limits: Limits | None) -> tuple[str, np.ndarray
     if not joint.nv:
         return "it does not move", np.array([joint.transform(joint.neutral()).homogeneous()], dtype=float)
     e = np.eye(joint.nv)[j]
-    start = kept_within(joint, joint.neutral(), limits)
+    start = move_to_bounds(joint, joint.neutral(), limits)
     stops = [
-        kept_within(joint, joint.integrate(start, tuple(t * e)), limits) for t in np.linspace(-REACH, REACH, STOPS)
+        move_to_bounds(joint, joint.integrate(start, tuple(t * e)), limits) for t in np.linspace(-REACH, REACH, STOPS)
     ]
     poses = np.array([joint.transform(q).homogeneous() for q in stops], dtype=float)
     return f"{joint.velocity_names[j]} = 1 for t in [{-REACH}, {REACH}] s", poses

@@ -12,7 +12,7 @@ import numpy as np
 from cardan._algebra.spatial import SE3
 from cardan._reach.verification.differences import subspace_by_differences
 from cardan._robot.joints import Joint, Limits
-from cardan._robot.joints.domain import narrowed
+from cardan._robot.joints.limits import narrow_limits
 
 Numbers = tuple[float, ...]
 # Room left at both ends of bounded positions, as a part of their range, or of one where that has no end [rad, m].
@@ -41,7 +41,7 @@ class Samples:
     @cached_property
     def bounds(self) -> Limits:
         """The positions to keep within, a little inside of what is allowed: differences look to both sides."""
-        lower, upper = narrowed(self.joint, self.limits)
+        lower, upper = narrow_limits(self.joint, self.limits)
         # A range without an end has no share.
         room = np.where(np.isfinite(upper - lower), MARGIN * (upper - lower), MARGIN)
         return Limits(lower=(lower + room).tolist(), upper=(upper - room).tolist())

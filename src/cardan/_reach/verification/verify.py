@@ -9,7 +9,7 @@ from cardan._reach.verification.check import Check, Finding
 from cardan._reach.verification.numerics import speed
 from cardan._reach.verification.samples import Samples
 from cardan._robot.joints import Joint, Limits
-from cardan._robot.joints.domain import narrowed
+from cardan._robot.joints.limits import narrow_limits
 
 CHECKS: tuple[Check, ...] = (
     structure.sizes,
@@ -88,7 +88,7 @@ def verify_joint(joint: Joint, samples: int = 12, seed: int = 0, *, limits: Limi
     if samples < 2:
         raise ParameterError("samples of verify_joint", got=samples, expected="two or more")
     if limits is not None:
-        narrowed(joint, limits)  # raises
+        narrow_limits(joint, limits)  # raises
     where = Samples(joint, samples, seed, limits)
     findings = _examined(joint, where)
     passed = {f.name for f in findings if f.status == "passed"}

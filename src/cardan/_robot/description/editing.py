@@ -16,9 +16,8 @@ from cardan._algebra.spatial import SE3, Inertia
 from cardan._robot.description.rooting import Forest, base_name
 from cardan._robot.joints import Fixed, Joint, Limits, Mimic
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame
-from cardan._robot.model.layout import resolve_mimics
-from cardan._robot.model.locking import WITHOUT_MOTION
-from cardan._robot.model.locking import locked as locked_joints
+from cardan._robot.model.layout import WITHOUT_MOTION, resolve_mimics
+from cardan._robot.model.layout import locked as locked_joints
 
 
 class Parts(NamedTuple):
@@ -102,11 +101,7 @@ def renamed(parts: Parts, rename: Callable[[str], str]) -> tuple[Parts, Report]:
 
 
 def joined(a: Parts, b: Parts, where: str) -> Parts:
-    """Return the parts of two mechanisms, those of the first one first.
-
-    Raises:
-        DuplicateNameError: if both use a name.
-    """
+    """Return the parts of two mechanisms, those of the first one first; raise if both use a name."""
     for kind, mine, theirs in (
         ("body or frame", (*a.bodies, *a.frames), (*b.bodies, *b.frames)),
         ("joint", a.joints, b.joints),
@@ -196,11 +191,7 @@ def _annotated(parts: Parts, report: Report, **gone: Collection[str]) -> tuple[P
 def with_joint(
     parts: Parts, name: str, joint: Joint, limits: Limits | None, properties: Mapping[str, Any]
 ) -> tuple[Parts, Report]:
-    """Return the parts with another kind of joint in a place.
-
-    Raises:
-        ParameterError: if limits or passive properties would be lost because the degrees of freedom differ.
-    """
+    """Return the parts with another kind of joint; raise if another nv would lose limits or passive properties."""
     check_known("joint", name, [c.name for c in parts.joints])
     old = next(c for c in parts.joints if c.name == name)
     given = {key: value for key, value in {"limits": limits, **properties}.items() if value is not None}
@@ -217,6 +208,7 @@ def with_joint(
     new = replace(old, joint=joint, **given) if joint.nv == old.joint.nv else _rebuilt(old, joint, given)
     joints = tuple(new if c.name == name else c for c in parts.joints)
     resolve_mimics(joints)  # raises where a mimic can no longer copy it
+    # Configurations and actuators are in the joint's own coordinates: of another manifold they mean nothing.
     same = type(old.joint.manifold) is type(joint.manifold) and old.joint.manifold == joint.manifold
     still = () if same else (name,)
     return _annotated(parts._replace(joints=joints), Report(changed_joints=(name,)), still=still)
@@ -231,12 +223,8 @@ def _rebuilt(old: Connection, joint: Joint, given: Mapping[str, Any]) -> Connect
 def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts, Report]:
     """Return the parts with drives at the joints whose names match a pattern; of several, the last one counts.
 
-    Actuators that said the drives there were go with them.
-
-    Joints that do not move and those that copy others have no drive of their own: a pattern passes over them.
-
-    Raises:
-        UnknownNameError: for a pattern that matches no joint that can have a drive.
+    Actuators that said the drives there were go with them. Joints that do not move and those that copy others have no
+    drive of their own: a pattern passes over them.
     """
     driven = [c.name for c in parts.joints if c.joint.nv and not isinstance(c.joint, Mimic)]
     chosen: dict[str, Drive | None] = {}
@@ -267,10 +255,6 @@ def without(parts: Parts, names: Collection[str]) -> tuple[Parts, Report]:
     """Return the parts without some bodies, joints or frames, and without what hangs on removed bodies alone.
 
     With a body go its joints, frames and shapes; the bodies those joints led to stay.
-
-    Raises:
-        UnknownNameError: for a name that does not exist.
-        MechanismError: if a joint that stays copies one that goes.
     """
     known = {x.name for x in (*parts.bodies, *parts.joints, *parts.frames)}
     for name in names:
@@ -303,6 +287,7 @@ def extracted(parts: Parts, bodies: Iterable[str]) -> tuple[Parts, Report]:
     if WORLD not in kept:
         outside += [c.name for c in parts.joints if WORLD in (c.parent, c.child)]
         outside += [f.name for f in parts.frames if f.body == WORLD]
+    # What is fixed on the world goes, too, unless the world is asked for; leaving out is one operation.
     smaller, report = without(parts, outside)
     return (smaller, report) if WORLD in kept else _annotated(smaller, report, bodies={WORLD})
 
@@ -315,6 +300,7 @@ def without_massless_leaves(parts: Parts) -> tuple[Parts, Report]:
     that has to move its armature, damping, friction, drive or spring, or exerts efforts of its own.
     """
     reports = []
+    # One that goes may leave its neighbour a leaf, so the search begins anew.
     while leaf := next((b.name for b in parts.bodies if _is_idle_leaf(parts, b)), None):
         (c,) = _joints_of(parts, leaf)
         parts, report = _onto(parts, c, leaf) if isinstance(c.joint, Fixed) else without(parts, {leaf})
@@ -325,12 +311,13 @@ def without_massless_leaves(parts: Parts) -> tuple[Parts, Report]:
 def _is_idle_leaf(parts: Parts, body: Body) -> bool:
     """Return whether a body has no inertia and hangs on one joint that nothing else feels."""
     joints = _joints_of(parts, body.name)
-    if _has_inertia(body) or len(joints) != 1:
+    has_inertia = body.inertia is not None and any(e != 0.0 for e in body.inertia.parameters())
+    if has_inertia or len(joints) != 1:
         return False
     (c,) = joints
     copied = any(isinstance(d.joint, Mimic) and d.joint.primary == c.name for d in parts.joints)
-    felt = (c.armature, c.damping, c.friction, c.drive_stiffness, c.drive_damping, c.spring_stiffness)
-    drives = isinstance(c.joint, Mimic) and (c.joint.has_efforts or any(any(values or ()) for values in felt))
+    passive = (c.armature, c.damping, c.friction, c.drive_stiffness, c.drive_damping, c.spring_stiffness)
+    drives = isinstance(c.joint, Mimic) and (c.joint.has_efforts or any(any(values or ()) for values in passive))
     return not copied and not drives
 
 
@@ -342,17 +329,16 @@ def with_fixed_merged(parts: Parts, keep: Collection[str] = ()) -> tuple[Parts, 
     names = {b.name for b in parts.bodies}
     for name in keep:
         check_known("body", name, names, "keep")
+
+    def is_mergeable(c: Connection) -> bool:
+        rigid = isinstance(c.joint, Fixed) and not any(c.compliance or ())
+        return rigid and WORLD not in (c.parent, c.child) and not (c.parent in keep and c.child in keep)
+
     reports = []
-    while c := next((c for c in parts.joints if _is_mergeable(c, keep)), None):
+    while c := next(filter(is_mergeable, parts.joints), None):
         parts, report = _onto(parts, c, c.parent if c.child in keep else c.child)
         reports.append(report)
     return parts, _together(reports)
-
-
-def _is_mergeable(c: Connection, keep: Collection[str]) -> bool:
-    inner = WORLD not in (c.parent, c.child)
-    rigid = isinstance(c.joint, Fixed) and not any(c.compliance or ())
-    return rigid and inner and not (c.parent in keep and c.child in keep)
 
 
 def _onto(parts: Parts, c: Connection, name: str) -> tuple[Parts, Report]:
@@ -373,10 +359,6 @@ def _onto(parts: Parts, c: Connection, name: str) -> tuple[Parts, Report]:
     return _annotated(result, report, joints={c.name})
 
 
-def _has_inertia(body: Body) -> bool:
-    return body.inertia is not None and any(e != 0.0 for e in body.inertia.parameters())
-
-
 def _joints_of(parts: Parts, body: str) -> list[Connection]:
     return [c for c in parts.joints if body in (c.parent, c.child)]
 
@@ -386,6 +368,7 @@ def _together(reports: Sequence[Report]) -> Report:
     moved: dict[str, tuple[str, SE3]] = {}
     for report in reports:
         for name, (onto, X) in report.moved.items():
+            # What rides on a body that moves on rides on with it.
             moved = {n: (onto, X @ Y) if o == name else (o, Y) for n, (o, Y) in moved.items()}
             moved[name] = (onto, X)
     removed = tuple(n for r in reports for n in r.removed)

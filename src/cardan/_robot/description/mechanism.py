@@ -20,10 +20,9 @@ from cardan._algebra.errors import (
 )
 from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3, checked_pose
 from cardan._robot.description import editing
-from cardan._robot.description.paths import Graph, Visit
+from cardan._robot.description.paths import BodyGraph, Visit, graphviz_text, tree_text
 from cardan._robot.description.rooting import base_name, rooted
-from cardan._robot.description.serial_chain import Place
-from cardan._robot.description.text import graphviz_text, tree_text
+from cardan._robot.description.serial_chain import ChainBuilder
 from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame, Model
@@ -706,7 +705,7 @@ class Mechanism(Explained):
 
     # --- seen without a root ---
 
-    def at(self, body: str = WORLD) -> Place:
+    def at(self, body: str = WORLD) -> ChainBuilder:
         """Return a body as a place to build on: `m.at("world").add("upper", Revolute()).add("fore", Revolute())`.
 
         Args:
@@ -722,7 +721,7 @@ class Mechanism(Explained):
             1
         """
         self._check_body(body, f"mechanism {self.name!r}")
-        return Place(self, body)
+        return ChainBuilder(self, body)
 
     def transform(self, q: Mapping[str, Any], child: str, parent: str) -> np.ndarray:
         """Return X_parent_child of any two connected bodies or frames, shape (..., 4, 4).
@@ -819,8 +818,8 @@ class Mechanism(Explained):
         """
         return graphviz_text(self.name, self.bodies, self.joints, self.frames)
 
-    def _graph(self, q: Mapping[str, Any]) -> Graph:
-        graph = Graph(tuple(self._bodies), self.joints, self.frames)
+    def _graph(self, q: Mapping[str, Any]) -> BodyGraph:
+        graph = BodyGraph(tuple(self._bodies), self.joints, self.frames)
         graph.check_configuration(q)
         return graph
 

@@ -1,6 +1,6 @@
-"""A mechanism seen without a root: who is next to whom, and how one body moves seen from any other.
+"""A mechanism seen without a root: who is next to whom, how one body moves seen from any other, and all of it as text.
 
-As iDynTree has it: a joint belongs to two bodies, and its transform and motion subspace are asked for by naming both,
+As in iDynTree, a joint belongs to two bodies; a caller names both to get its transform and motion subspace,
 in either order. Paths follow the spanning tree, which is the same for every root (`rooting.py`).
 
 Source: Traversaro, Modelling, estimation and identification of humanoid robots dynamics (2017), chapter 3.
@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.errors import MechanismError, ShapeError, UnknownNameError, check_known
+from cardan._algebra.errors import MechanismError, ShapeError, UnknownNameError, check_known, visible
 from cardan._algebra.spatial import SE3, Motion
 from cardan._robot.description.rooting import rooted
 from cardan._robot.joints import Fixed, Mimic, reverse
-from cardan._robot.model import WORLD, Connection, Frame
+from cardan._robot.model import WORLD, Body, Connection, Frame
 from cardan._robot.model.layout import resolve_mimics
+from cardan._robot.model.table import closing_text, kind_of
 
 
 class Visit(NamedTuple):
@@ -35,14 +36,8 @@ class Visit(NamedTuple):
     joint: str | None
 
 
-class Graph:
-    """Bodies and joints as a graph.
-
-    Args:
-        bodies: names of the bodies.
-        joints: the joints.
-        frames: the frames.
-    """
+class BodyGraph:
+    """Bodies, given by their names, and joints as a graph."""
 
     def __init__(self, bodies: Sequence[str], joints: Sequence[Connection], frames: Sequence[Frame]) -> None:
         tree, self.closures = rooted(bodies, joints, (), Fixed(), ())
@@ -62,6 +57,8 @@ class Graph:
         while stack:
             visit = stack.pop()
             order.append(visit)
+            # Reversed, as the last one on the stack is the first to be visited: neighbours keep the order of the
+            # document.
             for c in reversed(self.next_to[visit.body]):
                 other = c.child if c.parent == visit.body else c.parent
                 if other not in seen:
@@ -115,6 +112,7 @@ class Graph:
         if owner not in q:
             return tuple(kind.neutral())
         value = np.asarray(q[owner], dtype=float)
+        # One coordinate may be given without an axis of its own; (..., 1) is one that has it.
         value = value[..., None] if kind.nq == 1 and (value.ndim == 0 or value.shape[-1] != 1) else value
         if value.shape[-1:] != (kind.nq,):
             raise ShapeError("configuration", owner, got=value.shape, expected=f"(..., {kind.nq})")
@@ -139,3 +137,70 @@ class Graph:
     def _check(self, body: str) -> None:
         if body not in self.bodies:
             raise UnknownNameError("body or frame", body, (*self.bodies, *self.frames))
+
+
+# --- as text ---
+
+
+def tree_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection], frames: Sequence[Frame]) -> str:
+    """Return the bodies as a tree of joints, part by part; joints that close loops at the end."""
+    graph = BodyGraph([b.name for b in bodies], joints, frames)
+    mass = sum(b.inertia.mass for b in bodies if b.inertia is not None)
+    lines = [f"{visible(name)}: {len(bodies)} bodies, {mass:.6g} kg, {len(joints)} joints, {len(frames)} frames"]
+    children = {c.child for c in graph.tree.values()}
+    seen: set[str] = set()
+    for base in (WORLD, *[b.name for b in bodies if b.name not in children], *[b.name for b in bodies]):
+        if base in seen or (base == WORLD and not graph.next_to[WORLD]):
+            continue
+        below: dict[str, list[tuple[str, str]]] = {}
+        for visit in graph.traversal(base):
+            seen.add(visit.body)
+            if visit.parent is not None and visit.joint is not None:
+                below.setdefault(visit.parent, []).append((visit.body, visit.joint))
+        lines.append(visible(base))
+        lines += _branches(graph, base, below)
+    lines += [closing_text(c, kind_of(c.joint)) for c in graph.closures]
+    return "\n".join(lines)
+
+
+def _branches(graph: BodyGraph, body: str, below: dict[str, list[tuple[str, str]]]) -> list[str]:
+    lines: list[str] = []
+    stack = [(list(below.get(body, ())), "")]  # no recursion: a chain may be longer than Python's stack
+    while stack:
+        rest, indent = stack[-1]
+        if not rest:
+            stack.pop()
+            continue
+        child, joint = rest.pop(0)
+        c = graph.tree[joint]
+        arrow = "" if c.child == child else " (reversed)"
+        last = not rest
+        lines.append(f"{indent}{'└─' if last else '├─'}[{visible(joint)}: {kind_of(c.joint)}{arrow}]─ {visible(child)}")
+        stack.append((list(below.get(child, ())), indent + ("   " if last else "│  ")))
+    return lines
+
+
+def graphviz_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection], frames: Sequence[Frame]) -> str:
+    """Return the mechanism as a graph in the DOT language: bodies, joints from parent to child, loops dashed."""
+    graph = BodyGraph([b.name for b in bodies], joints, frames)
+    closing = {c.name for c in graph.closures}
+    font = 'fontname="Helvetica"'
+    lines = [f"digraph {_quoted(name)} {{", f"  node [shape=box, {font}];", f"  edge [{font}];"]
+    if graph.next_to[WORLD] or any(WORLD in (c.parent, c.child) for c in joints):
+        lines.append(f"  {_quoted(WORLD)} [shape=plaintext];")
+    for b in bodies:
+        mass = "massless" if b.inertia is None else f"{b.inertia.mass:.4g} kg"
+        lines.append(f"  {_quoted(b.name)} [label={_quoted(b.name, mass)}];")
+    for f in frames:
+        lines.append(f"  {_quoted(f.name)} [shape=ellipse, style=dotted];")
+        lines.append(f"  {_quoted(f.body)} -> {_quoted(f.name)} [style=dotted, arrowhead=none];")
+    for c in joints:
+        style = ", style=dashed, constraint=false" if c.name in closing else ""
+        label = _quoted(c.name, kind_of(c.joint))
+        lines.append(f"  {_quoted(c.parent)} -> {_quoted(c.child)} [label={label}{style}];")
+    return "\n".join([*lines, "}"]) + "\n"
+
+
+def _quoted(*lines: str) -> str:
+    """Return lines as one string of DOT."""
+    return '"' + "\\n".join(visible(line).replace("\\", "\\\\").replace('"', '\\"') for line in lines) + '"'

@@ -9,23 +9,10 @@ Then every joint is directed away from the world; where that is against its desc
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
 
 from cardan._algebra.errors import MechanismError, check_new
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import WORLD, Connection
-
-
-class Rooted(NamedTuple):
-    """A mechanism's joints, directed.
-
-    Attributes:
-        tree: base joints first, then those of the spanning tree in document order, each from parent to child.
-        closures: joints that close loops, as they are described.
-    """
-
-    tree: tuple[Connection, ...]
-    closures: tuple[Connection, ...]
 
 
 class Forest:
@@ -56,13 +43,15 @@ def rooted(
     bases: Sequence[Connection],
     base: Joint,
     closing: Sequence[str],
-) -> Rooted:
-    """Return the joints directed away from the world.
+) -> tuple[tuple[Connection, ...], tuple[Connection, ...]]:
+    """Return the joints directed away from the world, and those that close loops, as they are described.
+
+    Base joints come first, then those of the spanning tree in document order, each from parent to child.
 
     Args:
         bodies: names of the bodies, in document order.
         joints: the joints, in document order.
-        bases: base joints that are given: from the world to a root that was asked for.
+        bases: base joints from the world to a root that the caller chose.
         base: joint by which every other part that does not hang on the world is attached to it.
         closing: names of joints that must close a loop.
 
@@ -70,17 +59,19 @@ def rooted(
         MechanismError: if a joint of `closing`, or a mimic, cannot be what it must be.
     """
     forest = Forest((WORLD, *bodies))
+    # Roots that the caller chose come before all joints: a joint that leads back to the world then closes a loop.
     for c in bases:
         forest.join(WORLD, c.child)
     chosen = _spanning(forest, joints, closing)
     tree = [c for c in joints if c.name in chosen]
     closures = tuple(c for c in joints if c.name not in chosen)
     more = _attached(forest, bodies, tree, base, {c.name for c in (*joints, *bases)}, first=not bases)
-    return Rooted(_directed((*bases, *more, *tree)), closures)
+    return _directed((*bases, *more, *tree)), closures
 
 
 def _spanning(forest: Forest, joints: Sequence[Connection], closing: Sequence[str]) -> set[str]:
     """Return the names of the joints of the spanning tree."""
+    # Mimics and what they copy are joined first, so that none of them closes a loop if another joint can.
     copied = {c.joint.primary for c in joints if isinstance(c.joint, Mimic)}
     first = [c for c in joints if isinstance(c.joint, Mimic) or c.name in copied]
     early = {c.name for c in first}

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from cardan._algebra.errors import CardanError
 from cardan._algebra.spatial import SE3, Inertia
+from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import Fixed, Joint
 from cardan._robot.model import WORLD
 
-if TYPE_CHECKING:
-    from cardan._robot.description.mechanism import Mechanism
-    from cardan._robot.geometry.shapes import Shape
 
-
-class Place:
+class ChainBuilder:
     """A body of a mechanism under construction, to build on from. Made by `Mechanism.at`.
 
     Attributes:
-        mechanism: the mechanism.
+        mechanism: the `Mechanism` (whose module imports this one).
         body: name of the body.
     """
 
     __slots__ = ("body", "mechanism")
 
-    def __init__(self, mechanism: Mechanism, body: str) -> None:
+    def __init__(self, mechanism: Any, body: str) -> None:
         self.mechanism, self.body = mechanism, body
 
     def add(
@@ -37,7 +34,7 @@ class Place:
         pose: Any = None,
         child_pose: Any = None,
         **properties: Any,
-    ) -> Place:
+    ) -> ChainBuilder:
         """Add a body with the joint that connects it with this one, and return the place on the new body.
 
         Args:
@@ -60,19 +57,22 @@ class Place:
         except (CardanError, TypeError):
             m.discard_body(body)
             raise
-        return Place(m, body)
+        return ChainBuilder(m, body)
 
     def frame(
         self, name: str, pose: SE3 | None = None, kind: Literal["operational", "sensor"] = "operational"
-    ) -> Place:
+    ) -> ChainBuilder:
         """Add a frame on this body; return this place."""
         self.mechanism.add_frame(name, self.body, pose, kind)
         return self
 
-    def shape(self, shape: Shape) -> Place:
+    def shape(self, shape: Shape) -> ChainBuilder:
         """Add a shape, which names this body; return this place."""
         self.mechanism.add_shape(shape)
         return self
 
     def __repr__(self) -> str:
         return f"<{self.body!r} of {self.mechanism!r}>"
+
+
+Place = ChainBuilder  # pickles of 0.1 name it

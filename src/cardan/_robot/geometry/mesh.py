@@ -1,4 +1,4 @@
-"""Volume integrals of a closed triangle mesh: its volume, centre and moments, as the inertia at density 1.
+"""Closed surfaces of triangles: of mesh files, of height fields, and the inertia at density 1 of what they enclose.
 
 By the divergence theorem the body is a signed sum of tetrahedra from one point p to the triangles. With the edges
 a, b, c from p to a triangle's corners, d = a . (b x c) and s = a + b + c:
@@ -47,6 +47,7 @@ def integrals_of_triangles(triangles: np.ndarray, what: str = "mesh") -> Inertia
 
     Triangles that all face inwards, as after mirroring, count as if they faced outwards.
     """
+    # From a point amid the triangles: far from the origin, the sums would cancel to nothing.
     p = triangles.reshape(-1, 3).mean(axis=0)
     corners = triangles - p
     d = np.einsum("ni,ni->n", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
@@ -54,6 +55,7 @@ def integrals_of_triangles(triangles: np.ndarray, what: str = "mesh") -> Inertia
     volume = d.sum() / 6.0
     first = d @ s / 24.0
     second = (np.einsum("n,nki,nkj->ij", d, corners, corners) + np.einsum("n,ni,nj->ij", d, s, s)) / 120.0
+    # A mirrored mesh (a negative scale) faces inwards: its volume is negative, and its moments with it.
     outwards = np.sign(volume)
     if not np.isfinite(volume) or abs(volume) <= 1e-12 * np.abs(d).sum():
         raise ParameterError(what, got=f"a volume of {abs(volume):g} m^3", expected="a surface that encloses a volume")
@@ -89,7 +91,7 @@ def surface_of_file(uri: str, path: str | None) -> Any:
     if len(getattr(surface, "faces", ())) == 0:
         raise ParameterError(f"mesh {uri!r}", got=f"{path}: no triangle", expected="a mesh file with a surface")
     surface.apply_scale(metres(scene.units))
-    surface.merge_vertices(merge_tex=True, merge_norm=True)  # a seam of the picture on it is none of the surface
+    surface.merge_vertices(merge_tex=True, merge_norm=True)  # a seam of its texture is no edge of the surface
     return surface
 
 
@@ -97,3 +99,42 @@ def metres(unit: Any) -> float:
     """Return the length of a file's unit [m], as trimesh names it: COLLADA files say theirs, `"0.001 * meters"`."""
     number, _, name = str(unit).partition(" * ")
     return float(number) if name == "meters" else 1.0
+
+
+# --- height fields ---
+
+
+def surface_of_heights(
+    heights: Sequence[Sequence[float]], size: Sequence[float], base: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return vertices [m], shape (n, 3), and the triangles of them, shape (m, 3), counter-clockwise seen from outside.
+
+    Args:
+        heights: above z = 0 [m], rows along y of numbers along x.
+        size: full side lengths along x and y [m]; the middle of the rectangle is the origin.
+        base: z of the level base [m].
+
+    Every cell of the grid is two triangles that share the diagonal from its corner of least x and y, as in MuJoCo.
+    """
+    z = np.array(heights)
+    y, x = (np.linspace(-0.5 * side, 0.5 * side, n) for side, n in zip(reversed(size), z.shape, strict=True))
+    top = np.stack([*np.meshgrid(x, y), z], axis=-1).reshape(-1, 3)
+    number = np.arange(z.size).reshape(z.shape)
+    edge = np.concatenate([number[0, :-1], number[:-1, -1], number[-1, :0:-1], number[:0:-1, 0]])
+    foot = top[edge] * [1.0, 1.0, 0.0] + [0.0, 0.0, base]
+    return np.concatenate([top, foot]), np.concatenate([_cells(number), _below(edge, z.size)])
+
+
+def _cells(number: np.ndarray) -> np.ndarray:
+    """Return the triangles of all cells of a grid of numbered points."""
+    a, b, c, d = (each.ravel() for each in (number[:-1, :-1], number[:-1, 1:], number[1:, 1:], number[1:, :-1]))
+    return np.concatenate([np.stack([a, b, c], axis=-1), np.stack([a, c, d], axis=-1)])
+
+
+def _below(edge: np.ndarray, first: int) -> np.ndarray:
+    """Return the triangles of the sides and the base; `edge` is that of the top, its feet are numbered from `first`."""
+    foot = first + np.arange(len(edge))
+    after, foot_after = np.roll(edge, -1), np.roll(foot, -1)
+    sides = [np.stack([edge, foot, foot_after], axis=-1), np.stack([edge, foot_after, after], axis=-1)]
+    base = np.stack([np.full(len(edge) - 2, foot[0]), foot[2:], foot[1:-1]], axis=-1)
+    return np.concatenate([*sides, base])

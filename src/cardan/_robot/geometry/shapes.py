@@ -21,8 +21,7 @@ from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import is_finite
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, checked_pose
-from cardan._robot.geometry.height_surface import surface_of_heights
-from cardan._robot.geometry.mesh import integrals_of_triangles, mesh_integrals
+from cardan._robot.geometry.mesh import integrals_of_triangles, mesh_integrals, surface_of_heights
 from cardan._robot.records import Material
 
 
@@ -49,6 +48,44 @@ class _Centred:
         return Inertia(mass, (0.0, 0.0, 0.0), Matrix3.diagonal(*(mass * moment for moment in self.unit_moments())))
 
 
+@dataclass(frozen=True, slots=True)
+class _Bar(_Centred):
+    """A solid of a radius and a length along z."""
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        for name in ("radius", "length"):
+            value = _not_negative(f"{name} of a {type(self).__name__.lower()}", getattr(self, name))
+            object.__setattr__(self, name, value)
+
+
+class _Meshed:
+    """A solid whose inertia is an integral over its surface."""
+
+    __slots__ = ()
+
+    def _at_density_1(self) -> Inertia:
+        """Return the inertia at 1 kg/m^3, whose mass is the volume [m^3]."""
+        raise NotImplementedError
+
+    @property
+    def volume(self) -> float:
+        """The enclosed volume [m^3]."""
+        return float(self._at_density_1().mass)
+
+    def inertia(self, density: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the geometry's own frame."""
+        rho = density_checked(density)
+        return Inertia.from_parameters([rho * e for e in self._at_density_1().parameters()])
+
+    def inertia_of_mass(self, mass: float) -> Inertia:
+        """Return the inertia as a homogeneous solid of `mass` [kg], in the geometry's own frame."""
+        unit = self._at_density_1()
+        return Inertia.from_parameters([mass / unit.mass * e for e in unit.parameters()])
+
+
 def density_checked(density: Any) -> float:
     """Return a density that is a finite number >= 0 [kg/m^3], or raise `ParameterError`."""
     if not is_finite(density) or density < 0.0:
@@ -60,6 +97,13 @@ def _not_negative(what: str, value: float) -> float:
     if not is_finite(value) or value < 0.0:
         raise ParameterError(what, got=value, expected="a finite number >= 0 [m]")
     return float(value)
+
+
+def _lengths(what: str, values: Sequence[float], expected: str) -> tuple[float, ...]:
+    """Return three numbers >= 0."""
+    if len(values) != 3:
+        raise ParameterError(what, got=tuple(values), expected=expected)
+    return tuple(_not_negative(what, e) for e in values)
 
 
 def _bits(what: str, value: Any) -> int:
@@ -84,17 +128,13 @@ class Box(_Centred):
     size: Sequence[float]
 
     def __post_init__(self) -> None:
-        if len(self.size) != 3:
-            raise ParameterError("size of a box", got=tuple(self.size), expected="three lengths [m]")
-        object.__setattr__(self, "size", tuple(_not_negative("size of a box", s) for s in self.size))
+        object.__setattr__(self, "size", _lengths("size of a box", self.size, "three lengths [m]"))
 
     @property
     def volume(self) -> float:
-        """V = x y z [m^3]."""
         return math.prod(self.size)
 
     def unit_moments(self) -> tuple[float, float, float]:
-        """Return (y^2 + z^2, z^2 + x^2, x^2 + y^2) / 12 [m^2]."""
         x, y, z = self.size
         return (y * y + z * z) / 12.0, (x * x + z * z) / 12.0, (x * x + y * y) / 12.0
 
@@ -118,11 +158,9 @@ class Sphere(_Centred):
 
     @property
     def volume(self) -> float:
-        """V = 4/3 pi r^3 [m^3]."""
         return 4.0 / 3.0 * math.pi * self.radius * self.radius * self.radius
 
     def unit_moments(self) -> tuple[float, float, float]:
-        """Return 2/5 r^2 three times [m^2]."""
         moment = 0.4 * self.radius * self.radius
         return moment, moment, moment
 
@@ -142,23 +180,19 @@ class Ellipsoid(_Centred):
     radii: Sequence[float]
 
     def __post_init__(self) -> None:
-        if len(self.radii) != 3:
-            raise ParameterError("radii of an ellipsoid", got=tuple(self.radii), expected="three semi-axes [m]")
-        object.__setattr__(self, "radii", tuple(_not_negative("radii of an ellipsoid", r) for r in self.radii))
+        object.__setattr__(self, "radii", _lengths("radii of an ellipsoid", self.radii, "three semi-axes [m]"))
 
     @property
     def volume(self) -> float:
-        """V = 4/3 pi a b c [m^3]."""
         return 4.0 / 3.0 * math.pi * math.prod(self.radii)
 
     def unit_moments(self) -> tuple[float, float, float]:
-        """Return (b^2 + c^2, c^2 + a^2, a^2 + b^2) / 5 [m^2]."""
         a, b, c = self.radii
         return (b * b + c * c) / 5.0, (a * a + c * c) / 5.0, (a * a + b * b) / 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Cylinder(_Centred):
+class Cylinder(_Bar):
     """A cylinder centred on its frame, its axis along z; radius and full length [m].
 
     Attributes:
@@ -170,27 +204,18 @@ class Cylinder(_Centred):
         0.015708
     """
 
-    radius: float
-    length: float
-
-    def __post_init__(self) -> None:
-        for name in ("radius", "length"):
-            object.__setattr__(self, name, _not_negative(f"{name} of a cylinder", getattr(self, name)))
-
     @property
     def volume(self) -> float:
-        """V = pi r^2 l [m^3]."""
         return math.pi * self.radius * self.radius * self.length
 
     def unit_moments(self) -> tuple[float, float, float]:
-        """Return (3 r^2 + l^2) / 12 across, twice, and r^2 / 2 about the axis [m^2]."""
         rr = self.radius * self.radius
         across = (3.0 * rr + self.length * self.length) / 12.0
         return across, across, 0.5 * rr
 
 
 @dataclass(frozen=True, slots=True)
-class Capsule(_Centred):
+class Capsule(_Bar):
     """A cylinder along z with hemispheres at its ends; radius and length of the cylinder [m].
 
     Attributes:
@@ -202,16 +227,8 @@ class Capsule(_Centred):
         0.019897
     """
 
-    radius: float
-    length: float
-
-    def __post_init__(self) -> None:
-        for name in ("radius", "length"):
-            object.__setattr__(self, name, _not_negative(f"{name} of a capsule", getattr(self, name)))
-
     @property
     def volume(self) -> float:
-        """V = pi r^2 (l + 4/3 r) [m^3]."""
         return math.pi * self.radius * self.radius * (self.length + 4.0 / 3.0 * self.radius)
 
     def unit_moments(self) -> tuple[float, float, float]:
@@ -222,6 +239,7 @@ class Capsule(_Centred):
         """
         r, length = self.radius, self.length
         whole = length + 4.0 / 3.0 * r
+        # A capsule without extent has no volume to share; its moments are 0 either way.
         ends = (4.0 / 3.0 * r) / whole if whole > 0.0 else 0.0
         middle = 1.0 - ends
         across = middle * (3.0 * r * r + length * length) / 12.0
@@ -230,17 +248,17 @@ class Capsule(_Centred):
 
 
 @dataclass(frozen=True, slots=True)
-class Mesh:
+class Mesh(_Meshed):
     """A mesh file.
+
+    Its volume and inertia are those of the file at `path`, scaled. The file is read every time: keep the answer.
+    They raise `MissingExtraError` without the extra `mesh`, and `ParameterError` if there is no such file, it cannot be
+    read, or its surface is not closed.
 
     Args:
         uri: as the description names it.
         path: the file it was resolved to; None if it was not found.
         scale: factors along x, y, z [-].
-
-    Throughout:
-        density: [kg/m^3].
-        mass: [kg].
 
     Examples:
         >>> cardan.description.Mesh("link.stl", scale=(0.001, 0.001, 0.001)).path
@@ -255,34 +273,8 @@ class Mesh:
             raise ParameterError("scale of a mesh", got=tuple(self.scale), expected="three finite numbers")
         object.__setattr__(self, "scale", tuple(float(s) for s in self.scale))
 
-    @property
-    def volume(self) -> float:
-        """The enclosed volume [m^3], of the file at `path`, scaled; errors as for `inertia`."""
-        return float(mesh_integrals(self.uri, self.path, self.scale).mass)
-
-    def inertia(self, density: float) -> Inertia:
-        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the mesh's own frame.
-
-        The file is read every time: keep the answer.
-
-        Raises:
-            MissingExtraError: without the extra `mesh`.
-            ParameterError: if there is no such file, it cannot be read, or its surface is not closed.
-
-        Examples:
-            >>> solid = cardan.description.Mesh("link.stl").inertia(1000.0)  # doctest: +SKIP
-        """
-        rho = density_checked(density)
-        return Inertia.from_parameters([rho * e for e in mesh_integrals(self.uri, self.path, self.scale).parameters()])
-
-    def inertia_of_mass(self, mass: float) -> Inertia:
-        """Return the inertia as a homogeneous solid of `mass` [kg], in the mesh's own frame; errors as `inertia`.
-
-        Examples:
-            >>> solid = cardan.description.Mesh("link.stl").inertia_of_mass(2.0)  # doctest: +SKIP
-        """
-        unit = mesh_integrals(self.uri, self.path, self.scale)
-        return Inertia.from_parameters([mass / unit.mass * e for e in unit.parameters()])
+    def _at_density_1(self) -> Inertia:
+        return mesh_integrals(self.uri, self.path, self.scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,21 +297,14 @@ class Plane:
         return math.inf
 
     def inertia(self, density: float) -> Inertia:
-        """Raise `ParameterError` unless the density is 0: there is no finite mass.
-
-        Returns:
-            That of nothing.
-        """
+        """Return that of nothing; raise `ParameterError` unless the density is 0."""
         return self.inertia_of_mass(math.inf if density_checked(density) > 0.0 else 0.0)
 
     def inertia_of_mass(self, mass: float) -> Inertia:
-        """Raise `ParameterError` unless the mass is 0.
-
-        Returns:
-            That of nothing.
+        """Return that of nothing.
 
         Raises:
-            ParameterError: for another mass.
+            ParameterError: unless the mass is 0: a half space has no finite extent.
         """
         if mass != 0.0:
             raise ParameterError("mass of a half space", got=mass, expected="0: it has no finite extent")
@@ -327,7 +312,7 @@ class Plane:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class HeightField:
+class HeightField(_Meshed):
     """Terrain: heights over a rectangle in the x-y plane of its frame, solid down to a level base.
 
     Between the heights the surface is two triangles a cell, which share the diagonal from the cell's corner of least x
@@ -339,16 +324,15 @@ class HeightField:
         size: full side lengths along x and y [m], both > 0.
         thickness: of the matter below the lowest height [m], > 0.
 
-    Throughout:
-        density: [kg/m^3].
-        mass: [kg].
-
     Examples:
         >>> ramp = cardan.description.HeightField([[0.0, 1.0], [0.0, 1.0]], size=(2.0, 3.0), thickness=0.5)
         >>> ramp
         HeightField(2 x 2 heights, 0 to 1 m, size=(2.0, 3.0), thickness=0.5)
-        >>> round(ramp.volume, 12)
-        6.0
+        >>> round(ramp.volume, 12), round(ramp.inertia(1000.0).mass, 9), round(ramp.inertia_of_mass(2.0).com.x, 9)
+        (6.0, 6000.0, 0.166666667)
+        >>> vertices, triangles = ramp.surface()
+        >>> vertices.shape, triangles.shape
+        ((8, 3), (12, 3))
     """
 
     heights: Sequence[Sequence[float]]
@@ -362,6 +346,7 @@ class HeightField:
         object.__setattr__(self, "size", tuple(positive("size of a height field", s, "m") for s in self.size))
         object.__setattr__(self, "thickness", positive("thickness of a height field", self.thickness, "m"))
 
+    # A terrain may have a million heights: the text shows their number and range.
     def __repr__(self) -> str:
         rows, columns = len(self.heights), len(self.heights[0])
         low, high = self.lowest, self.lowest + self.relief
@@ -379,42 +364,8 @@ class HeightField:
         return max(map(max, self.heights)) - self.lowest
 
     def surface(self) -> tuple[Any, Any]:
-        """Return the closed surface: vertices [m], shape (n, 3), and triangles of them, shape (m, 3), facing outwards.
-
-        Examples:
-            >>> field = cardan.description.HeightField([[0.0, 0.1], [0.0, 0.1]], size=(1.0, 1.0), thickness=0.1)
-            >>> vertices, triangles = field.surface()
-            >>> vertices.shape, triangles.shape
-            ((8, 3), (12, 3))
-        """
+        """Return the closed surface: vertices [m], shape (n, 3), and triangles, shape (m, 3), facing outwards."""
         return surface_of_heights(self.heights, self.size, self.lowest - self.thickness)
-
-    @property
-    def volume(self) -> float:
-        """The volume [m^3] between the surface and the base."""
-        return float(self._at_density_1().mass)
-
-    def inertia(self, density: float) -> Inertia:
-        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in the field's own frame.
-
-        Examples:
-            >>> ramp = cardan.description.HeightField([[0.0, 1.0], [0.0, 1.0]], size=(2.0, 3.0), thickness=0.5)
-            >>> round(ramp.inertia(1000.0).mass, 9)
-            6000.0
-        """
-        rho = density_checked(density)
-        return Inertia.from_parameters([rho * e for e in self._at_density_1().parameters()])
-
-    def inertia_of_mass(self, mass: float) -> Inertia:
-        """Return the inertia as a homogeneous solid of `mass` [kg], in the field's own frame.
-
-        Examples:
-            >>> ramp = cardan.description.HeightField([[0.0, 1.0], [0.0, 1.0]], size=(2.0, 3.0), thickness=0.5)
-            >>> round(ramp.inertia_of_mass(2.0).com.x, 9)
-            0.166666667
-        """
-        unit = self._at_density_1()
-        return Inertia.from_parameters([mass / unit.mass * e for e in unit.parameters()])
 
     def _at_density_1(self) -> Inertia:
         vertices, triangles = self.surface()
@@ -432,6 +383,7 @@ def _rows(heights: Any) -> tuple[tuple[float, ...], ...]:
     if array.ndim != 2 or min(array.shape) < 2 or array.dtype.kind not in "fiu":
         raise ParameterError(what, got=f"{array.dtype} of shape {array.shape}", expected=expected)
     with np.errstate(over="ignore", invalid="ignore"):
+        # Heights that are finite may differ by more than the largest float; the difference is what is computed with.
         array = array.astype(float)
         relief = np.ptp(array)
     if not np.isfinite(relief):
@@ -543,6 +495,7 @@ def inertia_of_shapes(shapes: Iterable[Shape], density: float) -> Inertia:
     bodies = sorted({shape.body for shape in shapes})
     if len(bodies) != 1:
         raise ParameterError("shapes to have an inertia", got=bodies or "none", expected="shapes of one body")
+    # Visual shapes show the same matter again: both together would count it twice.
     solid = [shape for shape in shapes if shape.role == "collision"] or shapes
     total = Inertia.zero()
     for shape in solid:

@@ -17,8 +17,8 @@ import numpy as np
 from cardan._robot.geometry.mesh import surface_of_file
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Mesh, Sphere
 
+# Meshes whose vertices are kept: about those of eight robots.
 KEPT = 256
-"""Meshes whose vertices are kept: about those of eight robots."""
 
 
 def reach(geometry: Geometry, direction: np.ndarray) -> np.ndarray:

@@ -21,11 +21,7 @@ from cardan._algebra.spatial import Scalar
 
 
 def finite_numbers(values: Any, what: str, at_least: int = 1) -> tuple[float, ...]:
-    """Return a sequence of numbers as floats.
-
-    Raises:
-        ParameterError: if they are not at least that many finite numbers.
-    """
+    """Return a sequence of numbers as floats, or raise `ParameterError` if they are not that many finite numbers."""
     try:
         numbers = tuple(float(e) for e in values)
     except (TypeError, ValueError, OverflowError):
@@ -179,6 +175,7 @@ class NaturalSpline(CoordinateFunction):
         x = _entry(q, self.coordinate)
         straight, *pieces = _natural_pieces(tuple(self.x), tuple(self.y))
         start, *cubic = self.x[0], *straight
+        # The piece is chosen by its coefficients, so that one polynomial is computed and not one for every piece.
         for knot, piece in zip(self.x, pieces, strict=True):
             behind = x >= knot
             start, *cubic = (where(behind, a, b) for a, b in zip((knot, *piece), (start, *cubic), strict=True))
@@ -191,6 +188,7 @@ class NaturalSpline(CoordinateFunction):
 
 def _entry(q: Any, coordinate: int) -> Scalar:
     """Return one of several coordinates; a single number is that coordinate itself."""
+    # Symbols and floats have no entries; an array of no dimension has a `__getitem__` that fails.
     is_one = getattr(q, "ndim", 1) == 0 or not hasattr(q, "__getitem__")
     return q if is_one else q[coordinate]
 
@@ -210,6 +208,7 @@ def _natural_pieces(x: tuple[float, ...], y: tuple[float, ...]) -> list[tuple[fl
         (value, chord - width * (2.0 * a + b) / 6.0, a / 2.0, (b - a) / (6.0 * width))
         for value, chord, width, (a, b) in zip(y, chords, h, pairwise(m), strict=False)
     ]
+    # The slope at the last point, with which the curve goes on: the second derivative there is 0.
     last = chords[-1] + h[-1] * m[-2] / 6.0
     return [(y[0], cubics[0][1], 0.0, 0.0), *cubics, (y[-1], last, 0.0, 0.0)]
 

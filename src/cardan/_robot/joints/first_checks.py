@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,15 +15,15 @@ from cardan._algebra.errors import CardanError, JointError
 from cardan._algebra.manifolds import Manifold
 from cardan._algebra.scalar import is_symbol
 from cardan._algebra.spatial import SE3, Motion
+from cardan._robot.joints.derivation.programs import pose_entries
+from cardan._robot.joints.joint import Joint
 from cardan._robot.joints.state import parts_of
-
-if TYPE_CHECKING:
-    from cardan._robot.joints.joint import Joint
 
 MEMORY = "the joint stores what depends on q; compute it from q in each method, and make the class frozen"
 PLACES = 3  # random configurations looked at, beside the neutral one
 RIGID = 1e-9  # how far R^T R may be from 1: parameters given to fewer digits are found, rounding is not
 
+# How velocities move coordinates: one answer, the manifold's, to all who ask.
 OF_THE_MANIFOLD = (
     "integrate",
     "difference",
@@ -35,10 +35,9 @@ OF_THE_MANIFOLD = (
     "configuration_derivative_to_velocity_jacobian",
     "configuration_derivative_to_velocity_adjoint",
 )
-"""How velocities move coordinates: one answer, the manifold's, to all who ask."""
 
 
-class Fault(NamedTuple):
+class JointFault(NamedTuple):
     """What is wrong with a joint, and how to mend it."""
 
     what: str
@@ -50,34 +49,36 @@ def check_joint(joint: Any) -> None:
 
     Where its parameters are symbols, or a configuration is outside its domain, there is nothing to compare.
     """
-    for own in {id(part): part for part in parts_of(joint).met if _is_users(part)}.values():
-        for check in (manifold_fault, _sizes_fault, _pose_fault, _shape_fault, _own_efforts_fault):
+    parts = {id(part): part for part in parts_of(joint).met if isinstance(part, Joint)}.values()
+    for own in [part for part in parts if not type(part).__module__.startswith("cardan._robot.joints.")]:
+        for what, check in _CHECKS.items():
+            # NaN and overflow are looked for in the results; a warning besides would come from inside of cardan.
             with np.errstate(all="ignore"):
-                fault = check(own)
+                try:
+                    fault = check(own)
+                except Exception as error:  # the joint's code, or its manifold's, may raise anything
+                    fault = _raised(what, error)
             if fault:
                 raise JointError(f"{type(own).__name__}: {fault.what}; {fault.cure}.")
 
 
-def _is_users(thing: Any) -> bool:
-    """Return whether a thing is a joint whose class does not ship."""
-    return hasattr(type(thing), "motion_subspace") and not type(thing).__module__.startswith("cardan._robot.joints.")
-
-
-def manifold_fault(joint: Joint) -> Fault | None:
+def manifold_fault(joint: Joint) -> JointFault | None:
     """Return what is wrong with the joint's manifold, or that the joint does not move as its manifold says."""
-    from cardan._robot.joints.joint import Joint
-
     manifold = getattr(joint, "manifold", None)
     if not isinstance(manifold, Manifold):
         line = "manifold = cardan.manifolds.Euclidean(1)"
-        return Fault(f"manifold is {manifold!r}", f"give the class a manifold, such as  {line}  for one coordinate")
-    own = [name for name in OF_THE_MANIFOLD if getattr(type(joint), name, None) is not getattr(Joint, name)]
+        return JointFault(
+            f"manifold is {manifold!r}", f"give the class a manifold, such as  {line}  for one coordinate"
+        )
+    own = [name for name in OF_THE_MANIFOLD if joint._has_own(name)]
     if not own:
         return None
-    return Fault(f"{own[0]} is a method of its own, which nothing would call", f"write a manifold whose {own[0]} it is")
+    return JointFault(
+        f"{own[0]} is a method of its own, which nothing would call", f"write a manifold whose {own[0]} it is"
+    )
 
 
-def size_faults(joint: Joint, q: Sequence[float], v: Sequence[float]) -> list[Fault]:
+def size_faults(joint: Joint, q: Sequence[float], v: Sequence[float]) -> list[JointFault]:
     """Return which lengths are not nq and nv; q is a configuration of the joint's own, v has nv entries."""
     nq, nv = joint.nq, joint.nv
     lengths = {
@@ -90,62 +91,62 @@ def size_faults(joint: Joint, q: Sequence[float], v: Sequence[float]) -> list[Fa
         "velocity_names": (len(set(joint.velocity_names)), nv),
     }
     wrong = [(name, got, n) for name, (got, n) in lengths.items() if got != n]
-    faults = [Fault(f"{name} has {got} different entries, expected {n}", SIZES) for name, got, n in wrong]
-    return [*faults, Fault(f"nv is {nv}, expected at most 6", SIZES)] if nv > 6 else faults
+    faults = [JointFault(f"{name} has {got} different entries, expected {n}", SIZES) for name, got, n in wrong]
+    return [*faults, JointFault(f"nv is {nv}, expected at most 6", SIZES)] if nv > 6 else faults
 
 
 SIZES = "nq and nv are those of the manifold"
 
 
-def type_fault(X: Any) -> Fault | None:
+def type_fault(X: Any) -> JointFault | None:
     """Return what is wrong with the type of a transform's result."""
     if isinstance(X, SE3):
         return None
-    return Fault(f"transform returns a {type(X).__name__}", "return cardan.SE3(rotation, translation)")
+    return JointFault(f"transform returns a {type(X).__name__}", "return cardan.SE3(rotation, translation)")
 
 
-def rotation_fault(rotations: Sequence[np.ndarray], tolerance: float = RIGID) -> Fault | None:
+def rotation_fault(rotations: Sequence[np.ndarray], tolerance: float = RIGID) -> JointFault | None:
     """Return why matrices are no rotations, shape (3, 3) each."""
     squares = [R.T @ R for R in rotations]
     if all(np.abs(S - np.eye(3)).max() <= tolerance for S in squares):
         if all(np.linalg.det(R) > 0.0 for R in rotations):
             return None
-        return Fault("R is a reflection", "one of its columns has the wrong sign")
+        return JointFault("R is a reflection", "one of its columns has the wrong sign")
     if all(np.allclose(S, S[0, 0] * np.eye(3)) for S in squares):
         cure = "a quaternion is not of unit length, or the manifold keeps no norm"
-        return Fault("R is a rotation times a factor", cure)
+        return JointFault("R is a rotation times a factor", cure)
     lengths = np.array([np.sqrt(np.diag(S)) for S in squares])
     if np.allclose(lengths, 1.0):
-        return Fault("the columns of R have unit length but are not orthogonal", "see its off-diagonal entries")
+        return JointFault("the columns of R have unit length but are not orthogonal", "see its off-diagonal entries")
     worst = lengths[np.abs(lengths - 1.0).max(axis=1).argmax()]
-    return Fault(f"the columns of R have lengths {worst.round(6).tolist()}", "an axis may not be of unit length")
+    return JointFault(f"the columns of R have lengths {worst.round(6).tolist()}", "an axis may not be of unit length")
 
 
-def motion_fault(thing: Any) -> Fault | None:
+def motion_fault(thing: Any) -> JointFault | None:
     """Return what is wrong with the type of a column of S, or of a bias."""
     if isinstance(thing, Motion):
         return None
-    return Fault(f"there is a {type(thing).__name__} for a Motion", "return cardan.Motion(linear, angular)")
+    return JointFault(f"there is a {type(thing).__name__} for a Motion", "return cardan.Motion(linear, angular)")
 
 
-def columns_fault(joint: Joint, S: Sequence[Any]) -> Fault | None:
+def columns_fault(joint: Joint, S: Sequence[Any]) -> JointFault | None:
     """Return whether S has another number of columns than nv."""
     if len(S) == joint.nv:
         return None
     cure = "the manifold has another nv than the joint"
     if len(S) == joint.nq:
         cure = "there is a column for each of the nq coordinates; velocities are nv"
-    return Fault(f"S has {len(S)} columns, expected nv = {joint.nv}", cure)
+    return JointFault(f"S has {len(S)} columns, expected nv = {joint.nv}", cure)
 
 
-def efforts_fault(joint: Joint, efforts: Any) -> Fault | None:
+def efforts_fault(joint: Joint, efforts: Any) -> JointFault | None:
     """Return what is wrong with the efforts a joint exerts."""
     cure = "return one for each of the nv velocities, in a tuple"
     try:
         count = len(efforts)
     except TypeError:
-        return Fault(f"efforts is a {type(efforts).__name__}, expected {joint.nv} numbers", cure)
-    return None if count == joint.nv else Fault(f"efforts has {count} entries, expected nv = {joint.nv}", cure)
+        return JointFault(f"efforts is a {type(efforts).__name__}, expected {joint.nv} numbers", cure)
+    return None if count == joint.nv else JointFault(f"efforts has {count} entries, expected nv = {joint.nv}", cure)
 
 
 # --- at a few places ---------------------------------------------------------------------------------------------
@@ -156,60 +157,56 @@ def _places(joint: Joint) -> list[tuple[float, ...]]:
     return [tuple(float(e) for e in q) for q in (joint.neutral(), *random)]
 
 
-def _sizes_fault(joint: Joint) -> Fault | None:
-    try:
-        q = tuple(map(float, joint.random_configuration(seed=0)))
-        return next(iter(size_faults(joint, q, (0.5,) * joint.nv)), None)
-    except Exception as error:  # a manifold of the user's may raise anything
-        return _raised("the manifold", error)
+def _sizes_fault(joint: Joint) -> JointFault | None:
+    q = tuple(map(float, joint.random_configuration(seed=0)))
+    return next(iter(size_faults(joint, q, (0.5,) * joint.nv)), None)
 
 
-def _pose_fault(joint: Joint) -> Fault | None:
+def _pose_fault(joint: Joint) -> JointFault | None:
     """Evaluate the transform, as a user's code has it."""
-    try:
-        poses = [joint.transform(q) for q in _places(joint)]
-    except Exception as error:  # the joint's code may raise anything
-        return _raised("transform", error)
+    poses = [joint.transform(q) for q in _places(joint)]
     fault = next(filter(None, map(type_fault, poses)), None)
-    numbers = [[*X.rotation.entries(), *X.translation] for X in poses if not fault]
+    numbers = [pose_entries(X) for X in poses if not fault]
     if fault or any(map(is_symbol, chain.from_iterable(numbers))):
         return fault
+    # Outside of its domain a joint may be NaN; what is finite must be a pose.
     finite = [row for row in np.array(numbers, dtype=float) if np.isfinite(row).all()]
     if not finite:
         guard = "a division by zero or a root of a negative number; guard it with cardan.where on both sides"
-        return Fault("transform is nowhere a pose of finite numbers", guard)
+        return JointFault("transform is nowhere a pose of finite numbers", guard)
     return rotation_fault([row[:9].reshape(3, 3) for row in finite])
 
 
-def _shape_fault(joint: Joint) -> Fault | None:
-    """Look at S and bias where they are the joint's own; what is derived has the right shapes."""
-    from cardan._robot.joints.joint import Joint
-
+def _shape_fault(joint: Joint) -> JointFault | None:
+    """Look at S and bias if S is the joint's own; what is derived has the right shapes."""
+    if not joint._has_own("motion_subspace"):
+        return None
     q, v = _places(joint)[-1], (0.5,) * joint.nv
-    S, bias = [], []
-    try:
-        if type(joint).motion_subspace is not Joint.motion_subspace:
-            S = list(joint.motion_subspace(q))
-            if fault := columns_fault(joint, S):
-                return fault
-        if type(joint).bias is not Joint.bias and type(joint).motion_subspace is not Joint.motion_subspace:
-            bias = [joint.bias(q, v)]
-    except Exception as error:  # the joint's code may raise anything
-        return _raised("motion_subspace", error)
+    S = list(joint.motion_subspace(q))
+    if fault := columns_fault(joint, S):
+        return fault
+    bias = [joint.bias(q, v)] if joint._has_own("bias") else []
     return next(filter(None, map(motion_fault, (*S, *bias))), None)
 
 
-def _own_efforts_fault(joint: Joint) -> Fault | None:
-    """Look at the efforts, where there are any."""
+def _own_efforts_fault(joint: Joint) -> JointFault | None:
+    """Look at the efforts, if there are any."""
     if not joint.has_efforts:
         return None
-    try:
-        return efforts_fault(joint, joint.efforts(_places(joint)[-1], (0.5,) * joint.nv))
-    except Exception as error:  # the joint's code may raise anything
-        return _raised("efforts", error)
+    return efforts_fault(joint, joint.efforts(_places(joint)[-1], (0.5,) * joint.nv))
 
 
-def _raised(what: str, error: Exception) -> Fault:
+# In this order: what a later check asks for, an earlier one has seen to be there.
+_CHECKS = {
+    "manifold": manifold_fault,
+    "the manifold": _sizes_fault,
+    "transform": _pose_fault,
+    "motion_subspace": _shape_fault,
+    "efforts": _own_efforts_fault,
+}
+
+
+def _raised(what: str, error: Exception) -> JointFault:
     """Return what an error raised on plain numbers says, and the line where."""
     import traceback  # only where there is something to say: importing it takes a millisecond
 
@@ -218,7 +215,7 @@ def _raised(what: str, error: Exception) -> Fault:
     for frame in traceback.extract_tb(error.__traceback__):
         at = f"at {frame.filename}:{frame.lineno}" if frame.name == what else at
     cure = cause_of(error) if isinstance(error, (IndexError, ZeroDivisionError)) else "mend it"
-    return Fault(f"{what} raises {type(error).__name__}: {first_line(error)}", f"{cure}, {at}")
+    return JointFault(f"{what} raises {type(error).__name__}: {first_line(error)}", f"{cure}, {at}")
 
 
 def first_line(error: BaseException) -> str:

@@ -22,20 +22,22 @@ import numpy as np
 from cardan._algebra.arrays.elimination import solved_positive
 from cardan._algebra.errors import ReachError
 from cardan._algebra.scalar import is_symbol, where
-from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3, log_se3
-from cardan._robot.joints.domain import kept_within
+from cardan._algebra.spatial import SE3, Motion, Scalar, log_se3
+from cardan._robot.joints.limits import move_to_bounds
 
+# Configurations a search on numbers begins at, one after the other, until one arrives.
 STARTS = 12
+# Steps from each of them; most searches arrive in fewer than ten.
 STEPS = 60
+# Steps of a search written out, from a configuration near by: from 0.1 rad away four arrive.
 STEPS_NEAR = 6
-"""Steps of a search written out, from a configuration near by: from 0.1 rad away four arrive."""
+# Steps of a search written out, from a table.
 STEPS_FAR = 16
-"""Steps of a search written out, from a table."""
+# Configurations in a table; there is one for every two freedoms: a start in each finds what one misses (of poses of a
+# composite joint of five freedoms one start finds 0.82, three 0.97).
 TABLE = 48
-"""Configurations in a table; there is one for every two freedoms: a start in each finds what one misses (of poses of a
-composite joint of five freedoms one start finds 0.82, three 0.97)."""
+# Damping that is left on arrival: more than roundings of S^T S in float32, too little to slow the last steps.
 ROUNDING = 1e-6
-"""Damping that is left on arrival: more than roundings of S^T S in float32, too little to slow the last steps."""
 
 
 def search_configuration(joint: Any, X_pc: SE3, near: Sequence[Any] | None = None) -> tuple[Scalar, ...]:
@@ -45,7 +47,7 @@ def search_configuration(joint: Any, X_pc: SE3, near: Sequence[Any] | None = Non
     """
     target = X_pc.matrix()
     if target.dtype == object or any(map(is_symbol, () if near is None else near)):
-        return _written_out(joint, X_pc, near)
+        return _write_out(joint, X_pc, near)
     starts = None if near is None else np.stack(np.broadcast_arrays(*near), axis=-1)
     batch = np.broadcast_shapes(target.shape[:-2], () if starts is None else starts.shape[:-1])
     target, found = np.broadcast_to(target, (*batch, 4, 4)), np.empty((*batch, joint.nq))
@@ -58,17 +60,20 @@ def search_configuration(joint: Any, X_pc: SE3, near: Sequence[Any] | None = Non
 # --- written out, for symbols ---
 
 
-def _written_out(joint: Any, X: SE3, near: Sequence[Scalar] | None) -> tuple[Scalar, ...]:
+def _write_out(joint: Any, X: SE3, near: Sequence[Scalar] | None) -> tuple[Scalar, ...]:
     if near is not None:
-        return _descended(joint, X, near, STEPS_NEAR)
+        return _walk(joint, X, near, STEPS_NEAR)
     starts = [_nearest_of_table(joint, X, k) for k in range((joint.nv + 1) // 2)]
-    found = [_descended(joint, X, start, STEPS_FAR) for start in starts]
-    return found[0] if len(found) == 1 else _least(found, (_square(_offset(joint, X, q)) for q in found))
+    found = [_walk(joint, X, start, STEPS_FAR) for start in starts]
+    if len(found) == 1:
+        return found[0]
+    offsets = [_offset(joint, X, q) for q in found]
+    return _least(found, [_product(e, e) for e in offsets])
 
 
-def _descended(joint: Any, X: SE3, q: Sequence[Scalar], steps: int) -> tuple[Scalar, ...]:
+def _walk(joint: Any, X: SE3, q: Sequence[Scalar], steps: int) -> tuple[Scalar, ...]:
     for _ in range(steps):
-        q = kept_within(joint, joint.integrate(tuple(q), _step(joint, X, q)))
+        q = move_to_bounds(joint, joint.integrate(tuple(q), _step(joint, X, q)))
     return tuple(q)
 
 
@@ -85,10 +90,6 @@ def _least(configurations: Iterable[Sequence[Scalar]], sizes: Iterable[Scalar]) 
 
 def _offset(joint: Any, X: SE3, q: Sequence[Scalar]) -> Motion:
     return log_se3(joint.transform(tuple(q)).inverse() @ X)
-
-
-def _square(error: Motion) -> Scalar:
-    return _product(error, error)
 
 
 def _step(joint: Any, X: SE3, q: Sequence[Scalar]) -> list[Scalar]:
@@ -109,19 +110,16 @@ def _nearest_of_table(joint: Any, X: SE3, seed: int) -> tuple[Scalar, ...]:
     """Return the configuration of a table with the least |R - R_k|^2 + |p - p_k|^2 / L^2, L its places' spread."""
     table = [joint.neutral(), *joint.random_configuration((TABLE - 1,), seed=seed).tolist()]
     poses = [joint.transform(tuple(q)) for q in table]
-    scale = _inverse_spread([P.translation for P in poses])
-    return _least(table, (_distance(X, P, scale) for P in poses))
+    first = poses[0].translation
+    square = sum(((P.translation - first).norm_squared() for P in poses), 0.0) * (1.0 / len(poses))
+    # If all places are one, their distance does not count; the inner guard keeps the division finite then.
+    scale = where(square > 0.0, 1.0 / where(square > 0.0, square, 1.0), 0.0)
 
+    def distance(P: SE3) -> Scalar:
+        turned = sum((a * b for a, b in zip(X.rotation.entries(), P.rotation.entries(), strict=True)), 0.0)
+        return (X.translation - P.translation).norm_squared() * scale - 2.0 * turned
 
-def _distance(X: SE3, P: SE3, scale: Scalar) -> Scalar:
-    turned = sum((a * b for a, b in zip(X.rotation.entries(), P.rotation.entries(), strict=True)), 0.0)
-    return (X.translation - P.translation).norm_squared() * scale - 2.0 * turned
-
-
-def _inverse_spread(places: Sequence[Vector3]) -> Scalar:
-    """Return one over the mean square of the distances from the first; 0 if all are one."""
-    square = sum(((p - places[0]).norm_squared() for p in places), 0.0) * (1.0 / len(places))
-    return where(square > 0.0, 1.0 / where(square > 0.0, square, 1.0), 0.0)
+    return _least(table, map(distance, poses))
 
 
 # --- on numbers ---
@@ -148,7 +146,7 @@ def _descend(joint: Any, X: SE3, q: np.ndarray) -> tuple[np.ndarray, float]:
         S = np.array(joint.subspace(q), dtype=float)
         lhs = S.T @ S + damping * np.eye(joint.nv)
         step = np.linalg.solve(lhs, S.T @ error)
-        candidate = np.array(kept_within(joint, joint.integrate(q, step)), dtype=float)
+        candidate = np.array(move_to_bounds(joint, joint.integrate(q, step)), dtype=float)
         new_error = _error(joint, X, candidate)
         if new_error @ new_error < error @ error:
             q, error, damping = candidate, new_error, damping * 0.1

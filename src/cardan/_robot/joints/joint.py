@@ -17,74 +17,38 @@ Source: Featherstone (2008), section 4.4; Duindam (2006), definition 2.9.
 from __future__ import annotations
 
 import dataclasses
-import functools
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from cardan._algebra.arrays import as_argument, stack
+from cardan._algebra.arrays import stack
 from cardan._algebra.content import attributes
 from cardan._algebra.errors import Explained, JointError
 from cardan._algebra.manifolds import Manifold
 from cardan._algebra.spatial import SE3, Force, ForceSubspace, Motion, MotionSubspace, Scalar
 from cardan._robot.joints.derivation.derived import derived_bias, derived_subspace, subspace_rate
-from cardan._robot.joints.domain import narrowed, neutral_within
 from cardan._robot.joints.inverse import check_reached, search_configuration
-from cardan._robot.joints.limits import Limits
-from cardan._robot.joints.periodic import angle_coordinates, unwrapped
-from cardan._robot.joints.quantities import refuse_batches
+from cardan._robot.joints.limits import Limits, narrow_limits, neutral_within
+from cardan._robot.joints.quantities import complete_methods, nearest_image, refuse_batches
 from cardan._robot.joints.state import is_frozen
 from cardan._robot.joints.wrench import orthogonal_complement
 
+T = TypeVar("T")
 Scalars = Sequence[Scalar]
+# Three numbers, which become a unit `Vector3`.
 Axis = Any
-"""Three numbers, which become a unit `Vector3`."""
 
 
-def _with_array(transform: Callable[[Any, Any], SE3]) -> Callable[[Any, Any], SE3]:
-    """Return a transform that is given its q as an array."""
-
-    @functools.wraps(transform)
-    def of_array(self: Any, q: Scalars) -> SE3:
-        return transform(self, as_argument(q))
-
-    return of_array
-
-
-def _with_columns(motion_subspace: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Return a motion subspace whose columns, which a joint may give in a list, are those of a matrix."""
-
-    @functools.wraps(motion_subspace)
-    def of_columns(self: Any, q: Scalars) -> Any:
-        columns = motion_subspace(self, q)
-        return MotionSubspace(columns) if isinstance(columns, (list, tuple)) else columns
-
-    return of_columns
+def computed(method: Callable[[Any], T]) -> T:
+    """Return a property in place of what other joints have in their class; type checkers see the value itself."""
+    return cast("T", property(method))
 
 
 def _with_or_without_near(method: Callable[..., tuple[Scalar, ...]]) -> Callable[..., tuple[Scalar, ...]]:
-    """Return a method as it is, for checkers of types one that may be given with fewer arguments."""
+    """Return a method as it is; type checkers then allow a joint's own to take fewer arguments."""
     return method
-
-
-def _with_images(closed_form: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a closed form of the inverse that, of all coordinates of a pose, gives the nearest to given ones."""
-    takes_near = "near" in inspect.signature(closed_form).parameters
-
-    @functools.wraps(closed_form)
-    def nearest_configuration(self: Any, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
-        q = closed_form(self, X_pc, near) if takes_near else closed_form(self, X_pc)
-        return q if near is None else _nearest_image(self, q, near)
-
-    return nearest_configuration
-
-
-def _nearest_image(joint: Joint, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
-    image, angles = joint.manifold.nearest_image(q, near), angle_coordinates(joint)
-    return tuple(unwrapped(e, near[i]) if i in angles else e for i, e in enumerate(image))
 
 
 class Joint(ABC):
@@ -152,19 +116,9 @@ class Joint(ABC):
     _names_of_v: tuple[str, ...] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Let a joint that does not ship receive q as an array, which NumPy's functions know, whoever calls it how.
-
-        And let every closed form of the inverse know which of the coordinates of a pose are wanted, every motion
-        subspace be a matrix, and each quantity take one state in whatever it comes, and no batch (`quantities.py`).
-        """
+        """Let the class's own methods take one state in any form, and return what callers expect (`quantities.py`)."""
         super().__init_subclass__(**kwargs)
-        is_shipped = cls.__module__.startswith("cardan.")
-        for name, completed in _COMPLETED:
-            own = cls.__dict__.get(name)
-            shipped = is_shipped and name == "transform"
-            if inspect.isfunction(own) and not hasattr(own, "__wrapped__") and not shipped:
-                type.__setattr__(cls, name, completed(own))
-        refuse_batches(cls)
+        complete_methods(cls)
 
     @abstractmethod
     def transform(self, q: Scalars) -> SE3:
@@ -186,7 +140,7 @@ class Joint(ABC):
 
     @_with_or_without_near
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
-        """Return q with transform(q) = X_pc, or of a pose nearby if there is none.
+        """Return q with transform(q) = X_pc, or of a pose nearby if no q has that transform.
 
         This one searches; joints with a closed form have their own, of (X_pc) or (X_pc, near). Whose it is, of the
         coordinates of the same pose (turns of an angle, signs of a quaternion) those nearest to `near` are returned.
@@ -196,7 +150,7 @@ class Joint(ABC):
             near: a configuration, nq scalars, such as the last one: where a search begins.
         """
         q = search_configuration(self, X_pc, near)
-        return q if near is None else _nearest_image(self, q, near)
+        return q if near is None else nearest_image(self, q, near)
 
     def efforts(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
         """Return the nv efforts [N m, N] that the joint itself exerts, by springs and dampers in it; none by default.
@@ -209,7 +163,7 @@ class Joint(ABC):
     @property
     def has_efforts(self) -> bool:
         """Whether the joint may exert efforts of its own."""
-        return type(self).efforts is not Joint.efforts
+        return self._has_own("efforts")
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:
@@ -248,6 +202,7 @@ class Joint(ABC):
     @property
     def has_constant_motion_subspace(self) -> bool:
         """Whether S is the same at every configuration (seen at random ones)."""
+        # The seed is fixed: the answer may not differ from call to call.
         samples = [np.array(self.subspace(q), dtype=float) for q in self.random_configuration((4,), seed=1)]
         return all(np.abs(s - samples[0]).max(initial=0.0) < 1e-12 for s in samples)
 
@@ -324,6 +279,7 @@ class Joint(ABC):
 
     def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> np.ndarray:
         """Return J, shape (nq, nv), with dq/dt = J v [by the units of both]; dtype object if q are symbols."""
+        # Without coordinates there is no row, and no shape to be read from rows.
         rows = self.manifold.velocity_to_configuration_derivative_jacobian(q)
         return stack(rows) if self.nq and self.nv else np.zeros((self.nq, self.nv))
 
@@ -347,7 +303,7 @@ class Joint(ABC):
 
         They are distributed as `Manifold.random` says.
         """
-        lower, upper = narrowed(self, limits)
+        lower, upper = narrow_limits(self, limits)
         size = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
         return self.manifold.random(np.random.default_rng(seed), size, lower, upper)
 
@@ -357,8 +313,13 @@ class Joint(ABC):
             return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         return attributes(self)
 
+    def _has_own(self, method: str) -> bool:
+        """Return whether a method is another than the one every joint has, which derives its result from others."""
+        return getattr(getattr(self, method), "__func__", None) is not getattr(Joint, method)
+
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; the public ones of a joint that a mechanism keeps cannot be changed any more."""
+        # Private attributes are a class's own affair, such as what it keeps; parameters are public.
         if is_frozen(self) and not name.startswith("_"):
             raise JointError(
                 f"{type(self).__name__}.{name} cannot be set: this joint is part of a mechanism, which read its "
@@ -374,6 +335,7 @@ class Joint(ABC):
         return mine.keys() == theirs.keys() and all(np.array_equal(mine[k], theirs[k]) for k in mine)
 
     def __hash__(self) -> int:
+        # Parameters may be arrays, lists or symbols, which have no hash; few joints of a class are in one table.
         return hash(type(self))
 
     def __repr__(self) -> str:
@@ -381,11 +343,6 @@ class Joint(ABC):
         return f"{type(self).__name__}({inside})"
 
 
-_COMPLETED = (
-    ("transform", _with_array),
-    ("nearest_configuration", _with_images),
-    ("motion_subspace", _with_columns),
-)
 refuse_batches(Joint)
 
 
@@ -395,3 +352,34 @@ class ConstantSubspaceJoint(Joint):
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         """Return zero."""
         return Motion.zero()
+
+
+class JointOfAnother(Joint):
+    """A joint made of another one, `joint`, whose coordinates and domain it has unless it says otherwise."""
+
+    joint: Joint
+
+    @computed
+    def manifold(self) -> Manifold:
+        """That of the joint within."""
+        return self.joint.manifold
+
+    @computed
+    def domain(self) -> Limits:
+        """That of the joint within."""
+        return self.joint.domain
+
+    def efforts(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
+        return self.joint.efforts(q, v)
+
+    @property
+    def has_efforts(self) -> bool:
+        return self.joint.has_efforts
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return self.joint.coordinate_names
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        return self.joint.velocity_names

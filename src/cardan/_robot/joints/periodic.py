@@ -2,8 +2,8 @@
 
 Coordinate i is one if q_i enters the transform through sines and cosines of n q_i + (what does not depend on q_i)
 alone, n a whole number. The traced transform shows it, instruction by instruction: each is a slope times q_i plus
-something of period 2 pi, or neither. Nothing is sampled, and the class is not asked: the angle of a screw, which is
-also a length, is none; that of a hinge, a heading or a user's joint is one.
+something of period 2 pi, or neither. Nothing is sampled, and the class plays no part: the angle of a screw, which
+is also a length, does not count as one; that of a hinge, a heading or a user's joint does.
 """
 
 from __future__ import annotations
@@ -11,44 +11,39 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cardan._algebra.errors import CardanError
 from cardan._algebra.scalar import floor
 from cardan._algebra.spatial import Scalar
 from cardan._compiler.program import Op, Program
-from cardan._robot.joints.derivation.kept import kept
-from cardan._robot.joints.derivation.parameters import joint_program, opened, slots
-
-if TYPE_CHECKING:
-    from cardan._robot.joints.joint import Joint
+from cardan._robot.joints.derivation.programs import count_slots, joint_program, keep_by_joint, open_slots, pose_entries
 
 TURN = 2.0 * math.pi
+# The slope of what is neither linear in a coordinate nor periodic.
 NEITHER = math.nan
-"""The slope of what is neither linear in a coordinate nor periodic."""
 
 
-def angle_coordinates(joint: Joint) -> tuple[int, ...]:
+def angle_coordinates(joint: Any) -> tuple[int, ...]:
     """Return the indices of the coordinates that are angles."""
-    return _angles(opened(joint)[0])
+    return _angles(open_slots(joint)[0])
 
 
-def unwrapped(angle: Scalar, near: Scalar) -> Scalar:
+def unwrap_angle(angle: Scalar, near: Scalar) -> Scalar:
     """Return the angle of the same direction that is nearest to another one."""
     return angle + TURN * floor((near - angle) / TURN + 0.5)
 
 
-@kept("transform")
-def _angles(template: Joint) -> tuple[int, ...]:
-    def pose(joint: Joint, q: Sequence[Scalar]) -> dict[str, list[Any]]:
-        X = joint.transform(q)
-        return {"pose": [*X.rotation.entries(), *X.translation]}
+@keep_by_joint("transform")
+def _angles(template: Any) -> tuple[int, ...]:
+    def pose(joint: Any, q: Sequence[Scalar]) -> dict[str, list[Any]]:
+        return {"pose": pose_entries(joint.transform(q))}
 
     try:
         program = joint_program("pose", template, pose, q=template.nq)
     except (CardanError, ArithmeticError, TypeError, ValueError):
         return ()  # whoever needs the transform will say what is wrong with it
-    first = slots(template)
+    first = count_slots(template)
     return tuple(i for i in range(template.nq) if _has_period(program, first + i))
 
 
@@ -64,6 +59,7 @@ def _has_period(program: Program, index: int) -> bool:
         else:
             seen = seen or any(slopes[a] != 0.0 for a in args)
             slopes.append(_slope(op, [slopes[a] for a in args], [_constant(program, a) for a in args]))
+    # A coordinate that nothing depends on has every period, and is no angle.
     return seen and all(slopes[r] == 0.0 for r in program.results)
 
 

@@ -1,37 +1,33 @@
-"""The quantities of one joint, by the names of `Joint`'s methods: what each is a function of, and its shape."""
+"""The quantities of one joint, by the names of `Joint`'s methods: what each is a function of, and its shape.
+
+Whoever writes a joint writes the mathematics alone. `complete_methods` makes its methods take one state in any form,
+and return what callers expect.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from cardan._algebra.arrays import as_argument
 from cardan._algebra.errors import ShapeError
+from cardan._algebra.spatial import SE3, MotionSubspace, Scalar
+from cardan._robot.joints.periodic import angle_coordinates, unwrap_angle
 
-Size = str  # of a vector, a name of the joint's own numbers; or what the argument is instead
-
-
-class Quantity(NamedTuple):
-    """A method of `Joint` that is a function of its state.
-
-    Attributes:
-        arguments: for each, the name of its size (`"nq"`, `"nv"`), or `"wrench"` or `"pose"`.
-        results: the shape of each result, in such names and numbers.
-    """
-
-    arguments: tuple[Size, ...]
-    results: tuple[tuple[Size, ...], ...]
-
+Size = str  # of a vector, a name of the joint's own numbers (`"nq"`, `"nv"`); or `"wrench"` or `"pose"`
+# The size of each argument of a method that is a function of the state, and the shape of each result.
+Quantity = tuple[tuple[Size, ...], tuple[tuple[Size, ...], ...]]
 
 MARK = "takes_one_state"  # of functions that are wrapped already
 
 
 def _of(*arguments: Size, gives: str) -> Quantity:
-    return Quantity(arguments, tuple(tuple(shape.split()) for shape in gives.split(",")))
+    return arguments, tuple(tuple(shape.split()) for shape in gives.split(","))
 
 
 QUANTITIES: dict[str, Quantity] = {
@@ -61,13 +57,67 @@ QUANTITIES: dict[str, Quantity] = {
 }
 
 
+def complete_methods(kind: type) -> None:
+    """Complete the methods that a class of joints defines itself."""
+    is_shipped = kind.__module__.startswith("cardan.")
+    for name, completed in _COMPLETED.items():
+        own = kind.__dict__.get(name)
+        # Transforms that ship use cardan's own functions, which take q in any form: they are called most, and bare.
+        bare = is_shipped and name == "transform"
+        if inspect.isfunction(own) and not hasattr(own, "__wrapped__") and not bare:
+            type.__setattr__(kind, name, completed(own))
+    refuse_batches(kind)
+
+
+def _with_array(transform: Callable[..., SE3]) -> Callable[..., SE3]:
+    """Return a transform that is given its q as an array, which NumPy's functions know."""
+
+    @functools.wraps(transform)
+    def of_array(self: Any, q: Any) -> SE3:
+        return transform(self, as_argument(q))
+
+    return of_array
+
+
+def _with_columns(motion_subspace: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a motion subspace whose columns, which a joint may give in a list, are those of a matrix."""
+
+    @functools.wraps(motion_subspace)
+    def of_columns(self: Any, q: Any) -> Any:
+        columns = motion_subspace(self, q)
+        return MotionSubspace(columns) if isinstance(columns, (list, tuple)) else columns
+
+    return of_columns
+
+
+def _with_images(closed_form: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a closed form of the inverse that, of all coordinates of a pose, gives the nearest to given ones."""
+    takes_near = "near" in inspect.signature(closed_form).parameters
+
+    @functools.wraps(closed_form)
+    def nearest_configuration(self: Any, X_pc: SE3, near: Any = None) -> tuple[Scalar, ...]:
+        q = closed_form(self, X_pc, near) if takes_near else closed_form(self, X_pc)
+        return q if near is None else nearest_image(self, q, near)
+
+    return nearest_configuration
+
+
+def nearest_image(joint: Any, q: Sequence[Scalar], near: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    """Return, of all coordinates of the pose that q has, those nearest to others."""
+    image, angles = joint.manifold.nearest_image(q, near), angle_coordinates(joint)
+    return tuple(unwrap_angle(e, near[i]) if i in angles else e for i, e in enumerate(image))
+
+
+_COMPLETED = {"transform": _with_array, "nearest_configuration": _with_images, "motion_subspace": _with_columns}
+
+
 def refuse_batches(kind: type) -> None:
     """Let every quantity that a class of joints defines take one state, as a tuple, list or array, and no batch."""
-    for name, quantity in QUANTITIES.items():
+    for name, (sizes, _) in QUANTITIES.items():
         own = kind.__dict__.get(name)
-        vectors = all(size in ("nq", "nv") for size in quantity.arguments[:1])
-        if inspect.isfunction(own) and vectors and not hasattr(own, MARK):
-            type.__setattr__(kind, name, _of_one_state(own, name, quantity.arguments))
+        # Once for every method: a class that inherits a wrapped one would check the same state twice.
+        if inspect.isfunction(own) and sizes[0] in ("nq", "nv") and not hasattr(own, MARK):
+            type.__setattr__(kind, name, _of_one_state(own, name, sizes))
 
 
 def _of_one_state(method: Callable[..., Any], quantity: str, sizes: tuple[Size, ...]) -> Callable[..., Any]:
@@ -109,5 +159,6 @@ def _shape(value: Any) -> tuple[int, ...]:
     """Return a shape: of a sequence (n,), whatever scalars it holds, more where these are lists."""
     if not isinstance(value, (list, tuple)):
         return np.shape(value)
+    # A scalar may itself be a batch, an array in the list: only lists within the list are a second dimension.
     nested = next((e for e in value if type(e) in (list, tuple)), None)
     return (len(value),) if nested is None else (len(value), len(nested))

@@ -8,8 +8,8 @@ With one coordinate, dq/dt = v and a constant S = [v; u], |u| = 1 (or u = 0, |v|
     p(q) = p0 + R0 (u x v + (u.v) u q - u x v cos q + (v - (u.v) u) sin q)
 
 The transform is traced once and its program computed in the ring of functions sum c q^m e^(i a q), which are linearly
-independent: the joint is such a one if, and only if, the coefficients are these. Nothing is sampled, and the class is
-not asked.
+independent: the joint is such a one if, and only if, the coefficients are these. Nothing is sampled, and the class
+plays no part.
 
 Source: Lynch and Park, Modern Robotics (2017), proposition 3.25.
 """
@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -30,29 +30,23 @@ from cardan._robot.joints.catalogue.helical import Helical
 from cardan._robot.joints.catalogue.prismatic import Prismatic
 from cardan._robot.joints.catalogue.reversed import Reversed
 from cardan._robot.joints.catalogue.revolute import Revolute
-from cardan._robot.joints.derivation.kept import kept
+from cardan._robot.joints.derivation.programs import keep_by_joint, pose_entries
 from cardan._robot.joints.joint import Joint
 
+# How far coefficients may be off, relative to the largest: what a few dozen roundings leave.
 ROUNDING = 1e-14
-"""How far coefficients may be off, relative to the largest: what a few dozen roundings leave."""
 
+# How far the length of an axis may be from 1 that somebody normalised.
 UNIT = 1e-15
-"""How far the length of an axis may be from 1 that somebody normalised."""
 
+# Products of more terms than this are no hinge's.
 LARGEST = 400
-"""Products of more terms than this are no hinge's."""
 
 Term = tuple[int, float]
 
 
 class Hinge(NamedTuple):
-    """A joint as one about an axis: X(q) = before @ joint.transform(q) @ after.
-
-    Attributes:
-        joint: a `Revolute`, `Helical` or `Prismatic` with the same coordinate.
-        before: where its frames are in the parent frame.
-        after: the child frame in the joint's own.
-    """
+    """A joint as one about an axis, with the same coordinate: X(q) = before @ joint.transform(q) @ after."""
 
     joint: Revolute | Helical | Prismatic
     before: SE3
@@ -96,11 +90,7 @@ class Harmonic:
         return sum((1j * a if m == 0 else float(m == 1)) * c for (m, a), c in self.terms.items()).real + 0.0
 
     def constant(self) -> float:
-        """Return the number it is.
-
-        Raises:
-            ValueError: if it changes with q.
-        """
+        """Return the number it is, or raise ValueError if it changes with q."""
         if any(power or abs(c) > ROUNDING * self.size() for (power, _), c in self.change().terms.items()):
             raise ValueError  # powers of q: however small, far away they outgrow the rest
         return self.of(0, 0.0).real
@@ -118,16 +108,13 @@ def _number(value: Any) -> Harmonic:
     return Harmonic({(0, 0.0): value})
 
 
-def _sine(x: Harmonic) -> Harmonic:
+def _wave(x: Harmonic, amplitude: complex) -> Harmonic:
+    """Return c e^(i x) and its conjugate together: cos x for c = 1/2, sin x for c = -i/2."""
     forth, back = x.phase()
-    return forth * _number(-0.5j) + back * _number(0.5j)
+    return forth * _number(amplitude) + back * _number(amplitude.conjugate())
 
 
-def _cosine(x: Harmonic) -> Harmonic:
-    forth, back = x.phase()
-    return forth * _number(0.5) + back * _number(0.5)
-
-
+# What the ring has: whatever else a program does, such as choosing, is no hinge's.
 RULES: dict[Op, Any] = {
     Op.ADD: lambda a, b: a + b,
     Op.SUB: lambda a, b: a + _number(-1.0) * b,
@@ -135,49 +122,40 @@ RULES: dict[Op, Any] = {
     Op.NEG: lambda a: _number(-1.0) * a,
     Op.DIV: lambda a, b: a * _number(1.0 / b.constant()),
     Op.SQRT: lambda a: _number(math.sqrt(a.constant())),
-    Op.SIN: _sine,
-    Op.COS: _cosine,
+    Op.SIN: lambda a: _wave(a, -0.5j),
+    Op.COS: lambda a: _wave(a, 0.5 + 0.0j),
 }
-"""What the ring has: whatever else a program does, such as choosing, is no hinge's."""
 
 
 def hinge_of(joint: Joint) -> Hinge | None:
     """Return the hinge, slide or screw that a joint is; None for any other.
 
-    One whose own `motion_subspace` or `bias` does not belong to its transform is none, nor one that exerts efforts.
+    None, too, if its own `motion_subspace` or `bias` does not belong to its transform, or it exerts efforts.
     """
     if type(joint) in (Revolute, Prismatic, Helical):  # by definition
-        return Hinge(joint, SE3.identity(), SE3.identity())  # pyright: ignore[reportArgumentType]
+        return Hinge(cast("Revolute | Prismatic | Helical", joint), SE3.identity(), SE3.identity())
     if joint.nv != 1 or type(joint.manifold) is not Euclidean or joint.has_efforts:
         return None
     if type(joint) is not Reversed:
-        return _found(joint)
+        return _recognise(joint)
+    # A reversed joint is recognised by what it reverses: its own program would be twice as long.
     inner = hinge_of(joint.joint)  # X^-1 = after^-1 J^-1 before^-1
     return inner and Hinge(replace(inner.joint, axis=-inner.joint.axis), inner.after.inverse(), inner.before.inverse())
 
 
-@kept("transform", "motion_subspace")
-def _found(joint: Joint) -> Hinge | None:
+@keep_by_joint("transform", "motion_subspace")
+def _recognise(joint: Joint) -> Hinge | None:
     try:
-        pose = _evaluated("transform", lambda q: pose_entries(joint.transform(q)))
+        pose = _evaluate("transform", lambda q: pose_entries(joint.transform(q)))
         start = joint.transform((0.0,))
         S = _twist(pose, start)
-        return _hinge(S, start) if _is_screw(pose, S, start) and _has_own(joint, S) else None
+        return _hinge(S, start) if _is_screw(pose, S, start) and _moves_by(joint, S) else None
     except Exception:  # the joint's code may raise anything; those who need it will say so
         return None
 
 
-def pose_entries(X: SE3) -> list[Any]:
-    """Return the twelve entries of a pose, rotation first."""
-    return [*X.rotation.entries(), *X.translation]
-
-
-def _evaluated(name: str, function: Callable[[list[Any]], list[Any]]) -> list[Harmonic]:
-    """Return what a function of q is made of.
-
-    Raises:
-        KeyError, ValueError: if it does what the ring does not have.
-    """
+def _evaluate(name: str, function: Callable[[list[Any]], list[Any]]) -> list[Harmonic]:
+    """Return what a function of q is made of; raise KeyError or ValueError if it does what the ring does not have."""
     program = trace(name, lambda q: {"entries": np.array(function(list(q)), dtype=object)}, [Array("q", (1,))])
     values: list[Any] = []
     for op, args, number in program.instructions:
@@ -193,10 +171,11 @@ def _twist(pose: Sequence[Harmonic], start: SE3) -> Motion:
     rates = [f.slope() for f in pose]
     W = start.rotation.T @ Matrix3(rates[:9])
     v, u = start.rotation.transpose_apply(Vector3(*rates[9:])), Vector3(W[2, 1], W[0, 2], W[1, 0])
-    return Motion(_cleaned(v, max(f.change().size() for f in pose[9:])), _cleaned(u, 1.0))
+    return Motion(_clean(v, max(f.change().size() for f in pose[9:])), _clean(u, 1.0))
 
 
-def _cleaned(x: Vector3, size: float) -> Vector3:
+def _clean(x: Vector3, size: float) -> Vector3:
+    """Return a vector with rounding errors made 0, so that zeros stay zeros in the program."""
     return Vector3(*(e if abs(e) > ROUNDING * size else 0.0 for e in x))
 
 
@@ -224,14 +203,14 @@ def _is_screw(pose: Sequence[Harmonic], S: Motion, start: SE3) -> bool:
     return abs(length - 1.0) <= UNIT and is_exact
 
 
-def _has_own(joint: Any, S: Motion) -> bool:
-    """Return whether the joint's own S and bias, where it has any, are S and 0."""
-    if getattr(joint.motion_subspace, "__func__", None) is not Joint.motion_subspace:
-        columns = _evaluated("motion_subspace", lambda q: [e for s in joint.motion_subspace(q) for e in s.scalars()])
+def _moves_by(joint: Joint, S: Motion) -> bool:
+    """Return whether the joint's own S and bias, if it has any, are S and 0."""
+    if joint._has_own("motion_subspace"):
+        columns = _evaluate("motion_subspace", lambda q: [e for s in joint.motion_subspace(q) for e in s.scalars()])
         gaps = [(f + _number(-e)).size() for f, e in zip(columns, S.scalars(), strict=True)]
         if not max(gaps) <= ROUNDING * max(map(abs, S.scalars())):
             return False
-    if getattr(joint.bias, "__func__", None) is Joint.bias:
+    if not joint._has_own("bias"):
         return True
     inputs = [Array("q", (1,)), Array("v", (1,))]
     bias = trace("bias", lambda q, v: {"b": np.array(joint.bias(list(q), list(v)).scalars(), dtype=object)}, inputs)
@@ -243,10 +222,8 @@ def _hinge(S: Motion, start: SE3) -> Hinge:
     v, u = S
     if not any(u):
         return Hinge(Prismatic(v), start, SE3.identity())
-    pitch, point = u.dot(v), _cleaned(u.cross(v), math.hypot(*v))
+    pitch, point = u.dot(v), _clean(u.cross(v), math.hypot(*v))
     joint = Revolute(u) if abs(pitch) <= ROUNDING * math.hypot(*v) else Helical(u, pitch)
-    return (
-        Hinge(joint, start @ SE3(translation=point), SE3(translation=-point))
-        if any(point)
-        else Hinge(joint, start, SE3.identity())
-    )
+    if not any(point):
+        return Hinge(joint, start, SE3.identity())
+    return Hinge(joint, start @ SE3(translation=point), SE3(translation=-point))

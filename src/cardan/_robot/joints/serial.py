@@ -13,11 +13,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cardan._algebra.spatial import SE3, Motion, Scalar
-from cardan._robot.joints.derivation.parameters import split
+from cardan._robot.joints.derivation.programs import split
 from cardan._robot.joints.joint import Joint, Scalars
 
+# Joints, each with the pose that comes before it (None for the identity).
 Links = Sequence[tuple[Any, SE3 | None]]
-"""Joints, each with the pose that comes before it (None for the identity)."""
 
 
 def _split(links: Links, q: Sequence[Scalar], size: str) -> list[Sequence[Scalar]]:
@@ -50,6 +50,7 @@ def chain_subspace(links: Links, q: Sequence[Scalar]) -> list[Motion]:
 
 def chain_bias(links: Links, q: Sequence[Scalar], v: Sequence[Scalar]) -> Motion:
     """Return (dS/dt) v at the end of the chain."""
+    # From the end: what comes behind a joint carries its columns along, so its rate needs the twists behind.
     twist_behind, bias = Motion.zero(), Motion.zero()
     rates = _split(links, v, "nv")
     for (joint, part, tail), rate in zip(_from_last(links, q), reversed(rates), strict=True):

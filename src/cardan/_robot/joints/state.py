@@ -1,8 +1,8 @@
-"""A joint as a value: its parameters are read once, when it enters a mechanism.
+"""A joint as a value: its parameters are read once, when it enters a mechanism, and cannot change afterwards.
 
-Parameters are what Python keeps for an instance, in `__dict__` and `__slots__`: numbers, texts, arrays, containers and
-objects made of these, symbols. Functions and classes among them stand for themselves. What a user's class does beside
-that, with class attributes and the globals its methods read, is seen in what they write (`derivation/kept.py`).
+Parameters are what `cardan._algebra.content` reads of an instance; that module alone walks through objects, this one
+keeps what it met from changing. What a user's class does beside that, with class attributes and the globals its methods
+read, is seen in what they write (`derivation/programs.py`).
 """
 
 from __future__ import annotations
@@ -25,17 +25,9 @@ def is_frozen(joint: Any) -> bool:
     return _frozen.get(joint) is not None
 
 
-def frozen(joint: T) -> T:
-    """Return the joint as a mechanism keeps it: with parts of its own, which nobody else can change.
-
-    A joint of immutable parts alone is returned as it is.
-
-    Raises:
-        JointError: if a parameter cannot be read.
-    """
-    if is_frozen(joint):
-        return joint
-    twin = copied(joint)
+def freeze(joint: T) -> T:
+    """Return the joint as a mechanism keeps it: with parts of its own (`copied`), which nobody else can change."""
+    twin = joint if is_frozen(joint) else copied(joint)
     keep(twin)
     return twin
 
@@ -54,6 +46,7 @@ def copied(thing: T) -> T:
         JointError: if a part cannot be read.
     """
     found = parts_of(thing)
+    # Symbols, functions and modules stand for themselves; a copy of a symbol would be another one.
     themselves = {id(e): e for e in found.apart}
     if all(id(part) in themselves or _is_immutable(part) for part in found.met):
         return thing
@@ -69,11 +62,7 @@ def _make_read_only(thing: Any) -> None:
 
 
 def parts_of(thing: Any) -> Parts:
-    """Return what a joint or a task is made of.
-
-    Raises:
-        JointError: if a part cannot be read.
-    """
+    """Return what a joint or a task is made of, or raise `JointError` if a part cannot be read."""
     try:
         return parts(thing)
     except UnknownContentError as error:

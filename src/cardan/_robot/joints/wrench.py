@@ -67,7 +67,7 @@ def _reflection(x: list[Scalar], k: int) -> tuple[list[Scalar], Scalar]:
     head = tail[0] + where(tail[0] < -0.5 * norm, -norm, norm)
     u = [head, *tail[1:]]
     length = _dot(u, u)
-    vanishes = length <= 0.0
+    vanishes = length <= 0.0  # the guarded division is finite on both branches, and so are its derivatives
     return u, where(vanishes, 0.0, 2.0 / where(vanishes, 1.0, length))
 
 

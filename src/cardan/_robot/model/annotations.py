@@ -46,16 +46,7 @@ class Annotations(ByFields):
         yield from ((kind, record.name) for kind, records in lists.items() for record in records)
 
     def check(self, bodies: Collection[str], joints: Mapping[str, Joint]) -> None:
-        """Raise unless all bodies and joints that are named here exist, and names are unique.
-
-        Args:
-            bodies: names of the bodies, without the world.
-            joints: the joints by name.
-
-        Raises:
-            DuplicateNameError, UnknownNameError, ShapeError: for a name that is used twice, or does not exist; for
-                coordinates or gears that do not fit.
-        """
+        """Raise unless all bodies (without the world) and joints named here exist, and names are unique."""
         seen: dict[str, set[str]] = {}
         for kind, name in self.named():
             check_new(kind, name, seen.setdefault(kind, set()), "the annotations")
@@ -101,11 +92,7 @@ class Annotations(ByFields):
         )
 
     def joined(self, other: Annotations, where: str) -> Annotations:
-        """Return both; a configuration of one name is one of all joints that it has in either.
-
-        Raises:
-            DuplicateNameError: for an actuator or group of one name in both.
-        """
+        """Return both; a configuration of one name is one of all joints that it has in either."""
         for kind, mine, theirs in (("actuator", self.actuators, other.actuators), ("group", self.groups, other.groups)):
             taken = {record.name for record in mine}
             for record in theirs:
@@ -124,22 +111,21 @@ class Annotations(ByFields):
     def without(
         self, bodies: Collection[str] = (), joints: Collection[str] = (), still: Collection[str] = ()
     ) -> Annotations:
-        """Return what is left of them without some bodies and joints.
+        """Return what is left of them without some bodies and joints; `still` are joints with other coordinates now.
 
-        With a body go its shapes and pairs, with a joint the actuators on it and its coordinates; a group that loses
+        With a body go its shapes and pairs, with a joint the actuators on it and its coordinates. A group that loses
         all it holds goes, too.
-
-        Args:
-            bodies: that go.
-            joints: that go.
-            still: joints that stay, but have other coordinates than before, or none.
         """
         unmoved = {*joints, *still}
-        left = [_smaller(group, bodies, joints) for group in self.groups]
-        groups = [new for new, old in zip(left, self.groups, strict=True) if _holds(new) or not _holds(old)]
+        groups = []
+        for group in self.groups:
+            left = [b for b in group.bodies if b not in bodies], [j for j in group.joints if j not in joints]
+            if any(left) or not (group.bodies or group.joints):
+                groups.append(replace(group, bodies=left[0], joints=left[1]))
         tips = {group.name for group in groups}
         return Annotations(
             tuple(s for s in self.shapes if s.body not in bodies),
+            # An actuator that lost one of its joints is another actuator: it goes as a whole.
             tuple(a for a in self.actuators if unmoved.isdisjoint(a.joints)),
             tuple(g if g.tip in tips or not g.tip else replace(g, tip="") for g in groups),
             tuple(
@@ -153,8 +139,10 @@ class Annotations(ByFields):
         """Return them for a joint with more coordinates behind its own nv: 0 in configurations, not driven."""
 
         def geared(actuator: Actuator) -> Actuator:
-            rows: Any = zip(actuator.joints, actuator.gear, strict=True)  # pyright: ignore[reportArgumentType]
-            gear = [row if name != joint else row * (nv if len(row) == 1 else 1) + (0.0,) * more for name, row in rows]
+            gear = [
+                row if name != joint else row * (nv if len(row) == 1 else 1) + (0.0,) * more
+                for name, row in actuator._rows()
+            ]
             return replace(actuator, gear=gear)
 
         def stretched(c: Configuration) -> Configuration:
@@ -174,6 +162,7 @@ class Annotations(ByFields):
     def moved(self, body: str, onto: str, X: SE3) -> Annotations:
         """Return them with what is on a body on another one, where the body's frame is at X."""
         there = lambda name: onto if name == body else name  # noqa: E731
+        # Two pairs may become one, and a pair one body: both say nothing new.
         pairs = dict.fromkeys((there(a), there(b)) for a, b in self.disabled_contacts)
         return replace(
             self,
@@ -185,7 +174,7 @@ class Annotations(ByFields):
 
 def check_gears(actuator: Actuator, joints: Mapping[str, Joint]) -> None:
     """Raise `ShapeError` unless an actuator's gears fit its joints: one number, or nv."""
-    for name, gear in zip(actuator.joints, actuator.gear, strict=True):  # pyright: ignore[reportArgumentType]
+    for name, gear in actuator._rows():
         nv = joints[name].nv
         if nv == 0 or len(gear) not in (1, nv):
             expected = f"1 or {nv}" if nv else "a joint that moves"
@@ -195,13 +184,7 @@ def check_gears(actuator: Actuator, joints: Mapping[str, Joint]) -> None:
 
 
 def check_coordinates(configuration: Configuration, joints: Mapping[str, Joint]) -> None:
-    """Raise unless a configuration's coordinates are those of joints that have some.
-
-    Raises:
-        UnknownNameError: for a joint that does not exist, or mimics another.
-        ShapeError: for another number of coordinates.
-        ParameterError: for a quaternion, or the like, of length 0.
-    """
+    """Raise unless a configuration's coordinates are those of joints that have some, and no quaternion is 0."""
     where = f"configuration {configuration.name!r}"
     for name, own in configuration.coordinates.items():
         if name not in joints or isinstance(joints[name], Mimic):
@@ -217,12 +200,3 @@ def check_coordinates(configuration: Configuration, joints: Mapping[str, Joint])
 def kinds_of(connections: Iterable[Connection]) -> dict[str, Joint]:
     """Return joints by name."""
     return {c.name: c.joint for c in connections}
-
-
-def _smaller(group: Group, bodies: Collection[str], joints: Collection[str]) -> Group:
-    kept = tuple(b for b in group.bodies if b not in bodies), tuple(j for j in group.joints if j not in joints)
-    return replace(group, bodies=kept[0], joints=kept[1])
-
-
-def _holds(group: Group) -> bool:
-    return bool(group.bodies or group.joints)

@@ -4,6 +4,7 @@
     tau = cardan.inverse_dynamics(varied, q, v, a, mass=masses, radii=radii)
 
 A function traced for such a model is traced on `with_constants(model, values)`: the same tree, with symbols in it.
+(A model is `Any` here: the module of `Model` imports this one.)
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,40 +20,37 @@ from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import CardanError, ParameterError, ShapeError, UnknownNameError, check_known
 from cardan._algebra.manifolds.scalar_coordinates import scalar_coordinates
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
-from cardan._robot.joints import Joint, Mimic
+from cardan._robot.joints import Mimic
 from cardan._robot.joints.derivation.derived import rates_program, subspace_program
-from cardan._robot.joints.derivation.parameters import Slot, parameter, replaced, with_parameter
+from cardan._robot.joints.derivation.programs import EmptySlot, parameter, replaced, with_parameter
+from cardan._robot.records import Body, Connection
 
-if TYPE_CHECKING:
-    from cardan._robot.model.model import Model
-    from cardan._robot.records import Body, Connection
-
+# Constants of a body: mass [kg], centre of mass [m] and inertia about it [kg m^2] in body axes; or, instead of the
+# three, the ten parameters of `Inertia.parameters`, in which the dynamics is linear.
 INERTIAL: dict[str, tuple[int, ...]] = {"mass": (), "com": (3,), "inertia": (3, 3), "inertial_parameters": (10,)}
-"""Constants of a body: mass [kg], centre of mass [m] and inertia about it [kg m^2] in body axes; or, instead of the
-three, the ten parameters of `Inertia.parameters`, in which the dynamics is linear."""
 
+# Constants of a joint, homogeneous matrices (4, 4): its frames in its two bodies.
 POSES = ("parent_pose", "child_pose")
-"""Constants of a joint, homogeneous matrices (4, 4): its frames in its two bodies."""
 
 _PARTS = {"drive": ("stiffness", "damping"), "spring": ("stiffness", "rest")}
+# Constants of a joint's drive and spring: the part, and what they are called there.
 OF_A_PART = {f"{part}_{key}": (part, key) for part, keys in _PARTS.items() for key in keys}
-"""Constants of a joint's drive and spring: the part, and what they are called there."""
 
+# Constants along the degrees of freedom.
 PASSIVE = ("armature", "damping", "friction", *OF_A_PART)
-"""Constants along the degrees of freedom."""
 
+# Limits along the degrees of freedom as `Model` names them, and what `Limits` calls them. A degree of freedom
+# whose position is no coordinate, as of an orientation, cannot be given a limit that it has not: it stays infinite.
 LIMITS = {"lower": "lower", "upper": "upper", "effort_lower": "effort_lower", "effort_upper": "effort"}
-"""Limits along the degrees of freedom as `Model` names them, and what `Limits` calls them. Of a degree of freedom whose
-position is no coordinate, as of an orientation, that has no such limit, there is none to give: it stays infinite."""
 
+# Constants that are given as one number for each degree of freedom.
 ALONG_V = (*PASSIVE, *LIMITS)
-"""Constants that are given as one number for each degree of freedom."""
 
+# Values by owner and constant.
 Values = dict[tuple[str, str], np.ndarray]
-"""Values by owner and constant."""
 
+# What `with_inputs` takes without an owner: one number, vector or matrix for each body, joint, frame or dof.
 OF_ALL = (*INERTIAL, *POSES, "frame_pose", *ALONG_V, "gravity")
-"""What `with_inputs` takes without an owner: one number, vector or matrix for each body, joint, frame or dof."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -77,34 +75,29 @@ class Input(ByFields):
         return self.constant in (*POSES, "frame_pose", "pose")
 
 
-def find_inputs(model: Model, names: tuple[str, ...], owned: Mapping[str, Any]) -> dict[str, Input]:
-    """Return the inputs asked for, by name, after those the model has.
-
-    Raises:
-        UnknownNameError, ParameterError: for a constant or owner that does not exist, one that is asked for twice.
-    """
-    found = dict(model.inputs)
+def find_inputs(model: Any, names: tuple[str, ...], owned: Mapping[str, Any]) -> dict[str, Input]:
+    """Return the new inputs, by name, after those the model has; raise if one does not exist, or is there twice."""
+    given: list[Input] = []
     for name in names:
         if name not in OF_ALL:
             hint = "a parameter of one joint is asked for as radii=('joint', 'radii')"
             raise UnknownNameError("constant", name, OF_ALL, where=f"with_inputs; {hint}")
-        _add(found, Input(name, name, None, _nominal_of_all(model, name).shape))
+        given.append(Input(name, name, None, _nominal_of_all(model, name).shape))
     for name, pair in owned.items():
         if not isinstance(pair, tuple) or len(pair) != 2 or not all(isinstance(e, str) for e in pair):
             raise ParameterError(f"input {name!r}", got=pair, expected="(owner, constant), such as ('link7', 'mass')")
         owner, constant = pair
-        _add(found, Input(name, constant, owner, _nominal_of_one(model, owner, constant).shape))
+        given.append(Input(name, constant, owner, _nominal_of_one(model, owner, constant).shape))
+    found = dict(model.inputs)
+    for new in given:
+        if new.name in found:
+            raise ParameterError(f"input {new.name!r}", got="it twice", expected="each name once")
+        found[new.name] = new
     _check_disjoint(model, found)
     return found
 
 
-def _add(found: dict[str, Input], given: Input) -> None:
-    if given.name in found:
-        raise ParameterError(f"input {given.name!r}", got="it twice", expected="each name once")
-    found[given.name] = given
-
-
-def _check_disjoint(model: Model, found: Mapping[str, Input]) -> None:
+def _check_disjoint(model: Any, found: Mapping[str, Input]) -> None:
     """Raise where two inputs say the same thing."""
     said: dict[tuple[str, str], str] = {}
     for given in found.values():
@@ -117,7 +110,7 @@ def _check_disjoint(model: Model, found: Mapping[str, Input]) -> None:
                 said[key] = given.name
 
 
-def _owners(model: Model, given: Input) -> tuple[str, ...]:
+def _owners(model: Any, given: Input) -> tuple[str, ...]:
     if given.owner is not None:
         return (given.owner,)
     if given.constant in INERTIAL:
@@ -137,14 +130,14 @@ def _own_constant(given: Input) -> str:
 # --- what the model says itself ---
 
 
-def nominal(model: Model, given: Input) -> np.ndarray:
+def nominal(model: Any, given: Input) -> np.ndarray:
     """Return the model's own value of a constant, in the shape of the input."""
     if given.owner is None:
         return _nominal_of_all(model, given.constant)
     return _nominal_of_one(model, given.owner, given.constant)
 
 
-def _nominal_of_all(model: Model, constant: str) -> np.ndarray:
+def _nominal_of_all(model: Any, constant: str) -> np.ndarray:
     if constant in INERTIAL:
         rows = [_inertial(b.inertia, constant) for b in model.bodies]
         array = np.array(rows, dtype=float).reshape(len(rows), *INERTIAL[constant])
@@ -159,7 +152,7 @@ def _nominal_of_all(model: Model, constant: str) -> np.ndarray:
     return np.array([e for c in owners for e in _along_v(c, constant)], dtype=float)
 
 
-def _nominal_of_one(model: Model, owner: str, constant: str) -> np.ndarray:
+def _nominal_of_one(model: Any, owner: str, constant: str) -> np.ndarray:
     if constant in INERTIAL:
         return np.array(_inertial(model.body(owner).inertia, constant), dtype=float)
     if constant == "pose":
@@ -174,7 +167,7 @@ def _nominal_of_one(model: Model, owner: str, constant: str) -> np.ndarray:
     if constant in ALONG_V:
         return np.array(_along_v(connection, constant), dtype=float)
     own = parameter(connection.joint, constant)
-    _check_open(connection, constant)
+    _check_open(connection, constant, own)
     return own
 
 
@@ -182,10 +175,10 @@ def _along_v(c: Connection, constant: str) -> tuple[float, ...]:
     return getattr(c.limits, LIMITS[constant]) if constant in LIMITS else getattr(c, constant)
 
 
-def _check_open(connection: Connection, constant: str) -> None:
-    """Raise where a joint's own code cannot do with a symbol for a parameter."""
-    array = parameter(connection.joint, constant)
-    slots = np.array([Slot(k) for k in range(array.size)], dtype=object).reshape(array.shape)
+def _check_open(connection: Connection, constant: str, array: np.ndarray) -> None:
+    """Raise if a joint's own code cannot do with symbols in place of an array of parameters."""
+    # The joint's code is tried on symbols now, and not at the first call, where nobody remembers the parameter.
+    slots = np.array([EmptySlot(k) for k in range(array.size)], dtype=object).reshape(array.shape)
     template = with_parameter(connection.joint, constant, slots)
     try:
         subspace_program(template)
@@ -215,7 +208,7 @@ def _matrices(poses: list[SE3]) -> np.ndarray:
 # --- other values in their place ---
 
 
-def with_constants(model: Model, values: Mapping[str, np.ndarray]) -> Model:
+def with_constants(model: Any, values: Mapping[str, np.ndarray]) -> Any:
     """Return the model with the inputs' values in it, numbers or symbols, which nobody checks.
 
     The values are taken as they are: axes must have unit length, poses must be rigid.
@@ -231,7 +224,7 @@ def with_constants(model: Model, values: Mapping[str, np.ndarray]) -> Model:
     return twin if gravity is None else replaced(twin, gravity=Vector3(*gravity))
 
 
-def with_numbers(model: Model, values: Mapping[str, Any]) -> Model:
+def with_numbers(model: Any, values: Mapping[str, Any]) -> Any:
     """Return the model with checked numbers for some of its inputs, which are inputs no longer."""
     arrays: dict[str, np.ndarray] = {}
     for name, value in values.items():
@@ -241,31 +234,25 @@ def with_numbers(model: Model, values: Mapping[str, Any]) -> Model:
         if not np.isfinite(array).all():
             raise ParameterError(f"with_values: {name}", got=value, expected="finite numbers")
         arrays[name] = array
+    # `with_constants` checks nothing, as symbols have no sign or length. Numbers have: the constructors run once more.
     unchecked = with_constants(model, arrays)
-    bodies = tuple(replace(b, inertia=_checked_inertia(b)) for b in unchecked.bodies)
-    connections = tuple(replace(c, joint=_checked_joint(c.joint)) for c in unchecked.connections)
+    for b in unchecked.bodies:
+        if b.inertia is not None and b.inertia.mass < 0.0:
+            raise ParameterError(f"mass of body {b.name!r}", got=b.inertia.mass, expected="a mass >= 0 [kg]")
+    bodies = tuple(replace(b) for b in unchecked.bodies)
+    joints = [replace(cast("Any", c.joint)) if is_dataclass(c.joint) else c.joint for c in unchecked.connections]
+    connections = tuple(replace(c, joint=joint) for c, joint in zip(unchecked.connections, joints, strict=True))
     frames = tuple(replace(f) for f in unchecked.frames)
     rest = {name: given for name, given in model.inputs.items() if name not in values}
     return replace(unchecked, bodies=bodies, connections=connections, frames=frames, inputs=rest)
 
 
-def _checked_inertia(body: Body) -> Inertia | None:
-    if body.inertia is None:
-        return None
-    if body.inertia.mass < 0.0:
-        raise ParameterError(f"mass of body {body.name!r}", got=body.inertia.mass, expected="a mass >= 0 [kg]")
-    return body.inertia
-
-
-def _checked_joint(joint: Joint) -> Joint:
-    return replace(joint) if is_dataclass(joint) else joint
-
-
-def _spread(model: Model, values: Mapping[str, np.ndarray]) -> Values:
+def _spread(model: Any, values: Mapping[str, np.ndarray]) -> Values:
     """Return the inputs' values by owner and constant."""
     found: Values = {}
     for name, value in values.items():
         given = model.inputs[name]
+        # Of objects, so that symbols, batches and floats are spread in one way.
         array = np.asarray(value, dtype=object).reshape(given.shape)
         if given.owner is not None:
             found[given.owner, given.constant] = array
@@ -290,6 +277,7 @@ def _body(body: Body, given: Values) -> Body:
     own = body.inertia or Inertia.zero()
     mass = own.mass if parts["mass"] is None else parts["mass"][()]
     com = own.com if parts["com"] is None else Vector3(*parts["com"])
+    # Mass and centre move the inertia about the origin; the one about the centre of mass stays what it is.
     about = own.inertia_at_com if parts["inertia"] is None else _symmetric(parts["inertia"])
     return replaced(body, inertia=Inertia.from_origin(mass, com * mass, about + Symmetric3.point(com) * mass))
 
@@ -317,7 +305,7 @@ def _connection(c: Connection, given: Values) -> Connection:
 
 
 def _limits(c: Connection, constant: str, values: np.ndarray) -> tuple[Any, ...]:
-    """Return given limits of a joint, infinite where there is none to give."""
+    """Return given limits of a joint, infinite if it cannot be given one."""
     open_ended = without_limit(c, constant)
     return tuple(
         own if k in open_ended else value

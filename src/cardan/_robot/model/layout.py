@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from cardan._algebra.errors import MechanismError, UnknownNameError, check_known, check_new
+import numpy as np
+
+from cardan._algebra.errors import (
+    MechanismError,
+    ParameterError,
+    ShapeError,
+    UnknownNameError,
+    check_known,
+    check_new,
+)
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Inertia, Scalar, snapped
-from cardan._robot.joints import Joint, Mimic
+from cardan._robot.joints import Fixed, Mimic
 from cardan._robot.model.node import Attachment, Node
 from cardan._robot.records import WORLD, Body, Connection, Frame
 
@@ -43,11 +53,7 @@ def check_closures(bodies: Sequence[Body], closures: Sequence[Connection]) -> No
 
 
 def ordered_tree(bodies: Sequence[Body], connections: Sequence[Connection]) -> list[Connection]:
-    """Return the connections from the world outwards, depth first, siblings in document order.
-
-    Raises:
-        MechanismError: if the bodies do not form a forest on the world.
-    """
+    """Return the connections from the world outwards, depth first, siblings in document order; raise for no forest."""
     names = [b.name for b in bodies]
     children: dict[str, list[Connection]] = {name: [] for name in (WORLD, *names)}
     parent_joint: dict[str, str] = {}
@@ -62,6 +68,7 @@ def ordered_tree(bodies: Sequence[Body], connections: Sequence[Connection]) -> l
             raise MechanismError(f"body {c.child!r} has two parents, through joints {other!r} and {c.name!r}.")
         parent_joint[c.child] = c.name
         children[c.parent].append(c)
+    # Reversed, as the last one on the stack is the first to be taken: siblings keep the order of the document.
     order, stack = [], list(reversed(children[WORLD]))
     while stack:
         connection = stack.pop()
@@ -86,11 +93,7 @@ def coordinate_slices(connections: Sequence[Connection]) -> Slices:
 
 
 def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Mimic]:
-    """Return each mimic joint with a primary that is not itself a mimic.
-
-    Raises:
-        MechanismError: if a primary is unknown, fixed, of another kind of coordinates, or mimics form a circle.
-    """
+    """Return each mimic joint with a primary that is not itself a mimic; raise if there is no such primary."""
     by_name = {c.name: c.joint for c in connections}
     resolved: dict[str, Mimic] = {}
     for start in by_name:
@@ -103,21 +106,18 @@ def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Mimic]:
             check_known("joint", joint.primary, by_name, f"mimic joint {name!r}")
             name = joint.primary
         for name, joint in reversed(chain.items()):
-            primary = resolved.get(joint.primary)
-            resolved[name] = _checked_copy(name, joint if primary is None else joint.of_mimic(primary), by_name)
+            copied = resolved.get(joint.primary)
+            direct = joint if copied is None else joint.of_mimic(copied)
+            primary = by_name[direct.primary]
+            found = direct.copying(primary)
+            if found is None:
+                raise MechanismError(
+                    f"mimic joint {name!r} ({type(direct.joint).__name__}, {direct.manifold!r}) cannot copy "
+                    f"{direct.primary!r} ({type(primary).__name__}, {primary.manifold!r}): both need the same kind of "
+                    "coordinates."
+                )
+            resolved[name] = found
     return {name: resolved[name] for name in by_name if name in resolved}
-
-
-def _checked_copy(name: str, joint: Mimic, by_name: dict[str, Joint]) -> Mimic:
-    """Return a mimic of a joint that is none, as it reads its coordinates."""
-    primary = by_name[joint.primary]
-    found = joint.copying(primary)
-    if found is None:
-        raise MechanismError(
-            f"mimic joint {name!r} ({type(joint.joint).__name__}, {joint.manifold!r}) cannot copy {joint.primary!r} "
-            f"({type(primary).__name__}, {primary.manifold!r}): both need the same kind of coordinates."
-        )
-    return found
 
 
 def place(
@@ -135,6 +135,8 @@ def place(
         at_joint, to_child = base.pose @ c.parent_pose, c.child_pose.inverse()
         if c.joint.nv == 0:
             pose = at_joint @ c.joint.transform(()) @ to_child
+            # Products leave 1e-17 in place of 0, which as a constant of a program would cost operations: hence
+            # `snapped`.
             attachments[c.child] = Attachment(base.node, snapped(pose))
         else:
             attachments[c.child] = Attachment(len(skeleton), snapped(to_child))
@@ -157,7 +159,7 @@ def _node(
 ) -> Node:
     joint = mimic or c.joint
     iq, iv = slices[mimic.primary if mimic else c.name]
-    k = mimic.multiplier if mimic else 1.0
+    k, offset = (mimic.multiplier, mimic.offset) if mimic else (1.0, 0.0)
     return Node(
         index=index,
         name=c.name,
@@ -167,19 +169,16 @@ def _node(
         inertia=inertia,
         q=tuple(range(iq.start, iq.stop)),
         v=tuple(range(iv.start, iv.stop)),
+        # Powers are the same: what grows with the velocity counts k^2 at the primary, dry friction |k|.
         armature=tuple(k * k * e for e in c.armature or ()),
         damping=tuple(k * k * e for e in c.damping or ()),
         friction=tuple(abs(k) * e for e in c.friction or ()),
         drive_stiffness=tuple(k * k * e for e in c.drive_stiffness),
         drive_damping=tuple(k * k * e for e in c.drive_damping),
         spring_stiffness=tuple(k * k * e for e in c.spring_stiffness),
-        spring_rest=tuple(_rest_of_primary(mimic, e) for e in c.spring_rest) if mimic else tuple(c.spring_rest),
+        # Where the primary is when the mimic is at its rest; one that does not move with it has no stiffness.
+        spring_rest=tuple((e - offset) / k if k else 0.0 for e in c.spring_rest) if mimic else tuple(c.spring_rest),
     )
-
-
-def _rest_of_primary(mimic: Mimic, rest: Scalar) -> Any:
-    """Return where the primary is when the mimic is at its rest; one that does not move with it has no stiffness."""
-    return (rest - mimic.offset) / mimic.multiplier if mimic.multiplier else 0.0
 
 
 def rest_along_v(nodes: Sequence[Node], nv: int) -> tuple[Any, ...]:
@@ -188,9 +187,47 @@ def rest_along_v(nodes: Sequence[Node], nv: int) -> tuple[Any, ...]:
     total: list[Scalar] = [0.0] * nv
     for node in nodes:
         for j, stiffness, own in zip(node.v, node.spring_stiffness, node.spring_rest, strict=True):
+            # A spring alone keeps its very own rest: the mean of one, (k r) / k, would be rounded.
             if is_zero(total[j]):
                 rest[j] = own if not is_zero(stiffness) or is_zero(rest[j]) else rest[j]
             elif not is_zero(stiffness):
                 rest[j] = (total[j] * rest[j] + stiffness * own) / (total[j] + stiffness)
             total[j] = total[j] + stiffness
     return tuple(rest)
+
+
+# --- joints fixed at given configurations ---
+
+# What has no meaning at a joint without degrees of freedom.
+WITHOUT_MOTION: dict[str, Any] = dict.fromkeys(("limits", "damping", "friction", "armature", "drive", "spring"))
+
+
+def locked(connections: Sequence[Connection], configurations: Mapping[str, Any]) -> tuple[Connection, ...]:
+    """Return the joints with some of them fixed at their configurations, and with these all that mimic them."""
+    if not isinstance(configurations, Mapping):
+        expected = "coordinates by joint: {'knee': 0.5}"
+        hint = "To lock joints where q has them: {name: q[model.q_slice(name)] for name in names}."
+        raise ParameterError("lock", got=configurations, expected=expected, hint=hint)
+    mimics = resolve_mimics(connections)
+    joints = {c.name: c.joint for c in connections}
+    at = {name: _configuration(joints, name, value) for name, value in configurations.items()}
+    at |= {n: at[m.primary] for n, m in mimics.items() if m.primary in at}
+
+    def lock(c: Connection) -> Connection:
+        X = mimics.get(c.name, c.joint).transform(at[c.name])
+        return replace(c, joint=Fixed(), parent_pose=c.parent_pose @ X, **WITHOUT_MOTION)
+
+    return tuple(lock(c) if c.name in at else c for c in connections)
+
+
+def _configuration(joints: Mapping[str, Any], name: str, value: Any) -> tuple[float, ...]:
+    check_known("joint", name, joints, "lock")
+    joint = joints[name]
+    if isinstance(joint, Mimic):
+        raise MechanismError(f"joint {name!r} mimics {joint.primary!r}: lock that one.")
+    q = np.atleast_1d(np.asarray(value, dtype=float))
+    if q.shape != (joint.nq,):
+        raise ShapeError("lock", name, got=q.shape, expected=f"({joint.nq},)", hint=f"{joint!r}")
+    if not np.isfinite(q).all():
+        raise ParameterError(f"configuration of joint {name!r}", got=tuple(q), expected="finite numbers")
+    return tuple(q.tolist())

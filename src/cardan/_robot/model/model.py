@@ -18,12 +18,10 @@ from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import inputs as constants
 from cardan._robot.model import layout
 from cardan._robot.model.annotations import Annotations, kinds_of
-from cardan._robot.model.frame_words import meant_by
 from cardan._robot.model.inputs import Input
-from cardan._robot.model.locking import locked
 from cardan._robot.model.node import Attachment, Node
 from cardan._robot.model.start import start_configuration
-from cardan._robot.model.table import layout_table
+from cardan._robot.model.table import explain_word, layout_table
 from cardan._robot.records import EARTH_GRAVITY, WORLD, Actuator, Body, Connection, Frame, Group, checked_gravity
 from cardan._robot.registered import render
 
@@ -58,6 +56,13 @@ class Model(Explained):
         annotations: shapes, actuators, groups, named configurations and disabled contacts, which the dynamics does not
             read.
 
+    Throughout:
+        joint: name of a joint.
+        body: name of a body.
+        frame: name of a body or frame.
+        shape: leading dimensions.
+        seed: of `numpy.random.default_rng`; the same seed gives the same configurations.
+
     Raises:
         MechanismError: if bodies and joints do not form a forest on the world.
         DuplicateNameError, UnknownNameError: if a name is used twice, or not defined.
@@ -68,6 +73,27 @@ class Model(Explained):
         >>> arm.joint_names[:2], "tool" in arm.frame_names
         (('root', 'joint1'), True)
         >>> pair = arm.neutral(), arm.random_configuration((100,), seed=0)
+        >>> arm.q_slice("joint3"), arm.v_slice("joint3")
+        (slice(2, 3, None), slice(2, 3, None))
+        >>> arm.connection("joint3").child, arm.joint("joint3").nv, arm.attachment("tool").node
+        ('upper_arm_roll', 1, 6)
+        >>> arm.body("upper_arm_roll").inertia.mass > 0.0, arm.world_inertia().mass > 0.0
+        (True, True)
+        >>> len(arm.passive("damping")), arm.inertial_parameters().shape
+        (7, (90,))
+        >>> arm.with_gravity((0.0, 0.0, -1.62)).gravity
+        (0.0, 0.0, -1.62)
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> len(linkage.closures), len(linkage.spanning_tree().closures)
+        (1, 0)
+        >>> varied = arm.with_inputs("gravity")
+        >>> varied.input_values()
+        {'gravity': array([ 0.  ,  0.  , -9.81])}
+        >>> varied.filled_with({"gravity": (0.0, 0.0, -1.62)}).gravity
+        (0.0, 0.0, -1.62)
+        >>> heavier = arm.with_values(mass=2.0 * arm.with_inputs("mass").input_values()["mass"])
+        >>> round(heavier.mass / arm.mass, 12), arm.lock({"joint3": 0.0, "joint5": 1.0}).nv
+        (2.0, 5)
 
     Peers: Pinocchio `Model`.
     """
@@ -90,10 +116,12 @@ class Model(Explained):
     _content: list[Content] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
+        # Names come first: all that follows addresses by name, and would blame another fault.
         layout.check_unique(self.bodies, self.frames, (*self.connections, *self.closures))
         layout.check_closures(self.bodies, self.closures)
         if self.annotations is not _NOTHING:
             self.annotations.check(self.body_names, kinds_of((*self.connections, *self.closures)))
+        # Nodes stand in the order of the tree, coordinates in that of the document: files and users know the latter.
         order = layout.ordered_tree(self.bodies, self.connections)
         slices = layout.coordinate_slices(self.connections)
         mimics = layout.resolve_mimics(self.connections)
@@ -169,27 +197,11 @@ class Model(Explained):
         return tuple(self.attachments)
 
     def q_slice(self, joint: str) -> slice:
-        """Return where the joint's coordinates are in q; empty for fixed and mimic joints.
-
-        Args:
-            joint: its name.
-
-        Examples:
-            >>> arm.q_slice("joint3")
-            slice(2, 3, None)
-        """
+        """Return where the joint's coordinates are in q; empty for fixed and mimic joints."""
         return self._slices(joint)[0]
 
     def v_slice(self, joint: str) -> slice:
-        """Return where the joint's velocities are in v; empty for fixed and mimic joints.
-
-        Args:
-            joint: its name.
-
-        Examples:
-            >>> arm.v_slice("joint3")
-            slice(2, 3, None)
-        """
+        """Return where the joint's velocities are in v; empty for fixed and mimic joints."""
         return self._slices(joint)[1]
 
     def _slices(self, joint: str) -> tuple[slice, slice]:
@@ -197,61 +209,27 @@ class Model(Explained):
         return self.slices[joint]
 
     def connection(self, joint: str) -> Connection:
-        """Return the joint with its bodies, poses and limits.
-
-        Args:
-            joint: its name.
-
-        Examples:
-            >>> arm.connection("joint3").child
-            'upper_arm_roll'
-        """
+        """Return the joint with its bodies, poses and limits."""
         self._slices(joint)
         return next(c for c in self.connections if c.name == joint)
 
     def joint(self, joint: str) -> Joint:
-        """Return the joint itself.
-
-        Args:
-            joint: its name.
-
-        Examples:
-            >>> arm.joint("joint3").nv
-            1
-        """
+        """Return the joint itself."""
         return self.connection(joint).joint
 
     def body(self, body: str) -> Body:
-        """Return a body.
-
-        Args:
-            body: its name.
-
-        Raises:
-            UnknownNameError: if there is none.
-
-        Examples:
-            >>> arm.body("upper_arm_roll").inertia.mass > 0.0
-            True
-        """
+        """Return a body, or raise `UnknownNameError`."""
         check_known("body", body, self.body_names, f"model {self.name!r}")
         return next(b for b in self.bodies if b.name == body)
 
     def attachment(self, frame: str) -> Attachment:
         """Return where a body or frame rides: its node, and its pose in the node's frame.
 
-        Args:
-            frame: name of a body or frame.
-
         Raises:
-            UnknownNameError: if there is none.
-
-        Examples:
-            >>> arm.attachment("tool").node
-            6
+            UnknownNameError: if there is no such frame.
         """
         if not isinstance(frame, str) or frame not in self.attachments:
-            hint = meant_by(frame, self.connections)
+            hint = explain_word(frame, self.connections)
             raise UnknownNameError("frame", frame, self.attachments, where=f"model {self.name!r}", hint=hint)
         return self.attachments[frame]
 
@@ -322,10 +300,6 @@ class Model(Explained):
 
         Unlimited angles are uniform in [-pi, pi], unlimited lengths in [-1, 1] m, orientations uniform.
 
-        Args:
-            shape: leading dimensions.
-            seed: of `numpy.random.default_rng`; the same seed gives the same configurations.
-
         Peers: Pinocchio `randomConfiguration`, RigidBodyDynamics.jl `rand_configuration`.
         """
         size = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(shape)
@@ -335,7 +309,9 @@ class Model(Explained):
 
     def _limit(self, name: str) -> np.ndarray:
         ends = [e for c in self._owners() for e in getattr(c.limits, name)]
+        # Limits that are inputs are symbols while a program is traced.
         array = np.array(ends, dtype=float if all(isinstance(e, Real) for e in ends) else object)
+        # It is made anew at every access: what somebody wrote into it would be lost without a word.
         array.setflags(write=False)
         return array
 
@@ -384,10 +360,6 @@ class Model(Explained):
         Returns:
             By velocity: armature [kg m^2, kg], damping [N m s/rad, N s/m], friction [N m, N], stiffness [N m/rad, N/m],
             rest [rad, m].
-
-        Examples:
-            >>> len(arm.passive("damping"))
-            7
         """
         if name == "spring_rest":
             return layout.rest_along_v(self.nodes, self.nv)
@@ -405,12 +377,7 @@ class Model(Explained):
         return sum(masses, 0.0)
 
     def world_inertia(self) -> Inertia:
-        """Return the inertia of the bodies fixed on the world, in the world frame.
-
-        Examples:
-            >>> arm.world_inertia().mass >= 0.0
-            True
-        """
+        """Return the inertia of the bodies fixed on the world, in the world frame."""
         total = Inertia.zero()
         for body in self.bodies:
             at = self.attachments[body.name]
@@ -419,14 +386,7 @@ class Model(Explained):
         return total
 
     def inertial_parameters(self) -> np.ndarray:
-        """Return ten parameters a body [kg, kg m, kg m^2], shape (10 nbodies,), bodies as in `body_names`.
-
-        Those of one body are as `Inertia.parameters` has them.
-
-        Examples:
-            >>> arm.inertial_parameters().shape == (10 * arm.nbodies,)
-            True
-        """
+        """Return the `Inertia.parameters` [kg, kg m, kg m^2] of all bodies, as in `body_names`: (10 nbodies,)."""
         rows = [(b.inertia or Inertia.zero()).parameters() for b in self.bodies]
         return np.array(rows, dtype=float).reshape(-1)
 
@@ -437,21 +397,11 @@ class Model(Explained):
 
         Args:
             gravity: [m/s^2], in world axes.
-
-        Examples:
-            >>> arm.with_gravity((0.0, 0.0, -1.62)).gravity
-            (0.0, 0.0, -1.62)
         """
         return replace(self, gravity=gravity)
 
     def spanning_tree(self) -> Model:
-        """Return the model without the joints that close loops: the tree alone, with the same coordinates.
-
-        Examples:
-            >>> linkage = cardan.robots.four_bar().model()
-            >>> len(linkage.closures), len(linkage.spanning_tree().closures)
-            (1, 0)
-        """
+        """Return the model without the joints that close loops: the tree alone, with the same coordinates."""
         closing = [c.name for c in self.closures]
         return replace(self, closures=(), annotations=self.annotations.without(joints=closing))
 
@@ -472,15 +422,11 @@ class Model(Explained):
                 `"parent_pose"`, `"child_pose"`, (joints, 4, 4); `"frame_pose"`, (frames, 4, 4); `"armature"`,
                 `"damping"`, `"friction"`, `"drive_stiffness"`, `"drive_damping"`, `"spring_stiffness"`,
                 `"spring_rest"`, `"lower"`, `"upper"`, `"effort_lower"`, `"effort_upper"`, (nv,); `"gravity"`, (3,).
-            owned: constants of one body, joint or frame by a name of your choice: `name=(owner, constant)`, the
-                constant one of `"mass"`, `"com"`, `"inertia"`, `"inertial_parameters"` (10,), `"parent_pose"`,
-                `"child_pose"`, `"pose"` (of a frame), `"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`,
-                `"drive_damping"`, `"spring_stiffness"`, `"spring_rest"`, `"lower"`, `"upper"`, `"effort_lower"`,
-                `"effort_upper"`, or a parameter of the joint such as `"radii"` (`"joint.radii"` for a joint within a
-                `Reversed`).
+            owned: constants of one body, joint or frame by a name of your choice: `name=(owner, constant)`. The
+                constant is one of those above but gravity, `"pose"` of a frame (for `"frame_pose"`), or a parameter of
+                the joint such as `"radii"` (`"joint.radii"` for a joint within a `Reversed`).
 
         Values are taken as they are given: poses must be rigid, axes of unit length, masses not negative. A derivative
-
         by poses is along six directions each, X exp(twist).
 
         Returns:
@@ -498,12 +444,7 @@ class Model(Explained):
         return cast("ModelWithInputs", replace(self, inputs=constants.find_inputs(self, names, owned)))
 
     def input_values(self) -> dict[str, np.ndarray]:
-        """Return the model's own values of what `with_inputs` made inputs, by name [in its unit, see `with_inputs`].
-
-        Examples:
-            >>> arm.with_inputs("gravity").input_values()
-            {'gravity': array([ 0.  ,  0.  , -9.81])}
-        """
+        """Return the model's own values of what `with_inputs` made inputs, by name [in its unit, see `with_inputs`]."""
         return {name: constants.nominal(self, given) for name, given in self.inputs.items()}
 
     def with_values(self, **values: Any) -> Model:
@@ -515,13 +456,9 @@ class Model(Explained):
         Raises:
             UnknownNameError, ShapeError, ParameterError: for a constant that does not exist, a wrong shape, a value
                 that a body, pose or joint refuses.
-
-        Examples:
-            >>> heavier = arm.with_values(mass=2.0 * arm.with_inputs("mass").input_values()["mass"])
-            >>> round(heavier.mass / arm.mass, 12)
-            2.0
         """
         new = [name for name in values if name not in self.inputs]
+        # A constant that is no input becomes one for a moment: there is one way to put constants in their places.
         open_model = self.with_inputs(*new) if new else self
         return constants.with_numbers(open_model, values)
 
@@ -530,11 +467,6 @@ class Model(Explained):
 
         Args:
             values: of each of its inputs, by name.
-
-        Examples:
-            >>> varied = arm.with_inputs("gravity")
-            >>> varied.filled_with({"gravity": (0.0, 0.0, -1.62)}).gravity
-            (0.0, 0.0, -1.62)
         """
         return constants.with_constants(self, values)
 
@@ -549,15 +481,11 @@ class Model(Explained):
         Raises:
             UnknownNameError, ShapeError, MechanismError: for an unknown joint, a wrong number of coordinates, a mimic.
 
-        Examples:
-            >>> arm.lock({"joint3": 0.0, "joint5": 1.0}).nv
-            5
-
         Peers: Pinocchio `buildReducedModel`.
         """
         if self.inputs:
             raise MechanismError(f"model {self.name!r} has inputs ({', '.join(self.inputs)}): lock, then with_inputs.")
-        joints = locked(self.connections, configurations)
+        joints = layout.locked(self.connections, configurations)
         still = [new.name for new, old in zip(joints, self.connections, strict=True) if new is not old]
         return replace(self, connections=joints, annotations=self.annotations.without(still=still))
 

@@ -33,32 +33,36 @@ from cardan._algebra.scalar import atan2
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, snapped
 from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._robot.joints import Helical, Joint, Prismatic, Revolute, UnboundedRevolute
-from cardan._robot.joints.derivation.parameters import opened, replaced
+from cardan._robot.joints.derivation.programs import open_slots, replaced
 from cardan._robot.joints.recognise import hinge_of
 from cardan._robot.model.model import Model
 from cardan._robot.model.node import Attachment, Node
 
 TURNING = (Revolute, UnboundedRevolute)
 ABOUT_AN_AXIS = (*TURNING, Helical, Prismatic)  # exactly these: a class derived from them may do something else
+# Below it, what rounding leaves of 0 and 1, as for `snapped`.
 RESIDUE = 1e-15
-"""Below it, what rounding leaves of 0 and 1, as for `snapped`."""
-Placed = tuple[Any, SE3, SE3]
-"""A joint, the pose before it and the pose after it."""
+# A joint, the pose before it and the pose after it.
+JointBetween = tuple[Any, SE3, SE3]
+# The smallest inertia of a joint, relative to the moment that goes to the parent and comes back in it.
+#
+# Rounding errors are of the moment's size: so no more than three digits are lost. Bodies of robots are thicker by far.
 THINNEST = 1e-3
-"""How small the inertia that is felt may be, relative to the moment that goes away and comes back in it.
-
-Rounding errors are of the moment's size: so no more than three digits are lost. Bodies of robots are thicker by far.
-"""
 
 
 def simplified_tree(model: Model) -> Model:
     """Return a model with the same joint-space dynamics and sparser nodes; names and coordinates are the same."""
     twin = _twins.get(model)
     if twin is None:
-        nodes, moves = _reframed(model.nodes)
-        places = {name: _moved(at, moves) for name, at in model.attachments.items()}
+        nodes, moves = _turn_frames(model.nodes)
+        places = {
+            name: at if at.node < 0 else Attachment(at.node, snapped(moves[at.node].inverse() @ at.pose))
+            for name, at in model.attachments.items()
+        }
         alone = [apart()]  # equal to no other: what is made of its nodes is of no use to the model itself
-        twin = _twins.setdefault(model, replaced(model, nodes=_regrouped(nodes), attachments=places, _content=alone))
+        twin = _twins.setdefault(
+            model, replaced(model, nodes=_move_inertias(nodes), attachments=places, _content=alone)
+        )
     return twin
 
 
@@ -76,17 +80,13 @@ def _numbers(node: Node) -> tuple[Any, ...]:
 
 def _is_symbolic(node: Node) -> bool:
     """Return whether a node holds constants that are only known when the program runs, so that it stays as it is."""
-    return not all(isinstance(e, Real) for e in _numbers(node)) or bool(opened(node.joint)[1])
-
-
-def _moved(at: Attachment, moves: Sequence[SE3]) -> Attachment:
-    return at if at.node < 0 else Attachment(at.node, snapped(moves[at.node].inverse() @ at.pose))
+    return not all(isinstance(e, Real) for e in _numbers(node)) or bool(open_slots(node.joint)[1])
 
 
 # --- frames ---
 
 
-def _reframed(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
+def _turn_frames(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
     """Return the nodes with frames turned about and slid along their joint axes where that makes numbers vanish.
 
     With them goes, for each node, X from its new frame to its old one.
@@ -104,25 +104,25 @@ def _reframed(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
             moves.append(SE3.identity())
             changed.append(replace(node, placement=placement))
             continue
-        joint, before, after = _aligned(_recognised(node.joint))
+        joint, before, after = _align(_recognise(node.joint))
         placement = placement @ before
         beyond = [after @ child.placement for child in children]
         choices = _moves(joint, placement)
         move = min(choices, key=lambda X: _cost(placement @ X, [X.inverse() @ b for b in beyond]))
         moves.append(after.inverse() @ move)
         inertia = moves[-1].inverse() @ node.inertia
-        inertia = _cleared(inertia, inertia)
+        inertia = _clear(inertia, inertia)
         changed.append(replace(node, joint=joint, placement=snapped(placement @ move), inertia=inertia))
     return changed, moves
 
 
-def _recognised(joint: Joint) -> Placed:
+def _recognise(joint: Joint) -> JointBetween:
     """Return a joint as what it does, and where its frames are: X = before @ joint.transform(q) @ after."""
     hinge = None if type(joint) is UnboundedRevolute else hinge_of(joint)
     return hinge or (joint, SE3.identity(), SE3.identity())
 
 
-def _aligned(placed: Placed) -> Placed:
+def _align(placed: JointBetween) -> JointBetween:
     """Return a joint about an axis as one about a coordinate axis."""
     joint, before, after = placed
     if type(joint) not in ABOUT_AN_AXIS or max(abs(e) for e in joint.axis) == 1.0:
@@ -143,7 +143,7 @@ def _cost(placement: SE3, below: Iterable[SE3]) -> float:
 
 
 def _weight(X: SE3) -> float:
-    """Return what the numbers cost that `snapped` leaves, without the pose: it is asked of dozens of them a joint."""
+    """Return what the numbers cost that `snapped` leaves, without making the pose: dozens are weighed a joint."""
     smallest = RESIDUE * max(map(abs, X.translation))
     turning = sum(abs(e - round(e)) > RESIDUE for e in map(float, X.rotation.entries()))
     return 2.0 * turning + sum(abs(e) > smallest for e in X.translation)
@@ -179,12 +179,12 @@ def _slides(axis: Vector3, placement: SE3) -> list[float]:
 # --- inertia ---
 
 
-def _regrouped(nodes: Sequence[Node]) -> tuple[Node, ...]:
+def _move_inertias(nodes: Sequence[Node]) -> tuple[Node, ...]:
     """Return the nodes with all inertia that may go to the parent gone there."""
-    inertias, felt = [node.inertia for node in nodes], _felt(nodes)
+    inertias, least = [node.inertia for node in nodes], _least_inertias(nodes)
     for node in reversed(nodes):
-        part = None if _is_symbolic(node) else _unseen(node, inertias[node.index])
-        if part is None or THINNEST * max(map(abs, part.inertia_at_origin)) > felt[node.index]:
+        part = None if _is_symbolic(node) else _unseen_part(node, inertias[node.index])
+        if part is None or THINNEST * max(map(abs, part.inertia_at_origin)) > least[node.index]:
             continue
         inertias[node.index] = _without(inertias[node.index], part)
         if node.parent >= 0:
@@ -192,8 +192,8 @@ def _regrouped(nodes: Sequence[Node]) -> tuple[Node, ...]:
     return tuple(replace(node, inertia=inertias[node.index]) for node in nodes)
 
 
-def _unseen(node: Node, inertia: Inertia) -> Inertia | None:
-    """Return the part of a node's inertia that its joint neither moves nor changes; None where there is none."""
+def _unseen_part(node: Node, inertia: Inertia) -> Inertia | None:
+    """Return the part of a node's inertia that its joint neither moves nor changes; None if there is no such part."""
     (mass, h, J), joint = inertia, cast("Any", node.joint)
     if type(joint) is Prismatic:
         return Inertia.from_origin(0.0, Vector3.zero(), J)
@@ -206,7 +206,7 @@ def _unseen(node: Node, inertia: Inertia) -> Inertia | None:
     return Inertia.from_origin(mass, u * u.dot(h), across * moment)
 
 
-def _felt(nodes: Sequence[Node]) -> list[float]:
+def _least_inertias(nodes: Sequence[Node]) -> list[float]:
     """Return, for each node, the least rotational inertia any joint before it may feel of it, wherever it turns.
 
     That is what the body of that joint has about its axis, and the least moments of all bodies from the node on.
@@ -223,7 +223,7 @@ def _felt(nodes: Sequence[Node]) -> list[float]:
 
 
 def _own(node: Node) -> float:
-    """Return the least rotational inertia a joint feels of its own body and drive."""
+    """Return the least rotational inertia of a joint's own body and drive about it."""
     if type(node.joint) is Prismatic:
         return math.inf
     if _is_symbolic(node):
@@ -248,10 +248,10 @@ def _least(J: Symmetric3) -> float:
 def _without(inertia: Inertia, part: Inertia) -> Inertia:
     """Return the difference; what cancels is exactly 0."""
     rest = [a - b for a, b in zip(inertia.parameters(), part.parameters(), strict=True)]
-    return _cleared(Inertia.from_parameters(rest), inertia)
+    return _clear(Inertia.from_parameters(rest), inertia)
 
 
-def _cleared(inertia: Inertia, size: Inertia) -> Inertia:
+def _clear(inertia: Inertia, size: Inertia) -> Inertia:
     """Return an inertia whose rounding errors are 0, relative to the largest number of each kind in another."""
     (m, h, J), largest = inertia, [max(map(abs, part)) for part in ((size.mass,), *size[1:])]
     kept = [

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from cardan._robot.joints import Mimic
-from cardan._robot.joints.domain import moved_within
+from cardan._robot.joints.limits import move_to_middle
 from cardan._robot.records import Configuration
 
-if TYPE_CHECKING:
-    from cardan._robot.model.model import Model
-
+# Configurations that say where a robot begins: those of MJCF files; one's own and those of USD files, which win.
 STARTS = ("qpos0", "initial")
-"""Configurations that say where a robot begins: those of MJCF files; one's own and those of USD files, which win."""
 
 
 def said_start(configurations: Iterable[Configuration]) -> dict[str, tuple[float, ...]]:
@@ -24,7 +21,7 @@ def said_start(configurations: Iterable[Configuration]) -> dict[str, tuple[float
     return {joint: own for name in STARTS for joint, own in by_name.get(name, {}).items()}
 
 
-def start_configuration(model: Model) -> np.ndarray:
+def start_configuration(model: Any) -> np.ndarray:
     """Return where a robot begins, shape (nq,); see `Model.start_configuration`."""
     q, closing = model.neutral(), _in_loops(model)
     said = said_start(model.annotations.configurations)
@@ -33,11 +30,11 @@ def start_configuration(model: Model) -> np.ndarray:
         if c.name in said:
             q[own] = said[c.name]
         elif not isinstance(c.joint, Mimic) and c.joint.nv and closing.isdisjoint(range(own.start, own.stop)):
-            q[own] = moved_within(c.joint.manifold, q[own].tolist(), model.lower[along], model.upper[along])
+            q[own] = move_to_middle(c.joint.manifold, q[own].tolist(), model.lower[along], model.upper[along])
     return q
 
 
-def _in_loops(model: Model) -> set[int]:
+def _in_loops(model: Any) -> set[int]:
     """Return the indices in q of the joints that loops hang on: they close where their bodies are drawn."""
     found: set[int] = set()
     for c in model.closures:
@@ -46,7 +43,7 @@ def _in_loops(model: Model) -> set[int]:
     return found
 
 
-def _path(model: Model, body: str) -> set[int]:
+def _path(model: Any, body: str) -> set[int]:
     node, path = model.attachment(body).node, set()
     while node >= 0:
         path.add(node)

@@ -1,22 +1,19 @@
-"""The layout table: what `print(model)` shows."""
+"""A model in words: the layout table that `print(model)` shows, and hints for names that no frame has."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from cardan._algebra.errors import visible
 from cardan._robot.joints import Joint, Mimic
-
-if TYPE_CHECKING:
-    from cardan._robot.model.model import Model
-    from cardan._robot.records import Connection
+from cardan._robot.records import WORLD, Connection
 
 HEADER = ("joint", "type", "parent -> child", "q", "v", "position limits")
 
 
-def layout_table(model: Model) -> str:
+def layout_table(model: Any) -> str:
     """Return the joints of a model with their slices of q and v and their limits, as text."""
     lines = aligned([HEADER, *(_row(model, connection) for connection in model.connections)])
     sizes = f"{len(model.bodies)} bodies, {model.mass:.6g} kg, nq = {model.nq}, nv = {model.nv}"
@@ -43,7 +40,7 @@ def kind_of(joint: Joint) -> str:
     return type(joint).__name__
 
 
-def _row(model: Model, c: Any) -> tuple[str, ...]:
+def _row(model: Any, c: Any) -> tuple[str, ...]:
     iq, iv = model.slices[c.name]
     between = f"{visible(c.parent)} -> {visible(c.child)}"
     return visible(c.name), kind_of(c.joint), between, _slice(iq), _slice(iv), _limits(c.limits)
@@ -59,3 +56,30 @@ def _limits(limits: Any) -> str:
     pairs = zip(limits.lower, limits.upper, strict=True)
     shown = ["free" if math.isinf(a) and math.isinf(b) else f"[{a:.4g}, {b:.4g}]" for a, b in pairs]
     return shown[0] if len(set(shown)) == 1 else ", ".join(shown)
+
+
+# --- hints ---
+
+_AT_THE_FRAME, _OF_THE_BODY, _OF_THE_WORLD = (
+    "at='frame', expressed_in='world' (the default)",
+    "at='frame', expressed_in='frame'",
+    "at='world', expressed_in='world'",
+)
+WORDS = {
+    "LOCAL_WORLD_ALIGNED": f"Pinocchio's LOCAL_WORLD_ALIGNED is {_AT_THE_FRAME}",
+    "LOCAL": f"Pinocchio's LOCAL is {_OF_THE_BODY}",
+    "WORLD": f"Pinocchio's WORLD is {_OF_THE_WORLD}; the frame is {WORLD!r}",
+    "MIXED_REPRESENTATION": f"iDynTree's MIXED_REPRESENTATION is {_AT_THE_FRAME}",
+    "BODY_FIXED_REPRESENTATION": f"iDynTree's BODY_FIXED_REPRESENTATION is {_OF_THE_BODY}",
+    "INERTIAL_FIXED_REPRESENTATION": f"iDynTree's INERTIAL_FIXED_REPRESENTATION is {_OF_THE_WORLD}",
+    "universe": f"Pinocchio's universe is {WORLD!r}",
+}
+
+
+def explain_word(word: Any, connections: Iterable[Connection]) -> str:
+    """Return the end of a message about a frame that does not exist; empty where nothing is known of the word."""
+    last = str(word).rpartition(".")[2]  # of an enumeration's member
+    if last in WORDS:
+        return f"{WORDS[last]}."
+    moved = next((c.child for c in connections if c.name == word), None)
+    return f"{word!r} is a joint; the body it moves is {moved!r}." if moved is not None else ""

@@ -27,9 +27,6 @@ def arm7(scale: float = 1.0, payload: float = 0.8) -> Mechanism:
         scale: [-], factor of all lengths; masses grow with its cube.
         payload: mass of the tool [kg].
 
-    Raises:
-        ParameterError: unless both are positive.
-
     Examples:
         >>> cardan.robots.arm7().model().nv
         7

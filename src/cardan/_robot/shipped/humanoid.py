@@ -36,9 +36,6 @@ def humanoid(height: float = 1.6) -> Mechanism:
     Args:
         height: about, [m]; lengths scale with it, masses with its cube.
 
-    Raises:
-        ParameterError: unless it is positive.
-
     Examples:
         >>> cardan.robots.humanoid().model(base="floating").nv
         36
@@ -59,14 +56,8 @@ def humanoid(height: float = 1.6) -> Mechanism:
         add_box(m, f"{side}_hand", 0.4 * s**3, (0.03 * s, 0.08 * s, 0.10 * s), centre=(0.0, 0.0, -0.05 * s))
         m.add_joint(f"{side}_hand_mount", Fixed(), hand, f"{side}_hand", parent_pose=at(0, 0, -0.04 * s))
         foot = _limb(m, side, left, "pelvis", _LEG, s)
-        add_box(
-            m,
-            f"{side}_foot",
-            0.8 * s**3,
-            (0.22 * s, 0.10 * s, 0.04 * s),
-            centre=(0.03 * s, 0.0, -0.02 * s),
-            touches=True,
-        )
+        size, middle = (0.22 * s, 0.10 * s, 0.04 * s), (0.03 * s, 0.0, -0.02 * s)
+        add_box(m, f"{side}_foot", 0.8 * s**3, size, centre=middle, touches=True)
         m.add_joint(f"{side}_foot_mount", Fixed(), foot, f"{side}_foot", parent_pose=at(0, 0, -0.05 * s))
     return m
 
@@ -76,6 +67,7 @@ def _limb(m: Mechanism, side: str, left: float, parent: str, parts: tuple, s: fl
     for part, axis, (x, y, z), mass, length, radius, effort, (lower, upper) in parts:
         name = f"{side}_{part}"
         add_rod(m, name, mass * s**3, length * s, radius * s, centre=(0.0, 0.0, -length * s / 2))
+        # 0.0 - x and not -x: a mirrored 0 stays 0.0, which files show without a sign.
         reach = (lower, upper) if left > 0.0 or axis == "y" else (0.0 - upper, 0.0 - lower)
         _hinge(m, name, axis, parent, (x * s, left * y * s, z * s), reach, effort)
         parent = name
@@ -84,6 +76,5 @@ def _limb(m: Mechanism, side: str, left: float, parent: str, parts: tuple, s: fl
 
 def _hinge(m: Mechanism, child: str, axis: str, parent: str, place: tuple, reach: tuple, effort: float) -> None:
     limits = Limits(lower=[reach[0]], upper=[reach[1]], velocity=[12.0], effort=[effort])
-    m.add_joint(
-        f"{child}_joint", Revolute(_AXES[axis]), parent, child, parent_pose=at(*place), limits=limits, damping=[0.2]
-    )
+    pose = at(*place)
+    m.add_joint(f"{child}_joint", Revolute(_AXES[axis]), parent, child, pose, limits=limits, damping=[0.2])

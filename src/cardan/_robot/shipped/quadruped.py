@@ -25,9 +25,6 @@ def quadruped(trunk_mass: float = 8.0, leg_length: float = 0.44) -> Mechanism:
         trunk_mass: [kg].
         leg_length: from thigh joint to foot [m]; thigh and shank are half each.
 
-    Raises:
-        ParameterError: unless both are positive.
-
     Examples:
         >>> cardan.robots.quadruped().model(base="floating").nv
         18

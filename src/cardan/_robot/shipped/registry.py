@@ -8,12 +8,9 @@ from pathlib import Path
 from cardan._algebra.errors import UnknownNameError
 from cardan._robot.description import Mechanism
 from cardan._robot.shipped.arm7 import arm7
-from cardan._robot.shipped.cart_pole import cart_pole
-from cardan._robot.shipped.chain import chain
-from cardan._robot.shipped.double_pendulum import double_pendulum
-from cardan._robot.shipped.five_bar import five_bar
-from cardan._robot.shipped.four_bar import four_bar
 from cardan._robot.shipped.humanoid import humanoid
+from cardan._robot.shipped.linkages import five_bar, four_bar
+from cardan._robot.shipped.pendulums import cart_pole, chain, double_pendulum
 from cardan._robot.shipped.quadruped import quadruped
 from cardan._robot.shipped.stewart_platform import stewart_platform
 

@@ -33,9 +33,6 @@ def stewart_platform(
         platform_mass: of the plate, a disc [kg].
         leg_mass: of a leg, shared equally by its two rods [kg].
 
-    Raises:
-        ParameterError: unless all are positive.
-
     Examples:
         >>> len(cardan.robots.stewart_platform().model().closures)
         5

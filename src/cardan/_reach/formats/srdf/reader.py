@@ -23,7 +23,7 @@ from cardan._reach.formats.source import Source
 from cardan._reach.formats.srdf.schema import VOCABULARY
 from cardan._reach.formats.xml import Element, is_xacro, parse
 from cardan._robot.description import Mechanism
-from cardan._robot.description.paths import Graph
+from cardan._robot.description.paths import BodyGraph
 from cardan._robot.joints import Mimic, UnboundedRevolute
 from cardan._robot.model import WORLD, Connection
 from cardan._robot.records import Group
@@ -78,7 +78,7 @@ class _Reading:
         self.mechanism, self.report, self.root = mechanism, report, root
         self.joints = {c.name: c for c in mechanism.joints}
         self.bodies = {WORLD, *(body.name for body in mechanism.bodies)}
-        self.graph = Graph(tuple(body.name for body in mechanism.bodies), mechanism.joints, mechanism.frames)
+        self.graph = BodyGraph(tuple(body.name for body in mechanism.bodies), mechanism.joints, mechanism.frames)
         self.above = {c.child: c for c in reversed(tuple(self.graph.tree.values()))}
         self.virtual = {e.attributes.get("name") for e in root.all("virtual_joint")}
         self.absent: dict[str, Element] = {}

@@ -66,6 +66,7 @@ class Cable(Joint):
     def across(self) -> tuple[Vector3, Vector3]:
         """The two unit vectors about which it bends; with the axis they are right-handed, x and y for the axis z."""
         x, y, z = self.axis
+        # Any vector that is not nearly parallel will do; these make (0, 0, 1) bend about x and y.
         away = Vector3(1.0, 0.0, 0.0) if abs(x) <= 0.75 else Vector3(0.0, 0.0, 1.0)
         second = unit_vector(Vector3(x, y, z).cross(away), "bend of a cable joint")
         return second.cross(self.axis), second

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Product
 from cardan._algebra.spatial import SE3, checked_pose
-from cardan._robot.joints.domain import is_bounded
-from cardan._robot.joints.joint import Joint
-from cardan._robot.joints.limits import Limits
+from cardan._robot.joints.joint import Joint, computed
+from cardan._robot.joints.limits import Limits, is_bounded
 from cardan._robot.joints.serial import ChainJoint, Links
 
 
@@ -48,13 +47,13 @@ class Composite(ChainJoint):
         poses = tuple(checked_pose(f"placement {i} of a composite joint", P) for i, P in enumerate(placements))
         object.__setattr__(self, "placements", poses)
 
-    @property
-    def manifold(self) -> Product:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def manifold(self) -> Product:
         """The product of the joints' manifolds."""
         return Product(tuple(joint.manifold for joint in self.joints))
 
-    @property
-    def domain(self) -> Limits:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def domain(self) -> Limits:
         """Those of the joints, one after the other."""
         if not any(map(is_bounded, self.joints)):
             return Limits()
@@ -63,6 +62,7 @@ class Composite(ChainJoint):
 
     @property
     def links(self) -> Links:
+        # An identity is left out: a product with it is operations for nothing.
         identity = SE3.identity()
         pairs = zip(self.joints, self.placements or (), strict=True)
         return tuple((joint, None if identity == P else P) for joint, P in pairs)

@@ -59,6 +59,7 @@ class ConstantVelocity(Joint):
     @property
     def links(self) -> Links:
         """Two universal joints with the middle shaft between, for the coordinates (q0, q1, q1, q0)."""
+        # Without a length there is no pose between, and no operation for it.
         shaft = None if is_zero(self.length) else SE3(translation=self.axis1.cross(self.axis2) * self.length)
         return ((Universal(self.axis1, self.axis2), None), (Universal(self.axis2, self.axis1), shaft))
 
@@ -77,6 +78,7 @@ class ConstantVelocity(Joint):
         *vector, w = quaternion_xyzw_from_matrix(X_pc.rotation)
         x, y = (axis.dot(vector) for axis in (self.axis1, self.axis2))
         ahead = self.axis1 * y - self.axis2 * x + self.axis1.cross(self.axis2) * w
+        # Both signs of the quaternion are the same bend; of the two, the middle shaft points forward in one.
         sign = where(ahead.dot(X_pc.translation) * self.length < 0.0, -1.0, 1.0)
         outer, inner = atan2(sign * x, sign * w), atan2(sign * y, sqrt(x * x + w * w))
         return (outer, inner) if near is None else other_branch((outer, inner, outer), (*near, near[0]))[:2]

@@ -14,7 +14,7 @@ from cardan._algebra.spatial import SE3, Scalar, Vector3, unit_vector
 from cardan._algebra.spatial.davenport import angles_about_axes
 from cardan._robot.joints.catalogue.prismatic import Prismatic
 from cardan._robot.joints.catalogue.revolute import Revolute
-from cardan._robot.joints.joint import Axis, Scalars
+from cardan._robot.joints.joint import Axis, Scalars, computed
 from cardan._robot.joints.serial import ChainJoint, Links
 
 
@@ -47,8 +47,8 @@ class D6(ChainJoint):
         _check_independent(self.linear)
         _check_neighbours(self.angular)
 
-    @property
-    def manifold(self) -> Euclidean:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def manifold(self) -> Euclidean:
         """As many lengths and angles as there are axes."""
         reach = (1.0,) * len(self.linear) + (np.pi,) * len(self.angular)
         return Euclidean(len(reach), reach=reach)
@@ -73,6 +73,7 @@ def _reciprocal(axes: Sequence[Vector3]) -> Sequence[Vector3]:
     if len(axes) < 2:
         return axes
     a, b = axes[:2]
+    # Of two axes the normal is the third: then components along it do not count.
     c = axes[2] if len(axes) == 3 else a.cross(b)
     volume = a.cross(b).dot(c)
     return [u * (1.0 / volume) for u in (b.cross(c), c.cross(a), a.cross(b))][: len(axes)]

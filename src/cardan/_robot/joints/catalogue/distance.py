@@ -10,7 +10,7 @@ from cardan._algebra.manifolds import SE3 as RigidMotions
 from cardan._algebra.scalar import is_finite, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw
-from cardan._robot.joints.catalogue.floating import FloatingJoint
+from cardan._robot.joints.catalogue.free_flyer import FloatingJoint
 from cardan._robot.joints.joint import Scalars
 
 
@@ -74,24 +74,26 @@ class Distance(FloatingJoint):
             return (0.0,) * 6
         R, p = matrix_from_quaternion_xyzw(tuple(q[3:])), Vector3(*q[:3])
         square = p.norm_squared()
+        # Where the origins meet, the line between them has no direction and the force none: the guards keep root and
+        # division finite there, on both branches, and the derivatives with them.
         apart = square > 0.0
         d = where(apart, sqrt(where(apart, square, 1.0)), 0.0)
         along = R.transpose_apply(p) * (1.0 / where(apart, d, 1.0))
-        force = along * self._pull(d, along.dot(Vector3(*v[:3])))
+        force = along * self._pull(self.stiffness, d, along.dot(Vector3(*v[:3])))
         return (*force, 0.0, 0.0, 0.0)
 
     @property
     def has_efforts(self) -> bool:
         return self.stiffness is not None
 
-    def _pull(self, d: Scalar, rate: Scalar) -> Scalar:
-        """Return the force along the line, outwards."""
+    def _pull(self, stiffness: float, d: Scalar, rate: Scalar) -> Scalar:
+        """Return the force along the line, outwards; a damper alone never pulls beyond the bound."""
         total: Scalar = 0.0
         if self.minimum > 0.0:
-            out = self.stiffness * (self.minimum - d) - self.damping * rate  # pyright: ignore[reportOptionalOperand]
+            out = stiffness * (self.minimum - d) - self.damping * rate
             total = where(d < self.minimum, maximum(out, 0.0), total)
         if self.maximum is not None:
-            back = self.stiffness * (self.maximum - d) - self.damping * rate  # pyright: ignore[reportOptionalOperand]
+            back = stiffness * (self.maximum - d) - self.damping * rate
             total = where(d > self.maximum, minimum(back, 0.0), total)
         return total
 

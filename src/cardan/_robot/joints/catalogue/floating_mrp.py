@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cardan._algebra.manifolds import MRP
 from cardan._algebra.manifolds import SE3 as RigidMotions
-from cardan._robot.joints.catalogue.floating import FloatingJoint
+from cardan._robot.joints.catalogue.free_flyer import FloatingJoint
 
 
 @dataclass(frozen=True, slots=True)

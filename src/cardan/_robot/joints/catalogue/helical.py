@@ -46,6 +46,7 @@ class Helical(ConstantSubspaceJoint):
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         """Return the angle; its number of turns is read from the translation."""
         angle = angle_about_axis(self.axis, X_pc.rotation)
+        # Without a pitch nothing tells the turns, and the division fails.
         if self.pitch == 0.0:
             return (angle,)
         by_translation = self.axis.dot(X_pc.translation) / self.pitch

@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from cardan._algebra.errors import ParameterError
-from cardan._algebra.manifolds import Euclidean, Manifold, UnitComplex
+from cardan._algebra.manifolds import Euclidean, UnitComplex
 from cardan._algebra.scalar import is_finite
 from cardan._algebra.spatial import SE3, Motion, Scalar
 from cardan._robot.joints.catalogue.unbounded_revolute import UnboundedRevolute
-from cardan._robot.joints.domain import is_bounded
-from cardan._robot.joints.joint import Joint, Scalars
-from cardan._robot.joints.limits import Limits
+from cardan._robot.joints.joint import Joint, JointOfAnother, Scalars, computed
+from cardan._robot.joints.limits import Limits, is_bounded
 
 
 @dataclass(frozen=True, slots=True)
-class Mimic(Joint):
+class Mimic(JointOfAnother):
     """A joint that copies a primary joint: q_inner = multiplier q_primary + offset, v_inner = multiplier v_primary.
 
     In a model it has no coordinates of its own. Every method here takes the *primary's* q and v, and the motion
@@ -30,11 +29,15 @@ class Mimic(Joint):
 
     Throughout:
         q: of the primary, as many as it has [rad, m].
+        primary: the joint it copies.
 
     Examples:
         >>> finger = cardan.joints.Mimic(cardan.joints.Prismatic((0.0, 1.0, 0.0)), "left_finger", multiplier=-1.0)
         >>> finger.transform([0.02]).translation, finger.inner_configuration([0.02])
         ((-0.0, -0.02, -0.0), (-0.02,))
+        >>> second = cardan.joints.Mimic(cardan.joints.Prismatic((0.0, 1.0, 0.0)), "right_finger")
+        >>> second.of_mimic(finger).primary, type(second.copying(cardan.joints.Prismatic((0.0, 1.0, 0.0)))).__name__
+        ('left_finger', 'Mimic')
     """
 
     joint: Joint
@@ -56,14 +59,10 @@ class Mimic(Joint):
                 raise ParameterError(f"{name} of a mimic", got=value, expected="a finite number")
             object.__setattr__(self, name, float(value))
 
-    @property
-    def manifold(self) -> Manifold:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """That of the inner joint, and of the primary."""
-        return self.joint.manifold
-
-    @property
-    def domain(self) -> Limits:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def domain(self) -> Limits:
         """Where the primary may be so that the inner joint is in its domain."""
+        # With a multiplier of 0 the inner joint stands at its offset, wherever the primary is.
         if not is_bounded(self.joint) or self.multiplier == 0.0:
             return Limits()
         own = self.joint.domain.resolved(self.joint.nv)
@@ -91,10 +90,6 @@ class Mimic(Joint):
         inner = self.joint.efforts(self.inner_configuration(q), tuple(e * self.multiplier for e in v))
         return tuple(e * self.multiplier for e in inner)
 
-    @property
-    def has_efforts(self) -> bool:
-        return self.joint.has_efforts
-
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         """Return the primary's configuration, by the inverse of the map.
 
@@ -112,16 +107,7 @@ class Mimic(Joint):
         return tuple((e - self.offset) / self.multiplier for e in inner)
 
     def of_mimic(self, primary: Mimic) -> Mimic:
-        """Return the same joint, copying directly what its primary, itself a mimic, copies.
-
-        Args:
-            primary: a joint that is a mimic itself.
-
-        Examples:
-            >>> second = cardan.joints.Mimic(cardan.joints.Prismatic((0.0, 1.0, 0.0)), "right_finger")
-            >>> second.of_mimic(finger).primary
-            'left_finger'
-        """
+        """Return the same joint, copying directly what its primary, itself a mimic, copies."""
         multiplier = self.multiplier * primary.multiplier
         return Mimic(self.joint, primary.primary, multiplier, self.multiplier * primary.offset + self.offset)
 
@@ -129,13 +115,6 @@ class Mimic(Joint):
         """Return the same joint reading the coordinates of a primary; None if these are of another kind.
 
         (cos, sin) and (sin, cos) of an angle are one kind in two orders.
-
-        Args:
-            primary: the joint it copies.
-
-        Examples:
-            >>> type(finger.copying(cardan.joints.Prismatic((0.0, 1.0, 0.0)))).__name__
-            'Mimic'
         """
         own, other, inner = self.manifold, primary.manifold, self.joint
         if type(own) is not type(other) or (own.nq, own.nv) != (other.nq, other.nv):
@@ -143,11 +122,3 @@ class Mimic(Joint):
         if not isinstance(other, UnitComplex) or own == other:
             return self
         return replace(self, joint=replace(inner, order=other.order)) if type(inner) is UnboundedRevolute else None
-
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return self.joint.coordinate_names
-
-    @property
-    def velocity_names(self) -> tuple[str, ...]:
-        return self.joint.velocity_names

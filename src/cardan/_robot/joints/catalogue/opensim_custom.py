@@ -11,7 +11,7 @@ from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3, Matrix3, Vector3, unit_vector
 from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._robot.joints.coordinate_functions import Constant, CoordinateFunction
-from cardan._robot.joints.joint import Axis, Joint, Scalars
+from cardan._robot.joints.joint import Axis, Joint, Scalars, computed
 
 _AXES = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
 _STILL = (Constant(), Constant(), Constant())
@@ -61,12 +61,13 @@ class OpenSimCustom(Joint):
         for name in ("rotation_axes", "translation_axes"):
             object.__setattr__(self, name, _three_axes(getattr(self, name), f"{name} of a custom joint"))
         read = {k for f in (*self.rotations, *self.translations) for k in f.coordinates}
+        # A coordinate that no function reads would move nothing: its column of S is 0 everywhere.
         if read != set(range(len(names))):
             what = "coordinates read by the functions of a custom joint"
             raise ParameterError(what, got=sorted(read), expected=repr([*range(len(names))]))
 
-    @property
-    def manifold(self) -> Euclidean:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def manifold(self) -> Euclidean:
         """As many numbers as there are coordinates."""
         return Euclidean(len(self.coordinates), reach=1.0)
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cardan._algebra.errors import ParameterError
-from cardan._algebra.manifolds import Manifold
 from cardan._algebra.spatial import SE3, Motion, Scalar
 from cardan._compiler.program import Op
 from cardan._robot.joints.catalogue.fixed import Fixed
@@ -16,14 +15,12 @@ from cardan._robot.joints.catalogue.mimic import Mimic
 from cardan._robot.joints.catalogue.prismatic import Prismatic
 from cardan._robot.joints.catalogue.revolute import Revolute
 from cardan._robot.joints.catalogue.unbounded_revolute import UnboundedRevolute
-from cardan._robot.joints.derivation.kept import kept
-from cardan._robot.joints.derivation.parameters import joint_program, opened
-from cardan._robot.joints.joint import Joint, Scalars
-from cardan._robot.joints.limits import Limits
+from cardan._robot.joints.derivation.programs import joint_program, keep_by_joint, open_slots, pose_entries
+from cardan._robot.joints.joint import Joint, JointOfAnother, Scalars
 
 
 @dataclass(frozen=True, slots=True)
-class Reversed(Joint):
+class Reversed(JointOfAnother):
     """A joint seen from its child: X = X_joint^-1. q and v are the joint's own, so limits and mimics stay as they are.
 
         S = -Ad(X_joint) S_joint        bias = -Ad(X_joint) bias_joint
@@ -47,16 +44,6 @@ class Reversed(Joint):
         if not isinstance(self.joint, Joint):
             raise ParameterError("joint to reverse", got=self.joint, expected="a joint")
 
-    @property
-    def manifold(self) -> Manifold:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """That of the joint itself."""
-        return self.joint.manifold
-
-    @property
-    def domain(self) -> Limits:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """That of the joint itself."""
-        return self.joint.domain
-
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(q).inverse()
 
@@ -66,42 +53,19 @@ class Reversed(Joint):
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         return self._form().bias(q, v)
 
-    def efforts(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
-        return self.joint.efforts(q, v)
-
-    @property
-    def has_efforts(self) -> bool:
-        return self.joint.has_efforts
-
     def _form(self) -> Joint:
         derived = _Derived(self.joint)
-        return derived if _is_better_derived(opened(derived)[0]) else _Mapped(self.joint)
+        return derived if _is_better_derived(open_slots(derived)[0]) else _Mapped(self.joint)
 
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         return self.joint.nearest_configuration(X_pc.inverse(), near)
 
-    @property
-    def coordinate_names(self) -> tuple[str, ...]:
-        return self.joint.coordinate_names
-
-    @property
-    def velocity_names(self) -> tuple[str, ...]:
-        return self.joint.velocity_names
-
 
 @dataclass(frozen=True, slots=True)
-class _Derived(Joint):
+class _Derived(JointOfAnother):
     """The motion X_joint^-1, S and bias derived from it."""
 
     joint: Joint
-
-    @property
-    def manifold(self) -> Manifold:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.joint.manifold
-
-    @property
-    def domain(self) -> Limits:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.joint.domain
 
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(q).inverse()
@@ -119,7 +83,7 @@ class _Mapped(_Derived):
         return -(self.joint.transform(q) @ self.joint.bias(q, v))
 
 
-@kept("transform", "motion_subspace", "bias")
+@keep_by_joint("transform", "motion_subspace", "bias")
 def _is_better_derived(template: _Derived) -> bool:
     """Return whether X, S and bias together take fewer operations if S and bias are derived.
 
@@ -133,12 +97,13 @@ def _is_better_derived(template: _Derived) -> bool:
         def entries(derived: Any, q: Any, v: Any) -> dict[str, list[Any]]:
             joint = form(derived.joint)
             X, motions = joint.transform(q), [*joint.motion_subspace(q), joint.bias(q, v)]
-            return {"entries": [*X.rotation.entries(), *X.translation, *(e for s in motions for e in s.scalars())]}
+            return {"entries": [*pose_entries(X), *(e for s in motions for e in s.scalars())]}
 
         return joint_program("reversed", template, entries, q=template.nq, v=template.nv).operations
 
     if all(i.op is Op.CONST for i in joint_program("reversed", template, subspace, q=template.nq).instructions):
         return False
+    # X, S and bias are counted in one program, as algorithms use them: they share most of their operations.
     return operations(_Derived) < operations(_Mapped)
 
 
@@ -146,6 +111,7 @@ def _turned(joint: Any) -> Joint:
     return replace(joint, axis=-joint.axis)
 
 
+# Joints whose reversal, with the same q, is a joint of a simpler kind than `Reversed`.
 CLOSED_FORMS: dict[type[Joint], Callable[[Any], Joint]] = {
     Fixed: lambda joint: joint,
     Revolute: _turned,
@@ -155,7 +121,6 @@ CLOSED_FORMS: dict[type[Joint], Callable[[Any], Joint]] = {
     Mimic: lambda joint: replace(joint, joint=reverse(joint.joint)),
     Reversed: lambda joint: joint.joint,
 }
-"""Joints whose reversal, with the same q, is a joint of a simpler kind than `Reversed`."""
 
 
 def reverse(joint: Joint) -> Joint:

@@ -1,55 +1,79 @@
 """The registry: every joint type that ships, with an example that is typical and not symmetric."""
 
-import cardan._robot.joints as J
 from cardan._algebra.spatial import SE3
 from cardan._algebra.spatial.rotations import matrix_from_zyx
+from cardan._robot.joints.catalogue.cable import Cable
+from cardan._robot.joints.catalogue.composite import Composite
+from cardan._robot.joints.catalogue.constant_velocity import ConstantVelocity
+from cardan._robot.joints.catalogue.cylindrical import Cylindrical
+from cardan._robot.joints.catalogue.d6 import D6
+from cardan._robot.joints.catalogue.distance import Distance
+from cardan._robot.joints.catalogue.ellipsoid import Ellipsoid
+from cardan._robot.joints.catalogue.fixed import Fixed
+from cardan._robot.joints.catalogue.floating_mrp import FloatingMRP
+from cardan._robot.joints.catalogue.free_flyer import FreeFlyer
+from cardan._robot.joints.catalogue.helical import Helical
+from cardan._robot.joints.catalogue.mimic import Mimic
+from cardan._robot.joints.catalogue.opensim_custom import OpenSimCustom
+from cardan._robot.joints.catalogue.planar import Planar
+from cardan._robot.joints.catalogue.planar_angle import PlanarAngle
+from cardan._robot.joints.catalogue.prismatic import Prismatic
+from cardan._robot.joints.catalogue.reversed import Reversed
+from cardan._robot.joints.catalogue.revolute import Revolute
+from cardan._robot.joints.catalogue.spherical import Spherical
+from cardan._robot.joints.catalogue.spherical_zyx import SphericalZYX
+from cardan._robot.joints.catalogue.spline import Spline
+from cardan._robot.joints.catalogue.translation import Translation
+from cardan._robot.joints.catalogue.unbounded_revolute import UnboundedRevolute
+from cardan._robot.joints.catalogue.universal import Universal
+from cardan._robot.joints.catalogue.variable_screw import VariableScrew
+from cardan._robot.joints.coordinate_functions import Linear, NaturalSpline, Polynomial
+from cardan._robot.joints.joint import Joint
 
 _TILTED = SE3(matrix_from_zyx((0.3, -0.5, 0.8)), (0.1, -0.2, 0.3))
 _LAST = _TILTED @ SE3(matrix_from_zyx((-0.7, 1.1, 0.4)), (0.3, 0.2, -0.4))
 
-CATALOGUE: tuple[J.Joint, ...] = (
-    J.Fixed(),
-    J.Revolute(axis=(0.36, 0.48, 0.8)),
-    J.Prismatic(axis=(0.36, -0.48, 0.8)),
-    J.Helical(axis=(0.48, 0.64, 0.6), pitch=0.2),
-    J.UnboundedRevolute(axis=(0.6, 0.0, 0.8)),
-    J.UnboundedRevolute(axis=(0.0, 0.6, 0.8), order="sin_cos"),
-    J.Universal(),
-    J.Spherical(),
-    J.SphericalZYX(),
-    J.Translation(),
-    J.Planar(),
-    J.PlanarAngle(x_axis=(0.6, 0.8, 0.0), y_axis=(-0.8, 0.6, 0.0)),
-    J.FreeFlyer(),
-    J.FloatingMRP(),
-    J.Ellipsoid(radii=(0.5, 0.7, 1.1)),
-    J.D6(linear=[(1.0, 0.0, 0.0), (0.0, 0.0, 1.0)], angular=[(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]),
-    J.Composite(
-        [J.Revolute(axis=(1.0, 0.0, 0.0)), J.Spherical(), J.Prismatic(axis=(0.0, 0.6, 0.8))], [SE3(), _TILTED, _TILTED]
+CATALOGUE: tuple[Joint, ...] = (
+    Fixed(),
+    Revolute(axis=(0.36, 0.48, 0.8)),
+    Prismatic(axis=(0.36, -0.48, 0.8)),
+    Helical(axis=(0.48, 0.64, 0.6), pitch=0.2),
+    UnboundedRevolute(axis=(0.6, 0.0, 0.8)),
+    UnboundedRevolute(axis=(0.0, 0.6, 0.8), order="sin_cos"),
+    Universal(),
+    Spherical(),
+    SphericalZYX(),
+    Translation(),
+    Planar(),
+    PlanarAngle(x_axis=(0.6, 0.8, 0.0), y_axis=(-0.8, 0.6, 0.0)),
+    FreeFlyer(),
+    FloatingMRP(),
+    Ellipsoid(radii=(0.5, 0.7, 1.1)),
+    D6(linear=[(1.0, 0.0, 0.0), (0.0, 0.0, 1.0)], angular=[(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]),
+    Composite(
+        [Revolute(axis=(1.0, 0.0, 0.0)), Spherical(), Prismatic(axis=(0.0, 0.6, 0.8))], [SE3(), _TILTED, _TILTED]
     ),
-    J.Reversed(J.Ellipsoid(radii=(0.5, 0.7, 1.1))),
-    J.Cylindrical(axis=(0.48, -0.6, 0.64)),
-    J.VariableScrew(axis=(0.0, 0.6, 0.8), pitch=(0.2, -0.1, 0.03)),
-    J.ConstantVelocity(axis1=(0.6, 0.0, 0.8), axis2=(0.0, 1.0, 0.0), length=0.2),
-    J.Spline(frames=(SE3(), _TILTED, _TILTED @ SE3(translation=(0.2, 0.4, 0.1)), _LAST), span=(-1.0, 1.5)),
-    J.OpenSimCustom(
+    Reversed(Ellipsoid(radii=(0.5, 0.7, 1.1))),
+    Cylindrical(axis=(0.48, -0.6, 0.64)),
+    VariableScrew(axis=(0.0, 0.6, 0.8), pitch=(0.2, -0.1, 0.03)),
+    ConstantVelocity(axis1=(0.6, 0.0, 0.8), axis2=(0.0, 1.0, 0.0), length=0.2),
+    Spline(frames=(SE3(), _TILTED, _TILTED @ SE3(translation=(0.2, 0.4, 0.1)), _LAST), span=(-1.0, 1.5)),
+    OpenSimCustom(
         coordinates=("flexion", "sweep"),
         rotations=(
-            J.Linear([1.0]),
-            J.NaturalSpline([-1.0, 0.1, 0.5, 2.0], [0.2, 0.1, 0.3, -0.1]),
-            J.Polynomial([0.0, 0.7, 0.2], 1),
+            Linear([1.0]),
+            NaturalSpline([-1.0, 0.1, 0.5, 2.0], [0.2, 0.1, 0.3, -0.1]),
+            Polynomial([0.0, 0.7, 0.2], 1),
         ),
         translations=(
-            J.Polynomial([0.0, -0.1, 0.3]),
-            J.Linear([0.2, -0.3], 0.1),
-            J.NaturalSpline([-0.7, 0.1, 0.9], [0.1, -0.2, 0.3], 1),
+            Polynomial([0.0, -0.1, 0.3]),
+            Linear([0.2, -0.3], 0.1),
+            NaturalSpline([-0.7, 0.1, 0.9], [0.1, -0.2, 0.3], 1),
         ),
         rotation_axes=[(0.0, 0.0, -1.0), (1.0, 0.0, 0.0), (0.0, 0.6, 0.8)],
     ),
-    J.Cable(
-        axis=(0.36, 0.8, 0.48), stretch_stiffness=500.0, bend_stiffness=0.3, stretch_damping=2.0, bend_damping=0.01
-    ),
-    J.Distance(minimum=0.1, maximum=0.8),
-    J.Mimic(J.Revolute(axis=(0.0, 1.0, 0.0)), primary="primary", multiplier=-0.5, offset=0.2),
+    Cable(axis=(0.36, 0.8, 0.48), stretch_stiffness=500.0, bend_stiffness=0.3, stretch_damping=2.0, bend_damping=0.01),
+    Distance(minimum=0.1, maximum=0.8),
+    Mimic(Revolute(axis=(0.0, 1.0, 0.0)), primary="primary", multiplier=-0.5, offset=0.2),
 )
 """One instance of every joint type, for tables and tests; a new joint adds a line here."""

@@ -12,7 +12,7 @@ from cardan._algebra.scalar import sin, sqrt, where
 from cardan._algebra.spatial import SE3, Motion, Scalar, checked_pose, log_se3
 from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._robot.joints.coordinate_functions import finite_numbers
-from cardan._robot.joints.joint import Joint, Scalars
+from cardan._robot.joints.joint import Joint, Scalars, computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,8 @@ class Spline(Joint):
         object.__setattr__(self, "frames", frames)
         object.__setattr__(self, "span", span)
         for k, V in enumerate(self.screws):
+            # Less than 1e-9 is no direction. Near half a turn (3.14) the logarithm has two answers, one after the
+            # other.
             if max(map(abs, V.scalars())) < 1e-9 or V.angular.norm_squared() > 3.14**2:
                 got = f"frames {k} and {k + 1}, apart by {V.scalars()}"
                 expected = "neighbours that differ, by less than half a turn"
@@ -63,8 +65,8 @@ class Spline(Joint):
         """The twists V_k from each control frame to the next."""
         return tuple(log_se3(a.inverse() @ b) for a, b in pairwise(self.frames))
 
-    @property
-    def manifold(self) -> Euclidean:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def manifold(self) -> Euclidean:
         """One number, sampled as far as the span's ends."""
         return Euclidean(1, reach=max(map(abs, self.span)))
 
@@ -79,6 +81,7 @@ class Spline(Joint):
 
 def _weight(u: Scalar, *, at_start: bool, at_end: bool) -> Scalar:
     """Return how much of the screw from frame k to k + 1 is done, u frames behind frame k."""
+    # The weights sum the basis functions from frame k + 1 on; natural ends make the first and the last linear outside.
     if at_start and at_end:
         return u
     if at_end:

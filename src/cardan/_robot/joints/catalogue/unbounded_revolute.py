@@ -9,7 +9,7 @@ from cardan._algebra.manifolds.unit_complex import Order
 from cardan._algebra.scalar import cos, sin
 from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3, unit_vector
 from cardan._algebra.spatial.rotations import angle_about_axis, matrix_about_axis
-from cardan._robot.joints.joint import Axis, ConstantSubspaceJoint, Scalars
+from cardan._robot.joints.joint import Axis, ConstantSubspaceJoint, Scalars, computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class UnboundedRevolute(ConstantSubspaceJoint):
         object.__setattr__(self, "axis", unit_vector(self.axis, "axis of an unbounded revolute joint"))
         UnitComplex(self.order)  # refuses an unknown order
 
-    @property
-    def manifold(self) -> UnitComplex:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def manifold(self) -> UnitComplex:
         """The unit circle."""
         return UnitComplex(self.order)
 

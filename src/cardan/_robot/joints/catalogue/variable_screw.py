@@ -12,7 +12,7 @@ from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3, unit_vector
 from cardan._algebra.spatial.rotations import angle_about_axis, rotation_about_axis
 from cardan._robot.joints.coordinate_functions import finite_numbers, polynomial
 from cardan._robot.joints.joint import Axis, Joint, Scalars
-from cardan._robot.joints.periodic import unwrapped
+from cardan._robot.joints.periodic import unwrap_angle
 
 TURNS = 8
 
@@ -66,8 +66,9 @@ class VariableScrew(Joint):
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         """Return the angle; of the 17 turns around `near`, or zero, it is in the one that fits the translation best."""
         angle, wanted = angle_about_axis(self.axis, X_pc.rotation), self.axis.dot(X_pc.translation)
-        angle = angle if near is None else unwrapped(angle, near[0])
+        angle = angle if near is None else unwrap_angle(angle, near[0])
         best, error = angle, absolute(self.translation(angle) - wanted)
+        # The translation is a polynomial of the angle, whose inverse has no closed form: the turns are tried.
         for turns in (sign * k for k in range(1, TURNS + 1) for sign in (1, -1)):
             other = angle + 2.0 * math.pi * turns
             distance = absolute(self.translation(other) - wanted)

@@ -1,4 +1,4 @@
-"""What a joint's transform alone determines: its motion subspace and its bias, by differentiation along the manifold.
+"""What follows from a joint's own code by differentiation along its manifold: subspace, bias, rates, slopes of efforts.
 
     S_j = vee(X^-1 dX(q + e_j)):  linear R^T dp/de_j,  angular vee(R^T dR/de_j),     dq/de_j = J(q) e_j
     bias = (dS/dt) v:  linear R^T p'' - w x (S v)_linear,  angular w',       w = (S v)_angular, ' along dq/dt = J(q) v
@@ -13,11 +13,11 @@ Source: Lynch and Park, Modern Robotics (2017), section 3.3; FACTS, section 2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from cardan._algebra.errors import JointError, TraceError
-from cardan._algebra.scalar import is_zero
+from cardan._algebra.scalar import absolute, is_zero
 from cardan._algebra.spatial import Matrix3, Motion, Scalar, Vector3
 from cardan._algebra.spatial.composition import History, listening
 from cardan._algebra.spatial.rotations import right_jacobian
@@ -28,33 +28,37 @@ from cardan._compiler.program.replay import replay
 from cardan._compiler.program.value_numbering import merge_identities
 from cardan._robot.joints.derivation.factors import (
     LEAVES,
+    Factor,
     Moving,
-    Part,
     is_composed,
     leaves,
     moving_leaf,
     put_together,
-    taken_apart,
+    take_apart,
 )
-from cardan._robot.joints.derivation.kept import kept
-from cardan._robot.joints.derivation.parameters import given, inputs, joint_program, opened, split
-
-if TYPE_CHECKING:
-    from cardan._robot.joints.joint import Joint
+from cardan._robot.joints.derivation.programs import (
+    inputs,
+    joint_program,
+    keep_by_joint,
+    open_slots,
+    pose_entries,
+    split,
+    split_inputs,
+)
 
 Scalars = Sequence[Scalar]
 POSE = 12  # entries of a rotation matrix and a translation
 
 
-def derived_subspace(joint: Joint, q: Scalars) -> list[Motion]:
+def derived_subspace(joint: Any, q: Scalars) -> list[Motion]:
     """Return the nv columns of S(q), from `joint.transform`."""
-    template, parameters = opened(joint)
+    template, parameters = open_slots(joint)
     return _motions(subspace_program(template), [*parameters, *q], POSE)
 
 
-def derived_bias(joint: Joint, q: Scalars, v: Scalars) -> Motion:
+def derived_bias(joint: Any, q: Scalars, v: Scalars) -> Motion:
     """Return (dS/dt) v, from `joint.transform` and `joint.motion_subspace`."""
-    template, parameters = opened(joint)
+    template, parameters = open_slots(joint)
     return _motions(bias_program(template), [*parameters, *q, *v], POSE)[-1]
 
 
@@ -65,14 +69,15 @@ def _motions(program: Program, inputs: Scalars, skipped: int = 0) -> list[Motion
     return [Motion.of(tuple(flat[k : k + 6])) for k in range(0, len(flat), 6)]
 
 
-@kept("transform")
-def subspace_program(template: Joint) -> Program:
+@keep_by_joint("transform")
+def subspace_program(template: Any) -> Program:
     """Return the program, of the scalars in the slots and q, of the pose, 12 numbers, and of S, column by column."""
+    # Both forms are exact. A single rotation has fewer operations by its entries, a product of several by factors.
     return min((_subspace(template, form) for form in _forms(template)), key=lambda p: p.operations)
 
 
-@kept("transform", "motion_subspace")
-def bias_program(template: Joint) -> Program:
+@keep_by_joint("transform", "motion_subspace")
+def bias_program(template: Any) -> Program:
     """Return the program of the pose, of S, column by column, and of (dS/dt) v."""
     return min((_bias(template, form) for form in _forms(template)), key=lambda p: p.operations)
 
@@ -80,20 +85,15 @@ def bias_program(template: Joint) -> Program:
 # --- how the transform is written ---
 
 
-class Form(NamedTuple):
-    """A way to write a joint's pose.
-
-    Attributes:
-        program: of the entries of its factors, one after the other.
-        whole: how the pose is made of them.
-    """
+class PoseForm(NamedTuple):
+    """A way to write a joint's pose: the program of the entries of its factors, and how it is made of them."""
 
     program: Program
-    whole: Part
+    whole: Factor
 
 
-@kept("transform")
-def _forms(template: Joint) -> list[Form]:
+@keep_by_joint("transform")
+def _forms(template: Any) -> list[PoseForm]:
     """Return the ways to write the transform: by its entries, and by its factors where these are rotations.
 
     Rates of a product follow from those of its factors only if each is a rotation; of a product of two reflections,
@@ -103,28 +103,29 @@ def _forms(template: Joint) -> list[Form]:
     return [entries, factors] if is_composed(factors.whole) and _has_rotations(factors) else [entries]
 
 
-def _form(template: Joint, by_factors: bool) -> Form:
-    parts: list[Part] = []
+def _form(template: Any, by_factors: bool) -> PoseForm:
+    parts: list[Factor] = []
 
-    def entries(joint: Joint, q: Scalars) -> dict[str, list[Any]]:
+    def entries(joint: Any, q: Scalars) -> dict[str, list[Any]]:
         with listening() as history:
-            part, found = taken_apart(joint.transform(q), history if by_factors else History())
+            part, found = take_apart(joint.transform(q), history if by_factors else History())
         parts.append(part)
         return {"factors": found}
 
     try:
-        return Form(joint_program("factors", template, entries, q=template.nq), parts[0])
+        return PoseForm(joint_program("factors", template, entries, q=template.nq), parts[0])
     except TraceError as error:
         raise JointError(f"{type(template).__name__}: its pose cannot be differentiated: {error}") from error
 
 
-def _has_rotations(form: Form) -> bool:
+def _has_rotations(form: PoseForm) -> bool:
     """Return whether all matrices among the factors are proper rotations: numbers nearly, all else exactly."""
     graph = Graph()
     values = replay(form.program, graph.symbols(form.program.inputs))
     entries = [values[r] for r in form.program.results]
     matrices = (Matrix3(_own(part, entries)) for part in leaves(form.whole) if part.kind == "rotation")
     residues = [e for R in matrices for e in _improper(R)]
+    # Numbers are rounded, as of an axis given to nine digits; symbols must vanish identically, or nothing is proved.
     known = [e for e in residues if isinstance(e, float)]
     others = [e for e in residues if not isinstance(e, float)]
     check = assemble("check", graph, form.program.inputs, [Array("residues", (len(others),))], others)
@@ -141,33 +142,33 @@ def _improper(R: Matrix3) -> list[Any]:
 # --- differentiation of a form ---
 
 
-def _subspace(template: Joint, form: Form) -> Program:
+def _subspace(template: Any, form: PoseForm) -> Program:
     graph = Graph()
     symbols = graph.symbols(form.program.inputs)
-    joint, first, (q,) = given(template, symbols, template.nq)
+    joint, first, (q,) = split_inputs(template, symbols, template.nq)
     entries, changes = _changes(form.program, joint, symbols, q, first)
 
-    def leaf(part: Part, rotation: Moving | None) -> Moving:
+    def leaf(part: Factor, rotation: Moving | None) -> Moving:
         own = _own(part, entries)
         return moving_leaf(part, own, rotation, [_rate(part, own, _own(part, along)) for along in changes])
 
     X, columns, _ = put_together(form.whole, leaf)
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6))]
-    results = [*X.rotation.entries(), *X.translation, *(e for V in columns for e in V.scalars())]
+    results = [*pose_entries(X), *(e for V in columns for e in V.scalars())]
     return merge_identities(assemble("subspace", graph, form.program.inputs, outputs, results))
 
 
-def _bias(template: Joint, form: Form) -> Program:
+def _bias(template: Any, form: PoseForm) -> Program:
     motion, places = _motion(template, form)
     graph = Graph()
     symbols = graph.symbols(motion.inputs)
-    joint, first, (q, v) = given(template, symbols, template.nq, template.nv)
+    joint, first, (q, v) = split_inputs(template, symbols, template.nq, template.nv)
     values = replay(motion, symbols)
     found = pushforward(motion, values, _along(joint, q, v, first))
     entries, rates = split([values[r] for r in motion.results], len(form.program.results))
     accelerations = [found[r].get(0, 0.0) for r in motion.results[len(entries) :]]
 
-    def leaf(part: Part, rotation: Moving | None) -> Moving:
+    def leaf(part: Factor, rotation: Moving | None) -> Moving:
         at = places[id(part)]
         rate, acceleration = Vector3(*rates[at : at + 3]), Vector3(*accelerations[at : at + 3])
         return moving_leaf(part, _own(part, entries), rotation, [rate], [acceleration])
@@ -175,16 +176,16 @@ def _bias(template: Joint, form: Form) -> Program:
     X, _, (total,) = put_together(form.whole, leaf)
     S = [e for column in joint.motion_subspace(q) for e in column.scalars()]
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6)), Array("bias", (6,))]
-    results = [*X.rotation.entries(), *X.translation, *S, *total.scalars()]
+    results = [*pose_entries(X), *S, *total.scalars()]
     return merge_identities(assemble("bias", graph, motion.inputs, outputs, results))
 
 
-def _motion(template: Joint, form: Form) -> tuple[Program, dict[int, int]]:
+def _motion(template: Any, form: PoseForm) -> tuple[Program, dict[int, int]]:
     """Return the program, of q and v, of the factors' entries and of each leaf's rate, and where that of which is."""
     arguments = (*form.program.inputs, Array("v", (template.nv,)))
     graph = Graph()
     symbols = graph.symbols(arguments)
-    joint, first, (q, v) = given(template, symbols, template.nq, template.nv)
+    joint, first, (q, v) = split_inputs(template, symbols, template.nq, template.nv)
     entries, changes = _changes(form.program, joint, symbols, q, first)
     rates: list[Any] = []
     places: dict[int, int] = {}
@@ -200,7 +201,7 @@ def _motion(template: Joint, form: Form) -> tuple[Program, dict[int, int]]:
 
 
 def _changes(
-    program: Program, joint: Joint, symbols: Scalars, q: Scalars, first: int
+    program: Program, joint: Any, symbols: Scalars, q: Scalars, first: int
 ) -> tuple[list[Any], list[list[Any]]]:
     """Return a program's results, and how they change along each direction of the tangent."""
     values = replay(program, symbols)
@@ -209,12 +210,12 @@ def _changes(
     return [values[r] for r in program.results], changes
 
 
-def _own(part: Part, entries: Sequence[Any]) -> Sequence[Any]:
+def _own(part: Factor, entries: Sequence[Any]) -> Sequence[Any]:
     """Return the entries of a leaf."""
     return entries[part.start : part.start + LEAVES[part.kind]]
 
 
-def _rate(part: Part, entries: Scalars, rates: Scalars) -> Vector3:
+def _rate(part: Factor, entries: Scalars, rates: Scalars) -> Vector3:
     """Return how a leaf moves: a rotation's angular velocity in its own frame, a pose's origin in the outer frame."""
     if part.kind == "pose":
         return Vector3(*rates)
@@ -228,14 +229,15 @@ def _rate(part: Part, entries: Scalars, rates: Scalars) -> Vector3:
 # --- what all need ---
 
 
-def directions(joint: Joint, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
+def directions(joint: Any, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
     """Return the rates of q along each direction of the tangent, as seeds of inputs from `first` on."""
     J = joint.manifold.velocity_to_configuration_derivative_jacobian(q)
     return {first + i: {j: e for j, e in enumerate(row) if not is_zero(e)} for i, row in enumerate(J)}
 
 
-def _along(joint: Joint, q: Scalars, v: Scalars, first: int) -> dict[int, dict[int, Any]]:
+def _along(joint: Any, q: Scalars, v: Scalars, first: int) -> dict[int, dict[int, Any]]:
     """Return the rates of q that belong to v, as seeds of direction 0."""
+    # One direction, the velocity itself, suffices for the bias: it is a derivative along the motion.
     qdot = joint.velocity_to_configuration_derivative(q, v)
     return {first + i: {0: e} for i, e in enumerate(qdot) if not is_zero(e)}
 
@@ -249,46 +251,40 @@ def _weighed(vectors: Sequence[Scalars], weights: Scalars, size: int) -> list[An
 
 
 class JointRates(NamedTuple):
-    """How a joint's motion changes along its own tangent directions j, and with its velocities, in child coordinates.
+    """How a joint's motion changes along its own tangent directions j and with its velocities, in child coordinates."""
 
-    Attributes:
-        subspace_by_q: d_j S, its nv columns, for each j.
-        velocity_by_q: d_j (S v).
-        acceleration_by_q: d_j (S a + bias).
-        bias_by_v: d bias / d v_j.
-    """
-
-    subspace_by_q: list[list[Motion]]
-    velocity_by_q: list[Motion]
-    acceleration_by_q: list[Motion]
-    bias_by_v: list[Motion]
+    subspace_by_q: list[list[Motion]]  # d_j S, its nv columns, for each j
+    velocity_by_q: list[Motion]  # d_j (S v)
+    acceleration_by_q: list[Motion]  # d_j (S a + bias)
+    bias_by_v: list[Motion]  # d bias / d v_j
 
 
-def joint_rates(joint: Joint, q: Scalars, v: Scalars, a: Scalars) -> JointRates | None:
+def joint_rates(joint: Any, q: Scalars, v: Scalars, a: Scalars) -> JointRates | None:
     """Return the derivatives of the joint's motion; None where S is constant, so that all of them vanish."""
-    template, parameters = opened(joint)
+    template, parameters = open_slots(joint)
     program = rates_program(template)
     if all(i.op is Op.CONST and i.value == 0.0 for i in program.instructions):
-        return None
+        return None  # by the program and not by the class: whoever wrote the joint, no operation is spent on it
     motions, nv = _motions(program, [*parameters, *q, *v, *a]), joint.nv
     subspace = [motions[nv * j : nv * (j + 1)] for j in range(nv)]
     velocity, acceleration, bias = (motions[nv * nv + k * nv : nv * nv + (k + 1) * nv] for k in range(3))
     return JointRates(subspace, velocity, acceleration, bias)
 
 
-@kept("transform", "motion_subspace", "bias")
-def rates_program(template: Joint) -> Program:
+@keep_by_joint("transform", "motion_subspace", "bias")
+def rates_program(template: Any) -> Program:
     """Return the program of the joint's rates, of q, v and a."""
     nq, nv = template.nq, template.nv
 
-    def motion(joint: Joint, q: Scalars, v: Scalars) -> dict[str, list[Any]]:
+    def motion(joint: Any, q: Scalars, v: Scalars) -> dict[str, list[Any]]:
         return {"columns": [e for s in (*joint.motion_subspace(q), joint.bias(q, v)) for e in s.scalars()]}
 
     program = joint_program("motion", template, motion, q=nq, v=nv)
     graph = Graph()
     arguments = inputs(template, q=nq, v=nv, a=nv)
     symbols = graph.symbols(arguments)
-    joint, first, (q, v, a) = given(template, symbols, nq, nv, nv)
+    joint, first, (q, v, a) = split_inputs(template, symbols, nq, nv, nv)
+    # All directions go through the program at once: what they have in common is computed once.
     seeds = directions(joint, q, first) | {first + nq + j: {nv + j: 1.0} for j in range(nv)}
     found = pushforward(program, replay(program, symbols), seeds)
 
@@ -306,18 +302,75 @@ def rates_program(template: Joint) -> Program:
     return merge_identities(assemble("rates", graph, arguments, outputs, [*subspace, *velocity, *acceleration, *bias]))
 
 
-def subspace_rate(joint: Joint, q: Scalars, v: Scalars) -> list[Motion]:
+def subspace_rate(joint: Any, q: Scalars, v: Scalars) -> list[Motion]:
     """Return the columns of dS/dt while q moves with velocity v, from `joint.motion_subspace`."""
-    template, parameters = opened(joint)
+    template, parameters = open_slots(joint)
     qdot = joint.velocity_to_configuration_derivative(q, v)
     return _motions(_subspace_rate_program(template), [*parameters, *q, *qdot])
 
 
-@kept("transform", "motion_subspace")
-def _subspace_rate_program(template: Joint) -> Program:
+@keep_by_joint("transform", "motion_subspace")
+def _subspace_rate_program(template: Any) -> Program:
     """Return the program of dS/dt, of q and dq/dt."""
 
-    def columns(joint: Joint, q: Scalars) -> dict[str, list[Any]]:
+    def columns(joint: Any, q: Scalars) -> dict[str, list[Any]]:
         return {"subspace": [e for column in joint.motion_subspace(q) for e in column.scalars()]}
 
     return jacobian_vector_product(joint_program("subspace", template, columns, q=template.nq), ["q"])
+
+
+# --- how the efforts that it exerts change ---
+
+
+class LinearisedEfforts(NamedTuple):
+    """What a joint exerts at a state, and by how much less with its coordinates and velocities; nv numbers each.
+
+        stiffness_i = -d efforts_i / d x_i + sum_j |d efforts_i / d x_j|        damping_i likewise by v,  j not i
+
+    What an implicit step takes along each degree of freedom by itself may not be less than what the whole matrix of
+    slopes is, or the step is unstable where it is stiff: a diagonal of such sums is never less (Gershgorin's circles).
+    """
+
+    efforts: list[Scalar]
+    stiffness: list[Scalar]
+    damping: list[Scalar]
+
+
+def linearised_efforts(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> LinearisedEfforts:
+    """Return the efforts of a joint at a state, and their slopes."""
+    template, parameters = open_slots(joint)
+    program = _linearised(template)
+    values = replay(program, [*parameters, *q, *v])
+    found, nv = [values[r] for r in program.results], joint.nv
+    return LinearisedEfforts(found[:nv], found[nv : 2 * nv], found[2 * nv :])
+
+
+@keep_by_joint("efforts")
+def _linearised(template: Any) -> Program:
+    efforts = _efforts(template)
+    graph = Graph()
+    symbols = graph.symbols(efforts.inputs)
+    nq, nv = template.nq, template.nv
+    joint, first, (q,) = split_inputs(template, symbols, nq)
+    seeds = directions(joint, q, first) | {first + nq + j: {nv + j: 1.0} for j in range(nv)}
+    values = replay(efforts, symbols)
+    slopes = pushforward(efforts, values, seeds)
+    own = [values[r] for r in efforts.results]
+    falls = [_fall(slopes[r], range(k, k + nv), k + i) for k in (0, nv) for i, r in enumerate(efforts.results)]
+    outputs = [Array(name, (nv,)) for name in LinearisedEfforts._fields]
+    return assemble("efforts", graph, efforts.inputs, outputs, [*own, *falls])
+
+
+def _fall(slopes: Mapping[int, Any], along: Iterable[int], own: int) -> Any:
+    across = (absolute(slopes[j]) for j in along if j != own and j in slopes)
+    return sum(across, -slopes.get(own, 0.0))
+
+
+def _efforts(template: Any) -> Program:
+    def entries(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, list[Scalar]]:
+        return {"efforts": list(joint.efforts(q, v))}
+
+    try:
+        return joint_program("efforts", template, entries, q=template.nq, v=template.nv)
+    except TraceError as error:
+        raise JointError(f"{type(template).__name__}: its efforts cannot be differentiated: {error}") from error

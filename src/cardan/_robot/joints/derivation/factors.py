@@ -19,59 +19,53 @@ from cardan._algebra.spatial import SE3, Matrix3, Motion, Vector3
 from cardan._algebra.spatial.composition import History
 from cardan._algebra.spatial.rotations import matrix_from_rotation_vector
 
+# Kinds of leaves and how many entries they have: a translation, a matrix, a rotation vector.
 LEAVES = {"pose": 3, "rotation": 9, "exponential": 3}
-"""Kinds of leaves and how many entries they have: a translation, a matrix, a rotation vector."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
-    """A rotation or pose: a leaf with entries of its own, or made of others.
+class Factor:
+    """A rotation or pose: a leaf with entries of its own, or made of others."""
 
-    Attributes:
-        kind: `"product"`, `"inverse"`, or one of `LEAVES`.
-        operands: what it is made of; for the leaf of a pose, its rotation.
-        start: where the entries of a leaf are.
-    """
-
-    kind: str
-    operands: tuple[Part, ...] = ()
-    start: int = 0
+    kind: str  # `"product"`, `"inverse"`, or one of `LEAVES`
+    operands: tuple[Factor, ...] = ()  # what it is made of; for the leaf of a pose, its rotation
+    start: int = 0  # where the entries of a leaf are
 
 
-def taken_apart(X: SE3, history: History) -> tuple[Part, list[Any]]:
+def take_apart(X: SE3, history: History) -> tuple[Factor, list[Any]]:
     """Return what a pose was made of, and the entries of its leaves, one after the other."""
     entries: list[Any] = []
-    known: dict[int, Part] = {}
+    known: dict[int, Factor] = {}
 
-    def part(thing: Any) -> Part:
+    def part(thing: Any) -> Factor:
         if id(thing) not in known:
             known[id(thing)] = made(thing)
         return known[id(thing)]
 
-    def made(thing: Any) -> Part:
+    def made(thing: Any) -> Factor:
         kind, operands = history.of(thing) or ("pose" if isinstance(thing, SE3) else "rotation", (thing,))
         if kind not in LEAVES:
-            return Part(kind, tuple(map(part, operands)))
+            return Factor(kind, tuple(map(part, operands)))
         below = (part(thing.rotation),) if kind == "pose" else ()
         start = len(entries)
         leaf = thing.translation if kind == "pose" else operands[0]
         entries.extend(leaf.entries() if isinstance(leaf, Matrix3) else leaf)
-        return Part(kind, below, start)
+        return Factor(kind, below, start)
 
     return part(X), entries
 
 
-def is_composed(part: Part) -> bool:
+def is_composed(part: Factor) -> bool:
     """Return whether there is anything to gain: something that is not a pose or rotation by its entries."""
     return part.kind not in ("pose", "rotation") or any(map(is_composed, part.operands))
 
 
-def leaves(part: Part) -> list[Part]:
+def leaves(part: Factor) -> list[Factor]:
     """Return the leaves, each once, rotations before the poses they belong to."""
-    found: dict[int, Part] = {}
+    found: dict[int, Factor] = {}
     seen: set[int] = set()
 
-    def visit(part: Part) -> None:
+    def visit(part: Factor) -> None:
         if id(part) not in seen:
             seen.add(id(part))
             for operand in part.operands:
@@ -84,30 +78,20 @@ def leaves(part: Part) -> list[Part]:
 
 
 class Moving(NamedTuple):
-    """A rotation or pose that moves along several directions.
+    """A rotation or pose that moves along several directions."""
 
-    Attributes:
-        at: where it is, a `Matrix3` or an `SE3`.
-        rates: its angular velocity or twist along each direction, in its own frame.
-        biases: the rates of these, where they are asked for.
-    """
-
-    at: Any
-    rates: list[Any]
-    biases: list[Any]
+    at: Any  # where it is, a `Matrix3` or an `SE3`
+    rates: list[Any]  # its angular velocity or twist along each direction, in its own frame
+    biases: list[Any]  # the rates of these, if they are wanted
 
 
 def moving_leaf(
-    part: Part, entries: Sequence[Any], R: Moving | None, rates: Sequence[Vector3], changes: Sequence[Vector3] = ()
+    part: Factor, entries: Sequence[Any], R: Moving | None, rates: Sequence[Vector3], changes: Sequence[Vector3] = ()
 ) -> Moving:
-    """Return how a leaf moves.
+    """Return how a leaf moves whose rotation moves as R says (None for a rotation), given its rates.
 
-    Args:
-        part: the leaf.
-        entries: its entries.
-        R: how its rotation moves; None for a rotation.
-        rates: angular velocities of a rotation, in its own frame; velocities of a pose's origin, in the outer frame.
-        changes: the time derivatives of the rates, where biases are asked for.
+    Rates are angular velocities of a rotation, in its own frame, or velocities of a pose's origin, in the outer frame.
+    With their time derivatives, the changes, biases come out, too.
     """
     if R is None:
         at = matrix_from_rotation_vector(Vector3(*entries)) if part.kind == "exponential" else Matrix3(entries)
@@ -135,11 +119,11 @@ def inverse(A: Moving) -> Moving:
     return Moving(at, [-(A.at @ V) for V in A.rates], [-(A.at @ b) for b in A.biases])
 
 
-def put_together(part: Part, leaf: Callable[[Part, Moving | None], Moving]) -> Moving:
+def put_together(part: Factor, leaf: Callable[[Factor, Moving | None], Moving]) -> Moving:
     """Return how a pose moves, given how its leaves do: `leaf(part, its rotation)`."""
     known: dict[int, Moving] = {}
 
-    def moving(part: Part) -> Moving:
+    def moving(part: Factor) -> Moving:
         if id(part) not in known:
             operands = [moving(operand) for operand in part.operands]
             if part.kind in LEAVES:
