@@ -231,7 +231,7 @@ def _outcome(path: str) -> str:
 def main(folder: str, count: int, seed: int = 0) -> int:
     """Read mutants, print what became of them, and return how many were neither read nor refused, in 4 s and 500 MB."""
     import cardan._reach.formats.usd.reader  # noqa: F401 -- once, before the processes part
-    from cardan._reach.formats.usd.usd_package import pxr
+    from cardan._reach.formats.usd.stage import pxr
 
     pxr()
     files = sorted(p for p in Path(folder).rglob("*.usd*") if p.stat().st_size < 200_000)

@@ -607,7 +607,7 @@ BOMBS = {
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_meets_a_bound_that_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     bounds = Bounds(seconds=0.3, memory=250 * 2**20, stack=512 * 1024)
-    monkeypatch.setattr("cardan._reach.formats.usd.layers.BOUNDS", bounds)
+    monkeypatch.setattr("cardan._reach.formats.usd.stage.BOUNDS", bounds)
     met = r"(takes more than 0\.3 s of processor time|takes more than 250 MB of memory|crashed).*pass trusted=True"
     with pytest.raises(DescriptionError, match=met):
         read(BOMBS[name], trusted=False)

@@ -32,3 +32,11 @@ def package(name: str, capability: str, extra: str, lowest: tuple[int, ...] = ()
             f"{capability} needs {name} {least}, this is {module.__version__}: pip install --upgrade {name}"
         )
     return module
+
+
+def jax_package() -> Any:
+    """Return the module `jax`, an extra; errors as `package`.
+
+    0.6.2 is the first version with all that is used: foreign functions may be spread over devices.
+    """
+    return package("jax", "cardan.interop.jax", "jax", (0, 6, 2))

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from cardan._algebra.errors import DTypeError, ParameterError, UnknownNameError
-from cardan._compiler.runtime import extras
+from cardan._compiler.runtime.extras import jax_package
 from cardan._dynamics.call.arguments import broadcast, check_core
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.signature import check_model, token
@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     from cardan._reach.interop.jax_primitive import Call
 
 __all__ = ["Wrapped", "wrap"]
-LOWEST = (0, 6, 2)
-"""The first version with all that is used: foreign functions that may be spread over devices among it."""
-
-
-def package() -> Any:
-    """Return the module `jax`, an extra; errors as `extras.package`."""
-    return extras.package("jax", "cardan.interop.jax", "jax", LOWEST)
 
 
 def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
@@ -55,7 +48,7 @@ def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
         >>> jax.jacrev(torques)(q, v, a).shape
         (7, 7)
     """
-    package()
+    jax_package()
     return Wrapped(function, model, options)
 
 
@@ -139,7 +132,7 @@ class Wrapped:
         key = names, token(options)
         if key not in self._calls:
             call = Call(self.function, self.model, names, options)
-            run = package().jit(functools.partial(_evaluated, call), inline=True)
+            run = jax_package().jit(functools.partial(_evaluated, call), inline=True)
             self._calls[key] = run, call.form
         return self._calls[key]
 
@@ -152,7 +145,7 @@ class Wrapped:
 
 @functools.cache
 def _array_type() -> Any:
-    return package().Array
+    return jax_package().Array
 
 
 def _is_jax(value: Any) -> bool:
@@ -167,7 +160,7 @@ def _check_numbers(where: str, name: str, value: Any) -> None:
 
 def _evaluated(call: Call, *given: Any) -> list[Any]:
     """Return the results of a call for arrays as they come."""
-    jnp, where = package().numpy, call.function.name
+    jnp, where = jax_package().numpy, call.function.name
     arrays = {n: jnp.asarray(value) for n, value in zip(call.names, given, strict=True)}
     for name, array in arrays.items():
         if array.dtype not in (jnp.float32, jnp.float64):
@@ -186,7 +179,7 @@ def _evaluated(call: Call, *given: Any) -> list[Any]:
 
 def _varying_alike(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return arrays that vary over the same axes of a mesh: inside `shard_map`, all must before they meet."""
-    jax = package()
+    jax = jax_package()
     axes = {n: _varying(jax.typeof(a)) for n, a in arrays.items()} if hasattr(jax, "typeof") else {}
     every = frozenset().union(*axes.values())
     if not every:

@@ -19,6 +19,7 @@ import numpy as np
 
 from cardan._algebra.errors import TargetError
 from cardan._compiler.program import Array
+from cardan._compiler.runtime.extras import jax_package
 from cardan._compiler.targets.cuda.driver import driver
 from cardan._compiler.targets.llvm.image import LOCK
 from cardan._compiler.targets.llvm.target import MANY, few_states
@@ -27,10 +28,9 @@ from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.plain import extra_names, pulled, pushed
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options
-from cardan._reach.interop.jax import package
 from cardan._robot.model import Model
 
-jax = package()
+jax = jax_package()
 jnp = jax.numpy
 ad, batching, mlir, core = (
     import_module(f"jax.{n}") for n in ("interpreters.ad", "interpreters.batching", "interpreters.mlir", "extend.core")

@@ -10,11 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from cardan._reach.formats.usd.scene import Scene
 from cardan._reach.formats.usd.shapes import Solid
-from cardan._reach.formats.usd.stage import Stage
-from cardan._reach.formats.usd.usd_package import pxr
-from cardan._reach.formats.usd.values import flag, targets, value
+from cardan._reach.formats.usd.stage import Stage, pxr
+from cardan._reach.formats.usd.values import Scene, flag, targets, value
 from cardan._robot.geometry.shapes import ALL_BITS
 from cardan._robot.geometry.touching import EVERYTHING
 

@@ -8,17 +8,25 @@ UsdPhysics leaves it open.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Vector3
-from cardan._reach.formats.usd.dofs import Dof, Properties, limited, properties
-from cardan._reach.formats.usd.mimics import Copying, read_mimic
-from cardan._reach.formats.usd.scene import Scene
 from cardan._reach.formats.usd.stage import Stage
-from cardan._reach.formats.usd.values import authored, flag, number, rotation, targets, token, vector
+from cardan._reach.formats.usd.values import (
+    Scene,
+    authored,
+    flag,
+    non_negative,
+    number,
+    rotation,
+    schemas,
+    targets,
+    token,
+    vector,
+)
 from cardan._robot.joints import (
     D6,
     Cylindrical,
@@ -26,12 +34,235 @@ from cardan._robot.joints import (
     Fixed,
     FreeFlyer,
     Joint,
+    Limits,
+    Mimic,
     Prismatic,
     Revolute,
     Spherical,
     Translation,
     Universal,
 )
+from cardan._robot.records import Drive, Spring
+
+# --- degrees of freedom of USD's joints: limits, drives and what else is said of each, in radians and metres ---
+#
+# USD states angles in degrees, and stiffness and damping of angular drives per degree.
+
+DEGREE = math.pi / 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class Dof:
+    """A degree of freedom.
+
+    Attributes:
+        name: as its attributes have it: `angular`, `linear`, `rotX`, `transX`, ...
+        is_angular: whether it turns.
+        lower: smallest position [rad, m].
+        upper: largest position.
+    """
+
+    name: str
+    is_angular: bool
+    lower: float = -math.inf
+    upper: float = math.inf
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether it goes on for ever in both directions."""
+        return self.lower == -math.inf and self.upper == math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What a number of an attribute of a degree of freedom is worth, in radians or metres, kilograms and seconds."""
+
+    position: float
+    effort: float
+    inertia: float
+    per_radian: float
+
+    @staticmethod
+    def of(stage: Stage, is_angular: bool) -> Units:
+        """Return those of a stage."""
+        if is_angular:
+            moment = stage.mass * stage.length**2
+            return Units(DEGREE, moment, moment, DEGREE)
+        return Units(stage.length, stage.mass * stage.length, stage.mass, 1.0)
+
+    @property
+    def gain(self) -> float:
+        """Of an effort per position."""
+        return self.effort / self.position
+
+    @property
+    def mujoco_gain(self) -> float:
+        """Of an effort per position, where angles are in radians all the same."""
+        return self.gain * self.per_radian
+
+
+SINGLE = {
+    "velocity": {"newton:velocityLimit": "position", "physxJoint:maxJointVelocity": "position"},
+    "damping": {"newton:damping": "gain", "mjc:damping": "mujoco_gain"},
+    "stiffness": {"mjc:stiffness": "mujoco_gain"},
+    "friction": {"newton:friction": "effort", "mjc:frictionloss": "effort"},
+    "armature": dict.fromkeys(("newton:armature", "physxJoint:armature", "mjc:armature"), "inertia"),
+}
+"""What one number says of a degree of freedom: attributes, of which the first that is authored counts, and its unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Properties:
+    """What is said of the degrees of freedom of a joint, for `Connection`, and where its drives want to go."""
+
+    limits: Limits
+    drive: Drive | None
+    spring: Spring | None
+    damping: tuple[float, ...]
+    friction: tuple[float, ...]
+    armature: tuple[float, ...]
+    targets: tuple[float, ...]
+    states: tuple[float, ...]
+
+
+def limited(stage: Stage, prim: Any, name: str, is_angular: bool, low: str, high: str) -> Dof:
+    """Return a degree of freedom with the limits two attributes give it; lower > upper where they say so."""
+    unit = Units.of(stage, is_angular).position
+    lower = number(stage, prim, low, -math.inf, infinite=True)
+    upper = number(stage, prim, high, math.inf, infinite=True)
+    return Dof(name, is_angular, lower * unit, upper * unit)
+
+
+def properties(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Properties:
+    """Return what is said of degrees of freedom, in their order."""
+    drives = [_drive(stage, prim, dof) for dof in dofs]
+    stiffness, damping, effort, targets = zip(*drives, strict=True) if drives else ((), (), (), ())
+    springs = [_spring(stage, prim, dof) for dof in dofs]
+    velocity = [_single_dof(stage, prim, dof, "velocity", math.inf) for dof in dofs]
+    return Properties(
+        Limits([dof.lower for dof in dofs], [dof.upper for dof in dofs], velocity=velocity, effort=effort),
+        Drive(stiffness, damping) if any((*stiffness, *damping)) else None,
+        Spring(*zip(*springs, strict=True)) if any(k for k, _ in springs) else None,
+        tuple(_single_dof(stage, prim, dof, "damping") for dof in dofs),
+        tuple(_single_dof(stage, prim, dof, "friction") for dof in dofs),
+        tuple(_single_dof(stage, prim, dof, "armature") for dof in dofs),
+        targets,
+        tuple(_state(stage, prim, dof) for dof in dofs),
+    )
+
+
+def _drive(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float, float, float]:
+    """Return stiffness, damping, largest effort and target of a drive; a drive by acceleration is left out."""
+    start, unit = f"drive:{dof.name}:physics", Units.of(stage, dof.is_angular)
+    if f"PhysicsDriveAPI:{dof.name}" not in schemas(prim):
+        if authored(prim, f"{start}:stiffness") or authored(prim, f"{start}:damping"):
+            told = f"{start} has values, but PhysicsDriveAPI:{dof.name} is not applied: to UsdPhysics there is no drive"
+            stage.report.remark(stage.where(prim), told)
+        return 0.0, 0.0, math.inf, 0.0
+    stiffness = non_negative(stage, prim, f"{start}:stiffness", 0.0) * unit.gain
+    damping = non_negative(stage, prim, f"{start}:damping", 0.0) * unit.gain
+    effort = number(stage, prim, f"{start}:maxForce", math.inf, infinite=True) * unit.effort
+    target = number(stage, prim, f"{start}:targetPosition", 0.0) * unit.position
+    if effort < 0.0:
+        stage.report.error(stage.where(prim), f"{start}:maxForce is negative, expected a number >= 0")
+    if token(stage, prim, f"{start}:type", ("force", "acceleration")) == "acceleration" and (stiffness or damping):
+        told = f"{start}:type is 'acceleration': its gains go with the inertia it feels; it is left out"
+        stage.report.remark(stage.where(prim), told)
+        return 0.0, 0.0, max(effort, 0.0), 0.0
+    return stiffness, damping, max(effort, 0.0), target
+
+
+def _single_dof(stage: Stage, prim: Any, dof: Dof, what: str, default: float = 0.0) -> float:
+    unit = Units.of(stage, dof.is_angular)
+    said = {
+        name: getattr(unit, worth) * abs(number(stage, prim, name, default, infinite=default == math.inf))
+        for name, worth in SINGLE[what].items()
+        if authored(prim, name)
+    }
+    taken, *others = said or [""]
+    for other in others:
+        if not math.isclose(said[other], said[taken], rel_tol=1e-6):
+            told = f"{other} is {said[other]:.6g}, {taken} {said[taken]:.6g} [SI units]: {taken} is taken"
+            stage.report.remark(stage.where(prim), told)
+    return said.get(taken, default)
+
+
+def _spring(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float]:
+    """Return stiffness and rest of a spring."""
+    stiffness, unit = _single_dof(stage, prim, dof, "stiffness"), Units.of(stage, dof.is_angular)
+    return stiffness, number(stage, prim, "mjc:springref", 0.0) * unit.position if stiffness else 0.0
+
+
+def _state(stage: Stage, prim: Any, dof: Dof) -> float:
+    """Return where the joint is said to stand at first."""
+    unit = Units.of(stage, dof.is_angular).position
+    return number(stage, prim, f"state:{dof.name}:physics:position", 0.0) * unit
+
+
+# --- joints that copy others, as Newton, PhysX and MuJoCo write them on a joint's prim ---
+#
+# Newton: q = coef0 + coef1 q_target, coef0 in degrees or stage units. PhysX: q + gearing q_target + offset = 0, the
+# offset in degrees. MuJoCo: q = coef0 + coef1 q_target in radians or metres, and higher powers, which are refused.
+
+
+class Copying(NamedTuple):
+    """Which joint, by path, a joint copies, and how."""
+
+    primary: str
+    multiplier: float
+    offset: float
+
+
+def read_mimic(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Copying | None:
+    """Return how a joint copies another; None for one that does not."""
+    applied = schemas(prim)
+    unit = Units.of(stage, bool(dofs) and dofs[0].is_angular).position
+    if "NewtonMimicAPI" in applied and flag(prim, "newton:mimicEnabled", True):
+        a, b = (number(stage, prim, f"newton:mimicCoef{k}", float(k)) for k in (0, 1))
+        return _copying(stage, prim, "newton:mimicJoint", b, a * unit)
+    if "MjcEqualityJointAPI" in applied:
+        a, b, *higher = (number(stage, prim, f"mjc:coef{k}", float(k == 1)) for k in range(5))
+        if any(higher):
+            stage.report.error(stage.where(prim), "mjc:coef2 to mjc:coef4: a mimic joint is linear; leave them out")
+        return _copying(stage, prim, "mjc:target", b, a)
+    for schema in applied:
+        name, _, axis = schema.partition(":")
+        if name == "PhysxMimicJointAPI":
+            start = f"physxMimicJoint:{axis}"
+            gear, offset = (number(stage, prim, f"{start}:{key}", 0.0) for key in ("gearing", "offset"))
+            return _copying(stage, prim, f"{start}:referenceJoint", -gear, -offset * unit)
+    return None
+
+
+def _copying(stage: Stage, prim: Any, name: str, multiplier: float, offset: float) -> Copying | None:
+    named = targets(prim, name)
+    if len(named) != 1:
+        stage.report.error(stage.where(prim), f"{name} names {len(named)} joints, expected one to copy")
+        return None
+    return Copying(str(named[0]), multiplier, offset)
+
+
+def copied(stage: Stage, prim: Any, joint: Joint, how: Copying, names: Mapping[str, tuple[str, Joint]]) -> Joint:
+    """Return a joint that copies another, which must be a hinge or a slide as it is itself.
+
+    Args:
+        stage: takes the faults.
+        prim: of the joint.
+        joint: what it is.
+        how: it copies.
+        names: name and kind of each joint that is read and copies none itself, by path.
+    """
+    if how.primary not in names:
+        told = f"copies {quoted(how.primary)}, which is no joint that is read and moves by itself"
+        stage.report.error(stage.where(prim), told + stage.report.nearest(how.primary, names))
+        return joint
+    name, primary = names[how.primary]
+    if not isinstance(joint, (Revolute, Prismatic)) or type(primary) is not type(joint):
+        told = f"is {type(joint).__name__} and copies {name!r}, which is {type(primary).__name__}"
+        stage.report.error(stage.where(prim), f"{told}; expected two hinges or two slides")
+        return joint
+    return Mimic(joint, name, how.multiplier, how.offset)
+
 
 DIRECTIONS = {"X": Vector3(1.0, 0.0, 0.0), "Y": Vector3(0.0, 1.0, 0.0), "Z": Vector3(0.0, 0.0, 1.0)}
 _KINDS_OF_DRIVES = ("angular", "linear", "transX", "transY", "transZ", "rotX", "rotY", "rotZ")

@@ -17,9 +17,7 @@ import numpy as np
 
 from cardan._algebra.errors import CardanError
 from cardan._algebra.spatial import Inertia, Matrix3, Scalar, Symmetric3, Vector3
-from cardan._reach.formats.usd.materials import physics_material
-from cardan._reach.formats.usd.meshes import mesh_inertia
-from cardan._reach.formats.usd.shapes import Solid
+from cardan._reach.formats.usd.shapes import Solid, mesh_inertia, physics_material
 from cardan._reach.formats.usd.stage import Posed, Stage
 from cardan._reach.formats.usd.values import authored, number, numbers_of, rotation, value, vector
 from cardan._robot.geometry.shapes import Mesh, Plane

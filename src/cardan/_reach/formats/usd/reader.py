@@ -6,7 +6,8 @@ Source: UsdPhysics, the rigid body physics schema of OpenUSD (openusd.org).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +15,128 @@ import numpy as np
 
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.report import At, Report
+from cardan._reach.formats.report import At, FilePlace, Report
 from cardan._reach.formats.source import Source
-from cardan._reach.formats.usd.articulations import chosen, floating, is_below, without_orphans
 from cardan._reach.formats.usd.groups import bits_of, filtered_pairs
-from cardan._reach.formats.usd.joints import UsdJoint, read_joint
-from cardan._reach.formats.usd.layers import brief
+from cardan._reach.formats.usd.joints import UsdJoint, copied, read_joint
 from cardan._reach.formats.usd.masses import body_inertia
-from cardan._reach.formats.usd.meshes import remember
-from cardan._reach.formats.usd.mimics import copied
-from cardan._reach.formats.usd.names import names_of
-from cardan._reach.formats.usd.scene import Scene, survey
 from cardan._reach.formats.usd.schema import remark_unread
 from cardan._reach.formats.usd.serial import with_chains
-from cardan._reach.formats.usd.shapes import read_solid, shapes_of
-from cardan._reach.formats.usd.stage import Stage, opened
-from cardan._reach.formats.usd.usd_package import pxr
-from cardan._reach.formats.usd.values import flag, number, vector
+from cardan._reach.formats.usd.shapes import read_solid, remember, shapes_of
+from cardan._reach.formats.usd.stage import Stage, ancestors, brief, opened, pxr
+from cardan._reach.formats.usd.values import Scene, flag, number, survey, vector
 from cardan._robot.description import Mechanism
+from cardan._robot.description.rooting import Forest
 from cardan._robot.joints import Fixed, FreeFlyer, Mimic
 from cardan._robot.model import WORLD
 from cardan._robot.records import EARTH_GRAVITY, Connection
+
+# --- what belongs together: articulations, joints that belong to none, and bodies that nothing holds to the world ---
+
+WORLD_PATH = ""
+
+
+def chosen(stage: Stage, scene: Scene, wanted: str | None) -> str | None:
+    """Return the path below which things are read ("" for all), or None where nothing is called so.
+
+    Args:
+        stage: where.
+        scene: what there is.
+        wanted: the path of a prim, or the name of the root of an articulation.
+    """
+    if wanted is None:
+        return ""
+    roots = [str(root.GetPath()) for root in scene.roots]
+    path = wanted.rstrip("/") if wanted.startswith("/") else next((r for r in roots if r.endswith("/" + wanted)), "")
+    if path and any(is_below(body, path) for body in scene.bodies):
+        return path
+    shown = ", ".join(roots[:6]) or "none"
+    told = f"model={wanted!r} is no prim with rigid bodies below it; roots of articulations: {shown}"
+    stage.report.error(0, told)
+    return None
+
+
+def is_below(path: str, root: str) -> bool:
+    """Return whether a path is another one or below it."""
+    return not root or path == root or path.startswith(root + "/")
+
+
+def without_orphans(stage: Stage, scene: Scene, joints: Sequence[UsdJoint]) -> list[UsdJoint]:
+    """Return the joints that stay, in the order that closes loops by those that are excluded from articulations.
+
+    An articulation is all that joints connect with a body or a joint at or below its root, not through the world. A
+    joint of none is an orphan, about which the option `orphans` decides.
+    """
+    orphans, report = _orphans(scene, joints), stage.report
+    what = stage.options.orphans
+    notes = {
+        "error": (report.error, ""),
+        "warn": (report.warn, "; it is kept (orphans='keep' or 'drop' decides)"),
+        "drop": (report.remark, "; it is left out, as orphans='drop' says"),
+    }
+    told = "belongs to no articulation: there is no PhysicsArticulationRootAPI on what it connects or above"
+    for joint in orphans if what in notes else ():
+        note, ending = notes[what]
+        note(stage.where(joint.prim), f"the joint {told}{ending}")
+    left = {joint.path for joint in orphans} if what == "drop" else set()
+    kept = [joint for joint in joints if joint.path not in left]
+    return sorted(kept, key=lambda joint: joint.is_excluded)
+
+
+def _orphans(scene: Scene, joints: Sequence[UsdJoint]) -> list[UsdJoint]:
+    members = [joint for joint in joints if not joint.is_excluded]
+    parts = Forest(scene.bodies)
+    for joint in members:
+        if all(joint.bodies):
+            parts.join(*joint.bodies)
+    roots = {str(root.GetPath()) for root in scene.roots}
+    rooted = {parts.find(body) for body in scene.bodies if _has_root(body, roots)}
+    rooted |= {parts.find(body) for j in members if _has_root(j.path, roots) for body in j.bodies if body}
+    return [joint for joint in members if not any(parts.find(body) in rooted for body in joint.bodies if body)]
+
+
+def _has_root(path: str, roots: set[str]) -> bool:
+    return not roots.isdisjoint((path, *ancestors(path)))
+
+
+def floating(bodies: Iterable[str], joints: Sequence[UsdJoint], roots: Mapping[str, object]) -> list[str]:
+    """Return for each part that nothing holds to the world the body it shall be moved by.
+
+    It is the root of an articulation, or else the first body that is no joint's second.
+    """
+    bodies = list(bodies)
+    parts = Forest([WORLD_PATH, *bodies])
+    for joint in joints:
+        parts.join(*joint.bodies)
+    second = {joint.bodies[1] for joint in joints if joint.bodies[0]}
+    ranks: dict[str, tuple[int, str]] = {}
+    for body in bodies:
+        part = parts.find(body)
+        if part != parts.find(WORLD_PATH):
+            rank = 0 if body in roots else 1 if body not in second else 2
+            if part not in ranks or rank < ranks[part][0]:
+                ranks[part] = rank, body
+    return [body for _, body in ranks.values()]
+
+
+# --- names of bodies, joints and frames: those of their prims, or whole paths where several prims have one name ---
+
+
+def names_of(report: Report, kind: str, paths: Iterable[str]) -> dict[str, str]:
+    """Return a name for each path; those that clash are remarked on once."""
+    paths = list(paths)
+    count = Counter(_last(path) for path in paths)
+    clashing = [path for path in paths if count[_last(path)] > 1 or _last(path) == WORLD]
+    if clashing:
+        told = f"{len(clashing)} {kind} have names that others have, too; they are called by their paths, as this one"
+        report.remark(FilePlace(where=clashing[0]), told)
+    whole = set(clashing)
+    return {path: path if path in whole else _last(path) for path in paths}
+
+
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]
+
 
 OPEN = 1e-4
 """How far a joint may be from what the bodies' poses say and still be met by them, relative: they are often float32."""

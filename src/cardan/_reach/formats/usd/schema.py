@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cardan._reach.formats.report import FilePlace, Report
-from cardan._reach.formats.usd.scene import GEOMETRIES, JOINTS, Scene
+from cardan._reach.formats.usd.values import GEOMETRIES, JOINTS, Scene
 from cardan._reach.formats.vocabulary import verdicts
 
 _SOLVER = "remark: a parameter of a solver"

@@ -17,8 +17,7 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Vector3
-from cardan._reach.formats.usd.dofs import Properties
-from cardan._reach.formats.usd.joints import UsdJoint
+from cardan._reach.formats.usd.joints import Properties, UsdJoint
 from cardan._reach.formats.usd.stage import Stage
 from cardan._robot.joints import D6, Composite, Joint, Limits, Prismatic, Revolute
 from cardan._robot.records import Drive, Spring

@@ -6,19 +6,105 @@ across its axis counts with the larger factor, as in UsdPhysics; only a sphere b
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cardan._algebra.spatial import SE3, Matrix3
-from cardan._reach.formats.usd.materials import colour, physics_material
-from cardan._reach.formats.usd.scene import Scene, schemas
-from cardan._reach.formats.usd.stage import Posed, Stage
-from cardan._reach.formats.usd.usd_package import pxr
-from cardan._reach.formats.usd.values import flag, non_negative, token
+import numpy as np
+
+from cardan._algebra.errors import ParameterError
+from cardan._algebra.spatial import SE3, Inertia, Matrix3
+from cardan._reach.formats.reading import Options
+from cardan._reach.formats.report import Report
+from cardan._reach.formats.source import Source
+from cardan._reach.formats.usd.stage import Posed, Stage, opened, pxr
+from cardan._reach.formats.usd.values import (
+    Scene,
+    array,
+    authored,
+    flag,
+    non_negative,
+    number,
+    numbers_of,
+    schemas,
+    targets,
+    token,
+    value,
+)
+from cardan._robot.geometry.mesh import integrals_of_triangles
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
+from cardan._robot.records import Material
+
+# --- materials bound to geometries: what contact feels, and colours ---
+#
+# A binding for physics (`material:binding:physics`) goes before one for all purposes, one at the prim before one above.
+
+Colour = tuple[float, float, float, float] | None
+
+
+def physics_material(stage: Stage, prim: Any) -> tuple[Material | None, float | None]:
+    """Return the surface of a geometry and the density of its matter [kg/m^3]; None for what is not said."""
+    bound = _bound(prim, "material:binding:physics") or _bound(prim, "material:binding")
+    if bound is None or "PhysicsMaterialAPI" not in schemas(bound):
+        return None, None
+    static, dynamic = (non_negative(stage, bound, f"physics:{k}Friction", 0.0) for k in ("static", "dynamic"))
+    if authored(bound, "physics:staticFriction") and static != dynamic:
+        told = f"physics:staticFriction is {static:g}; cardan has one coefficient, the dynamic one, {dynamic:g}"
+        stage.report.remark(stage.where(bound), told)
+    restitution = non_negative(stage, bound, "physics:restitution", 0.0)
+    if restitution > 1.0:
+        stage.report.error(stage.where(bound), f"physics:restitution is {restitution:g}, expected a number in [0, 1]")
+        restitution = 1.0
+    density = number(stage, bound, "physics:density", 0.0) * stage.mass / stage.length**3
+    return Material(friction=dynamic, restitution=restitution), density if density > 0.0 else None
+
+
+def _bound(prim: Any, name: str) -> Any | None:
+    """Return the material the nearest prim, from this one upwards, is bound to."""
+    while prim and not prim.IsPseudoRoot():
+        paths = targets(prim, name)
+        if paths:
+            material = prim.GetStage().GetPrimAtPath(paths[0])
+            return material if material else None
+        prim = prim.GetParent()
+    return None
+
+
+def colour(prim: Any) -> tuple[Colour, str]:
+    """Return the colour of a geometry, and the name of the material it looks like."""
+    bound = _bound(prim, "material:binding")
+    name = bound.GetName() if bound is not None else ""
+    shown = _first(prim, "primvars:displayColor")
+    if not shown and bound is not None:
+        return _of_shader(bound), name
+    return _rgba(shown, _first(prim, "primvars:displayOpacity")), name
+
+
+def _first(prim: Any, name: str) -> list[float]:
+    """Return the numbers of the first entry of a primvar."""
+    found = value(prim, name)
+    return numbers_of(found[0]) if hasattr(found, "__getitem__") and len(found) else []
+
+
+def _of_shader(material: Any) -> Colour:
+    for shader in material.GetChildren():
+        diffuse = numbers_of(value(shader, "inputs:diffuseColor"))
+        if diffuse:
+            return _rgba(diffuse, numbers_of(value(shader, "inputs:opacity")))
+    return None
+
+
+def _rgba(rgb: list[float], opacity: list[float]) -> Colour:
+    """Return a colour within what can be shown; None for what is none. What is opaque need not say so."""
+    numbers = [*rgb, *(opacity or [1.0])]
+    if len(rgb) != 3 or len(numbers) != 4 or any(map(math.isnan, numbers)):
+        return None
+    r, g, b, a = (min(max(e, 0.0), 1.0) for e in numbers)
+    return r, g, b, a
+
 
 AXES = ("X", "Y", "Z")
 _TURNS = {  # cyclic: the axis z of cardan's shapes goes where the axis of USD's is
@@ -137,3 +223,100 @@ _GEOMETRIES: dict[str, Callable[[Stage, Any, Posed], Made]] = {
     "Mesh": _mesh,
     "Plane": lambda stage, prim, _: (Plane(), _TURNS[token(stage, prim, "axis", ("Z", "X", "Y"))]),
 }
+
+
+# --- meshes of USD: their triangles, and the inertia of what they enclose ---
+
+_asked: dict[str, Options] = {}
+"""With which options files of USD were read: what these allow, a later question for a mesh of theirs may open, too."""
+_HULLS = ("convexHull", "boundingCube", "boundingSphere", "convexDecomposition")
+
+
+def triangles_of(points: np.ndarray, counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """Return the corners of triangles, shape (n, 3), fanned out of polygons.
+
+    Args:
+        points: (m, 3).
+        counts: of corners of each polygon.
+        corners: of all polygons, one after the other: which point.
+
+    Raises:
+        ParameterError: if they do not fit together.
+    """
+    if len(corners) != counts.sum() or (counts < 3).any():
+        expected = "the sum of faceVertexCounts, each at least 3"
+        raise ParameterError("faceVertexIndices", got=f"{len(corners)} of them", expected=expected)
+    if len(corners) and not (corners.min() >= 0 and corners.max() < len(points)):
+        raise ParameterError("faceVertexIndices", got="one that is no point", expected=f"0 to {len(points) - 1}")
+    fans = counts - 2
+    starts = np.repeat(np.cumsum(counts) - counts, fans)
+    steps = np.arange(fans.sum()) - np.repeat(np.cumsum(fans) - fans, fans)
+    return np.stack([corners[starts], corners[starts + steps + 1], corners[starts + steps + 2]], axis=1)
+
+
+def surface(prim: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return points, shape (m, 3), in the mesh's own units, and triangles, shape (n, 3), of a mesh.
+
+    Raises:
+        ParameterError: if they are not what a mesh needs.
+    """
+    points = array(prim, "points", 3)
+    counts, corners = (array(prim, f"faceVertex{k}") for k in ("Counts", "Indices"))
+    if points is None or counts is None or corners is None or not len(counts):
+        expected = "finite points, faceVertexCounts and faceVertexIndices"
+        raise ParameterError("mesh", got="no surface", expected=expected)
+    return points, triangles_of(points, counts.astype(int), corners.astype(int))
+
+
+def is_closed(triangles: np.ndarray) -> bool:
+    """Return whether each edge is met twice, once in each direction."""
+    edges = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
+    count = int(triangles.max()) + 1
+    there, back = edges[:, 0] * count + edges[:, 1], edges[:, 1] * count + edges[:, 0]
+    return np.array_equal(np.sort(there), np.sort(back)) and len(np.unique(there)) == len(there)
+
+
+def mesh_inertia(stage: Stage, prim: Any, scale: Sequence[float]) -> Inertia:
+    """Return the inertia at density 1 of what a mesh encloses, in its axes [m].
+
+    Raises:
+        ParameterError: if it is no mesh, is not closed, or encloses nothing.
+    """
+    points, triangles = surface(prim)
+    welded, first = np.unique(points, axis=0, return_inverse=True)  # seams have their points twice
+    triangles = first.reshape(-1)[triangles]
+    triangles = triangles[(triangles != np.roll(triangles, 1, axis=1)).all(axis=1)]
+    if not len(triangles) or not is_closed(triangles):
+        raise ParameterError("mesh", got="a surface that leaves the inside open", expected="a closed one, or a mass")
+    hull = str(value(prim, "physics:approximation"))
+    if hull in _HULLS:
+        told = f"physics:approximation is {hull!r}; its mass is computed from the mesh itself"
+        stage.report.remark(stage.where(prim), told)
+    return integrals_of_triangles(welded[triangles] * np.array(scale), f"mesh {prim.GetPath()}")
+
+
+def remember(source: Source, options: Options) -> None:
+    """Remember what was allowed for a file, if there is more than what any may read."""
+    if source.folder is not None and options.package_dirs:
+        _asked[str(Path(source.name).resolve())] = options
+
+
+def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return points and triangles of a mesh of a file of USD, in its own units.
+
+    Args:
+        uri: what the mesh is called: behind `#` comes the path of its prim.
+        file: the file.
+
+    Raises:
+        MissingExtraError: without the extra `usd`.
+        ParameterError: if there is no such mesh.
+        DescriptionError: if the file cannot be read.
+    """
+    path, report = uri.partition("#")[2], Report(file)
+    with opened(Source.of(file), _asked.get(str(Path(file).resolve()), Options()), report) as stage:
+        report.stop()
+        prim = stage.usd.GetPrimAtPath(path) if stage is not None and path.startswith("/") else None
+        if not prim or prim.GetTypeName() != "Mesh":
+            raise ParameterError(f"mesh {uri!r}", got=f"no Mesh at {path!r}", expected=f"the path of one in {file}")
+        return surface(prim)
