@@ -12,6 +12,7 @@ from cardan._algebra.arrays import symbolic
 from cardan._algebra.errors import TraceError
 from cardan._compiler.program.expr import Graph
 from cardan._compiler.program.instructions import Instructions
+from cardan._compiler.program.located import count_lines, new_graph
 from cardan._compiler.program.no_number import of_libraries
 from cardan._compiler.program.passes import PASSES
 from cardan._compiler.program.program import Array, Program, places_of
@@ -31,7 +32,7 @@ def trace(
     Raises:
         TraceError: if the function branches on a symbol or returns something that is not a scalar.
     """
-    graph = Graph(regions=regions)
+    graph = new_graph(regions=regions)
     entries, places = graph.symbols(inputs), places_of(inputs)
     symbols = [symbolic(entries[place], a.shape) for a, place in zip(inputs, places, strict=True)]
     try:
@@ -46,6 +47,7 @@ def trace(
         array = np.asarray(value)
         outputs.append(Array(key, array.shape))
         numbers += [_result(graph, name, key, entry) for entry in array.ravel().tolist()]
+    count_lines(graph, numbers)
     return _program(name, graph, inputs, outputs, numbers)
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.errors import ParameterError, RecompilationWarning, StaleProgramError, levels_inside
 from cardan._compiler.program import Program
+from cardan._compiler.program.located import counting_lines, table_of_lines
 from cardan._compiler.program.ops import Op
 from cardan._compiler.runtime import reading
 from cardan._compiler.runtime.threads import checked_count
@@ -360,11 +361,24 @@ class Function(Generic[P, R]):
         """Return the program for a model: printable, countable. Optional array arguments are left out."""
         return self._plain(model, options).program
 
-    def explain(self, model: Model, **options: Any) -> str:
-        """Return what the program for a model is made of and what became of it, as text."""
+    def explain(self, model: Model, *, by_line: bool = False, **options: Any) -> str:
+        """Return what the program for a model is made of and what became of it, as text.
+
+        Args:
+            model: the robot.
+            options: values of the options.
+            by_line: whether the operations are listed by the line of source that wrote them, before the passes. The
+                function is traced again for that. Operations of a derivative have no line: they are made from another
+                program's.
+        """
         compiled = self._plain(model, options)
         title = f"{self.name}{gufunc_signature(compiled.inputs, compiled.outputs)} for {model.name}"
-        return explanation(title, compiled, self.interface.units)
+        text = explanation(title, compiled, self.interface.units)
+        if not by_line:
+            return text
+        with counting_lines() as counter:
+            self.made_from.traced(model, *self.interface.required(model, options))
+        return "\n  ".join([text, "operations by line, as traced:", *table_of_lines(counter)])
 
     def source(self, model: Model, form: str = "ir", **options: Any) -> str:
         """Return the program for a model as text.
