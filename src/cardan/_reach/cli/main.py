@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import signal
 import sys
@@ -55,8 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _add_registered(subparsers, given)
     args = parser.parse_args(argv)
     for stream in (sys.stdout, sys.stderr):  # a name may hold what the terminal's encoding does not
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # pyright: ignore[reportAttributeAccessIssue]
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     if args.command is None:
         parser.print_help()
         return 0

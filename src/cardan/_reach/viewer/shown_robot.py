@@ -113,7 +113,7 @@ class ShownRobot:
             q: configurations [rad, m], shape (nq,), or (worlds, nq), a row for each world; or the state of a world.
 
         Raises:
-            ShapeError, DTypeError, NotFiniteError, ConfigurationError: if that is none.
+            ShapeError, DTypeError, NotFiniteError, ConfigurationError: if that is no configuration.
         """
         self.rows = checked_rows(f"viewer: robot {self.name!r}", self.model, q, len(self.rows))
         self.served.mailbox.post(("draw", self.name), self.draw)

@@ -154,7 +154,7 @@ class Viewer:
             name: its name; not needed where there is one.
 
         Raises:
-            UnknownNameError: for a name that is none, or None where there are several.
+            UnknownNameError: for an unknown name, or None if there are several robots.
         """
         if name is None and len(self._robots) == 1:
             return next(iter(self._robots.values()))
@@ -474,5 +474,7 @@ def model_of(thing: Any) -> Model:
         raise DTypeError("show", "things", got=type(thing).__name__, expected=expected, hint=hint)
     if model.inputs:
         hint = "Show the model it was made of."
-        raise ParameterError("model to show", got=f"inputs {sorted(model.inputs)}", expected="none", hint=hint)
+        raise ParameterError(
+            "model to show", got=f"inputs {sorted(model.inputs)}", expected="a model without inputs", hint=hint
+        )
     return model
