@@ -9,13 +9,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import MissingExtraError
-from cardan._dynamics.functions import (
-    forward_dynamics,
-    inverse_dynamics,
-    kinetic_energy,
-    mass_matrix,
-    potential_energy,
-)
+from cardan._dynamics.functions import forward_dynamics, inverse_dynamics, kinetic_energy, mass_matrix, potential_energy
 from cardan._reach.cli.options import table
 from cardan._reach.formats import load
 from cardan._reach.pictures import plot
