@@ -1,7 +1,7 @@
 """Robots in a browser: `cardan.show`.
 
 The scene, its page and its widgets are viser's; here is what a robot needs of them. All that is shown is changed by one
-thread (`mailbox.py`): what a program or a browser asks for is noted, and the newest of it is done.
+thread (`served_scene.py`): of what a program or a browser asks for the newest is done.
 """
 
 from __future__ import annotations
