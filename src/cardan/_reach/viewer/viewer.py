@@ -473,8 +473,6 @@ def model_of(thing: Any) -> Model:
         expected = "a Model, a Mechanism or a World, or several of them"
         raise DTypeError("show", "things", got=type(thing).__name__, expected=expected, hint=hint)
     if model.inputs:
-        hint = "Show the model it was made of."
-        raise ParameterError(
-            "model to show", got=f"inputs {sorted(model.inputs)}", expected="a model without inputs", hint=hint
-        )
+        got, hint = f"inputs {sorted(model.inputs)}", "Show the model it was made of."
+        raise ParameterError("model to show", got=got, expected="a model without inputs", hint=hint)
     return model
