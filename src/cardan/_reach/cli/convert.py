@@ -30,9 +30,8 @@ def fill(parser: argparse.ArgumentParser) -> None:
     parser.epilog = f"Written: {endings}."
     add(parser, "file", metavar="IN")
     parser.add_argument("output", metavar="OUT", help="file to write; its ending says the format")
-    parser.add_argument(
-        "--check", action="store_true", help="read what was written and compare; exit status 1 for a loss not stated"
-    )
+    help = "read what was written and compare; exit status 1 for a loss not stated"
+    parser.add_argument("--check", action="store_true", help=help)
     add(parser, *READING, "--continuous", "--lock", "--overwrite")
 
 

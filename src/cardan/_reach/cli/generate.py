@@ -62,9 +62,8 @@ def _model(args: argparse.Namespace, functions: dict[str, One]) -> Model:
             raise ParameterError("command line", got=got, expected="--step SOLVER with it")
         return load_robot(args)
     if args.root != "world":
-        raise ParameterError(
-            "--root", got=args.root, expected="no --root with --step: a world holds its robots by --base"
-        )
+        expected = "no --root with --step: a world holds its robots by --base"
+        raise ParameterError("--root", got=args.root, expected=expected)
     if "step" in functions:
         raise DuplicateNameError("function", "step", "--function beside --step")
     args.dt = DT if args.dt is None else args.dt

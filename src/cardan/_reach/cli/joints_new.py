@@ -147,6 +147,5 @@ def _check(name: str, class_name: str, place: Path, test: Path) -> None:
         raise ParameterError("-o FILE", got=str(place), expected="a file a module can be imported from, such as cam.py")
     for file in (place, test):
         if file.exists():
-            raise ParameterError(
-                "file to write", got=str(file), expected="one that does not exist: nothing is replaced"
-            )
+            expected = "one that does not exist: nothing is replaced"
+            raise ParameterError("file to write", got=str(file), expected=expected)

@@ -107,9 +107,8 @@ def draw_certificate(joint: Joint, certificate: Certificate, file: str) -> None:
     figure = pyplot_module().figure(figsize=(15.0, 9.0), layout="constrained")
     left, right = figure.subfigures(1, 2, width_ratios=(1.15, 1.0))
     for j in range(count):
-        _frames(
-            left.add_subplot(math.ceil(count / columns), columns, j + 1, projection="3d"), joint, j, certificate.limits
-        )
+        panel = left.add_subplot(math.ceil(count / columns), columns, j + 1, projection="3d")
+        _frames(panel, joint, j, certificate.limits)
     left.suptitle("the child frame along each velocity, from light to dark (x red, y green, z blue)", fontsize=10)
     _errors(right.add_subplot(), certificate)
     colour = COLOURS["passed" if certificate.passed else "failed"]

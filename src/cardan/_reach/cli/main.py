@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import signal
 import sys
@@ -52,11 +53,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if name == given:
             _fill(command, importlib.import_module(f"cardan._reach.cli.{name}"))
     if given not in COMMANDS:  # looking for entry points takes 20 ms, and importing other packages may fail
-        _add_registered(subparsers, given)
+        _add_registered(parser, subparsers, given)
     args = parser.parse_args(argv)
     for stream in (sys.stdout, sys.stderr):  # a name may hold what the terminal's encoding does not
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")  # pyright: ignore[reportAttributeAccessIssue]
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     if args.command is None:
         parser.print_help()
         return 0
@@ -68,16 +69,17 @@ def _fill(parser: argparse.ArgumentParser, command: Any) -> None:
     command.fill(parser)
 
 
-def _add_registered(subparsers: Any, given: str | None) -> None:
-    """Add the commands of other packages, or the given one alone; if one cannot be imported, its help says so."""
+def _add_registered(parser: argparse.ArgumentParser, subparsers: Any, given: str | None) -> None:
+    """Add the commands of other packages, or the given one alone; if one cannot be imported, it is said and why."""
     entries = {name: entry for name, entry in registered(GROUP).items() if name not in COMMANDS}
     for name, entry in {given: entries[given]}.items() if given in entries else entries.items():
         try:
             command = entry.load()
         except Exception as error:  # another package's code may raise anything
+            problem = f"cannot be imported from {entry.value}: {type(error).__name__}: {error}"
             if name == given:
-                raise
-            subparsers.add_parser(name, help=f"cannot be imported from {entry.value}: {error}".replace("%", "%%"))
+                parser.error(f"{name} {problem}")
+            subparsers.add_parser(name, help=problem.replace("%", "%%"))
             continue
         help = (command.__doc__ or "").strip().split("\n")[0].replace("%", "%%")
         _fill(subparsers.add_parser(name, help=help, description=help), command)

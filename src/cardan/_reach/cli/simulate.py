@@ -119,9 +119,8 @@ def solver_of(args: argparse.Namespace) -> Solver:
     for name in options:
         if name not in inspect.signature(chosen).parameters:
             expected = f"another solver than {args.solver}, which has no such choice"
-            raise ParameterError(
-                "command line", got="--no-limits" if name == "limits" else f"--{name}", expected=expected
-            )
+            got = "--no-limits" if name == "limits" else f"--{name}"
+            raise ParameterError("command line", got=got, expected=expected)
     return chosen(world_of(args), args.dt, **options)
 
 

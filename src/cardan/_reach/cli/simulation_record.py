@@ -14,6 +14,8 @@ from cardan._reach.pictures.axes import pyplot_module
 
 
 class Recorded(NamedTuple):
+    """What a simulation found: T records of W worlds."""
+
     time: np.ndarray  # [s], (T, W)
     q: np.ndarray  # configurations, (T, W, nq)
     v: np.ndarray  # velocities, (T, W, nv)

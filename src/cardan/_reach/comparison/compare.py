@@ -131,9 +131,8 @@ class _Comparing:
             self._add("structure", body, "hangs on another body", mine.above, theirs.above)
             return
         if not (mine.is_single and theirs.is_single):
-            self.notes.append(
-                f"the joints between {mine.above!r} and {body!r} are not compared: their bodies are missing"
-            )
+            between = f"the joints between {mine.above!r} and {body!r}"
+            self.notes.append(f"{between} are not compared: their bodies are missing")
             return
         if (is_fixed(mine.moving), is_fixed(theirs.moving)) in ((True, False), (False, True)):
             names = [type(chain.moving.joint).__name__ for chain in (mine, theirs)]
@@ -161,9 +160,8 @@ class _Comparing:
                 self._loop(c, d)
 
     def _loop(self, c: Connection, d: Connection) -> None:
-        motion = compare_placing(
-            JointChain(c.parent, (c,)), JointChain(d.parent, (d,)), self.offsets[c.parent], self.tolerance
-        )
+        mine, theirs = JointChain(c.parent, (c,)), JointChain(d.parent, (d,))
+        motion = compare_placing(mine, theirs, self.offsets[c.parent], self.tolerance)
         self.notes += [motion.note] if motion.note else []
         if motion.difference is not None:
             self.found.append(motion.difference)
@@ -241,9 +239,8 @@ class _Comparing:
             if name != body and abs(lost - gained) <= causes.FITS * abs(gained):
                 verb = ("came from", "went to")[gained < 0.0] if other else "is that of"
                 return f"{abs(gained):.6g} kg {verb} {name!r}"
-        return causes.factor(float(a.mass), float(b.mass)) or (
-            "b has none" if not b.mass else "a has none" * (not a.mass)
-        )
+        absent = "b has none" if not b.mass else "a has none" * (not a.mass)
+        return causes.factor(float(a.mass), float(b.mass)) or absent
 
     def _lumped(self, d: Difference) -> Difference:
         """Return a difference of structure; of a body that was made one with another it is told so."""

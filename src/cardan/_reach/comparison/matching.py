@@ -185,9 +185,8 @@ def compare_structure(a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, st
     found += [_missing(name, b, "a") for name in order(b) if name not in pairs.values()]
     for name, other in pairs.items():
         if name != other:
-            found.append(
-                Difference("structure", name, "is called otherwise", name, other, "same place, joint and mass")
-            )
+            cause = "same place, joint and mass"
+            found.append(Difference("structure", name, "is called otherwise", name, other, cause))
         mine, theirs = a.tree.get(name), b.tree.get(other)
         if mine is not None and theirs is not None and mine.name != theirs.name and not is_fixed(mine):
             found.append(Difference("structure", mine.name, "this joint is called otherwise", mine.name, theirs.name))

@@ -2,7 +2,7 @@
 
 If X_A(q) and X_B(q) lead from the parent to the child in the two robots, and T is where the frame of B's body is in
 that of A's, T_child = X_A(q)^-1 T_parent X_B(q) must be the same at all q. If it is the identity, all is equal; if it
-is another, the frame was moved, or the body was. If it is none, the joint is another, and what kind of other is tried.
+is another, the frame was moved, or the body was. If it changes with q, the joint is another, and which one is tried.
 """
 
 from __future__ import annotations

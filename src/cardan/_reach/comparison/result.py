@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 # Of differences: bodies and joints that are missing; how a joint moves; where the frame of a body is; mass, centre and
@@ -64,7 +64,7 @@ class Comparison:
     b: str
     differences: tuple[Difference, ...]
     notes: tuple[str, ...] = ()
-    errors: Mapping[str, float] = ()  # pyright: ignore[reportAssignmentType]
+    errors: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def equal(self) -> bool:

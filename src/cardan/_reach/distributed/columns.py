@@ -45,9 +45,8 @@ def columns_of(where: str, data: Any) -> dict[str, Column]:
     if isinstance(data, Mapping):
         nameless = [name for name in data if not isinstance(name, str)]
         if nameless:
-            raise DTypeError(
-                where, "data", got=f"a mapping with the key {nameless[0]!r}", expected="names of arguments"
-            )
+            got = f"a mapping with the key {nameless[0]!r}"
+            raise DTypeError(where, "data", got=got, expected="names of arguments")
         return {name: _column(where, name, value) for name, value in data.items()}
     if not isinstance(data, (str, Path)):
         expected = "a mapping from names of arguments to arrays, or a path"
@@ -130,12 +129,8 @@ def _archived(path: str) -> dict[str, Column]:
 @lru_cache(maxsize=4)
 def _group(file: str, number: int, name: str, core: tuple[int, ...], stamp: int) -> np.ndarray:
     """Return a column of a group of rows; chunks shorter than one find it again, unless the file's stamp is new."""
-    column = (
-        package("pyarrow.parquet", "Parquet", "parquet")
-        .ParquetFile(file)
-        .read_row_group(number, columns=[name])[name]
-        .combine_chunks()
-    )
+    groups = package("pyarrow.parquet", "Parquet", "parquet").ParquetFile(file)
+    column = groups.read_row_group(number, columns=[name])[name].combine_chunks()
     for size in core:
         _check_whole(file, name, column)
         _check_lengths(file, name, column, size)

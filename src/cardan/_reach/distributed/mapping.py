@@ -68,7 +68,7 @@ def map(
         ChunkError: naming rows whose worker died too often, or that failed; its cause is the error.
         ShapeError, DTypeError, TypeError: for columns that do not fit the function or each other.
         ParameterError: for what is at `out` already, a name without a format, a function that cannot be pickled.
-        UnknownNameError: for an engine that is none.
+        UnknownNameError: for an unknown engine.
         MissingExtraError: for an engine or format whose package is not installed.
         OSError: for files that cannot be read or written.
 
@@ -92,7 +92,7 @@ def map(
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """How chunks are computed: as `map` was told."""
+    """How chunks are computed: the options of `map`."""
 
     engine: str
     workers: int | None
@@ -130,8 +130,8 @@ class Mapped:
         with closing(engine), _bar(self.progress, rows, len(done) * self.chunk) as advance:
             if not engine.shares_memory:
                 task.warm(self.chunk)
-            said = job if engine.shares_memory else job.pickled()
-            submit = lambda c: engine.submit(run, said, c, {n: column.rows(*c) for n, column in task.sent.items()})  # noqa: E731
+            sent = job if engine.shares_memory else job.pickled()
+            submit = lambda c: engine.submit(run, sent, c, {n: column.rows(*c) for n, column in task.sent.items()})  # noqa: E731
             schedule = Schedule(job.function.name, engine, submit, self.retries)
             for finished, results in schedule.results(itertools.chain([begun], chunks)):
                 take(finished, results)
@@ -140,7 +140,7 @@ class Mapped:
 
 @contextmanager
 def _bar(shown: bool, rows: int, done: int) -> Iterator[Callable[[int], Any]]:
-    """Give what is told of rows that are finished: a bar of tqdm's, or nothing."""
+    """Give what is called with the number of finished rows: a bar of tqdm's moves on, or nothing happens."""
     if not shown:
         yield lambda count: None
         return

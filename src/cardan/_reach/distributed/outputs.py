@@ -67,7 +67,7 @@ class Arrays(Files):
     """A folder of `.npy` files, one for each result."""
 
     def create(self, place: Path, table: Table, chunk: int) -> None:
-        """Make files of their final length; a disk that has no room for them is told now, where that can be asked."""
+        """Make files of their final length; a disk without room for them is an error now, if the system can say so."""
         for name, shape in zip(table.names, table.shapes, strict=True):
             with open(place / f"{name}.npy", "wb") as stream:
                 length = _write_header(stream, shape, table.dtype)

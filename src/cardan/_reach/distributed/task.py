@@ -59,10 +59,8 @@ class Job:
             raise
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             hint = "engine='threads' needs no pickling."
-            expected = "a function, options and data that can be pickled"
-            raise ParameterError(
-                f"{self.function.name}, mapped", got=str(error), expected=expected, hint=hint
-            ) from None
+            name, expected = f"{self.function.name}, mapped", "a function, options and data that can be pickled"
+            raise ParameterError(name, got=str(error), expected=expected, hint=hint) from None
 
 
 def run(job: Job | bytes, chunk: Chunk, sent: Mapping[str, np.ndarray]) -> list[np.ndarray] | None:
@@ -103,9 +101,8 @@ class MapTask:
             columns = {name: column for name, column in columns.items() if name in known}
         twice = sorted(columns.keys() & options.keys())
         if twice:
-            raise ParameterError(
-                f"{function.name}: data", got=twice, expected="names that are not given as options, too"
-            )
+            expected = "names that are not given as options, too"
+            raise ParameterError(f"{function.name}: data", got=twice, expected=expected)
         return cls._divided(function, model, columns, options)
 
     @classmethod

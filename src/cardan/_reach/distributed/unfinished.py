@@ -1,7 +1,7 @@
 """Results that are being written: under another name until they are whole, with a list of what is done.
 
 Beside `out` stands a folder `out.unfinished`: `work.json` says what is computed, `done` has a line for each chunk whose
-results are on the disk, `results` holds them. The same call goes on from there; another one is told what lies there.
+results are on the disk, `results` holds them. The same call goes on from there; another one gets an error.
 """
 
 from __future__ import annotations
@@ -45,20 +45,18 @@ class Unfinished:
         if os.path.lexists(self.out) and not overwrite:
             hint = "overwrite=True replaces it once the new results are whole."
             raise ParameterError(f"{where}: out", got=str(self.out), expected="a name that is free", hint=hint)
+        problem, expected, end = "", "", ""
         if self._is_same():
-            done, damage = self._done()
-            if not damage:
+            done, problem = self._done()
+            if not problem:
                 return done
-            if not overwrite:
-                hint = f"Remove {str(self.folder)!r}, or pass overwrite=True, to begin anew."
-                expected = "unfinished results as they were left"
-                raise ParameterError(f"{where}: out", got=damage, expected=expected, hint=hint)
-            self._create()
-            return set()
-        if self.folder.exists() and not overwrite:
-            hint = f"Remove {str(self.folder)!r}, or pass overwrite=True; the same call as before would go on with it."
+            expected, end = "unfinished results as they were left", ", to begin anew."
+        elif self.folder.exists():
             expected = "no unfinished results of another function, robot, data or chunk"
-            raise ParameterError(f"{where}: out", got=str(self.folder), expected=expected, hint=hint)
+            problem, end = str(self.folder), "; the same call as before would go on with it."
+        if problem and not overwrite:
+            hint = f"Remove {str(self.folder)!r}, or pass overwrite=True{end}"
+            raise ParameterError(f"{where}: out", got=problem, expected=expected, hint=hint)
         self._create()
         return set()
 

@@ -85,7 +85,7 @@ def _several(where: str, name: str, given: Any) -> tuple[Any, ...]:
 
 # --- degrees of freedom ---
 
-ROUNDING = 1e-9  # an angular part of a motion that is none
+ROUNDING = 1e-9  # below this, the angular part of a motion is rounding
 
 
 class Freedom(NamedTuple):

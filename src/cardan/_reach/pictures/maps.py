@@ -223,6 +223,6 @@ def _two_freedoms(model: Model, joints: Any) -> list[Freedom]:
 
 
 def _range(model: Model, freedom: Freedom) -> tuple[np.ndarray, np.ndarray]:
-    """Return the limits of a coordinate; a turn, or a metre to both sides, where there are none."""
+    """Return the limits of a coordinate; a turn, or a metre to both sides, if it has none."""
     k = freedom.place
     return finite_range(model.lower[k], model.upper[k], np.pi if freedom.unit == "rad" else 1.0)

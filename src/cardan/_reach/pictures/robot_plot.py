@@ -9,13 +9,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.checked_numbers import whole
-from cardan._reach.pictures.arguments import (
-    checked_frames,
-    checked_model,
-    checked_motion,
-    checked_roles,
-    checked_rows,
-)
+from cardan._reach.pictures.arguments import checked_frames, checked_model, checked_motion, checked_roles, checked_rows
 from cardan._reach.pictures.axes import axes_in_space, draw_frame, frame_everything, plain_legend, pyplot
 from cardan._reach.pictures.scene import Scene, frames_at, joined, lit, scene_of
 from cardan._robot.model import Model

@@ -121,7 +121,7 @@ def moved(pose: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def normals_of(facets: np.ndarray) -> np.ndarray:
-    """Return the outward unit normals of facets, (facets, 3): across both diagonals, 0 where there is none."""
+    """Return the outward unit normals of facets, (facets, 3): across both diagonals, 0 for a facet without area."""
     n = np.cross(facets[:, 2] - facets[:, 0], facets[:, 3] - facets[:, 1])
     length = np.linalg.norm(n, axis=-1, keepdims=True)
     return n / np.where(length > 0.0, length, 1.0)

@@ -56,13 +56,17 @@ def scaled(v: Any, t: float) -> tuple[float, ...]:
     return tuple(t * float(e) for e in v)
 
 
+def rate_along(
+    joint: Joint, q: Any, v: Any, f: Callable[[Any], Any], step: float | None = None
+) -> tuple[np.ndarray, float]:
+    """Return df/dt along integrate(q, t v), and the error estimate; steps are shorter for larger velocities."""
+    shorter = STEP / (1.0 + max((abs(float(e)) for e in v), default=0.0))
+    return derivative(lambda t: f(joint.integrate(q, scaled(v, t))), shorter if step is None else step)
+
+
 def twist_by_differences(joint: Joint, q: Any, v: Any) -> tuple[np.ndarray, float]:
     """Return vee(X^-1 dX/dt) along integrate(q, t v), six numbers, and the error estimate."""
-
-    def pose(t: float) -> np.ndarray:
-        return entries(joint.transform(joint.integrate(q, scaled(v, t))))
-
-    rate, estimate = derivative(pose, STEP / (1.0 + max((abs(float(e)) for e in v), default=0.0)))
+    rate, estimate = rate_along(joint, q, v, lambda moved: entries(joint.transform(moved)))
     R = entries(joint.transform(q))[:9].reshape(3, 3)
     W = R.T @ rate[:9].reshape(3, 3)
     angular = 0.5 * np.array([W[2, 1] - W[1, 2], W[0, 2] - W[2, 0], W[1, 0] - W[0, 1]])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from cardan._algebra.errors import ReachError
 from cardan._algebra.manifolds.manifold import finite_range
 from cardan._algebra.spatial import SE3, Motion
 from cardan._reach.verification.check import Ledger, Skip, check
-from cardan._reach.verification.differences import derivative, entries, scaled
+from cardan._reach.verification.differences import entries, rate_along, scaled
 from cardan._reach.verification.samples import Samples, columns, floats, vector
 from cardan._robot.joints import Joint, Limits, Reversed, reverse
 from cardan._robot.joints.first_checks import rotation_fault
@@ -109,22 +111,19 @@ def velocity_maps(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 @check("rate of the coordinates", "d integrate(q, t v)/dt = J(q) v at t = 0")
 def retraction(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     for q, v in samples.states:
-        rate, slack = derivative(lambda t, q=q, v=v: joint.integrate(q, scaled(v, t)), 0.05)
+        rate, slack = rate_along(joint, q, v, lambda moved: moved, 0.05)
         expected = floats(joint.velocity_to_configuration_derivative(q, v))
         ledger.see(expected, rate, q, v, label="J v", slack=10.0 * slack)
     if ledger.failed:
-        ledger.cause = (
-            "the manifold's integrate and its velocity map belong to different velocities (body or parent frame)"
-        )
+        different = "different velocities (body or parent frame)"
+        ledger.cause = f"the manifold's integrate and its velocity map belong to {different}"
 
 
 @check("rate of the local coordinates", "d difference(q0, q(t))/dt = that of local_coordinates(q0, q, v)", 1e-8)
 def chart_rates(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     for q, v in samples.states:
         q0 = joint.integrate(q, scaled(v, -0.3))
-        rate, slack = derivative(
-            lambda t, q=q, v=v, q0=q0: joint.difference(q0, joint.integrate(q, scaled(v, t))), 0.05
-        )
+        rate, slack = rate_along(joint, q, v, partial(joint.difference, q0), 0.05)
         ledger.see(joint.local_coordinates(q0, q, v)[1], rate, q, v, label="rate", slack=10.0 * slack)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from cardan._algebra.spatial import SE3, Force
 from cardan._reach.verification.causes import adjoints, bias_cause, explained
 from cardan._reach.verification.check import Ledger, Skip, check
-from cardan._reach.verification.differences import derivative, entries, scaled, subspace_by_differences
+from cardan._reach.verification.differences import entries, rate_along, scaled, subspace_by_differences
 from cardan._reach.verification.samples import Samples, TransformAlone, columns, vector
 from cardan._robot.joints import Joint
 from cardan._robot.joints.first_checks import first_line
@@ -43,11 +43,10 @@ def subspace(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 def _cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> str:
     true = [S for S, _ in samples.subspaces]
     rates, in_transform = _rate_cause(joint, samples, got, true), _transform_cause(joint, samples, got)
-    in_subspace, entire = (
-        (rates, True)
-        if rates
-        else explained(np.array(got), np.array(true), adjoints(samples.poses), joint.velocity_names)
-    )
+    in_subspace, entire = rates, True
+    if not rates:
+        Ad = adjoints(samples.poses)
+        in_subspace, entire = explained(np.array(got), np.array(true), Ad, joint.velocity_names)
     causes = (in_subspace if entire or not in_transform else "", in_transform)
     return ", or ".join(c for c in causes if c) or "no simple error explains it"
 
@@ -77,9 +76,8 @@ class _Variant(TransformAlone):
 def _transform_cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> str:
     for words, change in VARIANTS.items():
         other = _Variant(joint, change)
-        if all(
-            np.allclose(S, subspace_by_differences(other, q)[0], atol=1e-6) for q, S in zip(samples.q, got, strict=True)
-        ):
+        theirs = (subspace_by_differences(other, q)[0] for q in samples.q)
+        if all(np.allclose(S, T, atol=1e-6) for S, T in zip(got, theirs, strict=True)):
             return f"S is right and {words}"
     return ""
 
@@ -114,11 +112,7 @@ def _needs_derivation(samples: Samples) -> None:
 def bias(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     _needs_derivation(samples)
     for q, v in samples.states:
-        step = 0.1 / (1.0 + np.abs(v).max(initial=0.0))
-        rate, slack = derivative(
-            lambda t, q=q, v=v: columns(samples.alone.motion_subspace(joint.integrate(q, scaled(v, t)))) @ np.array(v),
-            step,
-        )
+        rate, slack = rate_along(joint, q, v, lambda x, v=v: columns(samples.alone.motion_subspace(x)) @ np.array(v))
         ledger.see(vector(joint.bias(q, v)), rate, q, v, label="bias", slack=10.0 * slack)
     if ledger.failed and not ledger.cause:
         ledger.cause = bias_cause(joint, samples, ledger.place)
@@ -137,10 +131,7 @@ def derived_bias(joint: Joint, samples: Samples, ledger: Ledger) -> None:
 def subspace_rate(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     for q, v in samples.states:
         got = columns(joint.motion_subspace_rate(q, v))
-        rate, slack = derivative(
-            lambda t, q=q, v=v: columns(joint.motion_subspace(joint.integrate(q, scaled(v, t)))),
-            0.1 / (1.0 + np.abs(v).max(initial=0.0)),
-        )
+        rate, slack = rate_along(joint, q, v, lambda x: columns(joint.motion_subspace(x)))
         ledger.see(got, rate, q, v, label="dS/dt", slack=10.0 * slack)
 
 

@@ -16,27 +16,16 @@ from cardan._reach.formats import from_json, to_json
 from cardan._reach.verification.check import Ledger, check
 from cardan._reach.verification.differences import entries
 from cardan._reach.verification.samples import Samples, columns, vector
-from cardan._robot.joints import Joint
-from cardan._robot.joints.first_checks import (
-    MEMORY,
-    cause_of,
-    columns_fault,
-    efforts_fault,
-    first_line,
-    manifold_fault,
-    motion_fault,
-    size_faults,
-    type_fault,
-)
+from cardan._robot.joints import Joint, first_checks
 
 
 @check("sizes", "nq and nv are those of the manifold, of its maps and of the names", essential=True)
 def sizes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
-    if fault := manifold_fault(joint):
+    if fault := first_checks.manifold_fault(joint):
         ledger.fail(fault.what)
         ledger.cause = fault.cure
         return
-    for fault in size_faults(joint, samples.q[-1], samples.v[0]):
+    for fault in first_checks.size_faults(joint, samples.q[-1], samples.v[0]):
         ledger.fail(fault.what)
 
 
@@ -45,7 +34,7 @@ def transform(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     for q in samples.q:
         ledger.now = (q, None)
         X = joint.transform(q)
-        if fault := type_fault(X):
+        if fault := first_checks.type_fault(X):
             ledger.fail(fault.what, q)
             ledger.cause = fault.cure
             return
@@ -62,7 +51,11 @@ def shapes(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     for q, v in samples.states:
         ledger.now = (q, v)
         S, bias, efforts = list(joint.motion_subspace(q)), joint.bias(q, v), joint.efforts(q, v)
-        faults = (columns_fault(joint, S), efforts_fault(joint, efforts), *map(motion_fault, (*S, bias)))
+        faults = (
+            first_checks.columns_fault(joint, S),
+            first_checks.efforts_fault(joint, efforts),
+            *map(first_checks.motion_fault, (*S, bias)),
+        )
         for fault in filter(None, faults):
             ledger.fail(fault.what, q, v)
             ledger.cause = ledger.cause or fault.cure
@@ -86,7 +79,7 @@ def memory(joint: Joint, samples: Samples, ledger: Ledger) -> None:
     if changed:
         ledger.fail(f"calls change the attribute {changed[0]!r}")
     if ledger.failed:
-        ledger.cause = MEMORY
+        ledger.cause = first_checks.MEMORY
 
 
 def _everything(joint: Joint, q: Any, v: Any) -> np.ndarray:
@@ -108,7 +101,7 @@ def value(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         try:
             other = make(joint)
         except Exception as error:  # pickling may raise anything
-            ledger.fail(f"{how} raises {type(error).__name__}: {first_line(error)}")
+            ledger.fail(f"{how} raises {type(error).__name__}: {first_checks.first_line(error)}")
             ledger.cause = "define the class at the top of a module, with parameters that can be stored"
             return
         if not (other == joint and hash(other) == hash(joint)):
@@ -126,7 +119,7 @@ def serialisation(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         text = to_json(joint)
         other = from_json(text, trusted=True)
     except CardanError as error:
-        ledger.fail(first_line(error))
+        ledger.fail(first_checks.first_line(error))
         ledger.cause = "make it a frozen dataclass at the top of a module, whose fields are numbers, texts, joints, ..."
         return
     if not (other == joint and to_json(other) == text):
@@ -153,6 +146,6 @@ def traced(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         try:
             trace(name, lambda *arrays, method=method: {"result": as_argument(method(*arrays))}, inputs)
         except Exception as error:  # the joint's code may raise anything
-            ledger.fail(f"{name} raises {type(error).__name__}: {first_line(error)}")
-            ledger.cause = cause_of(error)
+            ledger.fail(f"{name} raises {type(error).__name__}: {first_checks.first_line(error)}")
+            ledger.cause = first_checks.cause_of(error)
             return

@@ -78,13 +78,8 @@ def verify_joint(joint: Joint, samples: int = 12, seed: int = 0, *, limits: Limi
     """
     if not isinstance(joint, Joint):
         hint = f"Pass an instance: {joint.__name__}(...)." if isinstance(joint, type) else ""
-        raise DTypeError(
-            "verify_joint",
-            "joint",
-            got=f"a {type(joint).__name__}",
-            expected="an instance of a cardan.Joint",
-            hint=hint,
-        )
+        got = f"a {type(joint).__name__}"
+        raise DTypeError("verify_joint", "joint", got=got, expected="an instance of a cardan.Joint", hint=hint)
     if samples < 2:
         raise ParameterError("samples of verify_joint", got=samples, expected="two or more")
     if limits is not None:

@@ -24,7 +24,7 @@ from cardan._robot.records import WORLD, Connection
 
 # How far sliders go where there is no limit: half a turn either way [rad]; this far [m] if it is not said.
 TURN, WAY = 3.1415, 1.0
-BEYOND = 1e9  # from where on a limit is none [rad, m]: files write large numbers for it
+BEYOND = 1e9  # from where on there is no limit [rad, m]: files write large numbers for that
 STEPS = 1000  # about how many steps a slider has
 
 

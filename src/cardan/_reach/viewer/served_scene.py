@@ -1,4 +1,4 @@
-"""viser's server, the one thread that changes what it shows, and the room that robots take in its scene.
+"""viser's server, the one thread that changes what it shows, and the places of robots in its scene.
 
 Of requests of one kind that wait, the thread does the last one alone. So a control loop that moves a robot a thousand
 times a second never waits for a browser, and the browser gets the newest state, at most `RATE` times a second.
@@ -156,7 +156,7 @@ class ServedScene:
 
 def _not_shared(*_: Any, **__: Any) -> None:
     """Open no tunnel to a server of viser's makers, through which the world could come in."""
-    log().warning("a page asked for a public address of the viewer; there is none")
+    log().warning("a page asked for a public address of the viewer; no such address exists")
 
 
 @contextlib.contextmanager

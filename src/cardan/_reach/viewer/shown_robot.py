@@ -77,9 +77,8 @@ class ShownRobot:
     def _place(self, at: Any, spacing: float | None) -> None:
         low, high = self._extent()
         self.size = float(np.linalg.norm(high - low)) or 1.0
-        cells = grid(
-            len(self.rows), 1.2 * max(float((high - low)[:2].max()), 0.3 * self.size) if spacing is None else spacing
-        )
+        clear = 1.2 * max(float((high - low)[:2].max()), 0.3 * self.size)  # a fifth of a robot lies between two
+        cells = grid(len(self.rows), clear if spacing is None else spacing)
         if at is None:  # beside those that are there
             at = (0.0, self.served.next_to(float(low[1] + cells[:, 1].min()), float(high[1] + cells[:, 1].max())), 0.0)
         self.offsets = cells + np.asarray(at, dtype=float)
@@ -113,7 +112,7 @@ class ShownRobot:
             q: configurations [rad, m], shape (nq,), or (worlds, nq), a row for each world; or the state of a world.
 
         Raises:
-            ShapeError, DTypeError, NotFiniteError, ConfigurationError: if that is none.
+            ShapeError, DTypeError, NotFiniteError, ConfigurationError: if that is no configuration.
         """
         self.rows = checked_rows(f"viewer: robot {self.name!r}", self.model, q, len(self.rows))
         self.served.mailbox.post(("draw", self.name), self.draw)
@@ -246,12 +245,8 @@ def checked_rows(where: str, model: Model, q: Any, worlds: int | None = None) ->
     """Return configurations as rows, (worlds, nq): a copy; one stands for all worlds. Errors name what does not fit."""
     array = numeric_array(where, "q", q.q if isinstance(q, State) else q)
     rows = np.atleast_2d(array)
-    if (
-        array.ndim not in (1, 2)
-        or rows.shape[1] != model.nq
-        or not len(rows)
-        or (worlds and len(rows) not in (1, worlds))
-    ):
+    fits = array.ndim in (1, 2) and rows.shape[1] == model.nq and len(rows) > 0
+    if not fits or (worlds and len(rows) not in (1, worlds)):
         expected = f"({model.nq},), or ({worlds or 'worlds'}, {model.nq}) with a row for each world"
         raise ShapeError(where, "q", got=array.shape, expected=expected)
     check_finite(where, "q", rows, (len(rows),))

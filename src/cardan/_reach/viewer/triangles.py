@@ -14,19 +14,8 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.runtime.extras import package
+from cardan._robot.geometry import shapes
 from cardan._robot.geometry.mesh import metres, surface_of_file
-from cardan._robot.geometry.shapes import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ellipsoid,
-    Geometry,
-    HeightField,
-    Mesh,
-    Plane,
-    Shape,
-    Sphere,
-)
 from cardan._robot.registered import mesh_reader
 
 PLANE_SIDE = 10.0  # of the part of a half space that is drawn [m]
@@ -52,17 +41,17 @@ class DrawnSurface:
     glb: bytes = b""  # the file; empty where the colour counts
 
 
-def surface_of(shape: Shape, rgb: tuple[float, ...] = PLAIN) -> DrawnSurface:
+def surface_of(shape: shapes.Shape, rgb: tuple[float, ...] = PLAIN) -> DrawnSurface:
     """Return what is drawn for a shape, in a colour if it has none; ParameterError if its file cannot be read."""
     geometry, pose = shape.geometry, shape.pose.matrix()
-    if isinstance(geometry, Mesh):
+    if isinstance(geometry, shapes.Mesh):
         return _of_file(shape, geometry, pose @ np.diag((*geometry.scale, 1.0)), rgb)
     mesh = _primitive(geometry).apply_transform(pose)
-    is_flat = isinstance(geometry, Box | Plane | HeightField)
+    is_flat = isinstance(geometry, shapes.Box | shapes.Plane | shapes.HeightField)
     return DrawnSurface(np.asarray(mesh.vertices), np.asarray(mesh.faces), _colour(shape, rgb), is_flat)
 
 
-def _colour(shape: Shape, rgb: tuple[float, ...]) -> tuple[float, ...]:
+def _colour(shape: shapes.Shape, rgb: tuple[float, ...]) -> tuple[float, ...]:
     has_none = shape.rgba is None or shape.role == "collision"
     return (*rgb, OPACITY[shape.role]) if has_none else tuple(shape.rgba or ())
 
@@ -70,22 +59,22 @@ def _colour(shape: Shape, rgb: tuple[float, ...]) -> tuple[float, ...]:
 # --- primitives ---------------------------------------------------------------------------------------------------
 
 
-def _primitive(geometry: Geometry) -> Any:
+def _primitive(geometry: shapes.Geometry) -> Any:
     creation = trimesh().creation
     match geometry:
-        case Box():
+        case shapes.Box():
             return creation.box(extents=geometry.size)
-        case Sphere():
+        case shapes.Sphere():
             return creation.icosphere(subdivisions=3, radius=max(geometry.radius, _POINT))
-        case Ellipsoid():
+        case shapes.Ellipsoid():
             return creation.icosphere(subdivisions=3).apply_scale(np.maximum(geometry.radii, _POINT))
-        case Capsule():
+        case shapes.Capsule():
             return creation.capsule(height=geometry.length, radius=geometry.radius, count=(SECTIONS, SECTIONS // 2))
-        case Cylinder():
+        case shapes.Cylinder():
             return _cylinder(geometry.radius, geometry.length)
-        case Plane():
+        case shapes.Plane():
             return trimesh().Trimesh(*_square(PLANE_SIDE), process=False)
-        case HeightField():
+        case shapes.HeightField():
             return trimesh().Trimesh(*geometry.surface(), process=False)
         case _:
             raise ParameterError("geometry of a shape", got=geometry, expected="a shape of cardan.geometry.shapes")
@@ -128,7 +117,7 @@ def _square(side: float) -> tuple[np.ndarray, np.ndarray]:
 # --- files --------------------------------------------------------------------------------------------------------
 
 
-def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray, rgb: tuple[float, ...]) -> DrawnSurface:
+def _of_file(shape: shapes.Shape, mesh: shapes.Mesh, X: np.ndarray, rgb: tuple[float, ...]) -> DrawnSurface:
     parts = [part.apply_transform(X) for part in parts_of_file(mesh.uri, mesh.path)]
     bare = [trimesh().Trimesh(part.vertices, part.faces, process=False) for part in parts]  # without their looks
     whole = parts[0] if len(parts) == 1 else trimesh().util.concatenate(bare)

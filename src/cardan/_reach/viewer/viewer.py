@@ -1,7 +1,7 @@
 """Robots in a browser: `cardan.show`.
 
 The scene, its page and its widgets are viser's; here is what a robot needs of them. All that is shown is changed by one
-thread (`mailbox.py`): what a program or a browser asks for is noted, and the newest of it is done.
+thread (`served_scene.py`): of what a program or a browser asks for the newest is done.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ class Viewer:
             name: its name; not needed where there is one.
 
         Raises:
-            UnknownNameError: for a name that is none, or None where there are several.
+            UnknownNameError: for an unknown name, or None if there are several robots.
         """
         if name is None and len(self._robots) == 1:
             return next(iter(self._robots.values()))
@@ -473,6 +473,6 @@ def model_of(thing: Any) -> Model:
         expected = "a Model, a Mechanism or a World, or several of them"
         raise DTypeError("show", "things", got=type(thing).__name__, expected=expected, hint=hint)
     if model.inputs:
-        hint = "Show the model it was made of."
-        raise ParameterError("model to show", got=f"inputs {sorted(model.inputs)}", expected="none", hint=hint)
+        got, hint = f"inputs {sorted(model.inputs)}", "Show the model it was made of."
+        raise ParameterError("model to show", got=got, expected="a model without inputs", hint=hint)
     return model
