@@ -124,7 +124,6 @@ _LENDS = _COUNTS and os.environ.get("CARDAN_MEMORY_POOL", "").strip() != "0"
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return a new array of any content: of memory used before, if it is large."""
     size = math.prod(shape) * dtype.itemsize
     if size < ALIGNED or not _LENDS:
         return np.empty(shape, dtype)

@@ -114,7 +114,6 @@ def c_code(program: Program, name: str, *, single: bool = False, comment: str = 
 
 
 def c_text(program: Program) -> str:
-    """Return the source of a program, under its own name."""
     return c_code(program, program.name).source
 
 

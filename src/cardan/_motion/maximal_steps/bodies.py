@@ -88,7 +88,6 @@ class Body:
         return Force(placed.pose.rotation.transpose_apply(gravity) * self.mass, Vector3.zero())
 
     def impulse(self, change: Motion) -> Force:
-        """Return the impulse of a change of velocity."""
         return Force(change.linear * self.mass, self.J @ change.angular)
 
     def momentum(self, placed: BodyState, angular: Vector3) -> Force:
@@ -110,7 +109,6 @@ class BodyState(NamedTuple):
         return SE3(matrix_from_quaternion_xyzw(self.r), self.p)
 
     def moved(self, h: float) -> BodyState:
-        """Return the body after its velocities have acted for a time."""
         return self._replace(p=self.p + self.v * h, r=turned(self.r, self.w * h))
 
     def twist(self) -> Motion:
@@ -238,7 +236,6 @@ class System:
         return [_following(j, self._primary(j.pair, found)) if _is_mimic(j.pair) else j for j in found]
 
     def joint(self, k: int, placed: Sequence[BodyState], near: Sequence[Sequence[Scalar] | None]) -> PlacedJoint:
-        """Return one joint at the bodies' places."""
         own = _joined(self.pairs[k], self.pairs[k].across(placed), near[k])
         if not _is_mimic(own.pair):
             return own
@@ -263,11 +260,9 @@ class System:
         return found
 
     def _primary(self, mimic: JointedPair, joined: Sequence[PlacedJoint]) -> PlacedJoint:
-        """Return the joint whose coordinates a mimic reads."""
         return next(j for j in joined if self._is_primary(j.pair, mimic))
 
     def _is_primary(self, pair: JointedPair, mimic: JointedPair) -> bool:
-        """Return whether a mimic reads a joint's coordinates."""
         return pair.node is not None and not _is_mimic(pair) and pair.node.q == mimic.node.q  # pyright: ignore[reportOptionalMemberAccess]
 
     def effort_rows(self, joined: Sequence[PlacedJoint]) -> list[Row]:
@@ -281,11 +276,9 @@ class System:
     # --- from and to coordinates ---
 
     def near(self, q: Vector | None) -> list[Sequence[Scalar] | None]:
-        """Return the configuration of each joint that has one."""
         return [None if q is None or p.node is None else p.node.configuration(q) for p in self.pairs]
 
     def placed(self, q: Vector, v: Vector) -> list[BodyState]:
-        """Return the bodies of coordinates."""
         kinematics, found = Kinematics(self.model, q, v), []
         assert kinematics.twists is not None
         for body, X, V in zip(self.bodies, kinematics.poses, kinematics.twists, strict=True):
@@ -440,13 +433,11 @@ def gain(bodies: Sequence[Body], row: Row) -> Scalar:
 
 
 def impulses(count: int, rows: Sequence[Row], multipliers: Vector) -> list[Force]:
-    """Return the impulse on each body."""
     parts = zip(rows, multipliers, strict=True)
     return together(count, ((k, wrench * amount) for row, amount in parts for k, wrench in row.wrenches.items()))
 
 
 def together(count: int, wrenches: Iterable[tuple[int, Force]]) -> list[Force]:
-    """Return the sum of wrenches on each body."""
     total = [Force.zero() for _ in range(count)]
     for k, wrench in wrenches:
         total[k] = total[k] + wrench

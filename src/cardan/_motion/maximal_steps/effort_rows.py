@@ -106,7 +106,6 @@ class Bound(NamedTuple):
     limit: float
 
     def value(self, placed: Sequence[BodyState]) -> Scalar:
-        """Return how far the bodies are from it."""
         p = self.pair.across(placed).translation
         return (sqrt(p.norm_squared()) - self.limit) * (self.sign or 1.0)
 
@@ -143,7 +142,6 @@ class Bounds:
 
 
 def bounds_of(pair: JointedPair) -> list[Bound]:
-    """Return the bounds of a joint."""
     joint = distance_of(pair.joint)
     if joint is None:
         return []
@@ -161,6 +159,5 @@ def distance_of(joint: Joint) -> Distance | None:
 
 
 def has_bounds(joint: Joint) -> bool:
-    """Return whether a joint is a distance joint that bounds anything."""
     own = distance_of(joint)
     return own is not None and (own.minimum > 0.0 or own.maximum is not None)

@@ -79,11 +79,9 @@ class Touch(NamedTuple):
         return Touch(contact, J, moved, G)
 
     def velocity(self, v: Vector) -> Vector3:
-        """Return the points' relative velocity."""
         return sum((column * v[j] for j, column in self.J.items()), Vector3.zero())
 
     def after(self, v: Vector, impulse: Vector3) -> list[Scalar]:
-        """Return the velocities after an impulse."""
         return [e + column.dot(impulse) for e, column in zip(v, self.moved, strict=True)]
 
     def rebound(self) -> Scalar:
@@ -167,7 +165,6 @@ class Meeting(NamedTuple):
 
     @staticmethod
     def of(contact: Contact, start: Sequence[BodyState]) -> Meeting:
-        """Return a contact of bodies where the step begins."""
         X = contact.moment.poses[contact.a]
         return Meeting(contact, X @ contact.point - start[contact.a].p, X.rotation)
 
@@ -191,7 +188,6 @@ class Meeting(NamedTuple):
 
 
 def on_bodies(meetings: Iterable[Meeting], impulses: Sequence[Vector3], placed: Sequence[BodyState]) -> list[Force]:
-    """Return the impulses of contacts as wrenches on each body."""
     parts = zip(meetings, impulses, strict=True)
     return together(len(placed), (wrench for m, impulse in parts for wrench in m.wrenches(impulse, placed)))
 

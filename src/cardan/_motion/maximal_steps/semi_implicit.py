@@ -136,7 +136,6 @@ class Cushion(NamedTuple):
         )
 
     def approach(self, placed: Sequence[BodyState]) -> Scalar:
-        """Return the rate of the gap."""
         return self.touch.contact.normal.dot(self.meeting.velocity(placed))
 
     def force(self, gap: Scalar, placed: Sequence[BodyState]) -> Vector3:

@@ -109,7 +109,6 @@ def _closed(
 
 
 def _at(placed: Sequence[BodyState], places: Sequence[Any]) -> list[BodyState]:
-    """Return the bodies at other places."""
     return [b._replace(p=p, r=r) for b, (p, r) in zip(placed, places, strict=True)]
 
 

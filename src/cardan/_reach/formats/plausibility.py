@@ -241,7 +241,6 @@ def massless_ends(robot: _Robot) -> Iterator[Finding]:
 
 
 def _odd_joints(is_odd: Callable[[Connection], Any], odd: str) -> Callable[[_Robot], Iterator[Finding]]:
-    """Return the check that finds joints of which something holds."""
     return lambda robot: (("joint", c.name, odd) for c in robot.mechanism.joints if is_odd(c))
 
 

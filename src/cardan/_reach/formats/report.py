@@ -27,7 +27,6 @@ class FileLine(int):
     file: str
 
     def __new__(cls, line: int, file: str) -> FileLine:
-        """Return a line of a file."""
         self = super().__new__(cls, line)
         self.file = file
         return self
@@ -108,7 +107,6 @@ class Report:
         self._note(self.errors, at, message, "error")
 
     def doubt(self, at: At, message: str) -> None:
-        """Note a questionable inertia."""
         self._note(self.doubts, at, message, "warning")
 
     def warn(self, at: At, message: str) -> None:
@@ -136,7 +134,6 @@ class Report:
             self.error(at, str(error))
 
     def include(self, other: Report) -> None:
-        """Add the faults of another report."""
         self.errors += other.errors
         self.doubts += other.doubts
         self.warnings += other.warnings
@@ -152,7 +149,6 @@ class Report:
             raise DescriptionError(sorted(self.errors, key=lambda f: f.line))
 
     def faults(self) -> list[Fault]:
-        """Return all faults by line."""
         return sorted(self.errors + self.doubts + self.warnings + self.remarks, key=lambda f: f.line)
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str:

@@ -103,7 +103,6 @@ def _send(process: Any, value: Any) -> None:
 
 
 def _why_it_ended(process: subprocess.Popen[str], bounds: Bounds) -> str:
-    """Return why a process gave no answer, or one that is no answer."""
     try:
         code = process.wait(1.0)
     except subprocess.TimeoutExpired:

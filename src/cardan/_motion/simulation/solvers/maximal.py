@@ -116,7 +116,6 @@ class Maximal(CompiledSolver):
 
 
 def step_state(given: StepInputs) -> dict[str, Any]:
-    """Return a state after a step."""
     settings, joints = given.settings, given.joints
     start = STARTS[settings.method](pairs=given.pairs, **dict(settings.options))
     model, dt, limits = joints.model, settings.dt, settings.limits

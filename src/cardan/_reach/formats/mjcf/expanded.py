@@ -58,7 +58,6 @@ class _Open(NamedTuple):
 
     @property
     def place(self) -> FilePlace:
-        """Where it is described."""
         return FilePlace(self.element.line, file=self.file)
 
 

@@ -84,7 +84,6 @@ def _read_frames(r: MjcfReading) -> None:
 
 
 def _read_configurations(r: MjcfReading) -> None:
-    """Name the keyframes' configurations, and that in which the file draws the robot."""
     m = r.there.model
     given = r.names("KEY", m.nkey)
     names = Names(given)

@@ -272,7 +272,6 @@ def _axes(c: Connection, inner: Any) -> list[tuple[str, Any]]:
 
 
 def _axis(c: Connection, i: int, tag: str, direction: Any, mimic: Lines) -> Lines:
-    """Return an axis of a joint with its limits and what acts along it."""
     xyz = value("xyz", "0 0 1" if direction is None else numbers(axis(direction)))
     limits = {key: getattr(c.limits, key) for key in ("lower", "upper", "effort", "velocity")}
     bounds = [value(key, repr(float(e[i]))) for key, e in limits.items() if e is not None and math.isfinite(e[i])]
@@ -313,7 +312,6 @@ def _pose(pose: SE3, relative_to: str = "") -> Lines:
 
 
 def _text(text: str) -> str:
-    """Return a text as XML holds it."""
     if UNWRITABLE.search(text) or text != text.strip():
         expected = "characters XML can hold, and no white space around"
         raise ParameterError("a name in SDF", got=text, expected=expected, hint=f"{INSTEAD}.")

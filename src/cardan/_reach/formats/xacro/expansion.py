@@ -36,7 +36,6 @@ _NOT_GIVEN = re.compile(r"Undefined substitution argument '?([^\s']+)|environmen
 
 
 def read(source: Source, options: Options) -> Description:
-    """Return what a file written in xacro describes."""
     report = Report(source.name)
     root = expand(source, options, report)
     form = None if root is None else format_of_content(_start(root))
