@@ -191,19 +191,13 @@ class JointedPair(NamedTuple):
 
 
 class PlacedJoint(NamedTuple):
-    """A joint at given poses of its bodies.
-
-    Attributes:
-        X: pose of its child frame in its parent frame.
-        q: its configuration; a mimic's is its primary's.
-        wrenches: what it resists, in its child frame: as many as rows.
-    """
+    """A joint at given poses of its bodies."""
 
     pair: JointedPair
-    X: SE3
-    q: tuple[Scalar, ...]
+    X: SE3  # pose of its child frame in its parent frame
+    q: tuple[Scalar, ...]  # its configuration; a mimic's is its primary's
     S: MotionSubspace
-    wrenches: list[Force]
+    wrenches: list[Force]  # what it resists, in its child frame: as many as rows
     rows: list[Row]
 
     def effort_rows(self) -> list[Row]:

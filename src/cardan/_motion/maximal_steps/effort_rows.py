@@ -42,19 +42,12 @@ NEAREST = 1e-12
 
 
 class EffortRows(NamedTuple):
-    """The efforts of a step.
+    """The efforts of a step."""
 
-    Attributes:
-        units: the nv rows of unit efforts.
-        plain: along v, what acts on the bodies before they move; 0 where a row does.
-        rest: along v, what acts after.
-        rows: of the efforts that answer, and of drives' inertias; with W, tau and J V_n of each.
-    """
-
-    units: list[Row]
-    plain: list[Scalar]
-    rest: list[Scalar]
-    rows: list[Row]
+    units: list[Row]  # the nv rows of unit efforts
+    plain: list[Scalar]  # along v, what acts on the bodies before they move; 0 where a row does
+    rest: list[Scalar]  # along v, what acts after
+    rows: list[Row]  # of the efforts that answer, and of drives' inertias; then W, tau and J V_n of each
     weights: list[Scalar]
     forces: list[Scalar]
     rates: list[Scalar]

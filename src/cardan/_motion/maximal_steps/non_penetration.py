@@ -152,16 +152,11 @@ class Meeting(NamedTuple):
 
     Forces keep their directions in the world while the bodies turn, and both bodies feel them at one point: so no
     momentum is made, linear or angular, whatever a step takes for the point.
-
-    Attributes:
-        contact: what meets.
-        offset: from the first body's centre of mass to the point, in world axes.
-        axes: those of the contact, in the world.
     """
 
     contact: Contact
-    offset: Vector3
-    axes: Matrix3
+    offset: Vector3  # from the first body's centre of mass to the point, in world axes
+    axes: Matrix3  # those of the contact, in the world
 
     @staticmethod
     def of(contact: Contact, start: Sequence[BodyState]) -> Meeting:

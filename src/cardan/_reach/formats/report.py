@@ -107,6 +107,7 @@ class Report:
         self._note(self.errors, at, message, "error")
 
     def doubt(self, at: At, message: str) -> None:
+        """Note a questionable inertia."""
         self._note(self.doubts, at, message, "warning")
 
     def warn(self, at: At, message: str) -> None:
@@ -134,6 +135,7 @@ class Report:
             self.error(at, str(error))
 
     def include(self, other: Report) -> None:
+        """Add the faults of another report."""
         self.errors += other.errors
         self.doubts += other.doubts
         self.warnings += other.warnings
@@ -149,6 +151,7 @@ class Report:
             raise DescriptionError(sorted(self.errors, key=lambda f: f.line))
 
     def faults(self) -> list[Fault]:
+        """Return all faults by line."""
         return sorted(self.errors + self.doubts + self.warnings + self.remarks, key=lambda f: f.line)
 
     def nearest(self, name: str, candidates: Iterable[str]) -> str:

@@ -103,10 +103,12 @@ class Vocabulary:
 
     @cached_property
     def table(self) -> Mapping[str, Mapping[str, Verdict]]:
+        """The elements with verdicts that are read."""
         return {key: {name: Verdict.of(text) for name, text in known.items()} for key, known in self.elements.items()}
 
     @cached_property
     def parents(self) -> Mapping[str, list[str]]:
+        """Where each tag may stand."""
         found: dict[str, list[str]] = {}
         for key, known in self.elements.items():
             for child in (name[1:-1] for name in known if name.startswith("<")):
@@ -114,9 +116,11 @@ class Vocabulary:
         return {child: list(dict.fromkeys(parents)) for child, parents in found.items()}
 
     def attributes(self, tag: str) -> tuple[str, ...]:
+        """Return the attributes of an element that are known, in their order."""
         return tuple(name for name in self.elements.get(tag, {}) if not name.startswith("<"))
 
     def known(self, path: tuple[str, ...]) -> Mapping[str, Verdict]:
+        """Return what is known of the element at the end of a path of tags."""
         keys = ("/".join(path[start:]) for start in range(len(path)))
         return next((self.table[key] for key in keys if key in self.table), {})
 
