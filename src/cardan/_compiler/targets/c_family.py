@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple, cast
 
-from cardan._compiler.program.fusing import Joined
 from cardan._compiler.program.liveness import assign_slots, heads_of, last_readers, places_in, tables_of
 from cardan._compiler.program.ops import LEAVES, SPEC, TRUTHS, Op
+from cardan._compiler.program.passes import Joined
 from cardan._compiler.program.program import Array, Program, Region, phases, places_of, stretches
 from cardan._compiler.program.replay import whole
 
@@ -35,7 +35,7 @@ class Dialect(NamedTuple):
         return self.passes if self.passes and region is whole(program) else region.passes
 
 
-class Parts:
+class ProgramParts:
     """A program cut into parts, and the lines of each."""
 
     def __init__(self, program: Program, dialect: Dialect, joined: Joined | None = None) -> None:

@@ -56,7 +56,7 @@ class Efforts(NamedTuple):
 # --- bodies ---
 
 
-class Body:
+class MovingBody:
     """Mass, centre of mass in the node's frame, inertia about it and its inverse.
 
     What moves without mass or inertia has no motion of its own: it raises `UnsupportedError`.
@@ -129,18 +129,18 @@ def mean_turning(r0: Sequence[Scalar], r1: Sequence[Scalar], h: float) -> Vector
     return Vector3(x, y, z) * (2.0 / (h * s))  # s = 0 is half a turn in a step, which Cayley's map does not reach
 
 
-def momentum_of_turn(body: Body, w: Vector3, h: float) -> Vector3:
+def momentum_of_turn(body: MovingBody, w: Vector3, h: float) -> Vector3:
     """Return pi of a turn, in the axes before it."""
     L = body.J @ w
     return L + w.cross(L) * (0.5 * h) + w * (0.25 * h * h * w.dot(L))
 
 
-def momentum_after_turn(body: Body, w: Vector3, h: float) -> Vector3:
+def momentum_after_turn(body: MovingBody, w: Vector3, h: float) -> Vector3:
     """Return cay(h w)^T pi, in the axes after it: `momentum_of_turn` of the way back."""
     return momentum_of_turn(body, w, -h)
 
 
-def turn_of_momentum(body: Body, momentum: Vector3, w: Vector3, h: float) -> Vector3:
+def turn_of_momentum(body: MovingBody, momentum: Vector3, w: Vector3, h: float) -> Vector3:
     """Return the w whose turn has a momentum, by Newton's method from an estimate."""
     for _ in range(NEWTON):
         L = body.J @ w
@@ -212,7 +212,7 @@ class System:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.bodies, self.pairs = [Body(node) for node in model.nodes], []
+        self.bodies, self.pairs = [MovingBody(node) for node in model.nodes], []
         for node in model.nodes:
             ends = self._in_body(node.parent, node.placement), self._in_body(node.index, SE3())
             self.pairs.append(JointedPair(node.joint, *ends, node))
@@ -355,7 +355,7 @@ class Responses:
     The share keeps G regular where rows depend on one another.
     """
 
-    def __init__(self, bodies: Sequence[Body], rows: Sequence[Row], compliances: Vector, small: Scalar) -> None:
+    def __init__(self, bodies: Sequence[MovingBody], rows: Sequence[Row], compliances: Vector, small: Scalar) -> None:
         # In the order of the outermost body that they touch the factors of rows are as sparse as the tree.
         self.order = sorted(range(len(rows)), key=lambda i: max(rows[i].wrenches, default=-1))
         rows = [rows[i] for i in self.order]
@@ -421,7 +421,7 @@ def started(
     return found
 
 
-def gain(bodies: Sequence[Body], row: Row) -> Scalar:
+def gain(bodies: Sequence[MovingBody], row: Row) -> Scalar:
     """Return J M^-1 J^T of one row: the inverse of the inertia that its bodies alone have against it."""
     return sum((f.dot(bodies[k].response(f)) for k, f in row.wrenches.items()), 0.0)
 

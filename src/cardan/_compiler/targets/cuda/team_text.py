@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cardan._compiler.program.fusing import Joined
 from cardan._compiler.program.liveness import heads_of, last_readers
 from cardan._compiler.program.ops import Op
+from cardan._compiler.program.passes import Joined
 from cardan._compiler.program.program import Program, Region, phases
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.c_family import Dialect, operation_lines

@@ -44,7 +44,7 @@ def write_sdf(thing: Mechanism | Model) -> Written:
         raise ParameterError("thing to write as SDF", got=thing, expected="a Mechanism or a Model")
     if not thing.bodies:
         raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "SDF", EMPTY)
-    writer = _Writer(thing)
+    writer = _SdfWriter(thing)
     content = writer.whole()
     lines = [DECLARATION, *element("sdf", {"version": VERSION, "xmlns:cardan": "cardan"}, content)]
     return Written("\n".join([*lines, ""]), (*writer.form.losses, *writer.losses()))
@@ -55,7 +55,7 @@ def _anchor(name: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9]', '_', name)}_world"
 
 
-class _Writer:
+class _SdfWriter:
     """Writes a mechanism part by part: what several parts need is the shapes by body, and the bits of all shapes."""
 
     def __init__(self, thing: Mechanism | Model) -> None:
