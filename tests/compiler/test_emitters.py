@@ -8,8 +8,8 @@ import pytest
 
 import cardan
 from cardan._compiler.program import Array, Instruction, Program, trace
-from cardan._compiler.program.fusing import Fused, joined_products
 from cardan._compiler.program.ops import Op
+from cardan._compiler.program.passes import Fused, joined_products
 from cardan._compiler.targets import compile_program, default_target
 from cardan._compiler.targets.llvm import plan
 from cardan._compiler.targets.llvm.compiler import compile_program as compile_native

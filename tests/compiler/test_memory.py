@@ -26,7 +26,7 @@ def address(array):
 
 @pytest.fixture
 def blocks():
-    return memory.Blocks()
+    return memory.MemoryBlocks()
 
 
 def again(blocks, shape=(SIZE,)):
@@ -175,7 +175,7 @@ def test_a_loan_that_a_finalizer_brings_back_keeps_its_memory(blocks, shown):
 
 
 def test_what_is_kept_is_bounded():
-    blocks = memory.Blocks(kept=3, most=4 * 8 * SIZE)
+    blocks = memory.MemoryBlocks(kept=3, most=4 * 8 * SIZE)
     many = [blocks.empty((SIZE,), DOUBLE) for _ in range(7)]
     assert blocks.bytes == 0  # what is in use is the user's
     del many
@@ -188,7 +188,7 @@ def test_what_is_kept_is_bounded():
 
 
 def test_threads_never_share_a_block():
-    blocks, wrong = memory.Blocks(kept=2), []
+    blocks, wrong = memory.MemoryBlocks(kept=2), []
 
     def work(number):
         rng, held = random.Random(number), []
@@ -293,7 +293,7 @@ def test_what_outlives_the_modules_is_freed_in_silence():
 
 def test_what_comes_back_while_a_block_is_looked_for_is_bounded_too():
     """By another thread, or by the collector, between any two lines: what had been looked at came on top of it."""
-    blocks = memory.Blocks(kept=2)
+    blocks = memory.MemoryBlocks(kept=2)
     lent = [blocks.empty((SIZE,), DOUBLE) for _ in range(4)]
     del lent[2:]
 

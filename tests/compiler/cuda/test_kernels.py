@@ -6,7 +6,7 @@ from host_cuda import ORDERS, HostKernel, needs_compiler
 
 import cardan
 from cardan._compiler.program import Array, trace
-from cardan._compiler.program.fusing import joined_products
+from cardan._compiler.program.passes import joined_products
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.cuda import text
 from cardan._compiler.targets.cuda.teams import team_of

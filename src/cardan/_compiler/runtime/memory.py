@@ -30,7 +30,7 @@ LINE = 64  # bytes of a line of the cache, and of the largest stores: one that c
 KEPT, MOST = 8, 512 * 2**20  # blocks that wait to be lent again, and bytes of them, at most
 
 
-class Blocks:
+class MemoryBlocks:
     """Blocks of memory that are lent, and taken back.
 
     At most `kept` of them wait, and at most `most` bytes; the oldest are freed first. Every step is one that no thread
@@ -106,7 +106,7 @@ class _Loan:
 
     __slots__ = ("__array_interface__", "_block", "_blocks")
 
-    def __init__(self, blocks: Blocks, block: np.ndarray, size: int) -> None:
+    def __init__(self, blocks: MemoryBlocks, block: np.ndarray, size: int) -> None:
         _untrack()(self)
         self._blocks, self._block = blocks, block
         self.__array_interface__: dict[str, Any] = {**block.__array_interface__, "shape": (size,)}
@@ -118,13 +118,12 @@ class _Loan:
         self._blocks.back(self._block)
 
 
-_RESULTS = Blocks()
+_RESULTS = MemoryBlocks()
 _COUNTS = sys.implementation.name == "cpython" and "free-threading" not in sys.version
 _LENDS = _COUNTS and os.environ.get("CARDAN_MEMORY_POOL", "").strip() != "0"
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Return a new array of any content: of memory used before, if it is large."""
     size = math.prod(shape) * dtype.itemsize
     if size < ALIGNED or not _LENDS:
         return np.empty(shape, dtype)

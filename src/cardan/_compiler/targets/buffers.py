@@ -22,7 +22,6 @@ class Buffer(NamedTuple):
 
     @property
     def span(self) -> tuple[int, int]:
-        """The first address of its memory, and the one behind its last."""
         reach = self.stride * (self.rows - 1)
         first, behind = min(0, reach), max(0, reach) + self.entries
         size = self.dtype.itemsize if self.rows and self.entries else 0

@@ -19,7 +19,15 @@ from typing import NamedTuple
 from cardan._algebra.errors import ParameterError, visible
 from cardan._compiler.program.ops import SPEC, Op
 from cardan._compiler.program.program import Array, Program, work_by_kind
-from cardan._compiler.targets.c_family import Dialect, Parts, entries_of, finite, in_c, inputs_at, round_to_single
+from cardan._compiler.targets.c_family import (
+    Dialect,
+    ProgramParts,
+    entries_of,
+    finite,
+    in_c,
+    inputs_at,
+    round_to_single,
+)
 
 PART = 300  # operations, or results: gcc -O2 takes 5 s for 30 000 operations in such parts, 30 s in one function
 _NOINLINE = """#if defined(__GNUC__)
@@ -114,7 +122,6 @@ def c_code(program: Program, name: str, *, single: bool = False, comment: str = 
 
 
 def c_text(program: Program) -> str:
-    """Return the source of a program, under its own name."""
     return c_code(program, program.name).source
 
 
@@ -126,7 +133,7 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
     check_name(name)
     program = _renamed(program, name)
     real = "float" if single else "double"
-    writer = _Writer(program, name, single)
+    writer = _CWriter(program, name, single)
     parts, body = writer.written()
     places = 0 if writer.parts.is_whole else max(writer.places, 1)
     if gives_workspace:  # in place of the local array, which is the first line of what has one
@@ -199,12 +206,12 @@ def _prototypes(program: Program, name: str, real: str, workspace: int) -> tuple
     return f"void {name}({one})", f"void {name}_batch(size_t n, {many})"
 
 
-class _Writer:
+class _CWriter:
     def __init__(self, program: Program, name: str, single: bool) -> None:
         self.program, self.name = program, name
         self.real, suffix = ("float", "f") if single else ("double", "")
         dialect = Dialect(self.real, PART, lambda x: _number(x, single), lambda op, args: in_c(op, args, suffix))
-        self.parts = Parts(program, dialect)
+        self.parts = ProgramParts(program, dialect)
         count = 0 if self.parts.is_whole else len(self.parts.parts)
         self.parts.wait(dict.fromkeys(program.results, count))
         self.places, self.all_entries = self.parts.places, frozenset(self.parts.entries)
@@ -264,7 +271,7 @@ def _number(value: float, single: bool) -> str:
     return f"({text})" if math.copysign(1.0, value) < 0.0 else text
 
 
-def _frames(parts: Parts, size: int, results: int) -> int:
+def _frames(parts: ProgramParts, size: int, results: int) -> int:
     """Return the bytes at most of all frames from the function over a batch down to a part, without the array w.
 
     A compiler may give a place on the stack to every value that a part computes, and to all that it reads, but to no
@@ -279,7 +286,7 @@ def _frames(parts: Parts, size: int, results: int) -> int:
     return size * values + COUNTERS * len(program.regions) + DEPTH * (FRAME + ARGUMENT * arguments)
 
 
-def _values(parts: Parts, part: set[int]) -> int:
+def _values(parts: ProgramParts, part: set[int]) -> int:
     instructions = parts.instructions
     read = {a for k in part for a in instructions[k].args} - part
     computed = sum(1 + EXTRA.get(instructions[k].op, 0) for k in part)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple, cast
 
-from cardan._compiler.program.fusing import Joined
 from cardan._compiler.program.liveness import assign_slots, heads_of, last_readers, places_in, tables_of
 from cardan._compiler.program.ops import LEAVES, SPEC, TRUTHS, Op
+from cardan._compiler.program.passes import Joined
 from cardan._compiler.program.program import Array, Program, Region, phases, places_of, stretches
 from cardan._compiler.program.replay import whole
 
@@ -35,21 +35,13 @@ class Dialect(NamedTuple):
         return self.passes if self.passes and region is whole(program) else region.passes
 
 
-class Parts:
-    """A program cut into parts, and the lines of each.
-
-    Attributes:
-        program: the program.
-        parts: the instructions that each part computes.
-        is_whole: whether there is one part and no region: then nothing waits in w.
-        places: how many numbers wait in w.
-        rows: how many are in the tables, where those are apart.
-    """
+class ProgramParts:
+    """A program cut into parts, and the lines of each."""
 
     def __init__(self, program: Program, dialect: Dialect, joined: Joined | None = None) -> None:
         self.program, self.dialect, self.instructions = program, dialect, list(program.instructions)
         self.ops, self.args = joined or (program.instructions.ops, program.instructions.args)
-        self.parts: list[list[int]] = []
+        self.parts: list[list[int]] = []  # the instructions that each part computes
         self.spans: dict[range, tuple[int, int]] = {}
         for stretch in stretches(program):
             parts = _cut([k for k in stretch if self.ops[k] not in LEAVES], dialect.part)
@@ -57,13 +49,13 @@ class Parts:
             self.parts += parts
         self.home = {k: p for p, part in enumerate(self.parts) for k in part}
         self.heads = heads_of(program, self.spans, [Op.INPUT, Op.CARRIED])
-        self.is_whole = len(self.parts) == 1 and not program.regions
+        self.is_whole = len(self.parts) == 1 and not program.regions  # then nothing waits in w
         self.tables = dict(zip(program.regions, tables_of(program, 0), strict=True))
         self.entries = entries_of(program.inputs)
         self.slots: dict[int, int] = {}
-        self.places = 0
+        self.places = 0  # how many numbers wait in w
         tables = list(self.tables.values())
-        self.rows = tables[-1].end if tables else 0
+        self.rows = tables[-1].end if tables else 0  # how many numbers are in the tables, where those are apart
 
     def wait(self, results: Mapping[int, int]) -> None:
         """Give what more than one part needs its place in w; each is used again.

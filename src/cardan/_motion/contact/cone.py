@@ -132,7 +132,6 @@ class Cone:
         return self._project(y, self.friction * R_t * along)
 
     def part(self, g: Impulse, twist: Motion) -> Part:
-        """Return the part of the cone that an estimate of impulse and twist is on."""
         z, mu = self._test(g, twist), self.friction
         if not self.has_friction:
             return Part(self, where(z.normal > 0.0, 1.0 / self.R_n, 0.0), 0.0, Force.zero())
@@ -173,7 +172,6 @@ class Cone:
         return sqrt(_squared(y.slip) + (SMALL / self.inverse_mass) ** 2)
 
     def components(self, impulse: Vector3) -> Impulse:
-        """Return an impulse on the points by its components."""
         normal = self.normal.dot(impulse)
         return Impulse(normal, Force(impulse - self.normal * normal, Vector3.zero()))
 

@@ -50,7 +50,7 @@ class Response(NamedTuple):
         return self.force - self.impedance @ acceleration
 
 
-class Change(NamedTuple):
+class ContactChange(NamedTuple):
     """Accelerations: a of the joints, J a of the contacts."""
 
     a: list[Scalar]
@@ -70,19 +70,19 @@ class Equation(ABC):
         return {j for node in nodes for i in supports(model, node) for j in model.nodes[i].v}
 
     @abstractmethod
-    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change: ...
+    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> ContactChange: ...
 
 
 class TreeEquation(Equation):
     """In the articulated bodies of a tree, of which some touch the world: contacts are in the axes of their nodes."""
 
-    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
+    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> ContactChange:
         forces, impedances = [], []
         for contact, (force, Z) in zip(self.contacts, responses, strict=True):
             forces.append((contact.a, contact.place @ force))
             impedances.append((contact.a, contact.place @ Z))
         found = implicit_dynamics(self.moment, *efforts, forces, impedances, self.dt)
-        return Change(found.a, [contact.place.inverse_act(found.dA[contact.a]) for contact in self.contacts])
+        return ContactChange(found.a, [contact.place.inverse_act(found.dA[contact.a]) for contact in self.contacts])
 
 
 class JointEquation(Equation):
@@ -95,7 +95,7 @@ class JointEquation(Equation):
         self.J = [contact.columns() for contact in contacts]
         self.groups = _by_nodes(contacts)
 
-    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> Change:
+    def solve(self, efforts: Efforts, responses: Sequence[Response]) -> ContactChange:
         """Return the accelerations; without responses, those of what touches nothing."""
         tau, W = efforts
         A, b = with_diagonal(self.M, W), [t - h for t, h in zip(tau, self.h, strict=True)]
@@ -122,9 +122,9 @@ class JointEquation(Equation):
             force, Z = force + place @ responses[k].force, Z + place @ responses[k].impedance
         return self.contacts[group[0]].node_columns, force, Z
 
-    def change(self, a: Vector) -> Change:
+    def change(self, a: Vector) -> ContactChange:
         twists = (sum((column * a[j] for j, column in J.items()), Motion.zero()) for J in self.J)
-        return Change(list(a), list(twists))
+        return ContactChange(list(a), list(twists))
 
 
 def _by_nodes(contacts: Sequence[Contact]) -> list[list[int]]:

@@ -65,7 +65,6 @@ class Contact:
         return vector if self.axes is None else self.axes @ vector
 
     def on_node(self, force: Force) -> Force:
-        """Return a wrench at the point in the axes of a's node."""
         if self.axes is None:
             return force
         return Force(self.axes.transpose_apply(force.linear), self.axes.transpose_apply(force.angular))

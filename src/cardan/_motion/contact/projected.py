@@ -145,7 +145,6 @@ def _sweep(
 
 
 def _repeat_sweep(count: int, sweep: Callable[..., tuple[Vector3, ...]], impulses: Sequence[Vector3]) -> list[Vector3]:
-    """Return the impulses after a number of sweeps, which may be 0."""
     if count == 0 or not impulses:
         return list(impulses)
     if len(impulses) == 1:  # `repeat` takes and gives one value alone

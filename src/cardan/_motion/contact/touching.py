@@ -63,7 +63,6 @@ class _Collider(NamedTuple):
 
 
 def contacts(moment: Snapshot, pairs: Iterable[Pair]) -> list[Contact]:
-    """Return the contacts of pairs: those of each pair's candidates."""
     listed = list(pairs)
     sides = []
     for pair in listed:

@@ -125,7 +125,7 @@ def checked_base(where: str, model: Model, terms: tuple[Term, ...], base: BasePa
     return base
 
 
-class Units(NamedTuple):
+class NaturalUnits(NamedTuple):
     """Units in which the robot is about one long, and falls its length in about one unit of time."""
 
     length: float  # [m]
@@ -148,7 +148,7 @@ class Units(NamedTuple):
         return self.torque / np.abs(TERMS[term](self.speed, self.speed / self.time))
 
 
-def natural_units(model: Model) -> Units:
+def natural_units(model: Model) -> NaturalUnits:
     """Return the units of a model, from its dimensions and its gravity; the mass is free."""
     placements = [node.placement for node in model.nodes] + [at.pose for at in model.attachments.values()]
     lengths = [float(np.linalg.norm(np.array(X.translation, dtype=float))) for X in placements]
@@ -156,7 +156,7 @@ def natural_units(model: Model) -> Units:
     g = float(np.linalg.norm(np.array(model.gravity, dtype=float))) or length
     time = np.sqrt(length / g)
     speed = length / time / _leverage(model, length)
-    return Units(length, time, speed, np.tile(length ** np.array(POWERS, dtype=float), model.nbodies))
+    return NaturalUnits(length, time, speed, np.tile(length ** np.array(POWERS, dtype=float), model.nbodies))
 
 
 def _leverage(model: Model, length: float) -> np.ndarray:
@@ -170,7 +170,7 @@ def _leverage(model: Model, length: float) -> np.ndarray:
     return np.where(moved > 0.0, moved, 1.0)
 
 
-def _scaled_rows(model: Model, terms: Terms, units: Units, seed: int) -> np.ndarray:
+def _scaled_rows(model: Model, terms: Terms, units: NaturalUnits, seed: int) -> np.ndarray:
     """Return the regressor over random states in the robot's units, as an upper triangle with the same products."""
     count = 20 + 20 * model.nbodies  # rows of one joint alone are enough for all it carries
     rng = np.random.default_rng(seed)

@@ -56,7 +56,7 @@ class Efforts(NamedTuple):
 # --- bodies ---
 
 
-class Body:
+class MovingBody:
     """Mass, centre of mass in the node's frame, inertia about it and its inverse.
 
     What moves without mass or inertia has no motion of its own: it raises `UnsupportedError`.
@@ -88,7 +88,6 @@ class Body:
         return Force(placed.pose.rotation.transpose_apply(gravity) * self.mass, Vector3.zero())
 
     def impulse(self, change: Motion) -> Force:
-        """Return the impulse of a change of velocity."""
         return Force(change.linear * self.mass, self.J @ change.angular)
 
     def momentum(self, placed: BodyState, angular: Vector3) -> Force:
@@ -110,7 +109,6 @@ class BodyState(NamedTuple):
         return SE3(matrix_from_quaternion_xyzw(self.r), self.p)
 
     def moved(self, h: float) -> BodyState:
-        """Return the body after its velocities have acted for a time."""
         return self._replace(p=self.p + self.v * h, r=turned(self.r, self.w * h))
 
     def twist(self) -> Motion:
@@ -131,18 +129,18 @@ def mean_turning(r0: Sequence[Scalar], r1: Sequence[Scalar], h: float) -> Vector
     return Vector3(x, y, z) * (2.0 / (h * s))  # s = 0 is half a turn in a step, which Cayley's map does not reach
 
 
-def momentum_of_turn(body: Body, w: Vector3, h: float) -> Vector3:
+def momentum_of_turn(body: MovingBody, w: Vector3, h: float) -> Vector3:
     """Return pi of a turn, in the axes before it."""
     L = body.J @ w
     return L + w.cross(L) * (0.5 * h) + w * (0.25 * h * h * w.dot(L))
 
 
-def momentum_after_turn(body: Body, w: Vector3, h: float) -> Vector3:
+def momentum_after_turn(body: MovingBody, w: Vector3, h: float) -> Vector3:
     """Return cay(h w)^T pi, in the axes after it: `momentum_of_turn` of the way back."""
     return momentum_of_turn(body, w, -h)
 
 
-def turn_of_momentum(body: Body, momentum: Vector3, w: Vector3, h: float) -> Vector3:
+def turn_of_momentum(body: MovingBody, momentum: Vector3, w: Vector3, h: float) -> Vector3:
     """Return the w whose turn has a momentum, by Newton's method from an estimate."""
     for _ in range(NEWTON):
         L = body.J @ w
@@ -193,19 +191,13 @@ class JointedPair(NamedTuple):
 
 
 class PlacedJoint(NamedTuple):
-    """A joint at given poses of its bodies.
-
-    Attributes:
-        X: pose of its child frame in its parent frame.
-        q: its configuration; a mimic's is its primary's.
-        wrenches: what it resists, in its child frame: as many as rows.
-    """
+    """A joint at given poses of its bodies."""
 
     pair: JointedPair
-    X: SE3
-    q: tuple[Scalar, ...]
+    X: SE3  # pose of its child frame in its parent frame
+    q: tuple[Scalar, ...]  # its configuration; a mimic's is its primary's
     S: MotionSubspace
-    wrenches: list[Force]
+    wrenches: list[Force]  # what it resists, in its child frame: as many as rows
     rows: list[Row]
 
     def effort_rows(self) -> list[Row]:
@@ -220,7 +212,7 @@ class System:
 
     def __init__(self, model: Model) -> None:
         self.model = model
-        self.bodies, self.pairs = [Body(node) for node in model.nodes], []
+        self.bodies, self.pairs = [MovingBody(node) for node in model.nodes], []
         for node in model.nodes:
             ends = self._in_body(node.parent, node.placement), self._in_body(node.index, SE3())
             self.pairs.append(JointedPair(node.joint, *ends, node))
@@ -238,7 +230,6 @@ class System:
         return [_following(j, self._primary(j.pair, found)) if _is_mimic(j.pair) else j for j in found]
 
     def joint(self, k: int, placed: Sequence[BodyState], near: Sequence[Sequence[Scalar] | None]) -> PlacedJoint:
-        """Return one joint at the bodies' places."""
         own = _joined(self.pairs[k], self.pairs[k].across(placed), near[k])
         if not _is_mimic(own.pair):
             return own
@@ -263,11 +254,9 @@ class System:
         return found
 
     def _primary(self, mimic: JointedPair, joined: Sequence[PlacedJoint]) -> PlacedJoint:
-        """Return the joint whose coordinates a mimic reads."""
         return next(j for j in joined if self._is_primary(j.pair, mimic))
 
     def _is_primary(self, pair: JointedPair, mimic: JointedPair) -> bool:
-        """Return whether a mimic reads a joint's coordinates."""
         return pair.node is not None and not _is_mimic(pair) and pair.node.q == mimic.node.q  # pyright: ignore[reportOptionalMemberAccess]
 
     def effort_rows(self, joined: Sequence[PlacedJoint]) -> list[Row]:
@@ -281,11 +270,9 @@ class System:
     # --- from and to coordinates ---
 
     def near(self, q: Vector | None) -> list[Sequence[Scalar] | None]:
-        """Return the configuration of each joint that has one."""
         return [None if q is None or p.node is None else p.node.configuration(q) for p in self.pairs]
 
     def placed(self, q: Vector, v: Vector) -> list[BodyState]:
-        """Return the bodies of coordinates."""
         kinematics, found = Kinematics(self.model, q, v), []
         assert kinematics.twists is not None
         for body, X, V in zip(self.bodies, kinematics.poses, kinematics.twists, strict=True):
@@ -368,7 +355,7 @@ class Responses:
     The share keeps G regular where rows depend on one another.
     """
 
-    def __init__(self, bodies: Sequence[Body], rows: Sequence[Row], compliances: Vector, small: Scalar) -> None:
+    def __init__(self, bodies: Sequence[MovingBody], rows: Sequence[Row], compliances: Vector, small: Scalar) -> None:
         # In the order of the outermost body that they touch the factors of rows are as sparse as the tree.
         self.order = sorted(range(len(rows)), key=lambda i: max(rows[i].wrenches, default=-1))
         rows = [rows[i] for i in self.order]
@@ -434,19 +421,17 @@ def started(
     return found
 
 
-def gain(bodies: Sequence[Body], row: Row) -> Scalar:
+def gain(bodies: Sequence[MovingBody], row: Row) -> Scalar:
     """Return J M^-1 J^T of one row: the inverse of the inertia that its bodies alone have against it."""
     return sum((f.dot(bodies[k].response(f)) for k, f in row.wrenches.items()), 0.0)
 
 
 def impulses(count: int, rows: Sequence[Row], multipliers: Vector) -> list[Force]:
-    """Return the impulse on each body."""
     parts = zip(rows, multipliers, strict=True)
     return together(count, ((k, wrench * amount) for row, amount in parts for k, wrench in row.wrenches.items()))
 
 
 def together(count: int, wrenches: Iterable[tuple[int, Force]]) -> list[Force]:
-    """Return the sum of wrenches on each body."""
     total = [Force.zero() for _ in range(count)]
     for k, wrench in wrenches:
         total[k] = total[k] + wrench

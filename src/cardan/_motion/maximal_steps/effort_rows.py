@@ -26,7 +26,16 @@ from typing import NamedTuple
 from cardan._algebra.scalar import is_zero, maximum, sqrt, where
 from cardan._algebra.spatial import Force, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._motion.maximal_steps.bodies import Body, BodyState, Efforts, JointedPair, PlacedJoint, Row, System, gain
+from cardan._motion.maximal_steps.bodies import (
+    BodyState,
+    Efforts,
+    JointedPair,
+    MovingBody,
+    PlacedJoint,
+    Row,
+    System,
+    gain,
+)
 from cardan._robot.joints import Distance, Joint, Reversed
 
 SOFT = 1e-9
@@ -42,19 +51,12 @@ NEAREST = 1e-12
 
 
 class EffortRows(NamedTuple):
-    """The efforts of a step.
+    """The efforts of a step."""
 
-    Attributes:
-        units: the nv rows of unit efforts.
-        plain: along v, what acts on the bodies before they move; 0 where a row does.
-        rest: along v, what acts after.
-        rows: of the efforts that answer, and of drives' inertias; with W, tau and J V_n of each.
-    """
-
-    units: list[Row]
-    plain: list[Scalar]
-    rest: list[Scalar]
-    rows: list[Row]
+    units: list[Row]  # the nv rows of unit efforts
+    plain: list[Scalar]  # along v, what acts on the bodies before they move; 0 where a row does
+    rest: list[Scalar]  # along v, what acts after
+    rows: list[Row]  # of the efforts that answer, and of drives' inertias; then W, tau and J V_n of each
     weights: list[Scalar]
     forces: list[Scalar]
     rates: list[Scalar]
@@ -63,7 +65,7 @@ class EffortRows(NamedTuple):
         """Return the momentum of the drives at the bodies' mean twists, and what acts after, along v."""
         return [p + h * rest for p, rest in zip(rotors(self.units, armature, twists), self.rest, strict=True)]
 
-    def start(self, bodies: Sequence[Body], h: float) -> list[Scalar]:
+    def start(self, bodies: Sequence[MovingBody], h: float) -> list[Scalar]:
         """Return estimates of the impulses: those of each row alone, which do not overshoot."""
         parts = zip(self.rows, self.weights, self.forces, strict=True)
         return [h * f / (1.0 + w * gain(bodies, row)) for row, w, f in parts]
@@ -98,7 +100,7 @@ def effort_rows(
 # --- bounds ---
 
 
-class Bound(NamedTuple):
+class DistanceBound(NamedTuple):
     """A bound on a distance: sign (d - limit) >= 0; 0 for a rod."""
 
     pair: JointedPair
@@ -106,7 +108,6 @@ class Bound(NamedTuple):
     limit: float
 
     def value(self, placed: Sequence[BodyState]) -> Scalar:
-        """Return how far the bodies are from it."""
         p = self.pair.across(placed).translation
         return (sqrt(p.norm_squared()) - self.limit) * (self.sign or 1.0)
 
@@ -118,7 +119,7 @@ class Bound(NamedTuple):
         return Row(0.0, self.pair.wrenches(joint.X, Force(direction, Vector3.zero())))
 
 
-class Bounds:
+class DistanceBounds:
     """The bounds of a step: of joints where it begins; `free` are the bodies where they would be at its end without."""
 
     def __init__(self, system: System, joined: Sequence[PlacedJoint], free: Sequence[BodyState]) -> None:
@@ -142,16 +143,15 @@ class Bounds:
         return [e if b.sign == 0.0 else maximum(e, 0.0) for b, e in zip(self.bounds, multipliers, strict=True)]
 
 
-def bounds_of(pair: JointedPair) -> list[Bound]:
-    """Return the bounds of a joint."""
+def bounds_of(pair: JointedPair) -> list[DistanceBound]:
     joint = distance_of(pair.joint)
     if joint is None:
         return []
     lower, upper = joint.minimum, math.inf if joint.maximum is None else joint.maximum
     if lower == upper:
-        return [Bound(pair, 0.0, lower)]
-    found = [Bound(pair, 1.0, lower)] if lower > 0.0 else []
-    return found if math.isinf(upper) else [*found, Bound(pair, -1.0, upper)]
+        return [DistanceBound(pair, 0.0, lower)]
+    found = [DistanceBound(pair, 1.0, lower)] if lower > 0.0 else []
+    return found if math.isinf(upper) else [*found, DistanceBound(pair, -1.0, upper)]
 
 
 def distance_of(joint: Joint) -> Distance | None:
@@ -161,6 +161,5 @@ def distance_of(joint: Joint) -> Distance | None:
 
 
 def has_bounds(joint: Joint) -> bool:
-    """Return whether a joint is a distance joint that bounds anything."""
     own = distance_of(joint)
     return own is not None and (own.minimum > 0.0 or own.maximum is not None)

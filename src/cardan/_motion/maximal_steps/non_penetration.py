@@ -79,11 +79,9 @@ class Touch(NamedTuple):
         return Touch(contact, J, moved, G)
 
     def velocity(self, v: Vector) -> Vector3:
-        """Return the points' relative velocity."""
         return sum((column * v[j] for j, column in self.J.items()), Vector3.zero())
 
     def after(self, v: Vector, impulse: Vector3) -> list[Scalar]:
-        """Return the velocities after an impulse."""
         return [e + column.dot(impulse) for e, column in zip(v, self.moved, strict=True)]
 
     def rebound(self) -> Scalar:
@@ -154,20 +152,14 @@ class Meeting(NamedTuple):
 
     Forces keep their directions in the world while the bodies turn, and both bodies feel them at one point: so no
     momentum is made, linear or angular, whatever a step takes for the point.
-
-    Attributes:
-        contact: what meets.
-        offset: from the first body's centre of mass to the point, in world axes.
-        axes: those of the contact, in the world.
     """
 
     contact: Contact
-    offset: Vector3
-    axes: Matrix3
+    offset: Vector3  # from the first body's centre of mass to the point, in world axes
+    axes: Matrix3  # those of the contact, in the world
 
     @staticmethod
     def of(contact: Contact, start: Sequence[BodyState]) -> Meeting:
-        """Return a contact of bodies where the step begins."""
         X = contact.moment.poses[contact.a]
         return Meeting(contact, X @ contact.point - start[contact.a].p, X.rotation)
 
@@ -191,7 +183,6 @@ class Meeting(NamedTuple):
 
 
 def on_bodies(meetings: Iterable[Meeting], impulses: Sequence[Vector3], placed: Sequence[BodyState]) -> list[Force]:
-    """Return the impulses of contacts as wrenches on each body."""
     parts = zip(meetings, impulses, strict=True)
     return together(len(placed), (wrench for m, impulse in parts for wrench in m.wrenches(impulse, placed)))
 

@@ -46,7 +46,7 @@ from cardan._motion.maximal_steps.bodies import (
     momentum_after_turn,
     started,
 )
-from cardan._motion.maximal_steps.effort_rows import Bounds
+from cardan._motion.maximal_steps.effort_rows import DistanceBounds
 from cardan._motion.maximal_steps.non_penetration import Meeting, Touch, Touching, on_bodies
 from cardan._robot.model import Model
 
@@ -54,7 +54,7 @@ STIFFNESS, DAMPING = 0.02, 0.5
 """k h^2 g, and the share of critical damping."""
 
 
-class Spring(NamedTuple):
+class RowSpring(NamedTuple):
     """What holds a row."""
 
     row: Row
@@ -83,7 +83,7 @@ def semi_implicit_start(
     system, part = System(model), h / parts
     placed = start = system.placed(q, v)
     joined = system.joined(start, system.near(q))
-    ends = Bounds(system, joined, [b.moved(h) for b in start])
+    ends = DistanceBounds(system, joined, [b.moved(h) for b in start])
     holding = [_spring(system, row, part, stiffness, damping) for j in joined for row in j.rows]
     stopping = [_spring(system, row, part, stiffness, damping) for row in ends.rows]
     rows = [spring.row for spring in (*holding, *stopping)]
@@ -136,7 +136,6 @@ class Cushion(NamedTuple):
         )
 
     def approach(self, placed: Sequence[BodyState]) -> Scalar:
-        """Return the rate of the gap."""
         return self.touch.contact.normal.dot(self.meeting.velocity(placed))
 
     def force(self, gap: Scalar, placed: Sequence[BodyState]) -> Vector3:
@@ -182,15 +181,15 @@ class Cushions:
         self.gaps = [gap + self.h * cushion.approach(placed) for cushion, gap in parts]
 
 
-def _spring(system: System, row: Row, h: float, stiffness: float | None, damping: float | None) -> Spring:
+def _spring(system: System, row: Row, h: float, stiffness: float | None, damping: float | None) -> RowSpring:
     inertia = 1.0 / gain(system.bodies, row)
     own = 2.0 * DAMPING * STIFFNESS**0.5 / h * inertia
     k = STIFFNESS / (h * h) * inertia if stiffness is None else stiffness
-    return Spring(row, k, own if damping is None else damping)
+    return RowSpring(row, k, own if damping is None else damping)
 
 
 def _pushes(
-    ends: Bounds, stopping: Sequence[Spring], placed: Sequence[BodyState], twists: Sequence[Motion]
+    ends: DistanceBounds, stopping: Sequence[RowSpring], placed: Sequence[BodyState], twists: Sequence[Motion]
 ) -> list[Scalar]:
     """Return the forces of bounds: rods hold, the others push where they are overrun."""
     found = []

@@ -36,7 +36,7 @@ from cardan._motion.maximal_steps.bodies import (
     impulses,
     started,
 )
-from cardan._motion.maximal_steps.effort_rows import Bounds, effort_rows, rotors
+from cardan._motion.maximal_steps.effort_rows import DistanceBounds, effort_rows, rotors
 from cardan._motion.maximal_steps.non_penetration import SWEEPS, Touched
 from cardan._robot.model import Model
 
@@ -59,7 +59,7 @@ def variational_step(
     answering = effort_rows(system, joined, loads, v, share)
     fixed = [row for j in joined for row in j.rows]
     kick = impulses(len(start), answering.units, [h * e for e in answering.plain])
-    bounds = Bounds(system, joined, [b.moved(h) for b in started(system, start, kick, h, share * h)])
+    bounds = DistanceBounds(system, joined, [b.moved(h) for b in started(system, start, kick, h, share * h)])
     rows = [*fixed, *bounds.rows, *answering.rows]
     compliances = [*[0.0] * len(fixed), *bounds.compliances, *(1.0 / w for w in answering.weights)]
     solver = Responses(system.bodies, rows, compliances, DEPENDENT * regularization(q).nu if model.nv else 0.0)

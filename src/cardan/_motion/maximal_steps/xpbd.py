@@ -48,7 +48,7 @@ from cardan._motion.maximal_steps.bodies import (
     started,
     turned,
 )
-from cardan._motion.maximal_steps.effort_rows import Bounds, rotors
+from cardan._motion.maximal_steps.effort_rows import DistanceBounds, rotors
 from cardan._motion.maximal_steps.non_penetration import SWEEPS, Touched, fallen
 from cardan._robot.model import Model
 
@@ -88,7 +88,7 @@ def _closed(
     system: System, placed: Sequence[BodyState], joined: Sequence[PlacedJoint], q: Vector, iterations: int
 ) -> list[BodyState]:
     """Return the bodies moved back to where their joints want them, one joint after the other."""
-    bounds = Bounds(system, joined, placed)
+    bounds = DistanceBounds(system, joined, placed)
     small = DEPENDENT * regularization(q).nu if system.model.nv else 0.0
 
     def once(places: list[Any], near: list[Any], pushed: list[Scalar]) -> tuple[list[Any], list[Any], list[Scalar]]:
@@ -109,7 +109,6 @@ def _closed(
 
 
 def _at(placed: Sequence[BodyState], places: Sequence[Any]) -> list[BodyState]:
-    """Return the bodies at other places."""
     return [b._replace(p=p, r=r) for b, (p, r) in zip(placed, places, strict=True)]
 
 

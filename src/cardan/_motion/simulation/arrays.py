@@ -32,7 +32,6 @@ RANGES: dict[str, tuple[float, float, str]] = {
 
 
 def checked_dtype(dtype: Any) -> np.dtype:
-    """Return float64 or float32, or raise `ParameterError`."""
     try:
         kind = np.dtype(dtype)
     except TypeError:
@@ -91,7 +90,6 @@ class Constants(dict[str, np.ndarray]):
             self[name][...] = array
 
     def checked(self, name: str, value: Any) -> np.ndarray:
-        """Return a value as it can be assigned."""
         if name not in self:
             hint = "make it an input first: world.with_inputs(...)"
             raise UnknownNameError("constant", name, self, where="state.constants", hint=hint if not self else "")
@@ -100,7 +98,6 @@ class Constants(dict[str, np.ndarray]):
         return array
 
     def copy(self) -> Constants:
-        """Return the same with arrays of its own."""
         return Constants(self.model, {name: array.copy() for name, array in self.items()})
 
     def __reduce__(self) -> Any:

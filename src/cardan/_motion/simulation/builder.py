@@ -423,7 +423,6 @@ def drive_all(mechanism: Mechanism, drive: Drive) -> Mechanism:
 def _make_world(
     b: WorldBuilder, orphans: tuple[str, ...], movable_bases: bool, closing: Sequence[str], keep_overlapping: bool
 ) -> World:
-    """Return the world of what a builder has collected."""
     mechanism, added = _with_free_joints(b._mechanism, b.gravity)
     model = mechanism.model(gravity=b.gravity, closing=closing)
     articulations = []
@@ -488,7 +487,6 @@ def _movable(model: Model, articulations: Mapping[str, Articulation]) -> dict[st
 
 
 def _coordinates(model: Model, given: Mapping[str, Any], size: str) -> dict[str, np.ndarray]:
-    """Return coordinates by joint as arrays."""
     found = {}
     for name, value in given.items():
         own = model.q_slice(name) if size == "q" else model.v_slice(name)

@@ -226,7 +226,6 @@ def _can_part(kinematics: Kinematics, pair: ContactPair) -> bool:
 
 
 def _root(model: Model, body: str) -> int:
-    """Return the first node of the tree a body is in."""
     path = supports(model, model.attachment(body).node)
     return path[-1] if path else WORLD_NODE
 

@@ -81,7 +81,6 @@ def heights(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> tupl
 
 
 def _warn_of_unread(world: str, unread: Mapping[str, str]) -> None:
-    """Warn of meshes that do not count."""
     if unread:
         first = next(iter(unread))
         more = f", and {len(unread) - 1} more such pairs" if len(unread) > 1 else ""
@@ -277,7 +276,6 @@ def turn_root(state: State, a: Articulation, rows: np.ndarray, twists: np.ndarra
 
 
 def root_joint(model: Model, a: Articulation) -> Connection:
-    """Return the joint by which an articulation hangs on the world."""
     return next(c for c in model.connections if c.child == a.root)
 
 

@@ -44,20 +44,13 @@ MOST = 2**20
 
 
 class Clock(NamedTuple):
-    """How many steps of length dt [s] were good since the time was known last.
+    """How many steps of length dt [s] were good since the time was known last."""
 
-    Attributes:
-        start: the time then [s], shape (worlds,), which nobody writes.
-        lost: which worlds had diverged by then, likewise.
-        taken: how many steps were to be taken since.
-        good: how many of them were good, shape (worlds,), of the state's dtype: a compiled step counts on.
-    """
-
-    start: np.ndarray
-    lost: np.ndarray
+    start: np.ndarray  # the time then [s], shape (worlds,), which nobody writes
+    lost: np.ndarray  # which worlds had diverged by then, likewise
     dt: float
-    taken: int
-    good: np.ndarray
+    taken: int  # how many steps were to be taken since
+    good: np.ndarray  # how many of them were good, shape (worlds,), of the state's dtype: a compiled step counts on
 
     def after(self, steps: int, good: np.ndarray) -> Clock:
         """Return the clock after so many more steps, of which and of those before so many were good in each world."""

@@ -250,7 +250,6 @@ class View(Explained):
         return frame_velocity(self.world.model, own.q, own.v, **given)[:, self.body_indices]
 
     def _all_move(self) -> bool:
-        """Return whether all links move on joints of their own."""
         return {link for own in self.links for link in own} <= set(self.world.links)
 
     def wrenches(self, control: Control) -> np.ndarray:

@@ -63,7 +63,6 @@ def bounds_of(model: Model) -> tuple[Bound, ...]:
 
 
 def clipped(q: Sequence[Scalar], bounds: Sequence[Bound]) -> list[Scalar]:
-    """Return the configuration with entries outside their bounds at these."""
     inside = list(q)
     for k, _, lower, upper in bounds:
         above = inside[k] if lower == -math.inf else maximum(inside[k], lower)

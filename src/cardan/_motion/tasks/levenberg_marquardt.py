@@ -75,7 +75,6 @@ class Problem:
         return [[w * x for x in row] for w, row in zip(self.weights, rows, strict=True)]
 
     def descend(self, q: Sequence[Scalar], nu: Scalar) -> tuple[list[Scalar], Scalar]:
-        """Return the configuration and nu after one pass."""
         e, J = self.weighted(q), self.jacobian(q)
         gradient = [dot([row[i] for row in J], e) for i in range(self.model.nv)]
         cost, free = _square(e), freedoms(self.model.nv, q, gradient, self.bounds)

@@ -215,7 +215,6 @@ _known: ByIdentity[Model, dict[Structure, tuple[slice, ...]]] = ByIdentity()
 
 
 def _rows(structure: Structure, model: Model) -> tuple[slice, ...]:
-    """Return the rows of each of some tasks, looked up once."""
     known = _known.setdefault(model, {})
     if structure not in known:
         functions = [error_function(task) for task in structure.tasks]

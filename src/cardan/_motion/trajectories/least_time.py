@@ -131,7 +131,7 @@ def time_optimal(
     own = (model.velocity_lower, model.velocity_upper), None, (model.effort_lower, model.effort_upper)
     given = {"velocity": velocity, "acceleration": acceleration, "effort": effort}
     limits = (bounds(WHERE, *item, model, its) for item, its in zip(given.items(), own, strict=True))
-    problem = _Problem(model, curve, passive, *limits)
+    problem = _PathProblem(model, curve, passive, *limits)
     if model.closures and problem.effort.finite.any():
         why = "give effort=inf, and acceleration= for the joints that move"
         raise UnsupportedError("efforts within closed loops", WHERE, why)  # inverse dynamics is the tree's
@@ -155,7 +155,7 @@ def _through(model: Model, q: Any) -> Spline:
     return Spline(model, np.concatenate([[0.0], np.cumsum(far[kept[1:]])]), q[kept])
 
 
-class _Problem(NamedTuple):
+class _PathProblem(NamedTuple):
     """A robot on a path, parametrised from 0 to 1, and its limits; `passive`: friction, damping and springs count."""
 
     model: Model

@@ -42,7 +42,7 @@ def review(
     mechanism: Mechanism, places: Mapping[tuple[str, str], At], report: Report, allow: Callable[[str], bool]
 ) -> None:
     """Remark on what is probably not meant; `allow` says whether a mesh's file may be opened."""
-    robot = _Robot(mechanism, allow)
+    robot = _RobotAndShapes(mechanism, allow)
     for check in CHECKS:
         with np.errstate(all="ignore"):  # numbers of a file may be as large as there are
             found = list(check(robot))
@@ -53,7 +53,7 @@ def review(
 
 
 @dataclass(frozen=True)
-class _Robot:
+class _RobotAndShapes:
     """A mechanism with what several checks need."""
 
     mechanism: Mechanism
@@ -151,7 +151,7 @@ def stl_box(path: str) -> np.ndarray | None:
     return np.array([points.min(axis=0), points.max(axis=0)]) if np.isfinite(points).all() else None
 
 
-def centre_outside(robot: _Robot) -> Iterator[Finding]:
+def centre_outside(robot: _RobotAndShapes) -> Iterator[Finding]:
     """A centre of mass far outside of the shapes' box."""
     for body, inertia in robot.inertias.items():
         box = robot.boxes.get(body)
@@ -165,7 +165,7 @@ def centre_outside(robot: _Robot) -> Iterator[Finding]:
             yield "body", body, odd
 
 
-def impossible_size(robot: _Robot) -> Iterator[Finding]:
+def impossible_size(robot: _RobotAndShapes) -> Iterator[Finding]:
     """A radius of gyration that no body of the shapes' size has."""
     for body, inertia in robot.inertias.items():
         box, radii = robot.boxes.get(body), gyration(inertia)
@@ -192,7 +192,7 @@ def gyration(inertia: Inertia) -> np.ndarray | None:
     return np.sqrt(moments / float(inertia.mass)) if moments[0] >= 0.0 and moments[-1] > 0.0 else None
 
 
-def impossible_density(robot: _Robot) -> Iterator[Finding]:
+def impossible_density(robot: _RobotAndShapes) -> Iterator[Finding]:
     """A mass that nothing of the shapes' volume has."""
     for body, inertia in robot.inertias.items():
         shapes = robot.shapes.get(body, ())
@@ -214,7 +214,7 @@ def _volume(geometry: Any) -> float:
         return float("inf")
 
 
-def unlike_neighbours(robot: _Robot) -> Iterator[Finding]:
+def unlike_neighbours(robot: _RobotAndShapes) -> Iterator[Finding]:
     """A mass a thousand times those of all bodies it moves against."""
     for body, inertia in robot.inertias.items():
         moving = [other for other, c in robot.neighbours.get(body, ()) if c.joint.nv and other in robot.inertias]
@@ -224,7 +224,7 @@ def unlike_neighbours(robot: _Robot) -> Iterator[Finding]:
             yield "body", body, odd
 
 
-def massless_ends(robot: _Robot) -> Iterator[Finding]:
+def massless_ends(robot: _RobotAndShapes) -> Iterator[Finding]:
     """A body that moves and has no mass, nor has anything that hangs on it; a robot without any mass is meant so."""
     joints = robot.mechanism.joints if robot.inertias else ()
     above: dict[str, list[str]] = {}
@@ -240,8 +240,7 @@ def massless_ends(robot: _Robot) -> Iterator[Finding]:
             yield "body", c.child, "it moves and nothing from there on has mass: forward dynamics will not be finite"
 
 
-def _odd_joints(is_odd: Callable[[Connection], Any], odd: str) -> Callable[[_Robot], Iterator[Finding]]:
-    """Return the check that finds joints of which something holds."""
+def _odd_joints(is_odd: Callable[[Connection], Any], odd: str) -> Callable[[_RobotAndShapes], Iterator[Finding]]:
     return lambda robot: (("joint", c.name, odd) for c in robot.mechanism.joints if is_odd(c))
 
 
@@ -249,7 +248,7 @@ def _excludes_zero(c: Connection) -> bool:
     return any(low > 0.0 or high < 0.0 for low, high in zip(c.limits.lower or (), c.limits.upper or (), strict=True))
 
 
-def unwritable(robot: _Robot) -> Iterator[Finding]:
+def unwritable(robot: _RobotAndShapes) -> Iterator[Finding]:
     """Names that other formats have no way to write."""
     m = robot.mechanism
     for kind, parts in (("body", m.bodies), ("joint", m.joints), ("frame", m.frames)):
@@ -260,7 +259,7 @@ def unwritable(robot: _Robot) -> Iterator[Finding]:
                 yield kind, name, f"other formats cannot write such a name: {_NAMES}"
 
 
-CHECKS: tuple[Callable[[_Robot], Iterator[Finding]], ...] = (  # A new check is one function, and its name here
+CHECKS: tuple[Callable[[_RobotAndShapes], Iterator[Finding]], ...] = (  # A new check is one function, and its name here
     centre_outside,
     impossible_size,
     impossible_density,

@@ -73,7 +73,6 @@ def register_format(form: Format) -> None:
 
 
 def formats_of_others() -> Mapping[str, Format]:
-    """Return the formats of other packages, by ending."""
     return {**_installed(), **_ADDED}
 
 
@@ -91,12 +90,10 @@ def _installed() -> dict[str, Format]:
 
 
 def format_of_ending(ending: str) -> Format | None:
-    """Return the format of a file's ending."""
     return FORMATS.get(ending) or formats_of_others().get(ending)
 
 
 def format_of_content(text: str) -> Format | None:
-    """Return the format that begins as a text does."""
     preamble = _PREAMBLE.match(text)
     start = text[preamble.end() if preamble else 0 :]
     for formats in (FORMATS.values, lambda: formats_of_others().values()):  # others only if there is none of ours
@@ -107,5 +104,4 @@ def format_of_content(text: str) -> Format | None:
 
 
 def module_of(form: Format) -> ModuleType:
-    """Return the module that reads a format."""
     return importlib.import_module(form.module)

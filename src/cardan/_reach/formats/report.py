@@ -27,7 +27,6 @@ class FileLine(int):
     file: str
 
     def __new__(cls, line: int, file: str) -> FileLine:
-        """Return a line of a file."""
         self = super().__new__(cls, line)
         self.file = file
         return self

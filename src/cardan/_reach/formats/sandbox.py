@@ -28,7 +28,7 @@ class SandboxError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class SandboxBounds:
     """What work may take."""
 
     seconds: float = 2.0  # of processor time, from when its modules are imported
@@ -38,7 +38,7 @@ class Bounds:
     guarded: bool = False  # whether Python's audit events are refused but for those of reading and computing
 
 
-def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bounds: Bounds) -> Any:
+def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bounds: SandboxBounds) -> Any:
     """Return what `job.work` makes of an argument, in a process of its own; all values are those of JSON.
 
     Args:
@@ -102,8 +102,7 @@ def _send(process: Any, value: Any) -> None:
     process.stdin.flush()
 
 
-def _why_it_ended(process: subprocess.Popen[str], bounds: Bounds) -> str:
-    """Return why a process gave no answer, or one that is no answer."""
+def _why_it_ended(process: subprocess.Popen[str], bounds: SandboxBounds) -> str:
     try:
         code = process.wait(1.0)
     except subprocess.TimeoutExpired:

@@ -53,7 +53,6 @@ def has_given_base(model: Model) -> bool:
 
 
 def connected(bodies: Iterable[str], joints: Iterable[Connection]) -> Forest:
-    """Return which bodies, and the world, are connected by joints."""
     forest = Forest((WORLD, *bodies))
     for c in joints:
         forest.join(c.parent, c.child)

@@ -56,7 +56,6 @@ def losses_of(kinds: Mapping[str, Iterable[str]], shown: int | None = SHOWN) -> 
 
 
 def first_of(names: Iterable[str], shown: int | None = SHOWN) -> str:
-    """Return the first of some names, each once, as text."""
     names = list(dict.fromkeys(names))
     more = f", ... ({len(names)} in all)" if len(names[:shown]) < len(names) else ""
     return ", ".join(map(repr, names[:shown])) + more
@@ -68,7 +67,6 @@ def is_bounded(c: Connection, *keys: str) -> bool:
 
 
 def dimensions(solid: Any) -> dict[str, str]:
-    """Return the lengths of a `Box`, `Sphere`, ..., which URDF and SDF call as its fields are called."""
     lengths = {f.name: getattr(solid, f.name) for f in fields(solid)}
     return {name: numbers(e if isinstance(e, tuple) else (e,)) for name, e in lengths.items()}
 

@@ -178,7 +178,6 @@ def _start(tag: str, attributes: Mapping[str, str]) -> str:
 
 
 def on_a_line(lines: Sequence[str]) -> Lines:
-    """Return an element's lines as one."""
     return ["".join(map(str.strip, lines))]
 
 

@@ -269,11 +269,7 @@ _BEFORE = " A function is called once before it is captured in a graph: that loa
 
 
 class DeviceMemory:
-    """Memory of a device; given back when nothing holds it.
-
-    Attributes:
-        address: where it begins.
-    """
+    """Memory of a device; given back when nothing holds it."""
 
     __slots__ = ("__weakref__", "address")
 

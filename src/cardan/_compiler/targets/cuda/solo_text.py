@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cardan._compiler.program.fusing import Joined
+from cardan._compiler.program.passes import Joined
 from cardan._compiler.program.program import Program
-from cardan._compiler.targets.c_family import Dialect, Parts
+from cardan._compiler.targets.c_family import Dialect, ProgramParts
 from cardan._compiler.targets.cuda.staging import COLUMNS, WARP, WARPS, chunks_of, loads, stores, width_of
 
 APART, INLINE = "static __device__ __noinline__", "static __device__ __forceinline__"
@@ -25,7 +25,7 @@ APART, INLINE = "static __device__ __noinline__", "static __device__ __forceinli
 class SoloText:
     def __init__(self, program: Program, joined: Joined, dialect: Dialect, name: str) -> None:
         self.program, self.name = program, name
-        self.parts = Parts(program, dialect, joined)
+        self.parts = ProgramParts(program, dialect, joined)
         self.words = INLINE if dialect.part >= program.operations else APART
         self.chunks = chunks_of(program.outputs, COLUMNS)
         self.width = width_of(program)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cardan._compiler.program.fusing import Joined
 from cardan._compiler.program.liveness import heads_of, last_readers
 from cardan._compiler.program.ops import Op
+from cardan._compiler.program.passes import Joined
 from cardan._compiler.program.program import Program, Region, phases
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.c_family import Dialect, operation_lines
@@ -24,11 +24,7 @@ SECTOR = 8  # columns of results that are written together: 32 bytes, what memor
 
 
 class TeamText:
-    """Writes the functions of a team, for a program whose regions pick and keep nothing.
-
-    Attributes:
-        places: how many there are in shared memory.
-    """
+    """Writes the functions of a team, for a program whose regions pick and keep nothing."""
 
     def __init__(self, program: Program, joined: Joined, warps: int, dialect: Dialect, name: str) -> None:
         self.program, self.joined, self.warps, self.dialect, self.name = program, joined, warps, dialect, name
@@ -41,7 +37,7 @@ class TeamText:
         self.slot: dict[int, int] = {}
         self.copies: dict[int, list[int]] = {}
         self.first_place: list[int] = []
-        self.places = self._assigned()
+        self.places = self._assigned()  # how many there are in shared memory
 
     def _ready(self, chunk: Chunk) -> int:
         """Return the step in which the last value of a chunk is computed; with loops, the last one."""

@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cardan._compiler.program.fusing import Joined
 from cardan._compiler.program.liveness import Spans
 from cardan._compiler.program.ops import LEAVES, Op
+from cardan._compiler.program.passes import Joined
 from cardan._compiler.program.program import Program, stretches
 
 SLACK = 1.15  # how much more than its share of a band a warp may be dealt, to have what it needs with it

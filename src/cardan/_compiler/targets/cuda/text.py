@@ -13,8 +13,8 @@ from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
 
-from cardan._compiler.program.fusing import Fused, Joined, joined_products
 from cardan._compiler.program.ops import LEAVES, Op
+from cardan._compiler.program.passes import Fused, Joined, joined_products
 from cardan._compiler.program.program import Array, Program, rows_of
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.c_arithmetic import PREFIX, analysis, number

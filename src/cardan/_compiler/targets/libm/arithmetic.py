@@ -86,7 +86,6 @@ class Arithmetic(ABC):
         return self.binary("div", a, b)
 
     def fma(self, a: Real, b: Real, c: Real) -> str:
-        """Write a b + c, rounded once."""
         return self.call("fma", a, b, c)
 
     def polynomial(self, x: str, coefficients: tuple[float, ...]) -> str:

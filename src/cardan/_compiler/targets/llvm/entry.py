@@ -66,7 +66,7 @@ def constant_function(number: int, runs: Sequence[Run], lanes: Lanes) -> str:
     return w.procedure(f"constants{number}", [(workspace(lanes), "%ws")])
 
 
-class Entry:
+class EntryWriter:
     def __init__(self, plan: Plan, lanes: Lanes) -> None:
         self.program, self.plan, self.lanes, self.w = plan.program, plan, lanes, Writer(lanes)
         self.workspace = "%ws"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from cardan._compiler.program.fusing import Joined, joined_products
 from cardan._compiler.program.liveness import Spans, Tables, assign_slots, heads_of, last_readers, places_in, tables_of
 from cardan._compiler.program.ops import LEAVES, Op
+from cardan._compiler.program.passes import Joined, joined_products
 from cardan._compiler.program.program import Array, Program, Region, rows_of, stretches
 from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, allocate
 from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS, lower

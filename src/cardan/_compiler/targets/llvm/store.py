@@ -23,7 +23,7 @@ def revision() -> str:
     """Return a digest of what writes machine code, as it is on disk now."""
     here = os.path.dirname(__file__)
     files = [entry.path for folder in (here, f"{here}/direct", f"{here}/../libm") for entry in os.scandir(folder)]
-    files += [f"{here}/../../program/{name}.py" for name in ("fusing", "liveness")]
+    files += [f"{here}/../../program/{name}.py" for name in ("passes", "liveness")]
     return cache.revision_of(files)
 
 
@@ -32,7 +32,6 @@ _REVISION = revision()  # before any module that writes code is loaded (the pack
 
 @functools.cache
 def _machine() -> tuple[str, ...]:
-    """Return what machine code depends on besides its source: the processor and LLVM."""
     known = processor.description()
     if known is None:
         from cardan._compiler.targets.llvm.machine import machine_name
@@ -67,7 +66,6 @@ def is_kept(source: str) -> bool:
 
 
 def load(image: Image, function: str) -> Any:
-    """Return an image in memory, with the `address` of its function, whose name is given."""
     if image.entry != OBJECT:
         return LoadedImage(image)
     from cardan._compiler.targets.llvm.machine import Engine  # needs LLVM

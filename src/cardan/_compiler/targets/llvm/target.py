@@ -51,7 +51,6 @@ class CodeKind(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Tells kinds apart, in the fast path too."""
         return (0 if self.dtype.itemsize == 8 else 1) + 2 * self.few
 
     @property

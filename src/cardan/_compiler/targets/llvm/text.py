@@ -12,12 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cardan._compiler.program.fusing import Fused
 from cardan._compiler.program.liveness import Tables
 from cardan._compiler.program.ops import TRUTHS, Op
+from cardan._compiler.program.passes import Fused
 from cardan._compiler.program.program import Program
 from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine
-from cardan._compiler.targets.llvm.entry import Entry, constant_function, constant_results, stream_function, workspace
+from cardan._compiler.targets.llvm.entry import (
+    EntryWriter,
+    constant_function,
+    constant_results,
+    stream_function,
+    workspace,
+)
 from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.math import SINCOS, function_name, math_definitions
 from cardan._compiler.targets.llvm.plan import Move, Plan, in_groups, plan_program
@@ -30,7 +36,7 @@ _LOGIC = {Op.AND: "and", Op.OR: "or"}
 _INTRINSIC = {Op.SQRT: "sqrt", Op.ABS: "fabs", Op.FLOOR: "floor", Op.MIN: "minimum", Op.MAX: "maximum"}
 
 
-class _Writer:
+class _PlanWriter:
     def __init__(self, plan: Plan, lanes: Lanes) -> None:
         self.plan, self.lanes = plan, lanes
         self.w = Writer(lanes)
@@ -71,7 +77,7 @@ class _Writer:
             self.store(value, slot)
 
 
-class _Block(_Writer):
+class _Block(_PlanWriter):
     def __init__(self, plan: Plan, lanes: Lanes, number: int) -> None:
         super().__init__(plan, lanes)
         self.number = number
@@ -128,7 +134,7 @@ class _Block(_Writer):
         return self.pairs[a]
 
 
-class _Calls(_Writer):
+class _Calls(_PlanWriter):
     def __init__(self, plan: Plan, lanes: Lanes, number: int) -> None:
         super().__init__(plan, lanes)
         self.name, self.tables = f"block{number}", list[str]()
@@ -180,7 +186,7 @@ def _moving(name: str, moves: Sequence[Sequence[Move]], plan: Plan, lanes: Lanes
     """Return a function for each group of values, which puts them in their places."""
     texts = []
     for n, group in enumerate(moves):
-        writer = _Writer(plan, lanes)
+        writer = _PlanWriter(plan, lanes)
         writer.move(group)
         texts.append(writer.written(f"{name}{n}"))
     return texts
@@ -196,7 +202,7 @@ def _moves(plan: Plan, lanes: Lanes) -> list[str]:
         for n, columns in enumerate(in_groups(range(len(tables.rows.picked)))):
             texts.append(_picking(f"pick{p}_{n}", columns, tables, lanes))
         for n, columns in enumerate(in_groups(range(len(tables.rows.kept)))):
-            texts.append(_keeping(f"keep{p}_{n}", columns, _Writer(plan, lanes), tables))
+            texts.append(_keeping(f"keep{p}_{n}", columns, _PlanWriter(plan, lanes), tables))
     return texts
 
 
@@ -214,7 +220,7 @@ def _picking(name: str, columns: Sequence[int], tables: Tables, lanes: Lanes) ->
     return w.procedure(name, [(workspace(lanes), "%ws"), ("i64", "%pass")])
 
 
-def _keeping(name: str, columns: Sequence[int], writer: _Writer, tables: Tables) -> str:
+def _keeping(name: str, columns: Sequence[int], writer: _PlanWriter, tables: Tables) -> str:
     """Return a function that puts some of what is kept of a pass in its row."""
     w, kept, size = writer.w, tables.rows.kept, writer.lanes.bytes
     row = _row(w, tables.kept, len(kept))
@@ -241,7 +247,7 @@ def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     plan = plan or plan_program(program)
     blocks = [block_text(plan, lanes, b) for b in range(len(plan.blocks))]
     constants = [constant_function(k, stores, lanes) for k, stores in enumerate(constant_results(plan))]
-    parts = [*blocks, *_moves(plan, lanes), *constants, Entry(plan, lanes).text()]
+    parts = [*blocks, *_moves(plan, lanes), *constants, EntryWriter(plan, lanes).text()]
     if plan.streams():
         parts.append(stream_function(lanes))
     parts += math_definitions(set(program.instructions.ops), lanes)

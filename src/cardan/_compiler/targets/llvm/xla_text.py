@@ -34,7 +34,7 @@ def handler_text(*, device: bool) -> str:
     texts = [
         f'@{name} = internal constant [{len(text) + 1} x i8] c"{text}\\00"' for name, (_, text) in failures.items()
     ]
-    functions: list[tuple[str, CodeWriter]] = [("define ptr @handler(ptr %frame)", _Handler(device=device))]
+    functions: list[tuple[str, CodeWriter]] = [("define ptr @handler(ptr %frame)", _HandlerText(device=device))]
     if not device:
         part = "ptr %context, ptr %job, ptr %inputs, ptr %outputs, i64 %first, i64 %end"
         functions += [(f"define internal void @part({part})", _Part())]
@@ -46,7 +46,7 @@ def handler_text(*, device: bool) -> str:
     return "\n".join([f"@context = internal constant i64 {at.MARK}", *texts, *bodies])
 
 
-class _Reader(Reader):
+class _FrameReader(Reader):
     """Writes how jobs are read, and structures of XLA filled."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class _Reader(Reader):
             self.store(kind, name, self.at(pointer, offset), 4 if kind == "i32" else 8)
 
 
-class _Part(_Reader):
+class _Part(_FrameReader):
     """Writes the function that computes rows start to stop, in a workspace; without memory, it says so in the job."""
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class _Part(_Reader):
         return found
 
 
-class _Work(_Reader):
+class _Work(_FrameReader):
     """Writes the function that takes parts of a job until there are none."""
 
     def __init__(self) -> None:
@@ -121,7 +121,7 @@ class _Work(_Reader):
         self.line("ret void")
 
 
-class _Task(_Reader):
+class _Task(_FrameReader):
     """Writes the function XLA's threads are given: it works on a job, and frees it if nobody else knows of it.
 
     It may begin when the call is over: then of all that the job refers to only the context is still there.
@@ -136,7 +136,7 @@ class _Task(_Reader):
         self.line("ret void")
 
 
-class _Handler(_Reader):
+class _HandlerText(_FrameReader):
     """Writes the handler. What does not fit goes to the label `misfit`, before anything has been written."""
 
     def __init__(self, *, device: bool) -> None:

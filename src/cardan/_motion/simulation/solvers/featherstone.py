@@ -192,7 +192,6 @@ class Featherstone(CompiledSolver):
 
 
 def step_state(given: StepInputs) -> dict[str, Any]:
-    """Return a state after a step."""
     joints, dt = given.joints, given.settings.dt
     if given.settings.method == "implicit":
         solved = solve(given)[0]
@@ -205,7 +204,6 @@ def step_state(given: StepInputs) -> dict[str, Any]:
 
 
 def find_forces(given: StepInputs) -> dict[str, Any]:
-    """Return the contact forces of a step."""
     solved, touching = solve(given)
     found = [in_world(*each) for each in zip(touching, solved.wrenches, strict=True)]
     force, torque, point = zip(*found, strict=True)
@@ -233,7 +231,6 @@ def in_world(contact: Contact, wrench: Force) -> tuple[Vector3, Vector3, Vector3
 
 
 def explicit_step(given: StepInputs) -> stepping.Moved:
-    """Return the state after an explicit step."""
     model, dt = given.joints.model, given.settings.dt
 
     def rate(q: Vector, v: Vector) -> Vector:

@@ -17,7 +17,14 @@ from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.tree import Vector, supports
 from cardan._dynamics.call.function import Function
 from cardan._motion.contact.touching import Pair
-from cardan._motion.maximal_steps import Body, Efforts, StepResult, semi_implicit_start, variational_step, xpbd_step
+from cardan._motion.maximal_steps import (
+    Efforts,
+    MovingBody,
+    StepResult,
+    semi_implicit_start,
+    variational_step,
+    xpbd_step,
+)
 from cardan._motion.maximal_steps.bodies import PartialStep
 from cardan._motion.maximal_steps.effort_rows import has_bounds
 from cardan._motion.maximal_steps.non_penetration import SWEEPS, estimated
@@ -87,7 +94,7 @@ class Maximal(CompiledSolver):
         yield from left_out(model)
         for node in model.nodes:
             try:
-                Body(node)
+                MovingBody(node)
             except UnsupportedError:
                 yield "link without inertia", f"what joint {node.name!r} moves, without mass or inertia"
         for pair in self.world.pairs if self.contacts else ():
@@ -116,7 +123,6 @@ class Maximal(CompiledSolver):
 
 
 def step_state(given: StepInputs) -> dict[str, Any]:
-    """Return a state after a step."""
     settings, joints = given.settings, given.joints
     start = STARTS[settings.method](pairs=given.pairs, **dict(settings.options))
     model, dt, limits = joints.model, settings.dt, settings.limits

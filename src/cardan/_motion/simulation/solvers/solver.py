@@ -234,7 +234,6 @@ class Stepper:
         self._given = (self._found["q"], self._found["v"], self._found["count"].reshape(()), *own)
 
     def __call__(self) -> None:
-        """Take the steps."""
         if self._taken >= MOST:
             self._begin_clock()
         self._run(*self._given, out=self._next)
@@ -372,7 +371,6 @@ def left_out(model: Model) -> Iterator[tuple[str, str]]:
 
 
 def checked_steps(steps: Any, what: str = "steps") -> int:
-    """Return a number of steps, or raise `ParameterError`."""
     if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
         raise ParameterError(what, got=steps, expected="a whole number >= 1")
     return int(steps)

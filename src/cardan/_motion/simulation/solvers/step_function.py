@@ -23,23 +23,14 @@ from cardan._robot.model import Model
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All that a step is made for, beside the model.
+    """All that a step is made for, beside the model."""
 
-    Attributes:
-        method: how it is taken: an integrator of `Featherstone`, or one of `maximal.STARTS`.
-        dt: its length [s].
-        pairs: what may touch.
-        limits: whether the joints' position limits are stops.
-        kinematic: names of the joints that move as they are told.
-        options: of the method, in the order that it takes them in.
-    """
-
-    method: str
-    dt: float
-    pairs: tuple[ContactPair, ...]
-    limits: bool
-    kinematic: tuple[str, ...]
-    options: tuple[Any, ...]
+    method: str  # an integrator of `Featherstone`, or one of `maximal.STARTS`
+    dt: float  # length of the step [s]
+    pairs: tuple[ContactPair, ...]  # what may touch
+    limits: bool  # whether the joints' position limits are stops
+    kinematic: tuple[str, ...]  # names of the joints whose motion is given
+    options: tuple[Any, ...]  # of the method, in the order that it takes them in
 
 
 class StepInputs(NamedTuple):

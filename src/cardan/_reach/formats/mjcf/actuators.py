@@ -64,7 +64,6 @@ def _drive(r: MjcfReading, k: int, gear: float, this: Driven) -> None:
 
 
 def read_actuators(r: MjcfReading) -> None:
-    """Add the actuators to the mechanism; say what of their laws is not kept."""
     m = r.there.model
     given = r.names("ACTUATOR", m.nactuator)
     names = Names(given)

@@ -30,11 +30,7 @@ EXACT = 1e-9  # how well the marks of a ball have to fit where it is [m, -]: fil
 
 
 class Names:
-    """Names of one kind of thing, each used once: MuJoCo needs none, cardan gives everything one.
-
-    Args:
-        taken: names that nothing unnamed may be given.
-    """
+    """Names of one kind of thing, each used once: MuJoCo needs none, cardan gives everything one."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = set(taken)

@@ -48,7 +48,7 @@ class Expanded:
         return self.places[line - 1] if 0 < line <= len(self.places) else FilePlace()
 
 
-class _Open(NamedTuple):
+class _OpenElement(NamedTuple):
     element: Element
     file: str
     folder: Path | None
@@ -58,7 +58,6 @@ class _Open(NamedTuple):
 
     @property
     def place(self) -> FilePlace:
-        """Where it is described."""
         return FilePlace(self.element.line, file=self.file)
 
 
@@ -69,7 +68,7 @@ class _LeftOut(NamedTuple):
     attributes: Counter[str]
 
 
-class Expansion:
+class MjcfExpansion:
     """Writes the text: a stack of what is still to be written, elements and end tags."""
 
     def __init__(self, source: Source, options: Options, report: Report) -> None:
@@ -84,7 +83,7 @@ class Expansion:
         self.left_out: dict[tuple[str, Verdict], _LeftOut] = {}
 
     def run(self, root: Element) -> Expanded:
-        stack: list[_Open | str] = [_Open(root, "", self.source.folder, "", 1, 1)]
+        stack: list[_OpenElement | str] = [_OpenElement(root, "", self.source.folder, "", 1, 1)]
         while stack:
             item = stack.pop()
             if isinstance(item, str):
@@ -100,7 +99,7 @@ class Expansion:
         self.lines.append(line)
         self.places.append(place)
 
-    def _is_read(self, item: _Open) -> bool:
+    def _is_read(self, item: _OpenElement) -> bool:
         element, place = item.element, item.place
         self.count += 1
         if item.depth > MAX_DEPTH or self.count > MAX_ELEMENTS:
@@ -116,7 +115,7 @@ class Expansion:
             self._leave_out(item, "", verdict)
         return verdict == READ
 
-    def _leave_out(self, item: _Open, attribute: str, verdict: Verdict) -> None:
+    def _leave_out(self, item: _OpenElement, attribute: str, verdict: Verdict) -> None:
         """Refuse an element or an attribute of one, or note that it is left out."""
         place, tag = item.place, item.element.tag
         if verdict.kind == "refused":
@@ -134,7 +133,7 @@ class Expansion:
             say = self.report.warn if verdict in MOVING else self.report.remark
             say(left.place, f"<{tag}{' ' * bool(what)}{what}> is left out{often}: {verdict.why}")
 
-    def _opened(self, item: _Open) -> list[_Open | str]:
+    def _opened(self, item: _OpenElement) -> list[_OpenElement | str]:
         """Write the start of an element and return its children and its end."""
         element, key, copies = item.element, key_of(item.parent, item.element.tag), item.copies
         attributes = self._attributes(item, key)
@@ -149,7 +148,7 @@ class Expansion:
         inside = [item._replace(element=e, parent=key, depth=item.depth + 1, copies=copies) for e in element.children]
         return [f"</{element.tag}>", *reversed(inside)]
 
-    def _is_affordable(self, item: _Open, attributes: dict[str, str]) -> bool:
+    def _is_affordable(self, item: _OpenElement, attributes: dict[str, str]) -> bool:
         """Return whether MuJoCo can be given one more element, with its copies; refuse it if not, once."""
         if self.handed > MAX_HANDED or self.copied > MAX_COPIED or self.built > MAX_BUILT:
             return False
@@ -165,7 +164,7 @@ class Expansion:
                 return False
         return True
 
-    def _attributes(self, item: _Open, key: str) -> dict[str, str]:
+    def _attributes(self, item: _OpenElement, key: str) -> dict[str, str]:
         known, kept = VOCABULARY.table[key], {}
         for name, value in item.element.attributes.items():
             verdict = known.get(name)
@@ -179,7 +178,7 @@ class Expansion:
                 self.report.error(item.place, f"<{item.element.tag}> has no attribute {name[:60]!r}{meant}")
         return kept
 
-    def _check(self, item: _Open, name: str, value: str) -> None:
+    def _check(self, item: _OpenElement, name: str, value: str) -> None:
         if name in NAMES:
             return
         bound = LARGEST.get(name, 2**32) if name in COUNTS else MAX_NUMBER
@@ -191,7 +190,7 @@ class Expansion:
                 self.report.error(item.place, message)
                 return
 
-    def _rewrite(self, item: _Open, attributes: dict[str, str]) -> None:
+    def _rewrite(self, item: _OpenElement, attributes: dict[str, str]) -> None:
         """Give textures, and height fields from files, content that costs nothing: files stay closed."""
         tag, named = item.element.tag, item.parent == "asset"
         if tag not in ("texture", "hfield"):
@@ -212,7 +211,7 @@ class Expansion:
         else:
             self._check_field(item, attributes)
 
-    def _check_field(self, item: _Open, attributes: dict[str, str]) -> None:
+    def _check_field(self, item: _OpenElement, attributes: dict[str, str]) -> None:
         """Refuse a height field with another number of heights than it says: MuJoCo's product may be beyond 32 bits."""
         counts = [attributes.get(name, "") for name in ("nrow", "ncol")]
         number = len(attributes["elevation"].split())
@@ -221,7 +220,7 @@ class Expansion:
             message = f"nrow={counts[0][:40]!r} and ncol={counts[1][:40]!r}, but {number} numbers in elevation"
             self.report.error(item.place, f"<hfield>: {message}")
 
-    def _included(self, item: _Open) -> list[_Open | str]:
+    def _included(self, item: _OpenElement) -> list[_OpenElement | str]:
         place, file = item.place, item.element.attributes.get("file", "")
         found = self._found(item, file)
         if isinstance(found, str):
@@ -246,7 +245,7 @@ class Expansion:
         inside = item._replace(file=str(found), folder=found.parent)
         return [inside._replace(element=child) for child in reversed(root.children)]
 
-    def _found(self, item: _Open, file: str) -> Path | str:
+    def _found(self, item: _OpenElement, file: str) -> Path | str:
         """Return the file of an include, beside the description or beside what includes it; or why there is none."""
         if self.source.folder is None:
             return "a description given as text has no folder; save it as a file beside what it includes"

@@ -120,14 +120,10 @@ SIZES = {"free": 6, "ball": 3, "slide": 1, "hinge": 1}
 
 
 class Tree:
-    """Reads the bodies and joints of a description into its mechanism.
-
-    Args:
-        r: what is read.
-        mimics: what holds a hinge or slide at another: by its number the other's, with factor and offset.
-    """
+    """Reads the bodies and joints of a description into its mechanism."""
 
     def __init__(self, r: MjcfReading, mimics: dict[int, tuple[int, float, float]]) -> None:
+        # `mimics` holds a hinge or slide at another: by its number the other's, with factor and offset
         self.r, self.m = r, r.there.model
         self.mimics, self.driven = mimics, drives(r)
         given, joints = r.names("BODY", self.m.nbody), r.names("JOINT", self.m.njnt)

@@ -12,7 +12,7 @@ from cardan._reach.formats.mjcf.actuators import read_actuators
 from cardan._reach.formats.mjcf.compiled import compiled
 from cardan._reach.formats.mjcf.context import MjcfReading, Names, names_of_marks, pose, seen_from_marks
 from cardan._reach.formats.mjcf.equalities import ends_of_loops, read_loops, read_mimics
-from cardan._reach.formats.mjcf.expanded import Expansion
+from cardan._reach.formats.mjcf.expanded import MjcfExpansion
 from cardan._reach.formats.mjcf.joints import KINDS, SIZES, Tree
 from cardan._reach.formats.mjcf.shapes import read_shapes
 from cardan._reach.formats.reading import Description, Options
@@ -39,7 +39,7 @@ def read(source: Source, options: Options) -> Description:
         hint = "read the file that includes this one" if root.tag == "mujocoinclude" else "is this MJCF?"
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <mujoco>; {hint}")
         return Description(None, report)
-    text = Expansion(source, options, report).run(root)
+    text = MjcfExpansion(source, options, report).run(root)
     there = None if report.errors else compiled(mujoco("reading MJCF"), text, source, options, report)
     if there is None:
         return Description(None, report)
@@ -84,7 +84,6 @@ def _read_frames(r: MjcfReading) -> None:
 
 
 def _read_configurations(r: MjcfReading) -> None:
-    """Name the keyframes' configurations, and that in which the file draws the robot."""
     m = r.there.model
     given = r.names("KEY", m.nkey)
     names = Names(given)

@@ -100,7 +100,6 @@ def _check_count(count: int) -> None:
 
 
 def _element(tag: str, attributes: Attributes, inside: Sequence[str] = ()) -> Lines:
-    """Return the lines of an element, without attributes that are None."""
     return element(tag, {key: _text(value) for key, value in attributes.items() if value is not None}, inside)
 
 
@@ -166,7 +165,6 @@ class _Printer:
             yield _element("hfield", {"name": field.name, **counts, "size": field.size, "elevation": shares.ravel()})
 
     def _inside(self, body: Any) -> Iterator[str]:
-        """Yield the lines of all that is in a body, in its bodies too."""
         yield from chain.from_iterable(self._own(body))
         stack: list[Any] = [(child, 0) for child in reversed(body.bodies)]
         while stack:
@@ -235,7 +233,6 @@ class _Printer:
         return _element("geom", attributes)
 
     def _tendon(self, tendon: Any) -> Lines:
-        """Return a tendon over joints, or a rope between sites."""
         wraps = [wrap.target for wrap in tendon.path]
         if isinstance(wraps[0], self.mj._specs.MjsJoint):
             inside = [_element("joint", {"joint": w.target.name, "coef": w.coef})[0] for w in tendon.path]

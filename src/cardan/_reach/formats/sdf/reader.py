@@ -42,7 +42,6 @@ WORLD_GRAVITY = (0.0, 0.0, -9.8)  # what SDF says of a world that does not
 
 
 def read(source: Source, options: Options) -> Description:
-    """Return what an SDF holds."""
     report = Report(source.name)
     library = SdfFiles(report, options.package_dirs, partial(_urdf_as_sdf, options.package_dirs))
     document = library.first(source)
@@ -179,7 +178,6 @@ class _Parts:
 
     @contextmanager
     def _described(self, kind: str, name: str, at: FilePlace) -> Iterator[None]:
-        """Note where something is described, and what is refused of it."""
         self.r.places.setdefault((kind, name), at)
         with self.r.report.blamed(at):
             yield
@@ -205,7 +203,6 @@ class _Parts:
             resolve_mimics(mechanism.joints)
 
     def _fix(self, mechanism: Mechanism, link: Entry, name: str, joint: Joint) -> None:
-        """Add a joint between the world and where a link stands."""
         with self._described("joint", name, link.at):
             mechanism.add_joint(name, joint, WORLD, link.full_name, self.r.frames.in_root(link))
 

@@ -220,7 +220,6 @@ class Builder:
 
 
 def _placement(include: Included) -> str:
-    """Return what an include says its <pose> is the pose of."""
     report, at = include.document.report, include.element
     placement = text_of(report, at, "placement_frame")
     if next(at.all("placement_frame"), None) is not None and next(at.all("pose"), None) is None:

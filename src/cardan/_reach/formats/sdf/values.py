@@ -42,7 +42,6 @@ def flag_of(report: Report, owner: Element, tag: str, *, default: bool = False) 
 
 
 def flag_in(report: Report, at: Element, what: str, text: str, *, default: bool = False) -> bool:
-    """Return whether a text says true or false."""
     word = text.strip().lower()
     if word and word not in _FLAGS:
         report.error(at, f"{what}: {text.strip()[:40]!r} is neither true nor false")

@@ -44,7 +44,7 @@ def write_sdf(thing: Mechanism | Model) -> Written:
         raise ParameterError("thing to write as SDF", got=thing, expected="a Mechanism or a Model")
     if not thing.bodies:
         raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "SDF", EMPTY)
-    writer = _Writer(thing)
+    writer = _SdfWriter(thing)
     content = writer.whole()
     lines = [DECLARATION, *element("sdf", {"version": VERSION, "xmlns:cardan": "cardan"}, content)]
     return Written("\n".join([*lines, ""]), (*writer.form.losses, *writer.losses()))
@@ -55,7 +55,7 @@ def _anchor(name: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9]', '_', name)}_world"
 
 
-class _Writer:
+class _SdfWriter:
     """Writes a mechanism part by part: what several parts need is the shapes by body, and the bits of all shapes."""
 
     def __init__(self, thing: Mechanism | Model) -> None:
@@ -272,7 +272,6 @@ def _axes(c: Connection, inner: Any) -> list[tuple[str, Any]]:
 
 
 def _axis(c: Connection, i: int, tag: str, direction: Any, mimic: Lines) -> Lines:
-    """Return an axis of a joint with its limits and what acts along it."""
     xyz = value("xyz", "0 0 1" if direction is None else numbers(axis(direction)))
     limits = {key: getattr(c.limits, key) for key in ("lower", "upper", "effort", "velocity")}
     bounds = [value(key, repr(float(e[i]))) for key, e in limits.items() if e is not None and math.isfinite(e[i])]
@@ -313,7 +312,6 @@ def _pose(pose: SE3, relative_to: str = "") -> Lines:
 
 
 def _text(text: str) -> str:
-    """Return a text as XML holds it."""
     if UNWRITABLE.search(text) or text != text.strip():
         expected = "characters XML can hold, and no white space around"
         raise ParameterError("a name in SDF", got=text, expected=expected, hint=f"{INSTEAD}.")

@@ -35,14 +35,12 @@ SHOWN = 4
 
 
 def read(source: Source, options: Options) -> Description:
-    """Say what to do with an SRDF that is opened for a robot."""
     report = Report(source.name)
     report.error(1, "an SRDF says something about a robot and describes none: cardan.load(robot, srdf=this file)")
     return Description(None, report)
 
 
 def add_to(mechanism: Mechanism, options: Options, report: Report) -> None:
-    """Add what the SRDF of the options says to a mechanism."""
     source = Source.of(options.srdf)
     root: Element | None = parse(source)
     if is_xacro(root):
@@ -277,7 +275,6 @@ class _Reading:
         return self.joints.get(name)
 
     def _tell_absent(self) -> None:
-        """Warn once of what the robot has not."""
         if not self.absent:
             return
         kind, _, name = next(iter(self.absent)).partition(" ")

@@ -36,7 +36,6 @@ MOTOR = (1.0, (0.0, 0.0, 0.0))
 
 
 def read_actuators(report: Report, root: Element, joints: Iterable[UrdfJoint]) -> dict[str, tuple[Actuator, int]]:
-    """Return the actuators by name, each with its line."""
     known = {joint.name: joint for joint in joints}
     read = [_transmission(report, element, known) for element in root.all("transmission")]
     read += [_commanded(report, e, known) for system in root.all("ros2_control") for e in system.all("joint")]

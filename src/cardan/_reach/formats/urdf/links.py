@@ -174,7 +174,6 @@ _SOLIDS: dict[str, Callable[[UrdfReading, Element], Geometry]] = {
 
 
 def read_global_material(r: UrdfReading, element: Element) -> None:
-    """Keep a material of the robot, to be used by name."""
     r.report.text(element, "name")
     material = read_material(r, element)
     if material.name in r.materials:

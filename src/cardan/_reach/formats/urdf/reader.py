@@ -223,7 +223,6 @@ def _check_tree(report: Report, links: Sequence[UrdfLink], joints: Sequence[Urdf
 
 
 def _check_ends(report: Report, joint: UrdfJoint, owner: str, roles: Sequence[str], links: Mapping[str, int]) -> bool:
-    """Return whether both links of a joint or loop exist."""
     ends = zip(roles, (joint.parent, joint.child), (joint.parent_line, joint.child_line), strict=True)
     what = f"{owner} {quoted(joint.name)}"
     found = [

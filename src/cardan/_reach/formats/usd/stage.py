@@ -23,13 +23,13 @@ from cardan._reach.formats import sandbox
 from cardan._reach.formats.reading import Options
 from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.formats.resources import ALLOWING, Places
-from cardan._reach.formats.sandbox import Bounds, SandboxError
+from cardan._reach.formats.sandbox import SandboxBounds, SandboxError
 from cardan._reach.formats.source import MAX_BYTES, Source
 from cardan._reach.formats.usd import composition
 
 # --- the layers a file of USD is composed of: which may be read, and what OpenUSD says of them ---
 
-BOUNDS = Bounds(seconds=2.0, stack=512 * 1024, clock=120.0)
+BOUNDS = SandboxBounds(seconds=2.0, stack=512 * 1024, clock=120.0)
 """To which sizes of files add (`sandbox_process.allow_for`). The stack is as small as any thread's that may read it."""
 MAX_BYTES_TOGETHER = 4 * MAX_BYTES
 

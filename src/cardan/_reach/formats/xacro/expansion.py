@@ -21,14 +21,14 @@ from cardan._reach.formats.reading import Description, Options
 from cardan._reach.formats.registry import format_of_content, module_of
 from cardan._reach.formats.report import FileLine, Report
 from cardan._reach.formats.resources import ALLOWING, Places
-from cardan._reach.formats.sandbox import Bounds, SandboxError
+from cardan._reach.formats.sandbox import SandboxBounds, SandboxError
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xacro import composition
 from cardan._reach.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, parse
 
 # Its own, and those of the formats that files may expand to
 OPTIONS = frozenset({"xacro_args", "continuous", "model", "orphans"})
-BOUNDS = Bounds(seconds=2.0, guarded=True)
+BOUNDS = SandboxBounds(seconds=2.0, guarded=True)
 MAX_BYTES = 16 * 2**20  # of all files together
 OUTSIDE = f"is outside of the description's folder and package; {ALLOWING}"
 _ENVIRONMENT = re.compile(r"\$\((?:opt)?env\s+([^\s)]+)")
@@ -36,7 +36,6 @@ _NOT_GIVEN = re.compile(r"Undefined substitution argument '?([^\s']+)|environmen
 
 
 def read(source: Source, options: Options) -> Description:
-    """Return what a file written in xacro describes."""
     report = Report(source.name)
     root = expand(source, options, report)
     form = None if root is None else format_of_content(_start(root))

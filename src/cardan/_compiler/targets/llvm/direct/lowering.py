@@ -8,8 +8,8 @@ from heapq import heappop, heappush
 from math import copysign
 from typing import NamedTuple
 
-from cardan._compiler.program.fusing import Fused, Joined
 from cardan._compiler.program.ops import Op
+from cardan._compiler.program.passes import Fused, Joined
 
 MachineStep = tuple[str, int, tuple[int, ...]]  # what is done, the value it gives, and those it takes
 

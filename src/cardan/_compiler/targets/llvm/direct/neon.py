@@ -30,7 +30,7 @@ _TIED = {("fma", 2): ("fmla", 0, 1), ("fnma", 2): ("fmls", 0, 1)} | {
 _NEAR = 65520  # bytes from its base at which a vector can be loaded
 
 
-class _Text:
+class _NeonText:
     def __init__(self, name: str, lanes: Lanes, allocation: Allocation) -> None:
         self.name, self.allocation = name, allocation
         self.size = lanes.bytes // lanes.width
@@ -92,5 +92,5 @@ NEON = Machine(
         **dict.fromkeys(("fma", "fnma"), OperandForm((), (2,))),
         "select": OperandForm((), (0, 1, 2)),
     },
-    lambda name, machine, lanes, allocation: _Text(name, lanes, allocation).text(),
+    lambda name, machine, lanes, allocation: _NeonText(name, lanes, allocation).text(),
 )

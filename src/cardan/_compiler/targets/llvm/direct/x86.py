@@ -29,7 +29,7 @@ _BASES = ("rcx", "rdx", "rsi", "r8", "r9", "r10", "r11")
 _NEAR = 128  # vectors, or constants, on either side of a base whose distance from it takes one byte
 
 
-class _Text:
+class _X86Text:
     def __init__(self, name: str, machine: Machine, lanes: Lanes, allocation: Allocation) -> None:
         self.name, self.lanes, self.allocation = name, lanes, allocation
         self.wide = machine.registers == 32
@@ -137,7 +137,7 @@ def pattern(content: object, size: int) -> str:
 
 
 def _text(name: str, machine: Machine, lanes: Lanes, allocation: Allocation) -> list[str]:
-    return _Text(name, machine, lanes, allocation).text()
+    return _X86Text(name, machine, lanes, allocation).text()
 
 
 AVX512 = Machine(32, _FREE | {"select": _FUSED, BITWISE: _EITHER}, _text, ahead=128)
