@@ -50,8 +50,18 @@ _CALL = "arguments compiled conversion function plain repeated results signature
 MOVED |= {f"cardan.functions.{name}": f"cardan._dynamics.call.{name}" for name in _CALL.split()}
 _GROUPS = "all_joints configuration dynamics inertias kinematics loops maximal momentum regressors"
 MOVED |= {f"cardan.functions.{name}": "cardan" for name in _GROUPS.split()}  # each function now stands in its own page
+_CATALOGUE = {
+    "one_axis": "cylindrical helical prismatic revolute unbounded_revolute variable_screw",
+    "free_directions": "fixed floating floating_mrp free_flyer planar planar_angle spherical spherical_zyx translation",
+    "chains": "composite constant_velocity d6 universal",
+    "biomechanical": "condylar_knee ellipsoid opensim_custom",
+    "elastic": "cable distance",
+    "of_another": "mimic reversed",
+}
+for _home, _names in _CATALOGUE.items():
+    _home = f"cardan._robot.joints.catalogue.{_home}"
+    MOVED |= {f"cardan.joints.catalogue.{name}": _home for name in _names.split()}
 MOVED |= {
-    "cardan.joints.catalogue.floating": "cardan._robot.joints.catalogue.free_flyer",
     "cardan.joints.derivation.parameters": "cardan._robot.joints.derivation.programs",
     **{f"cardan.robots.{name}": "cardan._robot.shipped.linkages" for name in ("five_bar", "four_bar")},
     **{
