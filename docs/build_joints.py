@@ -1,7 +1,7 @@
 """Builds the catalogue page: `python docs/build_joints.py` writes docs/joints.md, `--pictures` the pictures as well.
 
 Sizes, names, parameters and operations come from the code, sentences from the docstrings. All other facts stand in a
-file beside each joint's class, `JOINT.toml` (`Entry` lists its keys).
+file beside each joint's module, `joint.toml` by the class's name in small letters (`Entry` lists its keys).
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class Entry:
     @classmethod
     def of(cls, joint: Joint) -> Entry:
         """Return the entry beside a joint's class."""
-        file = Path(inspect.getfile(type(joint))).with_suffix(".toml")
+        kind = type(joint)
+        file = Path(inspect.getfile(kind)).with_name(f"{kind.__name__.lower()}.toml")
         return cls(**tomllib.loads(file.read_text(encoding="utf-8")))
 
     def meanings(self, joint: Joint) -> tuple[Meanings, Meanings]:

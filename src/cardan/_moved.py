@@ -42,6 +42,18 @@ MOVED |= {
     **{f"cardan.simulation.solvers.{name}": "cardan._motion.simulation.solvers.maximal" for name in _MAXIMAL},
     "cardan.staging": "cardan._compiler.runtime.staging",
 }
+_JOINED = {
+    "_algebra.manifolds.plane": "se2 unit_complex",
+    "_algebra.manifolds.rotation": "rigid_motions",
+    "_algebra.arrays.functions": "tables",
+    "_dynamics.coordinates.convention": "recognised",
+    "_dynamics.coordinates.chart": "forms",
+    "_robot.model.layout": "node",
+    "_robot.joints.quantities": "periodic",
+}
+for _home, _names in _JOINED.items():
+    _room = _home.partition(".")[2].rpartition(".")[0]
+    MOVED |= {f"cardan.{_room}.{name}": f"cardan.{_home}" for name in _names.split()}
 CONVENTIONS = "cardan._dynamics.coordinates.conventions"
 MOVED["cardan.coordinates.peers"] = CONVENTIONS
 for _name in ("drake", "idyntree", "isaac", "mujoco", "newton", "pinocchio", "rigidbodydynamics"):
@@ -50,10 +62,22 @@ _CALL = "arguments compiled conversion function plain repeated results signature
 MOVED |= {f"cardan.functions.{name}": f"cardan._dynamics.call.{name}" for name in _CALL.split()}
 _GROUPS = "all_joints configuration dynamics inertias kinematics loops maximal momentum regressors"
 MOVED |= {f"cardan.functions.{name}": "cardan" for name in _GROUPS.split()}  # each function now stands in its own page
+_CATALOGUE = {
+    "one_axis": "cylindrical helical prismatic revolute unbounded_revolute variable_screw",
+    "free_directions": "fixed floating floating_mrp free_flyer planar planar_angle spherical spherical_zyx translation",
+    "chains": "composite constant_velocity d6 universal",
+    "biomechanical": "condylar_knee ellipsoid opensim_custom",
+    "elastic": "cable distance",
+    "of_another": "mimic reversed",
+}
+for _home, _names in _CATALOGUE.items():
+    _home = f"cardan._robot.joints.catalogue.{_home}"
+    MOVED |= {f"cardan.joints.catalogue.{name}": _home for name in _names.split()}
 MOVED |= {
-    "cardan.joints.catalogue.floating": "cardan._robot.joints.catalogue.free_flyer",
     "cardan.joints.derivation.parameters": "cardan._robot.joints.derivation.programs",
     **{f"cardan.robots.{name}": "cardan._robot.shipped.linkages" for name in ("five_bar", "four_bar")},
+    **{f"cardan.robots.{name}": "cardan._robot.shipped.robots" for name in ("arm7", "humanoid", "quadruped")},
+    "cardan.robots.registry": "cardan._robot.shipped",
     **{
         f"cardan.robots.{name}": "cardan._robot.shipped.pendulums" for name in ("cart_pole", "chain", "double_pendulum")
     },

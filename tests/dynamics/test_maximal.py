@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._robot.joints.periodic import angle_coordinates
+from cardan._robot.joints.quantities import angle_coordinates
 from cardan.errors import ConfigurationError, ShapeError
 from cardan.joints import (
     CATALOGUE,

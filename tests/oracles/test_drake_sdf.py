@@ -19,7 +19,7 @@ import pytest
 
 import cardan
 from cardan._reach.formats.sdf.writer import write_sdf
-from cardan._robot.shipped.registry import ROBOTS
+from cardan._robot.shipped import ROBOTS
 from sdf_texts import TEXTS
 
 pytest.importorskip("pydrake", reason="pip install drake")

@@ -15,7 +15,7 @@ import cardan
 from cardan._reach.cli.main import main
 from cardan._reach.formats.sdf.writer import write_sdf
 from cardan._robot.records import EARTH_GRAVITY, Drive, Material, Spring
-from cardan._robot.shipped.registry import ROBOTS
+from cardan._robot.shipped import ROBOTS
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
 from cardan.errors import CardanError, DescriptionWarning, UnsupportedError
 from cardan.formats.sdf import write

@@ -41,7 +41,7 @@ def test_every_type_is_public_and_has_its_entry_and_its_picture(joint, entry):
 
 def test_nothing_is_left_of_a_type_that_is_gone():
     types = {type(joint) for joint in CATALOGUE}
-    files = {Path(inspect.getfile(kind)).with_suffix(".toml") for kind in types}
+    files = {Path(inspect.getfile(kind)).with_name(f"{kind.__name__.lower()}.toml") for kind in types}
     assert files == set(Path(catalogue.__file__).parent.glob("*.toml"))
     assert {file.stem for file in IMAGES.iterdir()} == {kind.__name__.lower() for kind in types} | {"catalogue"}
     assert sum(file.stat().st_size for file in IMAGES.iterdir()) < 1.5e6

@@ -69,7 +69,7 @@ def _joints() -> dict[tuple[str, str], list[str]]:
     """Return the classes joints are here, by other libraries' words for them and the libraries."""
     found: dict[tuple[str, str], list[str]] = {}
     for kind in dict.fromkeys(map(type, CATALOGUE)):
-        page = Path(inspect.getfile(kind)).with_suffix(".toml")
+        page = Path(inspect.getfile(kind)).with_name(f"{kind.__name__.lower()}.toml")
         for library, said in tomllib.loads(page.read_text(encoding="utf-8")).get("elsewhere", {}).items():
             whole = PLAIN_LIST.match(said)
             for word in re.findall(r"`(\w+)`", whole[0] if whole else ""):

@@ -6,10 +6,8 @@ from cardan._algebra.manifolds.manifold import Manifold
 from cardan._algebra.manifolds.product import Product
 
 with imported_later(globals()):
-    from cardan._algebra.manifolds.rigid_motions import SE3
-    from cardan._algebra.manifolds.rotation import MRP, Orientation, UnitQuaternion
-    from cardan._algebra.manifolds.se2 import SE2
-    from cardan._algebra.manifolds.unit_complex import UnitComplex
+    from cardan._algebra.manifolds.plane import SE2, UnitComplex
+    from cardan._algebra.manifolds.rotation import MRP, SE3, Orientation, UnitQuaternion
 
 __all__ = ["MRP", "SE2", "SE3", "Euclidean", "Manifold", "Orientation", "Product", "UnitComplex", "UnitQuaternion"]
 

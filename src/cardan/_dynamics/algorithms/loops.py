@@ -140,15 +140,12 @@ def loop_residual(model: Model, q: ArrayLike) -> list[Scalar]:
 
 @public
 def loop_jacobian(model: Model, q: ArrayLike) -> Rows:
-    """Return K: velocities that keep the loops closed have K v = 0.
+    """Return K, shape (..., nc, nv), rows [m/s, rad/s] for each velocity of one: K v = 0 keeps the loops closed.
 
     It is the derivative of `loop_residual` where the loops are closed.
 
     Args:
         model: a robot with closed loops.
-
-    Returns:
-        K, shape (..., nc, nv), rows [m/s, rad/s] for each velocity of one.
 
     Raises:
         MechanismError: if the model has no loops.
@@ -166,13 +163,10 @@ def loop_jacobian(model: Model, q: ArrayLike) -> Rows:
 
 @public
 def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
-    """Return k: accelerations that keep the loops closed have K a + k = 0.
+    """Return k [m/s^2, rad/s^2], shape (..., nc): accelerations that keep the loops closed have K a + k = 0.
 
     Args:
         model: a robot with closed loops.
-
-    Returns:
-        k [m/s^2, rad/s^2], shape (..., nc).
 
     Raises:
         MechanismError: if the model has no loops.

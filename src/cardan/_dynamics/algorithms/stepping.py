@@ -33,7 +33,7 @@ from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.linear import transposed
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._robot.model import Model
-from cardan._robot.model.node import Node
+from cardan._robot.model.layout import Node
 
 Rate = Callable[[Vector, Vector], Vector]
 """Accelerations of a state, a(q, v)."""

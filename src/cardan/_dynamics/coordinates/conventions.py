@@ -16,7 +16,7 @@ from cardan._algebra.errors import UnknownNameError
 from cardan._algebra.spatial import REPRESENTATIONS, Representation
 from cardan._dynamics.call.signature import check_model
 from cardan._dynamics.coordinates import numbering
-from cardan._dynamics.coordinates.chart import Chart, Free, Rule, ball, circle, plane, same
+from cardan._dynamics.coordinates.chart import Chart, Circle, Free, Quaternion, Rule, ball, circle, form_of, plane, same
 from cardan._dynamics.coordinates.convention import (
     AXIS_BY_AXIS,
     FREE,
@@ -29,10 +29,9 @@ from cardan._dynamics.coordinates.convention import (
     check_choice,
     each,
     in_a_row,
+    kind_of,
 )
-from cardan._dynamics.coordinates.forms import Circle, Quaternion, form_of
 from cardan._dynamics.coordinates.peer_converter import PeerConverter
-from cardan._dynamics.coordinates.recognised import kind_of
 from cardan._robot import joints as J
 from cardan._robot.model import Connection, Model
 

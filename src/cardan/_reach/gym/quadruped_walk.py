@@ -13,7 +13,7 @@ from cardan._motion.simulation.solvers import Featherstone
 from cardan._reach.gym.task import NO_BOUND, Start, Task, spread
 from cardan._robot import shipped as robots
 from cardan._robot.model import Drive
-from cardan._robot.shipped.quadruped import LEGS
+from cardan._robot.shipped.robots import LEGS
 
 TRUNK = "trunk"
 STANCE = np.tile([0.0, 0.7, -1.4], len(LEGS))  # rad: hip, thigh and shank of each leg, feet under the thighs' joints

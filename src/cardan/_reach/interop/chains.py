@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from cardan._algebra.spatial import SE3, Vector3
-from cardan._dynamics.coordinates.recognised import turn_of
+from cardan._dynamics.coordinates.convention import turn_of
 from cardan._robot import joints as J
 from cardan._robot.joints.recognise import hinge_of
 from cardan._robot.joints.serial import ChainJoint

@@ -17,8 +17,8 @@ from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.coordinates import conventions
 from cardan._dynamics.coordinates.compiled_methods import Compiled, compiled
+from cardan._dynamics.coordinates.convention import kind_of, turn_of
 from cardan._dynamics.coordinates.model_converter import Between, owners
-from cardan._dynamics.coordinates.recognised import kind_of, turn_of
 from cardan._reach.interop.mujoco_joints import Emulated, Rope, bounds, emulated, kind_of_emulation, placed
 from cardan._reach.interop.opened_loops import closed_again, opened
 from cardan._robot import joints as J

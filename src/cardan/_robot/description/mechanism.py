@@ -55,6 +55,13 @@ class Mechanism(Explained):
         name: name of the robot.
         gravity: [m/s^2], in world axes, of the models made of it unless they are given another.
 
+    Throughout:
+        body: name of a body, or `"world"`.
+        child: name of a body or frame, whose pose or motion it is.
+        parent: name of a body or frame, from which it is seen.
+        q: coordinates by joint [rad, m], shapes (..., nq) (or (...) where nq = 1); joints left out are neutral.
+        configurations: for each joint to lock, its own nq coordinates (a number where nq = 1).
+
     Examples:
         >>> m = cardan.Mechanism("swing")
         >>> body = m.add_body("link", cardan.Inertia(mass=2.0, com=(0.0, 0.0, -0.3)))
@@ -62,6 +69,46 @@ class Mechanism(Explained):
         >>> frame = m.add_frame("tip", "link", cardan.SE3(translation=(0.0, 0.0, -0.6)))
         >>> m.model()
         <Model 'swing': 1 bodies, nq=1, nv=1>
+        >>> spare = m.add_body("spare")
+        >>> m.discard_body("spare")
+        >>> from cardan.description import Shape, Sphere
+        >>> m.add_shape(Shape("link", "visual", Sphere(0.1), name="ball")).name
+        'ball'
+        >>> m.add_actuator(cardan.Actuator("motor", "hinge")).name
+        'motor'
+        >>> m.add_group(cardan.Group("all", joints=("hinge",))).joints
+        ('hinge',)
+        >>> m.add_configuration("home", {"hinge": 0.5})
+        >>> m.model().named_configurations["home"].tolist()
+        [0.5]
+        >>> m.disable_contact("link", "world")
+        >>> m.disabled_contacts
+        (('link', 'world'),)
+
+        Other mechanisms made of it, and how it moves:
+
+        >>> m.prefixed("left/").mechanism.joints[0].name, m.renamed({"hinge": "knee"}).mechanism.joints[0].name
+        ('left/hinge', 'knee')
+        >>> m.replace_joint("hinge", cardan.joints.Spherical()).mechanism.model().nv
+        3
+        >>> m.remove("tip").mechanism.frames, [body.name for body in m.extract("link").mechanism.bodies]
+        ((), ['link'])
+        >>> mechanism.lock({"joint3": 0.0}).mechanism.model().nv, m.copy() == m
+        (6, True)
+        >>> driven = mechanism.with_drives({"*": cardan.Drive(400.0, 40.0)}).mechanism
+        >>> driven.model().passive("drive_stiffness")[0]
+        400.0
+        >>> mechanism.with_annotations(mechanism.annotations).mechanism == mechanism
+        True
+        >>> smaller = mechanism.without_massless_leaves().mechanism, mechanism.merge_fixed().mechanism
+        >>> m.transform({"hinge": 0.0}, "tip", "world")[:3, 3].round(3).tolist(), m.rest_transform("tip", "link").shape
+        ([0.0, 0.0, -0.6], (4, 4))
+        >>> m.motion_subspace({"hinge": 0.0}, "link", "world")["hinge"].shape
+        (6, 1)
+        >>> [visit[0] for visit in m.traversal()], m.path("tip", "world")
+        (['world', 'link'], ('hinge',))
+        >>> mechanism.graphviz().splitlines()[0]
+        'digraph "arm7" {'
 
     Peers: RigidBodyDynamics.jl `Mechanism`, roboticstoolbox `DHRobot`.
     """
@@ -164,10 +211,6 @@ class Mechanism(Explained):
 
         Raises:
             UnknownNameError, MechanismError: if there is no such body; if joints, frames or shapes are on it.
-
-        Examples:
-            >>> spare = m.add_body("spare")
-            >>> m.discard_body("spare")
         """
         check_known("body", name, self._bodies, f"mechanism {self.name!r}")
         used = [c.name for c in self.joints if name in (c.parent, c.child)]
@@ -256,11 +299,6 @@ class Mechanism(Explained):
 
         Raises:
             UnknownNameError, DuplicateNameError: for a body that does not exist, a name in use.
-
-        Examples:
-            >>> from cardan.description import Shape, Sphere
-            >>> m.add_shape(Shape("link", "visual", Sphere(0.1), name="ball")).name
-            'ball'
         """
         if not isinstance(shape, Shape):
             raise ParameterError("shape", got=shape, expected="a cardan.description.Shape")
@@ -279,10 +317,6 @@ class Mechanism(Explained):
 
         Raises:
             UnknownNameError, DuplicateNameError: for a joint that does not exist, a name in use.
-
-        Examples:
-            >>> m.add_actuator(cardan.Actuator("motor", "hinge")).name
-            'motor'
         """
         if not isinstance(actuator, Actuator):
             raise ParameterError("actuator", got=actuator, expected="a cardan.Actuator")
@@ -304,10 +338,6 @@ class Mechanism(Explained):
 
         Raises:
             UnknownNameError, DuplicateNameError: for a body or joint that does not exist, a name in use.
-
-        Examples:
-            >>> m.add_group(cardan.Group("all", joints=("hinge",))).joints
-            ('hinge',)
         """
         if not isinstance(group, Group):
             raise ParameterError("group", got=group, expected="a cardan.Group")
@@ -330,11 +360,6 @@ class Mechanism(Explained):
         Raises:
             DuplicateNameError, UnknownNameError, ShapeError, ParameterError: for a name in use; a joint that does not
                 exist or mimics another; another number of coordinates; one that is not finite.
-
-        Examples:
-            >>> m.add_configuration("home", {"hinge": 0.5})
-            >>> m.model().named_configurations["home"].tolist()
-            [0.5]
         """
         configuration = Configuration(name, coordinates)
         check_new("configuration", name, self._configurations, f"mechanism {self.name!r}")
@@ -347,11 +372,6 @@ class Mechanism(Explained):
         Args:
             one: name of a body.
             other: name of another.
-
-        Examples:
-            >>> m.disable_contact("link", "world")
-            >>> m.disabled_contacts
-            (('link', 'world'),)
         """
         for body in (one, other):
             self._check_body(body, "disabled contact")
@@ -429,13 +449,6 @@ class Mechanism(Explained):
 
         Args:
             prefix: such as `"left/"`.
-
-        Returns:
-            The mechanism, and a report.
-
-        Examples:
-            >>> m.prefixed("left/").mechanism.joints[0].name
-            'left/hinge'
         """
         return self._edited(editing.renamed(self._parts(), lambda name: prefix + name))
 
@@ -445,15 +458,8 @@ class Mechanism(Explained):
         Args:
             names: new names by old ones.
 
-        Returns:
-            The mechanism, and a report.
-
         Raises:
             UnknownNameError, DuplicateNameError: for a name that does not exist; for one in use.
-
-        Examples:
-            >>> m.renamed({"hinge": "knee"}).mechanism.joints[0].name
-            'knee'
         """
         known = dict.fromkeys(editing.names(self._parts()))
         for name in names:
@@ -542,15 +548,7 @@ class Mechanism(Explained):
         return Edited(both, replace(report, added=(*report.added, name)))
 
     def lock(self, configurations: Mapping[str, Any]) -> Edited:
-        """Return the mechanism with joints fixed at given configurations, and with them those that mimic them.
-
-        Args:
-            configurations: for each joint to lock, its own nq coordinates (a number where nq = 1).
-
-        Examples:
-            >>> mechanism.lock({"joint3": 0.0}).mechanism.model().nv
-            6
-        """
+        """Return the mechanism with joints fixed at given configurations, and with them those that mimic them."""
         return self._edited(editing.locked(self._parts(), configurations))
 
     def replace_joint(self, name: str, joint: Joint, limits: Limits | None = None, **properties: Any) -> Edited:
@@ -567,11 +565,6 @@ class Mechanism(Explained):
         Raises:
             ParameterError: if limits, damping, friction, armature, drive or spring would be lost because nv differs.
             MechanismError: if a mimic joint cannot copy the new one.
-
-        Examples:
-            >>> free = m.replace_joint("hinge", cardan.joints.Spherical()).mechanism
-            >>> free.model().nv
-            3
         """
         return self._edited(editing.with_joint(self._parts(), name, joint, limits, properties))
 
@@ -585,11 +578,6 @@ class Mechanism(Explained):
         Raises:
             UnknownNameError: for a pattern that matches no joint that can have a drive.
             ParameterError: for gains that do not fit.
-
-        Examples:
-            >>> driven = mechanism.with_drives({"*": cardan.Drive(400.0, 40.0)}).mechanism
-            >>> driven.model().passive("drive_stiffness")[0]
-            400.0
         """
         return self._edited(editing.with_drives(self._parts(), drives))
 
@@ -599,16 +587,9 @@ class Mechanism(Explained):
         Args:
             annotations: as `mechanism.annotations` has them.
 
-        Returns:
-            The mechanism, and a report.
-
         Raises:
             UnknownNameError, ShapeError, DuplicateNameError: for a body or joint that does not exist; for numbers that
                 do not fit a joint; for a name that is used twice.
-
-        Examples:
-            >>> mechanism.with_annotations(mechanism.annotations).mechanism == mechanism
-            True
         """
         annotations.check(self._bodies, kinds_of(self.joints))
         return self._edited(editing.with_annotations(self._parts(), annotations))
@@ -620,13 +601,6 @@ class Mechanism(Explained):
 
         Args:
             names: of bodies, joints and frames.
-
-        Returns:
-            The mechanism, and a report.
-
-        Examples:
-            >>> m.remove("tip").mechanism.frames
-            ()
         """
         return self._edited(editing.without(self._parts(), names))
 
@@ -635,13 +609,6 @@ class Mechanism(Explained):
 
         Args:
             bodies: their names.
-
-        Returns:
-            The mechanism, and a report.
-
-        Examples:
-            >>> [body.name for body in m.extract("link").mechanism.bodies]
-            ['link']
         """
         return self._edited(editing.extracted(self._parts(), bodies))
 
@@ -649,10 +616,6 @@ class Mechanism(Explained):
         """Return the mechanism without ends that have no inertia.
 
         Those fixed on their neighbour become frames of it; those that move are removed, with their frames.
-
-        Examples:
-            >>> len(mechanism.without_massless_leaves().mechanism.bodies) <= len(mechanism.bodies)
-            True
         """
         return self._edited(editing.without_massless_leaves(self._parts()))
 
@@ -661,10 +624,6 @@ class Mechanism(Explained):
 
         Args:
             keep: bodies that stay bodies. Those fixed on the world stay, too, and those on joints with compliance.
-
-        Examples:
-            >>> len(mechanism.merge_fixed().mechanism.bodies) <= len(mechanism.bodies)
-            True
         """
         return self._edited(editing.with_fixed_merged(self._parts(), keep))
 
@@ -708,12 +667,6 @@ class Mechanism(Explained):
     def at(self, body: str = WORLD) -> ChainBuilder:
         """Return a body as a place to build on: `m.at("world").add("upper", Revolute()).add("fore", Revolute())`.
 
-        Args:
-            body: its name, or `"world"`.
-
-        Returns:
-            The place.
-
         Examples:
             >>> chain = cardan.Mechanism("chain")
             >>> place = chain.at("world").add("upper", cardan.joints.Revolute((0.0, 1.0, 0.0)))
@@ -724,40 +677,16 @@ class Mechanism(Explained):
         return ChainBuilder(self, body)
 
     def transform(self, q: Mapping[str, Any], child: str, parent: str) -> np.ndarray:
-        """Return X_parent_child of any two connected bodies or frames, shape (..., 4, 4).
-
-        Args:
-            q: coordinates by joint, shapes (..., nq) (or (...) where nq = 1); joints left out are neutral.
-            child: whose pose.
-            parent: seen from where.
-
-        Returns:
-            Homogeneous matrices [m], shape (..., 4, 4).
+        """Return X_parent_child of any two connected bodies or frames, homogeneous matrices [m], shape (..., 4, 4).
 
         Raises:
             UnknownNameError, MechanismError: for an unknown name; if the two are not connected.
-
-        Examples:
-            >>> m.transform({"hinge": 0.0}, "tip", "world")[:3, 3].round(3).tolist()
-            [0.0, 0.0, -0.6]
         """
         graph = self._graph(q)
         return _stacked(graph.transform(q, child, parent).homogeneous())
 
     def rest_transform(self, child: str, parent: str) -> np.ndarray:
-        """Return `transform` with all joints neutral.
-
-        Args:
-            child: whose pose.
-            parent: seen from where.
-
-        Returns:
-            A homogeneous matrix [m], shape (4, 4).
-
-        Examples:
-            >>> m.rest_transform("tip", "link").shape
-            (4, 4)
-        """
+        """Return `transform` with all joints neutral, a homogeneous matrix [m], shape (4, 4)."""
         return self.transform({}, child, parent)
 
     def motion_subspace(self, q: Mapping[str, Any], child: str, parent: str) -> dict[str, np.ndarray]:
@@ -765,17 +694,8 @@ class Mechanism(Explained):
 
         For two bodies with one joint between it is that joint's, in either order: S_ab = -X_ab S_ba.
 
-        Args:
-            q: coordinates by joint, as for `transform`.
-            child: whose motion.
-            parent: seen from where.
-
         Returns:
             By the joint's name, shape (..., 6, nv), rows [m/s, rad/s] for each velocity of one.
-
-        Examples:
-            >>> m.motion_subspace({"hinge": 0.0}, "link", "world")["hinge"].shape
-            (6, 1)
         """
         graph = self._graph(q)
         found = graph.motion_subspace(q, child, parent)
@@ -786,36 +706,15 @@ class Mechanism(Explained):
 
         Args:
             base: name of a body, or `"world"`.
-
-        Returns:
-            A body, the one it is reached from, and the joint between, for each.
-
-        Examples:
-            >>> [visit[0] for visit in m.traversal()]
-            ['world', 'link']
         """
         return self._graph({}).traversal(base)
 
     def path(self, child: str, parent: str) -> tuple[str, ...]:
-        """Return the names of the joints from the parent to the child.
-
-        Args:
-            child: name of a body or frame.
-            parent: name of another.
-
-        Examples:
-            >>> m.path("tip", "world")
-            ('hinge',)
-        """
+        """Return the names of the joints from the parent to the child."""
         return tuple(c.name for c in self._graph({}).path(child, parent))
 
     def graphviz(self) -> str:
-        """Return the mechanism as a graph in Graphviz's DOT language.
-
-        Examples:
-            >>> mechanism.graphviz().splitlines()[0]
-            'digraph "arm7" {'
-        """
+        """Return the mechanism as a graph in Graphviz's DOT language."""
         return graphviz_text(self.name, self.bodies, self.joints, self.frames)
 
     def _graph(self, q: Mapping[str, Any]) -> BodyGraph:
@@ -830,12 +729,7 @@ class Mechanism(Explained):
         return render(self)
 
     def copy(self) -> Mechanism:
-        """Return a mechanism that can be changed without changing this one.
-
-        Examples:
-            >>> m.copy() == m
-            True
-        """
+        """Return a mechanism that can be changed without changing this one."""
         return self._made_of(self._parts())
 
     __copy__ = copy

@@ -3,7 +3,7 @@
 The spanning tree is the same for every root: joints are taken in document order, and one whose two bodies are already
 connected by those before it closes a loop. (Mimic joints, and what they copy, are taken first: they need coordinates.)
 Then every joint is directed away from the world; where that is against its description, it is reversed
-(`joints/catalogue/reversed.py`), which changes neither its coordinates, velocities and limits nor who mimics whom.
+(`joints/catalogue/of_another.py`), which changes neither its coordinates, velocities and limits nor who mimics whom.
 """
 
 from __future__ import annotations

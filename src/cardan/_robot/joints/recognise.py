@@ -26,10 +26,8 @@ import numpy as np
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3, Matrix3, Motion, Vector3
 from cardan._compiler.program import Array, Op, trace
-from cardan._robot.joints.catalogue.helical import Helical
-from cardan._robot.joints.catalogue.prismatic import Prismatic
-from cardan._robot.joints.catalogue.reversed import Reversed
-from cardan._robot.joints.catalogue.revolute import Revolute
+from cardan._robot.joints.catalogue.of_another import Reversed
+from cardan._robot.joints.catalogue.one_axis import Helical, Prismatic, Revolute
 from cardan._robot.joints.derivation.programs import keep_by_joint, pose_entries
 from cardan._robot.joints.joint import Joint
 

@@ -1,8 +1,8 @@
 """The rooted tree the algorithms run over."""
 
 from cardan._robot.model.annotations import Annotations
+from cardan._robot.model.layout import Attachment, Node
 from cardan._robot.model.model import Model
-from cardan._robot.model.node import Attachment, Node
 from cardan._robot.model.simplify import simplified_tree
 from cardan._robot.records import FRAME_KINDS, WORLD, Body, Connection, Drive, Frame, Material
 

@@ -35,8 +35,8 @@ from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._robot.joints import Helical, Joint, Prismatic, Revolute, UnboundedRevolute
 from cardan._robot.joints.derivation.programs import open_slots, replaced
 from cardan._robot.joints.recognise import hinge_of
+from cardan._robot.model.layout import Attachment, Node
 from cardan._robot.model.model import Model
-from cardan._robot.model.node import Attachment, Node
 
 TURNING = (Revolute, UnboundedRevolute)
 ABOUT_AN_AXIS = (*TURNING, Helical, Prismatic)  # exactly these: a class derived from them may do something else

@@ -1,1 +1,1 @@
-"""The joints that ship, one a file; `shipped.py` lists them."""
+"""The joints that ship, by what they have in common; `shipped.py` lists them."""
