@@ -138,6 +138,5 @@ def add_keyframes(spec: Any, model: Model) -> None:
 
 
 def add_exclusions(spec: Any, pairs: Collection[tuple[str, str]]) -> None:
-    """Let the shapes of pairs of bodies pass through one another."""
     for one, other in pairs:
         spec.add_exclude(bodyname1=one, bodyname2=other)

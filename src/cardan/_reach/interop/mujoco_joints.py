@@ -37,17 +37,11 @@ X, Y, Z = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One of the joints in the row.
-
-    Attributes:
-        kind: what it is.
-        axis: of a hinge or slide, in the child frame at q = 0.
-        point: the place of a hinge or ball in the child frame at q = 0 [m].
-    """
+    """One of the joints in the row, in the child frame at q = 0."""
 
     kind: Kind
-    axis: Vector3 = Z
-    point: Vector3 = ORIGIN
+    axis: Vector3 = Z  # of a hinge or slide
+    point: Vector3 = ORIGIN  # where a hinge or ball is [m]
 
     def seen_from(self, X_ab: SE3) -> Step:
         """Return the step in the axes of a frame a, being given in those of b."""
@@ -56,14 +50,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A joint as steps in a row.
+    """A joint as steps in a row, from the parent to the child."""
 
-    Attributes:
-        rest: X(0), the child frame in the parent frame where all coordinates are 0.
-        steps: from the parent to the child.
-    """
-
-    rest: SE3
+    rest: SE3  # X(0), the child frame in the parent frame where all coordinates are 0
     steps: tuple[Step, ...]
 
 
@@ -219,7 +208,6 @@ def _add_properties_of_many(joint: Any, c: Connection, step: Step) -> None:
 
 
 def _one_of(c: Connection, name: str) -> float:
-    """Return the one value of a joint's passive property."""
     values = set(_values(c, name))
     if len(values) > 1:
         raise UnsupportedError(
@@ -278,30 +266,19 @@ LIMITS = ("lower", "upper", "velocity", "effort", "velocity_lower", "effort_lowe
 
 @dataclass(frozen=True, slots=True)
 class Rope:
-    """A distance that stays between bounds.
+    """A distance that stays between bounds."""
 
-    Attributes:
-        name: of the joint.
-        ends: two bodies, each with the point on it.
-        bounds: smallest and largest distance [m].
-    """
-
-    name: str
-    ends: tuple[tuple[str, SE3], tuple[str, SE3]]
-    bounds: tuple[float, float]
+    name: str  # of the joint
+    ends: tuple[tuple[str, SE3], tuple[str, SE3]]  # two bodies, each with the point on it
+    bounds: tuple[float, float]  # smallest and largest distance [m]
 
 
 @dataclass(frozen=True, slots=True)
 class Emulated:
-    """A model of joints a library has.
-
-    Attributes:
-        model: the model.
-        couplings: pairs of coordinates, by joint and index there, the first a polynomial of the second.
-        ropes: distances with bounds.
-    """
+    """A model of joints a library has."""
 
     model: Model
+    # pairs of coordinates, by joint and index there, the first a polynomial of the second
     couplings: tuple[tuple[tuple[str, int], tuple[str, int], tuple[float, ...]], ...] = ()
     ropes: tuple[Rope, ...] = ()
 

@@ -202,7 +202,6 @@ def _check_names(chains: dict[str, Chain]) -> None:
 
 
 def model_of(robot: Any) -> Model:
-    """Return the model of a mechanism, a model or a world."""
     if isinstance(robot, Mechanism):
         return robot.model()
     model = getattr(robot, "model", robot)
@@ -369,7 +368,6 @@ def _principal(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _set_inertia(body: Any, c: Connection, inertia: Inertia | None) -> None:
-    """Give a body its inertia, by the principal axes."""
     if inertia is None:
         return
     moments, axes = _principal(inertia)

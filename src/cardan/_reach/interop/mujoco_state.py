@@ -41,7 +41,6 @@ UNMOVED = Inertia(1.0, (0.0, 0.0, 0.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0,
 
 
 def half_of(joint: str) -> str:
-    """Return the name of the body a cut joint moves."""
     return f"{joint}:half"
 
 
@@ -50,10 +49,6 @@ def opened(model: Model, can_close: Callable[[Connection], bool]) -> Model:
 
     Closing joints that cannot are in its tree, after the others and by their names; each moves the body
     `half_of(name)`, which the weld `"<name>:weld"` holds on the joint's own child.
-
-    Args:
-        model: the model.
-        can_close: whether a joint may close a loop.
     """
     cut = [c for c in model.closures if not can_close(c)]
     if not cut:
@@ -140,7 +135,6 @@ def can_close(c: Connection) -> bool:
 
 
 def add_mimic(mj: Any, spec: Any, mimic: J.Mimic, names: Sequence[str], primary: Sequence[str]) -> None:
-    """Hold the coordinates of a mimic joint at those of what it copies."""
     for own, other in zip(names, primary, strict=True):
         add_polynomial(mj, spec, own, other, (mimic.offset, mimic.multiplier))
 
@@ -196,7 +190,6 @@ def _arm(model: Model, c: Connection) -> float:
 
 
 def add_rope(mj: Any, spec: Any, bodies: dict[str, Any], rope: Rope) -> None:
-    """Bound the distance of two points by a tendon."""
     tendon = spec.add_tendon(name=rope.name, limited=mj.mjtLimited.mjLIMITED_TRUE, range=bounds(*rope.bounds))
     tendon.solref_limit, tendon.solimp_limit = [TIME_CONSTANT, 1.0], STIFFEST
     for end, (body, X) in zip(("parent", "child"), rope.ends, strict=True):
@@ -207,15 +200,7 @@ def add_rope(mj: Any, spec: Any, bodies: dict[str, Any], rope: Rope) -> None:
 class MujocoState:
     """Maps states of a model to MuJoCo's and back; all methods are compiled and take batches.
 
-    Attributes:
-        model: the model.
-        there: the model that is there, as cardan has it.
-        nq: number of coordinates there.
-        nv: number of velocities there.
-
-    Args:
-        model: the model.
-        emulate: as it was given to `to_mjspec`.
+    Of the model `there`, as cardan has it, are `nq` and `nv`; `emulate` is as it was given to `to_mjspec`.
     """
 
     def __init__(self, model: Model, emulate: bool = False) -> None:
@@ -226,13 +211,11 @@ class MujocoState:
         self.nq, self.nv = self._to.nq, self._to.nv
 
     def to_mujoco(self, q: Any, v: Any) -> tuple[Any, Any]:
-        """Return qpos and qvel of q and v."""
         if self._extended:
             q, v = self._extended.state(q, v)
         return self._to.configuration(q), self._to.velocity(q, v)
 
     def from_mujoco(self, qpos: Any, qvel: Any) -> tuple[Any, Any]:
-        """Return q and v of qpos and qvel."""
         q, v = self._to.from_configuration(qpos), self._to.from_velocity(qpos, qvel)
         return self._extended.from_state(q, v) if self._extended else (q, v)
 
@@ -254,12 +237,10 @@ class _Extended(Compiled):
 
     @compiled()
     def state(self, q: Any, v: Any) -> Any:
-        """Return q and v there."""
         return self._state(q, v)
 
     @compiled(q=("nq'",), v=("nv'",))
     def from_state(self, q: Any, v: Any) -> Any:
-        """Return q and v from those there."""
         return self._from_state(q, v)
 
     @compiled()

@@ -38,21 +38,15 @@ _DTYPES = {torch.float64: np.dtype(np.float64), torch.float32: np.dtype(np.float
 
 
 class Torch(Library):
-    """PyTorch."""
-
     kind = "torch.Tensor"
 
     def holds(self, value: Any) -> bool:
         return isinstance(value, torch.Tensor) and value.is_cuda
 
-    def number_of(self, tensor: Any) -> int:
-        """Return the number of the device a tensor is on."""
-        return tensor.device.index
-
     def layout(self, array: Any) -> Layout:
         dtype, shape = _DTYPES.get(array.dtype), tuple(array.shape)
         holds_values = not array.is_neg()  # else they are the negatives of what is written
-        return Layout(array.data_ptr(), shape, tuple(array.stride()), dtype, self.number_of(array), holds_values)
+        return Layout(array.data_ptr(), shape, tuple(array.stride()), dtype, array.device.index, holds_values)
 
     def stream(self, where: str, arrays: Mapping[str, Any], device: int) -> int:
         return torch.cuda.current_stream(device).cuda_stream
@@ -109,25 +103,13 @@ THEN, BY = " | ", " by "
 
 
 class Program:
-    """A function of one model for one choice of arrays and options. `program_of` makes it.
-
-    Args:
-        name: what it is known by.
-        function: the function.
-        model: the robot.
-        names: of the arrays that are given, in order.
-        options: values of the other arguments.
-
-    Attributes:
-        cores: core shapes of the arrays.
-        results: core shapes of the results.
-    """
+    """A function of one model for one choice of arrays, by their names in order, and options. `program_of` makes it."""
 
     def __init__(self, name: str, function: Function, model: Model, names: tuple[str, ...], options: Options) -> None:
         self.name, self.function, self.model, self.names, self.options = name, function, model, names, options
         cores, compiled = function.interface.cores(model), function.compiled(model, names, options)
-        self.cores = tuple(cores[n] for n in names)
-        self.results = tuple(a.shape for a in compiled.outputs)
+        self.cores = tuple(cores[n] for n in names)  # core shapes of the arrays
+        self.results = tuple(a.shape for a in compiled.outputs)  # and of the results
         self._form: Form = compiled.form
         self._run = bound(function, model, names, options)
         self._derived: dict[str, Derived] = {}
@@ -150,17 +132,7 @@ class Program:
 
 
 class Derived:
-    """A plain derivative of a program.
-
-    Args:
-        of: the program.
-        way: which derivative.
-        wrt: by which of its arrays.
-        name: what the program of the derivative is known by.
-
-    Attributes:
-        program: of the derivative.
-    """
+    """A plain derivative of a program by some of its arrays, with a `program` of its own."""
 
     def __init__(self, of: Program, way: Way, wrt: Sequence[int], name: str) -> None:
         make = pushed if way == "pushed" else pulled
@@ -200,11 +172,7 @@ def _digest(function: Function, model: Model, names: tuple[str, ...], compiled: 
 
 
 def program_named(name: str) -> Program:
-    """Return the program of a name; that of a derivative is made anew where nobody made it yet in this process.
-
-    Raises:
-        TargetError: if there is none, as in a process that did not wrap the function.
-    """
+    """Return the program of a name; that of a derivative is made anew where nobody made it yet in this process."""
     found = _ALIVE.get(name)
     if found is not None:
         return found
@@ -234,11 +202,7 @@ evaluate: Any = torch.ops.cardan.evaluate.default
 
 
 def batch_of(program: Program, arrays: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the leading dimensions of the results.
-
-    Raises:
-        DTypeError, ShapeError: for arrays that do not fit, or are not alike.
-    """
+    """Return the leading dimensions of the results; arrays that do not fit, or are not alike, are refused."""
     where, first = program.function.name, arrays[0]
     for name, array, core in zip(program.names, arrays, program.cores, strict=True):
         _check_kind(where, name, array)

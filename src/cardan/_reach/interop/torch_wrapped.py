@@ -53,11 +53,7 @@ def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
 
 
 def called(function: Function, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Return what a function returns that was called with tensors among its arguments.
-
-    Raises:
-        DTypeError: if other arguments are arrays of another library.
-    """
+    """Return what a function returns that was called with tensors among its arguments; other libraries' are refused."""
     return _wrapped(function, model, default_target())(*args, **kwargs)
 
 
@@ -68,17 +64,11 @@ def _wrapped(function: Function, model: Model, target: str) -> Wrapped:
 
 
 class _Plan(NamedTuple):
-    """What a choice of arrays and options leads to.
-
-    Attributes:
-        name: of the program.
-        program: which is held here.
-        form: see `_form`.
-    """
+    """What a choice of arrays and options leads to."""
 
     name: str
-    program: Program
-    form: Any
+    program: Program  # which only this holds
+    form: Any  # see `_form`
 
 
 class Wrapped:
@@ -143,7 +133,6 @@ class Wrapped:
         return _formed(plan.form, results)
 
     def _told_apart(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], Options]:
-        """Return the arrays and the options of a call."""
         given = {**self._given, **dict(zip(self._positional, args, strict=False)), **kwargs}
         twice = any(n in kwargs for n in self._positional[: len(args)])
         if twice or len(given) != len(self._names) or len(args) > len(self._positional):
@@ -157,7 +146,6 @@ class Wrapped:
         return value is not None or name not in self._given
 
     def _tensors(self, arrays: Mapping[str, Any]) -> list[Any]:
-        """Return all arrays as tensors: numbers become some."""
         tensors = [x for x in arrays.values() if isinstance(x, torch.Tensor)]
         if len(tensors) == len(arrays):
             return tensors
@@ -188,7 +176,6 @@ class Wrapped:
         return _Plan(program.name, program, _form(form))
 
     def _refuse(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        """Say what is wrong with the names of the arguments."""
         try:
             self.__signature__.bind(*args, **kwargs)
         except TypeError as error:
@@ -206,7 +193,6 @@ def _are_these(values: Collection[Any], others: Collection[Any]) -> bool:
 
 
 def _check_inputs(function: Function, model: Model) -> None:
-    """Raise if an input of the model has the name of an argument."""
     for name in model.inputs:
         if name in function.interface.parameters.parameters:
             got, hint = f"an argument of {function.name}", f"with_inputs(my_{name}=(owner, constant))."
@@ -242,7 +228,6 @@ def _plainly(form: Any) -> Any:
 
 
 def _formed(form: Any, results: Any) -> Any:
-    """Return results in their form."""
     if isinstance(form, int):
         return results[form]
     kind, keys, forms = form

@@ -110,7 +110,6 @@ class Text(NamedTuple):
     content: str
 
     def faults(self, told: Iterable[Told], severity: str = "error") -> list[Fault]:
-        """Return faults with their lines."""
         told = list(told)
         lines = self.lines(path for path, _ in told)
         return [
@@ -119,7 +118,6 @@ class Text(NamedTuple):
         ]
 
     def lines(self, paths: Iterable[Sequence[str | int]]) -> Iterator[int]:
-        """Yield the line on which the value at each path begins."""
         return lines_of(self.content, paths)
 
 
@@ -176,7 +174,6 @@ def _decoded(source: Source) -> Text:
 
 
 def _document(value: Any, trusted: bool, faults: _Faults) -> Any:
-    """Return the thing a file holds."""
     if type(value) is not dict or "cardan" not in value:
         refuse(value, 'an object with "cardan", the kind of thing, and "schema": 1')
     kind = at("cardan", TEXT.read, value["cardan"], trusted)
@@ -322,8 +319,6 @@ class Document(NamedTuple):
 
 
 def _single(name: str, type: type[Any], kind: Any) -> Document:
-    """Return the document of a thing that stands under its own name."""
-
     def data(thing: Any) -> Fields:
         return {name: kind.write(thing, f"joint {thing.__class__.__name__}" if name == "joint" else name)}
 
@@ -375,21 +370,17 @@ class _Places(Mapping[tuple[str, str], At]):
 
     @cached_property
     def lines(self) -> dict[tuple[str, str], int]:
-        """The line of each record, by its kind and name."""
         lists = _named_records(self.thing)
         paths = {(kind, part.name): (key, k) for key, (kind, parts) in lists.items() for k, part in enumerate(parts)}
         return dict(zip(paths, self.opened.lines(paths.values()), strict=True))
 
     def __getitem__(self, part: tuple[str, str]) -> At:
-        """Return the line of a record."""
         return self.lines[part]
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        """Iterate over the kinds and names of the records."""
         return iter(self.lines)
 
     def __len__(self) -> int:
-        """Return how many records have a name and a place."""
         return len(self.lines)
 
 

@@ -44,7 +44,6 @@ MAX_PAIRS = 20_000
 
 
 def bits_of(stage: Stage, scene: Scene, solids: Sequence[Solid]) -> list[tuple[int, int]]:
-    """Return group and mask of each geometry."""
     if not scene.groups:
         return [EVERYTHING] * len(solids)
     if len(scene.groups) > MAX_GROUPS:
@@ -129,10 +128,7 @@ WORLD_PATH = ""
 def chosen(stage: Stage, scene: Scene, wanted: str | None) -> str | None:
     """Return the path below which things are read ("" for all), or None where nothing is called so.
 
-    Args:
-        stage: where.
-        scene: what there is.
-        wanted: the path of a prim, or the name of the root of an articulation.
+    What is wanted is the path of a prim, or the name of the root of an articulation.
     """
     if wanted is None:
         return ""
@@ -233,7 +229,6 @@ OPEN = 1e-4
 
 
 def read(source: Source, options: Options) -> Description:
-    """Return what a file of USD holds."""
     report = Report(source.name)
     remember(source, options)
     with opened(source, options, report) as stage:
@@ -342,7 +337,6 @@ class Reading:
         return found
 
     def add_joints(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
-        """Add the joints."""
         named = self.joint_names = names_of(self.report, "joints", [joint.path for joint in joints])
         movers = {joint.path: (named[joint.path], joint.joint) for joint in joints if joint.copying is None}
         for joint in joints:

@@ -237,13 +237,7 @@ _HULLS = ("convexHull", "boundingCube", "boundingSphere", "convexDecomposition")
 def triangles_of(points: np.ndarray, counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
     """Return the corners of triangles, shape (n, 3), fanned out of polygons.
 
-    Args:
-        points: (m, 3).
-        counts: of corners of each polygon.
-        corners: of all polygons, one after the other: which point.
-
-    Raises:
-        ParameterError: if they do not fit together.
+    Points have the shape (m, 3), `counts` are those of each polygon's corners, and `corners` say which point each is.
     """
     if len(corners) != counts.sum() or (counts < 3).any():
         expected = "the sum of faceVertexCounts, each at least 3"
@@ -257,11 +251,7 @@ def triangles_of(points: np.ndarray, counts: np.ndarray, corners: np.ndarray) ->
 
 
 def surface(prim: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return points, shape (m, 3), in the mesh's own units, and triangles, shape (n, 3), of a mesh.
-
-    Raises:
-        ParameterError: if they are not what a mesh needs.
-    """
+    """Return points, shape (m, 3), in the mesh's own units, and triangles, shape (n, 3), of a mesh."""
     points = array(prim, "points", 3)
     counts, corners = (array(prim, f"faceVertex{k}") for k in ("Counts", "Indices"))
     if points is None or counts is None or corners is None or not len(counts):
@@ -279,11 +269,7 @@ def is_closed(triangles: np.ndarray) -> bool:
 
 
 def mesh_inertia(stage: Stage, prim: Any, scale: Sequence[float]) -> Inertia:
-    """Return the inertia at density 1 of what a mesh encloses, in its axes [m].
-
-    Raises:
-        ParameterError: if it is no mesh, is not closed, or encloses nothing.
-    """
+    """Return the inertia at density 1 of what a mesh encloses, in its axes [m]; it must be closed."""
     points, triangles = surface(prim)
     welded, first = np.unique(points, axis=0, return_inverse=True)  # seams have their points twice
     triangles = first.reshape(-1)[triangles]
@@ -304,16 +290,11 @@ def remember(source: Source, options: Options) -> None:
 
 
 def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return points and triangles of a mesh of a file of USD, in its own units.
-
-    Args:
-        uri: what the mesh is called: behind `#` comes the path of its prim.
-        file: the file.
+    """Return points and triangles of a mesh of a file of USD, in its own units; the prim's path stands behind `#`.
 
     Raises:
         MissingExtraError: without the extra `usd`.
-        ParameterError: if there is no such mesh.
-        DescriptionError: if the file cannot be read.
+        ParameterError, DescriptionError: if there is no such mesh, or the file cannot be read.
     """
     path, report = uri.partition("#")[2], Report(file)
     with opened(Source.of(file), _asked.get(str(Path(file).resolve()), Options()), report) as stage:
@@ -337,14 +318,7 @@ WATER = 1000.0
 
 
 def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid]) -> Inertia | None:
-    """Return the inertia of a body in its axes; None where nothing says it.
-
-    Args:
-        stage: where it is.
-        body: the prim.
-        posed: where it is.
-        solids: its geometries that collide.
-    """
+    """Return the inertia of a body in its axes, of itself and what collides of it; None where nothing says it."""
     mass = _positive(stage, body, "physics:mass") * stage.mass
     centre, tensor = _centre(stage, body, posed), _tensor(stage, body)
     if mass > 0.0 and centre is not None and tensor is not None:
@@ -411,7 +385,6 @@ def _tensor(stage: Stage, body: Any) -> Symmetric3 | None:
 
 
 def _matter(stage: Stage, posed: Posed, solids: Sequence[Solid], density: float) -> Inertia:
-    """Return the inertia of what collides, in body axes."""
     total = Inertia.zero()
     for solid in solids:
         if isinstance(solid.geometry, Plane):
