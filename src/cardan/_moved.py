@@ -27,6 +27,7 @@ MOVED |= {
     "cardan.algorithms.contact": "cardan._motion.contact",
     "cardan.algorithms.maximal_steps": "cardan._motion.maximal_steps",
     "cardan.robots": "cardan._robot.shipped",
+    "cardan.interop.torch_module": "cardan._reach.interop.torch_wrapped",
     "cardan.simulation.solvers.mujoco": "cardan._reach.interop.mujoco_solver",
     "cardan.words": "cardan._algebra.errors",
     "cardan.generation.solver_step": "cardan._reach.generation.sources",

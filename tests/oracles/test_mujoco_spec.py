@@ -10,8 +10,7 @@ import cardan
 import linkages
 from cardan import conventions
 from cardan import joints as J
-from cardan._reach.interop.mujoco_state import MujocoState, _Extended, can_close
-from cardan._reach.interop.opened_loops import opened
+from cardan._reach.interop.mujoco_state import MujocoState, _Extended, can_close, opened
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from cardan._robot.records import Drive, Material
 from cardan.errors import DescriptionWarning, DuplicateNameError, MissingExtraError, UnsupportedError

@@ -18,8 +18,7 @@ from torch._subclasses import FakeTensorMode  # noqa: E402 -- needs torch
 from torch.func import functional_call, grad, hessian, jacfwd, jacrev, jvp, vmap  # noqa: E402 -- needs torch
 from torch.utils._pytree import tree_leaves  # noqa: E402 -- needs torch
 
-from cardan._reach.interop.torch_operator import evaluate  # noqa: E402 -- needs torch
-from cardan._reach.interop.torch_programs import program_of  # noqa: E402 -- needs torch
+from cardan._reach.interop.torch_operator import evaluate, program_of  # noqa: E402
 from cardan.interop.torch import Module, wrap  # noqa: E402 -- needs torch
 
 pytestmark = [

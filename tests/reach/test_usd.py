@@ -14,9 +14,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import cardan
+from cardan._motion.trajectories.allowed import Bounds
 from cardan._reach.formats.load import describe
 from cardan._reach.formats.reading import Options
-from cardan._reach.formats.sandbox import Bounds
 from cardan._robot.geometry import shapes
 from cardan.errors import DescriptionError, DescriptionWarning, ParameterError
 from cardan.joints import (

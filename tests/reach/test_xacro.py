@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._reach.formats.sandbox import Bounds
+from cardan._motion.trajectories.allowed import Bounds
 from cardan.errors import DescriptionError, MissingExtraError, ParameterError
 from cardan.formats import check, load_mechanism
 from representatives import represented

@@ -10,7 +10,7 @@ import cardan
 from cardan.errors import DTypeError
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (the extra torch)")
-from cardan._reach.interop import torch_cuda, torch_operator, torch_wrapped  # noqa: E402 -- needs torch
+from cardan._reach.interop import torch_operator, torch_wrapped  # noqa: E402 -- needs torch
 from cardan.interop.torch import wrap  # noqa: E402 -- needs torch
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")
@@ -23,11 +23,11 @@ def place(device, monkeypatch):
         if not torch.cuda.is_available():
             pytest.skip("this PyTorch sees no device")
         return "cuda"
-    monkeypatch.setattr(torch_cuda.library, "holds", lambda value: isinstance(value, torch.Tensor))
-    monkeypatch.setattr(torch_cuda.library, "number_of", lambda tensor: 0)
-    monkeypatch.setattr(torch_cuda.library, "stream", lambda where, arrays, number: 0)
+    monkeypatch.setattr(torch_operator.library, "holds", lambda value: isinstance(value, torch.Tensor))
+    monkeypatch.setattr(torch_operator.library, "number_of", lambda tensor: 0)
+    monkeypatch.setattr(torch_operator.library, "stream", lambda where, arrays, number: 0)
     for module in (torch_operator, torch_wrapped):
-        monkeypatch.setattr(module, "evaluate_plainly", torch_cuda.evaluate_there)
+        monkeypatch.setattr(module, "evaluate_plainly", torch_operator.evaluate_there)
     return "cpu"
 
 
@@ -126,7 +126,9 @@ def test_what_is_refused(place, pendulum, monkeypatch):
         torques(q, v.cpu().numpy(), a)
     with pytest.raises(DTypeError, match=r"'v' is a numpy.ndarray, expected a torch.Tensor on device 0"):
         cardan.inverse_dynamics.bind(pendulum)(q, v.cpu().numpy(), a)
-    monkeypatch.setattr(torch_cuda.library, "holds", lambda value: isinstance(value, torch.Tensor) and value is not v)
+    monkeypatch.setattr(
+        torch_operator.library, "holds", lambda value: isinstance(value, torch.Tensor) and value is not v
+    )
     with pytest.raises(
         DTypeError, match=r"'v' is a torch.Tensor in the memory of the processor, expected .* on device 0"
     ):

@@ -14,8 +14,6 @@ from cardan._reach.interop.on_device import Layout, Library
 
 
 class Cupy(Library):
-    """CuPy."""
-
     kind = "cupy.ndarray"
 
     def __init__(self) -> None:
@@ -54,10 +52,8 @@ library = functools.cache(Cupy)
 
 
 def called(*call: Any) -> Any:
-    """See `on_device.called`."""
     return on_device.called(library(), *call)
 
 
 def called_bound(*call: Any) -> Any:
-    """See `on_device.called_bound`."""
     return on_device.called_bound(library(), *call)

@@ -292,11 +292,7 @@ def as_device_array(array: Any, stream: Any = None) -> DeviceArray:
 
 
 def _steps(said: Mapping[str, Any], shape: tuple[int, ...], dtype: np.dtype) -> tuple[int, ...]:
-    """Return the strides, in entries, that an array names.
-
-    Raises:
-        DTypeError: where entries are not whole steps apart, and where a mask says that some are none.
-    """
+    """Return the strides that an array names, in whole entries; a mask, which says that some are none, is refused."""
     strides, address = said.get("strides"), said["data"][0]
     if said.get("mask") is not None:
         raise DTypeError("as_device_array", "array", got="masked", expected="an array of which every entry counts")
@@ -314,11 +310,6 @@ def _number(device: Any) -> int:
 
 
 def handle_of(stream: Any) -> int:
-    """Return the handle of a stream.
-
-    Raises:
-        ParameterError: if it is none.
-    """
     if stream is None:
         return LEGACY
     if hasattr(stream, "__cuda_stream__"):
@@ -330,15 +321,12 @@ def handle_of(stream: Any) -> int:
 
 
 def _empty(shape: tuple[int, ...], dtype: np.dtype, device: int, stream: int, stream_owner: Any) -> DeviceArray:
-    """Return a new array of any content."""
     memory = driver().allocate(math.prod(shape) * dtype.itemsize, device, stream, stream_owner)
     layout = Layout(memory.address, shape, contiguous_strides(shape), dtype, device)
     return DeviceArray(layout, stream, memory, stream_owner)
 
 
 class _Own(Library):
-    """The arrays of this page."""
-
     kind = "DeviceArray"
 
     def holds(self, value: Any) -> bool:

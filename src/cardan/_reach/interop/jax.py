@@ -116,7 +116,6 @@ class Wrapped:
                 raise DTypeError(self.function.name, name, got=got, expected=expected, hint=hint)
 
     def _given(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments by name."""
         by_position = dict(zip(self._positional, args, strict=False))
         twice = [n for n in kwargs if n in by_position or n in self.options]
         if len(args) > len(self._positional) or twice:
@@ -159,7 +158,6 @@ def _check_numbers(where: str, name: str, value: Any) -> None:
 
 
 def _evaluated(call: Call, *given: Any) -> list[Any]:
-    """Return the results of a call for arrays as they come."""
     jnp, where = jax_package().numpy, call.function.name
     arrays = {n: jnp.asarray(value) for n, value in zip(call.names, given, strict=True)}
     for name, array in arrays.items():

@@ -38,15 +38,10 @@ ad, batching, mlir, core = (
 
 
 class Call:
-    """A function for one model and one choice of its arrays and options: what the primitive computes.
+    """A function, on native code, for one model and one choice of its arrays and options: what the primitive computes.
 
-    Args:
-        function: the function, on native code.
-        model: the robot.
-        names: of the arrays that are given, in order.
-        options: values of the other arguments.
-        outputs: the results, where they are known without the program.
-        made_of: of a pushed function, the call that it is the rate of, and which argument each direction belongs to.
+    `outputs` are the results, where they are known without the program. Of a pushed function `made_of` is the call that
+    it is the rate of, and which argument each direction belongs to.
     """
 
     def __init__(
@@ -76,12 +71,10 @@ class Call:
 
     @property
     def compiled(self) -> Any:
-        """The program."""
         return self.function.compiled(self.model, self.names, self.options)
 
     @property
     def form(self) -> Form:
-        """How results are returned."""
         return self.compiled.form
 
     def pushed(self, wrt: tuple[str, ...]) -> Call:
@@ -94,7 +87,6 @@ class Call:
         return self._pushed[wrt]
 
     def pulled(self, wrt: tuple[str, ...]) -> Call:
-        """Return the call of the gradients by arrays."""
         if wrt not in self._pulled:
             function = pulled(self.function, self.model, wrt, self.names, self.options)
             names = function.interface.order(self.model, {*self.names, *extra_names(function)})
@@ -103,7 +95,6 @@ class Call:
         return self._pulled[wrt]
 
     def bind(self, values: Mapping[str, Any], dtype: np.dtype) -> list[Any]:
-        """Return the primitive's results, for arrays by name."""
         return PRIMITIVE.bind(*(values[n] for n in self.names), call=self, dtype=dtype)
 
     def at_once(self, dtype: np.dtype) -> Any:
@@ -140,7 +131,6 @@ def _spread_like(arrays: Sequence[Any], batch: int, result: Any) -> Any:
 
 
 def _leading(call: Call, arrays: Sequence[Any]) -> tuple[int, ...]:
-    """Return the leading dimensions of the arrays."""
     if not arrays:
         return ()
     return arrays[0].shape[: arrays[0].ndim - len(call.inputs[call.names[0]])]
@@ -283,12 +273,8 @@ def _spread(context: Any, batch: int) -> dict[str, Any]:
 def sharding_rule(batch: int, inputs: Sequence[tuple[int, ...]], outputs: Sequence[tuple[int, ...]]) -> str:
     """Return the rule by which Shardy, XLA's partitioner, spreads a call: leading dimensions alike, others apart.
 
-    It names every dimension, i, j, ..., z, z_1, ..., in the order of appearance, and says their sizes.
-
-    Args:
-        batch: number of leading dimensions.
-        inputs: shapes of the arguments.
-        outputs: shapes of the results.
+    It names every dimension, i, j, ..., z, z_1, ..., in the order of appearance, and says their sizes. The first
+    `batch` dimensions of all shapes are the leading ones.
 
     Examples:
         >>> sharding_rule(1, [(8, 7)], [(8, 3)])

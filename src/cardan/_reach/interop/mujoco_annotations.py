@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import DescriptionWarning
-from cardan._reach.interop.chains import Chain
-from cardan._reach.interop.mujoco_joints import bounds, is_planar
+from cardan._reach.interop.mujoco_joints import Chain, bounds, is_planar
 from cardan._reach.interop.mujoco_state import MujocoState
 from cardan._robot.model import Connection, Model
 from cardan._robot.records import Actuator
@@ -139,6 +138,5 @@ def add_keyframes(spec: Any, model: Model) -> None:
 
 
 def add_exclusions(spec: Any, pairs: Collection[tuple[str, str]]) -> None:
-    """Let the shapes of pairs of bodies pass through one another."""
     for one, other in pairs:
         spec.add_exclude(bodyname1=one, bodyname2=other)

@@ -166,7 +166,6 @@ class MujocoCollision:
         return np.full((rows, count), np.inf), np.zeros((rows, count, 3)), up.copy()
 
     def _look(self, poses: np.ndarray, gap: np.ndarray, point: np.ndarray, normal: np.ndarray) -> None:
-        """Write the contacts of one configuration."""
         data = self._data
         data.mocap_pos[self._order], data.mocap_quat[self._order] = poses[:, :3], poses[:, 3:]
         self._mj.mj_kinematics(self._there, data)

@@ -105,7 +105,6 @@ def _bits(classes: Sequence[Bits]) -> dict[Bits, Bits]:
 
 
 def ends_of(pair: Any) -> tuple[Solid, Solid]:
-    """Return the two shapes of a pair of a world."""
     return (pair.a, pair.shape_a, pair.pose_a), (pair.b, pair.shape_b, pair.pose_b)
 
 

@@ -38,14 +38,7 @@ from cardan._robot.model import Connection, Model
 
 
 class ContactReader:
-    """Reads the forces of a world's contacts out of MuJoCo's data.
-
-    Args:
-        mj: the package.
-        model: the compiled `mujoco.MjModel`.
-        pairs: of the world.
-        ends: the names of both geoms of each of them there.
-    """
+    """Reads the forces of a world's contacts out of MuJoCo's data; `ends`: the geoms' names of each of its pairs."""
 
     def __init__(self, mj: Any, model: Any, pairs: Sequence[ContactPair], ends: Sequence[tuple[str, str]]) -> None:
         self._mj, self._model = mj, model
@@ -56,7 +49,6 @@ class ContactReader:
         self._pair_of = {frozenset(both): (k, both[0]) for k, both in enumerate(ids)}
 
     def empty(self, worlds: int, dtype: Any) -> ContactForces:
-        """Return as many places as the worlds' contacts have, without a force."""
         force, torque, point = (np.zeros((worlds, len(self.pair), 3), dtype) for _ in range(3))
         return ContactForces(force, torque, point, self.pair.copy())
 
@@ -89,19 +81,12 @@ OWN_LAW = "mujoco"
 
 
 class DriveActuator(NamedTuple):
-    """An actuator there, and the degree of freedom it drives.
+    """An actuator there, and the degree of freedom it drives."""
 
-    Attributes:
-        v: its index in v.
-        stiffness: of the drive.
-        damping: of the drive.
-        qpos: where its coordinate is in qpos, if that is an angle which here is a point on the circle; else -1.
-    """
-
-    v: int
+    v: int  # its index in v
     stiffness: float
     damping: float
-    qpos: int
+    qpos: int  # where its coordinate is in qpos, if that is an angle which here is a point on the circle; else -1
 
 
 class MuJoCo(Solver):
@@ -180,7 +165,7 @@ class MuJoCo(Solver):
         self._ends = [(pair.geomname1, pair.geomname2) for pair in spec.pairs]
         self.model = self._compiled(spec)
         self._state = MujocoState(world.model, self.emulate)
-        self._servos = _servos(self.model, world.model)
+        self._servos = [_servo(self.model, world.model, self.model.actuator(k)) for k in range(self.model.nu)]
         self._free = np.setdiff1d(np.arange(world.model.nv), [servo.v for servo in self._servos])
         self._batches: dict[tuple[int, int], Any] = {}
         self._lock = Lock()
@@ -355,11 +340,6 @@ class MuJoCo(Solver):
                 del self._batches[old]
             self._batches[key] = mujoco_batch(USE).Batch(self.model, nsim=worlds, nthread=num_threads())
         return self._batches[key]
-
-
-def _servos(there: Any, model: Model) -> list[DriveActuator]:
-    """Return the actuators in their order there."""
-    return [_servo(there, model, there.actuator(k)) for k in range(there.nu)]
 
 
 def _servo(there: Any, model: Model, actuator: Any) -> DriveActuator:

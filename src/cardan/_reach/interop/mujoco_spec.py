@@ -12,7 +12,6 @@ import numpy as np
 from cardan._algebra.errors import DTypeError, DuplicateNameError, MechanismError, UnsupportedError
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._dynamics.coordinates import conventions
-from cardan._reach.interop.chains import Chain, chain_of
 from cardan._reach.interop.mujoco_annotations import (
     add_actuators,
     add_exclusions,
@@ -22,8 +21,10 @@ from cardan._reach.interop.mujoco_annotations import (
 )
 from cardan._reach.interop.mujoco_joints import (
     LIBRARY,
+    Chain,
     Emulated,
     add_joints,
+    chain_of,
     emulated,
     kind_of_emulation,
     kind_within,
@@ -32,8 +33,15 @@ from cardan._reach.interop.mujoco_joints import (
 )
 from cardan._reach.interop.mujoco_package import mujoco
 from cardan._reach.interop.mujoco_shapes import add_pairs, add_shapes, check_grounds, ends_of, set_groups
-from cardan._reach.interop.mujoco_state import MujocoState, add_loop, add_mimic, add_polynomial, add_rope, can_close
-from cardan._reach.interop.opened_loops import opened
+from cardan._reach.interop.mujoco_state import (
+    MujocoState,
+    add_loop,
+    add_mimic,
+    add_polynomial,
+    add_rope,
+    can_close,
+    opened,
+)
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import FreeFlyer, Mimic, Reversed, Spherical
@@ -194,7 +202,6 @@ def _check_names(chains: dict[str, Chain]) -> None:
 
 
 def model_of(robot: Any) -> Model:
-    """Return the model of a mechanism, a model or a world."""
     if isinstance(robot, Mechanism):
         return robot.model()
     model = getattr(robot, "model", robot)
@@ -361,7 +368,6 @@ def _principal(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _set_inertia(body: Any, c: Connection, inertia: Inertia | None) -> None:
-    """Give a body its inertia, by the principal axes."""
     if inertia is None:
         return
     moments, axes = _principal(inertia)

@@ -8,11 +8,13 @@ joints are functions of the joint's own.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from cardan._algebra.manifolds.manifold import identity_rows
-from cardan._algebra.spatial import SE3, Scalar
+from cardan._algebra.spatial import SE3, Inertia, Scalar
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.coordinates import conventions
@@ -20,10 +22,94 @@ from cardan._dynamics.coordinates.compiled_methods import Compiled, compiled
 from cardan._dynamics.coordinates.convention import kind_of, turn_of
 from cardan._dynamics.coordinates.model_converter import Between, owners
 from cardan._reach.interop.mujoco_joints import Emulated, Rope, bounds, emulated, kind_of_emulation, placed
-from cardan._reach.interop.opened_loops import closed_again, opened
 from cardan._robot import joints as J
+from cardan._robot.joints import Fixed
 from cardan._robot.joints.recognise import hinge_of
-from cardan._robot.model import Connection, Model
+from cardan._robot.model import Annotations, Body, Connection, Model
+
+# --- loops cut through a body instead of a joint, for libraries that close loops by balls, hinges and welds alone ---
+#
+# The joint that closed the loop moves a *half* of its child, which has half of the inertia, and the halves are welded:
+#
+#     a --joint-- b          a --joint-- b/2 = weld = b/2
+#
+# Two halves held together are the body: nothing is approximated, and no light body spoils the numbers. A half that
+# is welded to what does not move, does not: its inertia makes no difference.
+
+UNMOVED = Inertia(1.0, (0.0, 0.0, 0.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
+"""Of a half that cannot move; any would do."""
+
+
+def half_of(joint: str) -> str:
+    return f"{joint}:half"
+
+
+def opened(model: Model, can_close: Callable[[Connection], bool]) -> Model:
+    """Return a model of the same motions whose loops are closed only by joints that can close them.
+
+    Closing joints that cannot are in its tree, after the others and by their names; each moves the body
+    `half_of(name)`, which the weld `"<name>:weld"` holds on the joint's own child.
+    """
+    cut = [c for c in model.closures if not can_close(c)]
+    if not cut:
+        return model
+    halves = _halves(model, cut)
+    taken: dict[str, list[Inertia]] = {}
+    for c in cut:
+        taken.setdefault(c.child, []).append(c.child_pose @ halves[c.name])
+    bodies = tuple(replace(b, inertia=_without(b.inertia, taken.get(b.name, []))) for b in model.bodies)
+    return replace(
+        model,
+        bodies=bodies + tuple(Body(half_of(name), inertia) for name, inertia in halves.items()),
+        connections=model.connections + tuple(_to_half(c) for c in cut),
+        closures=tuple(c for c in model.closures if can_close(c)) + tuple(_weld(c) for c in cut),
+    )
+
+
+def closed_again(model: Model, can_close: Callable[[Connection], bool]) -> Model:
+    """Return the model with the bodies of `opened`, each half held by a fixed joint: it has the model's own q and v."""
+    cut = [c for c in model.closures if not can_close(c)]
+    return replace(
+        model,
+        bodies=model.bodies + tuple(Body(half_of(c.name)) for c in cut),
+        connections=model.connections + tuple(_weld(c) for c in cut),
+        closures=(),
+        annotations=Annotations(),
+    )
+
+
+def _halves(model: Model, cut: list[Connection]) -> dict[str, Inertia]:
+    """Return what each half has, in the joint's child frame: equal shares of all that moves with the child."""
+    nodes = {c.name: model.attachments[c.child].node for c in cut}
+    shares = Counter(nodes.values())
+    found = {}
+    for c in cut:
+        node = nodes[c.name]
+        if node < 0:
+            found[c.name] = UNMOVED
+            continue
+        X = (model.attachments[c.child].pose @ c.child_pose).inverse()
+        share = 1.0 / (1 + shares[node])
+        found[c.name] = Inertia.from_parameters([share * e for e in (X @ model.nodes[node].inertia).parameters()])
+    return found
+
+
+def _without(inertia: Inertia | None, parts: list[Inertia]) -> Inertia | None:
+    """Return what is left of a body; together with what is fixed to it, that is no less than nothing."""
+    for part in parts:
+        rest = [a - b for a, b in zip((inertia or Inertia.zero()).parameters(), part.parameters(), strict=True)]
+        inertia = Inertia.from_parameters(rest)
+    return inertia
+
+
+def _to_half(c: Connection) -> Connection:
+    """Return the joint in the tree; as where it closes the loop, nothing resists or limits it."""
+    return Connection(c.name, c.joint, c.parent, half_of(c.name), c.parent_pose)
+
+
+def _weld(c: Connection) -> Connection:
+    return Connection(f"{c.name}:weld", Fixed(), c.child, half_of(c.name), c.child_pose)
+
 
 # --- mimic joints and loops as MuJoCo's equality constraints, as stiff as it lets them be ---
 #
@@ -49,7 +135,6 @@ def can_close(c: Connection) -> bool:
 
 
 def add_mimic(mj: Any, spec: Any, mimic: J.Mimic, names: Sequence[str], primary: Sequence[str]) -> None:
-    """Hold the coordinates of a mimic joint at those of what it copies."""
     for own, other in zip(names, primary, strict=True):
         add_polynomial(mj, spec, own, other, (mimic.offset, mimic.multiplier))
 
@@ -105,7 +190,6 @@ def _arm(model: Model, c: Connection) -> float:
 
 
 def add_rope(mj: Any, spec: Any, bodies: dict[str, Any], rope: Rope) -> None:
-    """Bound the distance of two points by a tendon."""
     tendon = spec.add_tendon(name=rope.name, limited=mj.mjtLimited.mjLIMITED_TRUE, range=bounds(*rope.bounds))
     tendon.solref_limit, tendon.solimp_limit = [TIME_CONSTANT, 1.0], STIFFEST
     for end, (body, X) in zip(("parent", "child"), rope.ends, strict=True):
@@ -116,15 +200,7 @@ def add_rope(mj: Any, spec: Any, bodies: dict[str, Any], rope: Rope) -> None:
 class MujocoState:
     """Maps states of a model to MuJoCo's and back; all methods are compiled and take batches.
 
-    Attributes:
-        model: the model.
-        there: the model that is there, as cardan has it.
-        nq: number of coordinates there.
-        nv: number of velocities there.
-
-    Args:
-        model: the model.
-        emulate: as it was given to `to_mjspec`.
+    Of the model `there`, as cardan has it, are `nq` and `nv`; `emulate` is as it was given to `to_mjspec`.
     """
 
     def __init__(self, model: Model, emulate: bool = False) -> None:
@@ -135,13 +211,11 @@ class MujocoState:
         self.nq, self.nv = self._to.nq, self._to.nv
 
     def to_mujoco(self, q: Any, v: Any) -> tuple[Any, Any]:
-        """Return qpos and qvel of q and v."""
         if self._extended:
             q, v = self._extended.state(q, v)
         return self._to.configuration(q), self._to.velocity(q, v)
 
     def from_mujoco(self, qpos: Any, qvel: Any) -> tuple[Any, Any]:
-        """Return q and v of qpos and qvel."""
         q, v = self._to.from_configuration(qpos), self._to.from_velocity(qpos, qvel)
         return self._extended.from_state(q, v) if self._extended else (q, v)
 
@@ -163,12 +237,10 @@ class _Extended(Compiled):
 
     @compiled()
     def state(self, q: Any, v: Any) -> Any:
-        """Return q and v there."""
         return self._state(q, v)
 
     @compiled(q=("nq'",), v=("nv'",))
     def from_state(self, q: Any, v: Any) -> Any:
-        """Return q and v from those there."""
         return self._from_state(q, v)
 
     @compiled()

@@ -24,33 +24,20 @@ from cardan._robot.model import Model
 
 
 class Layout(NamedTuple):
-    """Where an array lies.
+    """Where an array lies."""
 
-    Attributes:
-        address: of its first entry.
-        shape: of it.
-        strides: in entries.
-        dtype: of its entries; None for one that NumPy has not.
-        device: its number.
-        writable: whether it may be written.
-    """
-
-    address: int
+    address: int  # of its first entry
     shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: np.dtype | None
-    device: int
+    strides: tuple[int, ...]  # in entries
+    dtype: np.dtype | None  # None for one that NumPy has not
+    device: int  # its number
     writable: bool = True
 
 
 class Library(ABC):
-    """What must be known of a library of arrays.
+    """What must be known of a library of arrays."""
 
-    Attributes:
-        kind: what its arrays are called.
-    """
-
-    kind: str
+    kind: str  # what its arrays are called
 
     @abstractmethod
     def holds(self, value: Any) -> bool:
@@ -62,13 +49,7 @@ class Library(ABC):
 
     @abstractmethod
     def stream(self, where: str, arrays: Mapping[str, Any], device: int) -> int:
-        """Return the handle of the stream on which a device works for the caller now.
-
-        Args:
-            where: the function, for a message.
-            arrays: what it is given, by name.
-            device: on which they are.
-        """
+        """Return the handle of the stream on which a device works now for who calls `where` with arrays, by name."""
 
     @abstractmethod
     def empty(self, shape: tuple[int, ...], dtype: np.dtype, like: Any) -> Any:
@@ -80,11 +61,7 @@ class Library(ABC):
 
     @abstractmethod
     def copied(self, where: str, name: str, array: Any, shape: tuple[int, ...]) -> Any:
-        """Return an array broadcast to a shape, its entries one after the other, copied on its device.
-
-        Raises:
-            ShapeError: if the library cannot do that.
-        """
+        """Return an array broadcast to a shape and copied on its device; `ShapeError` if the library cannot do that."""
 
 
 # --- functions ---
@@ -93,11 +70,7 @@ _SIBLINGS: WeakKeyDictionary[Function, Function] = WeakKeyDictionary()
 
 
 def on_cuda(function: Any) -> Function:
-    """Return a function on the target `cuda`.
-
-    Raises:
-        ParameterError: if it was put on another target, or looks for numbers that are not finite.
-    """
+    """Return a function on the target `cuda`; `ParameterError` for one of another target, or one that is checked."""
     if function.target not in (None, "cuda"):
         got = f"arrays on a device, for a function on({function.target!r})"
         raise ParameterError(function.name, got=got, expected="arrays of NumPy, or the function without target=")
@@ -142,18 +115,10 @@ def called_bound(library: Library, bound: Bound, arrays: Sequence[Any], out: Any
 class Given:
     """Arrays of one library, device and precision, whose batches broadcast.
 
-    Args:
-        library: whose arrays they are.
-        where: the function, for messages.
-        arrays: by name.
-        cores: their core shapes.
+    They have names and core shapes; `where` is the function, for messages.
 
     Raises:
         DTypeError, ShapeError: if they are not.
-
-    Attributes:
-        batch: the broadcast leading dimensions.
-        stream: on which the caller works.
     """
 
     def __init__(self, library: Library, where: str, arrays: Mapping[str, Any], cores: Mapping[str, Any]) -> None:
@@ -178,16 +143,7 @@ class Given:
         self.stream = library.stream(where, self.arrays, self.device)
 
     def results(self, compiled: Compiled, *, packed: bool = False, out: Any = None) -> list[Any]:
-        """Return the results, new ones or those in `out`.
-
-        Args:
-            compiled: the program on the target `cuda`.
-            packed: whether they are side by side in one array.
-            out: where to write them, in the form of what is returned; new arrays by default.
-
-        Raises:
-            DTypeError, ShapeError: for an `out` that does not fit.
-        """
+        """Return the results of a program on `cuda`, new ones or those in `out`; `packed`: in one array."""
         held = [self._buffer(name) for name in self.arrays]
         shapes = [(*self.batch, *core) for core in compiled.shapes(packed)]
         if out is None:
@@ -205,11 +161,7 @@ class Given:
     # --- inputs ---
 
     def _number(self, name: str, value: Any, core: tuple[int, ...]) -> Any:
-        """Return a number as an array.
-
-        Raises:
-            DTypeError: for what is none: arrays of another library, or of this one in the memory of the processor.
-        """
+        """Return a number as an array; all else is refused, also arrays of this library that are not on a device."""
         if core == () and _is_plain_number(value):
             return self.library.filled(float(value), self.dtype, self.like)
         raise self._of_another_kind(name, value)
@@ -290,6 +242,5 @@ def _is_plain_number(value: Any) -> bool:
 
 
 def _part(rows: Buffer, place: slice) -> Buffer:
-    """Return some columns of rows."""
     address = rows.address + place.start * rows.dtype.itemsize
     return rows._replace(address=address, entries=place.stop - place.start)

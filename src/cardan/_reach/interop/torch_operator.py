@@ -7,19 +7,189 @@ Nothing is ever computed elsewhere, or in another precision, than the arrays are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from threading import RLock
+from typing import Any, Literal
+from weakref import WeakValueDictionary
 
-from cardan._algebra.errors import DTypeError
+import numpy as np
+
+from cardan._algebra.errors import DTypeError, TargetError
 from cardan._compiler.runtime.extras import package
 from cardan._dynamics.call.arguments import broadcast, check_core
-from cardan._reach.interop.torch_cuda import evaluate_there
-from cardan._reach.interop.torch_programs import Program, program_named
+from cardan._dynamics.call.compiled import Bound, Compiled, bound
+from cardan._dynamics.call.function import Function
+from cardan._dynamics.call.plain import extra_names, pulled, pushed
+from cardan._dynamics.call.results import Form
+from cardan._dynamics.call.signature import Options
+from cardan._reach.interop import on_device
+from cardan._reach.interop.on_device import Layout, Library
+from cardan._robot.model import Model
 
 LOWEST = (2, 13)
 """The first version this was run on; it uses names of PyTorch that it promises to nobody."""
 torch = package("torch", "cardan.interop.torch", "torch", LOWEST)
+
+# --- tensors on CUDA devices: computed there, on PyTorch's current stream, by the target cuda ---
+
+_DTYPES = {torch.float64: np.dtype(np.float64), torch.float32: np.dtype(np.float32)}
+
+
+class Torch(Library):
+    kind = "torch.Tensor"
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, torch.Tensor) and value.is_cuda
+
+    def layout(self, array: Any) -> Layout:
+        dtype, shape = _DTYPES.get(array.dtype), tuple(array.shape)
+        holds_values = not array.is_neg()  # else they are the negatives of what is written
+        return Layout(array.data_ptr(), shape, tuple(array.stride()), dtype, array.device.index, holds_values)
+
+    def stream(self, where: str, arrays: Mapping[str, Any], device: int) -> int:
+        return torch.cuda.current_stream(device).cuda_stream
+
+    def empty(self, shape: tuple[int, ...], dtype: np.dtype, like: Any) -> Any:
+        return torch.empty(shape, dtype=like.dtype, device=like.device)
+
+    def filled(self, number: float, dtype: np.dtype, like: Any) -> Any:
+        return torch.full((), number, dtype=like.dtype, device=like.device)
+
+    def copied(self, where: str, name: str, array: Any, shape: tuple[int, ...]) -> Any:
+        return array.expand(shape).contiguous()
+
+
+library = Torch()
+
+
+def evaluate_there(arrays: Sequence[Any], program: Program) -> list[Any]:
+    """Return the results for tensors on one device, without derivatives; errors as `on_device.called`."""
+    function = on_device.on_cuda(program.function)
+    compiled = function.compiled(program.model, program.names, program.options)
+    plain = [array.detach().resolve_neg() for array in arrays]  # a view may say "negate me"
+    given = dict(zip(program.names, plain, strict=True))
+    cores = dict(zip(program.names, program.cores, strict=True))
+    return on_device.Given(library, program.function.name, given, cores).results(compiled)
+
+
+def called_bound(bound: Bound, arrays: Sequence[Any], out: Any) -> Any:
+    """See `on_device.called_bound`; NotImplemented for tensors in the memory of the processor, which NumPy reads."""
+    if not any(map(library.holds, arrays)):
+        return NotImplemented
+    function, _, names, *_ = bound.made_by
+    given = {**dict(zip(names, arrays, strict=False)), "out": out}
+    tracked = [n for n, x in given.items() if getattr(x, "requires_grad", False)]
+    if tracked and torch.is_grad_enabled():
+        expected = "a tensor without: a bound function has no gradient"
+        hint = f"cardan.interop.torch.wrap({function.name}, model) has; {tracked[0]}.detach() needs none."
+        raise DTypeError(function.name, tracked[0], got="one that requires a gradient", expected=expected, hint=hint)
+    plain = [x.resolve_neg() if library.holds(x) else x for x in arrays]
+    return on_device.called_bound(library, bound, plain, out)
+
+
+# --- programs as the operator knows them: by a text, which says what is computed ---
+#
+# An operator takes tensors and plain data, and stays in a process for good. So there is one for all programs; which one
+# it runs is told by a name with the digest of the program in it, and of a derivative, by how it follows from another:
+#
+#     inverse_dynamics-0c6e5f2b8a17d3e4        that | pulled by 0,1        that | pulled by 0,1 | pushed by 3
+#
+# Wrapped functions hold their programs, and these their derivatives; nothing else does, so what is dropped is freed.
+
+Way = Literal["pushed", "pulled"]
+THEN, BY = " | ", " by "
+
+
+class Program:
+    """A function of one model for one choice of arrays, by their names in order, and options. `program_of` makes it."""
+
+    def __init__(self, name: str, function: Function, model: Model, names: tuple[str, ...], options: Options) -> None:
+        self.name, self.function, self.model, self.names, self.options = name, function, model, names, options
+        cores, compiled = function.interface.cores(model), function.compiled(model, names, options)
+        self.cores = tuple(cores[n] for n in names)  # core shapes of the arrays
+        self.results = tuple(a.shape for a in compiled.outputs)  # and of the results
+        self._form: Form = compiled.form
+        self._run = bound(function, model, names, options)
+        self._derived: dict[str, Derived] = {}
+
+    def evaluate(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the results for arrays of NumPy, each an array of its own."""
+        return [np.asarray(y) for y in self._form.parts(self._run(*arrays)) or ()]
+
+    def derived(self, way: Way, wrt: Sequence[int]) -> Derived:
+        """Return a plain derivative by some of the arrays, made once."""
+        step = way + BY + ",".join(map(str, wrt))
+        if step not in self._derived:
+            with _LOCK:
+                if step not in self._derived:
+                    self._derived[step] = Derived(self, way, wrt, self.name + THEN + step)
+        return self._derived[step]
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+class Derived:
+    """A plain derivative of a program by some of its arrays, with a `program` of its own."""
+
+    def __init__(self, of: Program, way: Way, wrt: Sequence[int], name: str) -> None:
+        make = pushed if way == "pushed" else pulled
+        function = make(of.function, of.model, [of.names[k] for k in wrt], of.names, of.options)
+        extra = extra_names(function)
+        names = function.interface.order(of.model, {*of.names, *extra})
+        self._order = [[*of.names, *extra].index(n) for n in names]
+        self.program = _kept(Program(name, function, of.model, names, ()))
+
+    def arranged(self, arrays: Sequence[Any], extra: Sequence[Any]) -> list[Any]:
+        """Return the program's arrays, from those of what it was derived from and the directions or weights."""
+        given = [*arrays, *extra]
+        return [given[k] for k in self._order]
+
+
+_LOCK = RLock()
+_ALIVE: WeakValueDictionary[str, Program] = WeakValueDictionary()
+
+
+def program_of(function: Function, model: Model, names: tuple[str, ...], options: Options) -> Program:
+    """Return the program of a function, which those share that compute the same."""
+    compiled = function.compiled(model, names, options)
+    name = f"{function.name}-{_digest(function, model, names, compiled)[:24]}"
+    with _LOCK:
+        return _ALIVE.get(name) or _kept(Program(name, function, model, names, options))
+
+
+def _kept(program: Program) -> Program:
+    return _ALIVE.setdefault(program.name, program)
+
+
+def _digest(function: Function, model: Model, names: tuple[str, ...], compiled: Compiled) -> str:
+    """Return the digest of all that matters of a program: what it computes, what it checks, and where it runs."""
+    checks = function.interface.unit_parts(model, names), function.checked
+    said = compiled.digest, compiled.passes, names, tuple(model.inputs), checks, function.threads, compiled.target
+    return hashlib.sha256(repr(said).encode()).hexdigest()
+
+
+def program_named(name: str) -> Program:
+    """Return the program of a name; that of a derivative is made anew where nobody made it yet in this process."""
+    found = _ALIVE.get(name)
+    if found is not None:
+        return found
+    first, *steps = name.split(THEN)
+    program = _ALIVE.get(first)
+    if program is None:
+        function = first.rpartition("-")[0]
+        raise TargetError(
+            f"this process holds no program {first!r}: make it with cardan.interop.torch.wrap({function}, model), "
+            "for the same model, and keep what that returns as long as graphs made with it are used."
+        )
+    for step in steps:
+        way, _, wrt = step.partition(BY)
+        program = program.derived("pushed" if way == "pushed" else "pulled", [int(k) for k in wrt.split(",")]).program
+    return program
+
+
 forward_ad = torch.autograd.forward_ad
 _of_one_level = import_module("torch._functorch.autograd_function").enable_single_level_autograd_function
 
@@ -32,11 +202,7 @@ evaluate: Any = torch.ops.cardan.evaluate.default
 
 
 def batch_of(program: Program, arrays: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the leading dimensions of the results.
-
-    Raises:
-        DTypeError, ShapeError: for arrays that do not fit, or are not alike.
-    """
+    """Return the leading dimensions of the results; arrays that do not fit, or are not alike, are refused."""
     where, first = program.function.name, arrays[0]
     for name, array, core in zip(program.names, arrays, program.cores, strict=True):
         _check_kind(where, name, array)

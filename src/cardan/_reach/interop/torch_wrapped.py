@@ -6,7 +6,7 @@ import functools
 import inspect
 import itertools
 import types
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -15,9 +15,8 @@ from cardan._compiler.targets import default_target
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options, check_model, is_number, token
-from cardan._reach.interop.torch_cuda import called_bound as called_bound
-from cardan._reach.interop.torch_operator import evaluate, evaluate_plainly, is_plain, torch
-from cardan._reach.interop.torch_programs import Program, program_of
+from cardan._reach.interop.torch_operator import Program, evaluate, evaluate_plainly, is_plain, program_of, torch
+from cardan._reach.interop.torch_operator import called_bound as called_bound
 from cardan._robot.model import Model
 
 
@@ -54,11 +53,7 @@ def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
 
 
 def called(function: Function, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Return what a function returns that was called with tensors among its arguments.
-
-    Raises:
-        DTypeError: if other arguments are arrays of another library.
-    """
+    """Return what a function returns that was called with tensors among its arguments; other libraries' are refused."""
     return _wrapped(function, model, default_target())(*args, **kwargs)
 
 
@@ -69,17 +64,11 @@ def _wrapped(function: Function, model: Model, target: str) -> Wrapped:
 
 
 class _Plan(NamedTuple):
-    """What a choice of arrays and options leads to.
-
-    Attributes:
-        name: of the program.
-        program: which is held here.
-        form: see `_form`.
-    """
+    """What a choice of arrays and options leads to."""
 
     name: str
-    program: Program
-    form: Any
+    program: Program  # which only this holds
+    form: Any  # see `_form`
 
 
 class Wrapped:
@@ -144,7 +133,6 @@ class Wrapped:
         return _formed(plan.form, results)
 
     def _told_apart(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], Options]:
-        """Return the arrays and the options of a call."""
         given = {**self._given, **dict(zip(self._positional, args, strict=False)), **kwargs}
         twice = any(n in kwargs for n in self._positional[: len(args)])
         if twice or len(given) != len(self._names) or len(args) > len(self._positional):
@@ -158,7 +146,6 @@ class Wrapped:
         return value is not None or name not in self._given
 
     def _tensors(self, arrays: Mapping[str, Any]) -> list[Any]:
-        """Return all arrays as tensors: numbers become some."""
         tensors = [x for x in arrays.values() if isinstance(x, torch.Tensor)]
         if len(tensors) == len(arrays):
             return tensors
@@ -189,7 +176,6 @@ class Wrapped:
         return _Plan(program.name, program, _form(form))
 
     def _refuse(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        """Say what is wrong with the names of the arguments."""
         try:
             self.__signature__.bind(*args, **kwargs)
         except TypeError as error:
@@ -207,7 +193,6 @@ def _are_these(values: Collection[Any], others: Collection[Any]) -> bool:
 
 
 def _check_inputs(function: Function, model: Model) -> None:
-    """Raise if an input of the model has the name of an argument."""
     for name in model.inputs:
         if name in function.interface.parameters.parameters:
             got, hint = f"an argument of {function.name}", f"with_inputs(my_{name}=(owner, constant))."
@@ -243,7 +228,6 @@ def _plainly(form: Any) -> Any:
 
 
 def _formed(form: Any, results: Any) -> Any:
-    """Return results in their form."""
     if isinstance(form, int):
         return results[form]
     kind, keys, forms = form
@@ -251,3 +235,90 @@ def _formed(form: Any, results: Any) -> Any:
     if kind == "dict":
         return dict(zip(keys, parts, strict=True))
     return tuple(parts) if kind == "tuple" else getattr(KINDS, kind)(*parts)
+
+
+# --- a robot as a module of PyTorch: its constants are parameters, which optimisers know ---
+
+
+class Module(torch.nn.Module):
+    """A robot some of whose constants are parameters: `module(cardan.inverse_dynamics, q, v, a)`.
+
+    A parameter has the name and the shape of the input (`Model.with_inputs`) and begins with the model's own value. All
+    that PyTorch does with parameters is done with these: `state_dict`, `to(torch.float32)`, optimisers, and
+    parametrizations, by which masses stay positive and axes unit (`torch.nn.utils.parametrize`). Values are taken as
+    they are; `to_model` checks them.
+
+    Args:
+        model: the robot.
+        inputs: what becomes a parameter, beside the inputs the model has: constants of all bodies, joints, or degrees
+            of freedom (`["mass", "damping"]`), or a dictionary of constants of single ones
+            (`{"tool_mass": ("tool", "mass")}`).
+        dtype: of the parameters, by default float64.
+
+    Raises:
+        UnknownNameError, ParameterError: for a constant that does not exist, and a name that a module has already.
+
+    Examples:
+        >>> import torch
+        >>> from cardan.interop.torch import Module
+        >>> robot = Module(arm, inputs=["mass"])
+        >>> robot(cardan.inverse_dynamics, *map(torch.tensor, (q, v, a))).sum().backward()
+        >>> len(robot.mass.grad) == arm.nbodies
+        True
+    """
+
+    def __init__(
+        self, model: Model, inputs: Sequence[str] | Mapping[str, tuple[str, str]] = (), *, dtype: Any = torch.float64
+    ) -> None:
+        super().__init__()
+        check_model("Module", model)
+        if isinstance(inputs, str):
+            raise ParameterError("inputs of a Module", got=inputs, expected=f"a list of names: [{inputs!r}]")
+        self.model = model.with_inputs(**inputs) if isinstance(inputs, Mapping) else model.with_inputs(*inputs)
+        self._wrapped: dict[Function, Wrapped] = {}
+        for name, value in self.model.input_values().items():
+            if hasattr(self, name):
+                hint = f"Call it otherwise: inputs={{'my_{name}': (owner, constant)}}."
+                raise ParameterError(
+                    f"input {name!r}", got="what a module has already", expected="a new name", hint=hint
+                )
+            self.register_parameter(name, torch.nn.Parameter(torch.as_tensor(value, dtype=dtype)))
+
+    def constants(self) -> dict[str, Any]:
+        """Return the parameters, as parametrizations make them, by the names of the model's inputs.
+
+        Examples:
+            >>> [*cardan.interop.torch.Module(arm, ["gravity"]).constants()]
+            ['gravity']
+        """
+        return {name: getattr(self, name) for name in self.model.inputs}
+
+    def forward(self, function: Function, *args: Any, **kwargs: Any) -> Any:
+        """Return a function's results for the parameters.
+
+        Args:
+            function: one of cardan's, or your own; see `wrap`.
+            args: its arguments, without the model.
+            kwargs: others of them by name, options too.
+
+        Examples:
+            >>> import torch
+            >>> cardan.interop.torch.Module(arm, ["mass"])(cardan.gravity_forces, torch.zeros(7).double()).shape
+            torch.Size([7])
+        """
+        wrapped = self._wrapped.get(function)
+        if wrapped is None:
+            wrapped = self._wrapped[function] = Wrapped(function, self.model, {})
+        return wrapped(*args, **kwargs, **self.constants())
+
+    def to_model(self) -> Model:
+        """Return the model with the parameters' values as numbers.
+
+        Raises:
+            ParameterError: if a value is none that a body, pose or joint can have, such as a negative mass.
+
+        Examples:
+            >>> cardan.interop.torch.Module(arm, ["mass"]).to_model().mass == arm.mass
+            True
+        """
+        return self.model.with_values(**{n: x.detach().cpu().double().numpy() for n, x in self.constants().items()})

@@ -1,7 +1,7 @@
 """JSON of joints, mechanisms and models, exact to the last bit."""
 
+from cardan._reach.formats.json.codec import read
 from cardan._reach.formats.json.codec import to_json as write
-from cardan._reach.formats.json.robot import read
 
 OPTIONS: frozenset[str] = frozenset()
 """The options of `load` that mean something here."""

@@ -119,7 +119,6 @@ def _bound(value: Any) -> float:
 
 
 def one(kind: type, expected: str) -> Callable[[Any, bool], Any]:
-    """Return a reader of values that are plain in JSON."""
     return lambda value, _: value if type(value) is kind else refuse(value, expected)
 
 
@@ -196,14 +195,12 @@ class Record:
         return data
 
     def keywords(self, value: Any, trusted: bool) -> dict[str, Any]:
-        """Return the parts an object has, read."""
         given = members(
             value, [f.key for f in self.fields if not f.optional], [f.key for f in self.fields if f.optional]
         )
         return {f.key: at(f.key, f.kind.read, given[f.key], trusted) for f in self.fields if f.key in given}
 
     def read(self, value: Any, trusted: bool) -> Any:
-        """Return the thing an object describes."""
         return built(self.make, self.keywords(value, trusted))
 
 

@@ -84,11 +84,7 @@ def _text(text: str) -> str:
 
 
 def parsed(text: str, name: str) -> Any:
-    """Return the value a JSON text holds; what is no value in it is `Refused`.
-
-    Raises:
-        DescriptionError: with the line, if it is not JSON, or too much of it.
-    """
+    """Return the value a JSON text holds; what is no value in it is `Refused`, and too much of it an error."""
     if sum(map(text.count, "[{,")) > MAX_VALUES:
         raise DescriptionError([Fault(name, 0, f"holds more than {MAX_VALUES} values")])
     too_deep = DescriptionError([Fault(name, 0, f"lists and objects are nested more than {MAX_NESTING} deep")])

@@ -62,7 +62,6 @@ def register_joint(kind: Kind) -> Kind:
 
 
 def is_accepted(kind: Any) -> bool:
-    """Return whether this is a class that a file may name."""
     return isinstance(kind, type) and issubclass(kind, BASES)
 
 
@@ -72,16 +71,11 @@ def import_path(kind: type[Any]) -> str:
 
 
 def is_shipped(kind: type[Any]) -> bool:
-    """Return whether cardan ships this class."""
     return kind in _NAMES
 
 
 def name_of(kind: type[Any], what: str) -> str:
-    """Return the name of a class in a file.
-
-    Raises:
-        ParameterError: if it could not be found again: it is defined in a function, or replaced in its module.
-    """
+    """Return the name of a class in a file; it must be found again by it, so no class in a function has one."""
     if is_shipped(kind):
         return _NAMES[kind]
     path = import_path(kind)
@@ -104,15 +98,7 @@ def _looked_up(path: str) -> Any:
 
 
 def class_named(name: str, *, trusted: bool) -> type[Any]:
-    """Return the class a file names.
-
-    Args:
-        name: plain, of a shipped class, or an import path.
-        trusted: whether the module may be imported.
-
-    Raises:
-        WrongError: if there is none, it is neither registered nor trusted, or it is no class of the right kind.
-    """
+    """Return the class a file names, plainly or by its import path; only if trusted, a module is imported for it."""
     if name in SHIPPED or name in _registered:
         return SHIPPED.get(name) or _registered[name]
     module, colon, names = name.partition(":")

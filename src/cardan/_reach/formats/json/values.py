@@ -145,7 +145,6 @@ def _entries(body: Any, trusted: bool, kind: type[Any]) -> Any:
 
 
 def _made(kind: type[Any], body: Any, trusted: bool) -> Any:
-    """Return the instance of a class with the parameters an object holds."""
     if type(body) is not dict:
         refuse(body, f"an object with the parameters of {kind.__name__}")
     given = {key: at(key, _value, e, trusted) for key, e in body.items()}

@@ -6,7 +6,7 @@ The coordinates are MuJoCo's own, in its order: q = qpos, v = qvel (but for a fr
 `ref`, the coordinate at which MuJoCo draws the body, is part of the placement: X(0) = X(ref) exp(-S ref).
 
 Source: MuJoCo documentation, "Modeling: body, joint" and "Computation: kinematic tree"; the row is that of
-`cardan.interop.chains`, which goes the other way.
+`cardan.interop.mujoco_joints`, which goes the other way.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cardan._reach.formats.written import is_bounded, losses_of
-from cardan._reach.interop.opened_loops import half_of
+from cardan._reach.interop.mujoco_state import half_of
 from cardan._robot.geometry.shapes import HeightField, Mesh, Shape
 from cardan._robot.geometry.touching import EVERYTHING
 from cardan._robot.joints import D6, Mimic, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute

@@ -18,7 +18,6 @@ _EXPRESSION = "`"
 
 
 def prepare() -> None:
-    """Import what is needed."""
     os.environ["PXR_WORK_THREAD_LIMIT"] = "1"
     import pxr.Usd
     import pxr.UsdGeom  # noqa: F401
@@ -43,8 +42,6 @@ def work(argument: dict[str, Any], ask: Ask) -> dict[str, Any]:
 
 
 class FaultError(Exception):
-    """What is wrong, and where."""
-
     def __init__(self, error: str, where: str = "", file: str = "") -> None:
         super().__init__(error)
         self.told = {"error": error, "where": where, "file": file}
@@ -139,7 +136,6 @@ def compose(file: str) -> None:
 
 
 def read(prim: Any, cache: Any) -> None:
-    """Ask for what a prim has."""
     prim.GetPrimTypeInfo().GetAppliedAPISchemas()
     for attribute in prim.GetAttributes():
         attribute.Get()

@@ -53,16 +53,9 @@ DEGREE = math.pi / 180.0
 
 @dataclass(frozen=True, slots=True)
 class Dof:
-    """A degree of freedom.
+    """A degree of freedom, with its smallest and largest position [rad, m]."""
 
-    Attributes:
-        name: as its attributes have it: `angular`, `linear`, `rotX`, `transX`, ...
-        is_angular: whether it turns.
-        lower: smallest position [rad, m].
-        upper: largest position.
-    """
-
-    name: str
+    name: str  # as its attributes have it: `angular`, `linear`, `rotX`, `transX`, ...
     is_angular: bool
     lower: float = -math.inf
     upper: float = math.inf
@@ -84,7 +77,6 @@ class Units:
 
     @staticmethod
     def of(stage: Stage, is_angular: bool) -> Units:
-        """Return those of a stage."""
         if is_angular:
             moment = stage.mass * stage.length**2
             return Units(DEGREE, moment, moment, DEGREE)
@@ -134,7 +126,6 @@ def limited(stage: Stage, prim: Any, name: str, is_angular: bool, low: str, high
 
 
 def properties(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Properties:
-    """Return what is said of degrees of freedom, in their order."""
     drives = [_drive(stage, prim, dof) for dof in dofs]
     stiffness, damping, effort, targets = zip(*drives, strict=True) if drives else ((), (), (), ())
     springs = [_spring(stage, prim, dof) for dof in dofs]
@@ -245,12 +236,7 @@ def _copying(stage: Stage, prim: Any, name: str, multiplier: float, offset: floa
 def copied(stage: Stage, prim: Any, joint: Joint, how: Copying, names: Mapping[str, tuple[str, Joint]]) -> Joint:
     """Return a joint that copies another, which must be a hinge or a slide as it is itself.
 
-    Args:
-        stage: takes the faults.
-        prim: of the joint.
-        joint: what it is.
-        how: it copies.
-        names: name and kind of each joint that is read and copies none itself, by path.
+    `names` are the name and kind of each joint that is read and copies none itself, by path.
     """
     if how.primary not in names:
         told = f"copies {quoted(how.primary)}, which is no joint that is read and moves by itself"

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import ParameterError
-from cardan._algebra.spatial import SE3, Inertia, Matrix3
+from cardan._algebra.errors import CardanError, ParameterError
+from cardan._algebra.spatial import SE3, Inertia, Matrix3, Scalar, Symmetric3, Vector3
 from cardan._reach.formats.reading import Options
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
@@ -29,10 +29,12 @@ from cardan._reach.formats.usd.values import (
     non_negative,
     number,
     numbers_of,
+    rotation,
     schemas,
     targets,
     token,
     value,
+    vector,
 )
 from cardan._robot.geometry.mesh import integrals_of_triangles
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
@@ -235,13 +237,7 @@ _HULLS = ("convexHull", "boundingCube", "boundingSphere", "convexDecomposition")
 def triangles_of(points: np.ndarray, counts: np.ndarray, corners: np.ndarray) -> np.ndarray:
     """Return the corners of triangles, shape (n, 3), fanned out of polygons.
 
-    Args:
-        points: (m, 3).
-        counts: of corners of each polygon.
-        corners: of all polygons, one after the other: which point.
-
-    Raises:
-        ParameterError: if they do not fit together.
+    Points have the shape (m, 3), `counts` are those of each polygon's corners, and `corners` say which point each is.
     """
     if len(corners) != counts.sum() or (counts < 3).any():
         expected = "the sum of faceVertexCounts, each at least 3"
@@ -255,11 +251,7 @@ def triangles_of(points: np.ndarray, counts: np.ndarray, corners: np.ndarray) ->
 
 
 def surface(prim: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return points, shape (m, 3), in the mesh's own units, and triangles, shape (n, 3), of a mesh.
-
-    Raises:
-        ParameterError: if they are not what a mesh needs.
-    """
+    """Return points, shape (m, 3), in the mesh's own units, and triangles, shape (n, 3), of a mesh."""
     points = array(prim, "points", 3)
     counts, corners = (array(prim, f"faceVertex{k}") for k in ("Counts", "Indices"))
     if points is None or counts is None or corners is None or not len(counts):
@@ -277,11 +269,7 @@ def is_closed(triangles: np.ndarray) -> bool:
 
 
 def mesh_inertia(stage: Stage, prim: Any, scale: Sequence[float]) -> Inertia:
-    """Return the inertia at density 1 of what a mesh encloses, in its axes [m].
-
-    Raises:
-        ParameterError: if it is no mesh, is not closed, or encloses nothing.
-    """
+    """Return the inertia at density 1 of what a mesh encloses, in its axes [m]; it must be closed."""
     points, triangles = surface(prim)
     welded, first = np.unique(points, axis=0, return_inverse=True)  # seams have their points twice
     triangles = first.reshape(-1)[triangles]
@@ -302,16 +290,11 @@ def remember(source: Source, options: Options) -> None:
 
 
 def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return points and triangles of a mesh of a file of USD, in its own units.
-
-    Args:
-        uri: what the mesh is called: behind `#` comes the path of its prim.
-        file: the file.
+    """Return points and triangles of a mesh of a file of USD, in its own units; the prim's path stands behind `#`.
 
     Raises:
         MissingExtraError: without the extra `usd`.
-        ParameterError: if there is no such mesh.
-        DescriptionError: if the file cannot be read.
+        ParameterError, DescriptionError: if there is no such mesh, or the file cannot be read.
     """
     path, report = uri.partition("#")[2], Report(file)
     with opened(Source.of(file), _asked.get(str(Path(file).resolve()), Options()), report) as stage:
@@ -320,3 +303,119 @@ def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
         if not prim or prim.GetTypeName() != "Mesh":
             raise ParameterError(f"mesh {uri!r}", got=f"no Mesh at {path!r}", expected=f"the path of one in {file}")
         return surface(prim)
+
+
+# --- mass, centre of mass and inertia of a rigid body, by the precedence of UsdPhysics' MassAPI ---
+#
+# What the body says itself counts: mass before density, centre and inertia each for themselves. What it leaves out is
+# computed from its colliders. Each has its own mass, or else a density: its own, the body's, its material's, or
+# 1000 kg/m^3; and its own centre and inertia, where it states them. If the body has a mass, theirs is scaled to it.
+#
+# Source: UsdPhysics, "Mass properties" (openusd.org, rigid body physics proposal), and its ComputeMassProperties.
+
+WATER = 1000.0
+"""Density where nothing says it [kg/m^3], as in UsdPhysics."""
+
+
+def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid]) -> Inertia | None:
+    """Return the inertia of a body in its axes, of itself and what collides of it; None where nothing says it."""
+    mass = _positive(stage, body, "physics:mass") * stage.mass
+    centre, tensor = _centre(stage, body, posed), _tensor(stage, body)
+    if mass > 0.0 and centre is not None and tensor is not None:
+        return _checked(stage, body, Inertia(mass, centre, tensor))
+    density = _positive(stage, body, "physics:density") * stage.mass / stage.length**3
+    matter = _matter(stage, posed, solids, density)
+    if mass == 0.0 and matter.mass == 0.0:
+        stage.report.doubt(stage.where(body), "has no mass, and no collider of which a mass could be computed")
+        return None
+    if matter.mass > 0.0 and mass > 0.0:
+        matter = Inertia.from_parameters([mass / matter.mass * e for e in matter.parameters()])
+    elif matter.mass == 0.0 and tensor is None:
+        told = "has a mass, but no physics:diagonalInertia, nor a collider of which it could be computed: it is 0"
+        stage.report.doubt(stage.where(body), told)
+    return _checked(stage, body, _restated(mass or matter.mass, centre, tensor, matter))
+
+
+def _restated(mass: Scalar, centre: Vector3 | None, tensor: Symmetric3 | None, matter: Inertia) -> Inertia:
+    """Return the inertia of what states some of it. A centre alone is a point about which the matter is not moved."""
+    if centre is None:
+        centre = matter.com
+    elif tensor is None:
+        tensor = matter.inertia_at_com + Symmetric3.point(centre - matter.com) * matter.mass
+    return Inertia(mass, centre, matter.inertia_at_com if tensor is None else tensor)
+
+
+def _checked(stage: Stage, body: Any, inertia: Inertia) -> Inertia | None:
+    if not all(math.isfinite(e) for e in inertia.parameters()):
+        stage.report.error(stage.where(body), "its inertia is too large for a number; are the units right?")
+        return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        faults = inertia.faults(1e-5)  # diagonals are float32
+    for fault in faults:
+        stage.report.doubt(stage.where(body), fault)
+    return inertia
+
+
+def _positive(stage: Stage, prim: Any, name: str) -> float:
+    """Return a number that means something if it is positive, or 0; negative ones are errors."""
+    found = number(stage, prim, name, 0.0)
+    if found < 0.0:
+        stage.report.error(stage.where(prim), f"{name} is {found:g}, expected a number > 0, or 0 to have it computed")
+    return max(found, 0.0)
+
+
+def _centre(stage: Stage, body: Any, posed: Posed) -> Vector3 | None:
+    """Return the centre of mass in body axes; None where it is to be computed, which is written as -inf."""
+    if not authored(body, "physics:centerOfMass") or numbers_of(value(body, "physics:centerOfMass")) == [-math.inf] * 3:
+        return None
+    local = vector(stage, body, "physics:centerOfMass", (0.0, 0.0, 0.0))
+    return Vector3(*(float(e) for e in posed.stretch @ np.array(local)))
+
+
+def _tensor(stage: Stage, body: Any) -> Symmetric3 | None:
+    """Return the inertia about the centre of mass in body axes; None where it is to be computed, written as 0."""
+    moments = vector(stage, body, "physics:diagonalInertia", (0.0, 0.0, 0.0))
+    if not any(moments):
+        return None
+    given = value(body, "physics:principalAxes")
+    is_zero = not any((getattr(given, "real", 1.0), *getattr(given, "imaginary", ())))  # that means it is not said
+    R = Matrix3.identity() if is_zero else rotation(stage, body, "physics:principalAxes")
+    unit = stage.mass * stage.length**2
+    return Symmetric3.of(Matrix3.diagonal(*(unit * e for e in moments))).rotated(R)
+
+
+def _matter(stage: Stage, posed: Posed, solids: Sequence[Solid], density: float) -> Inertia:
+    total = Inertia.zero()
+    for solid in solids:
+        if isinstance(solid.geometry, Plane):
+            continue
+        with stage.report.blamed(stage.where(solid.prim)):
+            total = total + _of_solid(stage, posed, solid, density)
+    return total
+
+
+def _of_solid(stage: Stage, posed: Posed, solid: Solid, density: float) -> Inertia:
+    own_mass = _positive(stage, solid.prim, "physics:mass") * stage.mass
+    own = _positive(stage, solid.prim, "physics:density") * stage.mass / stage.length**3
+    unit = _of_density_1(stage, solid)
+    if unit is None or unit.mass <= 0.0:
+        return Inertia.zero()
+    rho = own_mass / unit.mass if own_mass else own or density or physics_material(stage, solid.prim)[1] or WATER
+    matter, own_axes = Inertia.from_parameters([rho * e for e in unit.parameters()]), stage.pose(solid.prim)
+    if own_axes is None:
+        return Inertia.zero()
+    at = posed.pose.inverse() @ own_axes.pose
+    centre, tensor = _centre(stage, solid.prim, own_axes), _tensor(stage, solid.prim)
+    if centre is None and tensor is None:
+        return solid.pose @ matter
+    return at @ _restated(matter.mass, centre, tensor, at.inverse() @ solid.pose @ matter)
+
+
+def _of_density_1(stage: Stage, solid: Solid) -> Inertia | None:
+    if not isinstance(solid.geometry, Mesh):
+        return solid.geometry.inertia(1.0)
+    try:
+        return mesh_inertia(stage, solid.prim, solid.geometry.scale)
+    except CardanError as error:
+        stage.report.doubt(stage.where(solid.prim), f"its mass cannot be computed and is left out: {error}")
+        return None

@@ -36,8 +36,6 @@ MAX_BYTES_TOGETHER = 4 * MAX_BYTES
 
 @dataclass(slots=True)
 class Layers:
-    """Which layers of a file may be read."""
-
     root: str
     places: Places
     bytes_left: int = MAX_BYTES_TOGETHER
@@ -62,11 +60,7 @@ class Layers:
 def open_layers(report: Report, path: str, places: Places, trusted: bool = False) -> Any:
     """Return the root layer of a file, after looking at all it is composed of; None where that was refused.
 
-    Args:
-        report: takes the faults.
-        path: of the file.
-        places: where layers may be.
-        trusted: whether it is not composed in a process of its own first.
+    A file that is not trusted is composed in a process of its own first.
     """
     argument, layers = {"file": path, "compose": not trusted}, Layers(path, places)
     package = pxr()
@@ -99,7 +93,6 @@ _WORDS = re.compile(r"Error in '[^']*' at line \d+ in file \S+ : |,@anon:[^@]*@"
 
 
 def parse_place(told: str, file: str) -> FilePlace:
-    """Return the line OpenUSD's parser names."""
     found = _PLACED.search(told)
     return FilePlace(int(found[2]) if found else 0, file=file)
 
@@ -115,11 +108,7 @@ def brief(told: str) -> str:
 
 @cache
 def pxr() -> Any:
-    """Return the package `pxr` with the modules the reader uses.
-
-    Raises:
-        MissingExtraError: if it is not installed; the message says which command installs it.
-    """
+    """Return the package `pxr` with the modules the reader uses; `MissingExtraError` without it."""
     try:
         import pxr as package  # pyright: ignore[reportMissingImports]
         from pxr import Ar, Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade  # noqa: F401 # pyright: ignore
@@ -134,17 +123,11 @@ SHEAR = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Posed:
-    """Where a prim is.
+    """Where a prim is."""
 
-    Attributes:
-        pose: of its axes in the world, without scale.
-        stretch: (3, 3), from its own coordinates [stage units] to lengths along its axes [m]; symmetric.
-        is_sheared: whether the stretch is not along the axes.
-    """
-
-    pose: SE3
-    stretch: np.ndarray
-    is_sheared: bool
+    pose: SE3  # of its axes in the world, without scale
+    stretch: np.ndarray  # (3, 3), from its own coordinates [stage units] to lengths along its axes [m]; symmetric
+    is_sheared: bool  # whether the stretch is not along the axes
 
     @property
     def scale(self) -> tuple[float, float, float]:
@@ -173,7 +156,6 @@ class Stage:
     posed: dict[str, Posed | None] = field(default_factory=dict)
 
     def where(self, prim: Any) -> FilePlace:
-        """Return the place of a prim, for a fault."""
         return FilePlace(where=str(prim.GetPath()))
 
     def pose(self, prim: Any) -> Posed | None:

@@ -19,7 +19,6 @@ FAR = 1e30
 
 
 def authored(prim: Any, name: str) -> bool:
-    """Return whether an attribute has a value of its own."""
     attribute = prim.GetAttribute(name)
     return bool(attribute) and attribute.HasAuthoredValue()
 
@@ -94,13 +93,11 @@ def token(stage: Stage, prim: Any, name: str, words: Sequence[str]) -> str:
 
 
 def flag(prim: Any, name: str, default: bool) -> bool:
-    """Return whether an attribute is true."""
     found = value(prim, name)
     return default if found is None else bool(found)
 
 
 def targets(prim: Any, name: str) -> list[Any]:
-    """Return the paths a relationship names."""
     relationship = prim.GetRelationship(name)
     return list(relationship.GetTargets()) if relationship else []
 
@@ -137,28 +134,16 @@ SITES = ("MjcSiteAPI", "NewtonSiteAPI")
 
 @dataclass(slots=True)
 class Scene:
-    """Prims by kind.
+    """Prims by kind."""
 
-    Attributes:
-        prims: all that were visited.
-        bodies: rigid bodies by path.
-        owner: the path of the body each geometry or frame is on, "" for the world, by its path.
-        joints: joints.
-        geometries: what has a shape.
-        frames: sites, and what has a pose and nothing in it.
-        roots: roots of articulations.
-        groups: collision groups.
-        scenes: physics scenes.
-    """
-
-    prims: list[Any] = field(default_factory=list)
-    bodies: dict[str, Any] = field(default_factory=dict)
-    owner: dict[str, str] = field(default_factory=dict)
+    prims: list[Any] = field(default_factory=list)  # all that were visited
+    bodies: dict[str, Any] = field(default_factory=dict)  # rigid ones, by path
+    owner: dict[str, str] = field(default_factory=dict)  # path of a geometry or frame -> of its body, "" for the world
     joints: list[Any] = field(default_factory=list)
     geometries: list[Any] = field(default_factory=list)
-    frames: list[Any] = field(default_factory=list)
-    roots: list[Any] = field(default_factory=list)
-    groups: list[Any] = field(default_factory=list)
+    frames: list[Any] = field(default_factory=list)  # sites, and what has a pose and nothing in it
+    roots: list[Any] = field(default_factory=list)  # of articulations
+    groups: list[Any] = field(default_factory=list)  # of what collides
     scenes: list[Any] = field(default_factory=list)
 
     def body_of(self, prim: Any) -> str:
