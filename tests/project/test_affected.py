@@ -2,7 +2,7 @@
 
 import pytest
 
-from conftest import is_affected, rank
+from affected import is_affected, rank
 
 MOTION = "motion/test_world.py"
 

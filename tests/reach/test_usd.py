@@ -14,9 +14,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import cardan
-from cardan._motion.trajectories.allowed import Bounds
 from cardan._reach.formats.load import describe
 from cardan._reach.formats.reading import Options
+from cardan._reach.formats.sandbox import SandboxBounds
 from cardan._robot.geometry import shapes
 from cardan.errors import DescriptionError, DescriptionWarning, ParameterError
 from cardan.joints import (
@@ -606,7 +606,7 @@ BOMBS = {
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_meets_a_bound_that_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    bounds = Bounds(seconds=0.3, memory=250 * 2**20, stack=512 * 1024)
+    bounds = SandboxBounds(seconds=0.3, memory=250 * 2**20, stack=512 * 1024)
     monkeypatch.setattr("cardan._reach.formats.usd.stage.BOUNDS", bounds)
     met = r"(takes more than 0\.3 s of processor time|takes more than 250 MB of memory|crashed).*pass trusted=True"
     with pytest.raises(DescriptionError, match=met):

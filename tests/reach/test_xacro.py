@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._motion.trajectories.allowed import Bounds
+from cardan._reach.formats.sandbox import SandboxBounds
 from cardan.errors import DescriptionError, MissingExtraError, ParameterError
 from cardan.formats import check, load_mechanism
 from representatives import represented
@@ -200,7 +200,7 @@ HOSTILE = {
     ("text", "message"), represented(HOSTILE.values(), by=lambda case: "signal" not in case[0]), ids=HOSTILE.keys()
 )
 def test_a_hostile_file_meets_a_bound_that_is_named(text, message, monkeypatch):
-    bounds = Bounds(seconds=0.3, memory=200 * 2**20, clock=20.0, guarded=True)
+    bounds = SandboxBounds(seconds=0.3, memory=200 * 2**20, clock=20.0, guarded=True)
     monkeypatch.setattr("cardan._reach.formats.xacro.expansion.BOUNDS", bounds)
     with pytest.raises(DescriptionError, match=message) as caught:
         load_mechanism(text)
