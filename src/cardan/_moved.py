@@ -5,6 +5,7 @@ of that kind is found here if nothing else finds it. New code imports public nam
 """
 
 import importlib
+import importlib.util
 import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
@@ -96,13 +97,24 @@ def todays(name: str) -> str | None:
     return None
 
 
+def _is_there(home: str) -> bool:
+    """Return whether a module of today exists, so that an unknown name is an error that names what the user wrote."""
+    try:
+        return importlib.util.find_spec(home.partition(":")[0]) is not None
+    except ModuleNotFoundError as error:
+        if not (error.name or "").startswith("cardan."):
+            raise  # a package that the module needs
+        return False
+
+
 class _Finder(MetaPathFinder, Loader):
     """Finds modules under their earlier names: each shows the names of the module of today."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        return ModuleSpec(fullname, self, is_package=True) if todays(fullname) else None
+        home = todays(fullname)
+        return ModuleSpec(fullname, self, is_package=True) if home and _is_there(home) else None
 
     def exec_module(self, module: ModuleType) -> None:
         home, _, one = (todays(module.__name__) or "").partition(":")

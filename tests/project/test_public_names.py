@@ -1,17 +1,20 @@
 """The face of the package: what it names, how each name is found, and what its documentation says."""
 
 import ast
+import builtins
 import importlib
 import importlib.util
 import inspect
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 import cardan
+from cardan._algebra.lazy import imported_later
 from cardan._reach.suggestions import words_of
 
 SOURCE = Path(cardan.__file__).parent
@@ -48,6 +51,51 @@ def test_what_is_imported_later_is_imported_when_it_is_used(tmp_path, monkeypatc
     assert {"thing"} < vars(package).keys()
     assert package.part is sys.modules.pop("later_package.part")
     del sys.modules["later_package"]
+
+
+def test_threads_that_import_packages_at_the_same_time_leave_pythons_import_as_it_was():
+    """Two threads within `imported_later` interleaved: the last one put the other's replacement back, for good."""
+    usual = builtins.__import__
+    first_in, second_in, first_out = threading.Event(), threading.Event(), threading.Event()
+
+    def first():
+        with imported_later({"__name__": "first"}):
+            first_in.set()
+            second_in.wait(timeout=0.2)  # in vain: the second comes in only after the first has left
+        first_out.set()
+
+    def second():
+        first_in.wait()
+        with imported_later({"__name__": "second"}):
+            second_in.set()
+            first_out.wait()
+
+    threads = [threading.Thread(target=first), threading.Thread(target=second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert builtins.__import__ is usual
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from cardan.description import Material",
+        "from cardan.joints import Revolut",
+        "from cardan.formats.sdf import write_sd",
+        "from cardan.geometry.shapes import Cylnder",
+        "from cardan.functions import nothing",
+        "import cardan.joints.revolute",
+        "import cardan.errors.nothing",
+    ],
+)
+def test_an_unknown_name_is_an_error_that_names_no_private_path(code):
+    """The finder of earlier paths took every unknown name for a module: `No module named 'cardan._robot...'`."""
+    with pytest.raises(ImportError) as found:
+        exec(code, {})
+    assert "cardan._" not in str(found.value)
+    assert isinstance(found.value, ModuleNotFoundError) == code.startswith("import ")
 
 
 def test_importing_loads_no_room_before_it_is_used():

@@ -10,11 +10,14 @@ import builtins
 import contextlib
 import importlib
 import sys
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 from cardan._algebra.errors import UnknownAttributeError
+
+_REPLACING = threading.Lock()  # Python's `import`; two threads that interleave would leave a replacement for good
 
 
 def fetcher(package: str, homes: Mapping[str, str], modules: str = "") -> Callable[[str], Any]:
@@ -48,7 +51,7 @@ def imported_later(namespace: dict[str, Any]) -> Iterator[None]:
         namespace: the package's `globals()`, which gets a `__getattr__`.
     """
     homes: dict[str, str] = {}
-    imported, package = builtins.__import__, namespace["__name__"]
+    package = namespace["__name__"]
 
     def note(name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0) -> Any:
         if globals is not namespace:  # another thread imports at the same time
@@ -56,11 +59,13 @@ def imported_later(namespace: dict[str, Any]) -> Iterator[None]:
         homes[name] = " ".join([homes.get(name, ""), *fromlist])
         return SimpleNamespace(**dict.fromkeys(fromlist))
 
-    builtins.__import__ = note
-    try:
-        yield
-    finally:
-        builtins.__import__ = imported
+    with _REPLACING:
+        imported = builtins.__import__
+        builtins.__import__ = note
+        try:
+            yield
+        finally:
+            builtins.__import__ = imported
     for name in " ".join(homes.values()).split():
         del namespace[name]  # now `__getattr__` is asked for it
     namespace["__getattr__"] = fetcher(package, homes, modules=homes.pop(package, ""))
