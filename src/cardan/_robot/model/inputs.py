@@ -55,19 +55,12 @@ OF_ALL = (*INERTIAL, *POSES, "frame_pose", *ALONG_V, "gravity")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Input(ByFields):
-    """A constant that is given at every call.
+    """A constant that is given at every call."""
 
-    Attributes:
-        name: the keyword it is given by.
-        constant: which constant.
-        owner: whose: a body, joint or frame; None for all of the model.
-        shape: core shape of the array that is given.
-    """
-
-    name: str
-    constant: str
-    owner: str | None
-    shape: tuple[int, ...]
+    name: str  # the keyword it is given by
+    constant: str  # which constant
+    owner: str | None  # whose: a body, joint or frame; None for all of the model
+    shape: tuple[int, ...]  # core shape of the array that is given
 
     @property
     def is_pose(self) -> bool:
