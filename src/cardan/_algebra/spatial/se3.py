@@ -34,6 +34,9 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         rotation: rotation matrix, 3x3 nested sequences or an array of shape (..., 3, 3); identity by default.
         translation: origin of the inner frame in the outer [m], three scalars or shape (..., 3); zero by default.
 
+    Throughout:
+        translation: as above; of `from_matrix`, beside a rotation matrix alone.
+
     Examples:
         >>> X = cardan.SE3(np.eye(3), (0.3, 0.0, 0.5))
         >>> (X @ X.inverse()).translation, X @ (0.0, 0.0, 0.1)
@@ -44,6 +47,13 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         ((4, 4), 4, (6, 6), (6, 6))
         >>> X.inverse_act(cardan.spatial.Vector3(0.3, 0.0, 0.5))
         (0.0, 0.0, 0.0)
+        >>> cardan.SE3.from_translation((0.0, 0.0, 0.1)) == cardan.SE3.from_matrix(np.eye(3), (0.0, 0.0, 0.1))
+        True
+        >>> half_turn = cardan.SE3.from_quaternion((0.0, 0.0, 1.0, 0.0), (0.3, 0.0, 0.5))
+        >>> np.allclose(half_turn, cardan.SE3.from_rpy((0.0, 0.0, np.pi), (0.3, 0.0, 0.5)))
+        True
+        >>> np.array(cardan.SE3.exp([0.1, 0.0, 0.0, 0.0, 0.0, 0.5]).log()).round(12).tolist()
+        [0.1, 0.0, 0.0, 0.0, 0.0, 0.5]
     """
 
     __slots__ = ()
@@ -90,10 +100,6 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
 
         Raises:
             ShapeError, DTypeError, NotFiniteError: if it is something else.
-
-        Examples:
-            >>> cardan.SE3.from_translation((0.0, 0.0, 0.1)).translation
-            (0.0, 0.0, 0.1)
         """
         return SE3(None, given_vector("SE3.from_translation", "translation", translation))
 
@@ -104,15 +110,10 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         Args:
             xyzw: quaternions in the order (x, y, z, w), shape (..., 4), of any norm but 0: what counts is the
                 direction. From (w, x, y, z), MuJoCo's order: `np.roll(wxyz, -1, axis=-1)`.
-            translation: origin of the inner frame in the outer [m], shape (..., 3); zero by default.
 
         Raises:
             ParameterError: for a quaternion of norm 0.
             ShapeError, DTypeError, NotFiniteError: for what is no quaternion or translation.
-
-        Examples:
-            >>> cardan.SE3.from_quaternion((0.0, 0.0, 0.0, 1.0), (0.3, 0.0, 0.5)).translation
-            (0.3, 0.0, 0.5)
 
         Peers: Pinocchio `XYZQUATToSE3`.
         """
@@ -126,14 +127,9 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
 
         Args:
             rpy: (roll, pitch, yaw) [rad], shape (..., 3), as URDF, SDF and USD have them.
-            translation: origin of the inner frame in the outer [m], shape (..., 3); zero by default.
 
         Raises:
             ShapeError, DTypeError, NotFiniteError: for what is no angles or translation.
-
-        Examples:
-            >>> np.array(cardan.SE3.from_rpy((0.0, 0.0, np.pi / 2)).rotation).round(12).tolist()
-            [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
         """
         roll, pitch, yaw = given_vector("SE3.from_rpy", "rpy", rpy)
         R = rotations.matrix_from_zyx((yaw, pitch, roll))
@@ -145,18 +141,12 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
 
         Args:
             matrix: shape (..., 4, 4), or (..., 3, 3).
-            translation: beside a rotation matrix, the origin of the inner frame in the outer [m], shape (..., 3); zero
-                by default.
             tolerance: largest accepted entry [-] of R^T R - 1, and of the last row's difference to 0 0 0 1. What is
                 within it is taken as it is.
 
         Raises:
             ParameterError: for a matrix that is not orthonormal, or a reflection; for a second translation.
             ShapeError, DTypeError, NotFiniteError: for what is no matrix or translation.
-
-        Examples:
-            >>> cardan.SE3.from_matrix(np.eye(3), (0.3, 0.0, 0.5)).translation
-            (0.3, 0.0, 0.5)
         """
         where = "SE3.from_matrix"
         m = given_array(where, "matrix", matrix, (4, 4), (3, 3))
@@ -178,11 +168,6 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         Raises:
             ShapeError: if it is neither.
 
-        Examples:
-            >>> X = cardan.SE3.exp([0.1, 0.0, 0.0, 0.0, 0.0, 0.5])
-            >>> np.array(X.log()).round(12).tolist()
-            [0.1, 0.0, 0.0, 0.0, 0.0, 0.5]
-
         Peers: Pinocchio `exp6`.
         """
         return exp_se3(Motion.of(twist))
@@ -191,10 +176,6 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         """Return the body twist that leads here in unit time, its angle at most pi: `SE3.exp(X.log())` is X.
 
         Of an array, `cardan.SE3.log(array)`. The twist between two poses is `cardan.pose_error`.
-
-        Examples:
-            >>> cardan.SE3.from_translation((0.0, 0.0, 0.1)).log().linear
-            (0.0, 0.0, 0.1)
 
         Peers: Pinocchio `log6`.
         """
