@@ -18,7 +18,7 @@ import numpy as np
 
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import CardanError, ParameterError, ShapeError, UnknownNameError, check_known
-from cardan._algebra.manifolds.scalar_coordinates import scalar_coordinates
+from cardan._algebra.manifolds.product import scalar_coordinates
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
 from cardan._robot.joints import Mimic
 from cardan._robot.joints.derivation.derived import rates_program, subspace_program
