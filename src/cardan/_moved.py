@@ -46,6 +46,7 @@ MOVED |= {
 }
 _JOINED = {
     "_algebra.manifolds.plane": "se2 unit_complex",
+    "_algebra.manifolds.product": "scalar_coordinates",
     "_algebra.manifolds.rotation": "rigid_motions",
     "_algebra.arrays.functions": "tables",
     "_dynamics.coordinates.convention": "recognised",

@@ -507,7 +507,6 @@ def _range(what: str, values: Any) -> tuple[float, ...]:
 
 
 def _gears(what: str, gear: Any, joints: int) -> tuple[tuple[float, ...], ...]:
-    """Return the gears as a tuple of numbers for each joint."""
     rows = (gear,) * joints if isinstance(gear, Real) else tuple(gear)
     if len(rows) != joints:
         raise ParameterError(what, got=gear, expected=f"{joints} of them, one for each joint")

@@ -1,8 +1,8 @@
-"""Products of configuration spaces, side by side."""
+"""Products of configuration spaces, side by side, and which coordinates are limited as they are."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,3 +90,45 @@ class Product(Manifold):
     ) -> np.ndarray:
         parts = [f.random(rng, shape, lower[iv], upper[iv]) for f, _, iv in self.slices()]
         return np.concatenate([np.zeros((*shape, 0)), *parts], axis=-1)
+
+
+PROBES = (0.25, -7.0)
+"""Changes of a coordinate, one of them of more than a turn."""
+
+
+def scalar_coordinates(manifold: Manifold) -> list[tuple[int, int]]:
+    """Return the indices in q and v of the coordinates that are lengths or angles themselves.
+
+    They are found by what they do: changed alone, one of them changes one limit coordinate alone, and as much.
+    """
+    if isinstance(manifold, Product):
+        own = [(iq.start, iv.start, scalar_coordinates(factor)) for factor, iq, iv in manifold.slices()]
+        return [(a + i, b + j) for a, b, pairs in own for i, j in pairs]
+    neutral = [float(e) for e in manifold.neutral()]
+    before, found = _limited(manifold, neutral), []
+    for i, e in enumerate(neutral):
+        moved = [_limited(manifold, [*neutral[:i], e + by, *neutral[i + 1 :]]) for by in PROBES]
+        for k in range(manifold.nv):
+            if moved == [[*before[:k], e + by, *before[k + 1 :]] for by in PROBES]:
+                found.append((i, k))
+    return found
+
+
+def configuration_of(manifold: Manifold, values: Sequence[float]) -> tuple[float, ...]:
+    """Return the configuration whose limit coordinates are given.
+
+    Lengths and angles are coordinates themselves; the rotation vector of an orientation leads to it from the neutral
+    one.
+    """
+    plain = scalar_coordinates(manifold)
+    turned = list(values)
+    for _, k in plain:
+        turned[k] = 0.0
+    q = list(manifold.integrate(manifold.neutral(), turned))
+    for i, k in plain:
+        q[i] = values[k]
+    return tuple(float(e) for e in q)
+
+
+def _limited(manifold: Manifold, q: Sequence[float]) -> list[float]:
+    return [float(e) for e in manifold.limit_coordinates(tuple(q))]

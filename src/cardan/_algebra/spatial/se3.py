@@ -4,6 +4,9 @@
 
 Source: Featherstone (2008), section 2.8; Sola et al., A micro Lie theory (2018); Barfoot, State Estimation for
 Robotics (2017), section 7.1 for the Jacobians of the exponential.
+
+What users give (quaternions, angles, matrices) is checked where it is numbers. Symbols have no values to look at: what
+they stand for is taken at its word.
 """
 
 from __future__ import annotations
@@ -15,14 +18,105 @@ from typing import Any, Literal
 import numpy as np
 
 from cardan._algebra.arrays import stack
-from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError
+from cardan._algebra.scalar import is_symbol
 from cardan._algebra.spatial import rotations
 from cardan._algebra.spatial.composition import noted
-from cardan._algebra.spatial.given import given_array, given_quaternion, given_rotation, given_vector, refuse_last_row
 from cardan._algebra.spatial.inertia import ArticulatedInertia, Inertia
 from cardan._algebra.spatial.motion import AppliedByMatmul, Columns, Force, Motion
 from cardan._algebra.spatial.stumpff import of_twice, stumpff
-from cardan._algebra.spatial.vector import Matrix3, Scalar, Vector3
+from cardan._algebra.spatial.vector import Matrix3, Scalar, Vector3, components
+
+HAS_SYMBOLS = np.dtype(object)
+
+
+def given_array(where: str, name: str, value: Any, *cores: tuple[int, ...]) -> np.ndarray:
+    """Return an argument as an array of shape (..., *core), of finite real numbers or of symbols.
+
+    Args:
+        where: whose argument it is, for messages.
+        name: what it is called there.
+        value: an array, nested sequences, or spatial objects.
+        cores: the shapes one state may have.
+
+    Raises:
+        ShapeError, DTypeError, NotFiniteError: if it is something else.
+    """
+    try:
+        array = np.asarray(stack(value) if isinstance(value, Vector3) else value)
+    except ValueError:  # rows of different lengths
+        array = np.empty(0)
+    expected = " or ".join(f"(..., {', '.join(map(str, core))})" for core in cores)
+    if not any(array.ndim >= len(core) and array.shape[array.ndim - len(core) :] == core for core in cores):
+        raise ShapeError(where, name, got=array.shape, expected=expected)
+    if array.dtype == object and any(map(is_symbol, array.flat)):
+        return array
+    if array.dtype.kind not in "fiu":
+        raise DTypeError(where, name, got=f"of dtype {array.dtype}", expected="real numbers")
+    wrong = np.argwhere(~np.isfinite(array))
+    if len(wrong):
+        index = tuple(map(int, wrong[0]))
+        raise NotFiniteError(where, name, index, float(array[index]))
+    return array if array.dtype.kind == "f" else array.astype(float)
+
+
+def given_vector(where: str, name: str, value: Any) -> Vector3:
+    """Return three numbers, batches of them, or symbols; `None` is zero."""
+    return Vector3.zero() if value is None else Vector3.of(given_array(where, name, value, (3,)))
+
+
+def given_quaternion(where: str, name: str, value: Any) -> tuple[Scalar, ...]:
+    """Return the entries of quaternions, scaled by a power of two so that no square is too large or too small.
+
+    Raises:
+        ParameterError: for one of norm 0, beside what `given_array` raises.
+    """
+    array = given_array(where, name, value, (4,))
+    if array.dtype != HAS_SYMBOLS:
+        largest = np.abs(array).max(axis=-1, keepdims=True)
+        _refuse(where, name, largest[..., 0] == 0.0, "a quaternion of norm 0", "one that has a direction, of norm 1")
+        array = np.ldexp(array, -np.frexp(largest)[1])
+    return components(array, (4,), name)
+
+
+def given_rotation(where: str, name: str, array: np.ndarray, tolerance: float) -> Matrix3:
+    """Return rotation matrices, shape (..., 3, 3).
+
+    Raises:
+        ParameterError: for one that is not orthonormal, or a reflection.
+    """
+    if array.dtype != HAS_SYMBOLS:
+        off = np.abs(np.swapaxes(array, -1, -2) @ array - np.eye(3)).max(axis=(-1, -2))
+        hint = "The nearest rotation, of one that is close: U, s, V = np.linalg.svd(R); U @ V."
+        expected = f"a rotation: R^T R = 1 to {tolerance:g}"
+        _refuse(
+            where,
+            name,
+            off > tolerance,
+            f"columns that are not orthonormal (by {np.max(off, initial=0.0):.3g})",
+            expected,
+            hint,
+        )
+        hint = "An axis points the other way, or two are exchanged."
+        expected = "a rotation: of determinant +1"
+        _refuse(where, name, np.linalg.det(array) < 0.0, "a reflection, of determinant -1", expected, hint)
+    return Matrix3.of(array)
+
+
+def refuse_last_row(where: str, name: str, array: np.ndarray, tolerance: float) -> None:
+    """Raise `ParameterError` unless the last row of homogeneous matrices is (0, 0, 0, 1)."""
+    if array.dtype != HAS_SYMBOLS:
+        off = np.abs(array[..., 3, :] - (0.0, 0.0, 0.0, 1.0)).max(axis=-1)
+        hint = "Transpose it, if its translation is in the last row."
+        _refuse(where, name, off > tolerance, "another last row", "a homogeneous matrix: last row 0 0 0 1", hint)
+
+
+def _refuse(where: str, name: str, wrong: Any, got: str, expected: str, hint: str = "") -> None:
+    rows = np.argwhere(wrong).tolist() if np.ndim(wrong) else []
+    if np.any(wrong):
+        first = f" at index {tuple(rows[0]) if len(rows[0]) > 1 else rows[0][0]} of the batch" if rows else ""
+        raise ParameterError(f"{where}: {name}", got=got + first, expected=expected, hint=hint)
+
 
 Rows = list[list[Scalar]]
 
@@ -44,6 +138,13 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         ((4, 4), 4, (6, 6), (6, 6))
         >>> X.inverse_act(cardan.spatial.Vector3(0.3, 0.0, 0.5))
         (0.0, 0.0, 0.0)
+        >>> cardan.SE3.from_translation((0.0, 0.0, 0.1)) == cardan.SE3.from_matrix(np.eye(3), (0.0, 0.0, 0.1))
+        True
+        >>> half_turn = cardan.SE3.from_quaternion((0.0, 0.0, 1.0, 0.0), (0.3, 0.0, 0.5))
+        >>> np.allclose(half_turn, cardan.SE3.from_rpy((0.0, 0.0, np.pi), (0.3, 0.0, 0.5)))
+        True
+        >>> np.array(cardan.SE3.exp([0.1, 0.0, 0.0, 0.0, 0.0, 0.5]).log()).round(12).tolist()
+        [0.1, 0.0, 0.0, 0.0, 0.0, 0.5]
     """
 
     __slots__ = ()
@@ -90,10 +191,6 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
 
         Raises:
             ShapeError, DTypeError, NotFiniteError: if it is something else.
-
-        Examples:
-            >>> cardan.SE3.from_translation((0.0, 0.0, 0.1)).translation
-            (0.0, 0.0, 0.1)
         """
         return SE3(None, given_vector("SE3.from_translation", "translation", translation))
 
@@ -109,10 +206,6 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         Raises:
             ParameterError: for a quaternion of norm 0.
             ShapeError, DTypeError, NotFiniteError: for what is no quaternion or translation.
-
-        Examples:
-            >>> cardan.SE3.from_quaternion((0.0, 0.0, 0.0, 1.0), (0.3, 0.0, 0.5)).translation
-            (0.3, 0.0, 0.5)
 
         Peers: Pinocchio `XYZQUATToSE3`.
         """
@@ -130,10 +223,6 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
 
         Raises:
             ShapeError, DTypeError, NotFiniteError: for what is no angles or translation.
-
-        Examples:
-            >>> np.array(cardan.SE3.from_rpy((0.0, 0.0, np.pi / 2)).rotation).round(12).tolist()
-            [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
         """
         roll, pitch, yaw = given_vector("SE3.from_rpy", "rpy", rpy)
         R = rotations.matrix_from_zyx((yaw, pitch, roll))
@@ -145,18 +234,13 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
 
         Args:
             matrix: shape (..., 4, 4), or (..., 3, 3).
-            translation: beside a rotation matrix, the origin of the inner frame in the outer [m], shape (..., 3); zero
-                by default.
+            translation: beside a rotation matrix, as of `from_rpy` [m], shape (..., 3).
             tolerance: largest accepted entry [-] of R^T R - 1, and of the last row's difference to 0 0 0 1. What is
                 within it is taken as it is.
 
         Raises:
             ParameterError: for a matrix that is not orthonormal, or a reflection; for a second translation.
             ShapeError, DTypeError, NotFiniteError: for what is no matrix or translation.
-
-        Examples:
-            >>> cardan.SE3.from_matrix(np.eye(3), (0.3, 0.0, 0.5)).translation
-            (0.3, 0.0, 0.5)
         """
         where = "SE3.from_matrix"
         m = given_array(where, "matrix", matrix, (4, 4), (3, 3))
@@ -178,11 +262,6 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         Raises:
             ShapeError: if it is neither.
 
-        Examples:
-            >>> X = cardan.SE3.exp([0.1, 0.0, 0.0, 0.0, 0.0, 0.5])
-            >>> np.array(X.log()).round(12).tolist()
-            [0.1, 0.0, 0.0, 0.0, 0.0, 0.5]
-
         Peers: Pinocchio `exp6`.
         """
         return exp_se3(Motion.of(twist))
@@ -191,10 +270,6 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         """Return the body twist that leads here in unit time, its angle at most pi: `SE3.exp(X.log())` is X.
 
         Of an array, `cardan.SE3.log(array)`. The twist between two poses is `cardan.pose_error`.
-
-        Examples:
-            >>> cardan.SE3.from_translation((0.0, 0.0, 0.1)).log().linear
-            (0.0, 0.0, 0.1)
 
         Peers: Pinocchio `log6`.
         """

@@ -405,17 +405,12 @@ class PlaneTurn(NamedTuple):
     which takes half of the operations, and none of what is isotropic or skew. Moments of inertia that are far smaller
     than others would be their difference so: what is symmetric is turned by products that are made once, a^2, b^2, a b,
     and a moment is a sum of moments.
-
-    Attributes:
-        row, column: of the entry +-1.
-        sign: the entry.
-        a, b: the first row of the block.
     """
 
-    row: int
+    row: int  # of the entry +-1
     column: int
-    sign: float
-    a: Scalar
+    sign: float  # the entry
+    a: Scalar  # the first row of the block
     b: Scalar
 
     def saves(self, entries: Iterable[Scalar]) -> bool:

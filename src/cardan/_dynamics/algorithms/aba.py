@@ -52,15 +52,10 @@ class Articulated(NamedTuple):
 
 
 class Accelerations(NamedTuple):
-    """What the outward recursion of the accelerations finds.
+    """What the outward recursion of the accelerations finds."""
 
-    Attributes:
-        a: of the joints, nv scalars.
-        dA: of every node, in its own frame, beyond that at a = 0: equations (6) and (7).
-    """
-
-    a: list[Scalar]
-    dA: list[Motion]
+    a: list[Scalar]  # of the joints, nv scalars
+    dA: list[Motion]  # of every node, in its own frame, beyond that at a = 0: equations (6) and (7)
 
 
 @public(returns=("nv",), simplified=True)

@@ -97,21 +97,14 @@ class Element(NamedTuple):
 class Stops(NamedTuple):
     """The stops of one degree of freedom: -stiffness p, p by how far a stop is passed, p > 0 of the upper one.
 
-        p = max(above + dt^2 a, 0) - max(below - dt^2 a, 0)
-
-    Attributes:
-        above: by how far the upper stop is passed without accelerating; None without an upper stop.
-        below: the same of the lower one.
-        stiffness: w / dt^2.
-        w: by how much the force falls with the acceleration while a stop is touched.
-        square: dt^2.
+    p = max(above + dt^2 a, 0) - max(below - dt^2 a, 0)
     """
 
-    above: Scalar | None
-    below: Scalar | None
-    stiffness: Scalar
-    w: Scalar
-    square: float
+    above: Scalar | None  # by how far the upper stop is passed without accelerating; None without an upper stop
+    below: Scalar | None  # the same of the lower one
+    stiffness: Scalar  # w / dt^2
+    w: Scalar  # by how much the force falls with the acceleration while a stop is touched
+    square: float  # dt^2
 
     is_line = False
 
@@ -171,18 +164,12 @@ class Line(NamedTuple):
 
 
 class Stopped(NamedTuple):
-    """A force force - w a of a stop that is touched; 0 of one that is not.
+    """A force force - w a of a stop that is touched; 0 of one that is not."""
 
-    Attributes:
-        force, w: of the line.
-        start: p without accelerating.
-        square: dt^2, or 0.
-    """
-
-    force: Scalar
+    force: Scalar  # of the line
     w: Scalar
-    start: Scalar
-    square: Scalar
+    start: Scalar  # p without accelerating
+    square: Scalar  # dt^2, or 0
 
     def at(self, a: Scalar) -> Scalar:
         """Return p at an acceleration."""
@@ -194,22 +181,14 @@ Lines = Sequence[Line | Stopped]
 
 
 class DriveCommand(NamedTuple):
-    """What drives are asked for, nv numbers each.
+    """What drives are asked for, nv numbers each."""
 
-    Attributes:
-        effort: u, beside what gains ask for.
-        position: x_d, in the coordinates of `Manifold.limit_coordinates`.
-        velocity: v_d.
-        stiffness: kp.
-        damping: kd.
-        wrenches: on each body, at its centre of mass in world axes; None for no such wrench.
-    """
-
-    effort: Vector
-    position: Vector
-    velocity: Vector
-    stiffness: Vector
-    damping: Vector
+    effort: Vector  # u, beside what gains ask for
+    position: Vector  # x_d, in the coordinates of `Manifold.limit_coordinates`
+    velocity: Vector  # v_d
+    stiffness: Vector  # kp
+    damping: Vector  # kd
+    # on each body, at its centre of mass in world axes; None for no such wrench
     wrenches: Sequence[Force] | None = None
 
 

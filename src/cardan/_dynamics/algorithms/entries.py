@@ -20,15 +20,10 @@ Matrices = TypeVar("Matrices", bound=tuple)
 
 
 class Entries(NamedTuple):
-    """Places in a matrix, row by row.
+    """Places in a matrix, row by row."""
 
-    Attributes:
-        rows: of the entries.
-        columns: of the entries.
-    """
-
-    rows: Any
-    columns: Any
+    rows: Any  # of the entries
+    columns: Any  # of the entries
 
     def of(self, matrix: Rows) -> Any:
         """Return the entries of a matrix at these places."""

@@ -41,15 +41,10 @@ LARGEST = 10
 
 
 class Limb(NamedTuple):
-    """Joints between which accelerations are coordinates by L.
+    """Joints between which accelerations are coordinates by L."""
 
-    Attributes:
-        handle: number of the limb at whose last body it hangs; -1 for the world.
-        nodes: its joints, outwards.
-    """
-
-    handle: int
-    nodes: list[Node]
+    handle: int  # number of the limb at whose last body it hangs; -1 for the world
+    nodes: list[Node]  # its joints, outwards
 
     @property
     def v(self) -> list[int]:
@@ -97,23 +92,14 @@ UNKNOWN = Coordinate(Motion.zero(), 0.0, Force.zero(), Vector3.zero())
 
 
 class Disturbance(NamedTuple):
-    """What the joints respond to.
+    """What the joints respond to."""
 
-    Attributes:
-        J: node of the joint.
-        p: force on it, of what is behind it.
-        before: force on what is before it.
-        e: efforts on its coordinates.
-        c: acceleration of all that is behind it.
-        psi: turn of all that is behind it.
-    """
-
-    J: int
-    p: Force
-    before: Force = Force.zero()
-    e: Mapping[int, Scalar] = MappingProxyType({})
-    c: Motion = Motion.zero()
-    psi: Vector3 = Vector3.zero()
+    J: int  # node of the joint
+    p: Force  # force on it, of what is behind it
+    before: Force = Force.zero()  # force on what is before it
+    e: Mapping[int, Scalar] = MappingProxyType({})  # efforts on its coordinates
+    c: Motion = Motion.zero()  # acceleration of all that is behind it
+    psi: Vector3 = Vector3.zero()  # turn of all that is behind it
 
 
 UNDISTURBED = Disturbance(-1, Force.zero())

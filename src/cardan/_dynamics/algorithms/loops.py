@@ -33,15 +33,10 @@ from cardan._robot.model import Connection, Model, Node
 
 
 class Side(NamedTuple):
-    """What leads from the fork to one frame of a closing joint.
+    """What leads from the fork to one frame of a closing joint."""
 
-    Attributes:
-        nodes: the joints between, outwards.
-        frame: the joint's frame in the last node, or in that of the fork if there is none.
-    """
-
-    nodes: list[Node]
-    frame: SE3
+    nodes: list[Node]  # the joints between, outwards
+    frame: SE3  # the joint's frame in the last node, or in that of the fork if there is none
 
     def pose(self, relative: Relative) -> SE3:
         """Return the pose of the joint's frame in the fork's node."""

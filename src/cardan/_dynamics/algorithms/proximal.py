@@ -24,16 +24,12 @@ STEPS = 6  # proximal steps: along s = 30 mu the error is 1e-9, along s = 300 mu
 
 
 class Regularization(NamedTuple):
-    """How much of R and of the diagonal of A is added.
+    """How much of R and of the diagonal of A is added."""
 
-    Attributes:
-        mu: what depends on the rest only up to an error e moves as if it were STEPS e / mu, so above rounding;
-            Bennett's linkage, a little open in the steps of an integrator, wants no less than 1e-5.
-        nu: as many units in the last place as terms of a sum that cancels, and more than `linear.ROUNDING`.
-    """
-
+    # what depends on the rest only up to an error e moves as if it were STEPS e / mu, so above rounding; Bennett's
+    # linkage, a little open in the steps of an integrator, wants no less than 1e-5
     mu: Scalar
-    nu: Scalar
+    nu: Scalar  # as many units in the last place as terms of a sum that cancels, and more than `linear.ROUNDING`
 
 
 DOUBLE, SINGLE = Regularization(1e-5, 2e-14), Regularization(1e-3, 5e-7)

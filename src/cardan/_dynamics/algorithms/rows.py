@@ -24,19 +24,12 @@ from cardan._robot.joints.wrench import sparse_complement
 
 
 class JointRows(NamedTuple):
-    """The constraints of a joint at a pose.
+    """The constraints of a joint at a pose."""
 
-    Attributes:
-        residual: C, 6 - nv scalars.
-        wrenches: the columns of T, in child axes.
-        q: the joint's configuration nearest to the pose.
-        S: its motion subspace there.
-    """
-
-    residual: list[Scalar]
-    wrenches: list[Force]
-    q: tuple[Scalar, ...]
-    S: MotionSubspace
+    residual: list[Scalar]  # C, 6 - nv scalars
+    wrenches: list[Force]  # the columns of T, in child axes
+    q: tuple[Scalar, ...]  # the joint's configuration nearest to the pose
+    S: MotionSubspace  # its motion subspace there
 
 
 def joint_rows(joint: Joint, X: SE3, near: Sequence[Scalar] | None = None) -> JointRows:

@@ -76,15 +76,10 @@ class Spin:
 
 
 class BodyMotion(NamedTuple):
-    """How a body accelerates, in its own axes.
+    """How a body accelerates, in its own axes."""
 
-    Attributes:
-        origin: acceleration of its origin, gravity subtracted.
-        spin: how it turns.
-    """
-
-    origin: Vector3
-    spin: Spin
+    origin: Vector3  # acceleration of its origin, gravity subtracted
+    spin: Spin  # how it turns
 
     def force(self, inertia: Inertia) -> Force:
         """Return the force that the body's motion asks for, at its origin."""

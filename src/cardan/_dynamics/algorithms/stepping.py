@@ -47,16 +47,11 @@ class Moved(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """What a solve for the accelerations of a step found.
+    """What a solve for the accelerations of a step found."""
 
-    Attributes:
-        found: the accelerations.
-        residual: by how much velocities after the step are wrong, at most [rad/s, m/s].
-        wrenches: at the contacts, on the first body, in the axes of its node; they cost nothing where nobody asks.
-    """
-
-    found: Accelerations
-    residual: Scalar
+    found: Accelerations  # the accelerations
+    residual: Scalar  # by how much velocities after the step are wrong, at most [rad/s, m/s]
+    # at the contacts, on the first body, in the axes of its node; they cost nothing where nobody asks
     wrenches: Sequence[Force] = ()
 
 

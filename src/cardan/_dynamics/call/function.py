@@ -159,7 +159,6 @@ class Function(Generic[P, R]):
         return self._sites.call(fast_paths, model, args, kwargs, self._call)
 
     def _call(self, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """Evaluate, whatever the arguments are."""
         handler = handler_of((*args, *kwargs.values()))
         if handler is not None:
             return handler.called(self, model, args, kwargs)
@@ -431,7 +430,6 @@ class Function(Generic[P, R]):
 
 
 def _compiled(outline: Outline, traced: Traced, target: str, read_files: bool = False) -> Compiled:
-    """Return a traced function on a target."""
     run = load_program(outline, lambda: traced.program, target)
     return Compiled(outline, traced.form, run, target, lambda: traced, read_files)
 

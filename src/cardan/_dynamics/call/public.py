@@ -66,13 +66,9 @@ PUBLIC: dict[str, Function[..., Any]] = {}
 
 
 class Public(Function[P, R], Generic[P, R, T]):
-    """A public function and its page.
+    """A public function and its page."""
 
-    Attributes:
-        kernel: the page as it is written, on scalars.
-    """
-
-    kernel: Callable[Concatenate[Model, P], T]
+    kernel: Callable[Concatenate[Model, P], T]  # the page as it is written, on scalars
 
 
 @overload

@@ -25,21 +25,14 @@ RESULT = "result"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Form(ByFields):
-    """The form a function returns its results in.
+    """The form a function returns its results in."""
 
-    Attributes:
-        kind: one result, a tuple, a dictionary, a named tuple, or derivatives by several arguments.
-        names: of the results.
-        type: the class of the named tuple.
-        by: of derivatives, what they are called: `dq`, `dv`, ...; each is in the form `inner`.
-        inner: that form.
-    """
-
+    # one result, a tuple, a dictionary, a named tuple, or derivatives by several arguments
     kind: Literal["one", "tuple", "dict", "named", "derivatives"] = "one"
-    names: tuple[str, ...] = (RESULT,)
-    type: Any = None
-    by: tuple[str, ...] = ()
-    inner: Form | None = None
+    names: tuple[str, ...] = (RESULT,)  # of the results
+    type: Any = None  # the class of the named tuple
+    by: tuple[str, ...] = ()  # of derivatives, what they are called: `dq`, `dv`, ...; each is in the form `inner`
+    inner: Form | None = None  # that form
 
     def rebuilt(self, results: Sequence[Any]) -> Any:
         """Return results, in the order of their names, in this form."""

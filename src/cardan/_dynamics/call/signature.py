@@ -51,11 +51,6 @@ class Signature(ByFields):
         declared: core shapes of arrays beyond the names every function knows.
         fixed: names of arguments that are options even where they are floats.
 
-    Attributes:
-        shapes: core shapes of the arrays, in the order of the parameters.
-        open: names of the other arguments: options, or numbers where a float is given.
-        positional: names of the arguments that may be given by position.
-
     Raises:
         ParameterError: if a declared or fixed name is not among the arguments.
     """
@@ -64,9 +59,10 @@ class Signature(ByFields):
     parameters: inspect.Signature
     declared: Mapping[str, Shape] = field(default_factory=dict)
     fixed: tuple[str, ...] = ()
-    shapes: dict[str, Shape] = field(init=False)
+    shapes: dict[str, Shape] = field(init=False)  # core shapes of the arrays, in the order of the parameters
+    # names of the other arguments: options, or numbers where a float is given
     open: tuple[str, ...] = field(init=False)
-    positional: tuple[str, ...] = field(init=False)
+    positional: tuple[str, ...] = field(init=False)  # names of the arguments that may be given by position
     _defaults: dict[str, Any] = field(init=False)
     _names: frozenset[str] = field(init=False)
 

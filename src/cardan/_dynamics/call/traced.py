@@ -42,21 +42,15 @@ from cardan._robot.model.simplify import costly_numbers
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Traced(ByFields):
-    """A function, traced for one model and one choice of its arrays and options.
+    """A function, traced for one model and one choice of its arrays and options."""
 
-    Attributes:
-        program: what it computes.
-        form: how the program's outputs are returned.
-        seconds: what the tracing took.
-        key: the digest of all it is a function of: kernel, model, arrays and options; None where that is not known,
-            or the target keeps nothing.
-        tree: for a function of the simplified tree, numbers that cost operations in the model's own and in that.
-    """
-
-    program: Program
-    form: Form
-    seconds: float = field(default=0.0, compare=False)
+    program: Program  # what it computes
+    form: Form  # how the program's outputs are returned
+    seconds: float = field(default=0.0, compare=False)  # what the tracing took
+    # the digest of all it is a function of: kernel, model, arrays and options; None where that is not known, or the
+    # target keeps nothing
     key: str | None = field(default=None, compare=False)
+    # for a function of the simplified tree, numbers that cost operations in the model's own and in that
     tree: tuple[int, int] | None = field(default=None, compare=False)
 
     def __str__(self) -> str:

@@ -281,7 +281,6 @@ class _Transformed(OfProgram):
         self.signature = Signature(name, parameters, {**inner.declared, **self.extra}, inner.fixed)
 
     def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
-        """Return the other function's program, transformed."""
         for wrt in self.wrt:
             self._check_argument(model, wrt, names)
         # directions and weights are arguments of the derivative alone
@@ -306,12 +305,10 @@ class _Transformed(OfProgram):
             raise ParameterError(f"{self.of.name}: argument {wrt!r}", got=got, expected=expected)
 
     def content(self) -> Any:
-        """Return what it is made from, and how."""
         maker, of, wrt, options = self.made_by
         return maker.__name__, wrt, str(dict(options)), of
 
     def function(self) -> Function:
-        """Return the function, made anew."""
         return self.made_by()
 
     def __reduce__(self) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import Explained, MechanismError
-from cardan._algebra.manifolds.scalar_coordinates import scalar_coordinates
+from cardan._algebra.manifolds.product import scalar_coordinates
 from cardan._motion.contact.compliant import DISSIPATION
 from cardan._motion.simulation.articulation import Articulation
 from cardan._motion.simulation.pairs import ContactPair

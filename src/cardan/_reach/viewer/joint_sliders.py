@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.manifolds.manifold import finite_range
-from cardan._algebra.manifolds.scalar_coordinates import configuration_of, scalar_coordinates
+from cardan._algebra.manifolds.product import configuration_of, scalar_coordinates
 from cardan._dynamics.coordinates.model_converter import owners
 from cardan._motion.simulation.standing import raised
 from cardan._reach.pictures.arguments import units

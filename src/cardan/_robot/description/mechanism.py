@@ -743,7 +743,6 @@ class Mechanism(Explained):
     __hash__ = None  # pyright: ignore[reportAssignmentType] -- it can change
 
     def _base(self, root: str, joint: Joint) -> Connection:
-        """Return the base joint of a body or frame."""
         if root in self._bodies:
             return Connection(base_name(root, self._joints), joint, WORLD, root)
         if root not in self._frames:

@@ -23,17 +23,11 @@ from cardan._robot.model.table import closing_text, kind_of
 
 
 class Visit(NamedTuple):
-    """A step of a traversal.
+    """A step of a traversal."""
 
-    Attributes:
-        body: the body that is visited.
-        parent: the body it is visited from; None for the base.
-        joint: name of the joint between; None for the base.
-    """
-
-    body: str
-    parent: str | None
-    joint: str | None
+    body: str  # the body that is visited
+    parent: str | None  # the body it is visited from; None for the base
+    joint: str | None  # name of the joint between; None for the base
 
 
 class BodyGraph:

@@ -70,7 +70,6 @@ def rooted(
 
 
 def _spanning(forest: Forest, joints: Sequence[Connection], closing: Sequence[str]) -> set[str]:
-    """Return the names of the joints of the spanning tree."""
     # Mimics and what they copy are joined first, so that none of them closes a loop if another joint can.
     copied = {c.joint.primary for c in joints if isinstance(c.joint, Mimic)}
     first = [c for c in joints if isinstance(c.joint, Mimic) or c.name in copied]

@@ -100,7 +100,6 @@ def _not_negative(what: str, value: float) -> float:
 
 
 def _lengths(what: str, values: Sequence[float], expected: str) -> tuple[float, ...]:
-    """Return three numbers >= 0."""
     if len(values) != 3:
         raise ParameterError(what, got=tuple(values), expected=expected)
     return tuple(_not_negative(what, e) for e in values)

@@ -190,7 +190,6 @@ def _shape_fault(joint: Joint) -> JointFault | None:
 
 
 def _own_efforts_fault(joint: Joint) -> JointFault | None:
-    """Look at the efforts, if there are any."""
     if not joint.has_efforts:
         return None
     return efforts_fault(joint, joint.efforts(_places(joint)[-1], (0.5,) * joint.nv))

@@ -93,7 +93,6 @@ def _offset(joint: Any, X: SE3, q: Sequence[Scalar]) -> Motion:
 
 
 def _step(joint: Any, X: SE3, q: Sequence[Scalar]) -> list[Scalar]:
-    """Return dq."""
     S, error = joint.motion_subspace(tuple(q)), _offset(joint, X, q)
     damping = 1.0 + ROUNDING + error.angular.norm_squared()
     A = [[_product(a, b) for b in S] for a in S]

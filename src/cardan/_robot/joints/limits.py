@@ -17,7 +17,7 @@ import numpy as np
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Manifold
-from cardan._algebra.manifolds.scalar_coordinates import configuration_of
+from cardan._algebra.manifolds.product import configuration_of
 from cardan._algebra.scalar import clip
 from cardan._algebra.spatial import Scalar
 

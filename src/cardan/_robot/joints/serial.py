@@ -69,23 +69,18 @@ class ChainJoint(Joint):
         """The joints in a row, each with the pose that comes before it (None for the identity)."""
 
     def transform(self, q: Scalars) -> SE3:
-        """Return the product of the placements and transforms."""
         return chain_transform(self.links, q)
 
     def motion_subspace(self, q: Scalars) -> list[Motion]:
-        """Return the joints' twists, seen at the end of the chain."""
         return chain_subspace(self.links, q)
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
-        """Return (dS/dt) v at the end of the chain."""
         return chain_bias(self.links, q, v)
 
     def efforts(self, q: Scalars, v: Scalars) -> list[Scalar]:
-        """Return those of the joints, one after the other."""
         parts = zip(self.links, _split(self.links, q, "nq"), _split(self.links, v, "nv"), strict=True)
         return [e for (joint, _), own, rates in parts for e in joint.efforts(own, rates)]
 
     @property
     def has_efforts(self) -> bool:
-        """Whether one of the joints has."""
         return any(joint.has_efforts for joint, _ in self.links)

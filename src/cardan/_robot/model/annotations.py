@@ -24,21 +24,13 @@ Renaming = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Annotations(ByFields):
-    """Shapes, actuators, groups, named configurations and disabled contacts of bodies and joints.
+    """Shapes, actuators, groups, named configurations and disabled contacts of bodies and joints."""
 
-    Attributes:
-        shapes: visual and collision shapes.
-        actuators: what drives the joints.
-        groups: of bodies and joints.
-        configurations: coordinates by joint.
-        disabled_contacts: pairs of bodies whose shapes do not touch.
-    """
-
-    shapes: tuple[Shape, ...] = ()
-    actuators: tuple[Actuator, ...] = ()
-    groups: tuple[Group, ...] = ()
-    configurations: tuple[Configuration, ...] = ()
-    disabled_contacts: tuple[tuple[str, str], ...] = ()
+    shapes: tuple[Shape, ...] = ()  # visual and collision shapes
+    actuators: tuple[Actuator, ...] = ()  # what drives the joints
+    groups: tuple[Group, ...] = ()  # of bodies and joints
+    configurations: tuple[Configuration, ...] = ()  # coordinates by joint
+    disabled_contacts: tuple[tuple[str, str], ...] = ()  # pairs of bodies whose shapes do not touch
 
     def named(self) -> Iterator[tuple[str, str]]:
         """Yield the kind and name of everything that has one of its own."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import CardanError, ParameterError, ShapeError, UnknownNameError, check_known
-from cardan._algebra.manifolds.scalar_coordinates import scalar_coordinates
+from cardan._algebra.manifolds.product import scalar_coordinates
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
 from cardan._robot.joints import Mimic
 from cardan._robot.joints.derivation.derived import rates_program, subspace_program
@@ -55,19 +55,12 @@ OF_ALL = (*INERTIAL, *POSES, "frame_pose", *ALONG_V, "gravity")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Input(ByFields):
-    """A constant that is given at every call.
+    """A constant that is given at every call."""
 
-    Attributes:
-        name: the keyword it is given by.
-        constant: which constant.
-        owner: whose: a body, joint or frame; None for all of the model.
-        shape: core shape of the array that is given.
-    """
-
-    name: str
-    constant: str
-    owner: str | None
-    shape: tuple[int, ...]
+    name: str  # the keyword it is given by
+    constant: str  # which constant
+    owner: str | None  # whose: a body, joint or frame; None for all of the model
+    shape: tuple[int, ...]  # core shape of the array that is given
 
     @property
     def is_pose(self) -> bool:

@@ -135,7 +135,6 @@ def _direction(a: Point, b: Point) -> float:
 
 
 def _place(x: float, z: float, angle: float = 0.0) -> SE3:
-    """Return a pose in the plane."""
     return SE3(rotation_about_axis(AXIS, angle), (x, 0.0, z))
 
 
@@ -145,5 +144,4 @@ def _add_bar(m: Mechanism, name: str, mass: float, length: float) -> None:
 
 
 def _hinge(m: Mechanism, name: str, parent: str, child: str, parent_pose: SE3, child_pose: SE3 | None = None) -> None:
-    """Add a hinge of the linkage."""
     m.add_joint(name, Revolute(AXIS), parent, child, parent_pose=parent_pose, child_pose=child_pose)

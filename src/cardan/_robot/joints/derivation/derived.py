@@ -211,7 +211,6 @@ def _changes(
 
 
 def _own(part: Factor, entries: Sequence[Any]) -> Sequence[Any]:
-    """Return the entries of a leaf."""
     return entries[part.start : part.start + LEAVES[part.kind]]
 
 
