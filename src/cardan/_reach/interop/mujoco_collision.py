@@ -25,12 +25,10 @@ from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.geometry.shapes import Ellipsoid, HeightField, Plane, Shape, Sphere
 from cardan._robot.model import WORLD, Model
 
-MANY = 8
-"""Points a pair may have at most, the deepest first; as many as two boxes have there."""
+MANY = 8  # points a pair may have at most, the deepest first; as many as two boxes have there
 
 
-HALVINGS = 20
-"""Of a reach within which a pair has too many contacts: the nearest is then known to a millionth of it."""
+HALVINGS = 20  # of a reach within which a pair has too many contacts: the nearest is then known to a millionth of it
 
 
 class MujocoCollision:

@@ -182,8 +182,7 @@ def meant(lower: float, upper: float) -> tuple[float, float]:
     return (-math.inf if lower <= -FAR else lower), (math.inf if upper >= FAR else upper)
 
 
-FAR = 1e10
-"""Stands for an infinite bound beside a finite one."""
+FAR = 1e10  # stands for an infinite bound beside a finite one
 
 
 def _add_properties_of_many(joint: Any, c: Connection, step: Step) -> None:

@@ -28,8 +28,7 @@ from cardan._reach.interop import on_device
 from cardan._reach.interop.on_device import Layout, Library
 from cardan._robot.model import Model
 
-LOWEST = (2, 13)
-"""The first version this was run on; it uses names of PyTorch that it promises to nobody."""
+LOWEST = (2, 13)  # the first version this was run on; it uses names of PyTorch that it promises to nobody
 torch = package("torch", "cardan.interop.torch", "torch", LOWEST)
 
 # --- tensors on CUDA devices: computed there, on PyTorch's current stream, by the target cuda ---

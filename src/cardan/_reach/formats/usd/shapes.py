@@ -55,10 +55,10 @@ def physics_material(stage: Stage, prim: Any) -> tuple[Material | None, float | 
     static, dynamic = (non_negative(stage, bound, f"physics:{k}Friction", 0.0) for k in ("static", "dynamic"))
     if authored(bound, "physics:staticFriction") and static != dynamic:
         told = f"physics:staticFriction is {static:g}; cardan has one coefficient, the dynamic one, {dynamic:g}"
-        stage.report.remark(stage.where(bound), told)
+        stage.remark(bound, told)
     restitution = non_negative(stage, bound, "physics:restitution", 0.0)
     if restitution > 1.0:
-        stage.report.error(stage.where(bound), f"physics:restitution is {restitution:g}, expected a number in [0, 1]")
+        stage.error(bound, f"physics:restitution is {restitution:g}, expected a number in [0, 1]")
         restitution = 1.0
     density = number(stage, bound, "physics:density", 0.0) * stage.mass / stage.length**3
     return Material(friction=dynamic, restitution=restitution), density if density > 0.0 else None
@@ -199,7 +199,7 @@ def _round(
     across = [abs(s) for k, s in enumerate(posed.scale) if k != axis]
     if abs(across[0] - across[1]) > 1e-6 * max(across):
         told = f"is scaled by {across[0]:g} and {across[1]:g} across its axis; it is read as round, with the larger"
-        stage.report.remark(stage.where(prim), told)
+        stage.remark(prim, told)
     return kind(radius * max(across), height * along), _TURNS[AXES[axis]]
 
 
@@ -208,8 +208,7 @@ def _radius(stage: Stage, prim: Any, default: float) -> float:
         return non_negative(stage, prim, "radius", default)
     ends = [non_negative(stage, prim, f"radius{end}", default) for end in ("Top", "Bottom")]
     if ends[0] != ends[1]:
-        told = f"has two radii, {ends[0]:g} and {ends[1]:g}; it is read with the larger"
-        stage.report.remark(stage.where(prim), told)
+        stage.remark(prim, f"has two radii, {ends[0]:g} and {ends[1]:g}; it is read with the larger")
     return max(ends)
 
 
@@ -278,8 +277,7 @@ def mesh_inertia(stage: Stage, prim: Any, scale: Sequence[float]) -> Inertia:
         raise ParameterError("mesh", got="a surface that leaves the inside open", expected="a closed one, or a mass")
     hull = str(value(prim, "physics:approximation"))
     if hull in _HULLS:
-        told = f"physics:approximation is {hull!r}; its mass is computed from the mesh itself"
-        stage.report.remark(stage.where(prim), told)
+        stage.remark(prim, f"physics:approximation is {hull!r}; its mass is computed from the mesh itself")
     return integrals_of_triangles(welded[triangles] * np.array(scale), f"mesh {prim.GetPath()}")
 
 
@@ -313,8 +311,7 @@ def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
 #
 # Source: UsdPhysics, "Mass properties" (openusd.org, rigid body physics proposal), and its ComputeMassProperties.
 
-WATER = 1000.0
-"""Density where nothing says it [kg/m^3], as in UsdPhysics."""
+WATER = 1000.0  # density where nothing says it [kg/m^3], as in UsdPhysics
 
 
 def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid]) -> Inertia | None:
@@ -326,13 +323,13 @@ def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid])
     density = _positive(stage, body, "physics:density") * stage.mass / stage.length**3
     matter = _matter(stage, posed, solids, density)
     if mass == 0.0 and matter.mass == 0.0:
-        stage.report.doubt(stage.where(body), "has no mass, and no collider of which a mass could be computed")
+        stage.doubt(body, "has no mass, and no collider of which a mass could be computed")
         return None
     if matter.mass > 0.0 and mass > 0.0:
         matter = Inertia.from_parameters([mass / matter.mass * e for e in matter.parameters()])
     elif matter.mass == 0.0 and tensor is None:
         told = "has a mass, but no physics:diagonalInertia, nor a collider of which it could be computed: it is 0"
-        stage.report.doubt(stage.where(body), told)
+        stage.doubt(body, told)
     return _checked(stage, body, _restated(mass or matter.mass, centre, tensor, matter))
 
 
@@ -347,12 +344,12 @@ def _restated(mass: Scalar, centre: Vector3 | None, tensor: Symmetric3 | None, m
 
 def _checked(stage: Stage, body: Any, inertia: Inertia) -> Inertia | None:
     if not all(math.isfinite(e) for e in inertia.parameters()):
-        stage.report.error(stage.where(body), "its inertia is too large for a number; are the units right?")
+        stage.error(body, "its inertia is too large for a number; are the units right?")
         return None
     with np.errstate(over="ignore", invalid="ignore"):
         faults = inertia.faults(1e-5)  # diagonals are float32
     for fault in faults:
-        stage.report.doubt(stage.where(body), fault)
+        stage.doubt(body, fault)
     return inertia
 
 
@@ -360,7 +357,7 @@ def _positive(stage: Stage, prim: Any, name: str) -> float:
     """Return a number that means something if it is positive, or 0; negative ones are errors."""
     found = number(stage, prim, name, 0.0)
     if found < 0.0:
-        stage.report.error(stage.where(prim), f"{name} is {found:g}, expected a number > 0, or 0 to have it computed")
+        stage.error(prim, f"{name} is {found:g}, expected a number > 0, or 0 to have it computed")
     return max(found, 0.0)
 
 
@@ -417,5 +414,5 @@ def _of_density_1(stage: Stage, solid: Solid) -> Inertia | None:
     try:
         return mesh_inertia(stage, solid.prim, solid.geometry.scale)
     except CardanError as error:
-        stage.report.doubt(stage.where(solid.prim), f"its mass cannot be computed and is left out: {error}")
+        stage.doubt(solid.prim, f"its mass cannot be computed and is left out: {error}")
         return None

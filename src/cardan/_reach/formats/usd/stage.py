@@ -158,6 +158,18 @@ class Stage:
     def where(self, prim: Any) -> FilePlace:
         return FilePlace(where=str(prim.GetPath()))
 
+    def error(self, prim: Any, message: str) -> None:
+        self.report.error(self.where(prim), message)
+
+    def doubt(self, prim: Any, message: str) -> None:
+        self.report.doubt(self.where(prim), message)
+
+    def warn(self, prim: Any, message: str) -> None:
+        self.report.warn(self.where(prim), message)
+
+    def remark(self, prim: Any, message: str) -> None:
+        self.report.remark(self.where(prim), message)
+
     def pose(self, prim: Any) -> Posed | None:
         """Return where a prim is; None, and an error, if its transform is none."""
         path = str(prim.GetPath())
@@ -165,7 +177,7 @@ class Stage:
             try:
                 matrix = np.array(self.cache.GetLocalToWorldTransform(prim), dtype=float).T
             except pxr().Tf.ErrorException as error:
-                self.report.error(self.where(prim), f"its transform, or one above, cannot be read: {brief(str(error))}")
+                self.error(prim, f"its transform, or one above, cannot be read: {brief(str(error))}")
                 matrix = None
             self.posed[path] = None if matrix is None else self._posed(prim, matrix)
         return self.posed[path]
@@ -173,12 +185,12 @@ class Stage:
     def _posed(self, prim: Any, matrix: np.ndarray) -> Posed | None:
         linear, shift = self.length * self.turn @ matrix[:3, :3], self.length * self.turn @ matrix[:3, 3]
         if not (np.isfinite(linear).all() and np.isfinite(shift).all()):
-            self.report.error(self.where(prim), "its transform has numbers that are not finite")
+            self.error(prim, "its transform has numbers that are not finite")
             return None
         U, values, Vt = np.linalg.svd(linear)
         if not 1e-9 * values[0] < values[2] or not 1e-100 < values[0] < 1e100:
             shown = ", ".join(f"{v / self.length:.3g}" for v in values)
-            self.report.error(self.where(prim), f"its transform scales by {shown}; expected scales that are not 0")
+            self.error(prim, f"its transform scales by {shown}; expected scales that are not 0")
             return None
         sign = np.sign(np.linalg.det(U @ Vt))
         stretch = sign * (Vt.T * values) @ Vt

@@ -14,8 +14,7 @@ from cardan._algebra.spatial import Matrix3
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw
 from cardan._reach.formats.usd.stage import Stage, pxr
 
-FAR = 1e30
-"""What is beyond means infinite: exporters write the largest float32."""
+FAR = 1e30  # what is beyond means infinite: exporters write the largest float32
 
 
 def authored(prim: Any, name: str) -> bool:
@@ -79,7 +78,7 @@ def rotation(stage: Stage, prim: Any, name: str) -> Matrix3:
     if not 1e-6 < norm < 1e6:
         return _wrong(stage, prim, name, found, "a quaternion of length 1", Matrix3.identity())
     if abs(norm - 1.0) > 0.01:
-        stage.report.remark(stage.where(prim), f"{name} has the length {norm:.3g}; it is read as of length 1")
+        stage.remark(prim, f"{name} has the length {norm:.3g}; it is read as of length 1")
     return matrix_from_quaternion_xyzw([e / norm for e in q])
 
 
@@ -113,7 +112,7 @@ def array(prim: Any, name: str, columns: int = 1) -> np.ndarray | None:
 
 
 def _wrong(stage: Stage, prim: Any, name: str, got: Any, expected: str, instead: Any) -> Any:
-    stage.report.error(stage.where(prim), f"{name}: got {quoted(got)}, expected {expected}")
+    stage.error(prim, f"{name}: got {quoted(got)}, expected {expected}")
     return instead
 
 
@@ -189,7 +188,7 @@ def _sort(stage: Stage, scene: Scene, prim: Any) -> None:
     above = scene.owner.get(str(prim.GetPath().GetParentPath()), "")
     if "PhysicsRigidBodyAPI" in applied:
         if not flag(prim, "physics:rigidBodyEnabled", True):
-            stage.report.remark(stage.where(prim), "physics:rigidBodyEnabled is false: it is part of what is above it")
+            stage.remark(prim, "physics:rigidBodyEnabled is false: it is part of what is above it")
         else:
             scene.bodies[path] = prim
             above = path
