@@ -106,7 +106,9 @@ class MujocoCollision:
         shape = array.shape[:-1]
         found = np.asarray(self._poses(self.model, array), dtype=float)
         poses = found.reshape(math.prod(shape), len(self._order), 7)
-        gap, point, normal = self._nothing(len(poses))
+        places = len(poses), len(self.pair)
+        gap, point = np.full(places, np.inf), np.zeros((*places, 3))
+        normal = np.broadcast_to([0.0, 0.0, 1.0], point.shape).copy()
         for row, own in enumerate(poses):
             self._look(own, gap[row], point[row], normal[row])
         sizes = (*shape, len(self.pair))
@@ -157,11 +159,6 @@ class MujocoCollision:
                 "missing: make the height field coarser, or the other shape smaller.",
                 stacklevel=6,
             )
-
-    def _nothing(self, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        count = len(self.pair)
-        up = np.broadcast_to([0.0, 0.0, 1.0], (rows, count, 3))
-        return np.full((rows, count), np.inf), np.zeros((rows, count, 3)), up.copy()
 
     def _look(self, poses: np.ndarray, gap: np.ndarray, point: np.ndarray, normal: np.ndarray) -> None:
         data = self._data

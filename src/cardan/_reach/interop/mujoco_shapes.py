@@ -181,7 +181,6 @@ def _set_field(mj: Any, spec: Any, geom: Any, field: G.HeightField, assets: dict
 
 
 def _add_mesh(mj: Any, spec: Any, name: str, geometry: G.Mesh) -> None:
-    """Add a file of triangles, read by MuJoCo if it can, else by trimesh."""
     mesh = spec.add_mesh(name=name, scale=list(geometry.scale), inertia=mj.mjtMeshInertia.mjMESH_INERTIA_SHELL)
     path = Path(geometry.path or geometry.uri)
     if path.is_file() and path.suffix.lower() in READ_THERE:

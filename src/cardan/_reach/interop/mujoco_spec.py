@@ -157,7 +157,6 @@ INITIAL = "initial"  # the keyframe in which a world begins
 
 
 def add_initial(spec: Any, state: MujocoState, q: np.ndarray, v: np.ndarray) -> None:
-    """Add where a world begins, as a keyframe."""
     qpos, qvel = state.to_mujoco(q, v)
     spec.add_key(name=INITIAL, qpos=[float(e) for e in qpos], qvel=[float(e) for e in qvel])
 
@@ -190,23 +189,18 @@ def add_drives(
 ) -> None:
     """Add the actuators of a joint, but for those of its coordinates that are `said` already."""
     for k, (stiffness, damping) in enumerate(zip(c.drive_stiffness, c.drive_damping, strict=True)):
-        if (stiffness or damping) and (c.name, k) not in said:
-            _check(c, chain, k, stiffness)
-            _add_servo(mj, spec, c, names, k, stiffness, damping)
-
-
-def _add_servo(
-    mj: Any, spec: Any, c: Connection, names: Sequence[str], k: int, stiffness: float, damping: float
-) -> None:
-    name = servo_name(c, names, k)
-    is_ball = name not in names
-    servo = spec.add_actuator(name=name, target=names[0 if is_ball else k], trntype=mj.mjtTrn.mjTRN_JOINT)
-    if is_ball:
-        servo.gear = [*list(c.child_pose.rotation.columns())[k], 0.0, 0.0, 0.0]
-    if stiffness:
-        servo.set_to_position(kp=stiffness, kv=damping)
-    else:
-        servo.set_to_velocity(kv=damping)
+        if not (stiffness or damping) or (c.name, k) in said:
+            continue
+        _check(c, chain, k, stiffness)
+        name = servo_name(c, names, k)
+        is_ball = name not in names
+        servo = spec.add_actuator(name=name, target=names[0 if is_ball else k], trntype=mj.mjtTrn.mjTRN_JOINT)
+        if is_ball:
+            servo.gear = [*list(c.child_pose.rotation.columns())[k], 0.0, 0.0, 0.0]
+        if stiffness:
+            servo.set_to_position(kp=stiffness, kv=damping)
+        else:
+            servo.set_to_velocity(kv=damping)
 
 
 def servo_name(c: Connection, names: Sequence[str], k: int) -> str:
@@ -315,7 +309,6 @@ def _is_in(shape: Shape, pairs: Iterable[Any]) -> bool:
 
 
 def _check_names(chains: dict[str, Chain]) -> None:
-    """Raise `DuplicateNameError` where the name of a step is a joint's own."""
     seen: set[str] = set()
     for joint, chain in chains.items():
         for name in step_names(joint, len(chain.steps)):

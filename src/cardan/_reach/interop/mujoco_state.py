@@ -143,7 +143,6 @@ def add_polynomial(mj: Any, spec: Any, joint: str, other: str, coefficients: Seq
 
 
 def add_loop(mj: Any, spec: Any, bodies: dict[str, Any], model: Model, c: Connection) -> None:
-    """Hold together what a joint closes a loop with."""
     if c.joint.nv == 0:
         ends = _sites(c, bodies, "", c.joint.transform(()), SE3.identity())
         _equality(mj, spec, c.name, mj.mjtEq.mjEQ_WELD, mj.mjtObj.mjOBJ_SITE, *ends)

@@ -114,7 +114,6 @@ class Program:
         self._derived: dict[str, Derived] = {}
 
     def evaluate(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Return the results for arrays of NumPy, each an array of its own."""
         return [np.asarray(y) for y in self._form.parts(self._run(*arrays)) or ()]
 
     def derived(self, way: Way, wrt: Sequence[int]) -> Derived:
@@ -263,7 +262,6 @@ def evaluate_plainly(arrays: Sequence[Any], program: Program) -> list[Any]:
 
 
 def _numbers(array: Any) -> Any:
-    """Return the view of a tensor that NumPy has."""
     return array.numpy(force=array.requires_grad or array.is_neg())
 
 

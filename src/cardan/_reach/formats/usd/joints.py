@@ -55,31 +55,22 @@ class Dof:
         return self.lower == -math.inf and self.upper == math.inf
 
 
-@dataclass(frozen=True, slots=True)
-class Units:
+class Units(NamedTuple):
     """What a number of an attribute of a degree of freedom is worth, in radians or metres, kilograms and seconds."""
 
     position: float
     effort: float
     inertia: float
-    per_radian: float
+    gain: float  # of an effort per position
+    mujoco_gain: float  # the same, where angles are in radians all the same
 
     @staticmethod
     def of(stage: Stage, is_angular: bool) -> Units:
         if is_angular:
             moment = stage.mass * stage.length**2
-            return Units(DEGREE, moment, moment, DEGREE)
-        return Units(stage.length, stage.mass * stage.length, stage.mass, 1.0)
-
-    @property
-    def gain(self) -> float:
-        """Of an effort per position."""
-        return self.effort / self.position
-
-    @property
-    def mujoco_gain(self) -> float:
-        """Of an effort per position, where angles are in radians all the same."""
-        return self.gain * self.per_radian
+            return Units(DEGREE, moment, moment, moment / DEGREE, moment / DEGREE * DEGREE)
+        force = stage.mass * stage.length
+        return Units(stage.length, force, stage.mass, force / stage.length, force / stage.length)
 
 
 SINGLE = {
@@ -166,13 +157,11 @@ def _single_dof(stage: Stage, prim: Any, dof: Dof, what: str, default: float = 0
 
 
 def _spring(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float]:
-    """Return stiffness and rest of a spring."""
     stiffness, unit = _single_dof(stage, prim, dof, "stiffness"), Units.of(stage, dof.is_angular)
     return stiffness, number(stage, prim, "mjc:springref", 0.0) * unit.position if stiffness else 0.0
 
 
 def _state(stage: Stage, prim: Any, dof: Dof) -> float:
-    """Return where the joint is said to stand at first."""
     unit = Units.of(stage, dof.is_angular).position
     return number(stage, prim, f"state:{dof.name}:physics:position", 0.0) * unit
 
@@ -422,8 +411,8 @@ _JOINTS: dict[str, Callable[[Stage, Any], Made]] = {
 # --- several joints between the same two bodies, in the same direction: the links, in a row, of one joint ---
 #
 # So exporters write bodies of MuJoCo with several joints. As joints of UsdPhysics each would hold what the other frees;
-# where all of them agree on how the bodies stand at zero, X_0 = A_i B_i^-1, they are read as MuJoCo means them. A_i, B_i
-# are the frames of joint i in the bodies:
+# where all agree on how the bodies stand at zero, X_0 = A_i B_i^-1, they are read as MuJoCo means them. A_i, B_i are
+# the frames of joint i in the bodies:
 #
 #     X = A_1 J_1 B_1^-1 B_2 J_2 B_2^-1 ... B_n J_n B_n^-1
 

@@ -92,7 +92,6 @@ def _bits(
 
 
 def filtered_pairs(stage: Stage, scene: Scene) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of bodies, by path, that a FilteredPairsAPI keeps apart."""
     count = 0
     for prim in scene.prims:
         for path in targets(prim, "physics:filteredPairs"):
@@ -294,7 +293,6 @@ class Reading:
         self.names |= names_of(self.report, "bodies and frames", dict.fromkeys(paths))
 
     def add_bodies_and_shapes(self, mechanism: Mechanism, root: str) -> None:
-        """Add bodies with their inertia, and shapes on them and on the world."""
         stage, scene = self.stage, self.scene
         prims = [prim for prim in scene.geometries if is_below(str(prim.GetPath()), root)]
         solids = [solid for prim in prims if (solid := read_solid(stage, scene, prim)) is not None]

@@ -86,7 +86,6 @@ def colour(prim: Any) -> tuple[Colour, str]:
 
 
 def _first(prim: Any, name: str) -> list[float]:
-    """Return the numbers of the first entry of a primvar."""
     found = value(prim, name)
     return numbers_of(found[0]) if hasattr(found, "__getitem__") and len(found) else []
 
@@ -154,7 +153,6 @@ def _is_seen(prim: Any) -> bool:
 
 
 def shapes_of(stage: Stage, solid: Solid, body: str, group: tuple[int, int]) -> list[Shape]:
-    """Return the visual and the collision shape of a geometry, as far as it is both."""
     name = solid.prim.GetName()
     found = []
     if solid.is_seen:

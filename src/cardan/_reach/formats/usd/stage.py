@@ -236,7 +236,8 @@ def _stage(layer: Any, report: Report, options: Options, source: Source, file: s
         report.error(0, f"cannot be composed: {brief(str(error))}")
         return None
     for error in getattr(usd, "GetCompositionErrors", list)()[:20]:
-        report.error(FilePlace(where=_path_of(error)), f"cannot be composed: {brief(str(error))}")
+        path = str(getattr(getattr(error, "rootSite", None), "path", ""))
+        report.error(FilePlace(where=path), f"cannot be composed: {brief(str(error))}")
     up = package.UsdGeom.GetStageUpAxis(usd)
     units = _unit(usd, report, "metersPerUnit", package.UsdGeom.GetStageMetersPerUnit, "a centimetre")
     masses = _unit(usd, report, "kilogramsPerUnit", package.UsdPhysics.GetStageKilogramsPerUnit, "a kilogram")
@@ -249,11 +250,6 @@ def _stage(layer: Any, report: Report, options: Options, source: Source, file: s
     if report.errors:
         return None
     return Stage(usd, report, options, file, file if source.folder else None, units, masses, turn, cache)
-
-
-def _path_of(error: Any) -> str:
-    found = getattr(error, "rootSite", None)
-    return str(getattr(found, "path", "")) if found is not None else ""
 
 
 def _unit(usd: Any, report: Report, key: str, of: Any, fallback: str) -> float:
