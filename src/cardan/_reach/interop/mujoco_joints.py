@@ -283,7 +283,6 @@ class Emulated:
 
 
 def emulated(model: Model) -> Emulated:
-    """Return the model with joints made of others where they can be."""
     kinds = {c.name: kind_of_emulation(c) for c in model.connections}
     for c in model.connections:
         if isinstance(c.joint, J.Mimic) and kinds.get(c.joint.primary) is not None:

@@ -209,7 +209,6 @@ def servo_name(c: Connection, names: Sequence[str], k: int) -> str:
 
 
 def _check(c: Connection, chain: Chain, k: int, stiffness: float) -> None:
-    """Raise where a servo there would not be the drive here."""
     what = ""
     if isinstance(c.joint, Mimic):
         what = f"the drive of joint {c.name!r}, which mimics {c.joint.primary!r}"
@@ -462,7 +461,6 @@ WORLD_NODE = -1  # of what does not move (`Attachment.node`)
 
 
 def _is_real(inertia: Inertia | None) -> bool:
-    """Return whether a real body could have an inertia."""
     if inertia is None or inertia.mass <= 0.0:
         return False
     return not inertia.faults()

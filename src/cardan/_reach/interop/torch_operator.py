@@ -151,7 +151,6 @@ _ALIVE: WeakValueDictionary[str, Program] = WeakValueDictionary()
 
 
 def program_of(function: Function, model: Model, names: tuple[str, ...], options: Options) -> Program:
-    """Return the program of a function, which those share that compute the same."""
     compiled = function.compiled(model, names, options)
     name = f"{function.name}-{_digest(function, model, names, compiled)[:24]}"
     with _LOCK:
@@ -340,7 +339,6 @@ def _with_derivatives(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:
 
 
 def _below(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:
-    """Return the results, by what is beneath autograd."""
     with torch._C._AutoDispatchBelowAutograd():
         return evaluate.redispatch(keys & torch._C._after_autograd_keyset, list(arrays), name)
 

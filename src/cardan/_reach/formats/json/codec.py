@@ -405,7 +405,6 @@ def _impossible(inertia: Inertia) -> list[str]:
 
 
 def _with_meshes(thing: Any, folder: Path | None, packages: Packages) -> Any:
-    """Return the mechanism or model with the files of its meshes found where they are now."""
     shapes = tuple(replace(s, geometry=_found(s.geometry, folder, packages)) for s in thing.shapes)
     annotations = replace(thing.annotations, shapes=shapes)
     if isinstance(thing, Model):

@@ -287,7 +287,6 @@ class Reading:
         return tuple(float(e) + 0.0 for e in size * down)
 
     def name_things(self, root: str) -> None:
-        """Give all bodies and frames a name, in one go, for they must differ."""
         self.scene.frames = [prim for prim in self.scene.frames if is_below(str(prim.GetPath()), root)]
         paths = [*self.scene.bodies, *(str(prim.GetPath()) for prim in self.scene.frames)]
         self.names |= names_of(self.report, "bodies and frames", dict.fromkeys(paths))
@@ -316,7 +315,6 @@ class Reading:
                         mechanism.add_shape(shape)
 
     def joints(self, root: str) -> list[UsdJoint]:
-        """Return the joints between the bodies that are read, or from them to the world."""
         found = []
         for prim in self.scene.joints:
             joint = read_joint(self.stage, self.scene, prim)

@@ -136,7 +136,6 @@ class Posed:
         return x, y, z
 
     def point(self, local: tuple[float, ...]) -> SE3:
-        """Return the pose, in the world, of a point with the axes of the prim."""
         return self.pose @ SE3(translation=tuple(float(e) for e in self.stretch @ np.array(local)))
 
 

@@ -49,13 +49,11 @@ def number(stage: Stage, prim: Any, name: str, default: float, *, infinite: bool
 
 
 def non_negative(stage: Stage, prim: Any, name: str, default: float) -> float:
-    """Return a finite number >= 0."""
     found = number(stage, prim, name, default)
     return found if found >= 0.0 else _wrong(stage, prim, name, found, "a number >= 0", default)
 
 
 def vector(stage: Stage, prim: Any, name: str, default: Sequence[float]) -> tuple[float, ...]:
-    """Return three finite numbers."""
     found = value(prim, name)
     if found is None:
         return tuple(default)
@@ -83,7 +81,6 @@ def rotation(stage: Stage, prim: Any, name: str) -> Matrix3:
 
 
 def token(stage: Stage, prim: Any, name: str, words: Sequence[str]) -> str:
-    """Return one of some words; the first for none."""
     found = value(prim, name)
     if found is None:
         return words[0]
