@@ -21,8 +21,7 @@ from cardan._reach.interop.on_device import Layout, Library
 #
 # Source: github.com/dmlc/dlpack, include/dlpack/dlpack.h (DLManagedTensor, the unversioned form: all readers take it).
 
-CUDA = 2
-"""The kind of device, kDLCUDA."""
+CUDA = 2  # the kind of device, kDLCUDA
 _FLOAT, _NAME = 2, b"dltensor"
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from cardan._algebra.errors import DTypeError, ParameterError, UnknownNameError
+from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._compiler.runtime.extras import jax_package
 from cardan._dynamics.call.arguments import broadcast, check_core
 from cardan._dynamics.call.function import Function
-from cardan._dynamics.call.signature import check_model, token
+from cardan._dynamics.call.signature import token
+from cardan._reach.interop.wrapper import Wrapper, check_function
 from cardan._robot.model import Model
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
     return Wrapped(function, model, options)
 
 
-class Wrapped:
+class Wrapped(Wrapper):
     """A function of a robot, for JAX: what `wrap` returns.
 
     Attributes:
@@ -67,26 +67,12 @@ class Wrapped:
     """
 
     def __init__(self, function: Function, model: Model, options: Mapping[str, Any]) -> None:
-        if not isinstance(function, Function):
-            expected = "one made by @cardan.function, or cardan's own"
-            raise ParameterError("function to wrap", got=function, expected=expected)
+        check_function(function)
         if function.target not in (None, "llvm"):
             got, expected = f"one on {function.target!r}", 'one on native code: function.on("llvm")'
             raise ParameterError(f"function to wrap ({function.name})", got=got, expected=expected)
-        check_model(function.name, model)
-        self.function, self.model, self.options = function.on("llvm"), model, dict(options)
-        interface = function.interface
-        for name in self.options.keys() - set(interface.open):
-            raise UnknownNameError("option", name, interface.open, where=function.name)
-        self._positional = tuple(n for n in interface.positional if n not in self.options)
+        super().__init__(function.on("llvm"), model, options, function.interface.open)
         self._calls: dict[Any, Any] = {}
-        functools.update_wrapper(self, function, updated=())
-        self.__signature__ = self._signature()
-
-    def _signature(self) -> inspect.Signature:
-        own = [p for n, p in self.function.interface.arguments.items() if n not in self.options]
-        more = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in self.model.inputs]
-        return inspect.Signature([*own, *more])
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return the results.

@@ -192,8 +192,7 @@ ad.primitive_transposes[PRIMITIVE] = _transposed
 
 # --- to XLA ---
 
-_TARGETS: dict[str, Handler] = {}
-"""What XLA knows, by name."""
+_TARGETS: dict[str, Handler] = {}  # what XLA knows, by name
 
 
 def _target(call: Call, dtype: np.dtype, rows: int) -> str:

@@ -25,12 +25,10 @@ from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.geometry.shapes import Ellipsoid, HeightField, Plane, Shape, Sphere
 from cardan._robot.model import WORLD, Model
 
-MANY = 8
-"""Points a pair may have at most, the deepest first; as many as two boxes have there."""
+MANY = 8  # points a pair may have at most, the deepest first; as many as two boxes have there
 
 
-HALVINGS = 20
-"""Of a reach within which a pair has too many contacts: the nearest is then known to a millionth of it."""
+HALVINGS = 20  # of a reach within which a pair has too many contacts: the nearest is then known to a millionth of it
 
 
 class MujocoCollision:
@@ -108,7 +106,9 @@ class MujocoCollision:
         shape = array.shape[:-1]
         found = np.asarray(self._poses(self.model, array), dtype=float)
         poses = found.reshape(math.prod(shape), len(self._order), 7)
-        gap, point, normal = self._nothing(len(poses))
+        places = len(poses), len(self.pair)
+        gap, point = np.full(places, np.inf), np.zeros((*places, 3))
+        normal = np.broadcast_to([0.0, 0.0, 1.0], point.shape).copy()
         for row, own in enumerate(poses):
             self._look(own, gap[row], point[row], normal[row])
         sizes = (*shape, len(self.pair))
@@ -159,11 +159,6 @@ class MujocoCollision:
                 "missing: make the height field coarser, or the other shape smaller.",
                 stacklevel=6,
             )
-
-    def _nothing(self, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        count = len(self.pair)
-        up = np.broadcast_to([0.0, 0.0, 1.0], (rows, count, 3))
-        return np.full((rows, count), np.inf), np.zeros((rows, count, 3)), up.copy()
 
     def _look(self, poses: np.ndarray, gap: np.ndarray, point: np.ndarray, normal: np.ndarray) -> None:
         data = self._data

@@ -182,8 +182,7 @@ def meant(lower: float, upper: float) -> tuple[float, float]:
     return (-math.inf if lower <= -FAR else lower), (math.inf if upper >= FAR else upper)
 
 
-FAR = 1e10
-"""Stands for an infinite bound beside a finite one."""
+FAR = 1e10  # stands for an infinite bound beside a finite one
 
 
 def _add_properties_of_many(joint: Any, c: Connection, step: Step) -> None:
@@ -284,7 +283,6 @@ class Emulated:
 
 
 def emulated(model: Model) -> Emulated:
-    """Return the model with joints made of others where they can be."""
     kinds = {c.name: kind_of_emulation(c) for c in model.connections}
     for c in model.connections:
         if isinstance(c.joint, J.Mimic) and kinds.get(c.joint.primary) is not None:

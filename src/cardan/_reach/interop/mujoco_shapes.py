@@ -13,48 +13,30 @@ import numpy as np
 from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.spatial import SE3
 from cardan._reach.interop.mujoco_joints import LIBRARY, placed
+from cardan._robot.geometry import shapes as G
 from cardan._robot.geometry.mesh import surface_of_file
-from cardan._robot.geometry.shapes import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ellipsoid,
-    Geometry,
-    HeightField,
-    Mesh,
-    Plane,
-    Shape,
-    Sphere,
-)
 from cardan._robot.geometry.touching import MAX_CLASSES, Bits, both_ways, groups_and_masks
 from cardan._robot.records import WORLD, Material
 
 SIZES: dict[type, tuple[str, Callable[[Any], list[float]]]] = {
-    Box: ("BOX", lambda g: [0.5 * side for side in g.size]),
-    Sphere: ("SPHERE", lambda g: [g.radius, 0.0, 0.0]),
-    Ellipsoid: ("ELLIPSOID", lambda g: list(g.radii)),
-    Cylinder: ("CYLINDER", lambda g: [g.radius, 0.5 * g.length, 0.0]),
-    Plane: ("PLANE", lambda g: [0.0, 0.0, 1.0]),
-    Capsule: ("CAPSULE", lambda g: [g.radius, 0.5 * g.length, 0.0]),
+    G.Box: ("BOX", lambda g: [0.5 * side for side in g.size]),
+    G.Sphere: ("SPHERE", lambda g: [g.radius, 0.0, 0.0]),
+    G.Ellipsoid: ("ELLIPSOID", lambda g: list(g.radii)),
+    G.Cylinder: ("CYLINDER", lambda g: [g.radius, 0.5 * g.length, 0.0]),
+    G.Plane: ("PLANE", lambda g: [0.0, 0.0, 1.0]),
+    G.Capsule: ("CAPSULE", lambda g: [g.radius, 0.5 * g.length, 0.0]),
 }
 """The type of each geometry there, and its half sizes."""
 
-GROUNDS = (Plane, HeightField)
-"""Between which MuJoCo finds no contact."""
-
-Solid = tuple[str, Geometry, SE3]
-"""A shape: its body, what it is, X_body_shape."""
-
-READ_THERE = (".stl", ".obj", ".msh")
-"""Files of meshes MuJoCo reads."""
-
+GROUNDS = (G.Plane, G.HeightField)  # between which MuJoCo finds no contact
+Solid = tuple[str, G.Geometry, SE3]  # a shape: its body, what it is, X_body_shape
+READ_THERE = (".stl", ".obj", ".msh")  # files of meshes MuJoCo reads
 LEAVE_OUT = "leave it out: shapes=False, or shapes=[...] of others"
 
-VISUAL, COLLISION = 2, 3
-"""Groups by which MuJoCo's viewer shows or hides geoms."""
+VISUAL, COLLISION = 2, 3  # groups by which MuJoCo's viewer shows or hides geoms
 
 
-def add_shapes(mj: Any, spec: Any, bodies: dict[str, Any], shapes: Sequence[Shape]) -> list[str]:
+def add_shapes(mj: Any, spec: Any, bodies: dict[str, Any], shapes: Sequence[G.Shape]) -> list[str]:
     """Add geoms that touch nothing to bodies, and return their names: the shapes' own, or `body:0`, `body:1`, ..."""
     assets: dict[Any, str] = {}
     names = geom_names(shapes)
@@ -67,7 +49,7 @@ def add_shapes(mj: Any, spec: Any, bodies: dict[str, Any], shapes: Sequence[Shap
     return names
 
 
-def geom_names(shapes: Sequence[Shape]) -> list[str]:
+def geom_names(shapes: Sequence[G.Shape]) -> list[str]:
     """Return a name for each shape; one that several have is kept by the first."""
     taken, count, names = {shape.name for shape in shapes}, Counter(), []
     for shape in shapes:
@@ -83,7 +65,7 @@ def geom_names(shapes: Sequence[Shape]) -> list[str]:
 # --- what touches what ---
 
 
-def set_groups(spec: Any, names: Sequence[str], shapes: Sequence[Shape]) -> None:
+def set_groups(spec: Any, names: Sequence[str], shapes: Sequence[G.Shape]) -> None:
     """Let shapes for collision touch by their groups and masks. MuJoCo gives a contact the larger friction of two."""
     solid = [(name, shape) for name, shape in zip(names, shapes, strict=True) if shape.role == "collision"]
     bits = _bits(sorted({(shape.group, shape.mask) for _, shape in solid}))
@@ -108,7 +90,7 @@ def ends_of(pair: Any) -> tuple[Solid, Solid]:
     return (pair.a, pair.shape_a, pair.pose_a), (pair.b, pair.shape_b, pair.pose_b)
 
 
-def add_pairs(mj: Any, spec: Any, names: Sequence[str], shapes: Sequence[Shape], pairs: Iterable[Any]) -> None:
+def add_pairs(mj: Any, spec: Any, names: Sequence[str], shapes: Sequence[G.Shape], pairs: Iterable[Any]) -> None:
     """List what touches what, each pair with its own material."""
     geoms = {(s.body, s.geometry, s.pose): name for name, s in zip(names, shapes, strict=True) if s.role == "collision"}
     for pair in pairs:
@@ -122,7 +104,7 @@ def add_pairs(mj: Any, spec: Any, names: Sequence[str], shapes: Sequence[Shape],
         spec.add_pair(geomname1=geom1, geomname2=geom2, condim=condim, friction=friction, margin=pair.margin)
 
 
-def check_ends(name: str, a: Geometry, b: Geometry) -> None:
+def check_ends(name: str, a: G.Geometry, b: G.Geometry) -> None:
     """Raise `UnsupportedError` for two grounds: MuJoCo finds no contact of them, and does not say so."""
     if isinstance(a, GROUNDS) and isinstance(b, GROUNDS):
         what = f"contact pair {name!r}, a {type(a).__name__} and a {type(b).__name__}"
@@ -131,7 +113,7 @@ def check_ends(name: str, a: Geometry, b: Geometry) -> None:
         )
 
 
-def check_grounds(shapes: Iterable[Shape], node_of: Callable[[str], int]) -> None:
+def check_grounds(shapes: Iterable[G.Shape], node_of: Callable[[str], int]) -> None:
     """Raise `UnsupportedError` where two grounds that move against one another may touch by groups and masks."""
     grounds = [s for s in shapes if s.role == "collision" and isinstance(s.geometry, GROUNDS)]
     for one, other in combinations(grounds, 2):
@@ -159,20 +141,20 @@ def _signed(bits: int) -> int:
 # --- what it is made of ---
 
 
-def set_geometry(mj: Any, spec: Any, geom: Any, shape: Shape, assets: dict[Any, str]) -> None:
+def set_geometry(mj: Any, spec: Any, geom: Any, shape: G.Shape, assets: dict[Any, str]) -> None:
     """Give a geom a shape's geometry; meshes and height fields are added once, under the names in `assets`."""
     geometry = shape.geometry
-    if isinstance(geometry, Mesh):
+    if isinstance(geometry, G.Mesh):
         key = geometry.uri, geometry.path, tuple(geometry.scale)
         if key not in assets:
             assets[key] = f"mesh{len(assets)}"
             _add_mesh(mj, spec, assets[key], geometry)
         geom.type, geom.meshname = mj.mjtGeom.mjGEOM_MESH, assets[key]
         return
-    if isinstance(geometry, HeightField):
+    if isinstance(geometry, G.HeightField):
         _set_field(mj, spec, geom, geometry, assets)
         return
-    if isinstance(geometry, Plane) and shape.body != WORLD:
+    if isinstance(geometry, G.Plane) and shape.body != WORLD:
         raise UnsupportedError(f"a plane on the moving body {shape.body!r}", LIBRARY, LEAVE_OUT)
     if type(geometry) not in SIZES:
         raise UnsupportedError(f"a {type(geometry).__name__}, the shape of body {shape.body!r}", LIBRARY, LEAVE_OUT)
@@ -180,7 +162,7 @@ def set_geometry(mj: Any, spec: Any, geom: Any, shape: Shape, assets: dict[Any, 
     geom.type, geom.size = getattr(mj.mjtGeom, f"mjGEOM_{kind}"), size(geometry)
 
 
-def _set_field(mj: Any, spec: Any, geom: Any, field: HeightField, assets: dict[Any, str]) -> None:
+def _set_field(mj: Any, spec: Any, geom: Any, field: G.HeightField, assets: dict[Any, str]) -> None:
     """Give a geom a height field. MuJoCo keeps heights from 0 to 1 in single precision, the lowest at the geom's z = 0.
 
     Source: MuJoCo documentation, "XML reference: asset/hfield".
@@ -198,8 +180,7 @@ def _set_field(mj: Any, spec: Any, geom: Any, field: HeightField, assets: dict[A
     geom.type, geom.hfieldname, geom.pos = mj.mjtGeom.mjGEOM_HFIELD, assets[field], geom.pos + up
 
 
-def _add_mesh(mj: Any, spec: Any, name: str, geometry: Mesh) -> None:
-    """Add a file of triangles, read by MuJoCo if it can, else by trimesh."""
+def _add_mesh(mj: Any, spec: Any, name: str, geometry: G.Mesh) -> None:
     mesh = spec.add_mesh(name=name, scale=list(geometry.scale), inertia=mj.mjtMeshInertia.mjMESH_INERTIA_SHELL)
     path = Path(geometry.path or geometry.uri)
     if path.is_file() and path.suffix.lower() in READ_THERE:

@@ -72,9 +72,7 @@ class ContactReader:
 
 USE = "cardan.solvers.MuJoCo"
 INTEGRATORS = {"implicitfast": "IMPLICITFAST", "implicit": "IMPLICIT", "euler": "EULER", "rk4": "RK4"}
-KEPT = 3
-"""Batches a solver keeps, of different numbers of worlds or threads."""
-
+KEPT = 3  # batches a solver keeps, of different numbers of worlds or threads
 CONES = ("elliptic", "pyramidal")
 SOLVERS = ("newton", "cg", "pgs")
 OWN_LAW = "mujoco"

@@ -119,14 +119,11 @@ def _weld(c: Connection) -> Connection:
 #
 # Source: MuJoCo documentation, "Computation: constraint model"; "Modeling: solver parameters".
 
-TIME_CONSTANT = 1e-3
-"""Of an equality [s]; MuJoCo raises it to two steps."""
-
+TIME_CONSTANT = 1e-3  # of an equality [s]; MuJoCo raises it to two steps
 STIFFEST = [0.9999, 0.9999, 0.001, 0.5, 2.0]
 """Impedances d at and away from 0, how far away, and the curve between: the largest MuJoCo has."""
 
-ARM = 0.1
-"""Half the distance of the two points of a hinge's axis [m], where the child has no size of its own."""
+ARM = 0.1  # half the distance of the two points of a hinge's axis [m], where the child has no size of its own
 
 
 def can_close(c: Connection) -> bool:
@@ -146,7 +143,6 @@ def add_polynomial(mj: Any, spec: Any, joint: str, other: str, coefficients: Seq
 
 
 def add_loop(mj: Any, spec: Any, bodies: dict[str, Any], model: Model, c: Connection) -> None:
-    """Hold together what a joint closes a loop with."""
     if c.joint.nv == 0:
         ends = _sites(c, bodies, "", c.joint.transform(()), SE3.identity())
         _equality(mj, spec, c.name, mj.mjtEq.mjEQ_WELD, mj.mjtObj.mjOBJ_SITE, *ends)

@@ -28,8 +28,7 @@ from cardan._reach.interop import on_device
 from cardan._reach.interop.on_device import Layout, Library
 from cardan._robot.model import Model
 
-LOWEST = (2, 13)
-"""The first version this was run on; it uses names of PyTorch that it promises to nobody."""
+LOWEST = (2, 13)  # the first version this was run on; it uses names of PyTorch that it promises to nobody
 torch = package("torch", "cardan.interop.torch", "torch", LOWEST)
 
 # --- tensors on CUDA devices: computed there, on PyTorch's current stream, by the target cuda ---
@@ -115,7 +114,6 @@ class Program:
         self._derived: dict[str, Derived] = {}
 
     def evaluate(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Return the results for arrays of NumPy, each an array of its own."""
         return [np.asarray(y) for y in self._form.parts(self._run(*arrays)) or ()]
 
     def derived(self, way: Way, wrt: Sequence[int]) -> Derived:
@@ -153,7 +151,6 @@ _ALIVE: WeakValueDictionary[str, Program] = WeakValueDictionary()
 
 
 def program_of(function: Function, model: Model, names: tuple[str, ...], options: Options) -> Program:
-    """Return the program of a function, which those share that compute the same."""
     compiled = function.compiled(model, names, options)
     name = f"{function.name}-{_digest(function, model, names, compiled)[:24]}"
     with _LOCK:
@@ -264,7 +261,6 @@ def evaluate_plainly(arrays: Sequence[Any], program: Program) -> list[Any]:
 
 
 def _numbers(array: Any) -> Any:
-    """Return the view of a tensor that NumPy has."""
     return array.numpy(force=array.requires_grad or array.is_neg())
 
 
@@ -343,7 +339,6 @@ def _with_derivatives(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:
 
 
 def _below(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:
-    """Return the results, by what is beneath autograd."""
     with torch._C._AutoDispatchBelowAutograd():
         return evaluate.redispatch(keys & torch._C._after_autograd_keyset, list(arrays), name)
 

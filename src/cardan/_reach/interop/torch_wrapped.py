@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import itertools
 import types
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
-from cardan._algebra.errors import DTypeError, ParameterError, UnknownNameError
+from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._compiler.targets import default_target
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options, check_model, is_number, token
 from cardan._reach.interop.torch_operator import Program, evaluate, evaluate_plainly, is_plain, program_of, torch
 from cardan._reach.interop.torch_operator import called_bound as called_bound
+from cardan._reach.interop.wrapper import Wrapper, check_function
 from cardan._robot.model import Model
 
 
@@ -71,7 +71,7 @@ class _Plan(NamedTuple):
     form: Any  # see `_form`
 
 
-class Wrapped:
+class Wrapped(Wrapper):
     """A function of a robot, for PyTorch; see `wrap`.
 
     Args:
@@ -86,29 +86,17 @@ class Wrapped:
     """
 
     def __init__(self, function: Function, model: Model, options: Mapping[str, Any]) -> None:
-        if not isinstance(function, Function):
-            expected = "one made by @cardan.function, or cardan's own"
-            raise ParameterError("function to wrap", got=function, expected=expected)
-        check_model(function.name, model)
+        check_function(function)
         interface = function.interface
-        _check_inputs(function, model)
-        for name in options.keys() - {*interface.arguments}:
-            raise UnknownNameError("option", name, interface.open, where=function.name)
-        self.function, self.model, self.options = function, model, dict(options)
-        rest = {n: p for n, p in interface.arguments.items() if n not in options}
-        self._positional = tuple(n for n in interface.positional if n in rest)
-        self._given = {n: p.default for n, p in rest.items() if p.default is not p.empty} | self.options
+        super().__init__(function, model, options, interface.arguments)
+        defaults = {n: p.default for n, p in interface.arguments.items() if p.default is not p.empty}
+        self._given = defaults | self.options
         self._names = (*interface.arguments, *model.inputs)
         self._fixed = frozenset(n for n in interface.open if n in interface.fixed)
         self._open = frozenset(interface.open)
         self._cores = interface.cores(model)
         self._plans: dict[Any, _Plan] = {}
         self._by_position: dict[int, _Plan] = {}
-        by_keyword = inspect.Parameter.KEYWORD_ONLY
-        self.__signature__ = inspect.Signature(
-            [*rest.values(), *(inspect.Parameter(n, by_keyword) for n in model.inputs)]
-        )
-        functools.update_wrapper(self, function, updated=())
         self._key = str(next(_COUNT))  # a text: a compiler takes numbers that change for sizes
         _ALIVE[self._key] = self
 
@@ -190,13 +178,6 @@ class Wrapped:
 
 def _are_these(values: Collection[Any], others: Collection[Any]) -> bool:
     return len(values) == len(others) and all(x is y for x, y in zip(values, others, strict=True))
-
-
-def _check_inputs(function: Function, model: Model) -> None:
-    for name in model.inputs:
-        if name in function.interface.parameters.parameters:
-            got, hint = f"an argument of {function.name}", f"with_inputs(my_{name}=(owner, constant))."
-            raise ParameterError(f"input {name!r} of the model", got=got, expected="another name", hint=hint)
 
 
 _ALIVE: WeakValueDictionary[str, Wrapped] = WeakValueDictionary()

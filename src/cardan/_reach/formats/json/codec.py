@@ -18,19 +18,8 @@ from typing import Any, NamedTuple
 from cardan._algebra.errors import CardanError, DescriptionError, DTypeError, Fault, UnknownNameError, quoted
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._compiler.runtime.staging import write_whole
+from cardan._reach.formats.json import records
 from cardan._reach.formats.json.kinds import INERTIA, LIMITS, POSE, TEXT, VECTOR, at, members
-from cardan._reach.formats.json.records import (
-    ACTUATOR,
-    BODY,
-    CONFIGURATION,
-    CONNECTION,
-    FRAME,
-    GROUP,
-    INPUT,
-    PAIR,
-    SHAPE,
-    with_input,
-)
 from cardan._reach.formats.json.text import WrongError, json_text, lines_of, parsed, path_text, refuse, shown
 from cardan._reach.formats.json.values import JOINT
 from cardan._reach.formats.reading import Description, Options
@@ -99,8 +88,7 @@ def from_json(source: JsonSource, *, trusted: bool = False) -> Any:
 
 # --- texts and their faults ---------------------------------------------------------------------------------------
 
-Told = tuple[Sequence[str | int], str]
-"""The path to a value, and what is wrong with it."""
+Told = tuple[Sequence[str | int], str]  # the path to a value, and what is wrong with it
 
 
 class Text(NamedTuple):
@@ -197,15 +185,15 @@ def _check_schema(schema: Any) -> None:
 
 Fields = dict[str, Any]
 LISTS = {
-    "bodies": (BODY, lambda e: f"body {e.name!r}"),
-    "joints": (CONNECTION, lambda e: f"joint {e.name!r}"),
-    "frames": (FRAME, lambda e: f"frame {e.name!r}"),
-    "shapes": (SHAPE, lambda e: f"a shape of {e.body!r}"),
-    "actuators": (ACTUATOR, lambda e: f"actuator {e.name!r}"),
-    "groups": (GROUP, lambda e: f"group {e.name!r}"),
-    "configurations": (CONFIGURATION, lambda e: f"configuration {e.name!r}"),
-    "closures": (CONNECTION, lambda e: f"joint {e.name!r}"),
-    "inputs": (INPUT, lambda e: f"input {e.name!r}"),
+    "bodies": (records.BODY, lambda e: f"body {e.name!r}"),
+    "joints": (records.CONNECTION, lambda e: f"joint {e.name!r}"),
+    "frames": (records.FRAME, lambda e: f"frame {e.name!r}"),
+    "shapes": (records.SHAPE, lambda e: f"a shape of {e.body!r}"),
+    "actuators": (records.ACTUATOR, lambda e: f"actuator {e.name!r}"),
+    "groups": (records.GROUP, lambda e: f"group {e.name!r}"),
+    "configurations": (records.CONFIGURATION, lambda e: f"configuration {e.name!r}"),
+    "closures": (records.CONNECTION, lambda e: f"joint {e.name!r}"),
+    "inputs": (records.INPUT, lambda e: f"input {e.name!r}"),
 }
 """The lists of records a robot is made of, by their keys: what a record is, and what to call one."""
 
@@ -237,7 +225,7 @@ ANNOTATIONS = {"shapes": Shape, "actuators": Actuator, "groups": Group, "configu
 
 
 def _annotations_data(own: Annotations) -> Fields:
-    pairs = [PAIR.write(pair, "disabled contacts") for pair in own.disabled_contacts]
+    pairs = [records.PAIR.write(pair, "disabled contacts") for pair in own.disabled_contacts]
     return _lists_data(**{key: getattr(own, key) for key in ANNOTATIONS}) | (
         {"disabled_contacts": pairs} if pairs else {}
     )
@@ -247,7 +235,7 @@ def _pairs(given: Fields, make: Callable[[str, str], Any], trusted: bool, faults
     made = []
     for k, value in enumerate(_entries(given, "disabled_contacts")):
         with faults.noted("disabled_contacts", k):
-            made.append(make(*PAIR.read(value, trusted)))
+            made.append(make(*records.PAIR.read(value, trusted)))
     return made
 
 
@@ -303,7 +291,7 @@ def _model(value: Fields, trusted: bool, faults: _Faults) -> Model | None:
     model = Model(name, bodies, joints, frames, gravity, closures, annotations=annotations)
     for k, e in enumerate(_entries(given, "inputs")):
         with faults.noted("inputs", k):
-            model = with_input(model, e)
+            model = records.with_input(model, e)
     return model
 
 
@@ -417,7 +405,6 @@ def _impossible(inertia: Inertia) -> list[str]:
 
 
 def _with_meshes(thing: Any, folder: Path | None, packages: Packages) -> Any:
-    """Return the mechanism or model with the files of its meshes found where they are now."""
     shapes = tuple(replace(s, geometry=_found(s.geometry, folder, packages)) for s in thing.shapes)
     annotations = replace(thing.annotations, shapes=shapes)
     if isinstance(thing, Model):

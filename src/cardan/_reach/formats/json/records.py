@@ -8,22 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from cardan._algebra.errors import close_names, did_you_mean, quoted
-from cardan._reach.formats.json.kinds import (
-    BOUNDS,
-    INERTIA,
-    LIMIT,
-    LIMITS,
-    NUMBER,
-    NUMBERS,
-    POSE,
-    TEXT,
-    WHOLE,
-    Field,
-    Kind,
-    Record,
-    at,
-    listed,
-)
+from cardan._reach.formats.json import kinds as K
 from cardan._reach.formats.json.text import WrongError, refuse
 from cardan._reach.formats.json.values import JOINT
 from cardan._robot.description import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
@@ -36,14 +21,14 @@ from cardan._robot.records import Actuator, Configuration, Group, Spring
 _SOLIDS = (Box, Sphere, Ellipsoid, Cylinder, Capsule, Mesh, Plane, HeightField)
 GEOMETRIES: dict[str, type[Any]] = {kind.__name__: kind for kind in _SOLIDS}
 """Geometries by name; a new one adds its class, and the kinds of its fields that are no numbers."""
-_MEASURES = {"size": NUMBERS, "radii": NUMBERS, "scale": NUMBERS, "uri": TEXT, "path": TEXT}
-_MEASURES["heights"] = listed(NUMBERS, of="rows of numbers")
+_MEASURES = {"size": K.NUMBERS, "radii": K.NUMBERS, "scale": K.NUMBERS, "uri": K.TEXT, "path": K.TEXT}
+_MEASURES["heights"] = K.listed(K.NUMBERS, of="rows of numbers")
 _WRITTEN = {"scale": lambda mesh: None if repr(mesh.scale) == "(1.0, 1.0, 1.0)" else mesh.scale}
 
 
-def _form(kind: type[Any]) -> Record:
+def _form(kind: type[Any]) -> K.Record:
     own = ((f.name, f.default is not dataclasses.MISSING) for f in dataclasses.fields(kind))
-    return Record(kind, *(Field(k, _MEASURES.get(k, NUMBER), optional, _WRITTEN.get(k)) for k, optional in own))
+    return K.Record(kind, *(K.Field(k, _MEASURES.get(k, K.NUMBER), optional, _WRITTEN.get(k)) for k, optional in own))
 
 
 _FORMS = {name: _form(kind) for name, kind in GEOMETRIES.items()}
@@ -61,15 +46,15 @@ def _geometry(value: Any, trusted: bool) -> Any:
     if name not in _FORMS:
         hint = did_you_mean(close_names(name, GEOMETRIES)) or f"; they are {', '.join(GEOMETRIES)}"
         raise WrongError(f"there is no geometry {quoted(name)}{hint}")
-    return at(name, _FORMS[name].read, body, trusted)
+    return K.at(name, _FORMS[name].read, body, trusted)
 
 
 def _limits(c: Connection) -> Limits:
     """Return the bounds that differ from what `Limits.resolved` fills in."""
     held, default = c.limits, Limits().resolved(c.joint.nv)
     mirrored = {f"{key}_lower": tuple(-e for e in getattr(held, key)) for key in ("velocity", "effort")}
-    usual = {key: mirrored.get(key, getattr(default, key)) for key in BOUNDS}
-    different = {key: getattr(held, key) for key in BOUNDS if repr(getattr(held, key)) != repr(usual[key])}
+    usual = {key: mirrored.get(key, getattr(default, key)) for key in K.BOUNDS}
+    different = {key: getattr(held, key) for key in K.BOUNDS if repr(getattr(held, key)) != repr(usual[key])}
     return Limits(**different)
 
 
@@ -87,65 +72,65 @@ def _gear(actuator: Actuator) -> Any:
 
 
 def _coordinates_data(coordinates: Any, what: str) -> dict[str, Any]:
-    return {TEXT.write(joint, what): NUMBERS.write(own, what) for joint, own in coordinates.items()}
+    return {K.TEXT.write(joint, what): K.NUMBERS.write(own, what) for joint, own in coordinates.items()}
 
 
 def _coordinates(value: Any, trusted: bool) -> dict[str, Any]:
     if type(value) is not dict:
         refuse(value, 'coordinates by joint, such as {"elbow": [0.5]}')
-    return {joint: at(joint, NUMBERS.read, own, trusted) for joint, own in value.items()}
+    return {joint: K.at(joint, K.NUMBERS.read, own, trusted) for joint, own in value.items()}
 
 
-NAMES = listed(TEXT, of="names")
-DRIVE = Record(Drive, *(Field(key, NUMBERS, True, _unless_zero(key)) for key in ("stiffness", "damping")))
-SPRING = Record(Spring, *(Field(key, NUMBERS, True, _unless_zero(key)) for key in ("stiffness", "rest")))
-MATERIAL = Record(Material, *(Field(f.name, NUMBER, True) for f in dataclasses.fields(Material)))
-BODY = Record(Body, Field("name", TEXT), Field("inertia", INERTIA, True))
-CONNECTION = Record(
+NAMES = K.listed(K.TEXT, of="names")
+DRIVE = K.Record(Drive, *(K.Field(key, K.NUMBERS, True, _unless_zero(key)) for key in ("stiffness", "damping")))
+SPRING = K.Record(Spring, *(K.Field(key, K.NUMBERS, True, _unless_zero(key)) for key in ("stiffness", "rest")))
+MATERIAL = K.Record(Material, *(K.Field(f.name, K.NUMBER, True) for f in dataclasses.fields(Material)))
+BODY = K.Record(Body, K.Field("name", K.TEXT), K.Field("inertia", K.INERTIA, True))
+CONNECTION = K.Record(
     Connection,
-    *(Field("name", TEXT), Field("joint", JOINT), Field("parent", TEXT), Field("child", TEXT)),
-    *(Field(key, POSE, True) for key in ("parent_pose", "child_pose")),
-    Field("limits", LIMITS, True, _limits),
-    *(Field(key, NUMBERS, True, _unless_zero(key)) for key in ("damping", "friction", "armature")),
-    Field("drive", DRIVE, True),
-    Field("compliance", NUMBERS, True, _unless_zero("compliance")),
-    Field("spring", SPRING, True),
+    *(K.Field("name", K.TEXT), K.Field("joint", JOINT), K.Field("parent", K.TEXT), K.Field("child", K.TEXT)),
+    *(K.Field(key, K.POSE, True) for key in ("parent_pose", "child_pose")),
+    K.Field("limits", K.LIMITS, True, _limits),
+    *(K.Field(key, K.NUMBERS, True, _unless_zero(key)) for key in ("damping", "friction", "armature")),
+    K.Field("drive", DRIVE, True),
+    K.Field("compliance", K.NUMBERS, True, _unless_zero("compliance")),
+    K.Field("spring", SPRING, True),
 )
-FRAME = Record(
+FRAME = K.Record(
     Frame,
-    *(Field("name", TEXT), Field("body", TEXT), Field("pose", POSE, True)),
-    Field("kind", TEXT, True, _unless("kind", "operational")),
+    *(K.Field("name", K.TEXT), K.Field("body", K.TEXT), K.Field("pose", K.POSE, True)),
+    K.Field("kind", K.TEXT, True, _unless("kind", "operational")),
 )
-SHAPE = Record(
+SHAPE = K.Record(
     Shape,
-    *(Field("body", TEXT), Field("role", TEXT), Field("geometry", Kind(_geometry_data, _geometry))),
-    *(Field("pose", POSE, True), Field("rgba", NUMBERS, True)),
-    *(Field(key, TEXT, True) for key in ("name", "material", "texture")),
-    Field("surface", MATERIAL, True),
-    *(Field(key, WHOLE, True, _unless(key, usual)) for key, usual in (("group", 1), ("mask", ALL_BITS))),
-    *(Field("margin", NUMBER, True, _unless("margin", 0.0)), Field("density", NUMBER, True)),
+    *(K.Field("body", K.TEXT), K.Field("role", K.TEXT), K.Field("geometry", K.Kind(_geometry_data, _geometry))),
+    *(K.Field("pose", K.POSE, True), K.Field("rgba", K.NUMBERS, True)),
+    *(K.Field(key, K.TEXT, True) for key in ("name", "material", "texture")),
+    K.Field("surface", MATERIAL, True),
+    *(K.Field(key, K.WHOLE, True, _unless(key, usual)) for key, usual in (("group", 1), ("mask", ALL_BITS))),
+    *(K.Field("margin", K.NUMBER, True, _unless("margin", 0.0)), K.Field("density", K.NUMBER, True)),
 )
-ACTUATOR = Record(
+ACTUATOR = K.Record(
     Actuator,
-    *(Field("name", TEXT), Field("joints", NAMES), Field("gear", listed(NUMBERS, of="gears"), True, _gear)),
-    Field("kind", TEXT, True, _unless("kind", "effort")),
-    *(Field("gain", NUMBER, True), Field("bias", NUMBERS, True)),
-    *(Field(key, LIMIT, True, _unless(key, (-math.inf, math.inf))) for key in ("control_range", "effort_range")),
+    *(K.Field("name", K.TEXT), K.Field("joints", NAMES), K.Field("gear", K.listed(K.NUMBERS, of="gears"), True, _gear)),
+    K.Field("kind", K.TEXT, True, _unless("kind", "effort")),
+    *(K.Field("gain", K.NUMBER, True), K.Field("bias", K.NUMBERS, True)),
+    *(K.Field(key, K.LIMIT, True, _unless(key, (-math.inf, math.inf))) for key in ("control_range", "effort_range")),
 )
-GROUP = Record(
+GROUP = K.Record(
     Group,
-    *(Field("name", TEXT), Field("bodies", NAMES, True, _unless("bodies", ()))),
-    *(Field("joints", NAMES, True, _unless("joints", ())), Field("tip", TEXT, True)),
+    *(K.Field("name", K.TEXT), K.Field("bodies", NAMES, True, _unless("bodies", ()))),
+    *(K.Field("joints", NAMES, True, _unless("joints", ())), K.Field("tip", K.TEXT, True)),
 )
-CONFIGURATION = Record(
-    Configuration, Field("name", TEXT), Field("coordinates", Kind(_coordinates_data, _coordinates), True)
+CONFIGURATION = K.Record(
+    Configuration, K.Field("name", K.TEXT), K.Field("coordinates", K.Kind(_coordinates_data, _coordinates), True)
 )
-PAIR = listed(TEXT, 2, of="names of bodies")
-INPUT = Record(
+PAIR = K.listed(K.TEXT, 2, of="names of bodies")
+INPUT = K.Record(
     Input,
-    Field("name", TEXT),
-    Field("owner", TEXT, True),
-    Field("constant", TEXT, True, lambda i: None if i.owner is None else i.constant),
+    K.Field("name", K.TEXT),
+    K.Field("owner", K.TEXT, True),
+    K.Field("constant", K.TEXT, True, lambda i: None if i.owner is None else i.constant),
 )
 
 

@@ -62,7 +62,6 @@ class _Writer:
         raise ParameterError(f"{what}, of type {type(value).__name__}", got=value, expected=WRITABLE)
 
     def object(self, value: Any, what: str, depth: int = 0) -> dict[str, Any]:
-        """Return a joint, coordinate function or manifold: its class with its parameters."""
         kind = type(value)
         name, shipped = name_of(kind, what), is_shipped(kind)
         data = {

@@ -8,11 +8,14 @@ UsdPhysics leaves it open.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from cardan._algebra.errors import quoted
+import numpy as np
+
+from cardan._algebra.errors import ParameterError, quoted
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._reach.formats.usd.stage import Stage
 from cardan._reach.formats.usd.values import (
@@ -27,21 +30,7 @@ from cardan._reach.formats.usd.values import (
     token,
     vector,
 )
-from cardan._robot.joints import (
-    D6,
-    Cylindrical,
-    Distance,
-    Fixed,
-    FreeFlyer,
-    Joint,
-    Limits,
-    Mimic,
-    Prismatic,
-    Revolute,
-    Spherical,
-    Translation,
-    Universal,
-)
+from cardan._robot import joints as J
 from cardan._robot.records import Drive, Spring
 
 # --- degrees of freedom of USD's joints: limits, drives and what else is said of each, in radians and metres ---
@@ -66,31 +55,22 @@ class Dof:
         return self.lower == -math.inf and self.upper == math.inf
 
 
-@dataclass(frozen=True, slots=True)
-class Units:
+class Units(NamedTuple):
     """What a number of an attribute of a degree of freedom is worth, in radians or metres, kilograms and seconds."""
 
     position: float
     effort: float
     inertia: float
-    per_radian: float
+    gain: float  # of an effort per position
+    mujoco_gain: float  # the same, where angles are in radians all the same
 
     @staticmethod
     def of(stage: Stage, is_angular: bool) -> Units:
         if is_angular:
             moment = stage.mass * stage.length**2
-            return Units(DEGREE, moment, moment, DEGREE)
-        return Units(stage.length, stage.mass * stage.length, stage.mass, 1.0)
-
-    @property
-    def gain(self) -> float:
-        """Of an effort per position."""
-        return self.effort / self.position
-
-    @property
-    def mujoco_gain(self) -> float:
-        """Of an effort per position, where angles are in radians all the same."""
-        return self.gain * self.per_radian
+            return Units(DEGREE, moment, moment, moment / DEGREE, moment / DEGREE * DEGREE)
+        force = stage.mass * stage.length
+        return Units(stage.length, force, stage.mass, force / stage.length, force / stage.length)
 
 
 SINGLE = {
@@ -107,7 +87,7 @@ SINGLE = {
 class Properties:
     """What is said of the degrees of freedom of a joint, for `Connection`, and where its drives want to go."""
 
-    limits: Limits
+    limits: J.Limits
     drive: Drive | None
     spring: Spring | None
     damping: tuple[float, ...]
@@ -131,7 +111,7 @@ def properties(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Properties:
     springs = [_spring(stage, prim, dof) for dof in dofs]
     velocity = [_single_dof(stage, prim, dof, "velocity", math.inf) for dof in dofs]
     return Properties(
-        Limits([dof.lower for dof in dofs], [dof.upper for dof in dofs], velocity=velocity, effort=effort),
+        J.Limits([dof.lower for dof in dofs], [dof.upper for dof in dofs], velocity=velocity, effort=effort),
         Drive(stiffness, damping) if any((*stiffness, *damping)) else None,
         Spring(*zip(*springs, strict=True)) if any(k for k, _ in springs) else None,
         tuple(_single_dof(stage, prim, dof, "damping") for dof in dofs),
@@ -148,17 +128,16 @@ def _drive(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float, float, floa
     if f"PhysicsDriveAPI:{dof.name}" not in schemas(prim):
         if authored(prim, f"{start}:stiffness") or authored(prim, f"{start}:damping"):
             told = f"{start} has values, but PhysicsDriveAPI:{dof.name} is not applied: to UsdPhysics there is no drive"
-            stage.report.remark(stage.where(prim), told)
+            stage.remark(prim, told)
         return 0.0, 0.0, math.inf, 0.0
     stiffness = non_negative(stage, prim, f"{start}:stiffness", 0.0) * unit.gain
     damping = non_negative(stage, prim, f"{start}:damping", 0.0) * unit.gain
     effort = number(stage, prim, f"{start}:maxForce", math.inf, infinite=True) * unit.effort
     target = number(stage, prim, f"{start}:targetPosition", 0.0) * unit.position
     if effort < 0.0:
-        stage.report.error(stage.where(prim), f"{start}:maxForce is negative, expected a number >= 0")
+        stage.error(prim, f"{start}:maxForce is negative, expected a number >= 0")
     if token(stage, prim, f"{start}:type", ("force", "acceleration")) == "acceleration" and (stiffness or damping):
-        told = f"{start}:type is 'acceleration': its gains go with the inertia it feels; it is left out"
-        stage.report.remark(stage.where(prim), told)
+        stage.remark(prim, f"{start}:type is 'acceleration': its gains go with the inertia it feels; it is left out")
         return 0.0, 0.0, max(effort, 0.0), 0.0
     return stiffness, damping, max(effort, 0.0), target
 
@@ -173,19 +152,16 @@ def _single_dof(stage: Stage, prim: Any, dof: Dof, what: str, default: float = 0
     taken, *others = said or [""]
     for other in others:
         if not math.isclose(said[other], said[taken], rel_tol=1e-6):
-            told = f"{other} is {said[other]:.6g}, {taken} {said[taken]:.6g} [SI units]: {taken} is taken"
-            stage.report.remark(stage.where(prim), told)
+            stage.remark(prim, f"{other} is {said[other]:.6g}, {taken} {said[taken]:.6g} [SI units]: {taken} is taken")
     return said.get(taken, default)
 
 
 def _spring(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float]:
-    """Return stiffness and rest of a spring."""
     stiffness, unit = _single_dof(stage, prim, dof, "stiffness"), Units.of(stage, dof.is_angular)
     return stiffness, number(stage, prim, "mjc:springref", 0.0) * unit.position if stiffness else 0.0
 
 
 def _state(stage: Stage, prim: Any, dof: Dof) -> float:
-    """Return where the joint is said to stand at first."""
     unit = Units.of(stage, dof.is_angular).position
     return number(stage, prim, f"state:{dof.name}:physics:position", 0.0) * unit
 
@@ -214,7 +190,7 @@ def read_mimic(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Copying | None:
     if "MjcEqualityJointAPI" in applied:
         a, b, *higher = (number(stage, prim, f"mjc:coef{k}", float(k == 1)) for k in range(5))
         if any(higher):
-            stage.report.error(stage.where(prim), "mjc:coef2 to mjc:coef4: a mimic joint is linear; leave them out")
+            stage.error(prim, "mjc:coef2 to mjc:coef4: a mimic joint is linear; leave them out")
         return _copying(stage, prim, "mjc:target", b, a)
     for schema in applied:
         name, _, axis = schema.partition(":")
@@ -228,26 +204,26 @@ def read_mimic(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Copying | None:
 def _copying(stage: Stage, prim: Any, name: str, multiplier: float, offset: float) -> Copying | None:
     named = targets(prim, name)
     if len(named) != 1:
-        stage.report.error(stage.where(prim), f"{name} names {len(named)} joints, expected one to copy")
+        stage.error(prim, f"{name} names {len(named)} joints, expected one to copy")
         return None
     return Copying(str(named[0]), multiplier, offset)
 
 
-def copied(stage: Stage, prim: Any, joint: Joint, how: Copying, names: Mapping[str, tuple[str, Joint]]) -> Joint:
+def copied(stage: Stage, prim: Any, joint: J.Joint, how: Copying, names: Mapping[str, tuple[str, J.Joint]]) -> J.Joint:
     """Return a joint that copies another, which must be a hinge or a slide as it is itself.
 
     `names` are the name and kind of each joint that is read and copies none itself, by path.
     """
     if how.primary not in names:
         told = f"copies {quoted(how.primary)}, which is no joint that is read and moves by itself"
-        stage.report.error(stage.where(prim), told + stage.report.nearest(how.primary, names))
+        stage.error(prim, told + stage.report.nearest(how.primary, names))
         return joint
     name, primary = names[how.primary]
-    if not isinstance(joint, (Revolute, Prismatic)) or type(primary) is not type(joint):
+    if not isinstance(joint, (J.Revolute, J.Prismatic)) or type(primary) is not type(joint):
         told = f"is {type(joint).__name__} and copies {name!r}, which is {type(primary).__name__}"
-        stage.report.error(stage.where(prim), f"{told}; expected two hinges or two slides")
+        stage.error(prim, f"{told}; expected two hinges or two slides")
         return joint
-    return Mimic(joint, name, how.multiplier, how.offset)
+    return J.Mimic(joint, name, how.multiplier, how.offset)
 
 
 DIRECTIONS = {"X": Vector3(1.0, 0.0, 0.0), "Y": Vector3(0.0, 1.0, 0.0), "Z": Vector3(0.0, 0.0, 1.0)}
@@ -259,7 +235,7 @@ class UsdJoint:
     """A joint as read; bodies are paths, "" is the world."""
 
     prim: Any
-    joint: Joint
+    joint: J.Joint
     bodies: tuple[str, str]
     poses: tuple[SE3, SE3]
     is_excluded: bool
@@ -278,7 +254,7 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
     """Return a joint, or None where it joins nothing or is faulty."""
     before = stage.report.error_count
     if not flag(prim, "physics:jointEnabled", True):
-        stage.report.remark(stage.where(prim), "physics:jointEnabled is false: the joint is left out")
+        stage.remark(prim, "physics:jointEnabled is false: the joint is left out")
         return None
     first, second = (_side(stage, scene, prim, side) for side in (0, 1))
     kind = str(prim.GetTypeName())
@@ -288,7 +264,7 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
     (one, X_one), (other, X_other) = first, second
     if one == other:
         what = "one body, with itself" if one else "nothing that moves"
-        stage.report.warn(stage.where(prim), f"joins {what}, and is left out")
+        stage.warn(prim, f"joins {what}, and is left out")
         return None
     joint, dofs = made
     _remark_drives(stage, prim, dofs)
@@ -313,13 +289,12 @@ def _side(stage: Stage, scene: Scene, prim: Any, side: int) -> tuple[str, SE3] |
     turned = SE3(rotation(stage, prim, f"physics:localRot{side}"))
     named = targets(prim, f"physics:body{side}")
     if len(named) > 1:
-        stage.report.error(stage.where(prim), f"physics:body{side} names {len(named)} prims, expected one")
+        stage.error(prim, f"physics:body{side} names {len(named)} prims, expected one")
         return None
     target = stage.usd.GetPrimAtPath(named[0]) if named else stage.usd.GetPseudoRoot()
     if not target:
         meant = stage.report.nearest(str(named[0]), scene.bodies)
-        told = f"physics:body{side} names {quoted(str(named[0]))}, which does not exist{meant}"
-        stage.report.error(stage.where(prim), told)
+        stage.error(prim, f"physics:body{side} names {quoted(str(named[0]))}, which does not exist{meant}")
         return None
     posed, body = stage.pose(target), scene.body_of(target)
     if posed is None:
@@ -338,13 +313,12 @@ def _remark_drives(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> None:
     names = [dof.name for dof in dofs]
     for name in _KINDS_OF_DRIVES:
         if name not in names and any(authored(prim, f"drive:{name}:physics:{key}") for key in ("stiffness", "damping")):
-            told = f"the drive {name!r} has no degree of freedom of that name to act on here"
-            stage.report.remark(stage.where(prim), told)
+            stage.remark(prim, f"the drive {name!r} has no degree of freedom of that name to act on here")
 
 
 # --- one function a type: the joint and its degrees of freedom --------------------------------------------------------
 
-Made = tuple[Joint, list[Dof]]
+Made = tuple[J.Joint, list[Dof]]
 
 
 def _axis(stage: Stage, prim: Any) -> Vector3:
@@ -355,7 +329,7 @@ def _single(stage: Stage, prim: Any, name: str, is_angular: bool) -> Dof:
     dof = limited(stage, prim, name, is_angular, "physics:lowerLimit", "physics:upperLimit")
     if dof.lower > dof.upper:
         told = "physics:lowerLimit is larger than physics:upperLimit; a joint that is to be held is a PhysicsFixedJoint"
-        stage.report.error(stage.where(prim), told)
+        stage.error(prim, told)
         return replace(dof, lower=-math.inf, upper=math.inf)
     return dof
 
@@ -364,22 +338,22 @@ def _spherical(stage: Stage, prim: Any) -> Made:
     cone = [number(stage, prim, f"physics:coneAngle{k}Limit", -1.0, infinite=True) for k in (0, 1)]
     if any(0.0 <= angle < 180.0 for angle in cone):
         told = f"limits its axis to a cone of {cone[0]:g} and {cone[1]:g} degrees, which no limit of cardan's can say"
-        stage.report.remark(stage.where(prim), told)
-    return Spherical(), [Dof(f"ball{axis}", True) for axis in "XYZ"]
+        stage.remark(prim, told)
+    return J.Spherical(), [Dof(f"ball{axis}", True) for axis in "XYZ"]
 
 
 def _distance(stage: Stage, prim: Any) -> Made:
     low, high = (number(stage, prim, f"physics:{k}Distance", -1.0, infinite=True) for k in ("min", "max"))
-    made: Joint = FreeFlyer()
+    made: J.Joint = J.FreeFlyer()
     with stage.report.blamed(stage.where(prim)):
-        made = Distance(max(low, 0.0) * stage.length, high * stage.length if 0.0 <= high < math.inf else None)
+        made = J.Distance(max(low, 0.0) * stage.length, high * stage.length if 0.0 <= high < math.inf else None)
     return made, [Dof(f"free{k}", k >= 3) for k in range(6)]
 
 
 def _generic(stage: Stage, prim: Any) -> Made:
     dofs = [dof for kind in ("trans", "rot") for axis in "XYZ" if (dof := _free(stage, prim, kind + axis)) is not None]
     if any(authored(prim, f"limit:distance:physics:{key}") for key in ("low", "high")):
-        stage.report.remark(stage.where(prim), "its limit on the distance is not read: a PhysicsDistanceJoint is")
+        stage.remark(prim, "its limit on the distance is not read: a PhysicsDistanceJoint is")
     return joint_of(dofs, _has_drives(prim)), dofs
 
 
@@ -399,36 +373,117 @@ def _has_drives(prim: Any) -> bool:
     )
 
 
-def joint_of(dofs: Sequence[Dof], is_driven: bool) -> Joint:
+def joint_of(dofs: Sequence[Dof], is_driven: bool) -> J.Joint:
     """Return the simplest joint that moves as the free axes of a generic one do, with coordinates for each."""
     linear = [DIRECTIONS[dof.name[-1]] for dof in dofs if not dof.is_angular]
     angular = [DIRECTIONS[dof.name[-1]] for dof in dofs if dof.is_angular]
     needs_angles = is_driven or not all(dof.is_unlimited for dof in dofs if dof.is_angular)
     match len(linear), len(angular):
         case 0, 0:
-            return Fixed()
+            return J.Fixed()
         case 0, 1:
-            return Revolute(angular[0])
+            return J.Revolute(angular[0])
         case 1, 0:
-            return Prismatic(linear[0])
+            return J.Prismatic(linear[0])
         case 1, 1 if linear == angular:
-            return Cylindrical(linear[0])
+            return J.Cylindrical(linear[0])
         case 0, 2:
-            return Universal(*angular)
+            return J.Universal(*angular)
         case 3, 0:
-            return Translation()
+            return J.Translation()
         case 0, 3 if not needs_angles:
-            return Spherical()
+            return J.Spherical()
         case 3, 3 if not needs_angles and all(dof.is_unlimited for dof in dofs):
-            return FreeFlyer()
-    return D6(linear, angular)
+            return J.FreeFlyer()
+    return J.D6(linear, angular)
 
 
 _JOINTS: dict[str, Callable[[Stage, Any], Made]] = {
-    "PhysicsRevoluteJoint": lambda stage, p: (Revolute(_axis(stage, p)), [_single(stage, p, "angular", True)]),
-    "PhysicsPrismaticJoint": lambda stage, p: (Prismatic(_axis(stage, p)), [_single(stage, p, "linear", False)]),
-    "PhysicsFixedJoint": lambda stage, p: (Fixed(), []),
+    "PhysicsRevoluteJoint": lambda stage, p: (J.Revolute(_axis(stage, p)), [_single(stage, p, "angular", True)]),
+    "PhysicsPrismaticJoint": lambda stage, p: (J.Prismatic(_axis(stage, p)), [_single(stage, p, "linear", False)]),
+    "PhysicsFixedJoint": lambda stage, p: (J.Fixed(), []),
     "PhysicsSphericalJoint": _spherical,
     "PhysicsDistanceJoint": _distance,
     "PhysicsJoint": _generic,
 }
+
+
+# --- several joints between the same two bodies, in the same direction: the links, in a row, of one joint ---
+#
+# So exporters write bodies of MuJoCo with several joints. As joints of UsdPhysics each would hold what the other frees;
+# where all agree on how the bodies stand at zero, X_0 = A_i B_i^-1, they are read as MuJoCo means them. A_i, B_i are
+# the frames of joint i in the bodies:
+#
+#     X = A_1 J_1 B_1^-1 B_2 J_2 B_2^-1 ... B_n J_n B_n^-1
+
+CLOSE = 1e-5
+"""How far frames may be apart and still be meant to be one [m, rad]: they are products of float32 rotations."""
+
+
+def with_chains(stage: Stage, joints: Sequence[UsdJoint]) -> list[UsdJoint]:
+    """Return joints with those in a row made one, which stands where the first of them did."""
+    rows: dict[tuple[str, str], list[UsdJoint]] = {}
+    for joint in joints:
+        if isinstance(joint.joint, (J.Revolute, J.Prismatic)) and not joint.is_excluded and joint.copying is None:
+            rows.setdefault(joint.bodies, []).append(joint)
+    made: dict[str, UsdJoint | None] = {}
+    for row in rows.values():
+        if 1 < len(row) <= 6 and _agree(row):
+            chain = _chain(row)
+            made |= {joint.path: None for joint in row} | {row[0].path: chain}
+            kind = type(chain.joint).__name__
+            told = f"{len(row)} joints between two bodies, in a row: they are read as one, {chain.name!r} ({kind})"
+            stage.remark(row[0].prim, told)
+    return [new for joint in joints if (new := made.get(joint.path, joint)) is not None]
+
+
+def _agree(row: Sequence[UsdJoint]) -> bool:
+    at_zero = [(j.poses[0] @ j.poses[1].inverse()).matrix() for j in row]
+    return all(np.abs(X - at_zero[0]).max() < CLOSE for X in at_zero)
+
+
+def _chain(row: Sequence[UsdJoint]) -> UsdJoint:
+    steps = [SE3.identity(), *(a.poses[1].inverse() @ b.poses[1] for a, b in pairwise(row))]
+    joint, last = _joint([j.joint for j in row], steps), row[-1].poses[1]
+    if isinstance(joint, J.D6):  # all at one point: its frames are those of the first
+        last = row[0].poses[1]
+    return replace(
+        row[0],
+        joint=joint,
+        poses=(row[0].poses[0], last),
+        properties=_together([j.properties for j in row]),
+        name="+".join(j.name for j in row),
+        may_touch=all(j.may_touch for j in row),
+    )
+
+
+def _joint(joints: Sequence[J.Joint], steps: Sequence[SE3]) -> J.Joint:
+    """Return a D6 joint where it is one: translations first, all rotations about one point; else a composite."""
+    linear: list[Vector3] = []
+    angular: list[Vector3] = []
+    turned = SE3.identity()
+    for joint, step in zip(joints, steps, strict=True):
+        turned = turned @ SE3(step.rotation)
+        is_turn = isinstance(joint, J.Revolute)
+        if max(map(abs, step.translation)) > CLOSE or (angular and not is_turn):
+            return J.Composite(joints, steps)
+        (angular if is_turn else linear).append(turned.rotation @ joint.axis)  # pyright: ignore
+    try:
+        return J.D6(linear, angular)
+    except ParameterError:  # axes that are parallel, or too many
+        return J.Composite(joints, steps)
+
+
+def _together(parts: Sequence[Properties]) -> Properties:
+    """Return the properties of all degrees of freedom, one after the other."""
+
+    def row(values: Iterable[Sequence[float]]) -> tuple[float, ...]:
+        return tuple(e for value in values for e in value)
+
+    limits = J.Limits(*(row(getattr(p.limits, f.name) for p in parts) for f in fields(J.Limits)[:4]))
+    drives = [p.drive or Drive((0.0,), (0.0,)) for p in parts]
+    springs = [p.spring or Spring((0.0,), (0.0,)) for p in parts]
+    drive = Drive(*(row(getattr(d, k) for d in drives) for k in ("stiffness", "damping")))
+    spring = Spring(*(row(getattr(s, k) for s in springs) for k in ("stiffness", "rest")))
+    others = (row(getattr(p, k) for p in parts) for k in ("damping", "friction", "armature", "targets", "states"))
+    return Properties(limits, drive, spring, *others)

@@ -18,9 +18,8 @@ from cardan._algebra.spatial import SE3
 from cardan._reach.formats.reading import Description, Options
 from cardan._reach.formats.report import At, FilePlace, Report
 from cardan._reach.formats.source import Source
-from cardan._reach.formats.usd.joints import UsdJoint, copied, read_joint
+from cardan._reach.formats.usd.joints import UsdJoint, copied, read_joint, with_chains
 from cardan._reach.formats.usd.schema import remark_unread
-from cardan._reach.formats.usd.serial import with_chains
 from cardan._reach.formats.usd.shapes import Solid, body_inertia, read_solid, remember, shapes_of
 from cardan._reach.formats.usd.stage import Stage, ancestors, brief, opened, pxr
 from cardan._reach.formats.usd.values import Scene, flag, number, survey, targets, value, vector
@@ -48,7 +47,7 @@ def bits_of(stage: Stage, scene: Scene, solids: Sequence[Solid]) -> list[tuple[i
         return [EVERYTHING] * len(solids)
     if len(scene.groups) > MAX_GROUPS:
         told = f"there are {len(scene.groups)} collision groups, more than {MAX_GROUPS}: they are left out"
-        stage.report.warn(stage.where(scene.groups[0]), told)
+        stage.warn(scene.groups[0], told)
         return [EVERYTHING] * len(solids)
     filters = _filters(scene.groups)
     members = [pxr().UsdPhysics.CollisionGroup(g).GetCollidersCollectionAPI() for g in scene.groups]
@@ -81,7 +80,7 @@ def _bits(
     filtering = [c for c in classes if any(filters[group] for group in c)]
     if len(filtering) > MAX_CLASSES:
         told = f"shapes are in {len(filtering)} different sets of collision groups; a mask has room for {MAX_CLASSES}"
-        stage.report.warn(stage.where(scene.groups[0]), told + ": they are left out")
+        stage.warn(scene.groups[0], told + ": they are left out")
         return {}
     bit = {c: 2 << k for k, c in enumerate(filtering)}
 
@@ -93,22 +92,17 @@ def _bits(
 
 
 def filtered_pairs(stage: Stage, scene: Scene) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of bodies, by path, that a FilteredPairsAPI keeps apart."""
     count = 0
     for prim in scene.prims:
         for path in targets(prim, "physics:filteredPairs"):
             other = stage.usd.GetPrimAtPath(path)
             if not other:
-                stage.report.remark(
-                    stage.where(prim), f"physics:filteredPairs names {str(path)!r}, which does not exist"
-                )
+                stage.remark(prim, f"physics:filteredPairs names {str(path)!r}, which does not exist")
                 continue
             for one, two in product(_bodies(scene, prim), _bodies(scene, other)):
                 count += 1
                 if count > MAX_PAIRS:
-                    stage.report.warn(
-                        stage.where(prim), f"more than {MAX_PAIRS} filtered pairs: the others are left out"
-                    )
+                    stage.warn(prim, f"more than {MAX_PAIRS} filtered pairs: the others are left out")
                     return
                 if one != two:
                     yield one, two
@@ -224,6 +218,7 @@ def _last(path: str) -> str:
     return path.rpartition("/")[2]
 
 
+OF_JOINTS = ("limits", "damping", "friction", "armature", "drive", "spring")
 OPEN = 1e-4
 """How far a joint may be from what the bodies' poses say and still be met by them, relative: they are often float32."""
 
@@ -281,7 +276,7 @@ class Reading:
             return EARTH_GRAVITY
         stage, prim = self.stage, self.scene.scenes[0]
         for other in self.scene.scenes[1:]:
-            self.report.remark(stage.where(other), "a second PhysicsScene; the first one's gravity counts")
+            self.stage.remark(other, "a second PhysicsScene; the first one's gravity counts")
         size = number(stage, prim, "physics:gravityMagnitude", -math.inf, infinite=True) * stage.length
         size = size if 0.0 <= size < math.inf else -EARTH_GRAVITY[2]
         direction = np.array(vector(stage, prim, "physics:gravityDirection", (0.0, 0.0, 0.0)))
@@ -292,13 +287,11 @@ class Reading:
         return tuple(float(e) + 0.0 for e in size * down)
 
     def name_things(self, root: str) -> None:
-        """Give all bodies and frames a name, in one go, for they must differ."""
         self.scene.frames = [prim for prim in self.scene.frames if is_below(str(prim.GetPath()), root)]
         paths = [*self.scene.bodies, *(str(prim.GetPath()) for prim in self.scene.frames)]
         self.names |= names_of(self.report, "bodies and frames", dict.fromkeys(paths))
 
     def add_bodies_and_shapes(self, mechanism: Mechanism, root: str) -> None:
-        """Add bodies with their inertia, and shapes on them and on the world."""
         stage, scene = self.stage, self.scene
         prims = [prim for prim in scene.geometries if is_below(str(prim.GetPath()), root)]
         solids = [solid for prim in prims if (solid := read_solid(stage, scene, prim)) is not None]
@@ -314,8 +307,7 @@ class Reading:
                     self.places["body", name] = stage.where(prim)
                 self.poses[name] = posed.pose
                 if posed.is_sheared:
-                    told = "its transform shears it; its pose is the nearest one without"
-                    self.report.remark(stage.where(prim), told)
+                    self.stage.remark(prim, "its transform shears it; its pose is the nearest one without")
         for solid, bits in zip(solids, bits_of(stage, scene, solids), strict=True):
             if (solid.body in scene.bodies or not solid.body) and not self.report.errors:
                 with self.report.blamed(stage.where(solid.prim)):
@@ -323,7 +315,6 @@ class Reading:
                         mechanism.add_shape(shape)
 
     def joints(self, root: str) -> list[UsdJoint]:
-        """Return the joints between the bodies that are read, or from them to the world."""
         found = []
         for prim in self.scene.joints:
             joint = read_joint(self.stage, self.scene, prim)
@@ -332,32 +323,20 @@ class Reading:
             if all(body in self.names for body in joint.bodies):
                 found.append(joint)
             elif any(is_below(body, root) for body in joint.bodies if body):
-                told = "joins a body that is read with one that is not; it is left out"
-                self.report.warn(self.stage.where(prim), told)
+                self.stage.warn(prim, "joins a body that is read with one that is not; it is left out")
         return found
 
     def add_joints(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
         named = self.joint_names = names_of(self.report, "joints", [joint.path for joint in joints])
         movers = {joint.path: (named[joint.path], joint.joint) for joint in joints if joint.copying is None}
         for joint in joints:
-            p, kind = joint.properties, joint.joint
+            kind = joint.joint
             if joint.copying is not None:
                 kind = copied(self.stage, joint.prim, kind, joint.copying, movers)
             with self.report.blamed(self.stage.where(joint.prim)):
                 parent, child = (self.names[body] for body in joint.bodies)
-                mechanism.add_joint(
-                    named[joint.path],
-                    kind,
-                    parent,
-                    child,
-                    *joint.poses,
-                    limits=p.limits,
-                    damping=p.damping,
-                    friction=p.friction,
-                    armature=p.armature,
-                    drive=p.drive,
-                    spring=p.spring,
-                )
+                said = {key: getattr(joint.properties, key) for key in OF_JOINTS}
+                mechanism.add_joint(named[joint.path], kind, parent, child, *joint.poses, **said)
             self.places["joint", named[joint.path]] = self.stage.where(joint.prim)
 
     def add_bases(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
@@ -372,7 +351,7 @@ class Reading:
                 called += "_"
             if flag(prim, "physics:kinematicEnabled", False):
                 told = "physics:kinematicEnabled: no force moves it; it is fixed to the world where it stands"
-                self.report.remark(self.stage.where(prim), told)
+                self.stage.remark(prim, told)
                 mechanism.add_joint(called, Fixed(), WORLD, name, parent_pose=self.poses[name])
             else:
                 mechanism.add_joint(called, FreeFlyer(), WORLD, name)

@@ -20,22 +20,8 @@ from cardan._algebra.spatial import SE3, Inertia, Matrix3, Scalar, Symmetric3, V
 from cardan._reach.formats.reading import Options
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
+from cardan._reach.formats.usd import values
 from cardan._reach.formats.usd.stage import Posed, Stage, opened, pxr
-from cardan._reach.formats.usd.values import (
-    Scene,
-    array,
-    authored,
-    flag,
-    non_negative,
-    number,
-    numbers_of,
-    rotation,
-    schemas,
-    targets,
-    token,
-    value,
-    vector,
-)
 from cardan._robot.geometry.mesh import integrals_of_triangles
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Shape, Sphere
 from cardan._robot.records import Material
@@ -50,24 +36,23 @@ Colour = tuple[float, float, float, float] | None
 def physics_material(stage: Stage, prim: Any) -> tuple[Material | None, float | None]:
     """Return the surface of a geometry and the density of its matter [kg/m^3]; None for what is not said."""
     bound = _bound(prim, "material:binding:physics") or _bound(prim, "material:binding")
-    if bound is None or "PhysicsMaterialAPI" not in schemas(bound):
+    if bound is None or "PhysicsMaterialAPI" not in values.schemas(bound):
         return None, None
-    static, dynamic = (non_negative(stage, bound, f"physics:{k}Friction", 0.0) for k in ("static", "dynamic"))
-    if authored(bound, "physics:staticFriction") and static != dynamic:
+    static, dynamic = (values.non_negative(stage, bound, f"physics:{k}Friction", 0.0) for k in ("static", "dynamic"))
+    if values.authored(bound, "physics:staticFriction") and static != dynamic:
         told = f"physics:staticFriction is {static:g}; cardan has one coefficient, the dynamic one, {dynamic:g}"
-        stage.report.remark(stage.where(bound), told)
-    restitution = non_negative(stage, bound, "physics:restitution", 0.0)
+        stage.remark(bound, told)
+    restitution = values.non_negative(stage, bound, "physics:restitution", 0.0)
     if restitution > 1.0:
-        stage.report.error(stage.where(bound), f"physics:restitution is {restitution:g}, expected a number in [0, 1]")
+        stage.error(bound, f"physics:restitution is {restitution:g}, expected a number in [0, 1]")
         restitution = 1.0
-    density = number(stage, bound, "physics:density", 0.0) * stage.mass / stage.length**3
+    density = values.number(stage, bound, "physics:density", 0.0) * stage.mass / stage.length**3
     return Material(friction=dynamic, restitution=restitution), density if density > 0.0 else None
 
 
 def _bound(prim: Any, name: str) -> Any | None:
-    """Return the material the nearest prim, from this one upwards, is bound to."""
     while prim and not prim.IsPseudoRoot():
-        paths = targets(prim, name)
+        paths = values.targets(prim, name)
         if paths:
             material = prim.GetStage().GetPrimAtPath(paths[0])
             return material if material else None
@@ -76,7 +61,6 @@ def _bound(prim: Any, name: str) -> Any | None:
 
 
 def colour(prim: Any) -> tuple[Colour, str]:
-    """Return the colour of a geometry, and the name of the material it looks like."""
     bound = _bound(prim, "material:binding")
     name = bound.GetName() if bound is not None else ""
     shown = _first(prim, "primvars:displayColor")
@@ -86,16 +70,15 @@ def colour(prim: Any) -> tuple[Colour, str]:
 
 
 def _first(prim: Any, name: str) -> list[float]:
-    """Return the numbers of the first entry of a primvar."""
-    found = value(prim, name)
-    return numbers_of(found[0]) if hasattr(found, "__getitem__") and len(found) else []
+    found = values.value(prim, name)
+    return values.numbers_of(found[0]) if hasattr(found, "__getitem__") and len(found) else []
 
 
 def _of_shader(material: Any) -> Colour:
     for shader in material.GetChildren():
-        diffuse = numbers_of(value(shader, "inputs:diffuseColor"))
+        diffuse = values.numbers_of(values.value(shader, "inputs:diffuseColor"))
         if diffuse:
-            return _rgba(diffuse, numbers_of(value(shader, "inputs:opacity")))
+            return _rgba(diffuse, values.numbers_of(values.value(shader, "inputs:opacity")))
     return None
 
 
@@ -128,11 +111,11 @@ class Solid:
     is_seen: bool
 
 
-def read_solid(stage: Stage, scene: Scene, prim: Any) -> Solid | None:
+def read_solid(stage: Stage, scene: values.Scene, prim: Any) -> Solid | None:
     """Return a geometry; None, and a fault, where it has none here."""
     posed, body = stage.pose(prim), scene.body_of(prim)
     owner = stage.pose(scene.bodies[body]) if body else None
-    collides = "PhysicsCollisionAPI" in schemas(prim) and flag(prim, "physics:collisionEnabled", True)
+    collides = "PhysicsCollisionAPI" in values.schemas(prim) and values.flag(prim, "physics:collisionEnabled", True)
     if posed is None or (body and owner is None):
         return None
     kind = str(prim.GetTypeName())
@@ -154,7 +137,6 @@ def _is_seen(prim: Any) -> bool:
 
 
 def shapes_of(stage: Stage, solid: Solid, body: str, group: tuple[int, int]) -> list[Shape]:
-    """Return the visual and the collision shape of a geometry, as far as it is both."""
     name = solid.prim.GetName()
     found = []
     if solid.is_seen:
@@ -177,12 +159,12 @@ Made = tuple[Geometry, Matrix3] | None
 
 
 def _cube(stage: Stage, prim: Any, posed: Posed) -> Made:
-    size = non_negative(stage, prim, "size", 2.0)
+    size = values.non_negative(stage, prim, "size", 2.0)
     return Box([size * abs(s) for s in posed.scale]), Matrix3.identity()
 
 
 def _sphere(stage: Stage, prim: Any, posed: Posed) -> Made:
-    radius = non_negative(stage, prim, "radius", 1.0)
+    radius = values.non_negative(stage, prim, "radius", 1.0)
     radii = [radius * abs(s) for s in posed.scale]
     if max(radii) - min(radii) <= 1e-6 * max(radii):
         return Sphere(radii[0]), Matrix3.identity()
@@ -193,23 +175,22 @@ def _round(
     kind: Callable[[float, float], Geometry], radius: float, height: float, stage: Stage, prim: Any, posed: Posed
 ) -> Made:
     """Return what is round about an axis; radius and height are those of one that does not say its own."""
-    radius, height = _radius(stage, prim, radius), non_negative(stage, prim, "height", height)
-    axis = AXES.index(token(stage, prim, "axis", ("Z", "X", "Y")))
+    radius, height = _radius(stage, prim, radius), values.non_negative(stage, prim, "height", height)
+    axis = AXES.index(values.token(stage, prim, "axis", ("Z", "X", "Y")))
     along = abs(posed.scale[axis])
     across = [abs(s) for k, s in enumerate(posed.scale) if k != axis]
     if abs(across[0] - across[1]) > 1e-6 * max(across):
         told = f"is scaled by {across[0]:g} and {across[1]:g} across its axis; it is read as round, with the larger"
-        stage.report.remark(stage.where(prim), told)
+        stage.remark(prim, told)
     return kind(radius * max(across), height * along), _TURNS[AXES[axis]]
 
 
 def _radius(stage: Stage, prim: Any, default: float) -> float:
     if not str(prim.GetTypeName()).endswith("_1"):
-        return non_negative(stage, prim, "radius", default)
-    ends = [non_negative(stage, prim, f"radius{end}", default) for end in ("Top", "Bottom")]
+        return values.non_negative(stage, prim, "radius", default)
+    ends = [values.non_negative(stage, prim, f"radius{end}", default) for end in ("Top", "Bottom")]
     if ends[0] != ends[1]:
-        told = f"has two radii, {ends[0]:g} and {ends[1]:g}; it is read with the larger"
-        stage.report.remark(stage.where(prim), told)
+        stage.remark(prim, f"has two radii, {ends[0]:g} and {ends[1]:g}; it is read with the larger")
     return max(ends)
 
 
@@ -223,7 +204,7 @@ _GEOMETRIES: dict[str, Callable[[Stage, Any, Posed], Made]] = {
     **dict.fromkeys(("Cylinder", "Cylinder_1"), partial(_round, Cylinder, 1.0, 2.0)),
     **dict.fromkeys(("Capsule", "Capsule_1"), partial(_round, Capsule, 0.5, 1.0)),
     "Mesh": _mesh,
-    "Plane": lambda stage, prim, _: (Plane(), _TURNS[token(stage, prim, "axis", ("Z", "X", "Y"))]),
+    "Plane": lambda stage, prim, _: (Plane(), _TURNS[values.token(stage, prim, "axis", ("Z", "X", "Y"))]),
 }
 
 
@@ -252,8 +233,8 @@ def triangles_of(points: np.ndarray, counts: np.ndarray, corners: np.ndarray) ->
 
 def surface(prim: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return points, shape (m, 3), in the mesh's own units, and triangles, shape (n, 3), of a mesh."""
-    points = array(prim, "points", 3)
-    counts, corners = (array(prim, f"faceVertex{k}") for k in ("Counts", "Indices"))
+    points = values.array(prim, "points", 3)
+    counts, corners = (values.array(prim, f"faceVertex{k}") for k in ("Counts", "Indices"))
     if points is None or counts is None or corners is None or not len(counts):
         expected = "finite points, faceVertexCounts and faceVertexIndices"
         raise ParameterError("mesh", got="no surface", expected=expected)
@@ -276,10 +257,9 @@ def mesh_inertia(stage: Stage, prim: Any, scale: Sequence[float]) -> Inertia:
     triangles = triangles[(triangles != np.roll(triangles, 1, axis=1)).all(axis=1)]
     if not len(triangles) or not is_closed(triangles):
         raise ParameterError("mesh", got="a surface that leaves the inside open", expected="a closed one, or a mass")
-    hull = str(value(prim, "physics:approximation"))
+    hull = str(values.value(prim, "physics:approximation"))
     if hull in _HULLS:
-        told = f"physics:approximation is {hull!r}; its mass is computed from the mesh itself"
-        stage.report.remark(stage.where(prim), told)
+        stage.remark(prim, f"physics:approximation is {hull!r}; its mass is computed from the mesh itself")
     return integrals_of_triangles(welded[triangles] * np.array(scale), f"mesh {prim.GetPath()}")
 
 
@@ -313,8 +293,7 @@ def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
 #
 # Source: UsdPhysics, "Mass properties" (openusd.org, rigid body physics proposal), and its ComputeMassProperties.
 
-WATER = 1000.0
-"""Density where nothing says it [kg/m^3], as in UsdPhysics."""
+WATER = 1000.0  # density where nothing says it [kg/m^3], as in UsdPhysics
 
 
 def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid]) -> Inertia | None:
@@ -326,13 +305,13 @@ def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid])
     density = _positive(stage, body, "physics:density") * stage.mass / stage.length**3
     matter = _matter(stage, posed, solids, density)
     if mass == 0.0 and matter.mass == 0.0:
-        stage.report.doubt(stage.where(body), "has no mass, and no collider of which a mass could be computed")
+        stage.doubt(body, "has no mass, and no collider of which a mass could be computed")
         return None
     if matter.mass > 0.0 and mass > 0.0:
         matter = Inertia.from_parameters([mass / matter.mass * e for e in matter.parameters()])
     elif matter.mass == 0.0 and tensor is None:
         told = "has a mass, but no physics:diagonalInertia, nor a collider of which it could be computed: it is 0"
-        stage.report.doubt(stage.where(body), told)
+        stage.doubt(body, told)
     return _checked(stage, body, _restated(mass or matter.mass, centre, tensor, matter))
 
 
@@ -347,39 +326,42 @@ def _restated(mass: Scalar, centre: Vector3 | None, tensor: Symmetric3 | None, m
 
 def _checked(stage: Stage, body: Any, inertia: Inertia) -> Inertia | None:
     if not all(math.isfinite(e) for e in inertia.parameters()):
-        stage.report.error(stage.where(body), "its inertia is too large for a number; are the units right?")
+        stage.error(body, "its inertia is too large for a number; are the units right?")
         return None
     with np.errstate(over="ignore", invalid="ignore"):
         faults = inertia.faults(1e-5)  # diagonals are float32
     for fault in faults:
-        stage.report.doubt(stage.where(body), fault)
+        stage.doubt(body, fault)
     return inertia
 
 
 def _positive(stage: Stage, prim: Any, name: str) -> float:
     """Return a number that means something if it is positive, or 0; negative ones are errors."""
-    found = number(stage, prim, name, 0.0)
+    found = values.number(stage, prim, name, 0.0)
     if found < 0.0:
-        stage.report.error(stage.where(prim), f"{name} is {found:g}, expected a number > 0, or 0 to have it computed")
+        stage.error(prim, f"{name} is {found:g}, expected a number > 0, or 0 to have it computed")
     return max(found, 0.0)
 
 
 def _centre(stage: Stage, body: Any, posed: Posed) -> Vector3 | None:
     """Return the centre of mass in body axes; None where it is to be computed, which is written as -inf."""
-    if not authored(body, "physics:centerOfMass") or numbers_of(value(body, "physics:centerOfMass")) == [-math.inf] * 3:
+    if (
+        not values.authored(body, "physics:centerOfMass")
+        or values.numbers_of(values.value(body, "physics:centerOfMass")) == [-math.inf] * 3
+    ):
         return None
-    local = vector(stage, body, "physics:centerOfMass", (0.0, 0.0, 0.0))
+    local = values.vector(stage, body, "physics:centerOfMass", (0.0, 0.0, 0.0))
     return Vector3(*(float(e) for e in posed.stretch @ np.array(local)))
 
 
 def _tensor(stage: Stage, body: Any) -> Symmetric3 | None:
     """Return the inertia about the centre of mass in body axes; None where it is to be computed, written as 0."""
-    moments = vector(stage, body, "physics:diagonalInertia", (0.0, 0.0, 0.0))
+    moments = values.vector(stage, body, "physics:diagonalInertia", (0.0, 0.0, 0.0))
     if not any(moments):
         return None
-    given = value(body, "physics:principalAxes")
+    given = values.value(body, "physics:principalAxes")
     is_zero = not any((getattr(given, "real", 1.0), *getattr(given, "imaginary", ())))  # that means it is not said
-    R = Matrix3.identity() if is_zero else rotation(stage, body, "physics:principalAxes")
+    R = Matrix3.identity() if is_zero else values.rotation(stage, body, "physics:principalAxes")
     unit = stage.mass * stage.length**2
     return Symmetric3.of(Matrix3.diagonal(*(unit * e for e in moments))).rotated(R)
 
@@ -417,5 +399,5 @@ def _of_density_1(stage: Stage, solid: Solid) -> Inertia | None:
     try:
         return mesh_inertia(stage, solid.prim, solid.geometry.scale)
     except CardanError as error:
-        stage.report.doubt(stage.where(solid.prim), f"its mass cannot be computed and is left out: {error}")
+        stage.doubt(solid.prim, f"its mass cannot be computed and is left out: {error}")
         return None

@@ -136,7 +136,6 @@ class Posed:
         return x, y, z
 
     def point(self, local: tuple[float, ...]) -> SE3:
-        """Return the pose, in the world, of a point with the axes of the prim."""
         return self.pose @ SE3(translation=tuple(float(e) for e in self.stretch @ np.array(local)))
 
 
@@ -158,6 +157,18 @@ class Stage:
     def where(self, prim: Any) -> FilePlace:
         return FilePlace(where=str(prim.GetPath()))
 
+    def error(self, prim: Any, message: str) -> None:
+        self.report.error(self.where(prim), message)
+
+    def doubt(self, prim: Any, message: str) -> None:
+        self.report.doubt(self.where(prim), message)
+
+    def warn(self, prim: Any, message: str) -> None:
+        self.report.warn(self.where(prim), message)
+
+    def remark(self, prim: Any, message: str) -> None:
+        self.report.remark(self.where(prim), message)
+
     def pose(self, prim: Any) -> Posed | None:
         """Return where a prim is; None, and an error, if its transform is none."""
         path = str(prim.GetPath())
@@ -165,7 +176,7 @@ class Stage:
             try:
                 matrix = np.array(self.cache.GetLocalToWorldTransform(prim), dtype=float).T
             except pxr().Tf.ErrorException as error:
-                self.report.error(self.where(prim), f"its transform, or one above, cannot be read: {brief(str(error))}")
+                self.error(prim, f"its transform, or one above, cannot be read: {brief(str(error))}")
                 matrix = None
             self.posed[path] = None if matrix is None else self._posed(prim, matrix)
         return self.posed[path]
@@ -173,12 +184,12 @@ class Stage:
     def _posed(self, prim: Any, matrix: np.ndarray) -> Posed | None:
         linear, shift = self.length * self.turn @ matrix[:3, :3], self.length * self.turn @ matrix[:3, 3]
         if not (np.isfinite(linear).all() and np.isfinite(shift).all()):
-            self.report.error(self.where(prim), "its transform has numbers that are not finite")
+            self.error(prim, "its transform has numbers that are not finite")
             return None
         U, values, Vt = np.linalg.svd(linear)
         if not 1e-9 * values[0] < values[2] or not 1e-100 < values[0] < 1e100:
             shown = ", ".join(f"{v / self.length:.3g}" for v in values)
-            self.report.error(self.where(prim), f"its transform scales by {shown}; expected scales that are not 0")
+            self.error(prim, f"its transform scales by {shown}; expected scales that are not 0")
             return None
         sign = np.sign(np.linalg.det(U @ Vt))
         stretch = sign * (Vt.T * values) @ Vt
@@ -224,7 +235,8 @@ def _stage(layer: Any, report: Report, options: Options, source: Source, file: s
         report.error(0, f"cannot be composed: {brief(str(error))}")
         return None
     for error in getattr(usd, "GetCompositionErrors", list)()[:20]:
-        report.error(FilePlace(where=_path_of(error)), f"cannot be composed: {brief(str(error))}")
+        path = str(getattr(getattr(error, "rootSite", None), "path", ""))
+        report.error(FilePlace(where=path), f"cannot be composed: {brief(str(error))}")
     up = package.UsdGeom.GetStageUpAxis(usd)
     units = _unit(usd, report, "metersPerUnit", package.UsdGeom.GetStageMetersPerUnit, "a centimetre")
     masses = _unit(usd, report, "kilogramsPerUnit", package.UsdPhysics.GetStageKilogramsPerUnit, "a kilogram")
@@ -237,11 +249,6 @@ def _stage(layer: Any, report: Report, options: Options, source: Source, file: s
     if report.errors:
         return None
     return Stage(usd, report, options, file, file if source.folder else None, units, masses, turn, cache)
-
-
-def _path_of(error: Any) -> str:
-    found = getattr(error, "rootSite", None)
-    return str(getattr(found, "path", "")) if found is not None else ""
 
 
 def _unit(usd: Any, report: Report, key: str, of: Any, fallback: str) -> float:

@@ -14,8 +14,7 @@ from cardan._algebra.spatial import Matrix3
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw
 from cardan._reach.formats.usd.stage import Stage, pxr
 
-FAR = 1e30
-"""What is beyond means infinite: exporters write the largest float32."""
+FAR = 1e30  # what is beyond means infinite: exporters write the largest float32
 
 
 def authored(prim: Any, name: str) -> bool:
@@ -50,13 +49,11 @@ def number(stage: Stage, prim: Any, name: str, default: float, *, infinite: bool
 
 
 def non_negative(stage: Stage, prim: Any, name: str, default: float) -> float:
-    """Return a finite number >= 0."""
     found = number(stage, prim, name, default)
     return found if found >= 0.0 else _wrong(stage, prim, name, found, "a number >= 0", default)
 
 
 def vector(stage: Stage, prim: Any, name: str, default: Sequence[float]) -> tuple[float, ...]:
-    """Return three finite numbers."""
     found = value(prim, name)
     if found is None:
         return tuple(default)
@@ -79,12 +76,11 @@ def rotation(stage: Stage, prim: Any, name: str) -> Matrix3:
     if not 1e-6 < norm < 1e6:
         return _wrong(stage, prim, name, found, "a quaternion of length 1", Matrix3.identity())
     if abs(norm - 1.0) > 0.01:
-        stage.report.remark(stage.where(prim), f"{name} has the length {norm:.3g}; it is read as of length 1")
+        stage.remark(prim, f"{name} has the length {norm:.3g}; it is read as of length 1")
     return matrix_from_quaternion_xyzw([e / norm for e in q])
 
 
 def token(stage: Stage, prim: Any, name: str, words: Sequence[str]) -> str:
-    """Return one of some words; the first for none."""
     found = value(prim, name)
     if found is None:
         return words[0]
@@ -113,7 +109,7 @@ def array(prim: Any, name: str, columns: int = 1) -> np.ndarray | None:
 
 
 def _wrong(stage: Stage, prim: Any, name: str, got: Any, expected: str, instead: Any) -> Any:
-    stage.report.error(stage.where(prim), f"{name}: got {quoted(got)}, expected {expected}")
+    stage.error(prim, f"{name}: got {quoted(got)}, expected {expected}")
     return instead
 
 
@@ -189,7 +185,7 @@ def _sort(stage: Stage, scene: Scene, prim: Any) -> None:
     above = scene.owner.get(str(prim.GetPath().GetParentPath()), "")
     if "PhysicsRigidBodyAPI" in applied:
         if not flag(prim, "physics:rigidBodyEnabled", True):
-            stage.report.remark(stage.where(prim), "physics:rigidBodyEnabled is false: it is part of what is above it")
+            stage.remark(prim, "physics:rigidBodyEnabled is false: it is part of what is above it")
         else:
             scene.bodies[path] = prim
             above = path

@@ -1,0 +1,41 @@
+"""Functions of a robot in another framework: what the wrappers of JAX and PyTorch do alike."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from cardan._algebra.errors import ParameterError, UnknownNameError
+from cardan._dynamics.call.function import Function
+from cardan._dynamics.call.signature import check_model
+from cardan._robot.model import Model
+
+
+def check_function(function: Any) -> None:
+    """Raise `ParameterError` for what is no compiled function."""
+    if not isinstance(function, Function):
+        expected = "one made by @cardan.function, or cardan's own"
+        raise ParameterError("function to wrap", got=function, expected=expected)
+
+
+class Wrapper:
+    """A function whose arguments are those of cardan's without the model, with the model's inputs by keyword."""
+
+    def __init__(self, function: Function, model: Model, options: Mapping[str, Any], known: Collection[str]) -> None:
+        check_model(function.name, model)
+        interface = function.interface
+        for name in model.inputs:
+            if name in interface.parameters.parameters:
+                got, hint = f"an argument of {function.name}", f"with_inputs(my_{name}=(owner, constant))."
+                raise ParameterError(f"input {name!r} of the model", got=got, expected="another name", hint=hint)
+        for name in options.keys() - set(known):
+            raise UnknownNameError("option", name, interface.open, where=function.name)
+        self.function, self.model, self.options = function, model, dict(options)
+        shown: Any = self  # to the type checker it is no function
+        functools.update_wrapper(shown, function, updated=())
+        rest = {n: p for n, p in interface.arguments.items() if n not in options}
+        self._positional = tuple(n for n in interface.positional if n in rest)
+        inputs = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in model.inputs]
+        self.__signature__ = inspect.Signature([*rest.values(), *inputs])
