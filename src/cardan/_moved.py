@@ -31,6 +31,7 @@ MOVED |= {
     "cardan.interop.torch_module": "cardan._reach.interop.torch_wrapped",
     "cardan.simulation.solvers.mujoco": "cardan._reach.interop.mujoco_solver",
     "cardan.words": "cardan._algebra.errors",
+    "cardan.formats.srdf.contacts": "cardan._reach.formats.srdf.reader",
     "cardan.generation.solver_step": "cardan._reach.generation.sources",
     "cardan.generation.user_file": "cardan._reach.generation.sources",
     "cardan.gym.random_numbers": "cardan._reach.gym.vectorised",
@@ -123,6 +124,8 @@ class _Finder(MetaPathFinder, Loader):
         public = importlib.import_module("cardan")  # what has left a module for its page is there
 
         def fetch(name: str) -> object:
+            if name.startswith("__"):  # what a module of today says of itself, such as its file, is not said of this
+                raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
             return getattr(found if hasattr(found, one or name) else public, one or name)
 
         module.__dict__["__getattr__"] = fetch

@@ -1,3 +1,7 @@
 """Environments of Gymnasium, with many worlds in one step; importing this registers them (extra `gym`)."""
 
 from cardan._reach.gym import *
+from cardan._reach.gym import __all__ as __all__
+
+__dir__ = __all__.copy
+__path__: list[str] = []  # so that paths of earlier versions are asked for: cardan._moved

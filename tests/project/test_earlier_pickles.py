@@ -1,5 +1,7 @@
 """What earlier versions pickled is read: modules have moved since, and the names in a pickle are those of then."""
 
+import importlib
+import inspect
 import lzma
 import pickle
 from pathlib import Path
@@ -64,3 +66,42 @@ def test_paths_of_earlier_modules_lead_to_the_modules_of_today():
 
     assert Revolute is cardan.joints.Revolute
     assert Model is cardan.Model
+
+
+def test_earlier_paths_answer_for_no_file_of_their_own():
+    """A module of one convention answered `__file__` by the function: then `inspect`, and `import torch`, failed."""
+    drake = importlib.import_module("cardan.coordinates.peers.drake")
+
+    assert callable(drake.convention)
+    assert not hasattr(drake, "__file__")
+    assert inspect.getmodule(test_earlier_paths_answer_for_no_file_of_their_own).__name__ == __name__
+
+
+def test_classes_of_gym_and_readers_of_srdf_are_found_where_they_were():
+    pytest.importorskip("gymnasium")
+    for module, name, found in (
+        ("gym.arm_reach", "ArmReach", cardan.gym.ArmReach),
+        ("gym.single_world", "SingleWorld", cardan.gym.SingleWorld),
+        ("gym.task", "Start", cardan.gym.Start),
+        ("gym.vectorised", "VectorisedWorlds", cardan.gym.VectorisedWorlds),
+        ("formats.srdf.contacts", "disabled_contacts", cardan.formats.disabled_contacts),
+    ):
+        assert pickle.loads(f"ccardan.{module}\n{name}\n.".encode()) is found
+    assert "ArmReach" in cardan.gym.__all__
+    assert set(dir(cardan.gym)) == set(cardan.gym.__all__)
+
+
+def test_a_builder_of_an_earlier_version_goes_on():
+    """It kept the inertias of bodies beside their mechanism."""
+    builder = cardan.WorldBuilder()
+    builder.add_body("ball")
+    builder.add_shape("ball", cardan.description.Sphere(0.1))
+    state = dict(vars(builder))
+    state["_parts"] = cardan.Mechanism("world")
+    state["_parts"].add_body("ball")
+    for joint in state["_mechanism"].joints:
+        state["_parts"].add_joint(joint.name, joint.joint, joint.parent, joint.child)
+    state["_inertia"] = {body.name: body.inertia for body in state.pop("_mechanism").bodies}
+    earlier = cardan.WorldBuilder.__new__(cardan.WorldBuilder)
+    earlier.__setstate__(state)
+    assert earlier.finalize().model.mass == builder.finalize().model.mass > 0.0

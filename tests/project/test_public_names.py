@@ -98,6 +98,17 @@ def test_an_unknown_name_is_an_error_that_names_no_private_path(code):
     assert isinstance(found.value, ModuleNotFoundError) == code.startswith("import ")
 
 
+def test_what_python_asks_of_every_module_imports_nothing():
+    """`inspect` and `unittest` ask all modules for `__file__` and the like, and that imported what they show."""
+    code = (
+        "import sys, cardan.tasks, cardan.viewer\n"
+        "print([hasattr(cardan.viewer, name) for name in ('__warningregistry__', '__wrapped__')])\n"
+        "print([m for m in sys.modules if m.startswith(('cardan._reach.viewer', 'cardan._motion.tasks'))])\n"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.splitlines() == ["[False, False]", "[]"]
+
+
 def test_importing_loads_no_room_before_it_is_used():
     code = (
         "import sys, cardan\n"

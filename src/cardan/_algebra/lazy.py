@@ -80,6 +80,8 @@ def shown(public: str, home: str, modules: str = "") -> tuple[Callable[[str], An
     module.__dict__.setdefault("__path__", [])  # so that paths of earlier versions are asked for: cardan._moved
 
     def fetch(name: str) -> Any:
+        if name.startswith("__") and name != "__all__":  # `inspect`, `unittest` ask every module: nothing is imported
+            raise UnknownAttributeError(public, name)
         shown_there = importlib.import_module(home)
         if name in modules.split():
             value = importlib.import_module(f"{public}.{name}")
