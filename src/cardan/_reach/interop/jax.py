@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Wrapped", "wrap"]
 
 
-def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
+def wrap(function: Function[..., Any], model: Model, **options: Any) -> Wrapped:
     """Return a function of a robot as a function of JAX's arrays.
 
     Args:
@@ -66,7 +66,7 @@ class Wrapped:
         <frame_transform of arm7, for JAX>
     """
 
-    def __init__(self, function: Function, model: Model, options: Mapping[str, Any]) -> None:
+    def __init__(self, function: Function[..., Any], model: Model, options: Mapping[str, Any]) -> None:
         if not isinstance(function, Function):
             expected = "one made by @cardan.function, or cardan's own"
             raise ParameterError("function to wrap", got=function, expected=expected)
@@ -74,14 +74,16 @@ class Wrapped:
             got, expected = f"one on {function.target!r}", 'one on native code: function.on("llvm")'
             raise ParameterError(f"function to wrap ({function.name})", got=got, expected=expected)
         check_model(function.name, model)
-        self.function, self.model, self.options = function.on("llvm"), model, dict(options)
+        self.function: Function[..., Any] = function.on("llvm")
+        self.model = model
+        self.options: dict[str, Any] = dict(options)
         interface = function.interface
         for name in self.options.keys() - set(interface.open):
             raise UnknownNameError("option", name, interface.open, where=function.name)
         self._positional = tuple(n for n in interface.positional if n not in self.options)
         self._calls: dict[Any, Any] = {}
         functools.update_wrapper(self, function, updated=())
-        self.__signature__ = self._signature()
+        self.__signature__: inspect.Signature = self._signature()
 
     def _signature(self) -> inspect.Signature:
         own = [p for n, p in self.function.interface.arguments.items() if n not in self.options]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cardan._algebra.errors import ParameterError
 from cardan._dynamics.call.function import Function
@@ -11,6 +11,9 @@ from cardan._dynamics.call.signature import check_model
 from cardan._reach.interop.torch_operator import torch
 from cardan._reach.interop.torch_wrapped import Wrapped
 from cardan._robot.model import Model
+
+if TYPE_CHECKING:
+    from cardan._robot.model.model import ModelWithInputs
 
 
 class Module(torch.nn.Module):
@@ -47,7 +50,9 @@ class Module(torch.nn.Module):
         check_model("Module", model)
         if isinstance(inputs, str):
             raise ParameterError("inputs of a Module", got=inputs, expected=f"a list of names: [{inputs!r}]")
-        self.model = model.with_inputs(**inputs) if isinstance(inputs, Mapping) else model.with_inputs(*inputs)
+        self.model: ModelWithInputs = (
+            model.with_inputs(**inputs) if isinstance(inputs, Mapping) else model.with_inputs(*inputs)
+        )
         self._wrapped: dict[Function, Wrapped] = {}
         for name, value in self.model.input_values().items():
             if hasattr(self, name):
@@ -66,7 +71,7 @@ class Module(torch.nn.Module):
         """
         return {name: getattr(self, name) for name in self.model.inputs}
 
-    def forward(self, function: Function, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, function: Function[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Return a function's results for the parameters.
 
         Args:

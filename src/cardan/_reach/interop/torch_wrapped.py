@@ -21,7 +21,7 @@ from cardan._reach.interop.torch_programs import Program, program_of
 from cardan._robot.model import Model
 
 
-def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
+def wrap(function: Function[..., Any], model: Model, **options: Any) -> Wrapped:
     """Return a function of a robot as a function of PyTorch's tensors.
 
     Args:
@@ -53,7 +53,7 @@ def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
     return Wrapped(function, model, options)
 
 
-def called(function: Function, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def called(function: Function[..., Any], model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Return what a function returns that was called with tensors among its arguments.
 
     Raises:
@@ -63,7 +63,7 @@ def called(function: Function, model: Model, args: tuple[Any, ...], kwargs: Mapp
 
 
 @functools.lru_cache(maxsize=64)
-def _wrapped(function: Function, model: Model, target: str) -> Wrapped:
+def _wrapped(function: Function[..., Any], model: Model, target: str) -> Wrapped:
     """Return a function of any equal model, wrapped for where it runs by default now."""
     return Wrapped(function, model, {})
 
@@ -96,7 +96,7 @@ class Wrapped:
         torch.Size([7, 7])
     """
 
-    def __init__(self, function: Function, model: Model, options: Mapping[str, Any]) -> None:
+    def __init__(self, function: Function[..., Any], model: Model, options: Mapping[str, Any]) -> None:
         if not isinstance(function, Function):
             expected = "one made by @cardan.function, or cardan's own"
             raise ParameterError("function to wrap", got=function, expected=expected)
@@ -105,7 +105,9 @@ class Wrapped:
         _check_inputs(function, model)
         for name in options.keys() - {*interface.arguments}:
             raise UnknownNameError("option", name, interface.open, where=function.name)
-        self.function, self.model, self.options = function, model, dict(options)
+        self.function = function
+        self.model = model
+        self.options: dict[str, Any] = dict(options)
         rest = {n: p for n, p in interface.arguments.items() if n not in options}
         self._positional = tuple(n for n in interface.positional if n in rest)
         self._given = {n: p.default for n, p in rest.items() if p.default is not p.empty} | self.options
@@ -116,7 +118,7 @@ class Wrapped:
         self._plans: dict[Any, _Plan] = {}
         self._by_position: dict[int, _Plan] = {}
         by_keyword = inspect.Parameter.KEYWORD_ONLY
-        self.__signature__ = inspect.Signature(
+        self.__signature__: inspect.Signature = inspect.Signature(
             [*rest.values(), *(inspect.Parameter(n, by_keyword) for n in model.inputs)]
         )
         functools.update_wrapper(self, function, updated=())
@@ -206,7 +208,7 @@ def _are_these(values: Collection[Any], others: Collection[Any]) -> bool:
     return len(values) == len(others) and all(x is y for x, y in zip(values, others, strict=True))
 
 
-def _check_inputs(function: Function, model: Model) -> None:
+def _check_inputs(function: Function[..., Any], model: Model) -> None:
     """Raise if an input of the model has the name of an argument."""
     for name in model.inputs:
         if name in function.interface.parameters.parameters:
