@@ -215,4 +215,6 @@ __all__ = [  # noqa: RUF022 -- by subject
     "__version__",
 ]  # fmt: skip
 
-__dir__ = __all__.copy
+
+def __dir__() -> list[str]:
+    return __all__.copy()

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from cardan._algebra.lazy import shown
+from cardan._algebra.lazy import show
 
 if TYPE_CHECKING:
     from cardan._motion.simulation.solvers import *
     from cardan._reach.interop.mujoco_solver import MuJoCo as MuJoCo
 
-__getattr__, __dir__ = shown(__name__, "cardan._motion.simulation.solvers")
+show(__name__, "cardan._motion.simulation.solvers")

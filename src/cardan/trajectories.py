@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from cardan._algebra.lazy import shown
+from cardan._algebra.lazy import show
 
 if TYPE_CHECKING:
     from cardan._motion.trajectories import *
 
-__getattr__, __dir__ = shown(__name__, "cardan._motion.trajectories")
+show(__name__, "cardan._motion.trajectories")

@@ -5,6 +5,7 @@ functions have none.
 """
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -64,3 +65,13 @@ def test_mypy(pages):
         found = run(sys.executable, "-m", "mypy", *strict, ".", cwd=folder)
         shown += [found.stdout + found.stderr] * (found.returncode != 0)
     assert not shown, "\n".join(shown)
+
+
+def test_the_public_names_are_typed(tmp_path):
+    if importlib.util.find_spec("pyright") is None:
+        pytest.skip("needs the `dev` extra: pyright")
+    asked = ("--verifytypes", "cardan", "--ignoreexternal", "--outputjson")
+    found = json.loads(run(sys.executable, "-m", "pyright", *asked, cwd=tmp_path).stdout)["typeCompleteness"]
+    incomplete = [s["name"] for s in found["symbols"] if s["isExported"] and not s["isTypeKnown"]]
+    assert found["completenessScore"] >= 0.95, incomplete
+    assert sum(found["exportedSymbolCounts"].values()) < 700

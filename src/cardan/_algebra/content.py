@@ -48,8 +48,8 @@ class Content:
     __slots__ = ("apart", "text")
 
     def __init__(self, text: str, apart: tuple[Any, ...] = ()) -> None:
-        self.text = text  # the SHA-256 of all that can be said, as 64 hexadecimal digits
-        self.apart = apart  # what stands for itself, in the order it was met
+        self.text: str = text  # the SHA-256 of all that can be said, as 64 hexadecimal digits
+        self.apart: tuple[Any, ...] = apart  # what stands for itself, in the order it was met
 
     @property
     def digest(self) -> str | None:

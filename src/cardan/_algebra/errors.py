@@ -163,7 +163,10 @@ class ParameterError(CardanError, ValueError):
     """A parameter of a joint, inertia, limit or pose is not acceptable."""
 
     def __init__(self, what: str, *, got: Any, expected: str, hint: str = "") -> None:
-        self.what, self.got, self.expected, self.hint = what, got, expected, hint
+        self.what = what
+        self.got = got
+        self.expected = expected
+        self.hint = hint
         super().__init__(f"{what}: got {quoted(got)}, expected {expected}." + (f" {hint}" if hint else ""))
 
 
@@ -171,7 +174,11 @@ class ShapeError(CardanError, ValueError):
     """An array has the wrong shape."""
 
     def __init__(self, where: str, argument: str, *, got: tuple[int, ...], expected: str, hint: str = "") -> None:
-        self.where, self.argument, self.got, self.expected, self.hint = where, argument, got, expected, hint
+        self.where = where
+        self.argument = argument
+        self.got = got
+        self.expected = expected
+        self.hint = hint
         super().__init__(
             f"{where}: argument {argument!r} has shape {got}, expected {expected}." + (f" {hint}" if hint else "")
         )
@@ -181,7 +188,11 @@ class DTypeError(CardanError, TypeError):
     """An array holds something that is not a real number, or an argument has the wrong type."""
 
     def __init__(self, where: str, argument: str, *, got: str, expected: str, hint: str = "") -> None:
-        self.where, self.argument, self.got, self.expected, self.hint = where, argument, got, expected, hint
+        self.where = where
+        self.argument = argument
+        self.got = got
+        self.expected = expected
+        self.hint = hint
         super().__init__(
             f"{where}: argument {argument!r} is {got}, expected {expected}." + (f" {hint}" if hint else "")
         )
@@ -194,8 +205,11 @@ class UnknownNameError(CardanError, KeyError):
     """
 
     def __init__(self, kind: str, name: Any, candidates: Iterable[str], where: str = "", hint: str = "") -> None:
-        self.kind, self.name, self.candidates, self.hint = kind, name, tuple(candidates), hint
-        self.brief = (f"{where}: " if where else "") + f"there is no {kind} named {quoted(name)}"
+        self.kind = kind
+        self.name = name
+        self.candidates: tuple[str, ...] = tuple(candidates)
+        self.hint = hint
+        self.brief: str = (f"{where}: " if where else "") + f"there is no {kind} named {quoted(name)}"
         super().__init__(self.brief)
 
     @property
@@ -229,7 +243,9 @@ class DuplicateNameError(CardanError, ValueError):
     """Two things of one kind were given the same name."""
 
     def __init__(self, kind: str, name: str, where: str) -> None:
-        self.kind, self.name, self.where = kind, name, where
+        self.kind = kind
+        self.name = name
+        self.where = where
         super().__init__(f"{where}: there is already a {kind} named {quoted(name)}; give every {kind} its own name.")
 
 
@@ -249,7 +265,11 @@ class ConfigurationError(CardanError, ValueError):
     """A configuration is invalid: a quaternion, or a (cos, sin), is 0 and gives no direction."""
 
     def __init__(self, where: str, argument: str, start: int, stop: int, rows: Sequence[int] = ()) -> None:
-        self.where, self.argument, self.start, self.stop, self.rows = where, argument, start, stop, tuple(rows)
+        self.where = where
+        self.argument = argument
+        self.start = start
+        self.stop = stop
+        self.rows: tuple[int, ...] = tuple(rows)
         what = "quaternion (x, y, z, w)" if stop - start == 4 else "(cos, sin)"
         super().__init__(
             f"{where}: argument {argument!r}{_in_rows(self.rows)}: entries {start} to {stop - 1} are a {what} of norm "
@@ -261,7 +281,10 @@ class NotFiniteError(CardanError, ValueError):
     """An argument or a result is not finite, found by a function that checks (`function.on(checked=True)`)."""
 
     def __init__(self, where: str, argument: str, index: tuple[int, ...], value: float, hint: str = "") -> None:
-        self.where, self.argument, self.index, self.value = where, argument, index, value
+        self.where = where
+        self.argument = argument
+        self.index = index
+        self.value = value
         super().__init__(
             f"{where}: {argument}{list(index)} is {value}, expected a finite number." + (f" {hint}" if hint else "")
         )
@@ -279,7 +302,9 @@ class UnsupportedError(MechanismError):
     """A part, such as a solver or a format, cannot do what is asked of it and would otherwise leave it out."""
 
     def __init__(self, what: str, by: str, instead: str) -> None:  # `what` with its name: "joint 'knee' (Spline)"
-        self.what, self.by, self.instead = what, by, instead
+        self.what = what
+        self.by = by
+        self.instead = instead
         super().__init__(f"{by} cannot take {what}; {instead}.")
 
 
@@ -287,7 +312,9 @@ class ReachError(CardanError, ValueError):
     """A pose cannot be reached by a joint: `configuration_from_transform` found no configuration."""
 
     def __init__(self, joint: str, residual: float, tolerance: float) -> None:
-        self.joint, self.residual, self.tolerance = joint, residual, tolerance
+        self.joint = joint
+        self.residual = residual
+        self.tolerance = tolerance
         super().__init__(
             f"{joint}: no configuration has this transform; the nearest one found is off by {residual:.3g} "
             f"(tolerance {tolerance:.3g}). Project the pose onto the joint's motion first, or raise `tolerance`."
@@ -298,7 +325,11 @@ class AssemblyError(CardanError, ValueError):
     """Loops could not be closed: no configuration was found (`assemble`), or no velocity (`project_velocity`)."""
 
     def __init__(self, what: str, loop: str, residual: float, tolerance: float, rows: Sequence[Any] = ()) -> None:
-        self.what, self.loop, self.residual, self.tolerance, self.rows = what, loop, residual, tolerance, tuple(rows)
+        self.what = what
+        self.loop = loop
+        self.residual = residual
+        self.tolerance = tolerance
+        self.rows: tuple[Any, ...] = tuple(rows)
         super().__init__(
             f"the loops do not close{_in_rows(self.rows)}: the {what} nearest to it leaves joint {loop!r} open by "
             f"{residual:.3g} (tolerance {tolerance:.3g}). Begin elsewhere, hold fewer joints, or check lengths and "
@@ -385,7 +416,9 @@ class ResultError(TraceError):
     """The result of a function is invalid: ragged, or not of the shape it declares."""
 
     def __init__(self, where: str, *, got: str, expected: str) -> None:
-        self.where, self.got, self.expected = where, got, expected
+        self.where = where
+        self.got = got
+        self.expected = expected
         super().__init__(
             f"{where or 'result'}: got {got}, expected {expected}. Several results are returned as a tuple, a named "
             "tuple or a dictionary of arrays."
@@ -396,7 +429,8 @@ class FunctionReferenceError(CardanError, LookupError):
     """A function cannot be found again in another process."""
 
     def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
+        self.module = module
+        self.name = name
         super().__init__(
             f"function {name!r} of module {module!r} cannot be found by that name in another process. Define it at "
             "the top of a module that the other process can import, or load cloudpickle, which sends functions as code."
@@ -430,7 +464,11 @@ class ChunkError(CardanError, RuntimeError):
     """Rows `start` to `stop` of a mapped function could not be computed, in `attempts` (`distributed.map`)."""
 
     def __init__(self, where: str, start: int, stop: int, *, attempts: int, died: bool, reason: BaseException) -> None:
-        self.where, self.start, self.stop, self.attempts, self.died = where, start, stop, attempts, died
+        self.where = where
+        self.start = start
+        self.stop = stop
+        self.attempts = attempts
+        self.died = died
         tried = f" {attempts} times" if attempts > 1 else ""
         kept = " (Rows that are finished in an `out` are kept: the same call goes on from there.)"
         if died:
@@ -445,7 +483,8 @@ class MissingExtraError(CardanError, ImportError):
     """An optional capability was asked for and its packages are not installed."""
 
     def __init__(self, capability: str, extra: str) -> None:
-        self.capability, self.extra = capability, extra
+        self.capability = capability
+        self.extra = extra
         super().__init__(f'{capability} needs the extra {extra!r}: install it with  pip install "cardan[{extra}]"')
 
 
@@ -453,7 +492,10 @@ class PluginError(CardanError, ImportError):
     """Something that another package adds by an entry point cannot be loaded."""
 
     def __init__(self, group: str, name: str, package: str, home: str, cause: BaseException) -> None:
-        self.group, self.plugin, self.package, self.home = group, name, package, home
+        self.group = group
+        self.plugin = name
+        self.package = package
+        self.home = home
         super().__init__(
             f"{package} adds {name!r} to {group} ({home}), but it cannot be loaded: {type(cause).__name__}: {cause}. "
             "Mend or uninstall that package."
@@ -496,7 +538,7 @@ class DescriptionError(CardanError, ValueError):
     longest = 2000 * MAX_MESSAGE  # as many faults as are kept, each bounded
 
     def __init__(self, faults: Sequence[Fault]) -> None:
-        self.faults = tuple(faults)
+        self.faults: tuple[Fault, ...] = tuple(faults)
         super().__init__("\n".join(str(fault) for fault in self.faults))
 
 
@@ -515,7 +557,8 @@ class OverlapWarning(_Warning):
     """Pairs of shapes of a world may not touch, because they overlap where it begins; `pairs` names them."""
 
     def __init__(self, world: str, pairs: Sequence[str]) -> None:
-        self.world, self.pairs = world, tuple(pairs)
+        self.world = world
+        self.pairs: tuple[str, ...] = tuple(pairs)
         super().__init__(
             f"world {world!r}: {len(pairs)} pairs of shapes never touch, because they overlap where it begins: "
             f"{first_of(self.pairs)}. Keep them by keep_overlapping=True; say that none is meant to touch by "
@@ -527,7 +570,7 @@ class StartWarning(_Warning):
     """A world begins where nobody would put it; `things` are the pairs, articulations or shapes it is about."""
 
     def __init__(self, message: str, things: Sequence[str]) -> None:
-        self.things = tuple(things)
+        self.things: tuple[str, ...] = tuple(things)
         super().__init__(message)
 
 
@@ -540,7 +583,10 @@ class RecompilationWarning(_Warning):
     """A function was compiled many times for one model: something that changes is an option of it, not an argument."""
 
     def __init__(self, function: str, model: str, count: int, options: Sequence[str]) -> None:
-        self.function, self.model, self.count, self.options = function, model, count, tuple(options)
+        self.function = function
+        self.model = model
+        self.count = count
+        self.options: tuple[str, ...] = tuple(options)
         names = " and ".join(map(repr, self.options[:3])) or "what is left out"
         super().__init__(
             f"{function} is compiled for model {model!r} for the {count}th time: each value of {names} is a program of "

@@ -1,7 +1,7 @@
 """Names that are fetched when they are first used (PEP 562), so that importing a package costs what is used.
 
 A package lists its names in `__all__` and imports them under `imported_later`. The public modules, such as
-`cardan.joints`, show such a package: `shown`. `tests/project/test_public_names.py` holds all of these together.
+`cardan.joints`, show such a package: `show`. `tests/project/test_public_names.py` holds all of these together.
 """
 
 from __future__ import annotations
@@ -71,8 +71,10 @@ def imported_later(namespace: dict[str, Any]) -> Iterator[None]:
     namespace["__getattr__"] = fetcher(package, homes, modules=homes.pop(package, ""))
 
 
-def shown(public: str, home: str, modules: str = "") -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the `__getattr__` and the `__dir__` of a public module, of this `__name__`, that shows what is elsewhere.
+def show(public: str, home: str, modules: str = "") -> None:
+    """Give a public module, of this `__name__`, the `__getattr__` and the `__dir__` that show what is elsewhere.
+
+    A type checker sees no such `__getattr__`: it tells a name that does not exist.
 
     Home is the package, or module, that holds what it shows, its `__all__`; modules are names of modules within it.
     """
@@ -93,7 +95,7 @@ def shown(public: str, home: str, modules: str = "") -> tuple[Callable[[str], An
         setattr(module, name, value)
         return value
 
-    return fetch, lambda: list(fetch("__all__"))
+    module.__dict__.update(__getattr__=fetch, __dir__=lambda: list(fetch("__all__")))
 
 
 def later(home: str) -> Callable[..., Any]:

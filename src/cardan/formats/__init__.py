@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from cardan._algebra.lazy import shown
+from cardan._algebra.lazy import show
 
 if TYPE_CHECKING:
     from cardan._reach.formats import *
     from cardan.formats import sdf as sdf
 
-__getattr__, __dir__ = shown(__name__, "cardan._reach.formats", "sdf")
+show(__name__, "cardan._reach.formats", "sdf")

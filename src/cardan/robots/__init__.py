@@ -5,9 +5,9 @@ A length, mass or other size that is not a positive number raises `ParameterErro
 
 from typing import TYPE_CHECKING
 
-from cardan._algebra.lazy import shown
+from cardan._algebra.lazy import show
 
 if TYPE_CHECKING:
     from cardan._robot.shipped import *
 
-__getattr__, __dir__ = shown(__name__, "cardan._robot.shipped")
+show(__name__, "cardan._robot.shipped")

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from cardan._algebra.lazy import shown
+from cardan._algebra.lazy import show
 
 if TYPE_CHECKING:
     from cardan._algebra.spatial import *
     from cardan.spatial import rotations as rotations
 
-__getattr__, __dir__ = shown(__name__, "cardan._algebra.spatial", "rotations")
+show(__name__, "cardan._algebra.spatial", "rotations")

@@ -7,9 +7,9 @@ float zero or one among them stays a float, which is how a traced program loses 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, NamedTuple, overload
+from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 
@@ -163,7 +163,7 @@ class Vector3(_Arrays, tuple[Any, Any, Any]):
         a, b, c = factor if _is_nested(factor) else (factor, factor, factor)
         return Vector3(self[0] * a, self[1] * b, self[2] * c)
 
-    __rmul__ = __mul__  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
+    __rmul__: ClassVar[Callable[[Vector3, Any], Vector3]] = __mul__  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __truediv__(self, divisor: Any) -> Vector3:
         a, b, c = divisor if _is_nested(divisor) else (divisor, divisor, divisor)
@@ -343,7 +343,7 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
         rows = factor if _is_nested(factor) else (factor, factor, factor)
         return Matrix3(a * b for a, b in zip(self, rows, strict=True))
 
-    __rmul__ = __mul__  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
+    __rmul__: ClassVar[Callable[[Matrix3, Any], Matrix3]] = __mul__  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __truediv__(self, divisor: Any) -> Matrix3:
         rows = divisor if _is_nested(divisor) else (divisor, divisor, divisor)
@@ -532,7 +532,7 @@ class Symmetric3(tuple[Any, ...]):
     def __mul__(self, factor: Scalar) -> Symmetric3:  # pyright: ignore[reportIncompatibleMethodOverride]
         return Symmetric3(a * factor for a in self)
 
-    __rmul__ = __mul__  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
+    __rmul__: ClassVar[Callable[[Symmetric3, Any], Symmetric3]] = __mul__  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def with_column(self, k: int, column: Any) -> Symmetric3:
         """Return the matrix with another k-th column and row."""

@@ -51,10 +51,16 @@ class Compiled:
         trace: Callable[[], Traced],
         read_files: bool = False,
     ) -> None:
-        self.inputs, self.outputs, self.digest = outline.inputs, outline.outputs, outline.digest
-        self.passes, self.read_files = outline.passes, read_files
-        self.form, self.run, self.target, self._trace = form, run, target, trace
-        self.places = places_of(self.outputs)
+        self.inputs: tuple[Array, ...] = outline.inputs
+        self.outputs: tuple[Array, ...] = outline.outputs
+        self.digest: str = outline.digest
+        self.passes: int = outline.passes
+        self.read_files = read_files
+        self.form = form
+        self.run = run
+        self.target = target
+        self._trace = trace
+        self.places: list[slice] = places_of(self.outputs)
 
     def times(self, count: int) -> Compiled:
         """Return the program run so many times as often, by the same machine code; see `program.replay.times`."""
@@ -252,7 +258,7 @@ class Bound:
             return out
         return results[0] if self._packed else self._compiled.returned(results)
 
-    __signature__ = _Signature()
+    __signature__: Any = _Signature()
 
     @property
     def places(self) -> dict[str, Any]:

@@ -113,8 +113,9 @@ class Function(Generic[P, R]):
             interface = Signature(name, inspect.signature(kernel), dict(shapes or {}), tuple(options))
             kernel = Kernel(kernel, interface, returns, simplified)
         self.made_from: Source = kernel
-        self.target, self.threads = target, threads
-        self.checked = os.environ.get("CARDAN_CHECK", "0") != "0" if checked is None else checked
+        self.target = target
+        self.threads = threads
+        self.checked: bool = os.environ.get("CARDAN_CHECK", "0") != "0" if checked is None else checked
         self._sites = CallSites(self.interface)
         self._fast_paths = self._sites.models.values
         self._cache: ByIdentity[Model, dict[Any, Compiled]] = ByIdentity()

@@ -87,7 +87,7 @@ class BaseRepresentation(OtherCoordinates):
         check_model("representation", model)
         self.representation: Representation = checked_representation(representation)
         self._bases = [c for c in model.connections if _leaves_free(c)]
-        self.base_joints = tuple(c.name for c in self._bases)
+        self.base_joints: tuple[str, ...] = tuple(c.name for c in self._bases)
         nodes = {node.name: node for node in model.nodes if not isinstance(node.joint, Mimic)}
         own = [c for c in model.connections if c.name in nodes]
         rows = rows_of([(c, nodes[c.name], self._chart(c)) for c in own])

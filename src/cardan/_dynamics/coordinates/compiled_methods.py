@@ -24,7 +24,8 @@ class Compiled:
     """
 
     def __init__(self, model: Model, made: tuple[Callable[..., Any], tuple[Any, ...]]) -> None:
-        self.model, self._made = model, made
+        self.model = model
+        self._made = made
         self._functions: dict[Any, Function] = {}
 
     def __reduce__(self) -> Any:

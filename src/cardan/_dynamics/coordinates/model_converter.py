@@ -178,8 +178,10 @@ class Converter(Compiled):
 
     def __init__(self, source: Model, target: Model, dropped: tuple[str, ...]) -> None:
         super().__init__(source, (Converter, (source, target, dropped)))
-        self.source, self.target, self.dropped = source, target, dropped
-        self.shared = shared_joints(source, target)
+        self.source = source
+        self.target = target
+        self.dropped = dropped
+        self.shared: frozenset[str] = shared_joints(source, target)
 
     @compiled()
     def configuration(self, q: Any) -> Any:

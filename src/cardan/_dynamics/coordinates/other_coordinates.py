@@ -92,9 +92,10 @@ class OtherCoordinates(Compiled):
     def __init__(self, model: Model, rows: Sequence[ChartedJoint], made: Any) -> None:
         refuse_inputs(model, ": convert with the model without them, or model.with_values(...).")
         super().__init__(model, made)
-        self.rows = tuple(rows)
-        self.nq, self.nv = sum(r.chart.nq for r in rows), sum(r.chart.nv for r in rows)
-        self.followers = tuple(r.connection.name for r in rows if r.chart.follows)
+        self.rows: tuple[ChartedJoint, ...] = tuple(rows)
+        self.nq: int = sum(r.chart.nq for r in rows)
+        self.nv: int = sum(r.chart.nv for r in rows)
+        self.followers: tuple[str, ...] = tuple(r.connection.name for r in rows if r.chart.follows)
 
     # --- at one state, over scalars ---
 

@@ -58,9 +58,10 @@ class PeerConverter(OtherCoordinates):
     def __init__(
         self, model: Model, convention: Convention, order: Sequence[str] | None, mimics: bool, made: Any
     ) -> None:
-        self.title, self._wrench_form = convention.title, convention.wrench
+        self.title: str = convention.title
+        self._wrench_form = convention.wrench
         super().__init__(model, _rows(model, convention, order, mimics), made)
-        self.joint_names = tuple(row.connection.name for row in self.rows)
+        self.joint_names: tuple[str, ...] = tuple(row.connection.name for row in self.rows)
 
     # --- wrenches on bodies ---
 

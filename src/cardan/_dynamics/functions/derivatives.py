@@ -29,12 +29,12 @@ from cardan._robot.model import Model
 
 
 def derivative(
-    of: Function,
+    of: Function[..., Any],
     wrt: str | Sequence[str],
     *,
     mode: Mode = "auto",
     tangent: bool | str | int | Sequence[str | int] = False,
-) -> Function:
+) -> Function[..., Any]:
     """Return the compiled function of the derivatives of a compiled function.
 
     Args:
@@ -99,7 +99,7 @@ def _several(names: Any) -> tuple[str, ...]:
     return found
 
 
-def gradient(of: Function, wrt: str | Sequence[str]) -> Function:
+def gradient(of: Function[..., Any], wrt: str | Sequence[str]) -> Function[..., Any]:
     """Return the compiled function of the gradient of a function with a single number as result.
 
     It has the shape (nv,) where `wrt` is a configuration, that of the argument otherwise; reverse accumulation makes
@@ -135,7 +135,7 @@ def gradient(of: Function, wrt: str | Sequence[str]) -> Function:
     return _made(_Maker(gradient, of, names), _name(of, "gradient", names), text, transform)
 
 
-def hessian(of: Function, wrt: str | Sequence[str]) -> Function:
+def hessian(of: Function[..., Any], wrt: str | Sequence[str]) -> Function[..., Any]:
     """Return the compiled function of the second derivatives of a function with a single number as result.
 
     Entry (i, j) is symmetric: for a configuration, v^T H v is the second derivative of t -> f(integrate(q, t v)) at 0.
@@ -175,12 +175,12 @@ def _listed(names: str | tuple[str, ...]) -> str:
     return names if isinstance(names, str) else ", ".join(names)
 
 
-def _name(of: Function, kind: str, names: str | tuple[str, ...]) -> str:
+def _name(of: Function[..., Any], kind: str, names: str | tuple[str, ...]) -> str:
     """Return the name of a function made from another one: by several arguments, with theirs."""
     return f"{of.name}_{kind}" if isinstance(names, str) else "_".join((of.name, kind, *names))
 
 
-def jacobian_vector_product(of: Function, wrt: str) -> Function:
+def jacobian_vector_product(of: Function[..., Any], wrt: str) -> Function[..., Any]:
     """Return the compiled function of the results' rate of change along a direction, given as `direction=`.
 
     The direction has shape (nv,) where `wrt` is a configuration, that of the argument otherwise. It costs about twice
@@ -209,7 +209,7 @@ def jacobian_vector_product(of: Function, wrt: str) -> Function:
     return _made(_Maker(jacobian_vector_product, of, wrt), f"{of.name}_jvp", text, transform, extra)
 
 
-def vector_jacobian_product(of: Function, wrt: str) -> Function:
+def vector_jacobian_product(of: Function[..., Any], wrt: str) -> Function[..., Any]:
     """Return the compiled function of the gradient of the results weighed with `weights=` and summed.
 
     It costs a few times the function, whatever the length of `wrt`. The function's result must be one array whose
@@ -245,12 +245,12 @@ def vector_jacobian_product(of: Function, wrt: str) -> Function:
 class _Maker(NamedTuple):
     """The call that makes a function from another one: what tells it from others, here and in other processes."""
 
-    maker: Callable[..., Function]
-    of: Function
+    maker: Callable[..., Function[..., Any]]
+    of: Function[..., Any]
     wrt: str | tuple[str, ...]
     options: Mapping[str, Any] = MappingProxyType({})
 
-    def __call__(self) -> Function:
+    def __call__(self) -> Function[..., Any]:
         return self.maker(self.of, self.wrt, **self.options)
 
 
@@ -268,7 +268,7 @@ class _Transformed(OfProgram):
     def __init__(
         self,
         made_by: _Maker,
-        of: Function,
+        of: Function[..., Any],
         name: str,
         transform: Callable[[Model, Program, Sequence[Tangent]], Program],
         extra: Mapping[str, Shape],
@@ -308,7 +308,7 @@ class _Transformed(OfProgram):
         maker, of, wrt, options = self.made_by
         return maker.__name__, wrt, str(dict(options)), of
 
-    def function(self) -> Function:
+    def function(self) -> Function[..., Any]:
         return self.made_by()
 
     def __reduce__(self) -> Any:
@@ -316,7 +316,9 @@ class _Transformed(OfProgram):
         return _source, (maker, of, wrt, dict(options))
 
 
-def _source(maker: Callable[..., Function], of: Function, wrt: str, options: Mapping[str, Any]) -> Source:
+def _source(
+    maker: Callable[..., Function[..., Any]], of: Function[..., Any], wrt: str, options: Mapping[str, Any]
+) -> Source:
     return maker(of, wrt, **options).made_from
 
 
@@ -327,7 +329,7 @@ def _made(
     transform: Callable[[Model, Program, Sequence[Tangent]], Program],
     extra: Mapping[str, Shape] = MappingProxyType({}),
     inner: Function | None = None,
-) -> Function:
+) -> Function[..., Any]:
     """Return the function that transforms the program of another one: by default, of the one its maker was given."""
     of = made_by.of
     taken = [n for n in extra if n in of.interface.arguments]
@@ -398,7 +400,7 @@ def _is_flat(model: Model) -> bool:
 # --- the directions of an argument ---
 
 
-def _tangent(of: Function, model: Model, wrt: str) -> Tangent:
+def _tangent(of: Function[..., Any], model: Model, wrt: str) -> Tangent:
     """Return the directions along which an argument can move."""
     rows = None
     if of.interface.shapes.get(wrt) == ("nq",):
@@ -408,7 +410,7 @@ def _tangent(of: Function, model: Model, wrt: str) -> Tangent:
     return Tangent(wrt, _tangent_shape(of, model, wrt), rows)
 
 
-def _tangent_shape(of: Function, model: Model, wrt: str) -> tuple[int, ...]:
+def _tangent_shape(of: Function[..., Any], model: Model, wrt: str) -> tuple[int, ...]:
     """Return the shape of a change of an argument or of a model's input."""
     if wrt in model.inputs:
         given = model.inputs[wrt]
@@ -441,7 +443,7 @@ def _one_result(program: Program, shape: tuple[int, ...]) -> Program:
     return replace(program, outputs=(output._replace(name=RESULT, shape=shape),))
 
 
-def _check_one_number(of: Function, program: Program) -> None:
+def _check_one_number(of: Function[..., Any], program: Program) -> None:
     if len(program.results) != 1:
         expected = "a function whose result is one number; use cardan.derivative for others"
         raise ParameterError(f"function to take the gradient of ({of.name})", got=program.outputs, expected=expected)

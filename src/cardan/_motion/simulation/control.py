@@ -40,7 +40,7 @@ class Control(Explained):
 
     def __init__(self, world: WorldContents, worlds: int = 1, dtype: Any = "float64") -> None:
         shape, kind = (whole("number of worlds", worlds, 0), world.model.nv), checked_dtype(dtype)
-        self.world = world
+        self.world: WorldContents = world
         self._effort, self._velocity = np.zeros(shape, kind), np.zeros(shape, kind)
         self._position = np.empty(shape, kind)
         self._position[...] = world.targets  # drives stay where the world says until somebody asks for more

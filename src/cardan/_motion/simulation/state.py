@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -109,7 +109,7 @@ class State(Explained):
         constants: Any = None,
     ) -> None:
         count, kind, model = whole("number of worlds", worlds, 0), checked_dtype(dtype), world.model
-        self.world = world
+        self.world: WorldContents = world
         self._q, self._v = np.empty((count, model.nq), kind), np.empty((count, model.nv), kind)
         self._warm, self._residual = np.zeros((count, model.nv), kind), np.zeros(count, kind)
         self._set_clock(Clock.at(np.zeros(count), np.zeros(count, bool), kind))
@@ -381,7 +381,7 @@ class State(Explained):
         mine, theirs = self._bits(), other._bits()
         return mine == theirs and _kind(self.world) == _kind(other.world)
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType] -- it can change
+    __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride] -- it can change
 
     def _bits(self) -> dict[str, Any]:
         arrays = self._arrays() | dict(self._constants)

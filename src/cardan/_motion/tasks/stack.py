@@ -78,7 +78,7 @@ def targets_shape(tasks: Sequence[Task]) -> Shape:
 
 
 @functools.lru_cache(maxsize=256)
-def _function(structure: Structure) -> Function:
+def _function(structure: Structure) -> Function[..., Any]:
     tasks = structure.kept()
 
     def linearized_tasks(model: Model, q: Any, targets: Any) -> Linearization:
@@ -118,10 +118,12 @@ class Stack:
     """
 
     def __init__(self, model: Model, tasks: Any, where: str = "Stack") -> None:
-        self.model, self.where, self.tasks = model, where, checked_tasks(where, tasks)
-        self.structure = interned(Structure(self.tasks))
-        self.function = _function(self.structure)
-        self.rows = _rows(self.structure, model)
+        self.model = model
+        self.where = where
+        self.tasks: tuple[Task, ...] = checked_tasks(where, tasks)
+        self.structure: Structure = interned(Structure(self.tasks))
+        self.function: Function[..., Any] = _function(self.structure)
+        self.rows: tuple[slice, ...] = _rows(self.structure, model)
 
     @property
     def size(self) -> int:

@@ -207,8 +207,8 @@ class Structure:
     __slots__ = ("state", "tasks")
 
     def __init__(self, tasks: Iterable[Task]) -> None:
-        self.tasks = tuple(task.structure for task in tasks)
-        self.state = token(self.tasks)
+        self.tasks: tuple[Task, ...] = tuple(task.structure for task in tasks)
+        self.state: Any = token(self.tasks)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is Structure and other.state == self.state

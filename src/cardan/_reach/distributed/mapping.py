@@ -24,7 +24,7 @@ from cardan._robot.model import Model
 
 
 def map(
-    function: Function,
+    function: Function[..., Any],
     model: Model,
     data: Any,
     out: str | os.PathLike[str] | None = None,

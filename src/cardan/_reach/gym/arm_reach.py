@@ -40,10 +40,11 @@ class ArmReach(Task):
 
     def __init__(self, damping: float = 30.0) -> None:
         world = drive_all(robots.arm7(), Drive(damping=damping)).world()
-        self.solver, self.model = Featherstone(world, 0.005, contact=None), world.model
-        self.actions = self.model.nv
-        self.highest = np.full(2 * self.model.nv + 6, NO_BOUND)
-        self.lowest = -self.highest
+        self.solver: Featherstone = Featherstone(world, 0.005, contact=None)
+        self.model: Any = world.model
+        self.actions: int = self.model.nv
+        self.highest: np.ndarray = np.full(2 * self.model.nv + 6, NO_BOUND)
+        self.lowest: np.ndarray = -self.highest
 
     def start(self, numbers: np.ndarray) -> Start:
         first, reached = np.split(numbers, 2, axis=1)

@@ -34,11 +34,12 @@ class CartPoleSwingUp(Task):
     every: ClassVar[int] = 2
 
     def __init__(self, force: float = 10.0) -> None:
-        self.force, self.actions = float(force), 1
-        self.highest = np.array([NO_BOUND, 1.0, 1.0, NO_BOUND, NO_BOUND])
-        self.lowest = -self.highest
-        self.solver = Featherstone(robots.cart_pole().world(), 0.01, contact=None)
-        self.track = float(self.solver.world.limits[0, 1])
+        self.force: float = float(force)
+        self.actions: int = 1
+        self.highest: np.ndarray = np.array([NO_BOUND, 1.0, 1.0, NO_BOUND, NO_BOUND])
+        self.lowest: np.ndarray = -self.highest
+        self.solver: Featherstone = Featherstone(robots.cart_pole().world(), 0.01, contact=None)
+        self.track: float = float(self.solver.world.limits[0, 1])
 
     def start(self, numbers: np.ndarray) -> Start:
         about = spread(numbers, _OF_REST)

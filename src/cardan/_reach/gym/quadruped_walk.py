@@ -46,14 +46,17 @@ class QuadrupedWalk(Task):
     def __init__(self, stiffness: float = 60.0, damping: float = 1.5) -> None:
         robot = drive_all(robots.quadruped(), Drive(stiffness, damping))
         world = robot.world("floating", ground=True, self_collision=False)
-        self.solver, self.model = Featherstone(world, 0.005), world.model
-        self.actions = len(STANCE)
+        self.solver: Featherstone = Featherstone(world, 0.005)
+        self.model: Any = world.model
+        self.actions: int = len(STANCE)
         vertical, rest = np.ones(3), np.full(6 + 2 * len(STANCE), NO_BOUND)
-        self.highest = np.concatenate([[NO_BOUND], vertical, rest])
-        self.lowest = -self.highest
+        self.highest: np.ndarray = np.concatenate([[NO_BOUND], vertical, rest])
+        self.lowest: np.ndarray = -self.highest
         q = np.concatenate([self.model.neutral()[:7], STANCE])
         foot = frame_transform(self.model, q, "front_left_foot")
-        self.height = FOOT - float(foot[2, 3])  # of the trunk [m], at which the feet touch the ground in the stance
+        self.height: float = FOOT - float(
+            foot[2, 3]
+        )  # of the trunk [m], at which the feet touch the ground in the stance
 
     def start(self, numbers: np.ndarray) -> Start:
         q = np.tile(np.concatenate([self.model.neutral()[:7], STANCE]), (len(numbers), 1))

@@ -74,20 +74,21 @@ class VectorisedWorlds(VectorEnv):
     ) -> None:
         if render_mode is not None:
             raise ParameterError("render_mode", got=render_mode, expected="None: cardan draws nothing")
-        self.task = task if isinstance(task, Task) else task(**options)
-        self.autoreset_mode = _mode(autoreset_mode)
+        self.task: Task = task if isinstance(task, Task) else task(**options)
+        self.autoreset_mode: AutoresetMode = _mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
-        self.num_envs, self.max_episode_steps = num_envs, max_episode_steps
+        self.num_envs = num_envs
+        self.max_episode_steps = max_episode_steps
         world = self.task.solver.world
         self.state: State = world.state(num_envs, dtype)
         self._control: Control = world.control(num_envs, dtype)
         kind = self.state.dtype.type
-        self.single_observation_space = spaces.Box(
+        self.single_observation_space: spaces.Box = spaces.Box(
             self.task.lowest.astype(kind), self.task.highest.astype(kind), dtype=kind
         )
-        self.single_action_space = spaces.Box(-1.0, 1.0, (self.task.actions,), kind)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.single_action_space: spaces.Box = spaces.Box(-1.0, 1.0, (self.task.actions,), kind)
+        self.observation_space: spaces.Space[Any] = batch_space(self.single_observation_space, num_envs)
+        self.action_space: spaces.Space[Any] = batch_space(self.single_action_space, num_envs)
         self._episodes: Episodes | None = None
         self._elapsed = np.zeros(num_envs, int)
         self._ended = np.zeros(num_envs, bool)
@@ -250,9 +251,9 @@ class SingleWorld(gymnasium.Env):
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
 
     def __init__(self, task: Task | Callable[..., Task], **options: Any) -> None:
-        self.worlds = VectorisedWorlds(task, 1, autoreset_mode=AutoresetMode.DISABLED, **options)
-        self.observation_space = self.worlds.single_observation_space
-        self.action_space = self.worlds.single_action_space
+        self.worlds: VectorisedWorlds = VectorisedWorlds(task, 1, autoreset_mode=AutoresetMode.DISABLED, **options)
+        self.observation_space: spaces.Space[Any] = self.worlds.single_observation_space
+        self.action_space: spaces.Space[Any] = self.worlds.single_action_space
 
     @property
     def state(self) -> Any:

@@ -110,7 +110,9 @@ class DeviceArray:
     __array_ufunc__ = None  # NumPy's functions would read memory that is not theirs
 
     def __init__(self, layout: Layout, stream: int, owner: Any, stream_owner: Any = None) -> None:
-        self.layout, self.stream, self._owner, self._stream_owner = layout, stream, owner, stream_owner
+        self.layout: Layout = layout
+        self.stream: int = stream
+        self._owner, self._stream_owner = owner, stream_owner
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Wrapped", "wrap"]
 
 
-def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
+def wrap(function: Function[..., Any], model: Model, **options: Any) -> Wrapped:
     """Return a function of a robot as a function of JAX's arrays.
 
     Args:
@@ -66,7 +66,7 @@ class Wrapped(Wrapper):
         <frame_transform of arm7, for JAX>
     """
 
-    def __init__(self, function: Function, model: Model, options: Mapping[str, Any]) -> None:
+    def __init__(self, function: Function[..., Any], model: Model, options: Mapping[str, Any]) -> None:
         check_function(function)
         if function.target not in (None, "llvm"):
             got, expected = f"one on {function.target!r}", 'one on native code: function.on("llvm")'

@@ -66,8 +66,8 @@ class MujocoCollision:
         if not is_finite(reach) or reach < 0.0:
             raise ParameterError("reach", got=reach, expected="a finite number >= 0 [m]")
         self.model: Model = world.model
-        self.pairs = tuple(world.pairs if pairs is None else pairs)
-        self.pair = places_of(self.pairs)
+        self.pairs: tuple[Any, ...] = tuple(world.pairs if pairs is None else pairs)
+        self.pair: np.ndarray = places_of(self.pairs)
         self._starts = np.searchsorted(self.pair, np.arange(len(self.pairs) + 1))
         self._mj = mujoco("MujocoCollision")
         self._reach = float(reach)

@@ -154,14 +154,16 @@ class MuJoCo(Solver):
             if value not in known:
                 hint = "laws of contact are those of cardan.solvers.Featherstone" if what == "contact" else ""
                 raise UnknownNameError(what, value, map(str, known), where="solver MuJoCo", hint=hint)
-        self.contact, self.limits = contact, bool(limits)
-        self.substeps, self.emulate = checked_steps(substeps, "substeps"), bool(emulate)
+        self.contact = contact
+        self.limits: bool = bool(limits)
+        self.substeps: int = checked_steps(substeps, "substeps")
+        self.emulate: bool = bool(emulate)
         super().__init__(world, dt)
         solved = {"integrator": integrator, "cone": cone, "constraints": constraints, "iterations": iterations}
         self._options = {**solved, "contact": contact, "limits": self.limits}
         spec = self._spec(integrator, cone, constraints, iterations)
         self._ends = [(pair.geomname1, pair.geomname2) for pair in spec.pairs]
-        self.model = self._compiled(spec)
+        self.model: Any = self._compiled(spec)
         self._state = MujocoState(world.model, self.emulate)
         self._servos = [_servo(self.model, world.model, self.model.actuator(k)) for k in range(self.model.nu)]
         self._free = np.setdiff1d(np.arange(world.model.nv), [servo.v for servo in self._servos])

@@ -20,7 +20,7 @@ from cardan._reach.interop.wrapper import Wrapper, check_function
 from cardan._robot.model import Model
 
 
-def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
+def wrap(function: Function[..., Any], model: Model, **options: Any) -> Wrapped:
     """Return a function of a robot as a function of PyTorch's tensors.
 
     Args:
@@ -52,13 +52,13 @@ def wrap(function: Function, model: Model, **options: Any) -> Wrapped:
     return Wrapped(function, model, options)
 
 
-def called(function: Function, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+def called(function: Function[..., Any], model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
     """Return what a function returns that was called with tensors among its arguments; other libraries' are refused."""
     return _wrapped(function, model, default_target())(*args, **kwargs)
 
 
 @functools.lru_cache(maxsize=64)
-def _wrapped(function: Function, model: Model, target: str) -> Wrapped:
+def _wrapped(function: Function[..., Any], model: Model, target: str) -> Wrapped:
     """Return a function of any equal model, wrapped for where it runs by default now."""
     return Wrapped(function, model, {})
 
@@ -85,7 +85,7 @@ class Wrapped(Wrapper):
         torch.Size([7, 7])
     """
 
-    def __init__(self, function: Function, model: Model, options: Mapping[str, Any]) -> None:
+    def __init__(self, function: Function[..., Any], model: Model, options: Mapping[str, Any]) -> None:
         check_function(function)
         interface = function.interface
         super().__init__(function, model, options, interface.arguments)

@@ -33,7 +33,8 @@ class Dragging:
     """
 
     def __init__(self, robot: MovableRobot) -> None:
-        self.robot, self.latency = robot, float("nan")
+        self.robot = robot
+        self.latency: float = float("nan")
         self.frame: str | None = None
         self.joint: Connection | None = None
         self._held = threading.Event()
@@ -43,7 +44,7 @@ class Dragging:
         names = [f"joint {name}" for name in self._joints]
         self._choices = (NOTHING, *names, *(f"frame {n}" for n in model.frame_names if model.attachment(n).node >= 0))
         scene, path = robot.served.server.scene, f"/{robot.name.replace('/', ' ')}/handle"
-        self.handle = scene.add_transform_controls(path, scale=0.25 * robot.size, visible=False, depth_test=False)
+        self.handle: Any = scene.add_transform_controls(path, scale=0.25 * robot.size, visible=False, depth_test=False)
         self.handle.on_update(self._moved)
         self._dropdown = robot.served.server.gui.add_dropdown("drag", self._choices, initial_value=NOTHING)
         self._dropdown.on_update(robot.served.by_browser(self._choose))

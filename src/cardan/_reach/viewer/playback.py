@@ -43,8 +43,14 @@ class Playback:
     def __init__(
         self, served: ServedScene, paths: Mapping[ShownRobot, np.ndarray], times: np.ndarray, speed: float, loop: bool
     ) -> None:
-        self.served, self.paths, self.times, self.speed, self.loop = served, paths, times, speed, loop
-        self.time, self.is_playing, self._clock = float(times[0]), False, 0.0
+        self.served = served
+        self.paths = paths
+        self.times = times
+        self.speed = speed
+        self.loop = loop
+        self.time: float = float(times[0])
+        self.is_playing: bool = False
+        self._clock = 0.0
         self._show_controls()
 
     # --- what the browser shows of it ---
@@ -79,7 +85,8 @@ class Playback:
 
     def pause(self) -> None:
         """Stop where it is."""
-        self.is_playing, self._button.label = False, "Play"
+        self.is_playing = False
+        self._button.label = "Play"
 
     def seek(self, at: float) -> None:
         """Show it at another time.

@@ -125,7 +125,7 @@ class ServedScene:
         self.server.request_share_url = _not_shared  # which any page may ask for, its button shown or not
         self.server.gui.configure_theme(show_share_button=False, show_logo=False)
         self.server.scene.add_grid("/ground", infinite_grid=True, **GROUND)
-        self.mailbox = Mailbox(self.server.atomic)
+        self.mailbox: Mailbox = Mailbox(self.server.atomic)
         self._edge: float | None = None
 
     def next_to(self, low: float, high: float) -> float:

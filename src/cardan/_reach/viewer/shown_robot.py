@@ -54,20 +54,23 @@ class ShownRobot:
         spacing: float | None,
         shown: Mapping[str, bool],
     ) -> None:
-        self.served, self.name, self.model, self.world = served, name, model, 0
+        self.served = served
+        self.name = name
+        self.model = model
+        self.world: int = 0
         self._is_single = q is None or (not isinstance(q, State) and np.ndim(q) < 2)
         given = model.start_configuration() if q is None else q
-        self.rows = checked_rows(f"viewer: robot {name!r}", model, given)
+        self.rows: np.ndarray = checked_rows(f"viewer: robot {name!r}", model, given)
         self._drawn = {role: surfaces(model, role) for role in ("visual", "collision")}
         if q is None:  # what floats stands on the ground
             self.rows = lifted(model, self.rows[0], -self._extent()[0][2])[None]
-        self.start = self.rows
+        self.start: np.ndarray = self.rows
         self._place(at, spacing)
-        self.layers = self._layers(shown)
+        self.layers: dict[str, Layer] = self._layers(shown)
         with served.server.gui.add_folder(name):
             self._selected = served.server.gui.add_markdown("*Click a body to see its name.*")
-            self.sliders = JointSliders(self)
-            self.dragging = Dragging(self)
+            self.sliders: JointSliders = JointSliders(self)
+            self.dragging: Dragging = Dragging(self)
             self._toggles = self._add_toggles()
         self._label: Any = None
         self.draw()
@@ -76,12 +79,12 @@ class ShownRobot:
 
     def _place(self, at: Any, spacing: float | None) -> None:
         low, high = self._extent()
-        self.size = float(np.linalg.norm(high - low)) or 1.0
+        self.size: float = float(np.linalg.norm(high - low)) or 1.0
         clear = 1.2 * max(float((high - low)[:2].max()), 0.3 * self.size)  # a fifth of a robot lies between two
         cells = grid(len(self.rows), clear if spacing is None else spacing)
         if at is None:  # beside those that are there
             at = (0.0, self.served.next_to(float(low[1] + cells[:, 1].min()), float(high[1] + cells[:, 1].max())), 0.0)
-        self.offsets = cells + np.asarray(at, dtype=float)
+        self.offsets: np.ndarray = cells + np.asarray(at, dtype=float)
 
     @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:

@@ -76,12 +76,14 @@ class Viewer:
         self, *, host: str = "127.0.0.1", port: int | None = None, open_browser: bool = False, title: str = "cardan"
     ) -> None:
         self._served = ServedScene(host, port, title)
-        self.host, self.server = host, self._served.server
+        self.host = host
+        self.server: Any = self._served.server
         self._robots: dict[str, ShownRobot] = {}
         self.robots: Mapping[str, ShownRobot] = MappingProxyType(self._robots)
         self.playback: Playback | None = None
         self._touching = TouchingPoints(self.server.scene, "/contacts")
-        self.closed = self._framed = False
+        self.closed: bool = False
+        self._framed = False
         self._seen: list[tuple[np.ndarray, np.ndarray]] = []
         if open_browser:
             self.open_browser()

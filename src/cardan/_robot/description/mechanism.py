@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -740,7 +740,7 @@ class Mechanism(Explained):
             return NotImplemented
         return (self.name, self.gravity, self._parts()) == (other.name, other.gravity, other._parts())
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType] -- it can change
+    __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride] -- it can change
 
     def _base(self, root: str, joint: Joint) -> Connection:
         if root in self._bodies:

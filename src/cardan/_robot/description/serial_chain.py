@@ -22,7 +22,8 @@ class ChainBuilder:
     __slots__ = ("body", "mechanism")
 
     def __init__(self, mechanism: Any, body: str) -> None:
-        self.mechanism, self.body = mechanism, body
+        self.mechanism: Any = mechanism
+        self.body: str = body
 
     def add(
         self,

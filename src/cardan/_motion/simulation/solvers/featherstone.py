@@ -92,7 +92,9 @@ class Featherstone(CompiledSolver):
             raise UnknownNameError("contact law", contact, LAWS, where="Featherstone")
         if iterations is not None:
             checked_steps(iterations, "iterations")
-        self.integrator, self.contact, self.iterations, self.limits = integrator, contact, iterations, limits
+        self.integrator, self.contact = integrator, contact
+        self.iterations = iterations
+        self.limits = limits
         super().__init__(world, dt, substeps)
 
     def features(self) -> Iterator[tuple[str, str]]:

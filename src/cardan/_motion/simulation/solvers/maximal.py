@@ -85,7 +85,8 @@ class Maximal(CompiledSolver):
     """Names of the attributes that are its options."""
 
     def __init__(self, world: World, dt: float, substeps: int, limits: bool, contacts: bool) -> None:
-        self.limits, self.contacts = limits, contacts
+        self.limits = limits
+        self.contacts = contacts
         super().__init__(world, dt, substeps)
 
     def features(self) -> Iterator[tuple[str, str]]:
@@ -199,7 +200,7 @@ class XPBD(Maximal):
         limits: bool = True,
         contacts: bool = True,
     ) -> None:
-        self.iterations = checked_steps(iterations, "iterations")
+        self.iterations: int = checked_steps(iterations, "iterations")
         super().__init__(world, dt, substeps, limits, contacts)
 
     def features(self) -> Iterator[tuple[str, str]]:
@@ -255,7 +256,7 @@ class Variational(Maximal):
         limits: bool = True,
         contacts: bool = True,
     ) -> None:
-        self.iterations = checked_steps(iterations, "iterations")
+        self.iterations: int = checked_steps(iterations, "iterations")
         super().__init__(world, dt, substeps, limits, contacts)
 
 
@@ -286,7 +287,7 @@ class SemiImplicit(Maximal):
     """
 
     method = "semi_implicit"
-    options = ("stiffness", "damping", "parts")
+    options: ClassVar[tuple[str, ...]] = ("stiffness", "damping", "parts")
 
     def __init__(
         self,
@@ -303,7 +304,7 @@ class SemiImplicit(Maximal):
         for name, value in (("stiffness", stiffness), ("damping", damping)):
             if value is not None and not (is_finite(value) and value >= 0.0):
                 raise ParameterError(name, got=value, expected="a number >= 0, or None")
-        self.stiffness = None if stiffness is None else float(stiffness)
-        self.damping = None if damping is None else float(damping)
-        self.parts = checked_steps(parts, "parts")
+        self.stiffness: float | None = None if stiffness is None else float(stiffness)
+        self.damping: float | None = None if damping is None else float(damping)
+        self.parts: int = checked_steps(parts, "parts")
         super().__init__(world, dt, substeps, limits, contacts)

@@ -89,7 +89,8 @@ class Solver(ABC):
         if not isinstance(world, World):
             expected = "a cardan.World: mechanism.world() or WorldBuilder.finalize()"
             raise ParameterError("world", got=world, expected=expected)
-        self.world, self.dt = world, positive("dt", dt, "s")
+        self.world = world
+        self.dt: float = positive("dt", dt, "s")
         self._kept: dict[Any, Any] = {}
         self._check_support()
 
@@ -289,7 +290,7 @@ class CompiledSolver(Solver):
     """A solver whose step is a function that cardan compiles: `function` takes and returns what `ARRAYS` names."""
 
     def __init__(self, world: World, dt: float, substeps: int = 1) -> None:
-        self.substeps = checked_steps(substeps, "substeps")
+        self.substeps: int = checked_steps(substeps, "substeps")
         super().__init__(world, dt)
 
     def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
