@@ -3,5 +3,9 @@
 from cardan._reach.gym import *
 from cardan._reach.gym import __all__ as __all__
 
-__dir__ = __all__.copy
+
+def __dir__() -> list[str]:
+    return [*__all__]
+
+
 __path__: list[str] = []  # so that paths of earlier versions are asked for: cardan._moved

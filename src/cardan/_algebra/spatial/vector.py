@@ -163,7 +163,7 @@ class Vector3(_Arrays, tuple[Any, Any, Any]):
         a, b, c = factor if _is_nested(factor) else (factor, factor, factor)
         return Vector3(self[0] * a, self[1] * b, self[2] * c)
 
-    __rmul__: ClassVar[Callable[[Vector3, Any], Vector3]] = __mul__  # pyright: ignore[reportIncompatibleMethodOverride]
+    __rmul__: ClassVar[Callable[[Vector3, Any], Vector3]] = __mul__  # pyright: ignore
 
     def __truediv__(self, divisor: Any) -> Vector3:
         a, b, c = divisor if _is_nested(divisor) else (divisor, divisor, divisor)
@@ -343,7 +343,7 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
         rows = factor if _is_nested(factor) else (factor, factor, factor)
         return Matrix3(a * b for a, b in zip(self, rows, strict=True))
 
-    __rmul__: ClassVar[Callable[[Matrix3, Any], Matrix3]] = __mul__  # pyright: ignore[reportIncompatibleMethodOverride]
+    __rmul__: ClassVar[Callable[[Matrix3, Any], Matrix3]] = __mul__  # pyright: ignore
 
     def __truediv__(self, divisor: Any) -> Matrix3:
         rows = divisor if _is_nested(divisor) else (divisor, divisor, divisor)
@@ -532,7 +532,7 @@ class Symmetric3(tuple[Any, ...]):
     def __mul__(self, factor: Scalar) -> Symmetric3:  # pyright: ignore[reportIncompatibleMethodOverride]
         return Symmetric3(a * factor for a in self)
 
-    __rmul__: ClassVar[Callable[[Symmetric3, Any], Symmetric3]] = __mul__  # pyright: ignore[reportIncompatibleMethodOverride]
+    __rmul__: ClassVar[Callable[[Symmetric3, Any], Symmetric3]] = __mul__  # pyright: ignore
 
     def with_column(self, k: int, column: Any) -> Symmetric3:
         """Return the matrix with another k-th column and row."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -27,9 +27,8 @@ class ValueType(Enum):
 class Op(Enum):
     """An operation; the comment says what it computes."""
 
-    __hash__: ClassVar[Callable[[Op], int]] = (
-        object.__hash__
-    )  # Enum's own is Python code, called for each operation traced
+    if not TYPE_CHECKING:  # checkers know Enum's own, which is Python code, called for each operation traced
+        __hash__ = object.__hash__
 
     INPUT = "input"  # an entry of an argument
     CONST = "const"  # a number

@@ -276,4 +276,5 @@ def _made(
     return PeerConverter(model, convention, order, mimics, (_made, (peer, model, order, mimics, options)))
 
 
-__dir__ = __all__.copy
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -10,7 +10,7 @@ from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.algorithms.rnea import gravity_forces
 from cardan._motion.simulation import Control, State
 from cardan._motion.simulation.builder import drive_all
-from cardan._motion.simulation.solvers import Featherstone
+from cardan._motion.simulation.solvers import Featherstone, Solver
 from cardan._reach.gym.task import NO_BOUND, Start, Task, spread
 from cardan._robot import shipped as robots
 from cardan._robot.model import Drive
@@ -40,7 +40,7 @@ class ArmReach(Task):
 
     def __init__(self, damping: float = 30.0) -> None:
         world = drive_all(robots.arm7(), Drive(damping=damping)).world()
-        self.solver: Featherstone = Featherstone(world, 0.005, contact=None)
+        self.solver: Solver = Featherstone(world, 0.005, contact=None)
         self.model: Any = world.model
         self.actions: int = self.model.nv
         self.highest: np.ndarray = np.full(2 * self.model.nv + 6, NO_BOUND)

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from cardan._motion.simulation import Control, State
-from cardan._motion.simulation.solvers import Featherstone
+from cardan._motion.simulation.solvers import Featherstone, Solver
 from cardan._reach.gym.task import NO_BOUND, Start, Task, spread
 from cardan._robot import shipped as robots
 
@@ -38,7 +38,7 @@ class CartPoleSwingUp(Task):
         self.actions: int = 1
         self.highest: np.ndarray = np.array([NO_BOUND, 1.0, 1.0, NO_BOUND, NO_BOUND])
         self.lowest: np.ndarray = -self.highest
-        self.solver: Featherstone = Featherstone(robots.cart_pole().world(), 0.01, contact=None)
+        self.solver: Solver = Featherstone(robots.cart_pole().world(), 0.01, contact=None)
         self.track: float = float(self.solver.world.limits[0, 1])
 
     def start(self, numbers: np.ndarray) -> Start:

@@ -9,7 +9,7 @@ import numpy as np
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._motion.simulation import Control, State
 from cardan._motion.simulation.builder import drive_all
-from cardan._motion.simulation.solvers import Featherstone
+from cardan._motion.simulation.solvers import Featherstone, Solver
 from cardan._reach.gym.task import NO_BOUND, Start, Task, spread
 from cardan._robot import shipped as robots
 from cardan._robot.model import Drive
@@ -46,7 +46,7 @@ class QuadrupedWalk(Task):
     def __init__(self, stiffness: float = 60.0, damping: float = 1.5) -> None:
         robot = drive_all(robots.quadruped(), Drive(stiffness, damping))
         world = robot.world("floating", ground=True, self_collision=False)
-        self.solver: Featherstone = Featherstone(world, 0.005)
+        self.solver: Solver = Featherstone(world, 0.005)
         self.model: Any = world.model
         self.actions: int = len(STANCE)
         vertical, rest = np.ones(3), np.full(6 + 2 * len(STANCE), NO_BOUND)

@@ -83,10 +83,10 @@ class VectorisedWorlds(VectorEnv):
         self.state: State = world.state(num_envs, dtype)
         self._control: Control = world.control(num_envs, dtype)
         kind = self.state.dtype.type
-        self.single_observation_space: spaces.Box = spaces.Box(
+        self.single_observation_space: spaces.Space[Any] = spaces.Box(
             self.task.lowest.astype(kind), self.task.highest.astype(kind), dtype=kind
         )
-        self.single_action_space: spaces.Box = spaces.Box(-1.0, 1.0, (self.task.actions,), kind)
+        self.single_action_space: spaces.Space[Any] = spaces.Box(-1.0, 1.0, (self.task.actions,), kind)
         self.observation_space: spaces.Space[Any] = batch_space(self.single_observation_space, num_envs)
         self.action_space: spaces.Space[Any] = batch_space(self.single_action_space, num_envs)
         self._episodes: Episodes | None = None

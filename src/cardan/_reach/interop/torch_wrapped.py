@@ -6,7 +6,7 @@ import functools
 import itertools
 import types
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from cardan._algebra.errors import DTypeError, ParameterError
@@ -18,6 +18,9 @@ from cardan._reach.interop.torch_operator import Program, evaluate, evaluate_pla
 from cardan._reach.interop.torch_operator import called_bound as called_bound
 from cardan._reach.interop.wrapper import Wrapper, check_function
 from cardan._robot.model import Model
+
+if TYPE_CHECKING:
+    from cardan._robot.model.model import ModelWithInputs
 
 
 def wrap(function: Function[..., Any], model: Model, **options: Any) -> Wrapped:
@@ -255,7 +258,9 @@ class Module(torch.nn.Module):
         check_model("Module", model)
         if isinstance(inputs, str):
             raise ParameterError("inputs of a Module", got=inputs, expected=f"a list of names: [{inputs!r}]")
-        self.model = model.with_inputs(**inputs) if isinstance(inputs, Mapping) else model.with_inputs(*inputs)
+        self.model: ModelWithInputs = (
+            model.with_inputs(**inputs) if isinstance(inputs, Mapping) else model.with_inputs(*inputs)
+        )
         self._wrapped: dict[Function, Wrapped] = {}
         for name, value in self.model.input_values().items():
             if hasattr(self, name):

@@ -32,10 +32,12 @@ class Wrapper:
                 raise ParameterError(f"input {name!r} of the model", got=got, expected="another name", hint=hint)
         for name in options.keys() - set(known):
             raise UnknownNameError("option", name, interface.open, where=function.name)
-        self.function, self.model, self.options = function, model, dict(options)
+        self.function: Function[..., Any] = function
+        self.model: Model = model
+        self.options: dict[str, Any] = dict(options)
         shown: Any = self  # to the type checker it is no function
         functools.update_wrapper(shown, function, updated=())
         rest = {n: p for n, p in interface.arguments.items() if n not in options}
         self._positional = tuple(n for n in interface.positional if n in rest)
         inputs = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in model.inputs]
-        self.__signature__ = inspect.Signature([*rest.values(), *inputs])
+        self.__signature__: inspect.Signature = inspect.Signature([*rest.values(), *inputs])
