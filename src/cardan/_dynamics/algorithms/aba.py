@@ -62,7 +62,10 @@ class Accelerations(NamedTuple):
 def forward_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external_forces: ArrayLike | None = None
 ) -> list[Scalar]:
-    """Return the accelerations [rad/s^2, m/s^2], shape (..., nv), a = M^-1 (tau - C v - g + J^T f) that tau produces.
+    """Return the accelerations a = M^-1 (tau - C v - g + J^T f) that the efforts tau produce.
+
+    Returns:
+        Accelerations [rad/s^2, m/s^2], shape (..., nv).
 
     Raises:
         MechanismError: if the model has closed loops (`constrained_forward_dynamics`).

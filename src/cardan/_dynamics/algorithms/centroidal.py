@@ -32,7 +32,10 @@ def total_inertia(model: Model, X: Sequence[SE3], composite: Sequence[Inertia]) 
 
 @public(returns=(3,))
 def center_of_mass(model: Model, q: ArrayLike) -> Vector3:
-    """Return the centre of mass of all bodies: positions in the world [m], shape (..., 3).
+    """Return the centre of mass of all bodies.
+
+    Returns:
+        Position in the world [m], shape (..., 3).
 
     Examples:
         >>> cardan.center_of_mass(arm, q).shape
@@ -47,7 +50,10 @@ def center_of_mass(model: Model, q: ArrayLike) -> Vector3:
 
 @public(returns=(3,))
 def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> Vector3:
-    """Return the velocity of the centre of mass, in world axes [m/s], shape (..., 3).
+    """Return the velocity of the centre of mass.
+
+    Returns:
+        Velocity in world axes [m/s], shape (..., 3).
 
     Examples:
         >>> moved = cardan.center_of_mass_jacobian(arm, q) @ v
@@ -86,7 +92,10 @@ def _momentum_columns(model: Model, q: Vector) -> tuple[list[Force], Vector3]:
 
 @public(returns=(3, "nv"))
 def center_of_mass_jacobian(model: Model, q: ArrayLike) -> Rows:
-    """Return J of the centre of mass, in world axes [m/s for each rad/s or m/s], shape (..., 3, nv): it moves with J v.
+    """Return the Jacobian J of the centre of mass: it moves with J v.
+
+    Returns:
+        J in world axes [m/s for each rad/s or m/s], shape (..., 3, nv).
 
     Examples:
         >>> cardan.center_of_mass_jacobian(arm, q).shape

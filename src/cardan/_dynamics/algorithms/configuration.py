@@ -82,9 +82,12 @@ def integrate(model: Model, q: ArrayLike, v: ArrayLike) -> Sequence[Scalar]:
 
 @public(returns=("nv",))
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Sequence[Scalar]:
-    """Return the shortest v with integrate(q0, v) = q1: velocities over unit time [rad, m], shape (..., nv).
+    """Return the shortest v with integrate(q0, v) = q1.
 
     Pinocchio's function has the same name.
+
+    Returns:
+        Velocities over unit time [rad, m], shape (..., nv).
 
     Examples:
         >>> moved = cardan.integrate(arm, q, v)
@@ -98,7 +101,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Sequence[Scalar]:
 
 @public(shapes={"u": ()}, returns=("nq",))
 def interpolate(model: Model, q0: ArrayLike, q1: ArrayLike, u: ArrayLike) -> Sequence[Scalar]:
-    """Return configurations [rad, m], shape (..., nq), a fraction u of the way: integrate(q0, u difference(q0, q1)).
+    """Return the configuration a fraction u of the way from q0 to q1: integrate(q0, u difference(q0, q1)).
 
     Every joint moves with a constant velocity along the shortest way; beyond 0 and 1 it goes on so. (What NumPy calls
     `interp`, a table of numbers, is `cardan.interp`.)
@@ -106,6 +109,9 @@ def interpolate(model: Model, q0: ArrayLike, q1: ArrayLike, u: ArrayLike) -> Seq
     Args:
         u: fractions of the way [-], shape (...): 0 is q0, and 1 is q1, of the two signs of a quaternion the one nearer
             to q0.
+
+    Returns:
+        Configurations [rad, m], shape (..., nq).
 
     Examples:
         >>> path = cardan.interpolate(arm, arm.neutral(), q, np.linspace(0.0, 1.0, 11))
@@ -196,7 +202,10 @@ def normalize(model: Model, q: ArrayLike) -> Sequence[Scalar]:
 
 @public(returns=("nq",))
 def principal_value(model: Model, q: ArrayLike) -> Sequence[Scalar]:
-    """Return the preferred coordinates [rad, m] of a configuration, shape (..., nq): quaternion w >= 0, |MRP| <= 1.
+    """Return the preferred coordinates of the same configuration: quaternion w >= 0, |MRP| <= 1.
+
+    Returns:
+        Configurations [rad, m], shape (..., nq).
 
     Examples:
         >>> dog = cardan.robots.quadruped().model(base="floating")
@@ -214,7 +223,10 @@ def principal_value(model: Model, q: ArrayLike) -> Sequence[Scalar]:
 
 @public(returns=("nq",))
 def velocity_to_configuration_derivative(model: Model, q: ArrayLike, v: ArrayLike) -> Sequence[Scalar]:
-    """Return dq/dt, the time derivatives of the coordinates [rad/s, m/s], shape (..., nq).
+    """Return dq/dt, the time derivatives of the coordinates.
+
+    Returns:
+        dq/dt [rad/s, m/s], shape (..., nq).
 
     Examples:
         >>> dog = cardan.robots.quadruped().model(base="floating")
@@ -230,10 +242,13 @@ def velocity_to_configuration_derivative(model: Model, q: ArrayLike, v: ArrayLik
 
 @public(returns=("nv",))
 def configuration_derivative_to_velocity(model: Model, q: ArrayLike, qdot: ArrayLike) -> Sequence[Scalar]:
-    """Return the velocities v [rad/s, m/s] from dq/dt, shape (..., nv).
+    """Return the velocities v from dq/dt.
 
     Args:
         qdot: time derivatives of the coordinates, dq/dt [rad/s, m/s], shape (..., nq).
+
+    Returns:
+        Velocities [rad/s, m/s], shape (..., nv).
 
     Examples:
         >>> qdot = cardan.velocity_to_configuration_derivative(arm, q, v)
@@ -249,9 +264,10 @@ def configuration_derivative_to_velocity(model: Model, q: ArrayLike, qdot: Array
 
 @public(returns=("nv",))
 def limit_coordinates(model: Model, q: ArrayLike) -> Sequence[Scalar]:
-    """Return the coordinates that `model.lower` and `upper` bound, along the velocities [rad, m], shape (..., nv).
+    """Return the coordinates that `model.lower` and `model.upper` bound: angles, lengths, rotation vectors.
 
-    They are angles, lengths and rotation vectors.
+    Returns:
+        Coordinates along the velocities [rad, m], shape (..., nv).
 
     Examples:
         >>> x = cardan.limit_coordinates(arm, q)

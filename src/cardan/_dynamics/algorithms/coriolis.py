@@ -26,9 +26,12 @@ from cardan._robot.model import Model
 
 @public(returns=("nv", "nv"))
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
-    """Return a Coriolis matrix C, shape (..., nv, nv) [N m s/rad, N s/m]: C v + g is the bias, dM/dt - 2 C is skew.
+    """Return a Coriolis matrix C: C v + g is the bias and dM/dt - 2 C is skew-symmetric.
 
     Both hold for joints of every kind. (C is not unique; only C v is.)
+
+    Returns:
+        C, shape (..., nv, nv) [N m s/rad, N s/m].
 
     Examples:
         >>> h = cardan.coriolis_matrix(arm, q, v) @ v + cardan.gravity_forces(arm, q)

@@ -17,7 +17,10 @@ from cardan._robot.model import Model
 
 @public(returns=())
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Scalar:
-    """Return the kinetic energy v^T M v / 2 [J], armature included, shape (...): of one state a number.
+    """Return the kinetic energy v^T M v / 2, armature included.
+
+    Returns:
+        Energies [J], shape (...): of one state a number.
 
     Examples:
         >>> bool(cardan.kinetic_energy(arm, q, v) > 0.0)
@@ -36,7 +39,10 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Scalar:
 
 @public(returns=())
 def potential_energy(model: Model, q: ArrayLike) -> Scalar:
-    """Return the potential energy [J] in gravity, shape (...), zero for a mass at the world's origin, without springs'.
+    """Return the potential energy in gravity, zero for a mass at the world's origin; that of springs is not in it.
+
+    Returns:
+        Energies [J], shape (...): of one state a number.
 
     Examples:
         >>> slope = cardan.gradient(cardan.potential_energy, "q")(arm, q)

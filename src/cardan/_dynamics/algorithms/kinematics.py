@@ -201,7 +201,10 @@ def frame_velocity(
     expressed_in: FrameName = "world",
     relative_to: str = "world",
 ) -> Motion | list[Motion]:
-    """Return the twist [linear; angular] of a body or frame [m/s, rad/s], shape (..., 6), or (..., n, 6).
+    """Return the twist [linear; angular] of a body or frame.
+
+    Returns:
+        Twists [m/s, rad/s], shape (..., 6), or (..., n, 6).
 
     Examples:
         >>> J = cardan.jacobian(arm, q, "tool")

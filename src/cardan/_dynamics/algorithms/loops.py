@@ -135,12 +135,15 @@ def loop_residual(model: Model, q: ArrayLike) -> list[Scalar]:
 
 @public
 def loop_jacobian(model: Model, q: ArrayLike) -> Rows:
-    """Return K, shape (..., nc, nv), rows [m/s, rad/s] for each velocity of one: K v = 0 keeps the loops closed.
+    """Return K: velocities that keep the loops closed have K v = 0.
 
     It is the derivative of `loop_residual` where the loops are closed.
 
     Args:
         model: a robot with closed loops.
+
+    Returns:
+        K, shape (..., nc, nv), rows [m/s, rad/s] for each velocity of one.
 
     Raises:
         MechanismError: if the model has no loops.
@@ -158,10 +161,13 @@ def loop_jacobian(model: Model, q: ArrayLike) -> Rows:
 
 @public
 def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
-    """Return k [m/s^2, rad/s^2], shape (..., nc): accelerations that keep the loops closed have K a + k = 0.
+    """Return k: accelerations that keep the loops closed have K a + k = 0.
 
     Args:
         model: a robot with closed loops.
+
+    Returns:
+        k [m/s^2, rad/s^2], shape (..., nc).
 
     Raises:
         MechanismError: if the model has no loops.

@@ -29,7 +29,10 @@ A column of M^-1 costs O(d) by these, with a large factor, and up to O(d^2) by t
 
 @public(returns=("nv", "nv"), simplified=True)
 def mass_matrix_inverse(model: Model, q: ArrayLike, *, packed: bool = False) -> Rows:
-    """Return the inverse of the mass matrix, M^-1, shape (..., nv, nv) [1/(kg m^2), 1/kg], symmetric.
+    """Return the inverse of the mass matrix.
+
+    Returns:
+        M^-1, shape (..., nv, nv) [1/(kg m^2), 1/kg], symmetric.
 
     Examples:
         >>> identity = cardan.mass_matrix_inverse(arm, q) @ cardan.mass_matrix(arm, q)

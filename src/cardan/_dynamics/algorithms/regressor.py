@@ -86,7 +86,10 @@ def kinetic_energy_regressor(model: Model, q: ArrayLike, v: ArrayLike) -> list[S
 
 @public
 def potential_energy_regressor(model: Model, q: ArrayLike) -> list[Scalar]:
-    """Return y, shape (..., 10 nbodies): y . p is the potential energy [J], p = `model.inertial_parameters()`.
+    """Return y: the potential energy in gravity is y . p with p = `model.inertial_parameters()`, ten numbers a body.
+
+    Returns:
+        y, shape (..., 10 nbodies), so that y . p is in [J].
 
     Examples:
         >>> y = cardan.potential_energy_regressor(arm, q)  # shape (90,)

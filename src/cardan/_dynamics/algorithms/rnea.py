@@ -90,7 +90,10 @@ def node_forces(model: Model, external_forces: ArrayLike | None) -> list[tuple[i
 
 @public(returns=("nv",), simplified=True)
 def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external_forces: ArrayLike | None = None) -> list[Scalar]:
-    """Return C v + g - J^T f, the efforts [N m, N] at zero acceleration, gravity among them, shape (..., nv).
+    """Return C v + g - J^T f: the efforts at zero acceleration, gravity among them.
+
+    Returns:
+        Efforts [N m, N], shape (..., nv).
 
     Examples:
         >>> still = cardan.bias_forces(arm, q, np.zeros(7))
@@ -105,7 +108,10 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, external_forces: Array
 
 @public(returns=("nv",), simplified=True)
 def gravity_forces(model: Model, q: ArrayLike) -> list[Scalar]:
-    """Return g, shape (..., nv): the efforts [N m, N] that hold the robot still, the gradient of `potential_energy`.
+    """Return g: the efforts that hold the robot still against gravity, the gradient of `potential_energy`.
+
+    Returns:
+        Efforts [N m, N], shape (..., nv).
 
     Examples:
         >>> weightless = arm.with_gravity((0.0, 0.0, 0.0))

@@ -677,7 +677,10 @@ class Mechanism(Explained):
         return ChainBuilder(self, body)
 
     def transform(self, q: Mapping[str, Any], child: str, parent: str) -> np.ndarray:
-        """Return X_parent_child of any two connected bodies or frames, homogeneous matrices [m], shape (..., 4, 4).
+        """Return X_parent_child of any two connected bodies or frames, shape (..., 4, 4).
+
+        Returns:
+            Homogeneous matrices [m], shape (..., 4, 4).
 
         Raises:
             UnknownNameError, MechanismError: for an unknown name; if the two are not connected.
