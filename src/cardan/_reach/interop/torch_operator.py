@@ -42,10 +42,14 @@ class Torch(Library):
     def holds(self, value: Any) -> bool:
         return isinstance(value, torch.Tensor) and value.is_cuda
 
+    def number_of(self, tensor: Any) -> int:
+        """Return the number of the device a tensor is on."""
+        return tensor.device.index
+
     def layout(self, array: Any) -> Layout:
         dtype, shape = _DTYPES.get(array.dtype), tuple(array.shape)
         holds_values = not array.is_neg()  # else they are the negatives of what is written
-        return Layout(array.data_ptr(), shape, tuple(array.stride()), dtype, array.device.index, holds_values)
+        return Layout(array.data_ptr(), shape, tuple(array.stride()), dtype, self.number_of(array), holds_values)
 
     def stream(self, where: str, arrays: Mapping[str, Any], device: int) -> int:
         return torch.cuda.current_stream(device).cuda_stream
