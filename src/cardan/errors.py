@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from cardan._algebra.lazy import show
+from cardan._algebra.lazy import show_folder as _show
 
 if TYPE_CHECKING:
     from cardan._algebra.errors import *
 
-show(__name__, "cardan._algebra.errors")
+_show(__name__, "cardan._algebra.errors")

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from cardan._algebra.lazy import show
+from cardan._algebra.lazy import show_folder as _show
 
 if TYPE_CHECKING:
     from cardan._reach.pictures import *
 
-show(__name__, "cardan._reach.pictures")
+_show(__name__, "cardan._reach.pictures")

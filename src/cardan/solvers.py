@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from cardan._algebra.lazy import show
+from cardan._algebra.lazy import show_folder as _show
 
 if TYPE_CHECKING:
     from cardan._motion.simulation.solvers import *
     from cardan._reach.interop.mujoco_solver import MuJoCo as MuJoCo
 
-show(__name__, "cardan._motion.simulation.solvers")
+_show(__name__, "cardan._motion.simulation.solvers")

@@ -1,7 +1,7 @@
 """Names that are fetched when they are first used (PEP 562), so that importing a package costs what is used.
 
 A package lists its names in `__all__` and imports them under `imported_later`. The public modules, such as
-`cardan.joints`, show such a package: `show`. `tests/project/test_public_names.py` holds all of these together.
+`cardan.joints`, show such a package: `show_folder`. `tests/project/test_public_names.py` holds all of these together.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def imported_later(namespace: dict[str, Any]) -> Iterator[None]:
     namespace["__getattr__"] = fetcher(package, homes, modules=homes.pop(package, ""))
 
 
-def show(public: str, home: str, modules: str = "") -> None:
+def show_folder(public: str, home: str, modules: str = "") -> None:
     """Give a public module, of this `__name__`, the `__getattr__` and the `__dir__` that show what is elsewhere.
 
     A type checker sees no such `__getattr__`: it tells a name that does not exist.

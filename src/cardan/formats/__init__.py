@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from cardan._algebra.lazy import show
+from cardan._algebra.lazy import show_folder as _show
 
 if TYPE_CHECKING:
     from cardan._reach.formats import *
     from cardan.formats import sdf as sdf
 
-show(__name__, "cardan._reach.formats", "sdf")
+_show(__name__, "cardan._reach.formats", "sdf")

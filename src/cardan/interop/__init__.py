@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from cardan._algebra.lazy import show
+from cardan._algebra.lazy import show_folder as _show
 
 if TYPE_CHECKING:
     from cardan._reach.interop import *
@@ -10,4 +10,4 @@ if TYPE_CHECKING:
     from cardan.interop import jax as jax
     from cardan.interop import torch as torch
 
-show(__name__, "cardan._reach.interop", "jax torch cuda")
+_show(__name__, "cardan._reach.interop", "jax torch cuda")

@@ -5,9 +5,9 @@ A length, mass or other size that is not a positive number raises `ParameterErro
 
 from typing import TYPE_CHECKING
 
-from cardan._algebra.lazy import show
+from cardan._algebra.lazy import show_folder as _show
 
 if TYPE_CHECKING:
     from cardan._robot.shipped import *
 
-show(__name__, "cardan._robot.shipped")
+_show(__name__, "cardan._robot.shipped")

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from cardan._algebra.lazy import show
+from cardan._algebra.lazy import show_folder as _show
 
 if TYPE_CHECKING:
     from cardan._algebra.spatial import *
     from cardan.spatial import rotations as rotations
 
-show(__name__, "cardan._algebra.spatial", "rotations")
+_show(__name__, "cardan._algebra.spatial", "rotations")
