@@ -9,7 +9,7 @@ from closeness import close
 from mechanisms import random_model, random_state
 
 EPS = np.finfo(float).eps
-SEEDS = [0, 1, pytest.param(2, marks=pytest.mark.full), pytest.param(3, marks=pytest.mark.full)]
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in (1, 2, 3))]
 
 
 def by_definition(definition):

@@ -28,7 +28,7 @@ def test_what_was_pickled_equals_what_is_made_now(name):
 
 
 @pytest.mark.parametrize("name", sorted(set(KEPT) - set(MADE_NOW)))
-def test_what_was_pickled_works(name):
+def test_what_was_pickled_works(name, reference_target):
     found = pickle.loads(KEPT[name])
     if name.startswith("solver"):
         state = found.world.state()

@@ -40,15 +40,20 @@ def copied(place, *without):
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(place), str(TESTS)]), "CARDAN_TARGET": "numpy"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("folder", OPTIONAL)
 def test_the_core_works_without(folder, tmp_path):
     environment = copied(tmp_path, folder)
     subprocess.run([sys.executable, "-c", CORE.format(reads=True)], env=environment, check=True)
 
 
+def test_the_core_works_without_the_wing_of_all_that_is_optional(tmp_path):
+    subprocess.run([sys.executable, "-c", CORE.format(reads=False)], env=copied(tmp_path, "_reach"), check=True)
+
+
+@pytest.mark.full
 def test_the_tests_of_the_core_pass_without_the_wing_of_all_that_is_optional(tmp_path):
     environment = copied(tmp_path, "_reach")
-    subprocess.run([sys.executable, "-c", CORE.format(reads=False)], env=environment, check=True)
     files = ["algebra/test_spatial.py", "robot/test_inputs.py", "dynamics/test_laws.py", "motion/test_contact.py"]
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-o", "pythonpath="]
     run = subprocess.run(
