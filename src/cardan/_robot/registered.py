@@ -6,6 +6,7 @@ Nothing is imported here, so that registering costs nothing; `cardan/_wiring.py`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,10 @@ def register_renderer(kind: str, renderer: Callable[[Any], str]) -> None:
     _renderers[kind] = renderer
 
 
-def render(robot: Any) -> str | None:
-    """Return a model or mechanism as HTML; None if no renderer is registered: a notebook then shows its text."""
+def render(robot: Any) -> str:
+    """Return a model or mechanism as HTML; its text if no renderer is registered."""
     renderer = _renderers.get(type(robot).__name__)
-    return renderer and renderer(robot)
+    return renderer(robot) if renderer else f"<pre>{escape(str(robot))}</pre>"
 
 
 def register_mesh_reader(endings: Iterable[str], reader: MeshReader) -> None:

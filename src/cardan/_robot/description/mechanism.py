@@ -728,7 +728,7 @@ class Mechanism(Explained):
     def __str__(self) -> str:
         return tree_text(self.name, self.bodies, self.joints, self.frames)
 
-    def _repr_html_(self) -> str | None:
+    def _repr_html_(self) -> str:
         return render(self)
 
     def copy(self) -> Mechanism:

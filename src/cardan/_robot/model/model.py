@@ -492,7 +492,7 @@ class Model(Explained):
     def __str__(self) -> str:
         return layout_table(self)
 
-    def _repr_html_(self) -> str | None:
+    def _repr_html_(self) -> str:
         return render(self)
 
     def __repr__(self) -> str:
