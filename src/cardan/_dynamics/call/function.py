@@ -92,7 +92,7 @@ class Function(Generic[P, R]):
         >>> kept = pickle.dumps(mass_matrix.trace(arm))
         >>> mass_matrix.adopt(arm, pickle.loads(kept))
         >>> mass_matrix.compiled(arm, ("q",), ()).passes, mass_matrix.traced(arm, ("q",), ()).form.names
-        (1, ('result',))
+        (0, ('result',))
     """
 
     def __init__(

@@ -67,8 +67,8 @@ class World(WorldContents):
         ('quadruped',)
         >>> world.collide(state).gap.shape[0], len(world.with_contacts("*_foot").pairs)
         (4, 4)
-        >>> world.with_kinematic("*_hip").kinematic[:1]
-        ('front_left_hip',)
+        >>> world.with_kinematic("*_hip_joint").kinematic[:1]
+        ('front_left_hip_joint',)
         >>> varied = world.with_inputs("mass")
         >>> varied.state(worlds=4).constants["mass"].shape == (4, world.model.nbodies)
         True
