@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cardan._algebra.lazy import fetcher
-from cardan._algebra.plugins import registered
+from cardan._algebra.plugins import plugin
 
 if TYPE_CHECKING:
     from cardan._motion.simulation.solvers.featherstone import Featherstone
@@ -37,9 +37,8 @@ def register_solver(path: str) -> None:
 def __getattr__(name: str) -> Any:
     if name in _registered:
         return getattr(import_module(_registered[name]), name)
-    if name in __all__ or name.startswith("_") or name not in registered("cardan.solvers"):
-        return _fetch(name)
-    return registered("cardan.solvers")[name].load()
+    of_others = None if name in __all__ or name.startswith("_") else plugin("cardan.solvers", name)
+    return _fetch(name) if of_others is None else of_others
 
 
 def __dir__() -> list[str]:
