@@ -7,6 +7,7 @@ from cardan._robot.geometry.shapes import (
     Cylinder,
     Ellipsoid,
     HeightField,
+    Hull,
     Mesh,
     Plane,
     Shape,
@@ -15,7 +16,7 @@ from cardan._robot.geometry.shapes import (
 )
 
 __all__ = [
-    "Box", "Capsule", "Cylinder", "Ellipsoid", "HeightField", "Mechanism", "Mesh", "Plane", "Shape", "Sphere",
-    "inertia_of_shapes",
+    "Box", "Capsule", "Cylinder", "Ellipsoid", "HeightField", "Hull", "Mechanism", "Mesh", "Plane", "Shape",
+    "Sphere", "inertia_of_shapes",
 ]  # fmt: skip
 __dir__ = __all__.copy

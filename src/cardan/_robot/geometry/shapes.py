@@ -21,6 +21,7 @@ from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import is_finite
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, checked_pose
+from cardan._robot.geometry.hull import VERTICES, hull_of_file, hull_of_points, triangles_of_hull
 from cardan._robot.geometry.mesh import integrals_of_triangles, mesh_integrals, surface_of_heights
 from cardan._robot.records import Material
 
@@ -276,6 +277,72 @@ class Mesh(_Meshed):
         return mesh_integrals(self.uri, self.path, self.scale)
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Hull(_Meshed):
+    """The convex hull of points: what a mesh collides as.
+
+    Its volume and inertia need the extra `mesh`, for qhull; contact does not.
+
+    Args:
+        vertices: [m], at least one point; they may lie in a plane or on a line. They are copied.
+        error: how far the shape it stands for may reach beyond it [m].
+
+    Examples:
+        >>> corner = cardan.description.Hull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
+        >>> corner
+        Hull(4 vertices)
+        >>> round(corner.volume, 12)
+        0.166666666667
+    """
+
+    vertices: Sequence[Sequence[float]]
+    error: float = 0.0
+
+    def __post_init__(self) -> None:
+        what, expected = "vertices of a hull", "at least one point of three finite numbers [m]"
+        try:
+            rows = tuple(tuple(map(float, vertex)) for vertex in self.vertices)
+        except (TypeError, ValueError):
+            raise ParameterError(what, got=self.vertices, expected=expected) from None
+        if not rows or any(len(row) != 3 or not all(map(is_finite, row)) for row in rows):
+            raise ParameterError(what, got=rows[:4], expected=expected)
+        object.__setattr__(self, "vertices", rows)
+        object.__setattr__(self, "error", _not_negative("error of a hull", self.error))
+
+    @staticmethod
+    def of(shape: Mesh | Any, vertices: int = VERTICES, error: float | None = None) -> Hull:
+        """Return the convex hull of a mesh or of points, thinned to at most so many vertices.
+
+        Vertices are added until no point is farther outside than `error`, by default 1 mm or 1 % of the size, whichever
+        is less. What is left outside is the hull's `error`.
+
+        Args:
+            shape: a `Mesh`, or points of shape (n, 3) [m].
+            vertices: the most, at least 4.
+            error: how far a point may be outside [m].
+
+        Raises:
+            MissingExtraError: without the extra `mesh`.
+            ParameterError: for a mesh that cannot be read, or points that are not finite.
+        """
+        if isinstance(shape, Mesh):
+            found = hull_of_file(shape.uri, shape.path, shape.scale, vertices, error)
+        else:
+            found = hull_of_points(shape, vertices, error)
+        return Hull(found.vertices.tolist(), found.error)
+
+    def __repr__(self) -> str:
+        return f"Hull({len(self.vertices)} vertices{f', error={self.error:.3g}' if self.error else ''})"
+
+    def surface(self) -> tuple[Any, Any]:
+        """Return the closed surface: vertices [m], shape (n, 3), and triangles, shape (m, 3), facing outwards."""
+        return np.array(self.vertices), triangles_of_hull(np.array(self.vertices))
+
+    def _at_density_1(self) -> Inertia:
+        vertices, triangles = self.surface()
+        return integrals_of_triangles(vertices[triangles], "hull")
+
+
 @dataclass(frozen=True, slots=True)
 class Plane:
     """A half space, for collision: solid where z < 0 in its frame.
@@ -392,7 +459,7 @@ def _rows(heights: Any) -> tuple[tuple[float, ...], ...]:
     return tuple(map(tuple, array.tolist()))
 
 
-Geometry = Box | Sphere | Ellipsoid | Cylinder | Capsule | Mesh | Plane | HeightField
+Geometry = Box | Sphere | Ellipsoid | Cylinder | Capsule | Mesh | Hull | Plane | HeightField
 ALL_BITS = 0xFFFFFFFF
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cardan._robot.geometry.mesh import surface_of_file
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Mesh, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Mesh, Sphere
 
 # Meshes whose vertices are kept: about those of eight robots.
 KEPT = 256
@@ -62,5 +62,6 @@ SUPPORT: dict[type, Callable[[Any, np.ndarray], np.ndarray]] = {
     Cylinder: lambda g, d: g.radius * _across(d) + 0.5 * g.length * np.abs(d[..., 2]),
     Capsule: lambda g, d: g.radius + 0.5 * g.length * np.abs(d[..., 2]),
     Mesh: _of_mesh,
+    Hull: lambda g, d: (d @ np.array(g.vertices).T).max(axis=-1),
     HeightField: lambda g, d: _of_vertices(np.asarray(g.surface()[0], dtype=float), d),
 }

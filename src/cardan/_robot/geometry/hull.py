@@ -1,0 +1,120 @@
+"""Convex hulls: what a mesh collides as, with few vertices and a known error.
+
+The hull of all points is found by qhull. It is thinned by building it anew: begin with the extreme points along the
+axes, then add the vertex that is farthest outside, until none is farther than allowed or the vertices are used up. What
+is left outside is the error, a distance in metres: a thinned hull lies within the true one.
+
+Source: Barber, Dobkin and Huhdanpaa, The quickhull algorithm for convex hulls (1996), for the hull and the order.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.errors import ParameterError
+from cardan._compiler.runtime.extras import package
+from cardan._robot.geometry.mesh import surface_of_file
+
+VERTICES = 64  # the most a hull has by default: a step of a robot pays for each
+ERROR = 1e-3, 0.01  # what thinning may take away: 1 mm, and no more than 1 % of the size
+FLAT = 1e-9  # extent along an axis, in parts of the largest, below which points lie in a plane or on a line
+KEPT = 256  # hulls of mesh files that are kept: about those of eight robots
+
+
+class Thinned(NamedTuple):
+    """Vertices of a convex hull, shape (n, 3) [m], and how far the points left out are outside of it [m]."""
+
+    vertices: np.ndarray
+    error: float
+
+
+def hull_of_points(points: Any, most: int = VERTICES, error: float | None = None) -> Thinned:
+    """Return the convex hull of points, thinned to at most so many vertices.
+
+    Args:
+        points: shape (n, 3) [m], n >= 1; they may lie in a plane, on a line or in one place.
+        most: vertices, at least 4.
+        error: how far a point may be outside [m] before it becomes a vertex; by default `ERROR`.
+
+    Raises:
+        MissingExtraError: without the extra `mesh`.
+        ParameterError: for points that are not finite, none, or fewer than 4 vertices.
+    """
+    x = np.unique(np.asarray(points, dtype=float).reshape(-1, 3), axis=0)
+    if not len(x) or not np.isfinite(x).all():
+        raise ParameterError("points of a hull", got=f"{len(x)} points", expected="at least one, finite numbers [m]")
+    if most < 4:
+        raise ParameterError("vertices of a hull", got=most, expected="at least 4")
+    middle = x.mean(axis=0)
+    _, extents, axes = np.linalg.svd(x - middle, full_matrices=False)
+    rank = int(np.sum(extents > FLAT * max(extents[0], 1e-300))) if extents[0] > 0.0 else 0
+    if rank < 2:  # one place, or a line: its two ends
+        along = (x - middle) @ axes[0]
+        return Thinned(x[np.unique([along.argmin(), along.argmax()])], 0.0)
+    flat = (x - middle) @ axes[:rank].T  # in a plane, the hull is that of two coordinates
+    corners = np.unique(_qhull(flat).simplices) if rank == 3 else _qhull(flat).vertices
+    size = float(np.linalg.norm(np.ptp(flat, axis=0)))
+    allowed = min(ERROR[0], ERROR[1] * size) if error is None else error
+    kept, left = _thinned(flat[corners], most, allowed)
+    return Thinned(x[corners[kept]], left)
+
+
+def _qhull(points: np.ndarray) -> Any:
+    return package("scipy.spatial", "the convex hull of a shape", "mesh").ConvexHull(points)
+
+
+def triangles_of_hull(vertices: np.ndarray) -> np.ndarray:
+    """Return the triangles of a hull's surface, shape (m, 3), counter-clockwise seen from outside; none of a flat one.
+
+    Raises:
+        MissingExtraError: without the extra `mesh`.
+    """
+    if np.linalg.matrix_rank(vertices - vertices[0], tol=FLAT * np.ptp(vertices)) < 3:
+        return np.empty((0, 3), int)
+    hull = _qhull(vertices)
+    a, b, c = (vertices[hull.simplices[:, k]] for k in range(3))
+    inwards = np.einsum("ni,ni->n", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0
+    return np.where(inwards[:, None], hull.simplices[:, [0, 2, 1]], hull.simplices)
+
+
+def _thinned(points: np.ndarray, most: int, allowed: float) -> tuple[np.ndarray, float]:
+    """Return the numbers of the points that are kept, of a hull's vertices, and the distance of the farthest other."""
+    kept = list(dict.fromkeys(int(k) for e in points.T for k in (e.argmin(), e.argmax())))
+    while len(kept) <= points.shape[1]:  # the extremes along the axes may be fewer than a simplex
+        kept.append(_farthest_from_span(points, kept))
+    while True:
+        planes = _qhull(points[kept]).equations
+        outside = (points @ planes[:, :-1].T + planes[:, -1]).max(axis=1)
+        outside[kept] = 0.0
+        k = int(outside.argmax())
+        if outside[k] <= allowed or len(kept) >= most:
+            return np.array(kept), max(float(outside[k]), 0.0)
+        kept.append(k)
+
+
+def _farthest_from_span(points: np.ndarray, kept: list[int]) -> int:
+    """Return the point that is farthest from the plane, line or point through some of them."""
+    from_first = points - points[kept[0]]
+    _, extents, axes = np.linalg.svd(from_first[kept], full_matrices=False)
+    span = axes[extents > FLAT * max(extents[0], 1e-300)]
+    return int(np.linalg.norm(from_first - from_first @ span.T @ span, axis=1).argmax())
+
+
+def hull_of_file(uri: str, path: str | None, scale: Any, most: int = VERTICES, error: float | None = None) -> Thinned:
+    """Return the hull of a mesh file [m]; of a file that did not change it is kept.
+
+    Raises:
+        MissingExtraError: without the extra `mesh`.
+        ParameterError: for a file that does not exist or cannot be read.
+    """
+    stamp = Path(path).stat().st_mtime_ns if path is not None and Path(path).is_file() else 0
+    return _hull_of_file(uri, path, tuple(scale), stamp, most, error)
+
+
+@lru_cache(KEPT)
+def _hull_of_file(uri: str, path: str | None, scale: Any, stamp: int, most: int, error: float | None) -> Thinned:
+    return hull_of_points(np.asarray(surface_of_file(uri, path).vertices) * np.array(scale), most, error)
