@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
@@ -563,6 +563,18 @@ class OverlapWarning(_Warning):
             f"world {world!r}: {len(pairs)} pairs of shapes never touch, because they overlap where it begins: "
             f"{first_of(self.pairs)}. Keep them by keep_overlapping=True; say that none is meant to touch by "
             "disable_contact(a, b)."
+        )
+
+
+class HullWarning(_Warning):
+    """Meshes collide as hulls that are not what was meant: coarse ones, or none; `bodies` says why, by body."""
+
+    def __init__(self, world: str, bodies: Mapping[str, str]) -> None:
+        self.world, self.bodies = world, dict(bodies)
+        shown = first_of([f"{body} ({why})" for body, why in bodies.items()])
+        super().__init__(
+            f"world {world!r}: collision meshes of {len(bodies)} bodies are no good hulls: {shown}. Give them other "
+            "shapes, or make the hulls by mechanism.with_hulls(vertices=, error=)."
         )
 
 

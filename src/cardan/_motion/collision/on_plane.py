@@ -9,21 +9,31 @@ in the shape's frame: one row of the rotation and one number are all that is nee
     box         the corners of the face that looks down most    4 points
     cylinder    on the lower rim the lowest point and those 120 degrees to either side, so that it stands;
                 on the other rim the lowest, so that it lies    4 points
+    hull        the lowest vertex and three more that span what is nearly as low    4 points
 
-The lowest point of the shape is always among them.
+The lowest point of the shape is always among them. Of a hull with the lowest vertex p and the others d = x - p, each
+higher by e, the three are those with the largest
+
+    |d|^2 - (L / t) e       the farthest, q;    then to both sides of the line p q    +-(n x q) . d - (|q| / t) e
+
+where t is the slope up to which a vertex counts as low and L the hull's size. A vertex that is found again is none.
 
 Source: the support functions of convex shapes (Ericson, Real-Time Collision Detection, 2005, sections 5.2 and 9.5.1).
-Cost: 7, 14, 26, 45 and 46 operations on the world's own z = 0, 23 more on any other plane.
+Cost: 7, 14, 26, 45, 46 and 32 a vertex operations on the world's own z = 0, 23 more on any other plane.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
-from cardan._algebra.scalar import absolute, logical_and, logical_not, where
+from cardan._algebra.scalar import absolute, logical_and, logical_not, maximum, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
-from cardan._motion.collision.candidate import Candidate, X, axis_of, length_and_direction
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
+from cardan._motion.collision.candidate import Candidate, X, axis_of, existing, length_and_direction, select
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Plane, Sphere
+
+LOW = 0.05  # the slope t of a hull's head: a sole that bends by less than 3 degrees stands on its rim
+SAME = 1e-3  # vertices nearer than this, in sizes of the hull, are one point of contact
 
 
 def _height_and_normal(X_a: SE3, X_b: SE3) -> tuple[Scalar, Vector3]:
@@ -75,3 +85,38 @@ def cylinder_on_plane(a: Cylinder, X_a: SE3, b: Plane, X_b: SE3) -> list[Candida
     back = centre - lowest * 0.5
     points = [centre + lowest, back + aside, back - aside, lowest - centre]
     return [Candidate(h + n.dot(point), point, n) for point in points]
+
+
+def hull_on_plane(a: Hull, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
+    h, n = _height_and_normal(X_a, X_b)
+    vertices = [Vector3(*vertex) for vertex in a.vertices]
+    size = math.dist([min(e) for e in zip(*a.vertices)], [max(e) for e in zip(*a.vertices)])
+    lowest = _most(vertices, lambda x: -n.dot(x))
+
+    def rise(d: Vector3, weight: Scalar) -> Scalar:
+        return n.dot(d) * (weight / LOW)
+
+    far = _most(vertices, lambda x: (x - lowest).norm_squared() - rise(x - lowest, size))
+    across, length = n.cross(far - lowest), (far - lowest).norm()
+    left, right = (
+        _most(vertices, lambda x, side=side: side.dot(x - lowest) - rise(x - lowest, length))
+        for side in (across, -across)
+    )
+    found, candidates = [lowest], [Candidate(h + n.dot(lowest), lowest, n)]
+    for x in (far, left, right):
+        is_new = None
+        for other in found:
+            apart = (x - other).norm_squared() > (SAME * size) ** 2
+            is_new = apart if is_new is None else logical_and(is_new, apart)
+        candidates.append(existing(is_new, Candidate(h + n.dot(x), x, n)))
+        found.append(x)
+    return candidates
+
+
+def _most(points: Sequence[Vector3], score: Callable[[Vector3], Scalar]) -> Vector3:
+    """Return the point with the highest score, the first of those that are equal."""
+    best, most = points[0], score(points[0])
+    for x in points[1:]:
+        own = score(x)
+        best, most = select(own > most, x, best), maximum(own, most)
+    return best

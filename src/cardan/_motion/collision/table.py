@@ -20,10 +20,11 @@ from cardan._motion.collision.on_plane import (
     capsule_on_plane,
     cylinder_on_plane,
     ellipsoid_on_plane,
+    hull_on_plane,
     sphere_on_plane,
 )
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, sphere_sphere
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
 
 # For each two types of shapes, in one of their orders, the page that knows them.
 PAIRS: dict[tuple[type, type], Callable[[Any, SE3, Any, SE3], list[Candidate]]] = {
@@ -32,6 +33,7 @@ PAIRS: dict[tuple[type, type], Callable[[Any, SE3, Any, SE3], list[Candidate]]] 
     (Ellipsoid, Plane): ellipsoid_on_plane,
     (Box, Plane): box_on_plane,
     (Cylinder, Plane): cylinder_on_plane,
+    (Hull, Plane): hull_on_plane,
     (Sphere, Sphere): sphere_sphere,
     (Capsule, Sphere): capsule_sphere,
     (Capsule, Capsule): capsule_capsule,

@@ -19,6 +19,7 @@ from cardan._algebra.errors import (
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._motion.simulation.articulation import Articulation, articulation
 from cardan._motion.simulation.pairs import Disabled, contact_pairs
+from cardan._motion.simulation.solids import with_solids
 from cardan._motion.simulation.standing import moves_freely, stood, warn_of_start
 from cardan._motion.simulation.world import World
 from cardan._robot.description import Mechanism, Plane, Shape, editing
@@ -431,7 +432,7 @@ def drive_all(mechanism: Mechanism, drive: Drive) -> Mechanism:
 def _make_world(
     b: WorldBuilder, orphans: tuple[str, ...], movable_bases: bool, closing: Sequence[str], keep_overlapping: bool
 ) -> World:
-    mechanism, added = _with_free_joints(b._mechanism, b.gravity)
+    mechanism, added = _with_free_joints(with_solids(b._mechanism), b.gravity)
     model = mechanism.model(gravity=b.gravity, closing=closing)
     articulations = []
     for name, joints in b._articulations.items():
