@@ -88,7 +88,8 @@ class Places:
         elif scheme == "file":
             yield Path(unquote(rest))
         elif scheme in ("package", "model"):
-            package, _, inside = rest.partition("/")
+            # Some files leave the package's own name out by a slash too many: package:///NAME/...
+            package, _, inside = rest.lstrip("/").partition("/")
             for place in self._package_folders(package):
                 yield place / inside
 
