@@ -313,7 +313,7 @@ def test_rules():
         (outer._replace(going=0), inner),
         (outer._replace(going=outer.stop), inner),
         (outer, inner._replace(going=outer.going)),
-        (outer, inner._replace(stop=inner.stop - 1)),
+        (outer, inner._replace(stop=inner.stop - 2)),
         (outer._replace(carried=((0, last),)), inner),
     ):
         with pytest.raises(ProgramError):

@@ -1,4 +1,4 @@
-"""Loops within a function, and what may be skipped: in a traced program regions, run several times, once or not at all."""
+"""Loops within a function, and what may be skipped: in a traced program regions, run several times or not at all."""
 
 from __future__ import annotations
 
@@ -76,6 +76,8 @@ def _run(name: str, count: Any, going: Callable[..., Any] | None, body: Callable
 
     def once(values: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
         condition = True if going is None else going(*values)
+        if not _holds_for_any(condition):
+            return condition, values
         return condition, when(condition, changed, values, *values)
 
     values: tuple[Any, ...] = tuple(start)

@@ -33,7 +33,7 @@ WORTH = 8
 value is put in a table, taken from there, and read; with less to do in between, code and time would only grow."""
 
 WORTH_SKIPPING = 40
-"""Operations from which on it is worth to ask whether a body may be skipped; each value that it gives takes one more."""
+"""Operations from which on it is worth to ask whether a body may be skipped; each value it gives takes one more."""
 
 Pass = Callable[[list[Any]], tuple[Any, list[Any]]]
 """What a pass makes of entries: whether another may change them, and what they are then."""
@@ -126,7 +126,7 @@ class Graph:
         return [_select(condition, a, b) for a, b in zip(found, otherwise, strict=True)]
 
     def _is_worth_skipping(self, start: int, given: int) -> bool:
-        """Return whether what was traced since then does enough operations: those of regions in each of their passes."""
+        """Return whether enough operations were traced since then, those of regions in each of their passes."""
         times = {k: 1 for k, (op, _, _) in enumerate(self.instructions[start:], start) if op not in LEAVES}
         for region in self.regions or ():
             for k in region.instructions if region.start >= start else ():

@@ -252,9 +252,9 @@ def verify(program: Program) -> Program:
     flat_inputs = sum(a.size for a in program.inputs)
     for k, instruction in enumerate(program.instructions):
         _verify_instruction(k, instruction, kinds, flat_inputs)
-        if instruction in seen and not (instruction.op is Op.CONST and instruction.value == 0.0):
-            if not _is_skipped_apart(program, seen[instruction], k):
-                raise ProgramError(f"%{k} repeats %{seen[instruction]}")
+        is_zero = instruction.op is Op.CONST and instruction.value == 0.0
+        if instruction in seen and not is_zero and not _is_skipped_apart(program, seen[instruction], k):
+            raise ProgramError(f"%{k} repeats %{seen[instruction]}")
         seen[instruction] = k
         kinds.append(SPEC[instruction.op].result)
     if len(program.results) != sum(a.size for a in program.outputs):

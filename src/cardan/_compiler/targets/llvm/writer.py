@@ -74,7 +74,7 @@ class CodeWriter:
         return given
 
     def loop_while(self, most: int, body: Callable[[str], str], between: Callable[[str], None]) -> None:
-        """Write a loop: `body` returns whether to go on, and `between` comes between two passes; both get the number."""
+        """Write a loop: `body` returns whether to go on, `between` comes between two passes; both get the number."""
         self.count += 1
         name, before, number = f"loop{self.count}", self.here, f"%c{self.count}"
         self.line(f"br label %{name}")
