@@ -1,7 +1,7 @@
 """Arrays of scalars of any type: what a kernel receives, and what NumPy's functions do with it."""
 
 from cardan._algebra.arrays.functions import determinant, interp, inverse, norm, solve
-from cardan._algebra.arrays.repeat import each, repeat
+from cardan._algebra.arrays.repeat import each, repeat, repeat_while, when
 from cardan._algebra.arrays.symbolic import SymbolicArray, array_of, as_argument, stack, symbolic
 
 __all__ = [
@@ -14,7 +14,9 @@ __all__ = [
     "inverse",
     "norm",
     "repeat",
+    "repeat_while",
     "solve",
     "stack",
     "symbolic",
+    "when",
 ]

@@ -1,4 +1,4 @@
-"""Loops within a function: in Python they are loops, and in a traced program a region that is run several times."""
+"""Loops within a function, and what may be skipped: in a traced program regions, run several times or not at all."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from cardan._algebra.arrays.symbolic import symbolic
 from cardan._algebra.errors import ParameterError
+from cardan._algebra.scalar import where
 
 
 def repeat(count: int, body: Callable[..., Any], *start: Any) -> Any:
@@ -33,20 +34,53 @@ def repeat(count: int, body: Callable[..., Any], *start: Any) -> Any:
         >>> cardan.repeat(3, lambda x: 2.0 * x, 1.0)
         8.0
     """
-    passes = _checked(count)
+    return _run("repeat", count, None, body, start)
+
+
+def repeat_while(most: int, going: Callable[..., Any], body: Callable[..., Any], *start: Any) -> Any:
+    """Return what is left after passes that go on as long as a condition holds, and a number of them at most.
+
+    It is `repeat(most, lambda *s: where(going(*s), body(*s), s), *start)`, entry by entry. Each state stops by itself:
+    what it holds stays then. Native code leaves the loop when no state that is computed together goes on, and NumPy
+    when none of the batch does. The results do not depend on that. Differentiation writes all passes out.
+
+    Args:
+        most: of passes, at least 1; known while tracing.
+        going: takes the values, returns the condition.
+        body: takes as many values as are given, returns as many, of the same shapes: several as a tuple.
+        start: what the first pass gets: scalars, arrays, spatial objects, lists and tuples of these.
+
+    Raises:
+        ParameterError: for a count that is none, nothing to start from, or a body that returns something else.
+
+    Examples:
+        >>> cardan.repeat_while(100, lambda x: x < 10.0, lambda x: 2.0 * x, 1.0)
+        16.0
+    """
+    return _run("repeat_while", most, going, body, start)
+
+
+def _run(name: str, count: Any, going: Callable[..., Any] | None, body: Callable[..., Any], start: Any) -> Any:
+    passes = _checked(count, name)
     if not start:
-        raise ParameterError("start of cardan.repeat", got=start, expected="at least one value the body takes")
+        raise ParameterError(f"start of cardan.{name}", got=start, expected="at least one value the body takes")
     alone, shape = len(start) == 1, _shape(start)
 
-    def once(values: Sequence[Any]) -> tuple[Any, ...]:
+    def changed(*values: Any) -> tuple[Any, ...]:
         found = (body(*values),) if alone else body(*values)
         if not isinstance(found, (tuple, list)) or _shape(found) != shape:
             got = _shape(found[0] if alone else found)
             expected = f"{shape[0] if alone else shape}, as it was given"
-            raise ParameterError("shapes of what the body of cardan.repeat returned", got=got, expected=expected)
+            raise ParameterError(f"shapes of what the body of cardan.{name} returned", got=got, expected=expected)
         return tuple(found)
 
-    values: tuple[Any, ...] = start
+    def once(values: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+        condition = True if going is None else going(*values)
+        if not _holds_for_any(condition):
+            return condition, values
+        return condition, when(condition, changed, values, *values)
+
+    values: tuple[Any, ...] = tuple(start)
     while passes:
         entries = list(_entries(values))
         tracer = next((e for e in entries if hasattr(type(e), "__repeated__")), None)
@@ -54,8 +88,69 @@ def repeat(count: int, body: Callable[..., Any], *start: Any) -> Any:
             within = functools.partial(_on_entries, once, values)
             values, passes = _rebuilt(values, iter(tracer.__repeated__(passes, within, entries))), 0
         else:
-            values, passes = once(values), passes - 1
+            condition, values = once(values)
+            passes = passes - 1 if _holds_for_any(condition) else 0
     return values[0] if alone else values
+
+
+def when(condition: Any, body: Callable[..., Any], otherwise: Any, *given: Any) -> Any:
+    """Return what a body makes of values where a condition holds, and something else where it does not.
+
+    `when(condition, body, otherwise, *given)` is `where(condition, body(*given), otherwise)`, entry by entry. In a
+    traced function native code computes the body only if the condition holds for some of the states that it computes
+    together. The results do not depend on that. A body of few operations is always computed, and so is every body by
+    NumPy on a batch, by differentiation, and by other libraries. A condition that is known decides.
+
+    Args:
+        condition: true or false, an array of these, or what was compared while tracing.
+        body: takes the values, returns scalars, arrays, spatial objects, lists and tuples of these. It returns all
+            that is used of it.
+        otherwise: what is there where the condition does not hold, in the form of what the body returns.
+        given: what the body takes.
+
+    Raises:
+        ParameterError: for a body that returns something of another form than `otherwise`.
+
+    Examples:
+        >>> cardan.when(2.0 > 1.0, lambda x: (x, x * x), (0.0, 0.0), 3.0)
+        (3.0, 9.0)
+    """
+    if isinstance(condition, (bool, np.bool_)):
+        return body(*given) if condition else otherwise
+    if not hasattr(type(condition), "__skipped__"):
+        return _chosen(condition, body(*given), otherwise)
+
+    def entries() -> list[Any]:
+        found, expected = body(*given), _shape(otherwise)
+        if _shape(found) != expected:
+            raise _other_form(_shape(found), expected)
+        return list(_entries(found))
+
+    return _rebuilt(otherwise, iter(condition.__skipped__(entries, list(_entries(otherwise)))))
+
+
+def _chosen(condition: Any, a: Any, b: Any) -> Any:
+    """Return `where` of nested values: of arrays of symbols by their entries, of batches as they are."""
+    if isinstance(b, (tuple, list)):
+        if not isinstance(a, (tuple, list)) or len(a) != len(b):
+            raise _other_form(_shape(a), _shape(b))
+        parts = [_chosen(condition, x, y) for x, y in zip(a, b, strict=True)]
+        return parts if isinstance(b, list) else tuple.__new__(type(b), parts)
+    if isinstance(b, np.ndarray) and (b.dtype == object or not isinstance(condition, np.ndarray)):
+        if np.shape(a) != b.shape:
+            raise _other_form(np.shape(a), b.shape)
+        pairs = zip(_entries(a), _entries(b), strict=True)
+        return symbolic((where(condition, x, y) for x, y in pairs), b.shape)
+    return where(condition, a, b)
+
+
+def _other_form(got: Any, expected: Any) -> ParameterError:
+    return ParameterError("shapes of what the body of cardan.when returned", got=got, expected=f"{expected}, as else")
+
+
+def _holds_for_any(condition: Any) -> bool:
+    known = isinstance(condition, (bool, np.bool_)) or (isinstance(condition, np.ndarray) and condition.dtype == bool)
+    return not known or bool(np.any(condition))
 
 
 def each(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:
@@ -124,13 +219,13 @@ def _tracer(rows: Iterable[Sequence[Any]]) -> Any:
     return next((e for row in rows for e in row if hasattr(type(e), "__mapped__")), None)
 
 
-def _checked(count: Any) -> int:
+def _checked(count: Any, name: str) -> int:
     try:
         passes = 0 if isinstance(count, (bool, np.bool_)) else operator.index(count)
     except TypeError:
         passes = 0
     if not 1 <= passes <= 10**9:
-        raise ParameterError("count of cardan.repeat", got=count, expected="a whole number from 1 to 1000000000")
+        raise ParameterError(f"count of cardan.{name}", got=count, expected="a whole number from 1 to 1000000000")
     return passes
 
 
@@ -151,9 +246,10 @@ def _entries(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _on_entries(once: Callable[[Any], Any], template: Any, entries: Sequence[Any]) -> list[Any]:
-    """Return the entries of what a pass makes of values with such entries."""
-    return list(_entries(once(_rebuilt(template, iter(entries)))))
+def _on_entries(once: Callable[[Any], Any], template: Any, entries: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """Return whether a pass goes on, and the entries of what it makes of values with such entries."""
+    condition, values = once(_rebuilt(template, iter(entries)))
+    return condition, list(_entries(values))
 
 
 def _rebuilt(template: Any, entries: Iterator[Any]) -> Any:

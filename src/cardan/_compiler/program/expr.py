@@ -32,6 +32,12 @@ WORTH = 8
 """Operations for each value that goes in or comes out, from which on a block is run several times, not written out: a
 value is put in a table, taken from there, and read; with less to do in between, code and time would only grow."""
 
+WORTH_SKIPPING = 40
+"""Operations from which on it is worth to ask whether a body may be skipped; each value it gives takes one more."""
+
+Pass = Callable[[list[Any]], tuple[Any, list[Any]]]
+"""What a pass makes of entries: whether another may change them, and what they are then."""
+
 
 class Graph:
     """The operations traced so far, each once.
@@ -94,17 +100,45 @@ class Graph:
         op, _, number = self.instructions[e.index]
         return self.add(Op.CONST, (), -number) if op is Op.CONST else self.add(Op.NEG, (e.index,))
 
-    def repeated(self, count: int, body: Callable[[list[Any]], list[Any]], entries: list[Any]) -> list[Any]:
+    def repeated(self, count: int, body: Pass, entries: list[Any]) -> list[Any]:
         if self.regions is None:
             for _ in range(count):
-                entries = body(entries)
+                _, entries = body(entries)
             return entries
         first = [self.result(e) for e in entries]
         start = len(self.instructions)
         heads = [self.add(Op.CARRIED, (k,), float(start + n)) for n, k in enumerate(first)]  # each one of its own
-        after = [self.result(e) for e in body([Expr(self, k) for k in heads])]
-        self.regions.append(Region(start, len(self.instructions), count, tuple(zip(heads, after, strict=True))))
+        condition, found = body([Expr(self, k) for k in heads])
+        after = [self.result(e) for e in found]
+        # A condition from outside is the same in all passes: then none is the last.
+        going = condition.index if type(condition) is Condition and condition.index >= start else None
+        self.regions.append(Region(start, len(self.instructions), count, tuple(zip(heads, after, strict=True)), going))
         return [Expr(self, k) for k in after]
+
+    def skipped(self, condition: Condition, body: Callable[[], list[Any]], otherwise: list[Any]) -> list[Any]:
+        """Return entries of a body where a condition holds, and others elsewhere, by a region if that is worth it."""
+        start = len(self.instructions)
+        found = body()
+        if self.regions is not None and self._is_worth_skipping(start, len(found)):
+            found = [e if isinstance(e, Number) else Expr(self, self.result(e)) for e in found]  # signs are within, too
+            self.regions.append(Region(start, len(self.instructions), 1, (), condition.index))
+            self._forget(start)
+        return [_select(condition, a, b) for a, b in zip(found, otherwise, strict=True)]
+
+    def _is_worth_skipping(self, start: int, given: int) -> bool:
+        """Return whether enough operations were traced since then, those of regions in each of their passes."""
+        times = {k: 1 for k, (op, _, _) in enumerate(self.instructions[start:], start) if op not in LEAVES}
+        for region in self.regions or ():
+            for k in region.instructions if region.start >= start else ():
+                if k in times:
+                    times[k] *= region.passes
+        return sum(times.values()) >= WORTH_SKIPPING + given
+
+    def _forget(self, start: int) -> None:
+        """Forget the operations since then: who asks for one again cannot have what may be skipped."""
+        for k, instruction in enumerate(self.instructions[start:], start):
+            if instruction[0] not in LEAVES and self.table.get(instruction) == k:
+                del self.table[instruction]
 
     def mapped(self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]]) -> list[list[Any]]:
         """Return what a body makes of each of several rows of entries, by a region if that is worth it."""
@@ -176,7 +210,7 @@ class Expr:
     def __init__(self, graph: Graph, index: int, negative: bool = False) -> None:
         self.graph, self.index, self.negative = graph, index, negative
 
-    def __repeated__(self, count: int, body: Callable[[list[Any]], list[Any]], entries: list[Any]) -> list[Any]:
+    def __repeated__(self, count: int, body: Pass, entries: list[Any]) -> list[Any]:
         return self.graph.repeated(count, body, entries)
 
     def __mapped__(self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]]) -> list[list[Any]]:
@@ -306,6 +340,9 @@ class Condition:
 
     def __init__(self, graph: Graph, index: int) -> None:
         self.graph, self.index = graph, index
+
+    def __skipped__(self, body: Callable[[], list[Any]], otherwise: list[Any]) -> list[Any]:
+        return self.graph.skipped(self, body, otherwise)
 
     __and__ = __rand__ = scalar.logical_and
     __or__ = __ror__ = scalar.logical_or

@@ -58,15 +58,18 @@ def last_readers(
                 needed(a, end)
         for a in rows.kept:
             needed(a, end)
+        if region.going is not None:
+            needed(region.going, start if region.may_be_skipped else end)
         own = set(rows.picked)
         for k in region.instructions:
             for a in operands[k]:
                 if a < region.start:
                     needed(a, start if k in own else end)
         for inner in program.regions[number + 1 :]:  # what they carry on is wanted in each pass of the outer one, too
-            for _, after in inner.carried if inner.stop <= region.stop else ():
-                if after < region.start:
-                    needed(after, end)
+            if inner.stop <= region.stop:
+                outside = [after for _, after in inner.carried] + [inner.going] * (inner.going is not None)
+                for a in (a for a in outside if a < region.start):
+                    needed(a, end)
     return last
 
 

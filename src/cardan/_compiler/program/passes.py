@@ -21,7 +21,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
 
-from cardan._compiler.program.ops import Op
+from cardan._compiler.program.ops import LEAVES, Op
 from cardan._compiler.program.program import Program, Region, rows_of, stretches, used_once
 
 
@@ -52,13 +52,21 @@ def needed_for(program: Program, results: Sequence[int]) -> bytearray:
 
 
 def _regions(program: Program, needed: bytearray, number: list[int]) -> tuple[Region, ...]:
-    """Return what is left of the regions; those that carry and pick nothing any more do the same in each pass."""
-    found = []
+    """Return what is left of the regions; those that carry and pick nothing any more do the same in each pass.
+
+    Of those it is only worth to know what may be skipped.
+    """
+    ops, found = program.instructions.ops, []
     for region, rows in zip(program.regions, rows_of(program), strict=True):
         carried = tuple((number[k], number[after]) for k, after in region.carried if needed[k])
-        if carried or any(needed[k] for k in rows.picked):
+        going = None if region.going is None or not needed[region.going] else number[region.going]
+        skipped = going is not None and region.may_be_skipped
+        if skipped:
+            skipped = any(needed[k] and ops[k] not in LEAVES for k in region.instructions)
+        if carried or skipped or any(needed[k] for k in rows.picked):
             start = sum(needed[: region.start])
-            found.append(Region(start, start + sum(needed[region.start : region.stop]), region.passes, carried))
+            stop = start + sum(needed[region.start : region.stop])
+            found.append(Region(start, stop, region.passes, carried, going))
     return tuple(found)
 
 

@@ -52,10 +52,26 @@ class Region(NamedTuple):
     passes: int  # how often it is run
     # pairs (k, after) of instructions: from the second pass on, k has the value `after` had one pass before
     carried: tuple[tuple[int, int], ...]
+    # The number of a condition, or None. One from before the region: where it holds for no state, nothing needs to be
+    # done. One in the region: behind a pass in which it held for no state, no other needs to be. To targets it is
+    # advice: results are the same whether or not they take it.
+    going: int | None = None
+
+    def __repr__(self) -> str:  # as long as it says nothing, `going` is in no digest
+        fields = [f"{name}={value!r}" for name, value in self._asdict().items() if value is not None]
+        return f"Region({', '.join(fields)})"
 
     @property
     def instructions(self) -> range:
         return range(self.start, self.stop)
+
+    @property
+    def may_be_skipped(self) -> bool:
+        return self.going is not None and self.going < self.start
+
+    @property
+    def may_end_early(self) -> bool:
+        return self.going is not None and self.going >= self.start
 
 
 class TableRows(NamedTuple):
@@ -209,7 +225,9 @@ def _phase_lines(program: Program, within: Region | None, names: Sequence[str]) 
         if isinstance(part, range):
             yield from (_line(program, k, names) for k in part)
         else:
-            yield f"  {part.passes} times {{"
+            skipped = f" if %{part.going} is true" if part.may_be_skipped else ""
+            ended = f", while %{part.going} is true" if part.may_end_early else ""
+            yield f"  {part.passes} times{ended}{skipped} {{"
             yield from _phase_lines(program, part, names)
             on = " and on with " + ", ".join(f"%{k} <- %{after}" for k, after in part.carried)
             yield "  }" + (on if part.carried else "")
@@ -234,7 +252,8 @@ def verify(program: Program) -> Program:
     flat_inputs = sum(a.size for a in program.inputs)
     for k, instruction in enumerate(program.instructions):
         _verify_instruction(k, instruction, kinds, flat_inputs)
-        if instruction in seen and not (instruction.op is Op.CONST and instruction.value == 0.0):
+        is_zero = instruction.op is Op.CONST and instruction.value == 0.0
+        if instruction in seen and not is_zero and not _is_skipped_apart(program, seen[instruction], k):
             raise ProgramError(f"%{k} repeats %{seen[instruction]}")
         seen[instruction] = k
         kinds.append(SPEC[instruction.op].result)
@@ -243,6 +262,7 @@ def verify(program: Program) -> Program:
     if any(not 0 <= r < len(kinds) or kinds[r] is not ValueType.REAL for r in program.results):
         raise ProgramError("a result is not a real value of the program")
     _verify_regions(program, kinds)
+    _verify_going(program, kinds)
     used = {a for args in program.instructions.args for a in args} | set(program.results)
     used |= {after for region in program.regions for _, after in region.carried}
     dead = set(range(len(kinds))) - used
@@ -276,6 +296,54 @@ def _verify_regions(program: Program, kinds: list[ValueType]) -> None:
     carried = set(program.instructions.places(Op.CARRIED))
     if len(heads) != len(set(heads)) or not carried <= set(heads):
         raise ProgramError("something is carried twice, or waits for what no region carries")
+
+
+def _verify_going(program: Program, kinds: list[ValueType]) -> None:
+    for region, rows in zip(program.regions, rows_of(program), strict=True):
+        if region.going is None:
+            continue
+        if not 0 <= region.going < region.stop or kinds[region.going] is not ValueType.BOOL:
+            raise ProgramError(f"%{region.going}, by which region {region[:3]} goes on, is no condition before its end")
+        if region.may_end_early and (rows.picked or rows.kept):
+            raise ProgramError(f"region {region[:3]} may end early, but picks or keeps something in each pass")
+    found = leaked(program)
+    if found is not None:
+        raise ProgramError(f"%{found[1]} of a region that may be skipped is needed {found[0]}")
+
+
+def leaked(program: Program) -> tuple[str, int] | None:
+    """Return where something is needed of a region that may be skipped, and what; None if nothing is.
+
+    Behind such a region its values are undefined where its condition does not hold. So only a SELECT on that condition
+    may choose them. Numbers and inputs are there anyway.
+    """
+    around: dict[int, list[Region]] = {}
+    for region in program.regions:
+        for k in region.instructions if region.may_be_skipped else ():
+            around.setdefault(k, []).append(region)
+    if not around:
+        return None
+    ops, args = program.instructions.ops, program.instructions.args
+
+    def undefined(a: int, k: int) -> list[Region]:
+        found = around.get(a, ()) if ops[a] not in (Op.CONST, Op.INPUT) else ()
+        return [region for region in found if k not in region.instructions]
+
+    for k, operands in enumerate(args):
+        for n, a in enumerate(operands):
+            regions = undefined(a, k)
+            chosen = ops[k] is Op.SELECT and n == 1 and all(r.going == operands[0] for r in regions)
+            if regions and not chosen:
+                return f"by %{k}", a
+    ends = [(f"by region {r[:3]}", a, r.start) for r in program.regions for _, a in r.carried]
+    ends += [(f"by region {r[:3]}", r.going, r.start) for r in program.regions if r.going is not None]
+    ends += [("as a result", r, -1) for r in program.results]
+    return next(((where, a) for where, a, k in ends if undefined(a, k)), None)
+
+
+def _is_skipped_apart(program: Program, first: int, k: int) -> bool:
+    """Return whether an instruction is of a region that may be skipped, and another is not."""
+    return any(r.may_be_skipped and first in r.instructions and k not in r.instructions for r in program.regions)
 
 
 def _verify_row(k: int, instruction: Instruction, region: Region | None) -> None:

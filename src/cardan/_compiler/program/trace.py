@@ -15,7 +15,7 @@ from cardan._compiler.program.instructions import Instructions
 from cardan._compiler.program.located import count_lines, new_graph
 from cardan._compiler.program.no_number import of_libraries
 from cardan._compiler.program.passes import PASSES
-from cardan._compiler.program.program import Array, Program, places_of
+from cardan._compiler.program.program import Array, Program, leaked, places_of
 
 
 def trace(
@@ -59,8 +59,12 @@ def assemble(name: str, graph: Graph, inputs: Sequence[Array], outputs: Sequence
 def _program(
     name: str, graph: Graph, inputs: Sequence[Array], outputs: Sequence[Array], results: Sequence[int]
 ) -> Program:
-    regions = tuple(sorted(graph.regions or (), key=lambda region: (region.start, -region.stop)))
+    outer_first = reversed(graph.regions or ())  # of two that are equally long the outer one was closed later
+    regions = tuple(sorted(outer_first, key=lambda region: (region.start, -region.stop)))
     program = Program(name, tuple(inputs), Instructions(graph.instructions), tuple(outputs), tuple(results), regions)
+    found = leaked(program)
+    if found is not None:
+        raise TraceError(f"{name}: a value of the body of cardan.when is used outside of it; let the body return it.")
     written = program.operations + graph.shared + graph.signs + graph.folded
     history = [("written", written), ("folding", written - graph.folded)]
     history += [("signs", program.operations + graph.shared), ("sharing", program.operations)]

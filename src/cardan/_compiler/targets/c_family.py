@@ -80,18 +80,30 @@ class ProgramParts:
                 first, last = self.spans[part]
                 lines += calls[first : last + 1]
             else:
-                k = f"k{self.program.regions.index(part)}_"
-                lines += [f"{self.place(head)} = {self._first(head)};" for head, _ in part.carried]
-                lines += self._table(part)
-                within = self.run(calls, part)
-                body = [*self._carry(k, part), *self._pick(k, part), *within, *self._keep(k, part)]
-                own = [
-                    "{",
-                    f"    long {k};",
-                    f"    for ({k} = 0; {k} < {self.dialect.how_often(self.program, part)}; ++{k}) {{",
-                ]
-                lines += [*own, *(f"        {line}" for line in body), "    }", "}"]
+                own = self._region(calls, part)
+                if part.may_be_skipped:
+                    own = [f"if ({self._holds(part)}) {{", *(f"    {line}" for line in own), "}"]
+                lines += own
         return lines
+
+    def _region(self, calls: Sequence[str], region: Region) -> list[str]:
+        k = f"k{self.program.regions.index(region)}_"
+        first = [f"{self.place(head)} = {self._first(head)};" for head, _ in region.carried] + self._table(region)
+        within = self.run(calls, region)
+        body = [*self._carry(k, region), *self._pick(k, region), *within, *self._keep(k, region)]
+        if region.may_end_early:
+            body += [f"if (!({self._holds(region)}))", "    break;"]
+        own = [
+            "{",
+            f"    long {k};",
+            f"    for ({k} = 0; {k} < {self.dialect.how_often(self.program, region)}; ++{k}) {{",
+        ]
+        return [*first, *own, *(f"        {line}" for line in body), "    }", "}"]
+
+    def _holds(self, region: Region) -> str:
+        if region.going is None:
+            raise AssertionError("a region without a condition")
+        return f"{self.value(region.going, -1)} != 0"
 
     def _carry(self, k: str, region: Region) -> list[str]:
         """Return the lines that put what is carried in its place, from the second pass on."""

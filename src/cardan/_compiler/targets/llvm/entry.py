@@ -11,7 +11,7 @@ from cardan._compiler.program.program import Region, phases, places_of
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.llvm.lanes import Lanes
 from cardan._compiler.targets.llvm.plan import Plan, in_groups, streamed
-from cardan._compiler.targets.llvm.writer import Writer
+from cardan._compiler.targets.llvm.writer import Given, Writer
 
 UNROLLED = 4  # groups of columns that are moved without a loop
 COPIED = 8  # columns in a group where entries are copied one by one
@@ -102,19 +102,22 @@ class EntryWriter:
         for first in range(whole * n if whole > UNROLLED else 0, columns, n):
             body(str(first), min(n, columns - first))
 
-    def tiles(self, count: str, body: Callable[[str], None]) -> None:
-        """Write a body for each tile of a pass; its number is given to `body`, its workspace is `self.workspace`."""
-        if self.plan.tiles == 1:
-            body("0")
-            return
+    def tiles(self, count: str, body: Callable[..., Given], *carried: tuple[str, str]) -> list[str]:
+        """Write a body for each tile of a pass; its number is given to `body`, its workspace is `self.workspace`.
 
-        def one(number: str) -> None:
+        What is carried from tile to tile is as in `loop`.
+        """
+        if self.plan.tiles == 1:
+            return list(body("0") or ())
+
+        def one(number: str, *values: str) -> Given:
             size = self.plan.slots * self.lanes.bytes
             self.workspace = self.w.at("%ws", self.w.emit(f"mul nuw nsw i64 {number}, {size}"))
-            body(number)
+            given = body(number, *values)
             self.workspace = "%ws"
+            return given
 
-        self.w.loop(0, count, 1, one)
+        return self.w.loop(0, count, 1, one, *carried)
 
     def mask(self, count: int) -> str:
         flags = ", ".join(f"i1 {str(k < count).lower()}" for k in range(self.lanes.width))
@@ -229,8 +232,23 @@ class EntryWriter:
             if isinstance(part, range):
                 first, last = self.plan.spans[part]
                 self.call(tiles, *(f"block{b}" for b in range(first, last + 1)))
+            elif part.may_be_skipped:
+                self.w.branch(self.any_lane(tiles, part), lambda p=part: self.run_region(tiles, p))
             else:
                 self.run_region(tiles, part)
+
+    def any_lane(self, tiles: str, region: Region) -> str:
+        """Write whether the condition of a region holds in any lane of any tile."""
+        if region.going is None:
+            raise AssertionError("a region without a condition")
+        w, lanes, slot = self.w, self.lanes, self.plan.place(region.going)
+
+        def one(_: str, before: str = "false") -> list[str]:
+            loaded = w.load(w.v, self.slot(slot), lanes.bytes)
+            flags = w.emit(f"bitcast {w.m} {w.compare('uno', loaded, 0.0)} to i{lanes.width}")
+            return [w.emit(f"or i1 {before}, {w.emit(f'icmp ne i{lanes.width} {flags}, 0')}")]
+
+        return self.tiles(tiles, one, ("i1", "false"))[0]
 
     def run_region(self, tiles: str, region: Region) -> None:
         p = self.program.regions.index(region)
@@ -241,18 +259,28 @@ class EntryWriter:
             self.run(tiles, region)
             self.call(tiles, *(f"keep{p}_{n}" for n in range(len(in_groups(rows.kept)))), number=number)
 
+        def again(_: str) -> None:
+            self.call(tiles, *(f"again{p}_{n}" for n in range(len(self.plan.carrying(region)))))
+
         def then_again(number: str) -> None:
             one(number)
-            self.call(tiles, *(f"again{p}_{n}" for n in range(len(self.plan.carrying(region)))))
+            again(number)
+
+        def whether_again(number: str) -> str:
+            one(number)
+            return self.any_lane(tiles, region)
 
         self.call(tiles, *(f"enter{p}_{n}" for n in range(len(self.plan.entering(p)))))
         if not region.carried:
-            self.w.loop(0, region.passes, 1, one)
+            one(0) if region.passes == 1 else self.w.loop(0, region.passes, 1, one)
             return
         if region is whole(self.program):
             last = self.w.emit(f"add nsw i64 {PASSES}, -1")
             self.w.loop_if_any("0", last, 1, then_again)
             one(last)
+            return
+        if region.may_end_early:
+            self.w.loop_while(region.passes, whether_again, again)
             return
         if region.passes > 1:
             self.w.loop(0, region.passes - 1, 1, then_again)

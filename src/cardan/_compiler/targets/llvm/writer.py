@@ -73,6 +73,23 @@ class CodeWriter:
         self.label(f"{name}end")
         return given
 
+    def loop_while(self, most: int, body: Callable[[str], str], between: Callable[[str], None]) -> None:
+        """Write a loop: `body` returns whether to go on, `between` comes between two passes; both get the number."""
+        self.count += 1
+        name, before, number = f"loop{self.count}", self.here, f"%c{self.count}"
+        self.line(f"br label %{name}")
+        self.label(name)
+        head = len(self.lines)
+        going = body(number)
+        following = self.whole("add nuw nsw", number, 1)
+        going = self.emit(f"and i1 {going}, {self.whole('icmp slt', following, most)}")
+        self.line(f"br i1 {going}, label %{name}on, label %{name}end")
+        self.label(f"{name}on")
+        between(number)
+        self.line(f"br label %{name}")
+        self.lines.insert(head, f"  {number} = phi i64 [ 0, %{before} ], [ {following}, %{self.here} ]")
+        self.label(f"{name}end")
+
     def loop_if_any(
         self, start: str, stop: str, step: int, body: Callable[..., Given], *carried: tuple[str, str]
     ) -> list[str]:

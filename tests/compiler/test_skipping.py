@@ -1,0 +1,338 @@
+"""What may be skipped: no bit of a result depends on whether it was, on any target."""
+
+import pickle
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan._compiler.program import Array, expr, trace, verify
+from cardan._compiler.program.ops import Op
+from cardan._compiler.program.replay import repeated, straight
+from cardan._compiler.targets import Outline, c
+from cardan._compiler.targets.llvm import plan
+from cardan.errors import ParameterError, ProgramError, TraceError
+from programs import LOOPS, Writer, evaluated, run_c, same
+
+ROWS = (1, 7, 64, 1000)
+
+
+def traced(function, *shapes):
+    arrays = [Array(name, shape) for name, shape in zip("xyzuv", shapes, strict=False)]
+    return verify(trace("f", lambda *given: {"r": function(*given)}, arrays, regions=True))
+
+
+def never_skipped(program):
+    """Return the same program without a word of what may be skipped."""
+    return replace(program, regions=tuple(region._replace(going=None) for region in program.regions))
+
+
+def chain(x, y, n):
+    for k in range(n):
+        x, y = 0.7 * x + 0.3 * cardan.sin(y) * x - 0.01 * k, 0.9 * y - 0.2 * x
+    return x, y
+
+
+def chosen(when, n=30):
+    """Return a function with two bodies, one in the other."""
+
+    def outer(x, y):
+        a, b = chain(x, y, n)
+        inner, factor = when(b > 0.0, lambda: (chain(a, y, n), -x), ((x, 0.5), 2.0))
+        return [*inner, -factor], a
+
+    def function(x):
+        (p, q, r), s = when(x[0] > x[1], outer, ([x[1], 1.0, x[2]], 0.0), x[2], x[3])
+        return np.stack([p, q, -r, s, 0.7 * x[2] + 0.3 * cardan.sin(x[3]) * x[2]])
+
+    return function
+
+
+def where_all(condition, body, otherwise, *given):
+    return chooses(condition, body(*given), otherwise)
+
+
+def chooses(condition, a, b):
+    if isinstance(b, (tuple, list)):
+        return type(b)(chooses(condition, *pair) for pair in zip(a, b, strict=True))
+    return cardan.where(condition, a, b)
+
+
+def states(rows, share, dtype=np.float64):
+    """Return states of which a share goes."""
+    x = np.random.default_rng(2).uniform(-1.0, 1.0, (rows, 4))
+    x[:, :2].sort(axis=1)
+    goes = np.arange(rows) % 100 < 100 * share
+    x[goes, :2] = x[goes, 1::-1]
+    return x.astype(dtype)
+
+
+@pytest.mark.parametrize("emitter", ["", "llvm"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_bits_of_a_body_do_not_depend_on_others(monkeypatch, emitter, dtype):
+    monkeypatch.setenv("CARDAN_EMITTER", emitter)
+    program, written = traced(chosen(cardan.when), (4,)), traced(chosen(where_all), (4,))
+    assert [region.may_be_skipped for region in program.regions] == [True, True]
+    assert not written.regions
+    for rows in ROWS:
+        for share in (0.0, 0.01, 0.5, 1.0):
+            x = [states(rows, share, dtype)]
+            found = evaluated(program, "llvm", x)
+            assert same(found, evaluated(never_skipped(program), "llvm", x)), (rows, share)
+            if rows == 7 or share == 0.01:
+                assert same(evaluated(program, "numpy", x), evaluated(written, "numpy", x))
+            np.testing.assert_allclose(found, evaluated(program, "numpy", x), rtol=2e-5, atol=2e-6)
+            one = [evaluated(program, "llvm", [x[0][k : k + 1]])[0] for k in range(0, rows, 50)]
+            assert same([found[0][::50]], [np.concatenate(one)])
+
+
+def decaying(x):
+    """Return what a loop leaves that each state ends at a time of its own; some do not begin, or never end."""
+    going = lambda a, b: a < x[2]  # noqa: E731
+    body = lambda a, b: (a + 0.02 + 0.1 * cardan.absolute(chain(b, a, 15)[0]), chain(b, a, 15)[1])  # noqa: E731
+    return going, body, (x[0], -x[1])
+
+
+def written_while(most, going, body, *start):
+    return cardan.repeat(most, lambda *s: chooses(going(*s), body(*s), s), *start)
+
+
+@pytest.mark.parametrize("emitter", ["", "llvm"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_bits_of_passes_do_not_depend_on_others(monkeypatch, emitter, dtype):
+    monkeypatch.setenv("CARDAN_EMITTER", emitter)
+
+    def function(loop):
+        def run(x):
+            going, body, start = decaying(x)
+            return np.stack(loop(40, going, body, *start))
+
+        return run
+
+    program, written = traced(function(cardan.repeat_while), (4,)), traced(function(written_while), (4,))
+    assert program.regions[0].may_end_early
+    assert program.regions[1].may_be_skipped
+    for rows in ROWS:
+        for shift in (-9.0, 0.0, 9.0):
+            x = [states(rows, 0.5, dtype)]
+            x[0][:, 2] += dtype(shift)
+            found = evaluated(program, "llvm", x)
+            assert same(found, evaluated(never_skipped(program), "llvm", x)), (rows, shift)
+            if rows == 7:
+                assert same(evaluated(program, "numpy", x), evaluated(written, "numpy", x))
+            one = [evaluated(program, "llvm", [x[0][k : k + 1]])[0] for k in range(0, rows, 50)]
+            assert same([found[0][::50]], [np.concatenate(one)])
+
+
+def test_several_tiles_and_a_workspace_on_the_heap(monkeypatch):
+    monkeypatch.setenv("CARDAN_EMITTER", "llvm")
+    monkeypatch.setattr(plan, "LONG", 100)
+    monkeypatch.setattr(plan, "STACK", 0)
+    program = traced(chosen(cardan.when, 31), (4,))
+    for rows, share in ((1, 0.0), (9, 1.0), (1000, 0.01), (1000, 1.0)):
+        x = [states(rows, share)]
+        assert same(evaluated(program, "llvm", x), evaluated(never_skipped(program), "llvm", x))
+
+
+# --- random programs ---
+
+
+class Skipping(Writer):
+    """Writes programs where bodies are skipped and loops left, too."""
+
+    def __init__(self, seed, loops, when, repeat_while):
+        super().__init__(seed, loops)
+        self.when, self.repeat_while = when, repeat_while
+
+    def iterated(self, pool, conditions, depth):
+        kind = self.rng.randrange(4)
+        if not kind:
+            return super().iterated(pool, conditions, depth)
+        first, jump = tuple(self.rng.choice(pool) for _ in range(3)), self.rng.random()
+        state = self.rng.getstate()
+
+        def body(*values):
+            inner = self.inside(state, pool, conditions, depth, values)
+            return tuple(0.7 * cardan.clip(self.rng.choice(inner[-9:]), -2.0, 2.0) for _ in range(3))
+
+        if kind == 1:
+            found = self.repeat_while(4, lambda a, b, c: a < b + 0.2, body, *first)
+        else:
+            found = self.when(first[0] < first[1], body, (first[2], 0.0, -first[0]), first[1])
+        self.rng.seed(jump)  # a body may not be traced at all
+        return found, self.rng.getstate()
+
+
+def random_program(seed, *loops):
+    arrays = [Array("x", (3,)), Array("y", (3,))]
+    writer = Skipping(seed, *loops)
+    results = lambda x, y: dict(zip("xy", map(np.array, writer(x, y)), strict=True))  # noqa: E731
+    return repeated(trace("f", results, arrays, regions=True), 2, {"x": "x", "y": "y"})
+
+
+SEEDS = [3, 14, *(pytest.param(k, marks=pytest.mark.full) for k in range(100) if k not in (3, 14))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_programs(monkeypatch, seed):
+    monkeypatch.setattr(expr, "WORTH", 0)
+    monkeypatch.setattr(expr, "WORTH_SKIPPING", -99)
+    program = verify(random_program(seed, LOOPS, cardan.when, cardan.repeat_while))
+    assert any(region.going is not None for region in program.regions) or seed not in (3, 14)
+    written = random_program(seed, LOOPS, where_all, written_while)
+    rng = np.random.default_rng(seed)
+    given = [rng.uniform(-1.0, 1.0, (20, 3)) for _ in range(2)]
+    with np.errstate(all="ignore"):
+        assert same(evaluated(program, "numpy", given), evaluated(written, "numpy", given))
+    for rows in (slice(0, 1), slice(3, 5), slice(0, 20)):
+        some = [a[rows] for a in given]
+        assert same(evaluated(program, "llvm", some), evaluated(never_skipped(program), "llvm", some))
+
+
+# --- other targets, derivatives ---
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_in_c(monkeypatch, tmp_path, dtype):
+    monkeypatch.setattr(c, "PART", 20)
+
+    def function(x):
+        going, body, start = decaying(x)
+        a, b = cardan.repeat_while(9, going, body, *start)
+        return np.stack([a, b, *chosen(cardan.when)(x)])
+
+    program, x = traced(function, (4,)), states(40, 0.4, dtype)
+    source = c.c_code(program, "f").source
+    assert "break;" in source
+    assert source.count("if (w[") >= 3
+    found, expected = (np.empty((40, len(program.results)), dtype) for _ in range(2))
+    for number, (which, result) in enumerate(((program, found), (never_skipped(program), expected))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        run_c(folder, which, [x], [result])
+    assert same([found], [expected])
+    np.testing.assert_allclose(found, evaluated(program, "numpy", [x])[0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_derivatives(mode):
+    def function(when, loop):
+        @cardan.function
+        def run(model, q):
+            going, body, start = decaying(q)
+            return np.stack([*loop(4, going, body, *start), *chosen(when, 12)(q)])
+
+        return cardan.derivative(run, "q", mode=mode)
+
+    model, q = cardan.robots.arm7().model(), np.zeros((64, 7))
+    q[:, :4] = states(64, 0.5)
+    ours, theirs = function(cardan.when, cardan.repeat_while), function(where_all, written_while)
+    expected = theirs.on("numpy")(model, q)
+    assert same([ours.on("numpy")(model, q)], [expected])
+    np.testing.assert_allclose(ours.on("llvm")(model, q), expected, rtol=1e-9, atol=1e-12)
+
+
+# --- on numbers and batches ---
+
+
+def test_on_numbers_and_batches():
+    assert cardan.when(False, lambda: 1 / 0, 7.0) == 7.0
+    assert cardan.repeat_while(5, lambda x, y: x < 3.0, lambda x, y: (x + y, y), 1.0, 0.5) == (3.0, 0.5)
+    assert cardan.repeat_while(2, lambda x: x < 3.0, lambda x: x + 0.5, 1.0) == 2.0
+    x = np.array([1.0, -1.0, 3.0])
+    a, (b, p) = cardan.when(x > 0.0, lambda x: (x + 1.0, [-x, cardan.SE3(None, [x, 0.0, 0.0])]),
+                            (0.0, [x, cardan.SE3(None, [0.0 * x, x, 0.0])]), x)  # fmt: skip
+    np.testing.assert_array_equal([a, b], [[2.0, 0.0, 4.0], [-1.0, -1.0, -3.0]])
+    np.testing.assert_array_equal(p.translation[1], [0.0, -1.0, 0.0])
+    calls = []
+    found = cardan.repeat_while(50, lambda y: y < 8.0, lambda y: calls.append(y) or 2.0 * y, np.array([1.0, 9.0, 3.0]))
+    np.testing.assert_array_equal(found, [8.0, 9.0, 12.0])
+    assert len(calls) == 3
+
+
+def test_a_condition_that_is_known_folds():
+    program = traced(lambda x: np.stack(cardan.when(True, lambda: chain(*x, 50), (0.0, 0.0))), (2,))
+    assert not program.regions
+    assert Op.SELECT not in program.instructions.ops
+    once = traced(lambda x: cardan.repeat_while(9, lambda y, n: n < 1.0, lambda y, n: (y * y, n + 1.0), x, 0.0)[0], ())
+    assert not once.regions[1:]
+    assert evaluated(once, "numpy", [np.full((1,), 3.0)])[0] == 9.0
+
+
+def test_few_operations_are_written_out():
+    assert not traced(lambda x: cardan.when(x[0] > 0.0, lambda: x[0] * x[1] + 1.0, 0.0), (2,)).regions
+
+
+def test_in_each_and_in_a_body():
+    """A body in each of several items; and in a body items, of which a value is asked for again behind it."""
+
+    def function(when, each):
+        def items(x):
+            found = each(lambda a, b: chain(a, b, 20)[0], x, x[::-1])
+            return (*found, x[0] * x[1] + x[2])
+
+        def run(x):
+            rows = each(lambda a, b: when(a < b, lambda: chain(a, b, 40), (a, 0.0))[0], x, x[::-1])
+            more = when(x[0] < x[1], items, (0.0,) * 5, x)
+            return np.stack([*rows, *more, x[0] * x[1] + x[2]])
+
+        return run
+
+    program = traced(function(cardan.when, cardan.each), (4,))
+    assert [r.passes for r in program.regions] == [4, 1, 1, 4]
+    written = traced(function(where_all, lambda body, *a: [body(*row) for row in zip(*a, strict=True)]), (4,))
+    for rows, share in ((1, 0.0), (9, 1.0), (100, 0.01)):
+        x = [states(rows, share)]
+        assert same(evaluated(program, "numpy", x), evaluated(written, "numpy", x))
+        assert same(evaluated(program, "llvm", x), evaluated(never_skipped(program), "llvm", x))
+
+
+# --- the representation ---
+
+
+def test_text_digest_and_pickle():
+    program = traced(lambda x: np.stack(cardan.repeat_while(7, *decaying(x)[:2], *decaying(x)[2])), (4,))
+    text, (loop, body) = str(program), program.regions
+    assert f"  7 times, while %{loop.going} is true {{" in text
+    assert f"  1 times if %{body.going} is true {{" in text
+    again = pickle.loads(pickle.dumps(program))
+    assert again == program
+    assert Outline.of(again).digest == Outline.of(program).digest != Outline.of(never_skipped(program)).digest
+    assert repr(loop._replace(going=None)).endswith(f"carried={loop.carried})")  # as digests had it before
+    assert not [region for region in straight(program).regions if region.going]
+
+
+def test_rules():
+    program = traced(chosen(cardan.when), (4,))
+    outer, inner = program.regions
+    last = outer.stop - 1
+    for regions in (
+        (outer._replace(going=0), inner),
+        (outer._replace(going=outer.stop), inner),
+        (outer, inner._replace(going=outer.going)),
+        (outer, inner._replace(stop=inner.stop - 2)),
+        (outer._replace(carried=((0, last),)), inner),
+    ):
+        with pytest.raises(ProgramError):
+            verify(replace(program, regions=regions))
+    rows = traced(lambda x: np.stack(cardan.each(lambda a: cardan.where(a > 0.0, *chain(a, 2.0 - a, 20)), x)), (3,))
+    comparison = rows.instructions.ops.index(Op.LT)
+    with pytest.raises(ProgramError, match="may end early"):
+        verify(replace(rows, regions=(rows.regions[0]._replace(going=comparison),)))
+
+
+def test_errors():
+    leaks = []
+    with pytest.raises(TraceError, match="used outside"):
+        traced(lambda x: cardan.when(x[0] > 0.0, lambda: leaks.append(chain(*x, 40)) or leaks[0][1], 0.0) + leaks[0][0],
+               (2,))  # fmt: skip
+    for body in (lambda: (x := 1.0, x), lambda: [1.0]):
+        with pytest.raises(ParameterError, match=r"body of cardan\.when returned"):
+            traced(lambda x, body=body: cardan.when(x > 0.0, body, 1.0), ())
+        with pytest.raises(ParameterError, match=r"body of cardan\.when returned"):
+            cardan.when(np.array([True]), body, (1.0, 2.0, 3.0))
+    with pytest.raises(ParameterError, match=r"count of cardan\.repeat_while"):
+        cardan.repeat_while(0, lambda x: True, lambda x: x, 1.0)
