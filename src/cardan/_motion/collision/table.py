@@ -15,6 +15,7 @@ from cardan._compiler.runtime import reading
 from cardan._motion.collision.box_box import box_box
 from cardan._motion.collision.box_round import box_capsule, box_sphere
 from cardan._motion.collision.candidate import Candidate
+from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.on_plane import (
     box_on_plane,
     capsule_on_plane,
@@ -40,6 +41,21 @@ PAIRS: dict[tuple[type, type], Callable[[Any, SE3, Any, SE3], list[Candidate]]] 
     (Box, Sphere): box_sphere,
     (Box, Capsule): box_capsule,
     (Box, Box): box_box,
+    (Cylinder, Sphere): convex_convex,
+    (Cylinder, Capsule): convex_convex,
+    (Cylinder, Cylinder): convex_convex,
+    (Ellipsoid, Sphere): convex_convex,
+    (Ellipsoid, Capsule): convex_convex,
+    (Ellipsoid, Cylinder): convex_convex,
+    (Ellipsoid, Ellipsoid): convex_convex,
+    (Box, Cylinder): convex_convex,
+    (Box, Ellipsoid): convex_convex,
+    (Hull, Sphere): convex_convex,
+    (Hull, Capsule): convex_convex,
+    (Hull, Cylinder): convex_convex,
+    (Hull, Ellipsoid): convex_convex,
+    (Hull, Box): convex_convex,
+    (Hull, Hull): convex_convex,
 }
 
 
@@ -88,7 +104,7 @@ def points_of(pairs: Sequence[Two], frames: Sequence[SE3] | None = None) -> list
         R, p = ordered[k].X_ab
         # A program has no operations for entries known to be 0: pairs that differ in these are no block.
         zeros = tuple(is_zero(e) for e in (*R.entries(), *p))
-        alike.setdefault((type(ordered[k].a), type(ordered[k].b), swapped, zeros), []).append(k)
+        alike.setdefault((_kind(ordered[k].a), _kind(ordered[k].b), swapped, zeros), []).append(k)
     found: dict[int, list[Candidate]] = {}
     for (_, _, swapped, _), members in alike.items():
         wanted = frames and [frames[k] for k in members]
@@ -102,7 +118,8 @@ def _by_one_block(alike: Sequence[Two], swapped: bool, frames: Sequence[SE3] | N
     Shapes are in the order of their page; `swapped`: candidates are wanted the other way round. A block is given sizes
     and the pose of B in A; this is all that a pair hangs on. A plane's page is short, and takes a row of a pose or two.
     """
-    kind_a, kind_b = type(alike[0].a), type(alike[0].b)
+    first = alike[0]
+    kind_a, kind_b = type(first.a), type(first.b)
     page = PAIRS[kind_a, kind_b]
     if own_module(page.__module__) is None:  # somebody else's page, which no key of a program knows
         reading.note()
@@ -113,20 +130,37 @@ def _by_one_block(alike: Sequence[Two], swapped: bool, frames: Sequence[SE3] | N
         return [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in found] if X else found
 
     def block(sizes_a: Any, sizes_b: Any, X_ab: SE3, *X: SE3) -> list[Candidate]:
-        return wanted(page(_of_sizes(kind_a, sizes_a), SE3(), _of_sizes(kind_b, sizes_b), X_ab), X_ab, *(X or (None,)))
+        return wanted(
+            page(_of_sizes(first.a, sizes_a), SE3(), _of_sizes(first.b, sizes_b), X_ab), X_ab, *(X or (None,))
+        )
 
     relative = [two.X_ab for two in alike]
     if len(alike) == 1 or Plane in (kind_a, kind_b):
         places = frames or [None] * len(alike)
         return [wanted(page(*two), X_ab, X) for two, X_ab, X in zip(alike, relative, places, strict=True)]
-    sizes_a = [[getattr(two.a, field.name) for field in fields(kind_a)] for two in alike]
-    sizes_b = [[getattr(two.b, field.name) for field in fields(kind_b)] for two in alike]
-    return each(block, sizes_a, sizes_b, relative, *([frames] if frames else []))
+    return each(
+        block,
+        [_sizes(two.a) for two in alike],
+        [_sizes(two.b) for two in alike],
+        relative,
+        *([frames] if frames else []),
+    )
 
 
-def _of_sizes(kind: type, sizes: Sequence[Any]) -> Any:
-    """Return a shape whose sizes may be symbols, so that nothing checks them."""
-    shape = object.__new__(kind)
-    for field, size in zip(fields(kind), sizes, strict=True):
+def _kind(shape: Geometry) -> Any:
+    """Return what shapes that share a block have in common: a type, or a hull, whose vertices are its constants."""
+    return shape if isinstance(shape, Hull) else type(shape)
+
+
+def _sizes(shape: Geometry) -> list[Any]:
+    return [] if isinstance(shape, Hull) else [getattr(shape, field.name) for field in fields(shape)]
+
+
+def _of_sizes(like: Geometry, sizes: Sequence[Any]) -> Any:
+    """Return a shape whose sizes may be symbols, so that nothing checks them; a hull has none."""
+    if isinstance(like, Hull):
+        return like
+    shape = object.__new__(type(like))
+    for field, size in zip(fields(like), sizes, strict=True):
         object.__setattr__(shape, field.name, size)
     return shape
