@@ -90,7 +90,7 @@ def cylinder_on_plane(a: Cylinder, X_a: SE3, b: Plane, X_b: SE3) -> list[Candida
 def hull_on_plane(a: Hull, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
     h, n = _height_and_normal(X_a, X_b)
     vertices = [Vector3(*vertex) for vertex in a.vertices]
-    size = math.dist([min(e) for e in zip(*a.vertices)], [max(e) for e in zip(*a.vertices)])
+    size = math.dist(*([extreme(e) for e in zip(*a.vertices, strict=True)] for extreme in (min, max)))
     lowest = _most(vertices, lambda x: -n.dot(x))
 
     def rise(d: Vector3, weight: Scalar) -> Scalar:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from itertools import repeat
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.repeat import each
+from cardan._algebra.arrays.repeat import each, when
 from cardan._algebra.content import own_module
 from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.scalar import is_zero
-from cardan._algebra.spatial import SE3
+from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._compiler.runtime import reading
+from cardan._motion.collision.bounds import may_meet
 from cardan._motion.collision.box_box import box_box
 from cardan._motion.collision.box_round import box_capsule, box_sphere
-from cardan._motion.collision.candidate import Candidate
+from cardan._motion.collision.candidate import FAR, Candidate, Z
 from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.on_plane import (
     box_on_plane,
@@ -90,16 +92,33 @@ def points(shape_a: Geometry, X_a: SE3, shape_b: Geometry, X_b: SE3) -> list[Can
     return points_of([Two(shape_a, X_a, shape_b, X_b)])[0]
 
 
-def points_of(pairs: Sequence[Two], frames: Sequence[SE3] | None = None) -> list[list[Candidate]]:
+def count_of(shape_a: Geometry, shape_b: Geometry) -> int:
+    """Return how many candidates two shapes have, in every pose."""
+    check_page(type(shape_a), type(shape_b))
+    two = Two(shape_a, SE3(), shape_b, SE3())
+    two = two if _is_in_order(two) else two.swapped
+    key = type(two.a), type(two.b)
+    if key not in _COUNTS or _COUNTS[key][0] is not PAIRS[key]:
+        _COUNTS[key] = PAIRS[key], len(PAIRS[key](*two))
+    return _COUNTS[key][1]
+
+
+_COUNTS: dict[tuple[type, type], tuple[Any, int]] = {}  # by types, with the page that was asked
+
+
+def points_of(
+    pairs: Sequence[Two], frames: Sequence[SE3] | None = None, reaches: Sequence[Scalar] | None = None
+) -> list[list[Candidate]]:
     """Return the candidates of each of many pairs, as many in every pose; pairs that are alike share one block.
 
-    They are in the frame of each pair's A, or where X_frame_a says. `UnsupportedError` names shapes that no page knows.
+    They are in the frame of each pair's A, or where X_frame_a says. With reaches [m], pairs whose bounds are farther
+    apart may have no candidate, which saves their page. `UnsupportedError` names shapes that no page knows.
     """
     alike: dict[Any, list[int]] = {}
     ordered: list[Two] = []
     for k, two in enumerate(pairs):
         check_page(type(two.a), type(two.b))
-        swapped = (type(two.a), type(two.b)) not in PAIRS
+        swapped = not _is_in_order(two)
         ordered.append(two.swapped if swapped else two)
         R, p = ordered[k].X_ab
         # A program has no operations for entries known to be 0: pairs that differ in these are no block.
@@ -107,12 +126,19 @@ def points_of(pairs: Sequence[Two], frames: Sequence[SE3] | None = None) -> list
         alike.setdefault((_kind(ordered[k].a), _kind(ordered[k].b), swapped, zeros), []).append(k)
     found: dict[int, list[Candidate]] = {}
     for (_, _, swapped, _), members in alike.items():
-        wanted = frames and [frames[k] for k in members]
-        found |= zip(members, _by_one_block([ordered[k] for k in members], swapped, wanted), strict=True)
+        given = [[each[k] for k in members] if each else [] for each in (frames, reaches)]
+        found |= zip(members, _by_one_block([ordered[k] for k in members], swapped, *given), strict=True)
     return [found[k] for k in range(len(pairs))]
 
 
-def _by_one_block(alike: Sequence[Two], swapped: bool, frames: Sequence[SE3] | None) -> list[list[Candidate]]:
+def _is_in_order(two: Two) -> bool:
+    """Return whether shapes are in the order of their page."""
+    return (type(two.a), type(two.b)) in PAIRS
+
+
+def _by_one_block(
+    alike: Sequence[Two], swapped: bool, frames: Sequence[SE3], reaches: Sequence[Scalar]
+) -> list[list[Candidate]]:
     """Return the candidates of pairs that are alike, traced once if that is worth it (see `each`).
 
     Shapes are in the order of their page; `swapped`: candidates are wanted the other way round. A block is given sizes
@@ -120,31 +146,32 @@ def _by_one_block(alike: Sequence[Two], swapped: bool, frames: Sequence[SE3] | N
     """
     first = alike[0]
     kind_a, kind_b = type(first.a), type(first.b)
-    page = PAIRS[kind_a, kind_b]
+    page, count = PAIRS[kind_a, kind_b], count_of(first.a, first.b)
     if own_module(page.__module__) is None:  # somebody else's page, which no key of a program knows
         reading.note()
 
-    def wanted(found: list[Candidate], X_ab: SE3, X: SE3 | None) -> list[Candidate]:
-        if swapped:
-            found = [c.seen_from_b(X_ab.inverse()) for c in found]
-        return [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in found] if X else found
+    def wanted(two: Two, X_ab: SE3, X: SE3 | None, reach: Scalar | None) -> list[Candidate]:
+        def found() -> list[Candidate]:
+            own = page(*two)
+            if swapped:
+                own = [c.seen_from_b(X_ab.inverse()) for c in own]
+            return [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in own] if X else own
 
-    def block(sizes_a: Any, sizes_b: Any, X_ab: SE3, *X: SE3) -> list[Candidate]:
-        return wanted(
-            page(_of_sizes(first.a, sizes_a), SE3(), _of_sizes(first.b, sizes_b), X_ab), X_ab, *(X or (None,))
-        )
+        if reach is None:
+            return found()
+        return when(may_meet(*two, reach), found, [Candidate(FAR, Vector3.zero(), Z)] * count)
+
+    def block(sizes_a: Any, sizes_b: Any, X_ab: SE3, *more: Any) -> list[Candidate]:
+        two = Two(_of_sizes(first.a, sizes_a), SE3(), _of_sizes(first.b, sizes_b), X_ab)
+        X, reach = (*more, None, None)[:2] if frames else (None, *more, None)[:2]
+        return wanted(two, X_ab, X, reach)
 
     relative = [two.X_ab for two in alike]
     if len(alike) == 1 or Plane in (kind_a, kind_b):
-        places = frames or [None] * len(alike)
-        return [wanted(page(*two), X_ab, X) for two, X_ab, X in zip(alike, relative, places, strict=True)]
-    return each(
-        block,
-        [_sizes(two.a) for two in alike],
-        [_sizes(two.b) for two in alike],
-        relative,
-        *([frames] if frames else []),
-    )
+        rows = zip(alike, relative, frames or repeat(None), reaches or repeat(None), strict=False)
+        return [wanted(*row) for row in rows]
+    sizes = [[_sizes(shape) for shape in side] for side in zip(*((two.a, two.b) for two in alike), strict=True)]
+    return each(block, *sizes, relative, *filter(len, (frames, reaches)))
 
 
 def _kind(shape: Geometry) -> Any:

@@ -46,9 +46,11 @@ class Contact:
         centres: tuple[Vector3, Vector3] = (Vector3.zero(), Vector3.zero()),  # of both shapes, each in its node's frame
         extents: tuple[float, float] = (0.0, 0.0),  # how far about its centre a shape reaches [m]
         axes: Matrix3 | None = None,  # those of node a in the axes that all is wanted in; None for node a's own
+        near: Any = None,  # of several candidates of one pair: whether any may touch; the same object for all
     ) -> None:
         self.moment, self.nodes, (self.a, self.b) = moment, nodes, nodes
         self.material: Any = material  # its numbers may be symbols; the stiffness is one of a world's pair
+        self.near = near
         self.candidate, self.axes, self.centres, self.extents = candidate, axes, centres, extents
         self.gap, self.point, self.normal = candidate.gap, self.in_axes(candidate.point), self.in_axes(candidate.normal)
         self.place = SE3(None, self.point)
@@ -58,7 +60,9 @@ class Contact:
         # There the columns of a base that floats are 0 and 1 but for the levers of its turns, and those of what carries
         # both bodies are 0.
         axes = self.moment.in_tree[self.a].rotation
-        return Contact(self.moment, self.nodes, self.candidate, self.material, self.centres, self.extents, axes)
+        return Contact(
+            self.moment, self.nodes, self.candidate, self.material, self.centres, self.extents, axes, self.near
+        )
 
     def in_axes(self, vector: Vector3) -> Vector3:
         """Return a vector in the axes of a's node in those of the contact."""

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
+from functools import reduce
 from typing import NamedTuple, Protocol
 
-from cardan._algebra.spatial import SE3
+from cardan._algebra.scalar import minimum, sqrt
+from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import Two, points_of
+from cardan._motion.collision.bounds import box_about, radius_about
 from cardan._motion.contact.point import WORLD, Contact
-from cardan._robot.geometry.shapes import Box, Ellipsoid, Geometry, Sphere
+from cardan._robot.geometry.shapes import Geometry, Plane, Sphere
 from cardan._robot.records import Material
+
+# Pairs are looked at that may come as near as this part of their sizes, or would at so many times their velocities.
+SKIN, AHEAD = 0.02, 2.0
+TINY = 1e-30  # a square beside which that of a speed is 0, so that the root has a derivative
 
 
 class Pair(Protocol):
@@ -53,16 +59,26 @@ class _Collider(NamedTuple):
         return self.X if self.node == WORLD else moment.poses[self.node] @ self.X
 
     @property
+    def centre(self) -> Vector3:
+        """The middle of the shape in its node's frame: a plane's origin."""
+        return self.X.translation if isinstance(self.shape, Plane) else self.X @ box_about(self.shape)[0]
+
+    @property
     def extent(self) -> float:
-        """About how far the shape reaches from its centre; 0 of a half space."""
-        if isinstance(self.shape, Box):
-            return 0.5 * math.hypot(*self.shape.size)
-        if isinstance(self.shape, Ellipsoid):
-            return max(self.shape.radii)
-        return math.hypot(0.5 * getattr(self.shape, "length", 0.0), getattr(self.shape, "radius", 0.0))
+        """How far the shape reaches from its centre, at most; 0 of a half space."""
+        return 0.0 if isinstance(self.shape, Plane) else float(radius_about(box_about(self.shape)[1]))
+
+    def moves_by(self, moment: Snapshot, dt: float) -> Scalar:
+        """Return how far a point of the shape moves in a time, at most, at the velocities there are [m]."""
+        if self.node == WORLD:
+            return 0.0
+        V, centre = moment.V[self.node], self.centre
+        speed = sqrt((V.linear + V.angular.cross(centre)).norm_squared() + TINY)
+        return (speed + self.extent * sqrt(V.angular.norm_squared() + TINY)) * dt
 
 
-def contacts(moment: Snapshot, pairs: Iterable[Pair]) -> list[Contact]:
+def contacts(moment: Snapshot, pairs: Iterable[Pair], dt: float) -> list[Contact]:
+    """Return what touches or may touch in a step of length dt [s]; far pairs have candidates that are `FAR` away."""
     listed = list(pairs)
     sides = []
     for pair in listed:
@@ -70,10 +86,16 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair]) -> list[Contact]:
         b = _Collider.of(moment, pair.b, pair.shape_b, pair.pose_b)
         sides.append((b, a) if a.node == WORLD else (a, b))  # the first on a node that moves
     placed = [Two(a.shape, a.pose_in_world(moment), b.shape, b.pose_in_world(moment)) for a, b in sides]
+    reaches = [
+        pair.margin + SKIN * (a.extent + b.extent) + AHEAD * (a.moves_by(moment, dt) + b.moves_by(moment, dt))
+        for pair, (a, b) in zip(listed, sides, strict=True)
+    ]
     found = []
-    for pair, (a, b), candidates in zip(listed, sides, points_of(placed, [a.X for a, _ in sides]), strict=True):
-        centres, extents = (a.X.translation, b.X.translation), (a.extent, b.extent)
+    candidates_of = points_of(placed, [a.X for a, _ in sides], reaches)
+    for pair, (a, b), reach, candidates in zip(listed, sides, reaches, candidates_of, strict=True):
+        centres, extents = (a.centre, b.centre), (a.extent, b.extent)
+        near = reduce(minimum, (c.gap for c in candidates)) < reach if len(candidates) > 1 else None
         for candidate in candidates:
-            near = candidate._replace(gap=candidate.gap - pair.margin)
-            found.append(Contact(moment, (a.node, b.node), near, pair.material, centres, extents))
+            touching = candidate._replace(gap=candidate.gap - pair.margin)
+            found.append(Contact(moment, (a.node, b.node), touching, pair.material, centres, extents, near=near))
     return found

@@ -15,7 +15,7 @@ from cardan._algebra.scalar import where
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.call.function import Function, function
-from cardan._motion.collision import FAR, Candidate, Two, check_page, points, points_of
+from cardan._motion.collision import FAR, Candidate, Two, check_page, count_of, points, points_of
 from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
@@ -98,7 +98,7 @@ def collide(world: WorldContents, state: State) -> Contacts:
 def owners_of(pairs: Sequence[ContactPair]) -> np.ndarray:
     """Return which pair each candidate is of; how many a pair has does not depend on the poses."""
     check_pages(pairs)  # with the name of the pair, which `points` does not know
-    counts = [len(points(pair.shape_a, SE3(), pair.shape_b, SE3())) for pair in pairs]
+    counts = [count_of(pair.shape_a, pair.shape_b) for pair in pairs]
     return np.repeat(np.arange(len(counts)), counts)
 
 

@@ -1,0 +1,56 @@
+"""Whether two shapes may meet: by a box about one and the height of a plane, or by spheres about both.
+
+    shape-plane     h + n . c - sum |n_i| b_i < reach       c, b: middle and half sides of the box about the shape
+    two shapes      |p_a - p_b| < r_a + r_b + reach          p, r: middle and radius of the sphere about each
+
+Bounds are never smaller than the shapes, so that no pair that may meet is left out.
+
+Source: Ericson, Real-Time Collision Detection (2005), sections 4.2.3, 4.3 and 5.2.3.
+Cost: 15 operations with a plane, 25 of two shapes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cardan._algebra.scalar import absolute, sqrt
+from cardan._algebra.spatial import SE3, Scalar, Vector3
+from cardan._motion.collision.candidate import axis_of
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
+
+
+def may_meet(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, reach: Scalar) -> Any:
+    """Return whether two shapes, of which b may be a plane, may be nearer than a reach [m]."""
+    middle, half = box_about(a)
+    if isinstance(b, Plane):
+        normal = axis_of(X_b)
+        n = X_a.rotation.transpose_apply(normal)
+        height = normal.dot(X_a.translation - X_b.translation) + n.dot(middle)
+        return height - Vector3(*map(absolute, n)).dot(half) < reach
+    other, far = box_about(b)
+    between = X_a @ middle - X_b @ other
+    most = radius_about(half) + radius_about(far) + reach
+    return between.norm_squared() < most * most
+
+
+def radius_about(half: Vector3) -> Scalar:
+    """Return the radius of the sphere about a box of half sides."""
+    return sqrt(half.norm_squared())
+
+
+def box_about(shape: Geometry) -> tuple[Vector3, Vector3]:
+    """Return the middle and the half sides of the box about a shape that has an end, in its frame [m]."""
+    if isinstance(shape, Hull):
+        low, high = (Vector3(*map(extreme, zip(*shape.vertices, strict=True))) for extreme in (min, max))
+        return (low + high) * 0.5, (high - low) * 0.5
+    return Vector3.zero(), HALF[type(shape)](shape)
+
+
+HALF: dict[type, Callable[[Any], Vector3]] = {
+    Sphere: lambda shape: Vector3(shape.radius, shape.radius, shape.radius),
+    Capsule: lambda shape: Vector3(shape.radius, shape.radius, shape.radius + 0.5 * shape.length),
+    Cylinder: lambda shape: Vector3(shape.radius, shape.radius, 0.5 * shape.length),
+    Ellipsoid: lambda shape: Vector3(*shape.radii),
+    Box: lambda shape: Vector3(*shape.size) * 0.5,
+}
