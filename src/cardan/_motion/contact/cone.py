@@ -180,6 +180,14 @@ class Cone:
         return Force(self.normal * impulse.normal + impulse.slip.linear, self._lengths(impulse.slip.angular))
 
 
+class OnCone(NamedTuple):
+    """The numbers of a part of the cone."""
+
+    along: Scalar  # of W, along the normal, or the edge that slides
+    drag: Scalar  # of W, along slips that do not change the edge
+    t: Force  # the direction of friction that slides; 0 where it sticks
+
+
 class Part(NamedTuple):
     """A part of the cone, on which the impulse is W (v* - v)."""
 
@@ -187,6 +195,10 @@ class Part(NamedTuple):
     along: Scalar  # of W, along the normal, or the edge that slides
     drag: Scalar  # of W, along slips that do not change the edge
     t: Force  # the direction of friction that slides; 0 where it sticks
+
+    @property
+    def numbers(self) -> OnCone:
+        return OnCone(*self[1:])
 
     def at(self, twist: Motion) -> Impulse:
         """Return W (v* - v)."""

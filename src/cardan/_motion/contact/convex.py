@@ -18,18 +18,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.repeat import repeat
+from cardan._algebra.arrays.repeat import repeat, when
 from cardan._algebra.scalar import maximum, sqrt
-from cardan._algebra.spatial import Motion, Scalar
+from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3
 from cardan._dynamics.algorithms.aba import Accelerations
 from cardan._dynamics.algorithms.drives import JointForces, Lines
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.stepping import Solved
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._motion.contact.cone import Cone, Impulse, worst_error
-from cardan._motion.contact.equation import Equation, Response, equation_of_motion
+from cardan._motion.contact.cone import Cone, Impulse, OnCone, Part, worst_error
+from cardan._motion.contact.equation import Equation, Patch, Response, equation_of_motion
 from cardan._motion.contact.point import Contact
 
 ITERATIONS = 4  # the most that the iteration takes, wherever it starts (above)
@@ -39,6 +40,9 @@ FREE_PASSES = 2
 # So many alike iterations, of so many contacts, are written out: that is 6 to 15 % faster than a loop. More are one,
 # and compile sooner: a contact takes 450 operations an iteration, and five boxes, each with each, have a hundred.
 WRITTEN_OUT, MANY = 4, 32
+
+
+NO_IMPEDANCE = ArticulatedInertia(Symmetric3.isotropic(0.0), Matrix3.zero(), Symmetric3.isotropic(0.0))
 
 
 class Estimate(NamedTuple):
@@ -81,8 +85,10 @@ def minimum(
     moment: Snapshot, elements: JointForces, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Minimum:
     iterations = iterations or ITERATIONS
-    equation = equation_of_motion(moment, contacts, dt, iterations)
+    equation = equation_of_motion(moment, contacts, dt, iterations, grouped=True)
     laws = [Cone.of(contact, dt) for contact in equation.contacts]
+    for contact in equation.contacts:
+        contact.ahead(dt)
     now, lines = _start(equation, elements, laws), []
     carrying = equation.carrying()
     free = min(iterations, FREE_PASSES) if any(j not in carrying for j, _ in elements) else 0
@@ -123,13 +129,67 @@ def _start(equation: Equation, elements: JointForces, laws: Sequence[Cone]) -> E
 
 def _newton(equation: Equation, elements: JointForces, laws: Sequence[Cone], now: Estimate, lines: Lines) -> Estimate:
     """Return the solution with all forces on the parts of their laws that the estimate is on."""
-    dt, contacts = equation.dt, equation.contacts
-    parts = [law.part(g, twist) for law, g, twist in zip(laws, now.impulses, now.twists, strict=True)]
-    responses = [
-        Response(part.law.wrench(part.at(contact.ahead(dt))) * (1.0 / dt), part.impedance)
-        for contact, part in zip(contacts, parts, strict=True)
-    ]
-    a, changes = equation.solve(elements.total(lines), responses)
-    twists = [contact.ahead(dt) + change * dt for contact, change in zip(contacts, changes, strict=True)]
-    impulses = [part.at(twist) for part, twist in zip(parts, twists, strict=True)]
+    dt, places, answers = equation.dt, _places(equation.patches), []
+    for patch, own in zip(equation.patches, places, strict=True):
+        answers.append(_answer(patch, laws[own], now.impulses[own], now.twists[own], dt))
+    a, changes = equation.solve(elements.total(lines), [answer.response for answer in answers])
+    twists: list[Motion] = []
+    impulses: list[Impulse] = []
+    for patch, own, answer, change in zip(equation.patches, places, answers, changes, strict=True):
+        found = _reaction(patch, laws[own], answer, change, dt)
+        twists += found[0]
+        impulses += found[1]
     return Estimate(a, twists, impulses, elements.on(lines, a))
+
+
+def _places(patches: Sequence[Patch]) -> list[slice]:
+    """Return which contacts of all, one patch after the other, each patch has."""
+    ends = list(accumulate((len(patch.contacts) for patch in patches), initial=0))
+    return [slice(*both) for both in pairwise(ends)]
+
+
+class _Answer(NamedTuple):
+    """What the contacts of a patch do together, and the parts of their laws that they are on."""
+
+    response: Response
+    parts: list[OnCone]
+
+
+def _answer(
+    patch: Patch, laws: Sequence[Cone], impulses: Sequence[Impulse], twists: Sequence[Motion], dt: float
+) -> _Answer:
+    def found() -> _Answer:
+        parts, force, Z = [], Force.zero(), NO_IMPEDANCE
+        for contact, law, g, twist in zip(patch.contacts, laws, impulses, twists, strict=True):
+            part = law.part(g, twist)
+            parts.append(part.numbers)
+            wrench, impedance = law.wrench(part.at(contact.ahead(dt))) * (1.0 / dt), part.impedance
+            if patch.is_single:
+                return _Answer(Response(wrench, impedance), parts)
+            force, Z = force + contact.place @ wrench, Z + contact.place @ impedance
+        return _Answer(Response(force, Z), parts)
+
+    if patch.is_single:
+        return found()
+    none = OnCone(0.0, 0.0, Force.zero())
+    nothing = _Answer(Response(Force.zero(), NO_IMPEDANCE), [none] * len(laws))
+    return when(patch.near, found, nothing)
+
+
+def _reaction(
+    patch: Patch, laws: Sequence[Cone], answer: _Answer, change: Motion, dt: float
+) -> tuple[list[Motion], list[Impulse]]:
+    """Return twists at the step's end and impulses of a patch's contacts, from the change where it answers."""
+
+    def found() -> tuple[list[Motion], list[Impulse]]:
+        twists, impulses = [], []
+        for contact, law, numbers in zip(patch.contacts, laws, answer.parts, strict=True):
+            own = change if patch.is_single else contact.place.inverse_act(change)
+            twists.append(contact.ahead(dt) + own * dt)
+            impulses.append(Part(law, *numbers).at(twists[-1]))
+        return twists, impulses
+
+    if patch.is_single:
+        return found()
+    nothing = Impulse(0.0, Force.zero())
+    return when(patch.near, found, ([Motion.zero()] * len(laws), [nothing] * len(laws)))

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import NamedTuple
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from cardan._algebra.spatial import ArticulatedInertia, Force, Motion, Scalar
 from cardan._dynamics.algorithms.crba import mass_matrix
@@ -57,11 +58,50 @@ class ContactChange(NamedTuple):
     twists: list[Motion]
 
 
+class Patch(NamedTuple):
+    """Contacts that answer together: a single one at its point, several of one pair at the origin of their node."""
+
+    contacts: tuple[Contact, ...]
+    near: Any  # whether any of several may touch; of a single contact None: it is always looked at
+
+    @property
+    def is_single(self) -> bool:
+        return self.near is None
+
+    @property
+    def first(self) -> Contact:
+        return self.contacts[0]
+
+    def columns(self) -> dict[int, Motion]:
+        """Return the columns of the Jacobian that are not zero, by the index in v, where the patch answers."""
+        return self.first.columns() if self.is_single else self.first.node_columns
+
+    def at_node(self, quantity: Any) -> Any:
+        """Return a wrench or an impedance of the patch at the origin of its node."""
+        return self.first.place @ quantity if self.is_single else quantity
+
+
+def patches_of(contacts: Sequence[Contact]) -> list[Patch]:
+    """Return contacts as patches, in order: those that share their `near` are one."""
+    alike = groupby(enumerate(contacts), key=lambda item: item[0] if item[1].near is None else -id(item[1].near))
+    found = [tuple(contact for _, contact in group) for _, group in alike]
+    return [Patch(own, own[0].near) for own in found]
+
+
+def singles(contacts: Sequence[Contact]) -> list[Patch]:
+    """Return each contact as a patch of its own, always looked at."""
+    return [Patch((contact,), None) for contact in contacts]
+
+
 class Equation(ABC):
     """The equation of motion of a step of length dt, with what touches in it, or may."""
 
-    def __init__(self, moment: Snapshot, contacts: Sequence[Contact], dt: float) -> None:
-        self.moment, self.contacts, self.dt = moment, contacts, dt
+    def __init__(self, moment: Snapshot, patches: Sequence[Patch], dt: float) -> None:
+        self.moment, self.patches, self.dt = moment, patches, dt
+
+    @property
+    def contacts(self) -> list[Contact]:
+        return [contact for patch in self.patches for contact in patch.contacts]
 
     def carrying(self) -> set[int]:
         """Return the indices in v of the joints that carry a contact."""
@@ -78,22 +118,24 @@ class TreeEquation(Equation):
 
     def solve(self, efforts: Efforts, responses: Sequence[Response]) -> ContactChange:
         forces, impedances = [], []
-        for contact, (force, Z) in zip(self.contacts, responses, strict=True):
-            forces.append((contact.a, contact.place @ force))
-            impedances.append((contact.a, contact.place @ Z))
+        for patch, (force, Z) in zip(self.patches, responses, strict=True):
+            forces.append((patch.first.a, patch.at_node(force)))
+            impedances.append((patch.first.a, patch.at_node(Z)))
         found = implicit_dynamics(self.moment, *efforts, forces, impedances, self.dt)
-        return ContactChange(found.a, [contact.place.inverse_act(found.dA[contact.a]) for contact in self.contacts])
+        changes = [found.dA[patch.first.a] for patch in self.patches]
+        at = zip(self.patches, changes, strict=True)
+        return ContactChange(found.a, [p.first.place.inverse_act(dA) if p.is_single else dA for p, dA in at])
 
 
 class JointEquation(Equation):
     """In joint space, for any contacts."""
 
-    def __init__(self, moment: Snapshot, contacts: Sequence[Contact], dt: float) -> None:
-        super().__init__(moment, contacts, dt)
+    def __init__(self, moment: Snapshot, patches: Sequence[Patch], dt: float) -> None:
+        super().__init__(moment, patches, dt)
         model, q, v = moment.model, moment.q, moment.v
         self.M, self.h = mass_matrix.kernel(model, q), bias_forces.kernel(model, q, v)
-        self.J = [contact.columns() for contact in contacts]
-        self.groups = _by_nodes(contacts)
+        self.J = [patch.columns() for patch in patches]
+        self.groups = _by_nodes(patches)
 
     def solve(self, efforts: Efforts, responses: Sequence[Response]) -> ContactChange:
         """Return the accelerations; without responses, those of what touches nothing."""
@@ -113,33 +155,43 @@ class JointEquation(Equation):
     def _response(
         self, group: Sequence[int], responses: Sequence[Response]
     ) -> tuple[dict[int, Motion], Force, ArticulatedInertia]:
-        """Return J, the wrench at a = 0 and Z of contacts between the same bodies: at the point, or all at the node."""
-        if len(group) < SHARED:
+        """Return J, the wrench at a = 0 and Z of patches between the same bodies: where one answers, or at the node."""
+        first = self.patches[group[0]]
+        if len(group) == 1:
             return self.J[group[0]], responses[group[0]].force, responses[group[0]].impedance
-        force, Z = (self.contacts[group[0]].place @ part for part in responses[group[0]])
+        force, Z = (first.at_node(part) for part in responses[group[0]])
         for k in group[1:]:
-            place = self.contacts[k].place
-            force, Z = force + place @ responses[k].force, Z + place @ responses[k].impedance
-        return self.contacts[group[0]].node_columns, force, Z
+            force, Z = (a + self.patches[k].at_node(b) for a, b in zip((force, Z), responses[k], strict=True))
+        return first.first.node_columns, force, Z
 
     def change(self, a: Vector) -> ContactChange:
         twists = (sum((column * a[j] for j, column in J.items()), Motion.zero()) for J in self.J)
         return ContactChange(list(a), list(twists))
 
 
-def _by_nodes(contacts: Sequence[Contact]) -> list[list[int]]:
-    """Return the indices of contacts that are added at once: all between two bodies if they are many, else each."""
+def _by_nodes(patches: Sequence[Patch]) -> list[list[int]]:
+    """Return the indices of patches that are added at once: all between two bodies if they are many, else each."""
     found: dict[tuple[int, int], list[int]] = {}
-    for k, contact in enumerate(contacts):
-        found.setdefault(contact.nodes, []).append(k)
-    return [part for group in found.values() for part in ([group] if len(group) >= SHARED else [[k] for k in group])]
+    for k, patch in enumerate(patches):
+        found.setdefault(patch.first.nodes, []).append(k)
+    parts = []
+    for group in found.values():
+        count = sum(len(patches[k].contacts) for k in group)
+        parts += [group] if count >= SHARED else [[k] for k in group]
+    return parts
 
 
-def equation_of_motion(moment: Snapshot, contacts: Sequence[Contact], dt: float, passes: int = 1) -> Equation:
-    """Return the equation in the form that takes the contacts, or if both do, in the one of fewer operations."""
+def equation_of_motion(
+    moment: Snapshot, contacts: Sequence[Contact], dt: float, passes: int = 1, grouped: bool = False
+) -> Equation:
+    """Return the equation in the form that takes the contacts, or if both do, in the one of fewer operations.
+
+    If they are grouped, contacts of one pair answer together.
+    """
     model = moment.model
     in_tree = is_tree(model) and all(contact.is_with_world for contact in contacts)
     shallow = passes > 1 and max((depth(model, contact.a) for contact in contacts), default=0) <= SHALLOW
+    of = patches_of if grouped else singles
     if in_tree and not shallow:
-        return TreeEquation(moment, contacts, dt)
-    return JointEquation(moment, [contact.in_tree() for contact in contacts], dt)
+        return TreeEquation(moment, of(contacts), dt)
+    return JointEquation(moment, of([contact.in_tree() for contact in contacts]), dt)

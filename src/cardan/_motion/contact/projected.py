@@ -33,7 +33,7 @@ from cardan._dynamics.algorithms.linear import Rows, dot, with_diagonal
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.stepping import Solved
 from cardan._motion.contact.cone import SMALL, STICKING, Cone, rebound, worst_error
-from cardan._motion.contact.equation import JointEquation, Response
+from cardan._motion.contact.equation import JointEquation, Response, singles
 from cardan._motion.contact.point import Contact
 
 SWEEPS = 15
@@ -54,7 +54,7 @@ def projected(
 ) -> Solved:
     """Return the accelerations of an implicit step after so many sweeps, `SWEEPS` by default."""
     contacts = [contact.in_tree() for contact in contacts]
-    equation = JointEquation(moment, contacts, dt)
+    equation = JointEquation(moment, singles(contacts), dt)
     # Where the joints' elements are on their lines is decided by two passes without contact.
     lines = elements.linear()
     first = equation.solve(elements.total(lines), ())
