@@ -67,7 +67,7 @@ def last_readers(
                     needed(a, start if k in own else end)
         for inner in program.regions[number + 1 :]:  # what they carry on is wanted in each pass of the outer one, too
             if inner.stop <= region.stop:
-                outside = [after for _, after in inner.carried] + [inner.going] * (inner.going is not None)
+                outside = [after for _, after in inner.carried] + [k for k in (inner.going,) if k is not None]
                 for a in (a for a in outside if a < region.start):
                     needed(a, end)
     return last
