@@ -14,7 +14,17 @@ from cardan._compiler.program.replay import straight
 from cardan._compiler.targets import Outline, c
 from cardan._compiler.targets.llvm import plan
 from cardan.errors import ParameterError, ProgramError, TraceError
-from programs import LOOPS, evaluated, never_skipped, run_c, same, skipping_program, where_all, written_while
+from programs import (
+    LOOPS,
+    evaluated,
+    item_by_item,
+    never_skipped,
+    run_c,
+    same,
+    skipping_program,
+    where_all,
+    written_while,
+)
 
 ROWS = (1, 7, 64, 1000)
 
@@ -231,11 +241,42 @@ def test_in_each_and_in_a_body():
 
     program = traced(function(cardan.when, cardan.each), (4,))
     assert [r.passes for r in program.regions] == [4, 1, 1, 4]
-    written = traced(function(where_all, lambda body, *a: [body(*row) for row in zip(*a, strict=True)]), (4,))
+    written = traced(function(where_all, item_by_item), (4,))
     for rows, share in ((1, 0.0), (9, 1.0), (100, 0.01)):
         x = [states(rows, share)]
         assert same(evaluated(program, "numpy", x), evaluated(written, "numpy", x))
         assert same(evaluated(program, "llvm", x), evaluated(never_skipped(program), "llvm", x))
+
+
+@pytest.mark.parametrize("emitter", ["", "llvm"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_numbers_of_items_are_picked_where_they_are_needed(monkeypatch, emitter, dtype):
+    """They wait in the module; those of the body that may be skipped are picked there."""
+    monkeypatch.setenv("CARDAN_EMITTER", emitter)
+    sizes = np.random.default_rng(0).uniform(0.1, 1.0, (6, 5))
+    sizes[2, 3] = -0.0
+
+    def function(when, each):
+        def one(x, size, far):
+            a = size[0] + x * size[1]
+            return when(a < 0.5, lambda: chain(size[2] * a + size[3], size[4] * far, 40), (a, size[1] * far))
+
+        return lambda x: np.stack(
+            [e for row in each(one, [*x, x[0], x[1]], sizes, [*x[::-1], x[2], x[3]]) for e in row]
+        )
+
+    program = traced(function(cardan.when, cardan.each), (4,))
+    written = traced(function(where_all, item_by_item), (4,))
+    layout = plan.plan_program(program)
+    region, body = program.regions
+    assert len(layout.numbers_of(0)) == 5
+    assert [(p.within, len(p.columns)) for p in layout.picking(0)] == [(region, 4), (body, 3)]
+    assert sum(map(len, layout.entering(0))) == 6 * 2
+    for rows in ROWS:
+        x = [states(rows, 0.4, dtype)]
+        found = evaluated(program, "llvm", x)
+        assert same(found, evaluated(never_skipped(program), "llvm", x))
+        np.testing.assert_allclose(found[0], evaluated(written, "numpy", x)[0], rtol=3e-5, atol=1e-6)
 
 
 # --- the representation ---
