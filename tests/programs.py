@@ -3,6 +3,7 @@
 import ctypes
 import random
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 
@@ -127,3 +128,55 @@ def random_program(seed, loops, count):
     writer = Writer(seed, loops)
     results = lambda x, y: dict(zip("xy", map(np.array, writer(x, y)), strict=True))  # noqa: E731
     return verify(repeated(trace("f", results, arrays, regions=True), count, {"x": "x", "y": "y"}))
+
+
+def where_all(condition, body, otherwise, *given):
+    return chooses(condition, body(*given), otherwise)
+
+
+def chooses(condition, a, b):
+    if isinstance(b, (tuple, list)):
+        return type(b)(chooses(condition, *pair) for pair in zip(a, b, strict=True))
+    return cardan.where(condition, a, b)
+
+
+def written_while(most, going, body, *start):
+    return cardan.repeat(most, lambda *s: chooses(going(*s), body(*s), s), *start)
+
+
+def never_skipped(program):
+    """Return the same program without a word of what may be skipped."""
+    return replace(program, regions=tuple(region._replace(going=None) for region in program.regions))
+
+
+class Skipping(Writer):
+    """Writes programs where bodies are skipped and loops left, too."""
+
+    def __init__(self, seed, loops, when, repeat_while):
+        super().__init__(seed, loops)
+        self.when, self.repeat_while = when, repeat_while
+
+    def iterated(self, pool, conditions, depth):
+        kind = self.rng.randrange(4)
+        if not kind:
+            return super().iterated(pool, conditions, depth)
+        first, jump = tuple(self.rng.choice(pool) for _ in range(3)), self.rng.random()
+        state = self.rng.getstate()
+
+        def body(*values):
+            inner = self.inside(state, pool, conditions, depth, values)
+            return tuple(0.7 * cardan.clip(self.rng.choice(inner[-9:]), -2.0, 2.0) for _ in range(3))
+
+        if kind == 1:
+            found = self.repeat_while(4, lambda a, b, c: a < b + 0.2, body, *first)
+        else:
+            found = self.when(first[0] < first[1], body, (first[2], 0.0, -first[0]), first[1])
+        self.rng.seed(jump)  # a body may not be traced at all
+        return found, self.rng.getstate()
+
+
+def skipping_program(seed, *loops):
+    arrays = [Array("x", (3,)), Array("y", (3,))]
+    writer = Skipping(seed, *loops)
+    results = lambda x, y: dict(zip("xy", map(np.array, writer(x, y)), strict=True))  # noqa: E731
+    return repeated(trace("f", results, arrays, regions=True), 2, {"x": "x", "y": "y"})

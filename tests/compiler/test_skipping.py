@@ -10,11 +10,21 @@ import pytest
 import cardan
 from cardan._compiler.program import Array, expr, trace, verify
 from cardan._compiler.program.ops import Op
-from cardan._compiler.program.replay import repeated, straight
+from cardan._compiler.program.replay import straight
 from cardan._compiler.targets import Outline, c
 from cardan._compiler.targets.llvm import plan
 from cardan.errors import ParameterError, ProgramError, TraceError
-from programs import LOOPS, Writer, evaluated, run_c, same
+from programs import (
+    LOOPS,
+    evaluated,
+    item_by_item,
+    never_skipped,
+    run_c,
+    same,
+    skipping_program,
+    where_all,
+    written_while,
+)
 
 ROWS = (1, 7, 64, 1000)
 
@@ -22,11 +32,6 @@ ROWS = (1, 7, 64, 1000)
 def traced(function, *shapes):
     arrays = [Array(name, shape) for name, shape in zip("xyzuv", shapes, strict=False)]
     return verify(trace("f", lambda *given: {"r": function(*given)}, arrays, regions=True))
-
-
-def never_skipped(program):
-    """Return the same program without a word of what may be skipped."""
-    return replace(program, regions=tuple(region._replace(going=None) for region in program.regions))
 
 
 def chain(x, y, n):
@@ -48,16 +53,6 @@ def chosen(when, n=30):
         return np.stack([p, q, -r, s, 0.7 * x[2] + 0.3 * cardan.sin(x[3]) * x[2]])
 
     return function
-
-
-def where_all(condition, body, otherwise, *given):
-    return chooses(condition, body(*given), otherwise)
-
-
-def chooses(condition, a, b):
-    if isinstance(b, (tuple, list)):
-        return type(b)(chooses(condition, *pair) for pair in zip(a, b, strict=True))
-    return cardan.where(condition, a, b)
 
 
 def states(rows, share, dtype=np.float64):
@@ -93,10 +88,6 @@ def decaying(x):
     going = lambda a, b: a < x[2]  # noqa: E731
     body = lambda a, b: (a + 0.02 + 0.1 * cardan.absolute(chain(b, a, 15)[0]), chain(b, a, 15)[1])  # noqa: E731
     return going, body, (x[0], -x[1])
-
-
-def written_while(most, going, body, *start):
-    return cardan.repeat(most, lambda *s: chooses(going(*s), body(*s), s), *start)
 
 
 @pytest.mark.parametrize("emitter", ["", "llvm"])
@@ -139,39 +130,6 @@ def test_several_tiles_and_a_workspace_on_the_heap(monkeypatch):
 # --- random programs ---
 
 
-class Skipping(Writer):
-    """Writes programs where bodies are skipped and loops left, too."""
-
-    def __init__(self, seed, loops, when, repeat_while):
-        super().__init__(seed, loops)
-        self.when, self.repeat_while = when, repeat_while
-
-    def iterated(self, pool, conditions, depth):
-        kind = self.rng.randrange(4)
-        if not kind:
-            return super().iterated(pool, conditions, depth)
-        first, jump = tuple(self.rng.choice(pool) for _ in range(3)), self.rng.random()
-        state = self.rng.getstate()
-
-        def body(*values):
-            inner = self.inside(state, pool, conditions, depth, values)
-            return tuple(0.7 * cardan.clip(self.rng.choice(inner[-9:]), -2.0, 2.0) for _ in range(3))
-
-        if kind == 1:
-            found = self.repeat_while(4, lambda a, b, c: a < b + 0.2, body, *first)
-        else:
-            found = self.when(first[0] < first[1], body, (first[2], 0.0, -first[0]), first[1])
-        self.rng.seed(jump)  # a body may not be traced at all
-        return found, self.rng.getstate()
-
-
-def random_program(seed, *loops):
-    arrays = [Array("x", (3,)), Array("y", (3,))]
-    writer = Skipping(seed, *loops)
-    results = lambda x, y: dict(zip("xy", map(np.array, writer(x, y)), strict=True))  # noqa: E731
-    return repeated(trace("f", results, arrays, regions=True), 2, {"x": "x", "y": "y"})
-
-
 SEEDS = [3, 14, *(pytest.param(k, marks=pytest.mark.full) for k in range(100) if k not in (3, 14))]
 
 
@@ -179,9 +137,9 @@ SEEDS = [3, 14, *(pytest.param(k, marks=pytest.mark.full) for k in range(100) if
 def test_random_programs(monkeypatch, seed):
     monkeypatch.setattr(expr, "WORTH", 0)
     monkeypatch.setattr(expr, "WORTH_SKIPPING", -99)
-    program = verify(random_program(seed, LOOPS, cardan.when, cardan.repeat_while))
+    program = verify(skipping_program(seed, LOOPS, cardan.when, cardan.repeat_while))
     assert any(region.going is not None for region in program.regions) or seed not in (3, 14)
-    written = random_program(seed, LOOPS, where_all, written_while)
+    written = skipping_program(seed, LOOPS, where_all, written_while)
     rng = np.random.default_rng(seed)
     given = [rng.uniform(-1.0, 1.0, (20, 3)) for _ in range(2)]
     with np.errstate(all="ignore"):
@@ -283,11 +241,42 @@ def test_in_each_and_in_a_body():
 
     program = traced(function(cardan.when, cardan.each), (4,))
     assert [r.passes for r in program.regions] == [4, 1, 1, 4]
-    written = traced(function(where_all, lambda body, *a: [body(*row) for row in zip(*a, strict=True)]), (4,))
+    written = traced(function(where_all, item_by_item), (4,))
     for rows, share in ((1, 0.0), (9, 1.0), (100, 0.01)):
         x = [states(rows, share)]
         assert same(evaluated(program, "numpy", x), evaluated(written, "numpy", x))
         assert same(evaluated(program, "llvm", x), evaluated(never_skipped(program), "llvm", x))
+
+
+@pytest.mark.parametrize("emitter", ["", "llvm"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_numbers_of_items_are_picked_where_they_are_needed(monkeypatch, emitter, dtype):
+    """They wait in the module; those of the body that may be skipped are picked there."""
+    monkeypatch.setenv("CARDAN_EMITTER", emitter)
+    sizes = np.random.default_rng(0).uniform(0.1, 1.0, (6, 5))
+    sizes[2, 3] = -0.0
+
+    def function(when, each):
+        def one(x, size, far):
+            a = size[0] + x * size[1]
+            return when(a < 0.5, lambda: chain(size[2] * a + size[3], size[4] * far, 40), (a, size[1] * far))
+
+        return lambda x: np.stack(
+            [e for row in each(one, [*x, x[0], x[1]], sizes, [*x[::-1], x[2], x[3]]) for e in row]
+        )
+
+    program = traced(function(cardan.when, cardan.each), (4,))
+    written = traced(function(where_all, item_by_item), (4,))
+    layout = plan.plan_program(program)
+    region, body = program.regions
+    assert len(layout.numbers_of(0)) == 5
+    assert [(p.within, len(p.columns)) for p in layout.picking(0)] == [(region, 4), (body, 3)]
+    assert sum(map(len, layout.entering(0))) == 6 * 2
+    for rows in ROWS:
+        x = [states(rows, 0.4, dtype)]
+        found = evaluated(program, "llvm", x)
+        assert same(found, evaluated(never_skipped(program), "llvm", x))
+        np.testing.assert_allclose(found[0], evaluated(written, "numpy", x)[0], rtol=3e-5, atol=1e-6)
 
 
 # --- the representation ---

@@ -5,13 +5,13 @@ import pytest
 from host_cuda import ORDERS, HostKernel, needs_compiler
 
 import cardan
-from cardan._compiler.program import Array, trace
+from cardan._compiler.program import Array, expr, trace
 from cardan._compiler.program.passes import joined_products
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.cuda import text
 from cardan._compiler.targets.cuda.teams import team_of
 from cardan._compiler.targets.cuda.text import cuda_code
-from programs import LOOPS, evaluated, item_by_item, long_chain, random_program
+from programs import LOOPS, evaluated, item_by_item, long_chain, never_skipped, random_program, skipping_program
 from representatives import represented
 
 ROBOTS = {"arm7": cardan.robots.arm7, "quadruped": cardan.robots.quadruped, "humanoid": cardan.robots.humanoid}
@@ -148,6 +148,18 @@ def test_random_programs_with_loops(monkeypatch, seed):
 
 
 @needs_compiler
+@pytest.mark.parametrize("seed", [3, 14])
+@pytest.mark.parametrize("loops", [LOOPS, (cardan.repeat, item_by_item)])
+def test_random_programs_that_skip(monkeypatch, seed, loops):
+    monkeypatch.setattr(expr, "WORTH", 0)
+    monkeypatch.setattr(expr, "WORTH_SKIPPING", -99)
+    program = skipping_program(seed, loops, cardan.when, cardan.repeat_while)
+    if loops is not LOOPS:
+        monkeypatch.setattr(text, "team_size", lambda *_: 4)
+    given = states(program, 40)
+    assert_same(run(program, given), evaluated(never_skipped(program), "llvm", given))
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_teams_in_loops(monkeypatch, seed):
     """Loops within loops too; what they pick and keep is left to single threads."""

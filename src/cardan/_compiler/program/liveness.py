@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 from cardan._compiler.program.ops import Op
@@ -67,7 +67,7 @@ def last_readers(
                     needed(a, start if k in own else end)
         for inner in program.regions[number + 1 :]:  # what they carry on is wanted in each pass of the outer one, too
             if inner.stop <= region.stop:
-                outside = [after for _, after in inner.carried] + [inner.going] * (inner.going is not None)
+                outside = [after for _, after in inner.carried] + [k for k in (inner.going,) if k is not None]
                 for a in (a for a in outside if a < region.start):
                     needed(a, end)
     return last
@@ -99,16 +99,25 @@ class Tables(NamedTuple):
 
     rows: TableRows  # what is in them
     picked: int  # place of the row of the pass that runs; those of all passes follow, one after the other
+    moved: tuple[int, ...]  # the columns of which all passes' rows wait
     kept: int  # place of the first row that is kept
     end: int  # the first place behind
 
+    @property
+    def first_row(self) -> int:
+        return self.picked + len(self.rows.picked)
 
-def tables_of(program: Program, top: int) -> list[Tables]:
-    """Return the tables of each region, one behind the other from a place on; nothing else ever waits there."""
+
+def tables_of(program: Program, top: int, apart: Container[int] = ()) -> list[Tables]:
+    """Return the tables of each region, one behind the other from a place on; nothing else ever waits there.
+
+    Of PICKED instructions whose numbers are kept `apart` only the row of the pass that runs is among the places.
+    """
     found: list[Tables] = []
     for region, rows in zip(program.regions, rows_of(program), strict=True):
-        kept = top + (region.passes + 1) * len(rows.picked) if rows.picked else top
-        found.append(Tables(rows, top, kept, kept + region.passes * len(rows.kept)))
+        moved = tuple(j for j, k in enumerate(rows.picked) if k not in apart)
+        kept = top + len(rows.picked) + region.passes * len(moved)
+        found.append(Tables(rows, top, moved, kept, kept + region.passes * len(rows.kept)))
         top = found[-1].end
     return found
 

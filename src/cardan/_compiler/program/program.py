@@ -1,7 +1,8 @@
 """The intermediate representation: a program over scalars, straight lines of which may be run several times.
 
 A program is a list of instructions, each an operation on earlier instructions; there are no branches. Stretches of it
-may be *regions*, run a fixed number of times with values carried from pass to pass; `phases` is how to walk them all.
+may be *regions*, run a fixed number of times with values carried from pass to pass; `phases` is how to walk them all. A
+region may name a condition by which targets skip it, or end it early; what a program computes does not depend on that.
 `str(program)` prints it, `verify` checks every rule it must obey.
 """
 
@@ -41,10 +42,11 @@ class Array(NamedTuple):
 
 
 class Region(NamedTuple):
-    """A stretch of a program that is run several times. Behind it, values in it are those of the last pass.
+    """A stretch of a program that is run several times, or may be skipped.
 
-    What is carried to an input goes on being there, so only a region that is in no other may do that. A PICKED belongs
-    to the innermost region around it, a KEPT to the outermost of those around its operand and not around itself.
+    Behind it, values in it are those of the last pass. What is carried to an input goes on being there, so only a
+    region that is in no other may do that. A PICKED belongs to the innermost region around it, a KEPT to the outermost
+    of those around its operand and not around itself.
     """
 
     start: int  # number of its first instruction

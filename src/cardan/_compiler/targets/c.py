@@ -1,7 +1,8 @@
 """The C target: a program as one C99 source and header that need nothing but libm.
 
-One function for one state, without branches on data or allocation, and one that runs it over a batch. The text
-is meant to be read: inputs and results keep their names, with a _ behind those that mean something else in C.
+One function for one state, without allocation, and one that runs it over a batch. It branches on data only to leave
+out work whose results nothing uses (regions with a condition). The text is meant to be read:
+inputs and results keep their names, with a _ behind those that mean something else in C.
 
 A long program is cut into parts of some hundred operations, for what compilers do grows faster than a function: what
 one part leaves to others passes through an array w. The results are written last, so that they may be where inputs are,

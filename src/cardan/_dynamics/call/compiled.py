@@ -15,7 +15,7 @@ import numpy as np
 
 from cardan._algebra.errors import DTypeError, ShapeError
 from cardan._compiler.program import Array, Program
-from cardan._compiler.program.program import places_of
+from cardan._compiler.program.program import Region, places_of
 from cardan._compiler.program.replay import times, whole
 from cardan._compiler.runtime.memory import empty
 from cardan._compiler.targets import Outline, Runner
@@ -167,9 +167,15 @@ def explanation(title: str, compiled: Compiled, units: Mapping[str, str]) -> str
 
 
 def _passes(program: Program) -> str:
-    passes = ", ".join(f"%{r.start} to %{r.stop - 1} {r.passes} times" for r in program.regions)
+    passes = ", ".join(f"%{r.start} to %{r.stop - 1} {_how_often(r)}" for r in program.regions)
     any_number = " (by machine code for any number)" if whole(program) else ""
     return f"run again: {passes}{any_number}; {program.work} operations in all" if passes else ""
+
+
+def _how_often(region: Region) -> str:
+    """Return how often a region is run, as words."""
+    times = f"{region.passes} times" + f" while %{region.going} is true" * region.may_end_early
+    return f"only if %{region.going} is true" if region.may_be_skipped else times
 
 
 def _stages(program: Program) -> list[str]:

@@ -70,6 +70,7 @@ class EntryWriter:
     def __init__(self, plan: Plan, lanes: Lanes) -> None:
         self.program, self.plan, self.lanes, self.w = plan.program, plan, lanes, Writer(lanes)
         self.workspace = "%ws"
+        self.number: dict[int, int | str] = {}  # of the pass that runs of each region around
 
     def slot(self, slot: int) -> str:
         return self.w.at(self.workspace, slot * self.lanes.bytes)
@@ -255,9 +256,13 @@ class EntryWriter:
         rows = self.plan.tables[p].rows
 
         def one(number: int | str) -> None:
-            self.call(tiles, *(f"pick{p}_{n}" for n in range(len(in_groups(rows.picked)))), number=number)
+            self.number[p] = number
+            for owner, of_pass in self.number.items():
+                picking = enumerate(self.plan.picking(owner))
+                self.call(tiles, *(f"pick{owner}_{n}" for n, pick in picking if pick.within == region), number=of_pass)
             self.run(tiles, region)
             self.call(tiles, *(f"keep{p}_{n}" for n in range(len(in_groups(rows.kept)))), number=number)
+            del self.number[p]
 
         def again(_: str) -> None:
             self.call(tiles, *(f"again{p}_{n}" for n in range(len(self.plan.carrying(region)))))

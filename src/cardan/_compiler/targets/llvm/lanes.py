@@ -37,7 +37,11 @@ class Lanes:
 
     def constant(self, value: float) -> str:
         """Return a number in every lane, as LLVM writes it."""
+        return "<" + ", ".join([self.number(value)] * self.width) + ">"
+
+    def number(self, value: float) -> str:
+        """Return a number of one lane, as LLVM writes it, with its type."""
         if self.scalar == "float":
             value = ctypes.c_float(value).value  # infinite, if it is too large for one
         bits = struct.unpack("<Q", struct.pack("<d", value))[0]
-        return "<" + ", ".join([f"{self.scalar} 0x{bits:016X}"] * self.width) + ">"
+        return f"{self.scalar} 0x{bits:016X}"

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from cardan._compiler.program.liveness import Spans, Tables, assign_slots, heads_of, last_readers, places_in, tables_of
 from cardan._compiler.program.ops import LEAVES, Op
 from cardan._compiler.program.passes import Joined, joined_products
-from cardan._compiler.program.program import Array, Program, Region, rows_of, stretches
+from cardan._compiler.program.program import Array, Program, Region, owner, rows_of, stretches
 from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, allocate
 from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS, lower
 from cardan._compiler.targets.llvm.lanes import Lanes
@@ -27,6 +27,13 @@ STACK = 128 * 1024  # bytes of workspace that go on the stack; a thread may have
 Move = tuple[int, int]  # an instruction, and the place where its value is to be
 
 
+class Picking(NamedTuple):
+    """Columns of a region's table that are picked together."""
+
+    within: Region  # where: in this region, or in one of it that may be skipped
+    columns: Sequence[int]
+
+
 @dataclass(slots=True)
 class Plan:
     """A program with its products joined to sums, which block computes each instruction, and where values wait."""
@@ -39,6 +46,7 @@ class Plan:
     slot: dict[int, int] = field(default_factory=dict)
     copies: dict[int, list[int]] = field(default_factory=dict)
     tables: list[Tables] = field(default_factory=list)
+    postponed: dict[int, Region] = field(default_factory=dict)
     machine: Machine | None = None
     direct: dict[int, Allocation] = field(default_factory=dict)
     slots: int = 0
@@ -54,11 +62,25 @@ class Plan:
         region, tables, instructions = self.program.regions[number], self.tables[number], self.program.instructions
         first = [(k, instructions[k].args) for k, _ in region.carried]
         moves = [(args[0], self.place(k)) for k, args in first if args]
-        columns = [instructions[k].args for k in tables.rows.picked]
+        columns = [instructions[tables.rows.picked[j]].args for j in tables.moved]
         for n in range(region.passes):
-            row = tables.picked + (n + 1) * len(tables.rows.picked)
+            row = tables.first_row + n * len(columns)
             moves += [(choices[n], row + j) for j, choices in enumerate(columns)]
         return in_groups(moves)
+
+    def picking(self, number: int) -> list[Picking]:
+        """Return which columns a region picks where: what only a region needs that may be skipped, within that."""
+        together: dict[Region, list[int]] = {}
+        region = self.program.regions[number]
+        for j, k in enumerate(self.tables[number].rows.picked):
+            together.setdefault(self.postponed.get(k, region), []).append(j)
+        return [Picking(within, group) for within, columns in together.items() for group in in_groups(columns)]
+
+    def numbers_of(self, number: int) -> dict[int, list[float]]:
+        """Return the columns of a region's table that are numbers, which wait in the module."""
+        tables, args = self.tables[number], self.program.instructions.args
+        apart = {j: k for j, k in enumerate(tables.rows.picked) if j not in tables.moved}
+        return {j: [self.numbers[a] for a in args[k]] for j, k in apart.items()}
 
     def carrying(self, region: Region) -> list[Sequence[Move]]:
         """Return what goes where between two passes of a region; of the first group, all is read before any is written.
@@ -109,7 +131,8 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     heads = heads_of(program, spans, [Op.CARRIED])  # an input's place is what is carried to, if anything is
     home = {k: b for b, block in enumerate(blocks) for k in block}
     last_reader = last_readers(program, home, spans, heads, joined.args)
-    plan.tables = tables_of(program, inputs + len(program.results))
+    plan.tables = tables_of(program, inputs + len(program.results), numbers_apart(program))
+    plan.postponed = _postponed(program, joined)
     plan.slot |= places_in(program, plan.tables)
     fixed = plan.tables[-1].end if plan.tables else inputs + len(program.results)
     buffer = max(map(streamed, program.outputs), default=0)
@@ -128,6 +151,34 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
         plan.slots = max([plan.slots, *(line.slots for line in plan.direct.values())])
     plan.slots += buffer
     return plan
+
+
+def numbers_apart(program: Program) -> set[int]:
+    """Return the PICKED instructions that pick from numbers alone."""
+    ops, args = program.instructions.ops, program.instructions.args
+    return {k for k in program.instructions.places(Op.PICKED) if all(ops[a] is Op.CONST for a in args[k])}
+
+
+def _postponed(program: Program, joined: Joined) -> dict[int, Region]:
+    """Return the PICKED instructions that only a region needs which may be skipped, and which region that is."""
+    skipped = [region for region in program.regions if region.may_be_skipped]
+    readers: dict[int, list[int]] = {k: [] for k in program.instructions.places(Op.PICKED)} if skipped else {}
+    if not readers:
+        return {}
+    for k, args in enumerate(joined.args):
+        for a in args:
+            if a in readers:
+                readers[a].append(k)
+    for a in (*program.results, *(after for region in program.regions for _, after in region.carried)):
+        readers.pop(a, None)
+    found: dict[int, Region] = {}
+    for k, own in readers.items():
+        around = owner(program, k)
+        for region in skipped if own else ():
+            between = [r for r in program.regions if r != around and region.start in r.instructions and r.start > k]
+            if min(own) >= region.start > k and max(own) < region.stop and all(r.passes == 1 for r in between):
+                found.setdefault(k, region)
+    return found
 
 
 def in_groups(moves: Sequence[Any]) -> list[Sequence[Any]]:

@@ -10,7 +10,7 @@ of which the entry is told where it begins and how far apart its rows are. A pro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cardan._compiler.program.liveness import Tables
 from cardan._compiler.program.ops import TRUTHS, Op
@@ -199,8 +199,11 @@ def _moves(plan: Plan, lanes: Lanes) -> list[str]:
         texts += _moving(f"enter{p}_", plan.entering(p), plan, lanes)
         texts += _moving(f"again{p}_", plan.carrying(region), plan, lanes)
         tables = plan.tables[p]
-        for n, columns in enumerate(in_groups(range(len(tables.rows.picked)))):
-            texts.append(_picking(f"pick{p}_{n}", columns, tables, lanes))
+        numbers = plan.numbers_of(p)
+        if numbers:
+            texts.append(_numbers(f"@numbers{p}", numbers, lanes))
+        for n, picking in enumerate(plan.picking(p)):
+            texts.append(_picking(f"pick{p}_{n}", picking.columns, tables, lanes, f"@numbers{p}"))
         for n, columns in enumerate(in_groups(range(len(tables.rows.kept)))):
             texts.append(_keeping(f"keep{p}_{n}", columns, _PlanWriter(plan, lanes), tables))
     return texts
@@ -211,12 +214,27 @@ def _row(w: Writer, first: int, columns: int) -> str:
     return w.at(start, w.emit(f"mul nuw nsw i64 %pass, {columns * w.lanes.bytes}"))
 
 
-def _picking(name: str, columns: Sequence[int], tables: Tables, lanes: Lanes) -> str:
+def _numbers(name: str, numbers: Mapping[int, Sequence[float]], lanes: Lanes) -> str:
+    """Return the numbers that a region picks, pass by pass."""
+    entries = [lanes.number(value) for row in zip(*numbers.values(), strict=True) for value in row]
+    return f"{name} = internal constant [{len(entries)} x {lanes.scalar}] [{', '.join(entries)}]"
+
+
+def _picking(name: str, columns: Sequence[int], tables: Tables, lanes: Lanes, numbers: str) -> str:
     """Return a function that puts some of what a pass picks where the blocks of the region look for it."""
     w, size = Writer(lanes), lanes.bytes
-    row = _row(w, tables.picked + len(tables.rows.picked), len(tables.rows.picked))
+    moved = {j: column for column, j in enumerate(tables.moved)}
+    apart = {j: column for column, j in enumerate(j for j in range(len(tables.rows.picked)) if j not in moved)}
+    row = "" if moved.keys().isdisjoint(columns) else _row(w, tables.first_row, len(moved))
+    own = w.at(numbers, w.whole("mul nuw nsw", "%pass", len(apart)), lanes.scalar) if apart else ""
+
+    def value(j: int) -> str:
+        if j in moved:
+            return w.load(w.v, w.at(row, moved[j] * size), size)
+        return w.every_lane(w.load(lanes.scalar, w.at(own, apart[j], lanes.scalar), size // lanes.width))
+
     for j in columns:
-        w.store(w.v, w.load(w.v, w.at(row, j * size), size), w.at("%ws", (tables.picked + j) * size), size)
+        w.store(w.v, value(j), w.at("%ws", (tables.picked + j) * size), size)
     return w.procedure(name, [(workspace(lanes), "%ws"), ("i64", "%pass")])
 
 

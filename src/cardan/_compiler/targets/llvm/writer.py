@@ -204,6 +204,11 @@ class Writer(CodeWriter, Arithmetic):
     def every(self, scalar: str) -> str:
         return "<" + ", ".join([scalar] * self.width) + ">"
 
+    def every_lane(self, scalar: str) -> str:
+        """Write a vector that has a scalar, which is not known yet, in every lane."""
+        first = self.emit(f"insertelement {self.v} poison, {self.lanes.scalar} {scalar}, i32 0")
+        return self.emit(f"shufflevector {self.v} {first}, {self.v} poison, <{self.width} x i32> zeroinitializer")
+
     def real(self, x: Real) -> str:
         return x if isinstance(x, str) else self.lanes.constant(x)
 
