@@ -47,6 +47,7 @@ TRIES = 4  # of other directions, once a least depth is found
 ASIDE = math.cos(0.8), math.sin(0.8)  # how far they are turned away
 # How far outside of C the point q is: of the depth, and of the sizes.
 OUTSIDE = 0.05, 0.01
+ALIGNED = 1e-6  # squared sine between q and n below which q is not aside
 SMALL = 1e-60  # a square that is only a divisor's guard
 THIN = 1e-20, 1e-11  # squared sine of a triangle's angle below which its edges do for it
 
@@ -141,17 +142,21 @@ def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) ->
     n = select(encloses, -n, n)
     w = lowest(n)
     separation = n.dot(w.x)
-    level = separation > old.separation - tolerance
-    best, best_n = maximum(separation, old.separation), select(level, n, old.n)
+    better, enough = separation > old.separation, in_precision(old.separation, *REACHED) * size
+    best, best_n = maximum(separation, old.separation), select(better, n, old.n)
     within, was_inside = logical_or(encloses, nearest.squared < tolerance * tolerance), old.inside > 0.5
     inside = logical_or(was_inside, within)
     fails = logical_and(old.tries > 0.5, within)  # that direction is deeper than the best
     ahead = logical_or(separation > old.separation + tolerance, logical_not(was_inside))
     moves = logical_and(logical_and(inside, ahead), logical_not(fails))
     # No point of C is nearer to q than w along n: where v is no farther, it is the nearest.
-    reached = n.dot(w.x - old.q) >= n.dot(v) - in_precision(old.separation, *REACHED) * size
+    reached = n.dot(w.x - old.q) >= n.dot(v) - enough
     ends = logical_or(fails, logical_and(reached, logical_not(moves)))
     turns = logical_and(logical_and(ends, inside), old.tries < TRIES - 0.5)
+    # The best n may be found before the points that have it: not those that are nearest to a q aside.
+    along = best_n.dot(old.q)
+    aligned = along * along >= (1.0 - ALIGNED) * old.q.norm_squared()
+    faithful = logical_and(separation > old.separation - enough, aligned)
     beyond = best - (OUTSIDE[0] * absolute(best) + OUTSIDE[1] * size)
     q = select(moves, best_n * beyond, select(turns, _aside(best_n, old.tries) * beyond, old.q))
     return Search(
@@ -160,7 +165,7 @@ def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) ->
         where(inside, 1.0, 0.0),
         best_n,
         best,
-        select(level, on_a, old.on_a),
+        select(logical_or(better, faithful), on_a, old.on_a),
         old.tries + where(turns, 1.0, 0.0),
         where(logical_and(ends, logical_not(turns)), 1.0, 0.0),
     )
