@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from cardan._motion.collision import PAIRS, points
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Plane, Sphere
 from cardan.spatial import SE3
 
 SHAPES = {
@@ -14,9 +14,10 @@ SHAPES = {
     Box: Box((0.4, 0.6, 0.8)),
     Cylinder: Cylinder(0.3, 0.5),
     Ellipsoid: Ellipsoid((0.2, 0.3, 0.4)),
+    Hull: Hull([(0.3, 0, 0), (-0.2, 0.3, 0), (-0.2, -0.3, 0.1), (0.1, 0.1, 0.4), (-0.1, 0, -0.3), (0.2, 0.2, -0.2)]),
     Plane: Plane(),
 }
-OTHER = {Box: Box((0.5, 0.3, 0.7)), Capsule: Capsule(0.1, 1.1), Sphere: Sphere(0.2)}
+OTHER = {Box: Box((0.5, 0.3, 0.7)), Capsule: Capsule(0.1, 1.1), Sphere: Sphere(0.2), Cylinder: Cylinder(0.2, 0.6)}
 EVERY_PAIR = pytest.mark.parametrize("kinds", PAIRS, ids=lambda kinds: "-".join(kind.__name__ for kind in kinds))
 LEVEL = np.eye(3), np.zeros(3)
 

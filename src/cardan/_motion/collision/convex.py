@@ -11,7 +11,8 @@ Apart, the greatest s is the distance of C from 0, and n points to its nearest p
 
 since n' . q + |v| = s(n') and |v| >= n . (x - q) for all x of C. So the same search, for the point of C nearest to a
 point q, does both: q stays 0 while no pass finds 0 in C, and then follows the best n found. It ends where the normal
-of the surface points to 0: the least depth there is nearby.
+of the surface points to 0: the least depth there is nearby. From there q tries four sides of n, as long as passes last:
+a face beside an edge may be less deep.
 
 Every pass takes the point w of C that is least along n, and replaces the simplex of four points by the three that carry
 its point nearest to q. What it returns is the best n of all passes: s(n) is a true separation, so that shapes said to
@@ -25,6 +26,7 @@ Cost: a pass is 700 operations and the support points of both.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import reduce
 from itertools import combinations
@@ -33,15 +35,19 @@ from typing import Any, NamedTuple
 from cardan._algebra.arrays.repeat import repeat
 from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
-from cardan._motion.collision.candidate import Candidate, X, in_precision, select
+from cardan._motion.collision.candidate import Candidate, X, Y, Z, in_precision, select
 from cardan._motion.collision.support_points import extent_of, middle_of, radius_of, support
 from cardan._robot.geometry.shapes import Geometry
 
 PASSES = 24
-# Of the sizes: what counts as no progress, in double and single precision.
+# Of the sizes, in double and single precision: what is rounding, and where a search has found its point.
 TOLERANCE = 1e-14, 1e-6
+REACHED = 1e-10, 3e-6
+TRIES = 4  # of other directions, once a least depth is found
+ASIDE = math.cos(0.8), math.sin(0.8)  # how far they are turned away
 # How far outside of C the point q is: of the depth, and of the sizes.
 OUTSIDE = 0.05, 0.01
+ALIGNED = 1e-6  # squared sine between q and n below which q is not aside
 SMALL = 1e-60  # a square that is only a divisor's guard
 THIN = 1e-20, 1e-11  # squared sine of a triangle's angle below which its edges do for it
 
@@ -81,6 +87,7 @@ class Search(NamedTuple):
     n: Vector3
     separation: Scalar
     on_a: Vector3
+    tries: Scalar  # of other directions
     done: Scalar  # 1 if so, else 0
 
 
@@ -101,7 +108,6 @@ def convex_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3) -> list[Candidat
 def search(a: Geometry, b: Geometry, X_ab: SE3) -> Search:
     """Return what the passes leave."""
     size = extent_of(a) + extent_of(b)
-    tolerance = in_precision(X_ab.translation.x, *TOLERANCE) * size
 
     def lowest(n: Vector3) -> Vertex:
         on_a = support(a, -n)
@@ -113,41 +119,63 @@ def search(a: Geometry, b: Geometry, X_ab: SE3) -> Search:
     n = _unit(towards, X)
     first = lowest(n)
     first = Vertex(*(v + Vector3(zero, zero, zero) for v in first))
-    start = Search((first,) * 4, Vector3(zero, zero, zero), zero, n, n.dot(first.x), first.on_a, zero)
+    start = Search((first,) * 4, Vector3(zero, zero, zero), zero, n, n.dot(first.x), first.on_a, zero, zero)
 
     def improved(*state: Any) -> Search:
-        return _improved(Search(*state), lowest, size, tolerance)
+        old = Search(*state)
+        new = _improved(old, lowest, size)
+        return Search(*(_held(old.done > 0.5, *both) for both in zip(old, new, strict=True)))
 
     return Search(*repeat(PASSES, improved, *start))
 
 
-def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar, tolerance: Scalar) -> Search:
+def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) -> Search:
     """Return a search after one pass."""
+    tolerance = in_precision(old.separation, *TOLERANCE) * size
     relative = [vertex.x - old.q for vertex in old.simplex]
-    nearest = _nearest(relative, tolerance)
-    enclosed = logical_and(_encloses(relative, size, tolerance), old.inside < 0.5)
+    nearest = _nearest(relative)
+    encloses = _encloses(relative, tolerance)
     kept, weights = _carrying(old.simplex, nearest.weights)
-    v = _combined([vertex.x for vertex in kept], weights) - old.q
-    on_a = _combined([vertex.on_a for vertex in kept], weights)
-    n = _direction([vertex.x - old.q for vertex in kept], weights, v, old.n, tolerance)
-    n = select(enclosed, -n, n)
+    v, on_a = (_combined(points, weights) for points in zip(*kept, strict=True))
+    v = v - old.q
+    n = _direction([vertex.x - old.q for vertex in kept], weights, v, old.n)
+    n = select(encloses, -n, n)
     w = lowest(n)
     separation = n.dot(w.x)
-    ahead = separation > old.separation + tolerance
-    level = separation > old.separation - tolerance
-    inside = logical_or(logical_or(old.inside > 0.5, enclosed), nearest.squared < tolerance * tolerance)
-    best = maximum(separation, old.separation)
-    best_n = select(level, n, old.n)
+    better, enough = separation > old.separation, in_precision(old.separation, *REACHED) * size
+    best, best_n = maximum(separation, old.separation), select(better, n, old.n)
+    within, was_inside = logical_or(encloses, nearest.squared < tolerance * tolerance), old.inside > 0.5
+    inside = logical_or(was_inside, within)
+    fails = logical_and(old.tries > 0.5, within)  # that direction is deeper than the best
+    ahead = logical_or(separation > old.separation + tolerance, logical_not(was_inside))
+    moves = logical_and(logical_and(inside, ahead), logical_not(fails))
+    # No point of C is nearer to q than w along n: where v is no farther, it is the nearest.
+    reached = n.dot(w.x - old.q) >= n.dot(v) - enough
+    ends = logical_or(fails, logical_and(reached, logical_not(moves)))
+    turns = logical_and(logical_and(ends, inside), old.tries < TRIES - 0.5)
+    # The best n may be found before the points that have it: not those that are nearest to a q aside.
+    along = best_n.dot(old.q)
+    aligned = along * along >= (1.0 - ALIGNED) * old.q.norm_squared()
+    faithful = logical_and(separation > old.separation - enough, aligned)
     beyond = best - (OUTSIDE[0] * absolute(best) + OUTSIDE[1] * size)
-    moves = logical_and(inside, logical_or(ahead, old.inside < 0.5))
-    q = select(moves, best_n * beyond, old.q)
-    # The nearest point of C is no nearer to q than w along n; so where v is no farther, it is that.
-    reached = n.dot(w.x - old.q) >= n.dot(v) - tolerance
-    done = logical_and(reached, logical_not(moves))
-    new = Search(
-        (*kept, w), q, where(inside, 1.0, 0.0), best_n, best, select(level, on_a, old.on_a), where(done, 1.0, 0.0)
+    q = select(moves, best_n * beyond, select(turns, _aside(best_n, old.tries) * beyond, old.q))
+    return Search(
+        (*kept, w),
+        q,
+        where(inside, 1.0, 0.0),
+        best_n,
+        best,
+        select(logical_or(better, faithful), on_a, old.on_a),
+        old.tries + where(turns, 1.0, 0.0),
+        where(logical_and(ends, logical_not(turns)), 1.0, 0.0),
     )
-    return Search(*(_held(old.done > 0.5, one, two) for one, two in zip(old, new, strict=True)))
+
+
+def _aside(n: Vector3, tries: Scalar) -> Vector3:
+    """Return a direction beside n, on another side in each try."""
+    u = _unit(n.cross(select(absolute(n.z) < 0.7, Z, X)), Y)
+    side = select(logical_or(tries < 0.5, logical_and(tries > 1.5, tries < 2.5)), u, n.cross(u))
+    return n * ASIDE[0] + side * where(tries < 1.5, ASIDE[1], -ASIDE[1])
 
 
 def _held(condition: Any, old: Any, new: Any) -> Any:
@@ -171,7 +199,7 @@ def _combined(points: Any, weights: Any) -> Vector3:
 # --- the simplex ----------------------------------------------------------------------------------------------------
 
 
-def _nearest(y: list[Vector3], tolerance: Scalar) -> Nearest:
+def _nearest(y: list[Vector3]) -> Nearest:
     """Return the point nearest to 0 of a tetrahedron's surface: of its edges and faces, the nearest one."""
     zero = 0.0
     best = None
@@ -210,7 +238,7 @@ def _nearer(best: Nearest | None, exists: Any, squared: Scalar, weights: list[Sc
     return Nearest(where(better, squared, best.squared), chosen)
 
 
-def _encloses(y: list[Vector3], size: Scalar, tolerance: Scalar) -> Any:
+def _encloses(y: list[Vector3], tolerance: Scalar) -> Any:
     """Return whether 0 is within a tetrahedron that has a volume: the four parts about it are of one sign."""
     a, b, c, w = y
     cw, ab = c.cross(w), a.cross(b)
@@ -239,7 +267,7 @@ def _carrying(simplex: tuple[Vertex, ...], weights: tuple[Scalar, ...]) -> tuple
     return [Vertex(x, on_a) for x, on_a, _ in three_points], [weight for *_, weight in three_points]
 
 
-def _direction(y: list[Vector3], weights: list[Scalar], v: Vector3, last: Vector3, tolerance: Scalar) -> Vector3:
+def _direction(y: list[Vector3], weights: list[Scalar], v: Vector3, last: Vector3) -> Vector3:
     """Return the direction of v: that of the triangle's normal, where it is known better than v itself."""
     e, f = y[1] - y[0], y[2] - y[0]
     m = e.cross(f)

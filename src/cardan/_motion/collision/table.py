@@ -18,6 +18,7 @@ from cardan._motion.collision.box_box import box_box
 from cardan._motion.collision.box_round import box_capsule, box_sphere
 from cardan._motion.collision.candidate import FAR, Candidate, Z
 from cardan._motion.collision.convex import convex_convex
+from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.on_plane import (
     box_on_plane,
     capsule_on_plane,
@@ -44,20 +45,20 @@ PAIRS: dict[tuple[type, type], Callable[[Any, SE3, Any, SE3], list[Candidate]]] 
     (Box, Capsule): box_capsule,
     (Box, Box): box_box,
     (Cylinder, Sphere): convex_convex,
-    (Cylinder, Capsule): convex_convex,
-    (Cylinder, Cylinder): convex_convex,
+    (Cylinder, Capsule): flat_convex,
+    (Cylinder, Cylinder): flat_convex,
     (Ellipsoid, Sphere): convex_convex,
     (Ellipsoid, Capsule): convex_convex,
     (Ellipsoid, Cylinder): convex_convex,
     (Ellipsoid, Ellipsoid): convex_convex,
-    (Box, Cylinder): convex_convex,
+    (Box, Cylinder): flat_convex,
     (Box, Ellipsoid): convex_convex,
     (Hull, Sphere): convex_convex,
-    (Hull, Capsule): convex_convex,
-    (Hull, Cylinder): convex_convex,
+    (Hull, Capsule): flat_convex,
+    (Hull, Cylinder): flat_convex,
     (Hull, Ellipsoid): convex_convex,
-    (Hull, Box): convex_convex,
-    (Hull, Hull): convex_convex,
+    (Hull, Box): flat_convex,
+    (Hull, Hull): flat_convex,
 }
 
 
