@@ -139,7 +139,8 @@ def whole(program: Program) -> Region | None:
     first = program.regions[0] if program.regions else None
     if first is None or (first.start, first.stop) != (0, len(program.instructions)):
         return None
-    return first if all(program.instructions.ops[k] is Op.INPUT for k, _ in first.carried) else None
+    ops = program.instructions.ops
+    return first if all(ops[k] is Op.INPUT for k, _ in first.carried) else None
 
 
 def times(program: Program, count: int) -> Program:

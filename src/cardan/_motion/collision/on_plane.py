@@ -25,14 +25,17 @@ Cost: 7, 14, 26, 45, 46 and 32 a vertex operations on the world's own z = 0, 23 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import reduce
 
+from cardan._algebra.arrays.repeat import each
 from cardan._algebra.scalar import absolute, logical_and, logical_not, maximum, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import Candidate, X, axis_of, existing, length_and_direction, select
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Plane, Sphere
 
 LOW = 0.05  # the slope t of a hull's head: a sole that bends by less than 3 degrees stands on its rim
+AT_A_TIME = 8  # vertices: a loop over fewer costs more than what it does
 SAME = 1e-3  # vertices nearer than this, in sizes of the hull, are one point of contact
 
 
@@ -89,34 +92,35 @@ def cylinder_on_plane(a: Cylinder, X_a: SE3, b: Plane, X_b: SE3) -> list[Candida
 
 def hull_on_plane(a: Hull, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
     h, n = _height_and_normal(X_a, X_b)
-    vertices = [Vector3(*vertex) for vertex in a.vertices]
     size = math.dist(*([extreme(e) for e in zip(*a.vertices, strict=True)] for extreme in (min, max)))
-    lowest = _most(vertices, lambda x: -n.dot(x))
-
-    def rise(d: Vector3, weight: Scalar) -> Scalar:
-        return n.dot(d) * (weight / LOW)
-
-    far = _most(vertices, lambda x: (x - lowest).norm_squared() - rise(x - lowest, size))
-    across, length = n.cross(far - lowest), (far - lowest).norm()
-    left, right = (
-        _most(vertices, lambda x, side=side: side.dot(x - lowest) - rise(x - lowest, length))
-        for side in (across, -across)
-    )
-    found, candidates = [lowest], [Candidate(h + n.dot(lowest), lowest, n)]
+    low = _farthest(a, -n)
+    # |x - p|^2 - (L / t) n . (x - p) is x . x less a linear function of x, and a number.
+    far = _farthest(a, -(low * 2.0 + n * (size / LOW)), squares=1.0)
+    across, length = n.cross(far - low), (far - low).norm()
+    left, right = (_farthest(a, side - n * (length / LOW)) for side in (across, -across))
+    found, candidates = [low], [Candidate(h + n.dot(low), low, n)]
     for x in (far, left, right):
-        is_new = None
-        for other in found:
-            apart = (x - other).norm_squared() > (SAME * size) ** 2
-            is_new = apart if is_new is None else logical_and(is_new, apart)
-        candidates.append(existing(is_new, Candidate(h + n.dot(x), x, n)))
+        apart = [(x - other).norm_squared() > (SAME * size) ** 2 for other in found]
+        candidates.append(existing(reduce(logical_and, apart), Candidate(h + n.dot(x), x, n)))
         found.append(x)
     return candidates
 
 
-def _most(points: Sequence[Vector3], score: Callable[[Vector3], Scalar]) -> Vector3:
-    """Return the point with the highest score, the first of those that are equal."""
-    best, most = points[0], score(points[0])
-    for x in points[1:]:
-        own = score(x)
-        best, most = select(own > most, x, best), maximum(own, most)
-    return best
+def _farthest(hull: Hull, d: Vector3, squares: float = 0.0) -> Vector3:
+    """Return the vertex x with the greatest d . x + squares x . x, the first of equal ones.
+
+    A program looks at some of them at a time, in a loop, so that it stays short.
+    """
+    vertices = [Vector3(*vertex) for vertex in hull.vertices]
+    padded = [*vertices, *vertices[-1:] * (-len(vertices) % AT_A_TIME)]
+    rows = [(x, squares * float(x.norm_squared())) for x in padded]
+    best = each(lambda *some: _best(some, d), *(rows[k::AT_A_TIME] for k in range(AT_A_TIME)))
+    return reduce(_better, best)[1]
+
+
+def _best(rows: Sequence[tuple[Vector3, float]], d: Vector3) -> tuple[Scalar, Vector3]:
+    return reduce(_better, [(d.dot(x) + more, x) for x, more in rows])
+
+
+def _better(a: tuple[Scalar, Vector3], b: tuple[Scalar, Vector3]) -> tuple[Scalar, Vector3]:
+    return maximum(a[0], b[0]), select(b[0] > a[0], b[1], a[1])

@@ -82,8 +82,8 @@ class Patch(NamedTuple):
 
 
 def patches_of(contacts: Sequence[Contact]) -> list[Patch]:
-    """Return contacts as patches, in order: those that share their `near` are one."""
-    alike = groupby(enumerate(contacts), key=lambda item: item[0] if item[1].near is None else -id(item[1].near))
+    """Return contacts as patches, in order: those of a pair that may be far are one."""
+    alike = groupby(enumerate(contacts), key=lambda item: item[0] if item[1].near is None else -id(item[1].pair))
     found = [tuple(contact for _, contact in group) for _, group in alike]
     return [Patch(own, own[0].near) for own in found]
 

@@ -16,6 +16,7 @@ Source: Featherstone (2008), section 2.8 and 11.2.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,24 @@ if TYPE_CHECKING:
 WORLD = -1  # the node of the world
 
 
+@dataclass(eq=False)
+class ContactsOfPair:
+    """What the contacts of one pair of shapes have in common."""
+
+    model: Model
+    nodes: tuple[int, int]  # as of `Contact`
+    centres: tuple[Vector3, Vector3]
+    extents: tuple[float, float]
+    near: Any = None  # of a pair with several candidates: whether any of them may touch
+
+    @cached_property
+    def inverse_mass(self) -> Scalar:
+        """The velocity that an impulse on the points makes, about: sum of |J_j|^2 / 3 D_j in the neutral pose."""
+        # Regularisations are measured by it. It is a number if the inertias are, whatever the configuration.
+        both = zip(self.nodes, self.centres, self.extents, strict=True)
+        return sum((_inverse_mass(self.model, node, c, extent) for node, c, extent in both if node != WORLD), 0.0)
+
+
 class Contact:
     """A contact of a body with another, or with the world."""
 
@@ -46,11 +65,11 @@ class Contact:
         centres: tuple[Vector3, Vector3] = (Vector3.zero(), Vector3.zero()),  # of both shapes, each in its node's frame
         extents: tuple[float, float] = (0.0, 0.0),  # how far about its centre a shape reaches [m]
         axes: Matrix3 | None = None,  # those of node a in the axes that all is wanted in; None for node a's own
-        near: Any = None,  # of several candidates of one pair: whether any may touch; the same object for all
+        pair: ContactsOfPair | None = None,  # what it has in common with other contacts of its pair
     ) -> None:
         self.moment, self.nodes, (self.a, self.b) = moment, nodes, nodes
         self.material: Any = material  # its numbers may be symbols; the stiffness is one of a world's pair
-        self.near = near
+        self.pair = pair or ContactsOfPair(moment.model, nodes, centres, extents)
         self.candidate, self.axes, self.centres, self.extents = candidate, axes, centres, extents
         self.gap, self.point, self.normal = candidate.gap, self.in_axes(candidate.point), self.in_axes(candidate.normal)
         self.place = SE3(None, self.point)
@@ -61,7 +80,7 @@ class Contact:
         # both bodies are 0.
         axes = self.moment.in_tree[self.a].rotation
         return Contact(
-            self.moment, self.nodes, self.candidate, self.material, self.centres, self.extents, axes, self.near
+            self.moment, self.nodes, self.candidate, self.material, self.centres, self.extents, axes, self.pair
         )
 
     def in_axes(self, vector: Vector3) -> Vector3:
@@ -135,12 +154,13 @@ class Contact:
         turn = None if first == other else moment.poses[first].rotation.T @ moment.poses[other].rotation
         return SE3(turn, place)
 
-    @cached_property
+    @property
+    def near(self) -> Any:
+        return self.pair.near
+
+    @property
     def inverse_mass(self) -> Scalar:
-        """The velocity that an impulse on the points makes, about: sum of |J_j|^2 / 3 D_j in the neutral pose."""
-        # Regularisations are measured by it. It is a number if the inertias are, whatever the configuration.
-        model, both = self.moment.model, zip(self.nodes, self.centres, self.extents, strict=True)
-        return sum((_inverse_mass(model, node, c, extent) for node, c, extent in both if node != WORLD), 0.0)
+        return self.pair.inverse_mass
 
 
 def _inverse_mass(model: Model, node: int, centre: Vector3, extent: float) -> Scalar:

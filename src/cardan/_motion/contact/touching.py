@@ -11,7 +11,7 @@ from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import Two, points_of
 from cardan._motion.collision.bounds import box_about, radius_about
-from cardan._motion.contact.point import WORLD, Contact
+from cardan._motion.contact.point import WORLD, Contact, ContactsOfPair
 from cardan._robot.geometry.shapes import Geometry, Plane, Sphere
 from cardan._robot.records import Material
 
@@ -95,7 +95,9 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], dt: float) -> list[Contact
     for pair, (a, b), reach, candidates in zip(listed, sides, reaches, candidates_of, strict=True):
         centres, extents = (a.centre, b.centre), (a.extent, b.extent)
         near = reduce(minimum, (c.gap for c in candidates)) < reach if len(candidates) > 1 else None
+        nodes = a.node, b.node
+        shared = ContactsOfPair(moment.model, nodes, centres, extents, near)
         for candidate in candidates:
             touching = candidate._replace(gap=candidate.gap - pair.margin)
-            found.append(Contact(moment, (a.node, b.node), touching, pair.material, centres, extents, near=near))
+            found.append(Contact(moment, nodes, touching, pair.material, centres, extents, pair=shared))
     return found

@@ -78,7 +78,7 @@ class Plan:
 
     def numbers_of(self, number: int) -> dict[int, list[float]]:
         """Return the columns of a region's table that are numbers, which wait in the module."""
-        tables, args = self.tables[number], self.program.instructions.args
+        tables, args = self.tables[number], self.joined.args
         apart = {j: k for j, k in enumerate(tables.rows.picked) if j not in tables.moved}
         return {j: [self.numbers[a] for a in args[k]] for j, k in apart.items()}
 

@@ -153,7 +153,7 @@ def lower(
     low.constants |= {a: numbers[a] for a in used if ops[a] is Op.CONST}
     steps = sink(low.steps, low.constants, low.values)
     if ahead and len(steps) < LONGEST:
-        steps = spread(steps, low.values, ahead)
+        steps = spread(steps, ahead)
     return StraightLine(steps, low.constants, low.values)
 
 
@@ -210,7 +210,7 @@ def sink(steps: list[MachineStep], constants: Iterable[int], values: int) -> lis
     return [steps[t] for t in sorted(range(count), key=place.__getitem__)]
 
 
-def spread(steps: list[MachineStep], values: int, ahead: int) -> list[MachineStep]:
+def spread(steps: list[MachineStep], ahead: int) -> list[MachineStep]:
     """Return steps in an order in which few wait for those right before them.
 
     It is that of a processor that does the first it can of the steps up to so many `ahead` of the first not done yet.
@@ -220,11 +220,11 @@ def spread(steps: list[MachineStep], values: int, ahead: int) -> list[MachineSte
     Cost: 3 us a step.
     """
     made, missing = {value for _, value, _ in steps}, [0] * len(steps)
-    users: list[list[int]] = [[] for _ in range(values)]
+    users: dict[int, list[int]] = {}  # by value, of those of these steps alone: a program may have many blocks
     for t, (_, _, args) in enumerate(steps):
         for a in args:
             if a in made:
-                users[a].append(t)
+                users.setdefault(a, []).append(t)
                 missing[t] += 1
     coming = [(0, t) for t, count in enumerate(missing) if not count]  # a heap, by when all operands are there
     ready: list[int] = []  # a heap, by place: they are
@@ -242,7 +242,7 @@ def spread(steps: list[MachineStep], values: int, ahead: int) -> list[MachineSte
         done[t] = True
         while done[first]:
             first += 1
-        for user in users[value]:
+        for user in users.get(value, ()):
             missing[user] -= 1
             there[user] = max(there[user], now + LATENCY.get(code, ANY))
             if not missing[user]:
