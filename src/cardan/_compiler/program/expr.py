@@ -198,8 +198,10 @@ class Graph:
             for k in times.keys() & set(region.instructions) if region.start >= start else ():
                 times[k] *= region.passes
         read = {a for k in times for a in self.instructions[k][1]} & changing
-        given = sum(self.instructions[a][0] is Op.PICKED for a in read)
-        return sum(times.values()) >= WORTH * (given + len(results))
+        picked = [self.instructions[a][1] for a in read if self.instructions[a][0] is Op.PICKED]
+        # Numbers wait in the module: one is loaded for each pass, and none is stored before.
+        numbers = sum(all(self.instructions[a][0] is Op.CONST for a in args) for args in picked)
+        return sum(times.values()) >= WORTH * (len(picked) - numbers + len(results)) + numbers
 
 
 class Expr:

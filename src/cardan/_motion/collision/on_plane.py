@@ -25,17 +25,14 @@ Cost: 7, 14, 26, 45, 46 and 32 a vertex operations on the world's own z = 0, 23 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from functools import reduce
 
-from cardan._algebra.arrays.repeat import each
 from cardan._algebra.scalar import absolute, logical_and, logical_not, maximum, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import Candidate, X, axis_of, existing, length_and_direction, select
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Plane, Sphere
 
 LOW = 0.05  # the slope t of a hull's head: a sole that bends by less than 3 degrees stands on its rim
-AT_A_TIME = 8  # vertices: a loop over fewer costs more than what it does
 SAME = 1e-3  # vertices nearer than this, in sizes of the hull, are one point of contact
 
 
@@ -107,19 +104,9 @@ def hull_on_plane(a: Hull, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
 
 
 def _farthest(hull: Hull, d: Vector3, squares: float = 0.0) -> Vector3:
-    """Return the vertex x with the greatest d . x + squares x . x, the first of equal ones.
-
-    A program looks at some of them at a time, in a loop, so that it stays short.
-    """
+    """Return the vertex x with the greatest d . x + squares x . x, the first of equal ones."""
     vertices = [Vector3(*vertex) for vertex in hull.vertices]
-    padded = [*vertices, *vertices[-1:] * (-len(vertices) % AT_A_TIME)]
-    rows = [(x, squares * float(x.norm_squared())) for x in padded]
-    best = each(lambda *some: _best(some, d), *(rows[k::AT_A_TIME] for k in range(AT_A_TIME)))
-    return reduce(_better, best)[1]
-
-
-def _best(rows: Sequence[tuple[Vector3, float]], d: Vector3) -> tuple[Scalar, Vector3]:
-    return reduce(_better, [(d.dot(x) + more, x) for x, more in rows])
+    return reduce(_better, [(d.dot(x) + squares * float(x.norm_squared()), x) for x in vertices])[1]
 
 
 def _better(a: tuple[Scalar, Vector3], b: tuple[Scalar, Vector3]) -> tuple[Scalar, Vector3]:

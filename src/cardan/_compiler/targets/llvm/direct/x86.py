@@ -38,13 +38,16 @@ class _X86Text:
         self.registers = machine.registers
         self.constants = self.registers + len(allocation.constants)
 
-    def names(self, bases: dict[int, str]) -> list[str]:
+    def names(self, bases: dict[int, str]) -> dict[int, str]:
+        """Return how each place is written: registers, constants and those slots that the steps use."""
         registers = [f"%{'xyz'[self.lanes.bytes // 32]}mm{r}" for r in range(self.registers)]
         one = f"{{1to{self.lanes.width}}}" if self.wide else ""
         step = self.size if self.wide else self.lanes.bytes
         constants = [f"{step * (n - _NEAR)}(%rax){one}" for n in range(len(self.allocation.constants))]
-        slots = [self.slot(n, bases.get(n // (2 * _NEAR), "")) for n in range(self.allocation.slots)]
-        return registers + constants + slots
+        first, placed = self.constants, self.allocation.placed
+        used = {place - first for _, to, places in placed for place in (to, *places) if place >= first}
+        slots = {first + n: self.slot(n, bases.get(n // (2 * _NEAR), "")) for n in used}
+        return dict(enumerate(registers + constants)) | slots
 
     def slot(self, n: int, base: str) -> str:
         size = self.lanes.bytes
@@ -90,11 +93,11 @@ class _X86Text:
                 found["select", to, last] = f" vpternlog{'q' if self.size == 8 else 'd'} ${bits},%s,%s,%s"
         return found
 
-    def steps(self, names: list[str]) -> Iterator[str]:
-        free, tied, registers, plain = self.templates(), self.tied(), self.registers, list(names)
+    def steps(self, names: dict[int, str]) -> Iterator[str]:
+        free, tied, registers, plain = self.templates(), self.tied(), self.registers, names
         if self.wide:
             free.pop("select")
-            plain = [name.split("{")[0] for name in names[: self.constants]]
+            plain = {place: names[place].split("{")[0] for place in range(self.constants)}
         for code, to, places in self.allocation.placed:
             if code == "constant":
                 yield free[code] % (plain[places[0]], names[to])
