@@ -17,36 +17,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cardan._algebra.by_fields import ByFields
 
 __all__ = [
-    "AssemblyError",
-    "CardanError",
-    "ChunkError",
-    "ConfigurationError",
-    "DTypeError",
-    "DescriptionError",
-    "DescriptionWarning",
-    "DeviceMemoryError",
-    "DuplicateNameError",
-    "Fault",
-    "FunctionReferenceError",
-    "JointError",
-    "MechanismError",
-    "MissingExtraError",
-    "NotFiniteError",
-    "OverlapWarning",
-    "ParameterError",
-    "PluginError",
-    "ProgramError",
-    "ReachError",
-    "RecompilationWarning",
-    "ResultError",
-    "ShapeError",
-    "StaleProgramError",
-    "StartWarning",
-    "TargetError",
-    "TraceError",
-    "UnknownNameError",
-    "UnsupportedError",
-]
+    "AssemblyError", "CardanError", "ChunkError", "ConfigurationError", "DTypeError", "DescriptionError",
+    "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault", "FunctionReferenceError", "JointError",
+    "MechanismError", "MissingExtraError", "NotFiniteError", "OverlapWarning", "ParameterError", "PluginError",
+    "ProgramError", "ReachError", "RecompilationWarning", "ResultError", "ShapeError", "StaleProgramError",
+    "StartWarning", "TargetError", "TraceError", "UnknownNameError", "UnsupportedError",
+]  # fmt: skip
 
 MAX_MESSAGE = 1000
 """Characters of a message: names and numbers of a stranger's file must not fill a terminal or a log."""

@@ -23,37 +23,10 @@ from cardan._algebra import elementary
 from cardan._algebra.documentation import document
 
 __all__ = [
-    "absolute",
-    "acos",
-    "asin",
-    "atan2",
-    "clip",
-    "cos",
-    "cosh",
-    "divide",
-    "exp",
-    "expm1",
-    "floor",
-    "is_finite",
-    "is_symbol",
-    "is_zero",
-    "log",
-    "log1p",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "maximum",
-    "minimum",
-    "power",
-    "register_scalar",
-    "sign",
-    "sin",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-    "where",
-]
+    "absolute", "acos", "asin", "atan2", "clip", "cos", "cosh", "divide", "exp", "expm1", "floor", "is_finite",
+    "is_symbol", "is_zero", "log", "log1p", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "power",
+    "register_scalar", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "where",
+]  # fmt: skip
 
 
 class Scalar(Protocol):

@@ -5,16 +5,6 @@ from cardan._algebra.arrays.repeat import each, repeat
 from cardan._algebra.arrays.symbolic import SymbolicArray, array_of, as_argument, stack, symbolic
 
 __all__ = [
-    "SymbolicArray",
-    "array_of",
-    "as_argument",
-    "determinant",
-    "each",
-    "interp",
-    "inverse",
-    "norm",
-    "repeat",
-    "solve",
-    "stack",
-    "symbolic",
-]
+    "SymbolicArray", "array_of", "as_argument", "determinant", "each", "interp", "inverse", "norm", "repeat", "solve",
+    "stack", "symbolic",
+]  # fmt: skip

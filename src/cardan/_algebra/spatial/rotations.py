@@ -379,29 +379,11 @@ _EXAMPLES = {
 for _name, _example in _EXAMPLES.items():
     document(globals()[_name], "cardan.spatial.rotations", _ARGUMENTS, _example)
 __all__ = [
-    "angle_about_axis",
-    "matrix_about_axis",
-    "matrix_from_mrp",
-    "matrix_from_quaternion_xyzw",
-    "matrix_from_rotation_vector",
-    "matrix_from_xyz",
-    "matrix_from_zyx",
-    "mrp_from_quaternion_xyzw",
-    "mrp_principal",
-    "quaternion_canonical_xyzw",
-    "quaternion_conjugate_xyzw",
-    "quaternion_multiply_xyzw",
-    "quaternion_normalize_xyzw",
-    "quaternion_xyzw_from_matrix",
-    "quaternion_xyzw_from_mrp",
-    "quaternion_xyzw_from_rotation_vector",
-    "right_jacobian",
-    "right_jacobian_inverse",
-    "rotation_about_axis",
-    "rotation_vector_from_matrix",
-    "rotation_vector_from_quaternion_xyzw",
-    "rotation_vector_near",
-    "xyz_from_matrix",
-    "zyx_from_matrix",
-]
+    "angle_about_axis", "matrix_about_axis", "matrix_from_mrp", "matrix_from_quaternion_xyzw",
+    "matrix_from_rotation_vector", "matrix_from_xyz", "matrix_from_zyx", "mrp_from_quaternion_xyzw", "mrp_principal",
+    "quaternion_canonical_xyzw", "quaternion_conjugate_xyzw", "quaternion_multiply_xyzw", "quaternion_normalize_xyzw",
+    "quaternion_xyzw_from_matrix", "quaternion_xyzw_from_mrp", "quaternion_xyzw_from_rotation_vector", "right_jacobian",
+    "right_jacobian_inverse", "rotation_about_axis", "rotation_vector_from_matrix",
+    "rotation_vector_from_quaternion_xyzw", "rotation_vector_near", "xyz_from_matrix", "zyx_from_matrix",
+]  # fmt: skip
 __dir__ = __all__.copy
