@@ -218,14 +218,9 @@ def _jax() -> Backend:
     return _named(importlib.import_module("jax.numpy"), _ARC)
 
 
-_BY_MODULE: dict[str, Callable[[], Backend]] = {
-    "sympy": _sympy,
-    "casadi": _casadi,
-    "mpmath": _mpmath,
-    "jax": _jax,
-    "jaxlib": _jax,
-}
-"""The functions of another library's scalars, looked up when the first of them is met."""
+# Looked up when the first scalar of a library is met: importing these takes a second.
+_BY_MODULE: dict[str, Callable[[], Backend]] = {"sympy": _sympy, "casadi": _casadi, "mpmath": _mpmath}
+_BY_MODULE |= {"jax": _jax, "jaxlib": _jax}
 _OUTER: set[type] = set()
 _BY_TYPE: dict[type, Backend] = {float: _FLOAT, int: _FLOAT, bool: _FLOAT}
 
@@ -299,18 +294,13 @@ OF_POSES = (
 )
 
 
-def _refuse_poses(x: np.ndarray) -> None:
-    """Raise for homogeneous matrices, of which no entry by entry logarithm can be meant: it is -inf."""
-    if x.shape[-2:] != (4, 4):
-        return
-    last = np.asarray(x)[..., 3, :]
-    numbers = last.dtype != object or not any(map(is_symbol, last.flat))
-    if last.size and numbers and (last == (0.0, 0.0, 0.0, 1.0)).all():
-        raise TypeError(f"cardan.log acts entry by entry, and these are homogeneous matrices. {OF_POSES}")
-
-
 def _entrywise_log(x: Any, of: Callable[..., Any] = _NUMPY_ANY["log"]) -> Any:
-    _refuse_poses(x)
+    """Return the logarithm; raise for homogeneous matrices, of which none entry by entry can be meant: it is -inf."""
+    if x.shape[-2:] == (4, 4):
+        last = np.asarray(x)[..., 3, :]
+        numbers = last.dtype != object or not any(map(is_symbol, last.flat))
+        if last.size and numbers and (last == (0.0, 0.0, 0.0, 1.0)).all():
+            raise TypeError(f"cardan.log acts entry by entry, and these are homogeneous matrices. {OF_POSES}")
     return of(x)
 
 

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.arrays.elsewhere import refused
-from cardan._algebra.arrays.entrywise import apply_ufunc
+from cardan._algebra.arrays.entrywise import apply_ufunc, refused
 from cardan._algebra.errors import TraceError, users_line
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, identity_rows, uniform
+from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, identity_rows, uniform
 from cardan._algebra.spatial import Scalar
 
 
@@ -64,7 +64,5 @@ class Euclidean(Manifold):
     def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
         return tuple(q)
 
-    def random(
-        self, rng: np.random.Generator, shape: tuple[int, ...], lower: np.ndarray, upper: np.ndarray
-    ) -> np.ndarray:
+    def random(self, rng: np.random.Generator, shape: Shape, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         return uniform(rng, shape, lower, upper, np.asarray(self.reach))

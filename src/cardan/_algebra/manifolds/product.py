@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal, shifted
+from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, block_diagonal, shifted
 from cardan._algebra.spatial import Scalar
 
 
@@ -85,15 +85,12 @@ class Product(Manifold):
             [(f.configuration_derivative_to_velocity_jacobian(q[iq]), f.nq) for f, iq, _ in self.slices()]
         )
 
-    def random(
-        self, rng: np.random.Generator, shape: tuple[int, ...], lower: np.ndarray, upper: np.ndarray
-    ) -> np.ndarray:
+    def random(self, rng: np.random.Generator, shape: Shape, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         parts = [f.random(rng, shape, lower[iv], upper[iv]) for f, _, iv in self.slices()]
         return np.concatenate([np.zeros((*shape, 0)), *parts], axis=-1)
 
 
-PROBES = (0.25, -7.0)
-"""Changes of a coordinate, one of them of more than a turn."""
+PROBES = (0.25, -7.0)  # changes of a coordinate, one of more than a turn: an angle that wraps is then seen
 
 
 def scalar_coordinates(manifold: Manifold) -> list[tuple[int, int]]:

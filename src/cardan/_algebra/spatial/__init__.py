@@ -4,7 +4,7 @@ from cardan._algebra.arrays import stack
 from cardan._algebra.spatial import rotations
 from cardan._algebra.spatial.inertia import ArticulatedInertia, Inertia
 from cardan._algebra.spatial.matrix6 import SpatialMatrix, momentum_rate_matrix
-from cardan._algebra.spatial.motion import Force, Motion
+from cardan._algebra.spatial.motion import Force, ForceSubspace, Motion, MotionSubspace
 from cardan._algebra.spatial.representations import REPRESENTATIONS, Representation, in_body, represented
 from cardan._algebra.spatial.se3 import (
     SE3,
@@ -18,7 +18,6 @@ from cardan._algebra.spatial.se3 import (
     snapped,
 )
 from cardan._algebra.spatial.stumpff import stumpff
-from cardan._algebra.spatial.subspace import ForceSubspace, MotionSubspace
 from cardan._algebra.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3, components, unit_vector
 
 __all__ = [

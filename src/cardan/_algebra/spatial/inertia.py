@@ -21,8 +21,7 @@ import numpy as np
 from cardan._algebra.arrays import stack
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import is_finite, is_zero
-from cardan._algebra.spatial.motion import AppliedByMatmul, Force, Motion
-from cardan._algebra.spatial.subspace import ForceSubspace, MotionSubspace, applied
+from cardan._algebra.spatial.motion import AppliedByMatmul, Force, ForceSubspace, Motion, MotionSubspace, applied
 from cardan._algebra.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3, scalar_of
 
 
