@@ -81,13 +81,14 @@ for _home, _names in _CATALOGUE.items():
     MOVED |= {f"cardan.joints.catalogue.{name}": _home for name in _names.split()}
 MOVED |= {
     "cardan.joints.derivation.parameters": "cardan._robot.joints.derivation.programs",
-    **{f"cardan.robots.{name}": "cardan._robot.shipped.linkages" for name in ("five_bar", "four_bar")},
-    **{f"cardan.robots.{name}": "cardan._robot.shipped.robots" for name in ("arm7", "humanoid", "quadruped")},
     "cardan.robots.registry": "cardan._robot.shipped",
-    **{
-        f"cardan.robots.{name}": "cardan._robot.shipped.pendulums" for name in ("cart_pole", "chain", "double_pendulum")
-    },
 }
+_SHIPPED = {
+    "linkages": "five_bar four_bar stewart_platform",
+    "robots": "arm7 cart_pole chain double_pendulum humanoid pendulums quadruped",
+}
+for _home, _names in _SHIPPED.items():
+    MOVED |= {f"cardan.robots.{name}": f"cardan._robot.shipped.{_home}" for name in _names.split()}
 
 
 def todays(name: str) -> str | None:

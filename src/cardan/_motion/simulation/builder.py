@@ -25,7 +25,7 @@ from cardan._robot.description import Mechanism, Plane, Shape, editing
 from cardan._robot.geometry.shapes import ALL_BITS, Geometry
 from cardan._robot.joints import FreeFlyer, Joint, Limits, Mimic
 from cardan._robot.model import WORLD, Connection, Drive, Material, Model
-from cardan._robot.model.start import said_start
+from cardan._robot.model.layout import said_start
 from cardan._robot.records import EARTH_GRAVITY
 
 WATER = 1000.0

@@ -33,12 +33,12 @@ def mesh_integrals(uri: str, path: str | None, scale: Sequence[float]) -> Inerti
     """
     surface = surface_of_file(uri, path)
     if not (surface.is_watertight and surface.is_winding_consistent):
-        raise ParameterError(
-            f"mesh {uri!r}",
-            got=f"{len(surface.faces)} triangles that leave the inside open",
-            expected="a closed surface, whose triangles all face outwards",
-            hint="Repair it, or give the body its inertia.",
+        got = f"{len(surface.faces)} triangles that leave the inside open"
+        expected, hint = (
+            "a closed surface, whose triangles all face outwards",
+            "Repair it, or give the body its inertia.",
         )
+        raise ParameterError(f"mesh {uri!r}", got=got, expected=expected, hint=hint)
     return integrals_of_triangles(np.asarray(surface.triangles, dtype=float) * np.asarray(scale), f"mesh {uri!r}")
 
 

@@ -14,8 +14,7 @@ from cardan._robot.geometry.shapes import ALL_BITS
 
 MAX_CLASSES = 32
 Bits = tuple[int, int]
-# Group and mask of a shape of which nothing is said.
-EVERYTHING: Bits = (1, ALL_BITS)
+EVERYTHING: Bits = (1, ALL_BITS)  # group and mask of a shape of which nothing is said
 
 
 def either_way(a: Bits, b: Bits) -> bool:

@@ -43,13 +43,6 @@ class Annotations(ByFields):
         for kind, name in self.named():
             check_new(kind, name, seen.setdefault(kind, set()), "the annotations")
             seen[kind].add(name)
-        self._check_names(bodies, joints)
-        for actuator in self.actuators:
-            check_gears(actuator, joints)
-        for configuration in self.configurations:
-            check_coordinates(configuration, joints)
-
-    def _check_names(self, bodies: Collection[str], joints: Collection[str]) -> None:
         known = {WORLD, *bodies}
         for where, names in (
             *((f"shape {s.name!r}", (s.body,)) for s in self.shapes),
@@ -64,6 +57,10 @@ class Annotations(ByFields):
         ):
             for name in names:
                 check_known("joint", name, joints, where)
+        for actuator in self.actuators:
+            check_gears(actuator, joints)
+        for configuration in self.configurations:
+            check_coordinates(configuration, joints)
 
     # --- what becomes of them ---
 

@@ -20,7 +20,6 @@ from cardan._robot.model import layout
 from cardan._robot.model.annotations import Annotations, kinds_of
 from cardan._robot.model.inputs import Input
 from cardan._robot.model.layout import Attachment, Node
-from cardan._robot.model.start import start_configuration
 from cardan._robot.model.table import explain_word, layout_table
 from cardan._robot.records import EARTH_GRAVITY, WORLD, Actuator, Body, Connection, Frame, Group, checked_gravity
 from cardan._robot.registered import render
@@ -293,7 +292,7 @@ class Model(Explained):
 
         Peers: MuJoCo `qpos0`, Drake `SetDefaultPositions`.
         """
-        return start_configuration(self)
+        return layout.start_configuration(self)
 
     def random_configuration(self, shape: int | Sequence[int] = (), *, seed: Any = None) -> np.ndarray:
         """Return random configurations within the position limits, shape (*shape, nq) [rad, m].

@@ -153,8 +153,12 @@ class D6(ChainJoint):
                 raise ParameterError(f"{name} axes of a D6 joint", got=axes, expected="a sequence of at most 3 axes")
             unit = tuple(unit_vector(axis, f"{name} axis {i} of a D6 joint") for i, axis in enumerate(axes))
             object.__setattr__(self, name, unit)
-        _check_independent(self.linear)
-        _check_neighbours(self.angular)
+        if len(self.linear) > 1 and np.linalg.matrix_rank(np.array(self.linear, float), tol=1e-6) < len(self.linear):
+            got = [tuple(a) for a in self.linear]
+            raise ParameterError("linear axes of a D6 joint", got=got, expected="linearly independent axes")
+        if any(first.cross(second).norm_squared() < 1e-12 for first, second in pairwise(self.angular)):
+            got = [tuple(a) for a in self.angular]
+            raise ParameterError("angular axes of a D6 joint", got=got, expected="neighbouring axes not parallel")
 
     @computed
     def manifold(self) -> Euclidean:
@@ -186,19 +190,6 @@ def _reciprocal(axes: Sequence[Vector3]) -> Sequence[Vector3]:
     c = axes[2] if len(axes) == 3 else a.cross(b)
     volume = a.cross(b).dot(c)
     return [u * (1.0 / volume) for u in (b.cross(c), c.cross(a), a.cross(b))][: len(axes)]
-
-
-def _check_independent(axes: Sequence[Vector3]) -> None:
-    if len(axes) > 1 and np.linalg.matrix_rank(np.array(axes, dtype=float), tol=1e-6) < len(axes):
-        got = [tuple(a) for a in axes]
-        raise ParameterError("linear axes of a D6 joint", got=got, expected="linearly independent axes")
-
-
-def _check_neighbours(axes: Sequence[Vector3]) -> None:
-    for first, second in pairwise(axes):
-        if first.cross(second).norm_squared() < 1e-12:
-            got = [tuple(a) for a in axes]
-            raise ParameterError("angular axes of a D6 joint", got=got, expected="neighbouring axes not parallel")
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,9 +102,8 @@ class Mimic(JointOfAnother):
             ParameterError: if the multiplier is 0.
         """
         if self.multiplier == 0.0:
-            raise ParameterError(
-                "multiplier of a mimic", got=0.0, expected="not 0, to find the primary's configuration"
-            )
+            expected = "not 0, to find the primary's configuration"
+            raise ParameterError("multiplier of a mimic", got=0.0, expected=expected)
         inner = self.joint.nearest_configuration(X_pc, None if near is None else self.inner_configuration(near))
         if isinstance(self.joint.manifold, UnitComplex):
             angle = self.joint.manifold.angle(inner)
@@ -217,17 +216,10 @@ def _is_better_derived(template: _Derived) -> bool:
     return operations(_Derived) < operations(_Mapped)
 
 
-def _turned(joint: Any) -> Joint:
-    return replace(joint, axis=-joint.axis)
-
-
 # Joints whose reversal, with the same q, is a joint of a simpler kind than `Reversed`.
 CLOSED_FORMS: dict[type[Joint], Callable[[Any], Joint]] = {
+    **dict.fromkeys((Revolute, UnboundedRevolute, Prismatic, Helical), lambda joint: replace(joint, axis=-joint.axis)),
     Fixed: lambda joint: joint,
-    Revolute: _turned,
-    UnboundedRevolute: _turned,
-    Prismatic: _turned,
-    Helical: _turned,
     Mimic: lambda joint: replace(joint, joint=reverse(joint.joint)),
     Reversed: lambda joint: joint.joint,
 }

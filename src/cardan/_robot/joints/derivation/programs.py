@@ -31,8 +31,7 @@ from cardan._compiler.targets.runner import Outline
 
 T = TypeVar("T")
 
-# Results of one function that are kept: a robot has dozens of joints, of which most are alike.
-MOST = 1024
+MOST = 1024  # results of one function that are kept: a robot has dozens of joints, of which most are alike
 
 # --- slots in place of symbols ---
 
@@ -133,8 +132,7 @@ def keep_by_joint(*methods: str) -> Callable[[Callable[[Any], T]], Callable[[Any
             if key is None:
                 return make(joint)
             if key not in results:
-                # All at once: a session that makes joints without end is rare, and derives the few it uses again in
-                # milliseconds.
+                # All at once: a session that makes joints without end is rare, and derives again in milliseconds.
                 if len(results) >= MOST:
                     results.clear()
                 results[key] = make(joint)
