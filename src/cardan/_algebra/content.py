@@ -66,11 +66,7 @@ class Content:
 
 
 def content_of(*things: Any) -> Content:
-    """Return what things are made of.
-
-    Raises:
-        UnknownContentError: if that cannot be read.
-    """
+    """Return what things are made of; raise `UnknownContentError` if that cannot be read."""
     reader = _Reader()
     try:
         data = marshal.dumps(reader.all(things), 2)  # version 2 shares no references

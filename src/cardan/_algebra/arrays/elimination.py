@@ -19,12 +19,7 @@ Rows = list[list[Any]]
 
 
 def solved(A: Sequence[Sequence[Any]], B: Sequence[Sequence[Any]]) -> Rows:
-    """Return the rows of A^-1 B; not finite where A is singular.
-
-    Args:
-        A: n rows of n scalars.
-        B: n rows of m scalars.
-    """
+    """Return the rows of A^-1 B, n of m scalars; not finite where A is singular."""
     rows, _ = _upper_triangular([[*a, *b] for a, b in zip(A, B, strict=True)])
     n = len(rows)
     for k in reversed(range(n)):

@@ -75,11 +75,7 @@ def _is_of_objects(ufunc: np.ufunc) -> bool:
 
 
 def apply_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
-    """Return what an elementwise function, or its `reduce`, `accumulate` or `outer`, makes of plain arrays of symbols.
-
-    Raises:
-        TraceError: if it needs numbers, or is to write into an array of numbers.
-    """
+    """Return what an elementwise function, or its `reduce`, `accumulate` or `outer`, makes of arrays of symbols."""
     known = ufunc.__name__ in BY_ENTRY or ufunc in BY_OPERATORS or _is_of_objects(ufunc)
     if not known or method not in ("__call__", "reduce", "accumulate", "outer"):
         raise refused(ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}")
@@ -133,11 +129,7 @@ INSTEAD = {
 
 
 def refused(name: str) -> TraceError:
-    """Return the error for a function of NumPy that cannot act on symbols.
-
-    Args:
-        name: with or without its module, such as `"numpy.linalg.eigh"`.
-    """
+    """Return the error for a function of NumPy, such as `"numpy.linalg.eigh"`, that cannot act on symbols."""
     short = name.removeprefix("numpy.")
     hint = INSTEAD.get(short, _NONE)
     return TraceError(f"np.{short} needs numbers, and a traced function has none yet{users_line()}; {hint}.")

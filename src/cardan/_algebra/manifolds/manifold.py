@@ -221,11 +221,7 @@ def block_diagonal(blocks: Sequence[tuple[Rows, int]]) -> Rows:
 
 
 def within_a_turn(lower: Any, upper: Any, what: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the part of the limits inside [-pi, pi], where the angles of a circle or of a rotation vector are.
-
-    Raises:
-        ParameterError: if there is none.
-    """
+    """Return the part of limits inside [-pi, pi], where angles of a circle or a rotation vector are, or raise."""
     low, high = np.maximum(lower, -np.pi), np.minimum(upper, np.pi)
     if (low > high).any():
         got = (tuple(np.ravel(lower)), tuple(np.ravel(upper)))

@@ -112,12 +112,9 @@ def scalar_coordinates(manifold: Manifold) -> list[tuple[int, int]]:
 
 
 def configuration_of(manifold: Manifold, values: Sequence[float]) -> tuple[float, ...]:
-    """Return the configuration whose limit coordinates are given.
-
-    Lengths and angles are coordinates themselves; the rotation vector of an orientation leads to it from the neutral
-    one.
-    """
+    """Return the configuration whose limit coordinates are given."""
     plain = scalar_coordinates(manifold)
+    # Lengths and angles are coordinates themselves; a rotation vector leads to its orientation from the neutral one.
     turned = list(values)
     for _, k in plain:
         turned[k] = 0.0

@@ -31,16 +31,9 @@ HAS_SYMBOLS = np.dtype(object)
 
 
 def given_array(where: str, name: str, value: Any, *cores: tuple[int, ...]) -> np.ndarray:
-    """Return an argument as an array of shape (..., *core), of finite real numbers or of symbols.
+    """Return an argument as an array of shape (..., *core), of finite real numbers or of symbols, or raise.
 
-    Args:
-        where: whose argument it is, for messages.
-        name: what it is called there.
-        value: an array, nested sequences, or spatial objects.
-        cores: the shapes one state may have.
-
-    Raises:
-        ShapeError, DTypeError, NotFiniteError: if it is something else.
+    Cores are the shapes one state may have; where and name are those of the function and its argument, for messages.
     """
     try:
         array = np.asarray(stack(value) if isinstance(value, Vector3) else value)
@@ -66,11 +59,7 @@ def given_vector(where: str, name: str, value: Any) -> Vector3:
 
 
 def given_quaternion(where: str, name: str, value: Any) -> tuple[Scalar, ...]:
-    """Return the entries of quaternions, scaled by a power of two so that no square is too large or too small.
-
-    Raises:
-        ParameterError: for one of norm 0, beside what `given_array` raises.
-    """
+    """Return the entries of quaternions, scaled by a power of two so that no square is too large or too small."""
     array = given_array(where, name, value, (4,))
     if array.dtype != HAS_SYMBOLS:
         largest = np.abs(array).max(axis=-1, keepdims=True)
@@ -80,11 +69,7 @@ def given_quaternion(where: str, name: str, value: Any) -> tuple[Scalar, ...]:
 
 
 def given_rotation(where: str, name: str, array: np.ndarray, tolerance: float) -> Matrix3:
-    """Return rotation matrices, shape (..., 3, 3).
-
-    Raises:
-        ParameterError: for one that is not orthonormal, or a reflection.
-    """
+    """Return rotation matrices, shape (..., 3, 3); raise `ParameterError` for what is not orthonormal, or reflects."""
     if array.dtype != HAS_SYMBOLS:
         off = np.abs(np.swapaxes(array, -1, -2) @ array - np.eye(3)).max(axis=(-1, -2))
         got = f"columns that are not orthonormal (by {np.max(off, initial=0.0):.3g})"

@@ -49,12 +49,7 @@ def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, .
 
 
 def scalar_of(name: str, value: Any) -> Any:
-    """Return a scalar of any type; whole numbers and NumPy's are floats.
-
-    Raises:
-        ShapeError: for an array of symbols.
-        ParameterError: for a text, a complex number, a sequence, or an integer no float can hold.
-    """
+    """Return a scalar of any type, whole numbers and NumPy's as floats; raise for what is no single scalar."""
     if type(value) is float:
         return value
     if isinstance(value, np.ndarray) and value.dtype == object:

@@ -150,14 +150,7 @@ def loose(parts: Parts) -> list[tuple[str, list[Connection]]]:
 def based(parts: Parts, base: Joint, prefix: str, name: str) -> Parts:
     """Return the parts with a base joint for each that does not hang on the world; joints of a part are together.
 
-    Args:
-        parts: with a prefix before all names.
-        base: the joint.
-        prefix: goes before the base joints' names, too.
-        name: of the mechanism, for messages.
-
-    Raises:
-        MechanismError: if a joint is asked for and nothing needs one.
+    The prefix is before all names already, and goes before those of the base joints; name is the mechanism's.
     """
     own, anchors = {c.name.removeprefix(prefix) for c in parts.joints}, [anchor for anchor, _ in loose(parts)]
     if not anchors and not isinstance(base, Fixed):

@@ -21,14 +21,9 @@ KEPT = 256  # meshes whose vertices are kept: about those of eight robots
 
 
 def reach(geometry: Geometry, direction: np.ndarray) -> np.ndarray:
-    """Return how far a shape reaches along directions from its origin [m], shape (...).
+    """Return how far a shape of a type in `SUPPORT` (half spaces have no end) reaches from its origin [m], shape (...).
 
-    Args:
-        geometry: the shape, of a type in `SUPPORT`: half spaces have no end.
-        direction: unit vectors in the shape's frame, shape (..., 3).
-
-    Raises:
-        MissingExtraError, ParameterError: for a mesh that cannot be read.
+    Directions are unit vectors in the shape's frame, shape (..., 3).
     """
     return SUPPORT[type(geometry)](geometry, np.asarray(direction, dtype=float))
 

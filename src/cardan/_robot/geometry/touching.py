@@ -28,12 +28,7 @@ def both_ways(a: Bits, b: Bits) -> bool:
 
 
 def groups_and_masks(classes: Sequence[Bits], may_touch: Callable[[Bits, Bits], bool]) -> dict[Bits, Bits]:
-    """Return bits for each class under which both rules say what `may_touch` says.
-
-    Args:
-        classes: the bits there are, each once; at most `MAX_CLASSES`, unless both rules agree already.
-        may_touch: the rule by which they are meant.
-    """
+    """Return bits for each class under which both rules say what `may_touch`, the rule they are meant by, says."""
     if all(either_way(a, b) == both_ways(a, b) for a in classes for b in classes):
         return {bits: bits for bits in classes}
     return one_bit_each(classes, may_touch)

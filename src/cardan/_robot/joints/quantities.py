@@ -209,11 +209,7 @@ def _of_one_state(method: Callable[..., Any], quantity: str, sizes: tuple[Size, 
 
 
 def _one_state(joint: Any, where: str, name: str, value: Any, size: Size) -> Any:
-    """Return a vector of one state, scalars of any type (each may be a batch); an array of numbers as their tuple.
-
-    Raises:
-        ShapeError: for a batch in one array or in nested lists, or for another number of scalars.
-    """
+    """Return a vector of one state, scalars of any type (each may be a batch); an array of numbers as their tuple."""
     if size not in ("nq", "nv") or not isinstance(value, (np.ndarray, list, tuple, Real)):
         return value
     shape = _shape(value)

@@ -193,10 +193,7 @@ def _matrices(poses: list[SE3]) -> np.ndarray:
 
 
 def with_constants(model: Any, values: Mapping[str, np.ndarray]) -> Any:
-    """Return the model with the inputs' values in it, numbers or symbols, which nobody checks.
-
-    The values are taken as they are: axes must have unit length, poses must be rigid.
-    """
+    """Return the model with the inputs' values in it, numbers or symbols, which nobody checks: poses must be rigid."""
     given = _spread(model, values)
     bodies = tuple(_body(b, given) for b in model.bodies)
     connections = tuple(_connection(c, given) for c in model.connections)

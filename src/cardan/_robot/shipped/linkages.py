@@ -113,11 +113,7 @@ def five_bar(
 
 
 def _meeting_point(what: str, a: Point, to_a: float, b: Point, to_b: float) -> Point:
-    """Return the point at given distances from a and b, on the left of the way from a to b.
-
-    Raises:
-        ParameterError: if there is no such point.
-    """
+    """Return the point at given distances from a and b, on the left of the way from a to b, or raise."""
     d = math.dist(a, b)
     if not abs(to_a - to_b) < d < to_a + to_b:
         expected = f"lengths that reach {d:.6g} m and leave the bars an angle"

@@ -173,10 +173,7 @@ _WRITTEN: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def parameter(joint: Any, path: str) -> np.ndarray:
-    """Return a parameter made of numbers; dots in its name lead into joints within, as in `"joint.radii"`.
-
-    `ParameterError` if there is no such parameter, it is not made of numbers, or it is computed from others.
-    """
+    """Return a parameter that a joint is made from, of numbers; dots lead into joints within, as in `"joint.radii"`."""
     owner, value = joint, joint
     try:
         for step in path.split("."):
