@@ -47,7 +47,7 @@ MOVED |= {
 }
 _JOINED = {
     "_algebra.manifolds.plane": "se2 unit_complex",
-    "_algebra.manifolds.product": "scalar_coordinates",
+    "_algebra.manifolds.product": "euclidean scalar_coordinates",
     "_algebra.manifolds.rotation": "rigid_motions",
     "_algebra.arrays.functions": "tables linear",
     "_algebra.arrays.entrywise": "elsewhere",
@@ -55,6 +55,7 @@ _JOINED = {
     "_dynamics.coordinates.convention": "recognised",
     "_dynamics.coordinates.chart": "forms",
     "_robot.model.layout": "node",
+    "_robot.geometry.touching": "contacts",
     "_robot.joints.quantities": "periodic",
 }
 for _home, _names in _JOINED.items():
@@ -69,7 +70,7 @@ MOVED |= {f"cardan.functions.{name}": f"cardan._dynamics.call.{name}" for name i
 _GROUPS = "all_joints configuration dynamics inertias kinematics loops maximal momentum regressors"
 MOVED |= {f"cardan.functions.{name}": "cardan" for name in _GROUPS.split()}  # each function now stands in its own page
 _CATALOGUE = {
-    "one_axis": "cylindrical helical prismatic revolute unbounded_revolute variable_screw",
+    "one_axis": "cylindrical helical prismatic revolute spline unbounded_revolute variable_screw",
     "free_directions": "fixed floating floating_mrp free_flyer planar planar_angle spherical spherical_zyx translation",
     "chains": "composite constant_velocity d6 universal",
     "biomechanical": "condylar_knee ellipsoid opensim_custom",

@@ -91,10 +91,6 @@ class Manifold(ABC):
         """Return the configuration on the manifold nearest to q."""
 
     @abstractmethod
-    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
-        """Return the preferred one among the coordinates of the same configuration (quaternion w >= 0, |MRP| <= 1)."""
-
-    @abstractmethod
     def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the nv coordinates in which position limits are stated.
 
@@ -113,6 +109,10 @@ class Manifold(ABC):
 
     def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
         """Return those coordinates of the point q that are nearest to others: of q and -q, of parameters and shadow."""
+        return tuple(q)
+
+    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
+        """Return the preferred one among the coordinates of the same configuration (quaternion w >= 0, |MRP| <= 1)."""
         return tuple(q)
 
     def unit_parts(self) -> tuple[tuple[int, int], ...]:
@@ -137,11 +137,6 @@ class Manifold(ABC):
         return matrix_vector(transpose(self.configuration_derivative_to_velocity_jacobian(q), self.nq), fv)
 
 
-def shifted(manifold: Manifold, by: int) -> tuple[tuple[int, int], ...]:
-    """Return the unit parts of a manifold whose coordinates come after `by` others."""
-    return tuple((start + by, stop + by) for start, stop in manifold.unit_parts())
-
-
 class Placed(Manifold):
     """A position of some lengths, then coordinates of how it is turned; the velocity is along axes of the body."""
 
@@ -161,7 +156,7 @@ class Placed(Manifold):
         return self._lengths + self._turning().nq
 
     def unit_parts(self) -> tuple[tuple[int, int], ...]:
-        return shifted(self._turning(), self._lengths)
+        return tuple((a + self._lengths, b + self._lengths) for a, b in self._turning().unit_parts())
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0,) * self._lengths + self._turning().neutral()

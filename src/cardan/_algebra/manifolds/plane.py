@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
-from cardan._algebra.manifolds.euclidean import Euclidean
 from cardan._algebra.manifolds.manifold import Manifold, Placed, Rows, Scalars, Shape, identity_rows, within_a_turn
+from cardan._algebra.manifolds.product import Euclidean
 from cardan._algebra.scalar import atan2, cos, floor, sin, sqrt
 from cardan._algebra.spatial import Scalar, stumpff
 
@@ -97,9 +97,6 @@ class UnitComplex(Manifold):
 
     def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
         return self.pack(*self.unit_cos_sin(q))
-
-    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
-        return tuple(q)
 
     def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
         return (self.angle(q),)

@@ -58,16 +58,6 @@ def given_vector(where: str, name: str, value: Any) -> Vector3:
     return Vector3.zero() if value is None else Vector3.of(given_array(where, name, value, (3,)))
 
 
-def given_quaternion(where: str, name: str, value: Any) -> tuple[Scalar, ...]:
-    """Return the entries of quaternions, scaled by a power of two so that no square is too large or too small."""
-    array = given_array(where, name, value, (4,))
-    if array.dtype != HAS_SYMBOLS:
-        largest = np.abs(array).max(axis=-1, keepdims=True)
-        _refuse(where, name, largest[..., 0] == 0.0, "a quaternion of norm 0", "one that has a direction, of norm 1")
-        array = np.ldexp(array, -np.frexp(largest)[1])
-    return components(array, (4,), name)
-
-
 def given_rotation(where: str, name: str, array: np.ndarray, tolerance: float) -> Matrix3:
     """Return rotation matrices, shape (..., 3, 3); raise `ParameterError` for what is not orthonormal, or reflects."""
     if array.dtype != HAS_SYMBOLS:
@@ -179,7 +169,13 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         Peers: Pinocchio `XYZQUATToSE3`.
         """
         where = "SE3.from_quaternion"
-        R = rotations.matrix_from_quaternion_xyzw(given_quaternion(where, "xyzw", xyzw))
+        q = given_array(where, "xyzw", xyzw, (4,))
+        if q.dtype != HAS_SYMBOLS:
+            largest = np.abs(q).max(axis=-1, keepdims=True)
+            expected = "one that has a direction, of norm 1"
+            _refuse(where, "xyzw", largest[..., 0] == 0.0, "a quaternion of norm 0", expected)
+            q = np.ldexp(q, -np.frexp(largest)[1])  # by a power of two: no square is then too large or too small
+        R = rotations.matrix_from_quaternion_xyzw(components(q, (4,), "xyzw"))
         return SE3(R, given_vector(where, "translation", translation))
 
     @staticmethod

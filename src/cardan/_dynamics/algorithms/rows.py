@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from cardan._algebra.spatial import SE3, Force, Motion, MotionSubspace, Scalar
+from cardan._algebra.spatial.motion import sparse_complement
 from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
 from cardan._robot.joints import Joint
-from cardan._robot.joints.wrench import sparse_complement
 
 
 class JointRows(NamedTuple):

@@ -19,8 +19,8 @@ from cardan._motion.collision import FAR, Candidate, Two, check_page, points, po
 from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
-from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.geometry.shapes import Geometry, Sphere
+from cardan._robot.geometry.touching import Contacts
 from cardan._robot.model import Model
 
 

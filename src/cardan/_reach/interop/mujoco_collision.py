@@ -21,8 +21,8 @@ from cardan._reach.interop.mujoco_joints import placed
 from cardan._reach.interop.mujoco_package import mujoco
 from cardan._reach.interop.mujoco_shapes import Solid, check_ends, ends_of, set_geometry
 from cardan._robot.description import Mechanism
-from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.geometry.shapes import Ellipsoid, HeightField, Plane, Shape, Sphere
+from cardan._robot.geometry.touching import Contacts
 from cardan._robot.model import WORLD, Model
 
 MANY = 8  # points a pair may have at most, the deepest first; as many as two boxes have there

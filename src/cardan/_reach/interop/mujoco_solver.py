@@ -24,7 +24,7 @@ from cardan._reach.interop.mujoco_collision import places_of
 from cardan._reach.interop.mujoco_package import mujoco, mujoco_batch
 from cardan._reach.interop.mujoco_spec import to_mjspec
 from cardan._reach.interop.mujoco_state import MujocoState
-from cardan._robot.geometry.contacts import ContactForces
+from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.joints import Distance
 from cardan._robot.model import Connection, Model
 

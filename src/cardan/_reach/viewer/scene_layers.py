@@ -21,8 +21,8 @@ from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._reach.pictures.scene import PALETTE
 from cardan._reach.viewer.placement import Placement, quaternion_wxyz
 from cardan._reach.viewer.triangles import PLAIN, DrawnSurface, add_spheres, surface_of, unit_sphere
-from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.geometry.shapes import Box, Mesh, Plane, Shape
+from cardan._robot.geometry.touching import Contacts
 from cardan._robot.model import Model
 
 MASS_COLOUR, INERTIA_COLOUR, CLOSURE_COLOUR = (225, 60, 60), (80, 130, 225), (230, 40, 160)

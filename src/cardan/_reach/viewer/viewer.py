@@ -29,7 +29,7 @@ from cardan._reach.viewer.scene_layers import TouchingPoints, checked_vectors, t
 from cardan._reach.viewer.served_scene import ServedScene
 from cardan._reach.viewer.shown_robot import ShownRobot
 from cardan._robot.description import Mechanism
-from cardan._robot.geometry.contacts import Contacts
+from cardan._robot.geometry.touching import Contacts
 from cardan._robot.model import Model
 
 ALOUD = 0.3  # length of the largest force's arrow, as a share of the size of what is shown

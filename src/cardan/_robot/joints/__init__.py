@@ -26,11 +26,11 @@ with imported_later(globals()):
         Helical,
         Prismatic,
         Revolute,
+        Spline,
         UnboundedRevolute,
         VariableScrew,
     )
     from cardan._robot.joints.catalogue.shipped import CATALOGUE
-    from cardan._robot.joints.catalogue.spline import Spline
     from cardan._robot.joints.coordinate_functions import (
         Constant,
         CoordinateFunction,

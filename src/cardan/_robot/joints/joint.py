@@ -28,12 +28,12 @@ from cardan._algebra.content import attributes
 from cardan._algebra.errors import Explained, JointError
 from cardan._algebra.manifolds import Manifold
 from cardan._algebra.spatial import SE3, Force, ForceSubspace, Motion, MotionSubspace, Scalar
+from cardan._algebra.spatial.motion import orthogonal_complement
 from cardan._robot.joints.derivation.derived import derived_bias, derived_subspace, subspace_rate
 from cardan._robot.joints.inverse import check_reached, search_configuration
 from cardan._robot.joints.limits import Limits, narrow_limits, neutral_within
 from cardan._robot.joints.quantities import complete_methods, nearest_image, refuse_batches
 from cardan._robot.joints.state import is_frozen
-from cardan._robot.joints.wrench import orthogonal_complement
 
 T = TypeVar("T")
 Scalars = Sequence[Scalar]

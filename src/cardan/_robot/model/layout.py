@@ -193,6 +193,9 @@ def place(
     return nodes, attachments
 
 
+SQUARED = ("armature", "damping", "drive_stiffness", "drive_damping", "spring_stiffness")
+
+
 def _node(
     index: int, c: Connection, parent: int, placement: SE3, inertia: Inertia, slices: Slices, mimic: Mimic | None
 ) -> Node:
@@ -209,12 +212,8 @@ def _node(
         q=tuple(range(iq.start, iq.stop)),
         v=tuple(range(iv.start, iv.stop)),
         # Powers are the same: what grows with the velocity counts k^2 at the primary, dry friction |k|.
-        armature=tuple(k * k * e for e in c.armature or ()),
-        damping=tuple(k * k * e for e in c.damping or ()),
+        **{name: tuple(k * k * e for e in getattr(c, name) or ()) for name in SQUARED},
         friction=tuple(abs(k) * e for e in c.friction or ()),
-        drive_stiffness=tuple(k * k * e for e in c.drive_stiffness),
-        drive_damping=tuple(k * k * e for e in c.drive_damping),
-        spring_stiffness=tuple(k * k * e for e in c.spring_stiffness),
         # Where the primary is when the mimic is at its rest; one that does not move with it has no stiffness.
         spring_rest=tuple((e - offset) / k if k else 0.0 for e in c.spring_rest) if mimic else tuple(c.spring_rest),
     )

@@ -26,7 +26,7 @@ from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
 from cardan._motion.simulation.state import State, clock_of
 from cardan._motion.simulation.world import World
-from cardan._robot.geometry.contacts import ContactForces
+from cardan._robot.geometry.touching import ContactForces
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
 """The first is of this page, the others are functions of `stepping`."""

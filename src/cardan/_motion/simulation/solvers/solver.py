@@ -17,7 +17,7 @@ from cardan._dynamics.call.function import Function
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.state import FOUND, MOST, Clock, State, clock_of, next_state, state_of
 from cardan._motion.simulation.world import World
-from cardan._robot.geometry.contacts import ContactForces
+from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.model import Model
 
 NUMBERS = 32

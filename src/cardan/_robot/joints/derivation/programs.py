@@ -182,7 +182,12 @@ def parameter(joint: Any, path: str) -> np.ndarray:
         names = ", ".join(map(repr, joint.parameters())) or "none"
         expected = f"one of its parameters ({names}), or a path into one"
         raise ParameterError(f"parameter of {type(joint).__name__}", got=path, expected=expected) from None
-    if isinstance(owner, (tuple, list)) or _is_settable(owner, path.rpartition(".")[2]):
+    name = path.rpartition(".")[2]
+    # What a constructor does not take is computed from others, so that another value of it would contradict them.
+    own = (
+        {f.name for f in dataclasses.fields(owner) if f.init} if dataclasses.is_dataclass(owner) else attributes(owner)
+    )
+    if isinstance(owner, (tuple, list)) or name in own:
         try:
             return np.array(value, dtype=float)
         except (TypeError, ValueError):
@@ -212,12 +217,6 @@ def _with(thing: Any, head: str, rest: str, array: np.ndarray) -> Any:
 
 def _get(thing: Any, step: str) -> Any:
     return thing[int(step)] if isinstance(thing, (tuple, list)) else getattr(thing, step)
-
-
-def _is_settable(owner: Any, name: str) -> bool:
-    if dataclasses.is_dataclass(owner):
-        return any(f.name == name and f.init for f in dataclasses.fields(owner))
-    return name in attributes(owner)
 
 
 def _mapped(thing: Any, leaf: Callable[[Any], Any]) -> Any:
