@@ -82,6 +82,7 @@ for _home, _names in _CATALOGUE.items():
     MOVED |= {f"cardan.joints.catalogue.{name}": _home for name in _names.split()}
 MOVED |= {
     "cardan.joints.derivation.parameters": "cardan._robot.joints.derivation.programs",
+    "cardan.joints.serial": "cardan._robot.joints.catalogue.chains",
     "cardan.robots.registry": "cardan._robot.shipped",
 }
 _SHIPPED = {

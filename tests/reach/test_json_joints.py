@@ -254,7 +254,7 @@ MALICIOUS = (
     "pickle:loads",
     "cardan:Joint",
     "cardan._robot.joints.joint:Joint",
-    "cardan._robot.joints.serial:ChainJoint",
+    "cardan._robot.joints.catalogue.chains:ChainJoint",
     "cardan:Joint.__init__",
     "cardan:Joint.__subclasses__",
     "cardan:errors.sys",

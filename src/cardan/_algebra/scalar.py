@@ -88,15 +88,14 @@ _FLOAT: Backend = {
     "floor": lambda x: float(math.floor(x)) if math.isfinite(x) else x,
     "sign": lambda x: x if math.isnan(x) else float((x > 0) - (x < 0)),
     "atan2": elementary.atan2,
-    "minimum": lambda a, b: a if a < b or math.isnan(a) else b,
+    "minimum": lambda a, b: a if a < b or math.isnan(a) else b,  # a NaN on either side wins, as NumPy has it
     "maximum": lambda a, b: a if a > b or math.isnan(a) else b,
     "where": lambda condition, a, b: a if condition else b,
     "logical_and": lambda a, b: bool(a) and bool(b),
     "logical_or": lambda a, b: bool(a) or bool(b),
     "logical_not": lambda a: not a,
 }
-REQUIRED = tuple(_FLOAT)
-"""The functions every type of scalar has."""
+REQUIRED = tuple(_FLOAT)  # the functions every type of scalar has; what comes below can be derived from them
 
 
 def _float_by(function: Callable[..., Any]) -> Callable[[float, float], float]:
@@ -133,13 +132,14 @@ def _tanh(x: Any) -> Any:
 def general_power(x: Any, p: Any) -> Any:
     """Return x^p = +-e^(p log |x|), negative where x is and p is odd; at 0 in forms that have the right derivatives."""
     size, zero, whole, odd = absolute(x), x == 0.0, floor(p) == p, floor(0.5 * p) != 0.5 * p
-    value = exp(p * log(where(zero, 1.0, size)))
+    value = exp(p * log(where(zero, 1.0, size)))  # of 0 not even the branch not taken: its slope is infinite
     value = where(x < 0.0, where(whole, where(odd, -value, value), math.nan), value)
     at_0 = where(p == 1.0, x, where(p == 2.0, x * x, where(p < 0.0, math.inf, 0.0)))
     is_regular = logical_and(size > 0.0, size < math.inf)
     return where(logical_and(p == 0.0, logical_not(is_regular)), 1.0, where(zero, at_0, value))
 
 
+# What stands in for a function that a type of scalar does not have itself.
 _DERIVED: Backend = {
     "expm1": lambda x: exp(x) - 1.0,
     "log1p": lambda x: log(1.0 + x),
@@ -149,7 +149,6 @@ _DERIVED: Backend = {
     "floor_divide": lambda x, y: floor(x / y),
     "hypot": lambda x, y: sqrt(x * x + y * y),
 }
-"""What stands in for a function that a type of scalar does not have itself."""
 
 
 def _named(module: Any, names: Mapping[str, str] = MappingProxyType({})) -> Backend:
@@ -252,7 +251,7 @@ def register_scalar(scalar_type: type, functions: Backend, *, outer: bool = Fals
 
 def _find_backend(scalar_type: type) -> Backend:
     for base in scalar_type.__mro__:
-        if base in _BY_TYPE and base is not float:
+        if base in _BY_TYPE and base is not float:  # float last: others' numbers derive from it, with their own sine
             return _BY_TYPE[base]
         if issubclass(base, (np.ndarray, np.generic)):
             return _NUMPY_ANY
@@ -481,6 +480,7 @@ def logical_not(a: Any) -> Any:
     return _backend((a,))["logical_not"](a)
 
 
+# Of each function arguments and what it makes of them, for its documentation.
 _EXAMPLES = {
     "absolute": ("-2.0", 2.0), "acos": ("1.0", 0.0), "asin": ("0.0", 0.0), "atan2": ("0.0, 1.0", 0.0),
     "clip": ("2.0, -1.0, 1.0", 1.0), "cos": ("0.0", 1.0), "cosh": ("0.0", 1.0), "divide": ("1.0, 0.0", math.inf),
@@ -491,8 +491,6 @@ _EXAMPLES = {
     "sin": ("0.0", 0.0), "sinh": ("0.0", 0.0), "sqrt": ("9.0", 3.0), "tan": ("0.0", 0.0), "tanh": ("0.0", 0.0),
     "where": ("True, 1.0, 2.0", 1.0),
 }  # fmt: skip
-"""Of each function arguments and what it makes of them, for its documentation."""
-
 _ARGUMENTS = {
     **dict.fromkeys(("x", "y", "a", "b"), "a scalar of any type, or an array of them"),
     "condition": "a comparison of scalars",

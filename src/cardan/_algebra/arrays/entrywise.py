@@ -13,9 +13,9 @@ import numpy as np
 from cardan._algebra import scalar
 from cardan._algebra.errors import TraceError, users_line
 
+# What NumPy does with arrays of objects by Python's operators alone.
 BY_OPERATORS = {np.add, np.subtract, np.multiply, np.divide, np.negative, np.positive, np.matmul, np.square}
 BY_OPERATORS |= {getattr(np, name) for name in ("vecdot", "matvec", "vecmat") if hasattr(np, name)}
-"""What NumPy does with arrays of objects by Python's operators alone."""
 
 
 def _named(names: str) -> dict[str, Callable[..., Any]]:
@@ -56,8 +56,7 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "bitwise_or": scalar.logical_or,
 }
 BY_ENTRY: dict[str, Callable[..., Any]] = {**UNARY, **BINARY, "clip": scalar.clip}
-"""What each elementwise function of NumPy is on one entry, by its name."""
-_IDENTITY: dict[str, Any] = {"logical_and": True, "logical_or": False}
+_IDENTITY: dict[str, Any] = {"logical_and": True, "logical_or": False}  # of `np.all` and `np.any` of nothing
 
 
 @functools.cache

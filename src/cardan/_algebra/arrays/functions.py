@@ -13,8 +13,8 @@ from cardan._algebra.arrays.symbolic import OWN, SymbolicArray, array_of, bare, 
 from cardan._algebra.errors import ParameterError, ShapeError, TraceError, users_line
 from cardan._algebra.scalar import maximum, minimum, sqrt, where
 
+# Unknowns a traced system may have: it is written out, n^3 operations, and beyond that nobody wants to compile it.
 LARGEST = 32
-"""Unknowns a traced system may have: it is written out, n^3 operations, and beyond that nobody wants to compile it."""
 
 
 def solve(A: Any, b: Any, *, positive_definite: bool = False) -> Any:
@@ -107,7 +107,7 @@ def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def _length(square: Any) -> Any:
     zero = square == 0.0
-    return where(zero, 0.0, sqrt(where(zero, 1.0, square)))
+    return where(zero, 0.0, sqrt(where(zero, 1.0, square)))  # the root of 0 has an infinite slope: none is taken
 
 
 _lengths = np.frompyfunc(_length, 1, 1)
@@ -173,7 +173,7 @@ def _table(xp: Any, fp: Any) -> tuple[list[float], list[float]]:
 
 def _at(x: Any, knots: list[float], values: list[float]) -> Any:
     """Return f_k + s_k (x - x_k) on the segment k that x lies on, the last point being one of slope 0."""
-    x = minimum(maximum(x, knots[0]), knots[-1])
+    x = minimum(maximum(x, knots[0]), knots[-1])  # then no segment goes on beyond the table, as NumPy's does not
     slopes = [*(np.diff(values) / np.diff(knots)).tolist(), 0.0]
     start, value, slope = knots[0], values[0], slopes[0]
     for knot, f, s in zip(knots[1:], values[1:], slopes[1:], strict=True):

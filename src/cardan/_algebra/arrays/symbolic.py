@@ -124,13 +124,11 @@ def by_numpy(ufunc: np.ufunc, method: str, inputs: Iterable[Any], options: Mappi
     return dressed(apply_ufunc(ufunc, method, arrays, options))
 
 
+# What NumPy itself makes an array of; whatever else stands beside an array of symbols is one symbol.
 NUMBERS = (np.ndarray, np.generic, float, int, list, tuple)
-"""What NumPy itself makes an array of; whatever else stands beside an array of symbols is one symbol."""
+OWN: dict[Any, Callable[..., Any]] = {}  # what stands in for a function of NumPy; it gets and gives plain arrays
 
-
-OWN: dict[Any, Callable[..., Any]] = {}
-"""What stands in for a function of NumPy; it gets and gives plain arrays."""
-
+# NumPy's functions that only add, multiply, compare and move entries.
 MOVING = """
     all any append array_split atleast_1d atleast_2d atleast_3d average block broadcast_arrays broadcast_to
     column_stack concatenate copy copyto cross cumprod cumsum delete diag diagflat diagonal diff dot dsplit dstack
@@ -140,7 +138,6 @@ MOVING = """
     rollaxis rot90 shape size split squeeze stack sum swapaxes take tensordot tile trace transpose trapezoid tril
     triu vander vdot vsplit vstack
 """
-"""NumPy's functions that only add, multiply, compare and move entries."""
 
 
 def _found(path: str) -> Any:

@@ -145,7 +145,7 @@ class SE2(Placed):
     def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         c, s = self.cos_sin(q)
         a, b, w = v
-        _, c1, c2, *_ = stumpff(w * w)
+        _, c1, c2, *_ = stumpff(w * w)  # sin w / w and (1 - cos w) / w^2, also where w is 0
         x, y = c1 * a - w * c2 * b, w * c2 * a + c1 * b
         return (q[0] + c * x - s * y, q[1] + s * x + c * y, *self.heading.integrate(q[2:], (w,)))
 
@@ -155,9 +155,9 @@ class SE2(Placed):
         x, y = c * dx + s * dy, c * dy - s * dx
         (w,) = self.heading.difference(q0[2:], q1[2:])
         if isinstance(self.heading, Euclidean):
-            w = w - TURN * floor(w / TURN + 0.5)
+            w = w - TURN * floor(w / TURN + 0.5)  # the angle counts turns; the shortest way has none
         _, _, c2, c3, c4, _ = stumpff(w * w)
-        half, k = 0.5 * w, 0.5 * w * w * (c3 - 2.0 * c4) / c2
+        half, k = 0.5 * w, 0.5 * w * w * (c3 - 2.0 * c4) / c2  # 1 - k = (w / 2) cot(w / 2)
         return x - k * x + half * y, y - k * y - half * x, w
 
     def difference_rate_jacobian(self, difference: Scalars) -> Rows:

@@ -77,6 +77,7 @@ class Orientation(Manifold):
             phi = _rotation_vectors(rng, int(np.prod(shape)), lower, upper).reshape(*shape, 3)
             quaternion = ro.quaternion_xyzw_from_rotation_vector(tuple(np.moveaxis(phi, -1, 0)))
         else:
+            # Four normal numbers prefer no direction, and unit quaternions none of the rotations (Muller, 1959).
             quaternion = tuple(np.moveaxis(rng.normal(size=(*shape, 4)), -1, 0))
         q = self.from_quaternion_xyzw(ro.quaternion_normalize_xyzw(quaternion))
         return np.stack([np.asarray(e) for e in q], axis=-1)
@@ -90,6 +91,7 @@ def _rotation_vectors(rng: np.random.Generator, count: int, lower: np.ndarray, u
         raise ParameterError("limits of a rotation vector", got=(tuple(lower), tuple(upper)), expected=expected)
     found = np.empty((0, 3))
     while len(found) < count:
+        # A ball fills 0.52 of its cube, so that twice as many trials nearly always do.
         trial = rng.uniform(low, high, size=(2 * (count - len(found)) + 16, 3))
         found = np.concatenate([found, trial[np.linalg.norm(trial, axis=-1) < np.pi]])
     return found[:count]
@@ -126,7 +128,7 @@ class UnitQuaternion(Orientation):
         return [[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]]
 
     def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
-        scale = 2.0 / sum((e * e for e in q), 0.0)
+        scale = 2.0 / sum((e * e for e in q), 0.0)  # by |q|^2: a left inverse off the unit sphere, too
         x, y, z, w = (scale * e for e in q)
         return [[w, z, -y, -x], [-z, w, x, -y], [y, -x, w, -z]]
 
@@ -170,7 +172,7 @@ class MRP(Orientation):
         return [list(row) for row in (self._rate(q) * 0.25).rows()]
 
     def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
-        n = Vector3.of(q).norm_squared()
+        n = Vector3.of(q).norm_squared()  # B^T B = (1 + n)^2 1 (Schaub and Junkins), so that B^T inverts B
         return [list(row) for row in (self._rate(q).T * (4.0 / ((1.0 + n) * (1.0 + n)))).rows()]
 
     @staticmethod

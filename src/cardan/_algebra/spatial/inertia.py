@@ -129,7 +129,7 @@ class Inertia(AppliedByMatmul, tuple[Any, Any, Any]):
         """
         found = [] if self.mass >= 0.0 else [f"the mass {self.mass} kg is negative"]
         moments = np.linalg.eigvalsh(np.array([list(r) for r in self.inertia_at_com.matrix().rows()]))
-        slack = tolerance * max(abs(moments[2]), 1e-300)
+        slack = tolerance * max(abs(moments[2]), 1e-300)  # of a point all moments are 0, and none is a fault
         shown = ", ".join(f"{m:.6g}" for m in moments)
         if moments[0] < -slack:
             found.append(f"the inertia is not positive definite (principal moments {shown} kg m^2)")

@@ -444,6 +444,7 @@ def _coupling(v: Motion) -> Matrix3:
     """Return Barfoot's Q(rho, phi), the coupling block of the left Jacobian."""
     rho, phi = v
     _, _, _, c3, c4, c5 = stumpff(phi.norm_squared())
+    # c_4 and c_4 - 3 c_5 are Barfoot's (t^2 - 2 + 2 cos t) / (2 t^4) and (2 t - 3 sin t + t cos t) / t^5, safe at 0.
     r, f = rho.skew(), phi.skew()
     fr, rf = f @ r, r @ f
     frf = fr @ f

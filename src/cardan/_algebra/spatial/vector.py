@@ -50,7 +50,7 @@ def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, .
 
 def scalar_of(name: str, value: Any) -> Any:
     """Return a scalar of any type, whole numbers and NumPy's as floats; raise for what is no single scalar."""
-    if type(value) is float:
+    if type(value) is float:  # first, as this runs for every entry of every vector
         return value
     if isinstance(value, np.ndarray) and value.dtype == object:
         hint = f"One scalar is needed{users_line()}: np.cos(q[0]) instead of np.cos(q)."

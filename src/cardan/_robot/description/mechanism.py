@@ -187,9 +187,6 @@ class Mechanism(Explained):
             name: new name.
             inertia: about the centre of mass, in body axes; None for a body without inertia.
 
-        Returns:
-            The body's record.
-
         Raises:
             DuplicateNameError, ParameterError: for a name in use; for an empty name or a wrong inertia.
         """
@@ -235,7 +232,7 @@ class Mechanism(Explained):
         compliance: Sequence[float] | None = None,
         spring: Spring | None = None,
     ) -> Connection:
-        """Add a joint: X_parent_child = parent_pose @ joint.transform(q) @ child_pose.inverse().
+        """Add a joint and return its record: X_parent_child = parent_pose @ joint.transform(q) @ child_pose.inverse().
 
         Args:
             name: new name.
@@ -251,9 +248,6 @@ class Mechanism(Explained):
             drive: gains of a drive that follows targets.
             compliance: how far the joint gives way [m/N, rad/(N m)], six numbers, for solvers that can.
             spring: pulls towards a place of rest.
-
-        Returns:
-            The joint's record.
 
         Raises:
             DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown body, a wrong value.
@@ -278,9 +272,6 @@ class Mechanism(Explained):
             body: the body, or `"world"`.
             pose: X_body_frame; identity by default.
             kind: `"operational"` (a tool, a contact) or `"sensor"`.
-
-        Returns:
-            The frame's record.
         """
         frame = Frame(name, body, SE3.identity() if pose is None else pose, kind)
         self._check_new("frame", name)
@@ -289,13 +280,10 @@ class Mechanism(Explained):
         return frame
 
     def add_shape(self, shape: Shape) -> Shape:
-        """Add a visual or collision shape; shapes take no part in the dynamics.
+        """Add a visual or collision shape and return it; shapes take no part in the dynamics.
 
         Args:
             shape: with the name of its body.
-
-        Returns:
-            The shape.
 
         Raises:
             UnknownNameError, DuplicateNameError: for a body that does not exist, a name in use.
@@ -307,13 +295,10 @@ class Mechanism(Explained):
         return shape
 
     def add_actuator(self, actuator: Actuator) -> Actuator:
-        """Add what drives joints; models carry it, the dynamics takes no notice of it.
+        """Add what drives joints and return it; models carry it, the dynamics takes no notice of it.
 
         Args:
             actuator: with the names of its joints.
-
-        Returns:
-            The actuator.
 
         Raises:
             UnknownNameError, DuplicateNameError: for a joint that does not exist, a name in use.
@@ -328,13 +313,10 @@ class Mechanism(Explained):
         return actuator
 
     def add_group(self, group: Group) -> Group:
-        """Add a group of bodies and joints.
+        """Add a group of bodies and joints and return it.
 
         Args:
             group: with the names of its bodies and joints.
-
-        Returns:
-            The group.
 
         Raises:
             UnknownNameError, DuplicateNameError: for a body or joint that does not exist, a name in use.

@@ -6,7 +6,6 @@ from cardan._robot.joints.limits import Limits
 
 with imported_later(globals()):
     from cardan._robot.joints import coordinate_functions as coordinate_functions
-    from cardan._robot.joints import serial as serial
     from cardan._robot.joints.catalogue.biomechanical import Ellipsoid, OpenSimCustom, condylar_knee
     from cardan._robot.joints.catalogue.chains import D6, Composite, ConstantVelocity, Universal
     from cardan._robot.joints.catalogue.elastic import Cable, Distance
