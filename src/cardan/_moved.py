@@ -50,7 +50,7 @@ _JOINED = {
     "_algebra.manifolds.product": "euclidean scalar_coordinates",
     "_algebra.manifolds.rotation": "rigid_motions",
     "_algebra.arrays.functions": "tables linear",
-    "_algebra.arrays.entrywise": "elsewhere",
+    "_algebra.arrays.symbolic": "elsewhere entrywise",
     "_algebra.spatial.motion": "subspace",
     "_dynamics.coordinates.convention": "recognised",
     "_dynamics.coordinates.chart": "forms",

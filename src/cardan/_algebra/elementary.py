@@ -198,7 +198,7 @@ def _fixed_log(m: int, d: int, near: float) -> float:
     """Return the logarithm of m / d, given nearly."""
     digits = _digits(near)
     n, value = _fixed_exp(-near, digits)
-    # log(1 + rest) to second order: the C library's result leaves less than 2^-40, of which the cube is nothing.
+    # log(1 + rest) to second order: the C library's result leaves less than 2^-40, and the cube of that is nothing.
     rest = ((m * value << n) if n >= 0 else m * value >> -n) // d - (1 << digits)
     return (_fixed(near, digits) + rest - (rest * rest >> digits + 1)) / (1 << digits)
 

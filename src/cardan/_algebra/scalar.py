@@ -70,11 +70,6 @@ def _float_sqrt(x: float) -> float:
         return math.nan
 
 
-def _float_power(x: float, p: float) -> float:
-    with np.errstate(all="ignore"):
-        return float(np.float64(x) ** np.float64(p))
-
-
 _FLOAT: Backend = {
     "sin": elementary.sin,
     "cos": elementary.cos,
@@ -112,7 +107,7 @@ _FLOAT |= {
     "expm1": elementary.expm1,
     "log1p": elementary.log1p,
     "tanh": elementary.tanh,
-    "power": _float_power,
+    "power": _float_by(operator.pow),
     "remainder": _float_by(np.remainder),
     "floor_divide": _float_by(np.floor_divide),
     "hypot": math.hypot,
@@ -213,13 +208,9 @@ def _mpmath() -> Backend:
     return backend
 
 
-def _jax() -> Backend:
-    return _named(importlib.import_module("jax.numpy"), _ARC)
-
-
 # Looked up when the first scalar of a library is met: importing these takes a second.
 _BY_MODULE: dict[str, Callable[[], Backend]] = {"sympy": _sympy, "casadi": _casadi, "mpmath": _mpmath}
-_BY_MODULE |= {"jax": _jax, "jaxlib": _jax}
+_BY_MODULE |= dict.fromkeys(("jax", "jaxlib"), lambda: _named(importlib.import_module("jax.numpy"), _ARC))
 _OUTER: set[type] = set()
 _BY_TYPE: dict[type, Backend] = {float: _FLOAT, int: _FLOAT, bool: _FLOAT}
 

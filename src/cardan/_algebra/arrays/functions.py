@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.arrays.elimination import determinant_of, solved, solved_positive
-from cardan._algebra.arrays.entrywise import refused
-from cardan._algebra.arrays.symbolic import OWN, SymbolicArray, array_of, bare, dressed, symbolic
+from cardan._algebra.arrays.symbolic import OWN, SymbolicArray, array_of, bare, dressed, refused, symbolic
 from cardan._algebra.errors import ParameterError, ShapeError, TraceError, users_line
 from cardan._algebra.scalar import maximum, minimum, sqrt, where
 

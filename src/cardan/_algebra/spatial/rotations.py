@@ -156,7 +156,7 @@ def quaternion_xyzw_from_matrix(R: Matrix3) -> Quaternion:
     by_z, by_w = (e, f, of_last - total, c), (a, b, c, of_last + total)
     of_xy, of_zw = _choose(difference >= 0.0, by_x, by_y), _choose(total >= 0.0, by_w, by_z)
     x, y, z, w = _choose(m22 < 0.0, of_xy, of_zw)
-    size = sqrt(x * x + y * y + z * z + w * w)  # 4 |q_k|, and |q_k| >= 1/2: nothing is lost, for no rotation
+    size = sqrt(x * x + y * y + z * z + w * w)  # 4 |q_k|, and |q_k| >= 1/2: at least 2, for every rotation
     inverse = 1.0 / where(w < 0.0, -size, size)
     return x * inverse, y * inverse, z * inverse, w * inverse
 

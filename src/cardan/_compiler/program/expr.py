@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra import scalar
-from cardan._algebra.arrays.entrywise import BINARY, UNARY
-from cardan._algebra.arrays.symbolic import apply_function, by_numpy
+from cardan._algebra.arrays.symbolic import BINARY, UNARY, apply_function, by_numpy
 from cardan._algebra.errors import TraceError, users_line
 from cardan._compiler.program.careful import floor_divide, hypot, remainder
 from cardan._compiler.program.no_number import no_branch, no_number

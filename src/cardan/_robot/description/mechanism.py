@@ -60,6 +60,7 @@ class Mechanism(Explained):
         child: name of a body or frame, whose pose or motion it is.
         parent: name of a body or frame, from which it is seen.
         q: coordinates by joint [rad, m], shapes (..., nq) (or (...) where nq = 1); joints left out are neutral.
+        shape, actuator, group, annotations: records, with the names of their bodies and joints.
         configurations: for each joint to lock, its own nq coordinates (a number where nq = 1).
 
     Examples:
@@ -282,9 +283,6 @@ class Mechanism(Explained):
     def add_shape(self, shape: Shape) -> Shape:
         """Add a visual or collision shape and return it; shapes take no part in the dynamics.
 
-        Args:
-            shape: with the name of its body.
-
         Raises:
             UnknownNameError, DuplicateNameError: for a body that does not exist, a name in use.
         """
@@ -296,9 +294,6 @@ class Mechanism(Explained):
 
     def add_actuator(self, actuator: Actuator) -> Actuator:
         """Add what drives joints and return it; models carry it, the dynamics takes no notice of it.
-
-        Args:
-            actuator: with the names of its joints.
 
         Raises:
             UnknownNameError, DuplicateNameError: for a joint that does not exist, a name in use.
@@ -314,9 +309,6 @@ class Mechanism(Explained):
 
     def add_group(self, group: Group) -> Group:
         """Add a group of bodies and joints and return it.
-
-        Args:
-            group: with the names of its bodies and joints.
 
         Raises:
             UnknownNameError, DuplicateNameError: for a body or joint that does not exist, a name in use.
@@ -565,9 +557,6 @@ class Mechanism(Explained):
 
     def with_annotations(self, annotations: Annotations) -> Edited:
         """Return the mechanism with other shapes, actuators, groups, configurations and disabled contacts.
-
-        Args:
-            annotations: as `mechanism.annotations` has them.
 
         Raises:
             UnknownNameError, ShapeError, DuplicateNameError: for a body or joint that does not exist; for numbers that

@@ -408,6 +408,10 @@ class Shape:
         margin: how far around it contact is felt [m].
         density: of its matter [kg/m^3], where the description says it; the body's inertia is what counts.
 
+    Throughout:
+        other: a shape of another body.
+        density: [kg/m^3].
+
     Examples:
         >>> from cardan.description import Shape, Sphere
         >>> ball = Shape("link", "collision", Sphere(0.1), pose=cardan.SE3(translation=(0.0, 0.0, 0.1)))
@@ -454,19 +458,11 @@ class Shape:
             object.__setattr__(self, key, bits)
 
     def may_touch(self, other: Shape) -> bool:
-        """Return whether each one's group is in the other's mask.
-
-        Args:
-            other: a shape of another body.
-        """
+        """Return whether each one's group is in the other's mask."""
         return bool(self.group & other.mask) and bool(other.group & self.mask)
 
     def inertia(self, density: float) -> Inertia:
-        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in body axes.
-
-        Args:
-            density: [kg/m^3].
-        """
+        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in body axes."""
         return self.pose @ self.geometry.inertia(density)
 
 

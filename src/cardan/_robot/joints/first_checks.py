@@ -61,15 +61,13 @@ def manifold_fault(joint: Joint) -> JointFault | None:
     manifold = getattr(joint, "manifold", None)
     if not isinstance(manifold, Manifold):
         line = "manifold = cardan.manifolds.Euclidean(1)"
-        return JointFault(
-            f"manifold is {manifold!r}", f"give the class a manifold, such as  {line}  for one coordinate"
-        )
+        cure = f"give the class a manifold, such as  {line}  for one coordinate"
+        return JointFault(f"manifold is {manifold!r}", cure)
     own = [name for name in OF_THE_MANIFOLD if joint._has_own(name)]
     if not own:
         return None
-    return JointFault(
-        f"{own[0]} is a method of its own, which nothing would call", f"write a manifold whose {own[0]} it is"
-    )
+    cure = f"write a manifold whose {own[0]} it is"
+    return JointFault(f"{own[0]} is a method of its own, which nothing would call", cure)
 
 
 def size_faults(joint: Joint, q: Sequence[float], v: Sequence[float]) -> list[JointFault]:

@@ -45,13 +45,11 @@ def search_configuration(joint: Any, X_pc: SE3, near: Sequence[Any] | None = Non
     if target.dtype == object or any(map(is_symbol, () if near is None else near)):
         return _write_out(joint, X_pc, near)
     starts = None if near is None else np.stack(np.broadcast_arrays(*near), axis=-1)
+    anywhere = [np.array(joint.neutral()), *joint.random_configuration((STARTS - 1,), seed=0)] if near is None else []
     batch = np.broadcast_shapes(target.shape[:-2], () if starts is None else starts.shape[:-1])
     target, found = np.broadcast_to(target, (*batch, 4, 4)), np.empty((*batch, joint.nq))
     for index in np.ndindex(*batch):
-        if near is None:
-            own = [np.array(joint.neutral()), *joint.random_configuration((STARTS - 1,), seed=0)]
-        else:
-            own = [np.broadcast_to(starts, found.shape)[index]]
+        own = anywhere if starts is None else [np.broadcast_to(starts, found.shape)[index]]
         found[index] = _search_one(joint, SE3.of(target[index]), own)
     return tuple(found[..., k][()] for k in range(joint.nq))
 

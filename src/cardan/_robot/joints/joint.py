@@ -37,8 +37,7 @@ from cardan._robot.joints.state import is_frozen
 
 T = TypeVar("T")
 Scalars = Sequence[Scalar]
-# Three numbers, which become a unit `Vector3`.
-Axis = Any
+Axis = Any  # three numbers, which become a unit `Vector3`
 
 
 def computed(method: Callable[[Any], T]) -> T:

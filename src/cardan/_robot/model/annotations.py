@@ -70,9 +70,7 @@ class Annotations(ByFields):
         return Annotations(
             tuple(replace(s, body=new(s.body)) for s in self.shapes),
             tuple(replace(a, name=new(a.name), joints=moved(a.joints)) for a in self.actuators),
-            tuple(
-                Group(new(g.name), moved(g.bodies), moved(g.joints), new(g.tip) if g.tip else "") for g in self.groups
-            ),
+            tuple(Group(new(g.name), moved(g.bodies), moved(g.joints), g.tip and new(g.tip)) for g in self.groups),
             tuple(
                 Configuration(new(c.name), {new(j): own for j, own in c.coordinates.items()})
                 for c in self.configurations

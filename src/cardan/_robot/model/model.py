@@ -60,6 +60,7 @@ class Model(Explained):
         body: name of a body.
         frame: name of a body or frame.
         shape: leading dimensions.
+        gravity: [m/s^2], in world axes.
         seed: of `numpy.random.default_rng`; the same seed gives the same configurations.
 
     Raises:
@@ -392,11 +393,7 @@ class Model(Explained):
     # --- other models of the same robot ---
 
     def with_gravity(self, gravity: Sequence[float]) -> Model:
-        """Return the same model under another gravity [m/s^2, world axes].
-
-        Args:
-            gravity: [m/s^2], in world axes.
-        """
+        """Return the same model under another gravity."""
         return replace(self, gravity=gravity)
 
     def spanning_tree(self) -> Model:

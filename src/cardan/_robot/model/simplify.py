@@ -58,9 +58,8 @@ def simplified_tree(model: Model) -> Model:
             for name, at in model.attachments.items()
         }
         alone = [apart()]  # equal to no other: what is made of its nodes is of no use to the model itself
-        twin = _twins.setdefault(
-            model, replaced(model, nodes=_move_inertias(nodes), attachments=places, _content=alone)
-        )
+        twin = replaced(model, nodes=_move_inertias(nodes), attachments=places, _content=alone)
+        twin = _twins.setdefault(model, twin)
     return twin
 
 

@@ -28,8 +28,7 @@ from cardan._robot.joints.derivation.programs import split
 from cardan._robot.joints.joint import Axis, Joint, Scalars, computed
 from cardan._robot.joints.limits import Limits, is_bounded
 
-# Joints, each with the pose that comes before it (None for the identity).
-Links = Sequence[tuple[Any, SE3 | None]]
+Links = Sequence[tuple[Any, SE3 | None]]  # joints, each with the pose that comes before it (None for the identity)
 
 
 def _split(links: Links, q: Sequence[Scalar], size: str) -> list[Sequence[Scalar]]:

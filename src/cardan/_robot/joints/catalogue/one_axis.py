@@ -294,8 +294,7 @@ class Spline(Joint):
         object.__setattr__(self, "frames", frames)
         object.__setattr__(self, "span", span)
         for k, V in enumerate(self.screws):
-            # Less than 1e-9 is no direction. Near half a turn (3.14) the logarithm has two answers, one after the
-            # other.
+            # Less than 1e-9 is no direction. Near half a turn (3.14) the logarithm has two answers.
             if max(map(abs, V.scalars())) < 1e-9 or V.angular.norm_squared() > 3.14**2:
                 got = f"frames {k} and {k + 1}, apart by {V.scalars()}"
                 expected = "neighbours that differ, by less than half a turn"
