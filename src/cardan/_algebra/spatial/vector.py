@@ -218,6 +218,7 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
         name: what to call it in an error.
         x, y, z: entries of the diagonal; of `from_columns`, the columns.
         vector: three scalars.
+        R: a rotation.
 
     Examples:
         >>> R = cardan.spatial.Matrix3.of(np.eye(3))
@@ -345,11 +346,7 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
         return Matrix3(a / b for a, b in zip(self, rows, strict=True))
 
     def rotated(self, R: Matrix3) -> Matrix3:
-        """Return R self R^T.
-
-        Args:
-            R: a rotation.
-        """
+        """Return R self R^T."""
         turn = plane_turn(R)
         return turn.of(self) if turn and turn.saves(self.entries()) else R @ self @ R.T
 

@@ -63,11 +63,9 @@ class Report:
             turned = "" if X.rotation == SE3.identity().rotation else ", turned"
             place = ", ".join(f"{e:.6g}" for e in X.translation)
             lines.append(f"moved: what was on {name} is on {onto}, at ({place}) m{turned}")
-        lines += [f"now a frame: {name}" for name in self.became_frames]
-        lines += [f"changed: joint {name}" for name in self.changed_joints]
-        lines += [f"removed: {name}" for name in self.removed]
-        lines += [f"added: {name}" for name in self.added]
-        lines += [f"replaced: {what}" for what in self.replaced]
+        lists = {"now a frame:": self.became_frames, "changed: joint": self.changed_joints}
+        lists |= {"removed:": self.removed, "added:": self.added, "replaced:": self.replaced}
+        lines += [f"{change} {name}" for change, names in lists.items() for name in names]
         return "\n".join(lines) or "nothing changed"
 
 

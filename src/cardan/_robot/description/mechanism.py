@@ -60,6 +60,7 @@ class Mechanism(Explained):
         child: name of a body or frame, whose pose or motion it is.
         parent: name of a body or frame, from which it is seen.
         q: coordinates by joint [rad, m], shapes (..., nq) (or (...) where nq = 1); joints left out are neutral.
+        prefix: goes before names, such as `"left/"`.
         shape, actuator, group, annotations: records, with the names of their bodies and joints.
         configurations: for each joint to lock, its own nq coordinates (a number where nq = 1).
 
@@ -419,11 +420,7 @@ class Mechanism(Explained):
     # --- another mechanism of this one; nothing here changes it ---
 
     def prefixed(self, prefix: str) -> Edited:
-        """Return the mechanism with a prefix before every name but the world's, those of configurations too.
-
-        Args:
-            prefix: such as `"left/"`.
-        """
+        """Return the mechanism with a prefix before every name but the world's, those of configurations too."""
         return self._edited(editing.renamed(self._parts(), lambda name: prefix + name))
 
     def renamed(self, names: Mapping[str, str]) -> Edited:

@@ -62,9 +62,8 @@ def four_bar(
     _hinge(m, "crank_joint", "base", "crank", _place(0.0, 0.0, angle))
     _hinge(m, "coupler_joint", "crank", "coupler", _place(crank, 0.0, turn_coupler - angle))
     _hinge(m, "rocker_joint", "base", "rocker", _place(ground, 0.0, turn_rocker))
-    _hinge(
-        m, "closing_joint", "coupler", "rocker", _place(coupler, 0.0, turn_rocker - turn_coupler), _place(rocker, 0.0)
-    )
+    end = _place(coupler, 0.0, turn_rocker - turn_coupler)
+    _hinge(m, "closing_joint", "coupler", "rocker", end, _place(rocker, 0.0))
     return m
 
 
