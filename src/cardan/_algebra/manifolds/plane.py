@@ -15,6 +15,7 @@ from cardan._algebra.spatial import Scalar, stumpff
 
 Order = Literal["cos_sin", "sin_cos"]
 T = TypeVar("T")
+TURN = 2.0 * np.pi
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,6 @@ class UnitComplex(Manifold):
         low, high = within_a_turn(lower, upper, "an angle on the unit circle")
         angle = rng.uniform(low[0], high[0], size=shape)
         return np.stack(self.from_angle(angle), axis=-1)
-
-
-TURN = 2.0 * np.pi
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,6 +66,7 @@ class Attachment(ByFields):
 
 
 Slices = dict[str, tuple[slice, slice]]
+SQUARED = ("armature", "damping", "drive_stiffness", "drive_damping", "spring_stiffness")
 
 
 def check_unique(bodies: Sequence[Body], frames: Sequence[Frame], connections: Sequence[Connection]) -> None:
@@ -191,9 +192,6 @@ def place(
             inertias[at.node] = inertias[at.node] + at.pose @ body.inertia
     nodes = tuple(_node(i, *s, inertias[i], slices, mimics.get(s[0].name)) for i, s in enumerate(skeleton))
     return nodes, attachments
-
-
-SQUARED = ("armature", "damping", "drive_stiffness", "drive_damping", "spring_stiffness")
 
 
 def _node(

@@ -13,6 +13,8 @@ from cardan._algebra.spatial import rotations as ro
 from cardan._algebra.spatial.davenport import other_branch
 from cardan._robot.joints.joint import Axis, ConstantSubspaceJoint, Joint, Scalars
 
+_PLANE, _QUATERNIONS = SE2(), UnitQuaternion()
+
 
 @dataclass(frozen=True, slots=True)
 class Fixed(ConstantSubspaceJoint):
@@ -55,9 +57,6 @@ class Translation(ConstantSubspaceJoint):
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         return tuple(X_pc.translation)
-
-
-_PLANE = SE2()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +132,6 @@ class PlanarAngle(ConstantSubspaceJoint):
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         p = X_pc.translation
         return self.x_axis.dot(p), self.y_axis.dot(p), ro.angle_about_axis(self.normal, X_pc.rotation)
-
-
-_QUATERNIONS = UnitQuaternion()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,8 @@ from cardan._robot.joints.coordinate_functions import finite_numbers, polynomial
 from cardan._robot.joints.joint import Axis, ConstantSubspaceJoint, Joint, Scalars, computed
 from cardan._robot.joints.quantities import unwrap_angle
 
+TURNS = 8  # to either side that are tried for a screw whose pitch varies
+
 
 @dataclass(frozen=True, slots=True)
 class Revolute(ConstantSubspaceJoint):
@@ -191,9 +193,6 @@ class Cylindrical(ConstantSubspaceJoint):
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         return self.axis.dot(X_pc.translation), angle_about_axis(self.axis, X_pc.rotation)
-
-
-TURNS = 8
 
 
 @dataclass(frozen=True, slots=True)
