@@ -193,7 +193,6 @@ def _singular(node: Node) -> MechanismError:
 
 
 def mass_factor(model: Model, q: Vector) -> Factor:
-    """Return the mass matrix, factored."""
     return factored(model, mass_matrix.kernel(model, q))
 
 
@@ -212,17 +211,12 @@ def factored(model: Model, M: Rows) -> Factor:
 
 
 def _times_inverse(U: Sequence[Force], D: Factor) -> list[Force]:
-    """Return the columns of U D^-1."""
     rows = [D.solve(row) for row in zip(*(column.scalars() for column in U), strict=True)]
     return [Force.of(tuple(row[k] for row in rows)) for k in range(len(U))]
 
 
 def inward_forces(
-    model: Model,
-    relative: Relative,
-    articulated: Sequence[Articulated],
-    p: Sequence[Force],
-    tau: Vector,
+    model: Model, relative: Relative, articulated: Sequence[Articulated], p: Sequence[Force], tau: Vector
 ) -> list[list[Scalar]]:
     """Return u_i of every node, with the bias forces p carried inwards."""
     p = list(p)
@@ -239,12 +233,8 @@ def inward_forces(
 
 
 def outward_accelerations(
-    model: Model,
-    relative: Relative,
-    articulated: Sequence[Articulated],
-    u: Sequence[Sequence[Scalar]],
+    model: Model, relative: Relative, articulated: Sequence[Articulated], u: Sequence[Sequence[Scalar]]
 ) -> Accelerations:
-    """Return the accelerations of the joints and of the nodes."""
     a: list[Scalar] = [0.0] * model.nv
     dA: list[Motion] = []
     for node in model.nodes:

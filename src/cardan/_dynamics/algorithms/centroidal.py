@@ -22,7 +22,6 @@ from cardan._robot.model import Model
 
 
 def total_inertia(model: Model, X: Sequence[SE3], composite: Sequence[Inertia]) -> Inertia:
-    """Return the inertia of all bodies in the world frame."""
     total = model.world_inertia()
     for node in model.nodes:
         if node.parent < 0:

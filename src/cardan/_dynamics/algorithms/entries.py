@@ -26,7 +26,6 @@ class Entries(NamedTuple):
     columns: Any  # of the entries
 
     def of(self, matrix: Rows) -> Any:
-        """Return the entries of a matrix at these places."""
         return [matrix[i][j] for i, j in zip(self.rows, self.columns, strict=True)]
 
 

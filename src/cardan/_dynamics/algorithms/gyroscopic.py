@@ -65,13 +65,9 @@ def _couple(moment: Snapshot, i: int, about_com: bool, dt: float) -> Vector3 | N
     rest = w.cross(L)  # w x J w - m
     if not about_com:
         rest = rest + (inertia.first_moment * unit).cross(motion.origin)
-    K = J.matrix() + _gyroscopic(w, J, L) * (0.5 * dt)
+    G = Matrix3.from_columns(*(w.cross(column) for column in J.matrix().columns())) - L.skew()
+    K = J.matrix() + G * (0.5 * dt)
     return (J @ _solution(K, rest * -1.0) + rest) * size
-
-
-def _gyroscopic(w: Vector3, J: Symmetric3, L: Vector3) -> Matrix3:
-    """Return G = [w] J - [J w]."""
-    return Matrix3.from_columns(*(w.cross(column) for column in J.matrix().columns())) - L.skew()
 
 
 def _solution(K: Matrix3, b: Vector3) -> Vector3:

@@ -135,7 +135,6 @@ def is_tree(model: Model) -> bool:
 
 
 def depth(model: Model, node: int) -> int:
-    """Return the number of degrees of freedom between the world and a node."""
     return sum(len(model.nodes[i].v) for i in supports(model, node))
 
 
@@ -198,7 +197,6 @@ class JointSpace:
             add_impedance(self.A, moment.columns(i), Z)
 
     def solve(self) -> list[Scalar]:
-        """Return a."""
         return closed_solution(self.moment, self.A, self.b, self.dt)
 
 

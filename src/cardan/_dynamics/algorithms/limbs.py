@@ -48,7 +48,6 @@ class Limb(NamedTuple):
 
     @property
     def v(self) -> list[int]:
-        """Return its coordinates, outwards."""
         return [k for node in self.nodes for k in node.v]
 
 
@@ -156,7 +155,6 @@ class Limbs:
         return self._outwards(u, UNDISTURBED)
 
     def response(self, disturbance: Disturbance) -> list[Scalar]:
-        """Return the accelerations that respond to a disturbance."""
         p, u = disturbance.p, dict[int, Scalar]()
         e = [disturbance.e.get(k, 0.0) for k in range(self.model.nv)]
         for i in self.way[disturbance.J]:
@@ -176,7 +174,6 @@ class Limbs:
         return self._outwards(u, UNDISTURBED)
 
     def _less_entries(self, x: Scalar, k: int, u: Mapping[int, Scalar]) -> Scalar:
-        """Return x - sum L_sk u_s."""
         behind = [s for s in self.L_T[k] if s in u]
         return minus_dot(x, [self.L_T[k][s] for s in behind], [u[s] for s in behind])
 
@@ -192,7 +189,6 @@ class Limbs:
         return p
 
     def _outwards(self, u: Mapping[int, Scalar], disturbance: Disturbance) -> list[Scalar]:
-        """Return the accelerations."""
         a: list[Scalar] = [0.0] * self.model.nv
         ends: list[Motion] = []
         behind = self.behind[disturbance.J] if disturbance.J >= 0 else set[int]()

@@ -35,7 +35,6 @@ def add_block(matrix: Rows, rows: Sequence[int], columns: Sequence[int], block: 
 
 
 def transposed(block: Sequence[Sequence[Scalar]]) -> Rows:
-    """Return the transpose."""
     return [list(column) for column in zip(*block, strict=True)]
 
 
@@ -46,7 +45,6 @@ def mirrored(block: Sequence[Sequence[Scalar]]) -> Rows:
 
 
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    """Return the product of two vectors."""
     return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
 
 
@@ -56,7 +54,6 @@ def with_diagonal(M: Rows, W: Sequence[Scalar]) -> Rows:
 
 
 def combined(columns: Iterable[Force], factors: Sequence[Scalar]) -> Force:
-    """Return the sum of wrenches times factors."""
     return sum((column * factor for column, factor in zip(columns, factors, strict=True)), Force.zero())
 
 

@@ -54,7 +54,6 @@ class Spin:
         return Vector3(y * z, x * z, x * y)
 
     def at(self, r: Vector3) -> Vector3:
-        """Return U r."""
         (xx, yy, zz), plus, minus = self._squares, self._products + self.rate, self._products - self.rate
         x, y, z = r
         return Vector3(
@@ -103,7 +102,6 @@ def body_motions(model: Model, relative: Relative, q: Vector, v: Vector, a: Vect
 
 
 def _across(node: Node, above: BodyMotion, relative: Relative, q: Vector, v: Vector, a: Vector | None) -> BodyMotion:
-    """Return the motion of a node, of that of its parent."""
     (R, r), S, rates = relative.X[node.index], relative.S[node.index], node.velocity(v)
     joint, joint_rate = S @ rates, node.joint.bias(node.configuration(q), rates)
     if a is not None:

@@ -56,7 +56,6 @@ class Solved(NamedTuple):
 
 
 def along(q: Vector, v: Vector, dt: Scalar, model: Model) -> list[Scalar]:
-    """Return q (+) dt v."""
     return list(model.manifold.integrate(q, [dt * rate for rate in v]))
 
 
