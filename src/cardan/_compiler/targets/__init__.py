@@ -47,20 +47,16 @@ def target_named(name: str, does: Literal["text", "load"] = "load", where: str =
         TargetError: if it is another package's, and cannot be imported.
     """
     if name not in TARGETS and name in registered(GROUP):  # looked at late: to find them takes 20 ms
-        TARGETS[name] = _added(name)
+        entry = registered(GROUP)[name]
+        try:
+            TARGETS[name] = Target(*entry.load())
+        except Exception as error:  # whatever the import of a stranger raises
+            raise TargetError(f"the target {name!r} ({entry.value}) cannot be loaded: {error!r}") from error
     if getattr(TARGETS.get(name), does, None) is None:
         names = [own for own, target in TARGETS.items() if getattr(target, does) is not None]
         kind = "target" if does == "load" else "form"
         raise UnknownNameError(kind, name, dict.fromkeys((*names, *registered(GROUP))), where)
     return TARGETS[name]
-
-
-def _added(name: str) -> Target:
-    entry = registered(GROUP)[name]
-    try:
-        return Target(*entry.load())
-    except Exception as error:  # whatever the import of a stranger raises
-        raise TargetError(f"the target {name!r} ({entry.value}) cannot be loaded: {error!r}") from error
 
 
 def default_target() -> str:

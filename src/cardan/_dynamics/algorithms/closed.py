@@ -135,8 +135,8 @@ class Closed:
 
     def residual(self, a: Vector, k: Vector) -> list[Scalar]:
         """Return K a + k of all rows of `loop_jacobian`, 0 for loops that take no part."""
-        rest = [dot(row, a) + e for row, e in zip(self.K, k, strict=True)]
-        parts = zip(self.loops, self.by_joint(rest), strict=True)
+        rest = self.by_joint([dot(row, a) + e for row, e in zip(self.K, k, strict=True)])
+        parts = zip(self.loops, rest, strict=True)
         return [e for loop, part in parts for e in (part or [0.0] * len(loop.T))]
 
 

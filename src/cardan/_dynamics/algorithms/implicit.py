@@ -78,7 +78,6 @@ class Snapshot:
 
     @cached_property
     def poses(self) -> list[SE3]:
-        """The pose of every node in the world."""
         return world_poses(self.model, self.relative.X)
 
     @cached_property

@@ -91,8 +91,6 @@ UNKNOWN = Coordinate(Motion.zero(), 0.0, Force.zero(), Vector3.zero())
 
 
 class Disturbance(NamedTuple):
-    """What the joints respond to."""
-
     J: int  # node of the joint
     p: Force  # force on it, of what is behind it
     before: Force = Force.zero()  # force on what is before it

@@ -49,7 +49,6 @@ def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
 
 
 def with_diagonal(M: Rows, W: Sequence[Scalar]) -> Rows:
-    """Return M with W added to its diagonal."""
     return [[e + W[i] if i == j else e for j, e in enumerate(row)] for i, row in enumerate(M)]
 
 

@@ -183,14 +183,12 @@ def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
 
 
 def with_loops(model: Model, where: str) -> Model:
-    """Return a model that has loops, or raise `MechanismError`."""
     if not any(c.joint.num_constraints for c in model.closures):
         raise MechanismError(f"{where}: model {model.name!r} has no joint that closes a loop.")
     return model
 
 
 def without_loops(model: Model, where: str) -> Model:
-    """Return a model that has no loops, or raise `MechanismError`."""
     closing = [c.name for c in model.closures if c.joint.num_constraints]
     if closing:
         names = ", ".join(map(repr, closing[:4])) + (", ..." if len(closing) > 4 else "")

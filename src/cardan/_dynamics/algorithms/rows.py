@@ -24,8 +24,6 @@ from cardan._robot.joints.wrench import sparse_complement
 
 
 class JointRows(NamedTuple):
-    """The constraints of a joint at a pose."""
-
     residual: list[Scalar]  # C, 6 - nv scalars
     wrenches: list[Force]  # the columns of T, in child axes
     q: tuple[Scalar, ...]  # the joint's configuration nearest to the pose

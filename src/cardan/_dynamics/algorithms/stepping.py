@@ -39,16 +39,12 @@ Rate = Callable[[Vector, Vector], Vector]
 """Accelerations of a state, a(q, v)."""
 
 
-class Moved(NamedTuple):
-    """A state after a step."""
-
+class Moved(NamedTuple):  # a state after a step
     q: list[Scalar]
     v: list[Scalar]
 
 
 class Solved(NamedTuple):
-    """What a solve for the accelerations of a step found."""
-
     found: Accelerations  # the accelerations
     residual: Scalar  # by how much velocities after the step are wrong, at most [rad/s, m/s]
     # at the contacts, on the first body, in the axes of its node; they cost nothing where nobody asks

@@ -97,15 +97,9 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 class _Plain(OfProgram):
-    """A plain derivative of another function.
+    """A plain derivative of another function, by the arrays `wrt`.
 
-    Args:
-        way: which: pushed or pulled.
-        of: the function.
-        wrt: names of the arrays it is differentiated by.
-        own: names of the arrays that are given, without the inputs of a model.
-        options: of the function.
-        extra: the directions or weights.
+    `own` are the arrays that are given, without the inputs of a model; `extra` are the directions or weights.
     """
 
     def __init__(

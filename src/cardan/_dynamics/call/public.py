@@ -99,7 +99,9 @@ def public(page: Callable[..., Any] | None = None, /, *, result: Any = None, **d
     """
 
     def made(page: Callable[..., Any]) -> Public[..., Any, Any]:
-        page.__annotations__["return"] = "Reals" if result is None else _shown(result)
+        # a generic named tuple as it is written: `ConstrainedDynamics[Reals, Reals]`
+        shown = result and f"{result.__origin__.__name__}[{', '.join('Reals' for _ in result.__args__)}]"
+        page.__annotations__["return"] = shown or "Reals"
         function: Public[..., Any, Any] = Public(page, **declared)
         function.kernel = page
         if page.__doc__:  # python -OO takes docstrings away
@@ -109,11 +111,6 @@ def public(page: Callable[..., Any] | None = None, /, *, result: Any = None, **d
         return function
 
     return made if page is None else made(page)
-
-
-def _shown(result: Any) -> str:
-    """Return a generic named tuple as it is written: `ConstrainedDynamics[Reals, Reals]`."""
-    return f"{result.__origin__.__name__}[{', '.join('Reals' for _ in result.__args__)}]"
 
 
 def documented(
@@ -129,7 +126,10 @@ def documented(
     """
     found = _sections(docstring)
     if result is not None:
-        found["Returns"] = _of_fields(result.__origin__)
+        kind = result.__origin__
+        said = _sections(kind.__doc__ or "Attributes:")
+        named = f"`{kind.__name__}({', '.join(kind._fields)})`.\n{said['']}\n{said['Attributes']}"
+        found["Returns"] = "\n" + textwrap.indent(named, "    ")
     own, shared = _entries(found.get("Args", "")), _entries(_SHARED["Throughout"])
     described = dict.fromkeys(own.get(name, shared.get(name, "")) for name in parameters)
     found["Args"] = "".join(f"\n{entry}" for entry in described)
@@ -140,13 +140,6 @@ def documented(
         found["Source"] = _sections(of_module).get("Source", "")
     parts = [f"{title}:{found[title]}" for title in _ORDER if found.get(title)]
     return "\n\n".join([found[""], *parts])
-
-
-def _of_fields(kind: Any) -> str:
-    """Return what a function returns that returns this kind of named tuple."""
-    said = _sections(kind.__doc__ or "Attributes:")
-    named = f"`{kind.__name__}({', '.join(kind._fields)})`.\n{said['']}\n{said['Attributes']}"
-    return "\n" + textwrap.indent(named, "    ")
 
 
 def _sections(docstring: str) -> dict[str, str]:

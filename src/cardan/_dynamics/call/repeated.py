@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import DTypeError, ParameterError, ShapeError, check_known
-from cardan._compiler.program import Array, Program
+from cardan._compiler.program import Program
 from cardan._compiler.program.replay import repeated
 from cardan._dynamics.call.signature import Options, Signature
 from cardan._dynamics.call.traced import OfProgram, Source, Traceable, Traced
@@ -58,6 +58,7 @@ class Repeated(OfProgram):
 
     def _carried(self, model: Model, program: Program) -> dict[str, str]:
         """Return the names of inputs, and of the outputs carried to them."""
+        where = f"{self.of.name}.repeated"
         inputs, outputs = ({a.name: a for a in side} for side in (program.inputs, program.outputs))
         if self.carry is None:
             same = {n: n for n, a in inputs.items() if n in outputs and outputs[n].shape == a.shape}
@@ -65,24 +66,18 @@ class Repeated(OfProgram):
                 got = f"{', '.join(map(str, program.inputs))} -> {', '.join(map(str, program.outputs))}"
                 expected = "a result with the name and shape of an argument"
                 hint = 'Say which result takes the place of which argument: carry={"q": "q_next"}.'
-                raise ParameterError(f"{self.of.name}.repeated", got=got, expected=expected, hint=hint)
+                raise ParameterError(where, got=got, expected=expected, hint=hint)
             return same
         for x, y in self.carry:
-            self._check_pair(model, inputs, outputs, x, y)
+            check_known("array argument", x, self.of.interface.cores(model), where)
+            if x not in inputs:
+                got, expected = "not given, or an option, fixed while tracing", "it given, in numbers: it is carried"
+                raise ParameterError(f"{where}: argument {x!r}", got=got, expected=expected)
+            check_known("result", y, outputs, where)
+            if inputs[x].shape != outputs[y].shape:
+                expected = f"{inputs[x].shape}, as argument {x!r} has, whose place it takes"
+                raise ShapeError(where, f"result {y!r}", got=outputs[y].shape, expected=expected)
         return dict(self.carry)
-
-    def _check_pair(
-        self, model: Model, inputs: Mapping[str, Array], outputs: Mapping[str, Array], x: str, y: str
-    ) -> None:
-        where = f"{self.of.name}.repeated"
-        check_known("array argument", x, self.of.interface.cores(model), where)
-        if x not in inputs:
-            got = "not given, or an option, fixed while tracing"
-            raise ParameterError(f"{where}: argument {x!r}", got=got, expected="it given, in numbers: it is carried")
-        check_known("result", y, outputs, where)
-        if inputs[x].shape != outputs[y].shape:
-            expected = f"{inputs[x].shape}, as argument {x!r} has, whose place it takes"
-            raise ShapeError(where, f"result {y!r}", got=outputs[y].shape, expected=expected)
 
     def function(self) -> Any:
         return self._repeated(self.count)

@@ -145,7 +145,6 @@ SPATIAL = (SE3, Motion, Force, Columns, Inertia, ArticulatedInertia, Matrix3, Sy
 
 
 def _plain(value: Any) -> Any:
-    """Return a spatial object as nested lists."""
     if isinstance(value, SE3):
         return value.homogeneous()
     if isinstance(value, (Motion, Force)):

@@ -118,7 +118,6 @@ class Signature(ByFields):
         return own | dict.fromkeys(self.open, ()) | {name: given.shape for name, given in model.inputs.items()}
 
     def order(self, model: Model, names: Any) -> tuple[str, ...]:
-        """Return names of arrays in the order of the program's inputs."""
         return tuple(n for n in (*self.arguments, *model.inputs) if n in names)
 
     def call(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
@@ -240,7 +239,6 @@ class Signature(ByFields):
 
 
 def check_model(where: str, model: Any) -> None:
-    """Raise unless a model is one."""
     if not isinstance(model, Model):
         hint = "Load one with cardan.load(file), or build one with Mechanism(...).model()."
         raise DTypeError(where, "model", got=f"a {type(model).__name__}", expected="a cardan.Model", hint=hint)

@@ -95,7 +95,6 @@ class CallSites:
         return key if _is_hashable(key) else None
 
     def _mark(self, name: str, value: Any) -> Any:
-        """Return what of an argument decides which program serves the call."""
         if type(value) is str:
             return value
         if name in self._optional:
@@ -140,7 +139,6 @@ class CallSites:
             sites[count] = fast_path
 
     def _glance(self, marked: Sequence[tuple[int, str]], first: Values) -> Callable[[Values], Hashable]:
-        """Return what tells calls of a site apart at a glance."""
         glances = [self._glance_at(k, name, first[k]) for k, name in marked]
         if len(glances) == 1:
             return glances[0]

@@ -229,7 +229,9 @@ class Kernel(Source):
     def __reduce__(self) -> Any:
         module, name = self.kernel.__module__, self.kernel.__qualname__
         is_found = self.function() is not None
-        code = None if is_found and module != "__main__" else _by_value(self.kernel)
+        libraries = [sys.modules[name] for name in BY_VALUE if name in sys.modules]
+        is_sent = libraries and (not is_found or module == "__main__")
+        code: bytes | None = libraries[0].dumps(self.kernel) if is_sent else None
         if code is None and not is_found:
             raise FunctionReferenceError(module, name)
         if code is not None:
@@ -271,12 +273,7 @@ def _kernel_of(kernel: Any, shapes: Any, fixed: Any, returns: Any, simple: bool)
 
 
 BY_VALUE = ("cloudpickle", "joblib.externals.cloudpickle", "ray.cloudpickle")
-"""Libraries that send a function as code. joblib, Dask and Ray bring one of them."""
-
-
-def _by_value(kernel: Callable[..., Any]) -> bytes | None:
-    """Return a Python function as code, if a library that can do that is loaded."""
-    return next((sys.modules[name].dumps(kernel) for name in BY_VALUE if name in sys.modules), None)
+"""Libraries that send a function as code, if they are loaded. joblib, Dask and Ray bring one of them."""
 
 
 @functools.lru_cache(maxsize=128)

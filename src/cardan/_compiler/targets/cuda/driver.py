@@ -98,22 +98,19 @@ class Driver:
     def device(self, number: int) -> Device:
         """Return a device; TargetError if there is none of this number."""
         if number not in self._devices:
-            self._devices[number] = self._device(number)
+            handle = self._handle(number)
+            name = self._value(self.api.cuDeviceGetName(128, handle), "asking for its name")
+            has = functools.partial(self._attribute, handle)
+            major, minor = has("COMPUTE_CAPABILITY_MAJOR"), has("COMPUTE_CAPABILITY_MINOR")
+            shared, registers = has("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"), has("MAX_REGISTERS_PER_BLOCK")
+            plain, processors = name.split(b"\0")[0].decode(errors="replace"), has("MULTIPROCESSOR_COUNT")
+            self._devices[number] = Device(number, plain, (major, minor), shared, registers, processors)
         return self._devices[number]
 
     def _handle(self, number: int) -> Any:
         if not 0 <= number < self.count:
             raise TargetError(f"there is no device {number}: this process sees {self.count}, numbered from 0.")
         return self._value(self.api.cuDeviceGet(number), "asking for a device")
-
-    def _device(self, number: int) -> Device:
-        handle = self._handle(number)
-        name = self._value(self.api.cuDeviceGetName(128, handle), "asking for its name")
-        has = functools.partial(self._attribute, handle)
-        major, minor = has("COMPUTE_CAPABILITY_MAJOR"), has("COMPUTE_CAPABILITY_MINOR")
-        shared, registers = has("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"), has("MAX_REGISTERS_PER_BLOCK")
-        plain = name.split(b"\0")[0].decode(errors="replace")
-        return Device(number, plain, (major, minor), shared, registers, has("MULTIPROCESSOR_COUNT"))
 
     def _attribute(self, handle: Any, name: str) -> int:
         attribute = getattr(self.api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")

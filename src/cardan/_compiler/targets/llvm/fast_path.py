@@ -167,7 +167,8 @@ class FastPath:
         words = {**_addresses(), "count": len(arrays), "results": len(results), "outputs": len(places)}
         words |= {"parts": len(parts), "lead": lead, "slow": id(slow), "passes": passes}
         words["threads"] = ctypes.addressof(counter)
-        words |= _rows(max(work, 1))
+        work = max(work, 1)  # the most states of a call on one thread, and on several, and from how many it unlocks
+        words |= {"alone": max(PART // work, 1), "shared": max((WORTHWHILE - 1) // work, 1), "release": RELEASE // work}
         names = gathered if isinstance(gathered, tuple) else ()
         words |= {"gathered": id(gathered) if isinstance(gathered, type) else 0, "is_dict": len(names)}
         words |= {"finish": id(finish) if finish else 0, "few0": few[0], "few1": few[1]}
@@ -204,11 +205,6 @@ def _spec(shape: tuple[int, ...], maker: int = 0, name: int = 0) -> list[int]:
     entries = math.prod(shape)
     large = ALIGNED if entries % 4 == 0 else LEAST
     return [len(shape), entries, maker, large, name, *shape, *[0] * (layout.MAX_CORE - len(shape))]
-
-
-def _rows(work: int) -> dict[str, int]:
-    """Return the most states of a call on one thread, and on several, and from how many it releases the lock."""
-    return {"alone": max(PART // work, 1), "shared": max((WORTHWHILE - 1) // work, 1), "release": RELEASE // work}
 
 
 def _lent(core: int, shape: tuple[int, ...], first: np.ndarray) -> np.ndarray:

