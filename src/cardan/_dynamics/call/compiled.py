@@ -19,7 +19,7 @@ from cardan._compiler.program.program import places_of
 from cardan._compiler.program.replay import times, whole
 from cardan._compiler.runtime.memory import empty
 from cardan._compiler.targets import Outline, Runner
-from cardan._compiler.targets.llvm.fast_path_type import held_by
+from cardan._compiler.targets.llvm.fast_path import held_by
 from cardan._compiler.targets.runner import PythonCall
 from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, handler_of, meant_argument, pieces
 from cardan._dynamics.call.conversion import SecondTry

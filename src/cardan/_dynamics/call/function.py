@@ -22,8 +22,8 @@ import numpy as np
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.errors import ParameterError, RecompilationWarning, StaleProgramError, levels_inside
 from cardan._compiler.program import Program
-from cardan._compiler.program.located import counting_lines, table_of_lines
 from cardan._compiler.program.ops import Op
+from cardan._compiler.program.trace import counting_lines, table_of_lines
 from cardan._compiler.runtime import reading
 from cardan._compiler.runtime.threads import checked_count
 from cardan._compiler.targets import Outline, default_target, load_program, target_named
