@@ -88,8 +88,7 @@ def _result(graph: Graph, name: str, key: str, entry: Any) -> int:
 
 # --- lines of source ---
 
-Line = tuple[str, int, str]
-"""File, number of the line, and the function it is in."""
+Line = tuple[str, int, str]  # file, number of the line, and the function it is in
 
 _HERE = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep
 # Operators of spatial objects and arrays are not lines of a page: the line that wrote them is.

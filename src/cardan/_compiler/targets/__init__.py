@@ -11,7 +11,8 @@ from cardan._algebra.errors import TargetError, UnknownNameError
 from cardan._algebra.lazy import later
 from cardan._algebra.plugins import registered
 from cardan._compiler.program.program import Program
-from cardan._compiler.targets.numpy import NumpyProgram, evaluate
+from cardan._compiler.targets.numpy import NumpyProgram
+from cardan._compiler.targets.numpy import evaluate as evaluate
 from cardan._compiler.targets.runner import Outline, Runner
 
 Source = Callable[[], Program]
@@ -83,17 +84,3 @@ def load_program(outline: Outline, program: Source, target: str) -> Runner:
 def compile_program(program: Program, target: str) -> Runner:
     """Return a program, ready to run on a target; errors as `target_named`."""
     return load_program(Outline.of(program), lambda: program, target)
-
-
-__all__ = [
-    "TARGETS",
-    "NumpyProgram",
-    "Outline",
-    "Runner",
-    "Target",
-    "compile_program",
-    "default_target",
-    "evaluate",
-    "load_program",
-    "target_named",
-]

@@ -43,8 +43,7 @@ from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._robot.joints.derivation.derived import linearised_efforts
 from cardan._robot.model import Model
 
-RIGID = 1e6
-"""By how many times the inertia that a joint feels friction that sticks, and a stop, is heavier than it."""
+RIGID = 1e6  # by how many times the inertia that a joint feels friction that sticks, and a stop, is heavier than it
 RETURN = 0.5
 """The time [s] in which all but 1 / e of a depth beyond a stop is recovered. A tenth of it throws an arm that begins a
 radian outside. A stop gives back dt / RETURN / RIGID of the speed that it meets."""
@@ -167,8 +166,7 @@ class Stopped(NamedTuple):
         return self.start + self.square * a
 
 
-Lines = Sequence[Line | Stopped]
-"""Of each element, the part of its line that it is on."""
+Lines = Sequence[Line | Stopped]  # of each element, the part of its line that it is on
 
 
 class DriveCommand(NamedTuple):

@@ -50,8 +50,7 @@ SHALLOW = 10
 
 An arm has 7 to 9, a quadruped's foot 9, a humanoid's 12. Impedances on bodies cost more there, in a first pass.
 """
-CLOSING = 0.5
-"""Which share of a loop's gap a step closes: the rest of its error stays below that of the step."""
+CLOSING = 0.5  # which share of a loop's gap a step closes: the rest of its error stays below that of the step
 
 
 class Snapshot:

@@ -27,8 +27,7 @@ from cardan._robot.joints import Limits
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import Model, Node
 
-HEAVY = 1e10
-"""W [kg, kg m^2] for each kilogram of all bodies, and one kilogram more."""
+HEAVY = 1e10  # W [kg, kg m^2] for each kilogram of all bodies, and one kilogram more
 
 NO_FORCES = ("damping", "friction", "drive_stiffness", "drive_damping", "spring_stiffness")
 

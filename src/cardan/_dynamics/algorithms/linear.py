@@ -67,8 +67,7 @@ def gram(columns: Sequence[Sequence[Scalar]]) -> Factor:
     return Factor([[dot(a, b) for b in columns] for a in columns])
 
 
-ROUNDING = 4e-15
-"""A pivot this small, relative to what it was before the elimination, is nothing but rounding errors."""
+ROUNDING = 4e-15  # a pivot this small, relative to what it was before the elimination, is nothing but rounding errors
 
 
 class SingularError(ZeroDivisionError):

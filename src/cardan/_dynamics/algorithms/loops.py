@@ -12,8 +12,8 @@ so that a closed loop stays closed if K v = 0 and K a + k = 0. Poses, twists and
 the body at which the loop's two sides fork: only the joints between count, and a wrench on the child, with its opposite
 on the parent, does work on them alone.
 
-Source: Featherstone (2008), sections 8.2 and 8.3, for the formulation; the residual and its bias by q_J are made here,
-so that a joint's own `nearest_configuration` and `motion_subspace` are all that is needed.
+Source: Featherstone (2008), section 3.5 for T, 8.2 and 8.3 for the rest; residual and bias by q_J are made here, so that
+a joint's own `nearest_configuration` and `motion_subspace` are all that is needed.
 Cost: about 100 operations a joint of the loop.
 """
 
@@ -24,12 +24,35 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.errors import DTypeError, MechanismError
 from cardan._algebra.scalar import is_zero
-from cardan._algebra.spatial import SE3, Force, Motion, Scalar
+from cardan._algebra.spatial import SE3, Force, Motion, MotionSubspace, Scalar
+from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
 from cardan._dynamics.algorithms.linear import Rows, combined, coordinates
-from cardan._dynamics.algorithms.rows import joint_rows
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, supports
 from cardan._dynamics.call.public import ArrayLike, public
+from cardan._robot.joints import Joint
+from cardan._robot.joints.wrench import sparse_complement
 from cardan._robot.model import Connection, Model, Node
+
+
+class JointRows(NamedTuple):
+    residual: list[Scalar]  # r, 6 - nv scalars
+    wrenches: list[Force]  # the columns of T, in child axes
+    q: tuple[Scalar, ...]  # the joint's configuration nearest to the pose
+    S: MotionSubspace  # its motion subspace there
+
+
+def joint_rows(joint: Joint, X: SE3, near: Sequence[Scalar] | None = None) -> JointRows:
+    """Return the rows of a joint whose child frame has the pose X in its parent frame; `near`: a configuration."""
+    q = joint.nearest_configuration(X, near)
+    S = joint.subspace(q)
+    T, e = sparse_complement(S), offset(X, joint.transform(q))
+    return JointRows([wrench.dot(e) for wrench in T], list(T), q, S)
+
+
+def offset(X: SE3, X_J: SE3) -> Motion:
+    """Return e = (R^T (p - p_J), log(R_J^T R)): how far X is from X_J, along the axes of X."""
+    (R, p), (R_J, p_J) = X, X_J
+    return Motion(R.transpose_apply(p - p_J), rotation_vector_from_matrix(R_J.T @ R))
 
 
 class Side(NamedTuple):

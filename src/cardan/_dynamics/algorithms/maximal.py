@@ -25,7 +25,7 @@ from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, quaternion_xyzw_from_matrix
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import coordinates
-from cardan._dynamics.algorithms.rows import offset
+from cardan._dynamics.algorithms.loops import offset
 from cardan._dynamics.algorithms.tree import Vector, of_parent
 from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.joints import Mimic

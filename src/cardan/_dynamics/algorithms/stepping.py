@@ -35,8 +35,7 @@ from cardan._dynamics.algorithms.tree import Vector
 from cardan._robot.model import Model
 from cardan._robot.model.layout import Node
 
-Rate = Callable[[Vector, Vector], Vector]
-"""Accelerations of a state, a(q, v)."""
+Rate = Callable[[Vector, Vector], Vector]  # accelerations of a state, a(q, v)
 
 
 class Moved(NamedTuple):  # a state after a step

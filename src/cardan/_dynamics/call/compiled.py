@@ -207,7 +207,7 @@ class Bound:
     by side in one array, shape (..., total): `places` says where each is.
     """
 
-    __slots__ = ("_compiled", "_cores", "_defaults", "_fast_path", "_made_by", "_name", "_packed", "_threads")
+    __slots__ = ("_compiled", "_cores", "_defaults", "_fast_path", "_name", "_packed", "_threads", "made_by")
 
     def __init__(
         self,
@@ -222,7 +222,7 @@ class Bound:
         self._defaults = {n: defaults[n] for n in names if n in defaults}
         self._name, self._threads, self._cores = function.name, function.threads, {n: cores[n] for n in names}
         self._compiled = function.compiled(model, names, options)
-        self._made_by, self._packed = (function, model, names, options, packed), packed
+        self.made_by, self._packed = (function, model, names, options, packed), packed  # the arguments of `bind`
 
     def __call__(self, *arrays: Any, out: np.ndarray | None = None, **named: Any) -> Any:
         """Evaluate; the arrays are those of the function, in its order, broadcast against each other.
@@ -242,7 +242,7 @@ class Bound:
         handler = handler_of(arrays)
         if handler is not None and (returned := handler.called_bound(self, arrays, out)) is not NotImplemented:
             return returned
-        function, model, *_ = self._made_by
+        function, model, *_ = self.made_by
         if any(isinstance(a, type(model)) for a in arrays):
             raise TypeError(f"{self._name} takes {self._misfit(arrays, {})}")
         batch = checked_batch(self._name, dict(zip(self._cores, arrays, strict=True)), self._cores)
@@ -267,13 +267,8 @@ class Bound:
         indices = [(..., place if array.shape else place.start) for array, place in outputs]
         return dict(zip(self._compiled.form.names, indices, strict=True))
 
-    @property
-    def made_by(self) -> tuple[Traceable, Model, tuple[str, ...], Options, bool]:
-        """The arguments of `bound` that made it."""
-        return self._made_by
-
     def __reduce__(self) -> Any:
-        return bound, (*self._made_by, self._defaults)
+        return bound, (*self.made_by, self._defaults)
 
     def _complete(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return all arrays in order: those by position, those by keyword, and the defaults of those left out."""
@@ -285,7 +280,7 @@ class Bound:
 
     def _misfit(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> str:
         """Return in words what a call should give, what it gives, and what is wrong with that."""
-        first, model = list(self._cores)[: len(arrays)], self._made_by[1]
+        first, model = list(self._cores)[: len(arrays)], self.made_by[1]
         wrong = [f"{len(self._cores)} arrays ({self._listed()}), got {len(arrays) + len(named)}"]
         if any(isinstance(a, type(model)) for a in arrays):
             wrong[0] += f", the model among them: it is bound to {model.name}"

@@ -113,6 +113,9 @@ class Function(Generic[P, R]):
             interface = Signature(name, inspect.signature(kernel), dict(shapes or {}), tuple(options))
             kernel = Kernel(kernel, interface, returns, simplified)
         self.made_from: Source = kernel
+        self.interface: Signature = kernel.signature  # its arguments
+        self.name: str = kernel.signature.name
+        self.parameters: inspect.Signature = kernel.signature.parameters  # those of the kernel, the model first
         self.target = target
         self.threads = threads
         self.checked: bool = os.environ.get("CARDAN_CHECK", "0") != "0" if checked is None else checked
@@ -121,21 +124,6 @@ class Function(Generic[P, R]):
         self._cache: ByIdentity[Model, dict[Any, Compiled]] = ByIdentity()
         self._shared: WeakValueDictionary[Any, Compiled] = WeakValueDictionary()  # by the model's content
         self._repeated: dict[Any, Function[P, R]] = {}
-
-    @property
-    def interface(self) -> Signature:
-        """Its arguments."""
-        return self.made_from.signature
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self.interface.name
-
-    @property
-    def parameters(self) -> inspect.Signature:
-        """The parameters of its kernel."""
-        return self.interface.parameters
 
     @overload
     def __call__(self, model: Model, *args: P.args, **kwargs: P.kwargs) -> R: ...

@@ -61,8 +61,7 @@ Reals = NDArray[np.floating[Any]]
 ArrayLike: TypeAlias = Any
 """An argument in numbers: of users an array of any library, or a list; in a page the scalars of one state."""
 
-PUBLIC: dict[str, Function[..., Any]] = {}
-"""The public compiled functions by name."""
+PUBLIC: dict[str, Function[..., Any]] = {}  # the public compiled functions by name
 
 
 class Public(Function[P, R], Generic[P, R, T]):

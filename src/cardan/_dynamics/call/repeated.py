@@ -16,8 +16,7 @@ from cardan._dynamics.call.signature import Options, Signature
 from cardan._dynamics.call.traced import OfProgram, Source, Traceable, Traced
 from cardan._robot.model import Model
 
-MOST = 10**9
-"""Passes, at most."""
+MOST = 10**9  # passes, at most
 Carry = tuple[tuple[str, str], ...] | None
 
 
