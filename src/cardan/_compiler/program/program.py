@@ -83,8 +83,7 @@ class Program(ByFields):
             object.__setattr__(self, "instructions", Instructions(self.instructions))
 
     def operation_counts(self) -> Counter[str]:
-        counts = {op.value: self.instructions.count_of(op) for op in OPS if op not in LEAVES}
-        return Counter({name: count for name, count in counts.items() if count})
+        return Counter({op.value: n for op in OPS if op not in LEAVES and (n := self.instructions.count_of(op))})
 
     @property
     def operations(self) -> int:

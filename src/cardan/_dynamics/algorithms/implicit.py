@@ -159,7 +159,7 @@ def implicit_dynamics(
     # impedances on bodies cost more in joint space than in the tree, however shallow it is
     shallow = max((depth(model, node.index) for node in model.nodes), default=0) <= SHALLOW
     if not is_tree(model) or (shallow and not impedances):
-        a = JointSpace(moment, tau, armature, forces, impedances, dt).solve()
+        a = closed_solution(moment, *joint_space(moment, tau, armature, forces, impedances), dt)
         return Accelerations(a, moment.changes(a))
     # a copy: the state is asked by others after this
     p = list(moment.p)
@@ -170,32 +170,20 @@ def implicit_dynamics(
     return outward_accelerations(model, moment.relative, articulated, u)
 
 
-class JointSpace:
-    """The equation of motion in joint space: A a = b, A = M + W + J^T Z J, with the loops' K a + k = 0."""
-
-    def __init__(
-        self,
-        moment: Snapshot,
-        tau: Vector,
-        armature: Vector | None = None,
-        forces: NodeForces = (),
-        impedances: NodeImpedances = (),
-        dt: float | None = None,
-    ) -> None:
-        self.moment, self.dt = moment, dt
-        model = moment.model
-        self.A = mass_matrix.kernel(model, moment.q)
-        self.b = [t - h for t, h in zip(tau, bias_forces.kernel(model, moment.q, moment.v), strict=True)]
-        for j, w in enumerate(() if armature is None else armature):
-            self.A[j][j] = self.A[j][j] + w
-        for i, force in forces:
-            for j, column in moment.columns(i).items():
-                self.b[j] = self.b[j] + force.dot(column)
-        for i, Z in impedances:
-            add_impedance(self.A, moment.columns(i), Z)
-
-    def solve(self) -> list[Scalar]:
-        return closed_solution(self.moment, self.A, self.b, self.dt)
+def joint_space(
+    moment: Snapshot, tau: Vector, armature: Vector | None, forces: NodeForces, impedances: NodeImpedances
+) -> tuple[Rows, list[Scalar]]:
+    """Return A and b of the equation of motion in joint space, A a = b: A = M + W + J^T Z J."""
+    A = mass_matrix.kernel(moment.model, moment.q)
+    b = [t - h for t, h in zip(tau, bias_forces.kernel(moment.model, moment.q, moment.v), strict=True)]
+    for j, w in enumerate(() if armature is None else armature):
+        A[j][j] = A[j][j] + w
+    for i, force in forces:
+        for j, column in moment.columns(i).items():
+            b[j] = b[j] + force.dot(column)
+    for i, Z in impedances:
+        add_impedance(A, moment.columns(i), Z)
+    return A, b
 
 
 def closed_solution(moment: Snapshot, A: Rows, b: Vector, dt: float | None) -> list[Scalar]:

@@ -49,15 +49,12 @@ class KinematicJoints:
         self, model: Model, joints: Sequence[str], q: Vector, v: Vector, velocity: Vector | None, dt: float
     ) -> None:
         self.nodes, self.q, self.dt, self.v = [n for n in model.nodes if n.name in joints], q, dt, list(v)
+        self.indices = [j for node in self.nodes for j in node.v]
         self.change: list[Scalar] = [0.0] * model.nv
-        for j in self._indices:
+        for j in self.indices:
             self.v[j] = 0.0 if velocity is None else velocity[j]
             self.change[j] = (self.v[j] - v[j]) * (1.0 / dt)
         self.model = _heavy(model, self.nodes) if self.nodes else model
-
-    @property
-    def _indices(self) -> list[int]:
-        return [j for node in self.nodes for j in node.v]
 
     def compensate(self, servo: DriveCommand) -> DriveCommand:
         """Return what drives are asked for, and what else rides on the joints feels of them: -M_rk a_k."""
@@ -73,7 +70,7 @@ class KinematicJoints:
             node.scatter(effort, [-e for e in relative.S[i].T @ forces[i]])
             if node.parent >= 0:
                 forces[node.parent] = forces[node.parent] + relative.X[i] @ forces[i]
-        for j in self._indices:
+        for j in self.indices:
             # these joints move as prescribed, whatever acts along them
             effort[j] = 0.0
         return servo._replace(effort=effort)
@@ -87,7 +84,7 @@ class KinematicJoints:
             own = node.joint.integrate(node.configuration(self.q), [self.dt * e for e in rates])
             for i, e in zip(node.q, own, strict=True):
                 q[i] = e
-        for j in self._indices:
+        for j in self.indices:
             v[j], a[j] = self.v[j], self.change[j]
         return q, v, a
 

@@ -12,8 +12,8 @@ so that a closed loop stays closed if K v = 0 and K a + k = 0. Poses, twists and
 the body at which the loop's two sides fork: only the joints between count, and a wrench on the child, with its opposite
 on the parent, does work on them alone.
 
-Source: Featherstone (2008), section 3.5 for T, 8.2 and 8.3 for the rest; residual and bias by q_J are made here, so that
-a joint's own `nearest_configuration` and `motion_subspace` are all that is needed.
+Source: Featherstone (2008), sections 3.5 (T), 8.2 and 8.3; the residual and its bias by q_J are made here, so that a
+joint's own `nearest_configuration` and `motion_subspace` are all that is needed.
 Cost: about 100 operations a joint of the loop.
 """
 
@@ -94,18 +94,14 @@ class Loop:
         self.parent, self.child = _sides(model, closure)
         self.X = self.parent.pose(relative).inverse() @ self.child.pose(relative)
         self.residual, self.T, self.q, self.S = joint_rows(self.joint, self.X)
-        columns = self._columns()
-        self.K: Rows = [[wrench.dot(column) for column in columns] for wrench in self.T]
-
-    def _columns(self) -> list[Motion]:
-        """Return, for each of the nv velocities, the twist V of the child frame relative to the parent frame."""
-        columns = [Motion.zero()] * self.model.nv
+        # for each of the nv velocities, the twist V of the child frame relative to the parent frame
+        columns = [Motion.zero()] * model.nv
         for side, X_kc, sign in ((self.child, self.child.frame, 1.0), (self.parent, self.parent.frame @ self.X, -1.0)):
             for node in reversed(side.nodes):
-                for i, s in zip(node.v, self.relative.S[node.index], strict=True):
+                for i, s in zip(node.v, relative.S[node.index], strict=True):
                     columns[i] = columns[i] + X_kc.inverse_act(s) * sign
-                X_kc = self.relative.X[node.index] @ X_kc
-        return columns
+                X_kc = relative.X[node.index] @ X_kc
+        self.K: Rows = [[wrench.dot(column) for column in columns] for wrench in self.T]
 
     def bias(self, q: Vector, v: Vector) -> list[Scalar]:
         """Return k."""
@@ -230,8 +226,7 @@ def joint_coordinates(model: Model, names: Any) -> list[int]:
         if name in model.closure_names:
             hint = "closes a loop and has no coordinates; choose another closing joint, model(closing=[...])"
             raise MechanismError(f"joint {name!r} {hint}.")
-    own = {i for name in names for i in range(model.nv)[model.v_slice(name)]}
-    return sorted(own)
+    return sorted({i for name in names for i in range(model.nv)[model.v_slice(name)]})
 
 
 def _sides(model: Model, closure: Connection) -> tuple[Side, Side]:

@@ -123,17 +123,14 @@ class Driver:
         if int(status) == 0 and int(current) == number:
             yield
             return
-        self._expect(self.api.cuCtxPushCurrent(self._context(number))[0], "changing the device")
+        if number not in self._contexts:
+            opened = self.api.cuDevicePrimaryCtxRetain(self._handle(number))
+            self._contexts[number] = self._value(opened, "opening a device")
+        self._expect(self.api.cuCtxPushCurrent(self._contexts[number])[0], "changing the device")
         try:
             yield
         finally:
             self._expect(self.api.cuCtxPopCurrent()[0], "changing the device back")
-
-    def _context(self, number: int) -> Any:
-        if number not in self._contexts:
-            opened = self.api.cuDevicePrimaryCtxRetain(self._handle(number))
-            self._contexts[number] = self._value(opened, "opening a device")
-        return self._contexts[number]
 
     # --- kernels ---
 

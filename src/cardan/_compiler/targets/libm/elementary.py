@@ -120,8 +120,7 @@ def atan2(w: Arithmetic, y: str, x: str) -> str:
     t = w.select(w.differ(steep, left), w.neg(t), t)
     z = w.mul(t, t)
     rest = w.fma(w.mul(t, z), w.polynomial(z, ATAN), base_low)
-    angle = w.add(base, w.add(t, rest))
-    return w.signed(angle, w.sign_bit(y))
+    return w.signed(w.add(base, w.add(t, rest)), w.sign_bit(y))
 
 
 def _asin_parts(w: Arithmetic, x: str) -> tuple[str, str, str]:
