@@ -126,11 +126,8 @@ def articulated_inertias(
 ) -> list[Articulated]:
     """Return U, D and I^a of every node.
 
-    Args:
-        model: the robot.
-        relative: its relative kinematics.
-        armature: nv inertias felt along the joints, beside those of the nodes.
-        impedances: (node, inertia) felt by bodies, in the nodes' frames, beside their own.
+    `armature`, nv inertias, is felt along the joints beside that of the nodes, `impedances` by bodies beside their own
+    inertia: a node each, and an inertia in its frame.
     """
     felt_along = [0.0] * model.nv if armature is None else armature
     I_A = [node.inertia.articulated() for node in model.nodes]

@@ -34,6 +34,7 @@ from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.spin import BodyMotion, body_motions
 from cardan._dynamics.algorithms.tree import (
     Vector,
+    deepest,
     poses_in_one_frame,
     relative_kinematics,
     supports,
@@ -132,10 +133,6 @@ def is_tree(model: Model) -> bool:
     return not model.has_mimics and not any(c.joint.num_constraints for c in model.closures)
 
 
-def depth(model: Model, node: int) -> int:
-    return sum(len(model.nodes[i].v) for i in supports(model, node))
-
-
 def implicit_dynamics(
     moment: Snapshot,
     tau: Vector,
@@ -157,8 +154,7 @@ def implicit_dynamics(
     """
     forces, model = list(forces), moment.model
     # impedances on bodies cost more in joint space than in the tree, however shallow it is
-    shallow = max((depth(model, node.index) for node in model.nodes), default=0) <= SHALLOW
-    if not is_tree(model) or (shallow and not impedances):
+    if not is_tree(model) or (deepest(model) <= SHALLOW and not impedances):
         a = closed_solution(moment, *joint_space(moment, tau, armature, forces, impedances), dt)
         return Accelerations(a, moment.changes(a))
     # a copy: the state is asked by others after this

@@ -110,13 +110,7 @@ def minus_dot(x: Scalar, a: Iterable[Scalar], b: Iterable[Scalar]) -> Scalar:
 
 
 class Limbs:
-    """The limbs of a tree, and how they give way.
-
-    Args:
-        model: the robot.
-        coordinates: what is known of each coordinate.
-        L: where it is known, too.
-    """
+    """The limbs of a tree, and how they give way, by what is known of each coordinate; of L, too, where it is known."""
 
     def __init__(self, model: Model, coordinates: Sequence[Coordinate], L: Rows | None = None) -> None:
         self.model, self.coordinates, self.limbs = model, coordinates, limbs_of(model)

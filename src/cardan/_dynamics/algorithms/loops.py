@@ -80,14 +80,7 @@ class Side(NamedTuple):
 
 
 class Loop:
-    """A closing joint at a configuration of the tree: its rows of the constraints.
-
-    Attributes:
-        X: pose of the joint's child frame in its parent frame.
-        residual: r.
-        T: wrenches the joint resists, in child axes.
-        K: the rows of the Jacobian.
-    """
+    """A closing joint at a configuration of the tree: its rows of the constraints, in the letters of the head."""
 
     def __init__(self, model: Model, relative: Relative, closure: Connection) -> None:
         self.model, self.relative, self.closure, self.joint = model, relative, closure, closure.joint

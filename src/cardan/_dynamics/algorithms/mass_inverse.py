@@ -16,7 +16,7 @@ from cardan._dynamics.algorithms.entries import mass_matrix_inverse_entries
 from cardan._dynamics.algorithms.forward_derivatives import articulated
 from cardan._dynamics.algorithms.limbs import UNKNOWN, Coordinate, Limbs, moves_all_ways
 from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, zeros
-from cardan._dynamics.algorithms.tree import Vector, of_parent, poses_in_one_frame, relative_kinematics
+from cardan._dynamics.algorithms.tree import Vector, deepest, of_parent, poses_in_one_frame, relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 
@@ -48,7 +48,7 @@ def mass_matrix_inverse(model: Model, q: ArrayLike, *, packed: bool = False) -> 
 def _inverse(model: Model, q: Vector) -> Rows:
     if model.has_mimics:
         return mass_factor(model, q).inverse()
-    if _deepest(model) > DEEP:
+    if deepest(model) > DEEP:
         rest = [0.0] * model.nv
         return _columns(model, articulated(model, q, *outwards_in_one_frame(model, q, rest, rest)).limbs)
     factor = mass_factor(model, q)
@@ -81,11 +81,3 @@ def _of_factor(model: Model, q: Vector, factor: Factor) -> Limbs:
             Gamma = Force.of([factor.L[k][i] if i < k else 0.0 for i in base[-1]])
             coordinates[k] = Coordinate(X[node.index] @ s, factor.inverse_diagonal[k], Gamma, Vector3.zero())
     return Limbs(model, coordinates, factor.L)
-
-
-def _deepest(model: Model) -> int:
-    """Return the largest number of degrees of freedom between the world and a body."""
-    depths: list[int] = []
-    for node in model.nodes:
-        depths.append(len(node.v) + of_parent(depths, node.parent, 0))
-    return max(depths, default=0)

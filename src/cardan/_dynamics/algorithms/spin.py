@@ -33,15 +33,10 @@ from cardan._robot.model import Model, Node
 
 
 class Spin:
-    """How a body turns: U r for its points, and what its inertia takes.
-
-    Args:
-        w: angular velocity, in the body's axes.
-        rate: angular acceleration.
-    """
+    """How a body turns, in its own axes: U r for its points, and what its inertia takes."""
 
     def __init__(self, w: Vector3, rate: Vector3) -> None:
-        self.w, self.rate = w, rate
+        self.w, self.rate = w, rate  # angular velocity and acceleration
 
     @cached_property
     def _squares(self) -> Vector3:

@@ -135,3 +135,12 @@ def supports(model: Model, node: int) -> list[int]:
         path.append(node)
         node = model.nodes[node].parent
     return path
+
+
+def deepest(model: Model) -> int:
+    """Return the largest number of degrees of freedom between the world and a node."""
+    return max((depth(model, node.index) for node in model.nodes), default=0)
+
+
+def depth(model: Model, node: int) -> int:
+    return sum(len(model.nodes[i].v) for i in supports(model, node))

@@ -31,15 +31,10 @@ from cardan._robot.model.inputs import LIMITS
 
 
 class Compiled:
-    """A program for one model and one choice of options, ready to run.
+    """A program for one model and one choice of options, ready to run on a target, its results in a form.
 
-    Args:
-        outline: of the program: the arrays it takes and gives.
-        form: the form its results are returned in.
-        run: the program on a target.
-        target: the target's name.
-        trace: gives the traced function; called only if somebody asks for it: a program from the disk has none.
-        read_files: whether a file was read while it was traced: then no other model must be given it.
+    `trace` gives the traced function. It is called only if somebody asks for it: a program from the disk has none. If
+    it `read_files` while it was traced, no other model must be given it.
     """
 
     def __init__(
@@ -151,25 +146,21 @@ def explanation(title: str, compiled: Compiled, units: Mapping[str, str]) -> str
     program, tree = compiled.program, compiled.traced.tree
     counts = ", ".join(f"{n} {op}" for op, n in program.operation_counts().most_common())
     read, written = (sum(a.size for a in side) for side in (program.inputs, program.outputs))
+    passes = ", ".join(f"%{r.start} to %{r.stop - 1} {r.passes} times" for r in program.regions)
+    any_number = " (by machine code for any number)" if whole(program) else ""
     lines = [
         title,
         "arguments: " + ", ".join(f"{a}" + (f" [{units[a.name]}]" if a.name in units else "") for a in program.inputs),
         f"simplified tree: {tree[1]} numbers that cost operations, of {tree[0]}" if tree else "",
         "operations left after each stage: " + ", ".join(_stages(program)),
         f"{program.operations} operations: {counts}",
-        _passes(program),
+        f"run again: {passes}{any_number}; {program.work} operations in all" if passes else "",
         f"{program.multiply_adds} of the sums take a product along (multiply-add)",
         f"{8 * read} bytes read and {8 * written} written a state, in float64",
         f"traced in {compiled.traced.seconds:.3f} s",
         *compiled.run.describe(),
     ]
     return "\n  ".join(line for line in lines if line)
-
-
-def _passes(program: Program) -> str:
-    passes = ", ".join(f"%{r.start} to %{r.stop - 1} {r.passes} times" for r in program.regions)
-    any_number = " (by machine code for any number)" if whole(program) else ""
-    return f"run again: {passes}{any_number}; {program.work} operations in all" if passes else ""
 
 
 def _stages(program: Program) -> list[str]:

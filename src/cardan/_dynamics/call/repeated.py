@@ -23,14 +23,8 @@ Carry = tuple[tuple[str, str], ...] | None
 class Repeated(OfProgram):
     """A function run several times: its program in a region.
 
-    Args:
-        of: the function.
-        count: how often.
-        carry: names of arguments, and of the results that take their place in the next pass; None for all results
-            with the name and shape of an argument.
-
-    Raises:
-        ParameterError, DTypeError: for an invalid count or `carry`.
+    `carry` has names of arguments, and of the results that take their place in the next pass; None says all results
+    with the name and shape of an argument. ParameterError and DTypeError are for an invalid count or `carry`.
     """
 
     def __init__(self, of: Traceable, count: int, carry: Mapping[str, str] | None = None) -> None:

@@ -36,22 +36,13 @@ OPTION = "an option: text, a whole number, a truth value, or a tuple of these"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Signature(ByFields):
-    """The arguments of a function of a model.
+    """The arguments of a function of a model; ParameterError if a declared or fixed name is not among them."""
 
-    Args:
-        name: of the function, for messages.
-        parameters: of its kernel, the model first.
-        declared: core shapes of arrays beyond the names every function knows.
-        fixed: names of arguments that are options even where they are floats.
-
-    Raises:
-        ParameterError: if a declared or fixed name is not among the arguments.
-    """
-
-    name: str
-    parameters: inspect.Signature
+    name: str  # of the function, for messages
+    parameters: inspect.Signature  # of its kernel, the model first
+    # core shapes of arrays beyond the names every function knows
     declared: Mapping[str, Shape] = field(default_factory=dict)
-    fixed: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()  # names of arguments that are options even where they are floats
     shapes: dict[str, Shape] = field(init=False)  # core shapes of the arrays, in the order of the parameters
     # names of the other arguments: options, or numbers where a float is given
     open: tuple[str, ...] = field(init=False)

@@ -150,14 +150,10 @@ class OfProgram(Source):
 
 
 class Kernel(Source):
-    """A plain Python function over scalars, run on symbols.
+    """A plain Python function over scalars, `kernel(model, q, v, ...)`, run on symbols.
 
-    Args:
-        kernel: `kernel(model, q, v, ...)`.
-        signature: of the kernel.
-        returns: core shape of its one result, if it is declared; of one that is not `packed`.
-        simplified: whether it depends on joint coordinates alone, so that it is traced on an equivalent model with
-            fewer numbers (`model/simplify.py`).
+    It `returns` one result of that core shape, if it is declared, and none `packed`. One that is `simplified` depends
+    on joint coordinates alone, so it is traced on an equivalent model with fewer numbers (`model/simplify.py`).
     """
 
     def __init__(

@@ -357,13 +357,7 @@ def _by_argument(inner: Form, program: Program, wrt: Sequence[str]) -> Form:
 
 
 def moving_results(where: str, model: Model, program: Program, chosen: bool | Sequence[str | int]) -> list[str]:
-    """Return the names of the results that are configurations.
-
-    Args:
-        where: the function's name, for messages.
-        model: the robot.
-        program: whose results they are.
-        chosen: their names or places; True for those that look like configurations.
+    """Return the names of the results that are configurations: those chosen, by name or place, or True for all.
 
     Raises:
         UnknownNameError, ShapeError: for a result that does not exist, or is of another shape.
