@@ -41,11 +41,9 @@ TARGETS: dict[str, Target] = {
 
 
 def target_named(name: str, does: Literal["text", "load"] = "load", where: str = "") -> Target:
-    """Return a target that writes a program as text, or loads it.
+    """Return a target that writes a program as text, or loads it; UnknownNameError if there is none.
 
-    Raises:
-        UnknownNameError: if there is no such target.
-        TargetError: if it is another package's, and cannot be imported.
+    TargetError says that it is another package's, and cannot be imported.
     """
     if name not in TARGETS and name in registered(GROUP):  # looked at late: to find them takes 20 ms
         entry = registered(GROUP)[name]

@@ -194,11 +194,7 @@ def mass_factor(model: Model, q: Vector) -> Factor:
 
 
 def factored(model: Model, M: Rows) -> Factor:
-    """Return the mass matrix M, factored.
-
-    Raises:
-        MechanismError: if a joint moves nothing that has inertia.
-    """
+    """Return the mass matrix M, factored; MechanismError if a joint moves nothing that has inertia."""
     for node in model.nodes:
         _check_inertia(node, [[M[i][j] for j in node.v] for i in node.v])
     try:

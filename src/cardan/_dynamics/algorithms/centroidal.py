@@ -66,11 +66,7 @@ def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> Vector3
 
 
 def inverse_mass(model: Model) -> Scalar:
-    """Return 1 / m.
-
-    Raises:
-        MechanismError: if no body has mass.
-    """
+    """Return 1 / m; MechanismError if no body has mass."""
     if is_zero(model.mass):
         hint = "give a body an inertia (Inertia(mass=...)), or ask for the pose of a frame"
         raise MechanismError(f"model {model.name!r} has no mass, so its centre of mass does not move; {hint}.")

@@ -98,12 +98,9 @@ class Articulated(NamedTuple):
 
 
 def articulated(model: Model, q: Vector, joints: Sequence[JointMotion], bodies: Sequence[Composite]) -> Articulated:
-    """Return the articulated bodies: (1) and (2).
+    """Return the articulated bodies, (1) and (2); MechanismError if a joint moves nothing that has inertia.
 
     D is found in the joints' own frames: seen from far away, it would be a small difference of large numbers.
-
-    Raises:
-        MechanismError: if a joint moves nothing that has inertia.
     """
     relative = relative_kinematics(model, q)
     own, X = articulated_inertias(model, relative), poses_in_one_frame(model, relative)

@@ -143,14 +143,9 @@ def implicit_dynamics(
 ) -> Accelerations:
     """Return the accelerations under efforts tau - W a and wrenches f - Z dA.
 
-    Args:
-        moment: the state.
-        tau: joint efforts at zero acceleration.
-        armature: W, the nv numbers by which they fall with the acceleration.
-        forces: (node, wrench) on the nodes at zero joint acceleration, in their frames at their origins.
-        impedances: (node, Z).
-        dt: the step in which the rates of closed loops are brought to zero, and their gaps by `CLOSING`; without one
-            they are left as they are.
+    `armature` is W, nv numbers; `forces` are on the nodes at zero joint acceleration, in their frames at their origins;
+    `impedances` are Z. In a step dt the rates of closed loops are brought to zero, and their gaps by `CLOSING`; without
+    one they are left as they are.
     """
     forces, model = list(forces), moment.model
     # impedances on bodies cost more in joint space than in the tree, however shallow it is

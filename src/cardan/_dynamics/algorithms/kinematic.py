@@ -35,14 +35,9 @@ NO_FORCES = ("damping", "friction", "drive_stiffness", "drive_damping", "spring_
 class KinematicJoints:
     """Joints that move as they are told in a step, and the model and velocity that a step is taken of.
 
-    Args:
-        joints: their names; without any, everything is as it was.
-        q, v: the state where the step begins.
-        velocity: along v, that of the joints counts; None for 0.
-
-    Attributes:
-        model: with a heavy rotor at each of the joints, and no other forces there.
-        v: with the velocities they are told.
+    Without any joints, everything is as it was. The step begins at q and v. Of `velocity`, along v, that of the joints
+    counts; None is 0. `model` then has a heavy rotor at each of the joints, and no other forces there; `v` has the
+    velocities they are told.
     """
 
     def __init__(

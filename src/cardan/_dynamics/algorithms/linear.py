@@ -85,10 +85,9 @@ def _is_rounding(pivot: Scalar, before: Scalar) -> bool:
 
 
 class Factor:
-    """The factorisation A = L^T D L of a symmetric positive definite matrix; its lower triangle is read.
+    """The factorisation A = L^T D L of a symmetric positive definite matrix, whose lower triangle is read.
 
-    Raises:
-        SingularError: if numbers in A make it singular.
+    SingularError says that numbers in A make it singular.
     """
 
     __slots__ = ("L", "inverse_diagonal")

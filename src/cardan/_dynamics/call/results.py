@@ -112,15 +112,9 @@ def form_of(value: Any, where: str = "") -> tuple[Form, list[Any]]:
 
 
 def packed(value: Any, *, batched: bool = False, where: str = "") -> np.ndarray:
-    """Return a scalar, spatial object, array or nested sequence of these as an array of objects.
+    """Return a scalar, spatial object, array or nested sequence of these as an array of objects; ResultError if ragged.
 
-    Args:
-        value: what a kernel or a joint's method returned.
-        batched: whether an array in it is a scalar (with a batch of values) instead of a sequence of scalars.
-        where: whose result it is, for the message.
-
-    Raises:
-        ResultError: if it is ragged.
+    If it is `batched`, an array in it is a scalar (with a batch of values) instead of a sequence of scalars.
     """
     shape, flat = _flat(value, batched, where)
     return symbolic(flat, shape)

@@ -248,11 +248,7 @@ _SENT: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()
 def _kernel(
     module: str, name: str, code: bytes | None, shapes: Any, fixed: Any, returns: Any, simplified: bool
 ) -> Kernel:
-    """Return a kernel from where it stands, or from its code: another one may stand there, one redefined, say.
-
-    Raises:
-        FunctionReferenceError: if there is neither.
-    """
+    """Return a kernel from where it stands, or from its code: another one may stand there, one redefined, say."""
     known = getattr(resolved(module, name), "made_from", None) if code is None else _SENT.get(code)
     if isinstance(known, Kernel):
         return known

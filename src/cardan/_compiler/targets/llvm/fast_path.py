@@ -137,18 +137,12 @@ def _method(name: str) -> Any:
 
 
 class FastPath:
-    """The fast path to one program.
+    """The fast path to one program, for core shapes of its arguments and of the arrays that are made.
 
-    Args:
-        call: what Python sees of it.
-        arrays: core shapes of the arguments.
-        results: core shapes of the arrays that are made.
-        places: of each output of the program the result it is in, the entry where it begins there, and how many
-            entries rows are apart.
-        work: of a state; see `work_of`.
-        few: up to how many states of float64, and of float32, have code of their own.
-        patience: of each kind of code that is not there, how many states code of the other kind serves for now.
-        passes: how often the program is run on its own results, if it is repeated; see `Outline`.
+    `places` has of each output of the program the result it is in, the entry where it begins there, and how many
+    entries rows are apart. Up to `few` states, of float64 and of float32, have code of their own. `patience` says, of
+    each kind of code that is not there, how many states code of the other kind serves for now. See `work_of` for the
+    work of a state, `Outline` for passes.
     """
 
     def __init__(
