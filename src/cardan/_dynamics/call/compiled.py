@@ -284,7 +284,6 @@ class Bound:
         return ", ".join(f"{n}={self._defaults[n]!r}" if n in self._defaults else n for n in self._cores)
 
     def _checked_out(self, out: Any, batch: Batch) -> list[np.ndarray]:
-        """Return the arrays in `out`, one for each result."""
         compiled, one = self._compiled, self._packed or self._compiled.is_single
         arrays = [out] if one else compiled.form.parts(out)
         if arrays is None:

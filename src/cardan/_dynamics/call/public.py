@@ -65,8 +65,6 @@ PUBLIC: dict[str, Function[..., Any]] = {}  # the public compiled functions by n
 
 
 class Public(Function[P, R], Generic[P, R, T]):
-    """A public function and its page."""
-
     kernel: Callable[Concatenate[Model, P], T]  # the page as it is written, on scalars
 
 
@@ -150,7 +148,6 @@ def _sections(docstring: str) -> dict[str, str]:
 
 
 def _entries(section: str) -> dict[str, str]:
-    """Return the lines that a section has for each name."""
     entries = _ENTRY.split(section.removeprefix("\n"))
     return {name: entry for entry in entries for name in entry.partition(":")[0].replace(",", " ").split()}
 

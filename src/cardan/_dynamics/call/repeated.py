@@ -50,7 +50,6 @@ class Repeated(OfProgram):
         return self.count * (inner.passes if isinstance(inner, Repeated) else 1)
 
     def _carried(self, model: Model, program: Program) -> dict[str, str]:
-        """Return the names of inputs, and of the outputs carried to them."""
         where = f"{self.of.name}.repeated"
         inputs, outputs = ({a.name: a for a in side} for side in (program.inputs, program.outputs))
         if self.carry is None:

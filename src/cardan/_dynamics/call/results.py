@@ -25,8 +25,6 @@ RESULT = "result"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Form(ByFields):
-    """The form a function returns its results in."""
-
     # one result, a tuple, a dictionary, a named tuple, or derivatives by several arguments
     kind: Literal["one", "tuple", "dict", "named", "derivatives"] = "one"
     names: tuple[str, ...] = (RESULT,)  # of the results
@@ -63,7 +61,6 @@ class Form(ByFields):
         return None if None in inner else [e for part in inner for e in part or ()]
 
     def describe(self) -> str:
-        """Return what results in this form are, in words."""
         if self.inner is not None:
             return f"a named tuple ({', '.join(self.by)}), each {self.inner.describe()}"
         kinds = {"one": "an array", "tuple": "a tuple", "dict": "a dictionary", "named": "a named tuple"}

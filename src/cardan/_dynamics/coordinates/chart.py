@@ -110,8 +110,6 @@ HERE = SE3.identity()
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A joint's coordinates there."""
-
     nq: int  # there
     nv: int  # there
     there: Callable[[Scalars], list[Scalar]] = list  # q' of q; by default the same

@@ -194,7 +194,6 @@ def _step(J: np.ndarray, r: np.ndarray, damping: np.ndarray) -> np.ndarray:
 
 
 def _check(model: Model, what: str, r: np.ndarray, tolerance: float, shape: tuple[int, ...]) -> None:
-    """Raise `AssemblyError` unless every row is within the tolerance."""
     open_rows = np.flatnonzero(~(_size(r) <= tolerance))
     if not open_rows.size:
         return

@@ -294,7 +294,6 @@ class _Transformed(OfProgram):
         return Traced(program, form, inner.seconds)
 
     def _check_argument(self, model: Model, wrt: str, names: tuple[str, ...]) -> None:
-        """Raise unless an argument exists and is given, in numbers."""
         if wrt not in self.of.interface.cores(model):
             known = (*self.of.interface.shapes, *self.of.interface.open, *model.inputs)
             raise UnknownNameError("array argument", wrt, known, where=self.of.name)
@@ -441,7 +440,6 @@ def _check_function(of: Any) -> None:
 
 
 def _check_one_name(of: Any, wrt: Any) -> None:
-    """Raise unless these are a function and the name of one argument."""
     _check_function(of)
     if not isinstance(wrt, str):
         hint = "cardan.derivative takes several, and goes backwards where there are fewer results."

@@ -27,8 +27,6 @@ HANDED = 0.5  # likewise a value that goes from warp to warp, in each of them
 
 
 class Team(NamedTuple):
-    """Who computes what, when."""
-
     steps: list[list[list[int]]]  # of each step, the instructions of each warp, in order
     home: dict[int, tuple[int, int]]  # step and warp of each instruction
     spans: Spans  # the first and the last step of each straight stretch of the program
@@ -109,7 +107,6 @@ def _dealt(joined: Joined, own: Sequence[int], depth: dict[int, int], warps: int
 
 
 def _shared_out(joined: Joined, band: Sequence[int], warps: int, warp_of: dict[int, int]) -> list[list[int]]:
-    """Return the instructions of each warp in a band, and note them."""
     lines: list[list[int]] = [[] for _ in range(warps)]
     share = SLACK * len(band) / warps
     for group in sorted(_connected(joined, band), key=len, reverse=True):
