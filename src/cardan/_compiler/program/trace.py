@@ -30,16 +30,10 @@ from cardan._compiler.program.program import Array, Program, places_of
 def trace(
     name: str, function: Callable[..., Mapping[str, np.ndarray]], inputs: Sequence[Array], *, regions: bool = False
 ) -> Program:
-    """Return the program of a function.
+    """Return the program of a function; TraceError if it branches on a symbol or returns what is not a scalar.
 
-    Args:
-        name: of the program.
-        function: takes an array of symbols (dtype object) for each input, returns arrays of symbols or numbers by name.
-        inputs: names and shapes of the arguments.
-        regions: whether `cardan.repeat` makes regions; else it writes the passes out.
-
-    Raises:
-        TraceError: if the function branches on a symbol or returns something that is not a scalar.
+    It takes an array of symbols (dtype object) for each input, and returns arrays of symbols or numbers by name. With
+    `regions`, `cardan.repeat` makes regions; else it writes the passes out.
     """
     graph = Graph(regions=regions) if _counter.get() is None else LocatedGraph(regions=regions)
     entries, places = graph.symbols(inputs), places_of(inputs)

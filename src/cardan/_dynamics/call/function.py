@@ -194,9 +194,8 @@ class Function(Generic[P, R]):
     def _made(self, model: Model, options: Options, key: Key) -> Compiled:
         """Return the program with its machine code: as it was found on disk, or traced now.
 
-        Raises:
-            StaleProgramError: later, if a program from the disk must be traced, and that gives another one: because a
-                global has changed, say.
+        StaleProgramError comes later, if a program from the disk must be traced, and that gives another one: because a
+        global has changed, say.
         """
         names, _, target = key
         name = store.name_of(self.made_from, model, names, options) if target_named(target).keeps else None

@@ -26,17 +26,12 @@ from cardan._robot.model import Model
 
 
 def pushed(of: Function, model: Model, wrt: Sequence[str], names: Sequence[str], options: Options = ()) -> Function:
-    """Return the compiled function of the rates of all results while some arguments move.
+    """Return the compiled function of the rates of all results while some arguments, or inputs of the model, move.
 
     It takes the arrays by position, and by keyword `<name>_dot` for each that moves, in its shape (with a number behind
-    it, if that name is taken). Its results have the form and shapes of the function's own.
-
-    Args:
-        of: the function.
-        model: the robot, or one of the same shapes as those the function will be called for.
-        wrt: names of arrays that move, and of inputs of the model.
-        names: of all arrays that are given, in the function's order (`Function.interface.required` has them).
-        options: values of all other arguments, fixed.
+    it, if that name is taken). Its results have the form and shapes of the function's own. `names` are all arrays that
+    are given, in the function's order (`Function.interface.required` has them); other arguments are fixed as options.
+    The model may be another one of the same shapes.
 
     Raises:
         UnknownNameError: for a name that is not among the arrays given.

@@ -115,11 +115,8 @@ def documented(
 ) -> str:
     """Return the whole documentation of a public function: its own docstring with what is said once for all.
 
-    Args:
-        docstring: what is its own.
-        parameters: the names of its arguments, in their order.
-        of_module: the docstring of its page: where its source is, unless the function names one.
-        result: the named tuple that is returned, which says itself what is in it.
+    Its page's docstring says where its source is, unless its own does. A named tuple that is returned says itself what
+    is in it.
     """
     found = _sections(docstring)
     if result is not None:

@@ -199,13 +199,8 @@ class Signature(ByFields):
     def required(self, model: Any, options: Mapping[str, Any], optional: Sequence[str] = ()) -> tuple[Any, Options]:
         """Return the names of the arrays that must be given, and all options, some left at their defaults.
 
-        Args:
-            model: the robot.
-            options: values of options; one that is a float becomes a number, which is an array.
-            optional: names of arrays to take along that may be left out.
-
-        Raises:
-            UnknownNameError, ParameterError: for unknown names, and options without a value.
+        An option that is a float becomes a number, which is an array. `optional` are arrays to take along that may be
+        left out. UnknownNameError and ParameterError are for unknown names, and options without a value.
         """
         check_model(self.name, model)
         for n in options.keys() - set(self.open) - {n for n in self.shapes if self._is_number(self.arguments[n])}:

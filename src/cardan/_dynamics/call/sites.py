@@ -47,11 +47,10 @@ class _Site(NamedTuple):
 
 
 class CallSites:
-    """The fast paths of one function.
+    """The fast paths of one function: `models` has sites of each model, while it lives.
 
-    Attributes:
-        models: of each model, while it lives: sites by the number of positional arguments and the keywords. If arrays,
-            and nothing else, are given by position, a fast path by their number alone.
+    They are known by the number of positional arguments and the keywords. If arrays, and nothing else, are given by
+    position, it has a fast path by their number alone.
     """
 
     __slots__ = ("_deciding", "_optional", "_signature", "models")

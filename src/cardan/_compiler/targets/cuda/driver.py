@@ -294,11 +294,9 @@ _used: list[Driver] = []
 
 
 def driver() -> Driver:
-    """Return the driver of this process.
+    """Return the driver of this process; MissingExtraError without the extra `cuda`.
 
-    Raises:
-        MissingExtraError: without the extra `cuda`.
-        TargetError: without a driver, with one that is too old, without a device, and in a process that was forked.
+    TargetError says that there is no driver or device, that it is too old, or that the process was forked.
     """
     if not _used:
         _used.append(Driver(_api()))
