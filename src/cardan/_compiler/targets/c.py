@@ -137,16 +137,11 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
     size = 4 if single else 8
     stack = _frames(writer.parts, size, min(len(program.results), PART)) + (0 if gives_workspace else places * size)
     function = CFunction(name, program, real, "\n".join(lines), "", places, gives_workspace, stack)
-    return function._replace(declaration=_declaration(function, one, many))
-
-
-def _declaration(function: CFunction, one: str, many: str) -> str:
-    name = function.name.upper()
-    lines = [f"/* One state: {function.work}.", f" * Stack, at most: {function.memory}. */"]
-    lines += [f"#define {name}_STACK {function.stack} /* bytes */"]
-    if function.gives_workspace:
-        lines += [f"#define {name}_WORKSPACE {function.workspace} /* entries of w */"]
-    return "\n".join([*lines, f"{one};\n", "/* n states, one after the other. */", f"{many};\n"])
+    said = [f"/* One state: {function.work}.", f" * Stack, at most: {function.memory}. */"]
+    said += [f"#define {name.upper()}_STACK {stack} /* bytes */"]
+    said += [f"#define {name.upper()}_WORKSPACE {places} /* entries of w */"] * gives_workspace
+    said += [f"{one};\n", "/* n states, one after the other. */", f"{many};\n"]
+    return function._replace(declaration="\n".join(said))
 
 
 def c_source(function: CFunction, header: str, comment: str = "") -> str:

@@ -41,18 +41,14 @@ def mass_matrix_inverse(model: Model, q: ArrayLike, *, packed: bool = False) -> 
 
     Peers: Pinocchio `computeMinverse`.
     """
-    inverse = _inverse(model, q)
-    return mass_matrix_inverse_entries(model).of(inverse) if packed else inverse
-
-
-def _inverse(model: Model, q: Vector) -> Rows:
-    if model.has_mimics:
-        return mass_factor(model, q).inverse()
-    if deepest(model) > DEEP:
+    if deepest(model) > DEEP and not model.has_mimics:
         rest = [0.0] * model.nv
-        return _columns(model, articulated(model, q, *outwards_in_one_frame(model, q, rest, rest)).limbs)
-    factor = mass_factor(model, q)
-    return _columns(model, _of_factor(model, q, factor)) if _floats(model, q) else factor.inverse()
+        inverse = _columns(model, articulated(model, q, *outwards_in_one_frame(model, q, rest, rest)).limbs)
+    else:
+        factor = mass_factor(model, q)
+        floats = not model.has_mimics and _floats(model, q)
+        inverse = _columns(model, _of_factor(model, q, factor)) if floats else factor.inverse()
+    return mass_matrix_inverse_entries(model).of(inverse) if packed else inverse
 
 
 def _columns(model: Model, limbs: Limbs) -> Rows:

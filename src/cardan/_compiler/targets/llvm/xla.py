@@ -54,8 +54,14 @@ class Handler:
         if heap:
             self.context[at.WORD["spare"]] = start
         self._keep = keep
+        address, mark = self.context.__array_interface__["data"][0], at.MARK.to_bytes(8, "little")
         with LOCK:
-            self._code = load(_for_context(self.context.__array_interface__["data"][0], device), "handler")
+            image = _image(device)
+            if image.code.count(mark) != 1:
+                lacking = "the compiler left no place for the context of a handler"
+                raise TargetError(f"{lacking}; this processor is not known to it.")
+            code = image.code.replace(mark, address.to_bytes(8, "little"))
+            self._code = load(image._replace(code=code), "handler")
         self.address: int = self._code.address
 
 
@@ -77,14 +83,6 @@ def words_of(code: Any, work: int, passes: int) -> dict[str, int]:
 
 def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
-
-
-def _for_context(address: int, device: bool) -> Image:
-    """Return the machine code with the address of a context in it."""
-    image, mark = _image(device), at.MARK.to_bytes(8, "little")
-    if image.code.count(mark) != 1:
-        raise TargetError("the compiler left no place for the context of a handler; this processor is not known to it.")
-    return image._replace(code=image.code.replace(mark, address.to_bytes(8, "little")))
 
 
 @functools.cache
