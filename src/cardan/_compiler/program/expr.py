@@ -66,8 +66,7 @@ class Graph:
 
     def constant(self, value: float) -> Expr:
         """Return a number as an expression; its sign is carried beside it."""
-        magnitude = abs(value)
-        return Expr(self, self.add(Op.CONST, (), magnitude), value < 0.0)
+        return Expr(self, self.add(Op.CONST, (), abs(value)), value < 0.0)
 
     def lift(self, value: Any) -> Expr:
         """Return a number or an expression of this graph as an expression; TraceError for anything else."""

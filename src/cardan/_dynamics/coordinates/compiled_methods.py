@@ -88,6 +88,5 @@ def _count_rows(owner: Any, where: str, name: str, value: Any, shape: tuple[int 
 
 
 def refuse_inputs(model: Model, hint: str) -> None:
-    """Raise `MechanismError` for a model with inputs."""
     if model.inputs:
         raise MechanismError(f"model {model.name!r} has inputs ({', '.join(model.inputs)}){hint}")

@@ -36,8 +36,8 @@ from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Factor, Rows, dot, gram, with_diagonal
+from cardan._dynamics.algorithms.loops import JointRows, joint_rows, offset
 from cardan._dynamics.algorithms.maximal import coordinates_of
-from cardan._dynamics.algorithms.rows import JointRows, joint_rows, offset
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, twists
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import Model, Node
