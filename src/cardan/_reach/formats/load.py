@@ -11,14 +11,17 @@ from typing import Any
 from cardan._algebra.errors import DescriptionError, Fault, MechanismError, ParameterError
 from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.formats.plausibility import review
-from cardan._reach.formats.reading import COMMON, Description, Options, outcome
-from cardan._reach.formats.registry import (
+from cardan._reach.formats.reading import (
+    COMMON,
     FORMATS,
+    Description,
     Format,
+    Options,
     format_of_content,
     format_of_ending,
     formats_of_others,
     module_of,
+    outcome,
 )
 from cardan._reach.formats.resources import Places
 from cardan._reach.formats.robot_descriptions import is_named, locate

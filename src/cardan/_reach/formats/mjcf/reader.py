@@ -11,9 +11,8 @@ from typing import Any
 from cardan._reach.formats.mjcf.actuators import read_actuators
 from cardan._reach.formats.mjcf.compiled import compiled
 from cardan._reach.formats.mjcf.context import MjcfReading, Names, names_of_marks, pose, seen_from_marks
-from cardan._reach.formats.mjcf.equalities import ends_of_loops, read_loops, read_mimics
 from cardan._reach.formats.mjcf.expanded import MjcfExpansion
-from cardan._reach.formats.mjcf.joints import KINDS, SIZES, Tree
+from cardan._reach.formats.mjcf.joints import KINDS, SIZES, Tree, ends_of_loops, read_loops, read_mimics
 from cardan._reach.formats.mjcf.shapes import read_shapes
 from cardan._reach.formats.reading import Description, Options
 from cardan._reach.formats.report import FilePlace, Report

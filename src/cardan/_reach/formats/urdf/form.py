@@ -12,7 +12,6 @@ on the body: inertia, shapes, frames, other joints. The mechanism is the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -127,7 +126,12 @@ def _directed(m: Mechanism) -> tuple[Joints, Joints]:
     on_world = any(WORLD in (c.parent, c.child) for c in joints) or any(s.body == WORLD for s in m.shapes)
     if not bodies:
         raise MechanismError(f"mechanism {m.name!r} has no body; {EMPTY}.")
-    _check_connected(m.name, bodies, joints, WORLD if on_world else bodies[0])
+    forest, root = connected(bodies, joints), WORLD if on_world else bodies[0]
+    if loose := [body for body in bodies if forest.find(body) != forest.find(root)]:
+        raise MechanismError(
+            f"{m.name!r} cannot be written as URDF, which has one root: {loose[0]!r} is not connected to {root!r}; "
+            "join them with a joint (Fixed or FreeFlyer, say). " + HINT
+        )
     if on_world:
         return rooted(bodies, joints, (), Fixed(), ())
     children = {c.child for c in joints}
@@ -141,16 +145,6 @@ def _directed(m: Mechanism) -> tuple[Joints, Joints]:
             break  # no root helps
     assert first is not None  # there is a body
     return first
-
-
-def _check_connected(name: str, bodies: Sequence[str], joints: Joints, root: str) -> None:
-    forest = connected(bodies, joints)
-    loose = [body for body in bodies if forest.find(body) != forest.find(root)]
-    if loose:
-        raise MechanismError(
-            f"{name!r} cannot be written as URDF, which has one root: {loose[0]!r} is not connected to {root!r}; "
-            "join them with a joint (Fixed or FreeFlyer, say). " + HINT
-        )
 
 
 def _recognised(c: Connection) -> Connection:

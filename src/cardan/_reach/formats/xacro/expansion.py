@@ -17,8 +17,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from cardan._algebra.errors import DescriptionError, MissingExtraError, quoted
 from cardan._reach.formats import sandbox
-from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.registry import format_of_content, module_of
+from cardan._reach.formats.reading import Description, Options, format_of_content, module_of
 from cardan._reach.formats.report import FileLine, Report
 from cardan._reach.formats.resources import ALLOWING, Places
 from cardan._reach.formats.sandbox import SandboxBounds, SandboxError
