@@ -95,17 +95,17 @@ class Scope:
     def _walked(self, name: str) -> tuple[tuple[Entry, ...], Scope, str]:
         models, scope = [], self
         while name not in scope.names and name != scope.own_frame:
-            step, rest = scope._step(name)
+            head, _, rest = name.partition(SEPARATOR)
+            step = merged = scope.merged.get(name) or scope.merged.get(head)
+            if merged is None:
+                step = scope.names.get(head)
+            else:  # its parts are named as if they stood here
+                rest = name
             if step is None or step.scope is None or not rest:
                 break
             models.append(step)
             scope, name = step.scope, rest
         return tuple(models), scope, name
-
-    def _step(self, name: str) -> tuple[Entry | None, str]:
-        head, _, rest = name.partition(SEPARATOR)
-        merged = self.merged.get(name) or self.merged.get(head)
-        return (merged, name) if merged else (self.names.get(head), rest)
 
     def visible(self) -> Iterator[str]:
         """Yield the names one may say here, for those who misspelled one."""

@@ -63,16 +63,13 @@ class _SdfWriter:
         self.shapes: dict[str, list[Shape]] = {}
         for shape in thing.shapes:
             self.shapes.setdefault(shape.body, []).append(shape)
-        self.is_world = self._is_world()
         self.gravity = tuple(map(float, thing.gravity))
-
-    def _is_world(self) -> bool:
-        """Return whether this is what a world of several models is read as: all in models, none without a base."""
-        top, bodies = self.form.top, [body.name for body in self.thing.bodies]
-        joined = connected(bodies, joints_of(self.thing))
+        top, bodies = self.form.top, [body.name for body in thing.bodies]
+        joined = connected(bodies, joints_of(thing))
         all_hangs = {joined.find(body) for body in bodies} == {joined.find(WORLD)}
         several = len(top.models) > 1 or bool(top.frames or top.joints)
-        return not top.links and WORLD not in self.shapes and all_hangs and several
+        # whether this is what a world of several models is read as: all in models, none without a base
+        self.is_world = not top.links and WORLD not in self.shapes and all_hangs and several
 
     def losses(self) -> Lines:
         """Return what is written otherwise, and what only other readers of SDF do not take."""
@@ -114,19 +111,17 @@ class _SdfWriter:
         anchor = _anchor(name)
         if world and anchor in group.links:
             raise UnsupportedError(f"the name {anchor!r}", "SDF", "it stands for the world there; Mechanism.renamed")
-        parts = [self._world_link(anchor)] if world else []
+        parts = []
+        if world:  # a link fixed on the world, for what stands there, with its joint
+            shapes = [self._shape(shape, f"{shape.role}_{i}") for i, shape in enumerate(self.shapes.get(WORLD, ()))]
+            ends = (value("parent", WORLD), value("child", anchor))
+            joint = element("joint", {"name": f"{anchor}_joint", "type": "fixed"}, *ends)
+            parts = [[*element("link", {"name": anchor}, _inertial(None), *shapes), *joint]]
         parts += [self._link(group, body) for body in group.links.values()]
         parts += [self._model(inner, inner_name) for inner_name, inner in group.models.items()]
         parts += [self._joint(group, c) for c in group.joints.values()]
         parts += [_frame(group, frame, anchor) for frame in group.frames]
         return element("model", {"name": _text(name)}, *parts)
-
-    def _world_link(self, name: str) -> Lines:
-        """Return a link fixed on the world, for what stands there, with its joint."""
-        shapes = [self._shape(shape, f"{shape.role}_{i}") for i, shape in enumerate(self.shapes.get(WORLD, ()))]
-        ends = (value("parent", WORLD), value("child", name))
-        joint = element("joint", {"name": f"{name}_joint", "type": "fixed"}, *ends)
-        return [*element("link", {"name": name}, _inertial(None), *shapes), *joint]
 
     def _link(self, group: ModelParts, body: Body) -> Lines:
         shapes = self.shapes.get(body.name, ())
@@ -199,16 +194,14 @@ def _inertial(body: Body | None) -> Lines:
 
 
 def _names(shapes: Sequence[Shape]) -> list[str]:
-    taken: set[tuple[str, str]] = set()
-    names = []
+    taken: dict[tuple[str, str], None] = {}
     for shape in shapes:
         name, count = shape.name or shape.role, 0
         while (shape.role, name) in taken:
             count += 1
             name = f"{shape.name or shape.role}_{count}"
-        taken.add((shape.role, name))
-        names.append(name)
-    return names
+        taken[shape.role, name] = None
+    return [name for _, name in taken]
 
 
 def _geometry(shape: Shape, what: str) -> Lines:
