@@ -83,7 +83,12 @@ def from_json(source: JsonSource, *, trusted: bool = False) -> Any:
         >>> cardan.from_json(cardan.to_json(mechanism)) == mechanism
         True
     """
-    return opened_json(_opened(source), trusted=trusted)[1]
+    if not isinstance(source, (str, bytes, os.PathLike)):
+        expected = "a path, or JSON as text or bytes"
+        raise DTypeError("from_json", "source", got=f"a {type(source).__name__}", expected=expected)
+    if isinstance(source, str) and not source.lstrip("\ufeff \t\r\n").startswith("{"):
+        source = Path(source)
+    return opened_json(Source.of(source), trusted=trusted)[1]
 
 
 # --- texts and their faults ---------------------------------------------------------------------------------------
@@ -137,20 +142,18 @@ def opened_json(source: Source, *, trusted: bool = False) -> tuple[Text, Any]:
     opened = _decoded(source)
     value, faults, thing = parsed(opened.content, opened.name), _Faults(), None
     with faults.noted():
-        thing = _document(value, trusted, faults)
+        if type(value) is not dict or "cardan" not in value:
+            refuse(value, 'an object with "cardan", the kind of thing, and "schema": 1')
+        kind = at("cardan", TEXT.read, value["cardan"], trusted)
+        if kind not in DOCUMENTS:
+            raise WrongError(f"got {shown(kind)}, expected one of {', '.join(map(repr, DOCUMENTS))}", "cardan")
+        if "schema" not in value:
+            raise WrongError(f'the key "schema" is missing; this cardan writes "schema": {SCHEMA}')
+        at("schema", _check_schema, value["schema"])
+        thing = DOCUMENTS[kind].read({k: e for k, e in value.items() if k not in ("cardan", "schema")}, trusted, faults)
     if faults.found:
         raise DescriptionError(opened.faults(faults.found))
     return opened, thing
-
-
-def _opened(source: JsonSource) -> Source:
-    """Return a source as given to `from_json`, where a text that is not JSON is the name of a file."""
-    if not isinstance(source, (str, bytes, os.PathLike)):
-        expected = "a path, or JSON as text or bytes"
-        raise DTypeError("from_json", "source", got=f"a {type(source).__name__}", expected=expected)
-    if isinstance(source, str) and not source.lstrip("\ufeff \t\r\n").startswith("{"):
-        source = Path(source)
-    return Source.of(source)
 
 
 def _decoded(source: Source) -> Text:
@@ -159,18 +162,6 @@ def _decoded(source: Source) -> Text:
     except UnicodeDecodeError as error:
         line = source.content.count(b"\n", 0, error.start) + 1
         raise DescriptionError([Fault(source.name, line, "is not UTF-8, as JSON must be")]) from None
-
-
-def _document(value: Any, trusted: bool, faults: _Faults) -> Any:
-    if type(value) is not dict or "cardan" not in value:
-        refuse(value, 'an object with "cardan", the kind of thing, and "schema": 1')
-    kind = at("cardan", TEXT.read, value["cardan"], trusted)
-    if kind not in DOCUMENTS:
-        raise WrongError(f"got {shown(kind)}, expected one of {', '.join(map(repr, DOCUMENTS))}", "cardan")
-    if "schema" not in value:
-        raise WrongError(f'the key "schema" is missing; this cardan writes "schema": {SCHEMA}')
-    at("schema", _check_schema, value["schema"])
-    return DOCUMENTS[kind].read({k: e for k, e in value.items() if k not in ("cardan", "schema")}, trusted, faults)
 
 
 def _check_schema(schema: Any) -> None:
@@ -343,7 +334,13 @@ def read(source: Source, options: Options) -> Description:
         report.error(1, message)
         return Description(None, report)
     if options.on_inertia != "ignore":
-        report.doubts += _doubts(opened, thing)
+        told = (
+            (("bodies", k, "inertia"), f"body {quoted(body.name)}: {reason}")
+            for k, body in enumerate(thing.bodies)
+            if body.inertia is not None
+            for reason in _impossible(body.inertia)
+        )
+        report.doubts += opened.faults(islice(told, MAX_FAULTS), "warning")
     if options.package_dirs:
         thing = _with_meshes(thing, source.folder, options.package_dirs)
     return Description(thing, report, _Places(opened, thing))
@@ -358,7 +355,13 @@ class _Places(Mapping[tuple[str, str], At]):
 
     @cached_property
     def lines(self) -> dict[tuple[str, str], int]:
-        lists = _named_records(self.thing)
+        lists: dict[str, tuple[str, Sequence[Any]]] = {
+            "bodies": ("body", self.thing.bodies),
+            "joints": ("joint", self.thing.joints if isinstance(self.thing, Mechanism) else self.thing.connections),
+            "frames": ("frame", self.thing.frames),
+            "actuators": ("actuator", self.thing.annotations.actuators),
+        }
+        lists = lists if isinstance(self.thing, Mechanism) else lists | {"closures": ("joint", self.thing.closures)}
         paths = {(kind, part.name): (key, k) for key, (kind, parts) in lists.items() for k, part in enumerate(parts)}
         return dict(zip(paths, self.opened.lines(paths.values()), strict=True))
 
@@ -370,27 +373,6 @@ class _Places(Mapping[tuple[str, str], At]):
 
     def __len__(self) -> int:
         return len(self.lines)
-
-
-def _named_records(thing: Mechanism | Model) -> dict[str, tuple[str, Sequence[Any]]]:
-    """Return the records that have a name, in the order of the file: its key for them -> what they are, and they."""
-    lists: dict[str, tuple[str, Sequence[Any]]] = {
-        "bodies": ("body", thing.bodies),
-        "joints": ("joint", thing.joints if isinstance(thing, Mechanism) else thing.connections),
-        "frames": ("frame", thing.frames),
-        "actuators": ("actuator", thing.annotations.actuators),
-    }
-    return lists if isinstance(thing, Mechanism) else lists | {"closures": ("joint", thing.closures)}
-
-
-def _doubts(opened: Text, thing: Mechanism | Model) -> list[Fault]:
-    told = (
-        (("bodies", k, "inertia"), f"body {quoted(body.name)}: {reason}")
-        for k, body in enumerate(thing.bodies)
-        if body.inertia is not None
-        for reason in _impossible(body.inertia)
-    )
-    return opened.faults(islice(told, MAX_FAULTS), "warning")
 
 
 def _impossible(inertia: Inertia) -> list[str]:

@@ -92,7 +92,12 @@ class MjcfExpansion:
                 stack += self._included(item)
             elif self._is_read(item):
                 stack += self._opened(item)
-        self._remark()
+        for (tag, verdict), left in self.left_out.items():
+            count = max(left.attributes.values())
+            often = f" ({count} times, here first)" if count > 1 else ""
+            what = ", ".join(filter(None, left.attributes))
+            say = self.report.warn if verdict in MOVING else self.report.remark
+            say(left.place, f"<{tag}{' ' * bool(what)}{what}> is left out{often}: {verdict.why}")
         return Expanded("\n".join(self.lines), self.places, self.textures, self.unread)
 
     def _write(self, line: str, place: FilePlace) -> None:
@@ -123,15 +128,6 @@ class MjcfExpansion:
             return
         left = self.left_out.setdefault((tag, verdict), _LeftOut(place, Counter()))
         left.attributes[attribute] += 1
-
-    def _remark(self) -> None:
-        """Say once for each kind of element what was left out, however often."""
-        for (tag, verdict), left in self.left_out.items():
-            count = max(left.attributes.values())
-            often = f" ({count} times, here first)" if count > 1 else ""
-            what = ", ".join(filter(None, left.attributes))
-            say = self.report.warn if verdict in MOVING else self.report.remark
-            say(left.place, f"<{tag}{' ' * bool(what)}{what}> is left out{often}: {verdict.why}")
 
     def _opened(self, item: _OpenElement) -> list[_OpenElement | str]:
         """Write the start of an element and return its children and its end."""

@@ -58,7 +58,10 @@ def _read(r: MjcfReading) -> None:
     read_shapes(r)
     read_actuators(r)
     _read_configurations(r)
-    _disable_contacts(r)
+    bodies = {r.name("BODY", k): name for k, name in enumerate(r.bodies)}
+    for exclude in r.there.spec.excludes:
+        with r.report.blamed(r.there.text.place(exclude.info)):
+            r.mechanism.disable_contact(bodies[exclude.bodyname1], bodies[exclude.bodyname2])
     _warn_of_tendons(r)
     if not r.mechanism.bodies:
         nothing = not (r.mechanism.shapes or r.mechanism.frames)
@@ -116,13 +119,6 @@ def _coordinates(r: MjcfReading, qpos: Any) -> dict[str, tuple[float, ...]]:
         if own.joint not in follows:
             by_joint.setdefault(own.joint, []).extend(part)
     return {joint: tuple(part) for joint, part in by_joint.items()}
-
-
-def _disable_contacts(r: MjcfReading) -> None:
-    bodies = {r.name("BODY", k): name for k, name in enumerate(r.bodies)}
-    for exclude in r.there.spec.excludes:
-        with r.report.blamed(r.there.text.place(exclude.info)):
-            r.mechanism.disable_contact(bodies[exclude.bodyname1], bodies[exclude.bodyname2])
 
 
 def _warn_of_tendons(r: MjcfReading) -> None:

@@ -71,20 +71,15 @@ def _geometry(r: MjcfReading, number: int, X: SE3) -> tuple[Geometry, SE3] | Non
     if kind == "HFIELD":
         field = int(m.geom_dataid[number])
         if r.name("HFIELD", field) not in r.there.text.unread:
-            return _height_field(m, field), X
+            rows, columns, start = (int(e[field]) for e in (m.hfield_nrow, m.hfield_ncol, m.hfield_adr))
+            x, y, relief, thickness = (float(e) for e in m.hfield_size[field])
+            shares = m.hfield_data[start : start + rows * columns].reshape(rows, columns)
+            return HeightField(relief * shares.astype(float), (2.0 * x, 2.0 * y), thickness), X
         why = "its heights are in a file, and pictures are not read; say them inline, as elevation"
     else:
         why = "cardan has none"
     r.report.remark(r.place("geoms", number), f"a geom of type {kind.lower()} is left out: {why}")
     return None
-
-
-def _height_field(m: Any, number: int) -> HeightField:
-    """Return a height field, whose lowest height is 0 there."""
-    rows, columns, start = (int(e[number]) for e in (m.hfield_nrow, m.hfield_ncol, m.hfield_adr))
-    x, y, relief, thickness = (float(e) for e in m.hfield_size[number])
-    shares = m.hfield_data[start : start + rows * columns].reshape(rows, columns)
-    return HeightField(relief * shares.astype(float), (2.0 * x, 2.0 * y), thickness)
 
 
 def _mesh(r: MjcfReading, file: MeshFile, number: int, X: SE3) -> tuple[Geometry, SE3]:

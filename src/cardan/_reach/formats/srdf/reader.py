@@ -83,7 +83,12 @@ class _Reading:
         self.groups: dict[str, _Found] = {}
 
     def add(self) -> None:
-        if self._has_too_many():
+        counts = Counter(element.tag for element in self.root.walk())
+        counts["group"] = sum(1 for _ in self.root.all("group"))  # not those that are named in groups
+        for tag in ("group_state", "chain", "end_effector", "group"):
+            if counts[tag] > MAX_PARTS:
+                self.report.error(self.root, f"more than {MAX_PARTS} <{tag}>")
+        if self.report.errors:
             return
         elements = self._named("group")
         for name in elements:
@@ -96,14 +101,6 @@ class _Reading:
         self._states()
         self._contacts()
         self._tell_absent()
-
-    def _has_too_many(self) -> bool:
-        counts = Counter(element.tag for element in self.root.walk())
-        counts["group"] = sum(1 for _ in self.root.all("group"))  # not those that are named in groups
-        for tag in ("group_state", "chain", "end_effector", "group"):
-            if counts[tag] > MAX_PARTS:
-                self.report.error(self.root, f"more than {MAX_PARTS} <{tag}>")
-        return bool(self.report.errors)
 
     def _named(self, tag: str) -> dict[str, Element]:
         found: dict[str, Element] = {}

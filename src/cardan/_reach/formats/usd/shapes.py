@@ -303,7 +303,11 @@ def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid])
     if mass > 0.0 and centre is not None and tensor is not None:
         return _checked(stage, body, Inertia(mass, centre, tensor))
     density = _positive(stage, body, "physics:density") * stage.mass / stage.length**3
-    matter = _matter(stage, posed, solids, density)
+    matter = Inertia.zero()
+    for solid in solids:
+        if not isinstance(solid.geometry, Plane):
+            with stage.report.blamed(stage.where(solid.prim)):
+                matter = matter + _of_solid(stage, posed, solid, density)
     if mass == 0.0 and matter.mass == 0.0:
         stage.doubt(body, "has no mass, and no collider of which a mass could be computed")
         return None
@@ -364,16 +368,6 @@ def _tensor(stage: Stage, body: Any) -> Symmetric3 | None:
     R = Matrix3.identity() if is_zero else values.rotation(stage, body, "physics:principalAxes")
     unit = stage.mass * stage.length**2
     return Symmetric3.of(Matrix3.diagonal(*(unit * e for e in moments))).rotated(R)
-
-
-def _matter(stage: Stage, posed: Posed, solids: Sequence[Solid], density: float) -> Inertia:
-    total = Inertia.zero()
-    for solid in solids:
-        if isinstance(solid.geometry, Plane):
-            continue
-        with stage.report.blamed(stage.where(solid.prim)):
-            total = total + _of_solid(stage, posed, solid, density)
-    return total
 
 
 def _of_solid(stage: Stage, posed: Posed, solid: Solid, density: float) -> Inertia:

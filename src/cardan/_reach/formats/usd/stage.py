@@ -205,15 +205,11 @@ def opened(source: Source, options: Options, report: Report) -> Iterator[Stage |
         file = _file(source, folder)
         layer = open_layers(report, file, Places(source.folder, options.package_dirs), options.trusted)
         yield None if layer is None else _stage(layer, report, options, source, file)
-        _call(report, file, source.name)
-
-
-def _call(report: Report, file: str, name: str) -> None:
-    """Let faults call the description as the caller does, not by the full path, or that of a copy, OpenUSD knows."""
-    for faults in (report.errors, report.doubts, report.warnings, report.remarks):
-        for k, fault in enumerate(faults):
-            shown = name if fault.file == file else fault.file
-            faults[k] = replace(fault, file=shown, message=fault.message.replace(file, name))
+        # faults call the description as the caller does, not by the full path, or that of a copy, OpenUSD knows
+        for faults in (report.errors, report.doubts, report.warnings, report.remarks):
+            for k, fault in enumerate(faults):
+                shown = source.name if fault.file == file else fault.file
+                faults[k] = replace(fault, file=shown, message=fault.message.replace(file, source.name))
 
 
 def _file(source: Source, folder: str | None) -> str:
