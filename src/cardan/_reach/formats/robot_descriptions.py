@@ -94,9 +94,8 @@ def _value(node: Any, values: Mapping[str, Any], caches: Mapping[str, str]) -> A
     if isinstance(node, ast.Name):
         return values.get(node.id)
     if isinstance(node, ast.Dict):
-        pairs = [
-            (_value(k, values, caches), _value(v, values, caches)) for k, v in zip(node.keys, node.values, strict=True)
-        ]
+        keys, items = ([_value(part, values, caches) for part in parts] for parts in (node.keys, node.values))
+        pairs = zip(keys, items, strict=True)
         return {key: value for key, value in pairs if key is not None and value is not None}
     if isinstance(node, ast.Call):
         parts = [_value(argument, values, caches) for argument in node.args]

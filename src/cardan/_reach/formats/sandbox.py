@@ -76,22 +76,16 @@ def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bound
         process.communicate()
     if "returns" in reply:
         return reply["returns"]
-    raise SandboxError(
-        _beyond(f"{bounds.memory >> 20} MB of memory") if "memory" in reply else str(reply.get("raises"))
-    )
+    beyond = _beyond(f"{bounds.memory >> 20} MB of memory")
+    raise SandboxError(beyond if "memory" in reply else str(reply.get("raises")))
 
 
 def _started() -> subprocess.Popen[str]:
     if not sys.executable or getattr(sys, "frozen", False):  # Python within another program: there is none to start
         raise SandboxError(f"is read in a process of its own, and none can be started here; {TRUSTED}")
     try:
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", "-B", str(PROGRAM)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            encoding="utf-8",
-        )
+        pipe, command = subprocess.PIPE, [sys.executable, "-I", "-S", "-B", str(PROGRAM)]
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
     except OSError as error:
         message = f"is read in a process of its own, which cannot be started: {error.strerror}; {TRUSTED}"
         raise SandboxError(message) from None

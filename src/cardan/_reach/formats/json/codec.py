@@ -24,7 +24,7 @@ from cardan._reach.formats.json.text import WrongError, json_text, lines_of, par
 from cardan._reach.formats.json.values import JOINT
 from cardan._reach.formats.reading import Description, Options
 from cardan._reach.formats.report import MAX_FAULTS, MAX_SUGGESTIONS, NO_INERTIA, At, Report
-from cardan._reach.formats.resources import Packages, Places
+from cardan._reach.formats.resources import Places
 from cardan._reach.formats.source import Source
 from cardan._robot.description import Mechanism, Mesh, Shape
 from cardan._robot.joints import Joint, Limits
@@ -104,11 +104,8 @@ class Text(NamedTuple):
 
     def faults(self, told: Iterable[Told], severity: str = "error") -> list[Fault]:
         told = list(told)
-        lines = self.lines(path for path, _ in told)
-        return [
-            Fault(self.name, line, f"{path_text(path)}: {message}", severity)
-            for (path, message), line in zip(told, lines, strict=True)
-        ]
+        placed = zip(told, self.lines(path for path, _ in told), strict=True)
+        return [Fault(self.name, line, f"{path_text(path)}: {why}", severity) for (path, why), line in placed]
 
     def lines(self, paths: Iterable[Sequence[str | int]]) -> Iterator[int]:
         return lines_of(self.content, paths)
@@ -217,9 +214,8 @@ ANNOTATIONS = {"shapes": Shape, "actuators": Actuator, "groups": Group, "configu
 
 def _annotations_data(own: Annotations) -> Fields:
     pairs = [records.PAIR.write(pair, "disabled contacts") for pair in own.disabled_contacts]
-    return _lists_data(**{key: getattr(own, key) for key in ANNOTATIONS}) | (
-        {"disabled_contacts": pairs} if pairs else {}
-    )
+    data = _lists_data(**{key: getattr(own, key) for key in ANNOTATIONS})
+    return data | {"disabled_contacts": pairs} if pairs else data
 
 
 def _pairs(given: Fields, make: Callable[[str, str], Any], trusted: bool, faults: _Faults) -> list[Any]:
@@ -342,7 +338,7 @@ def read(source: Source, options: Options) -> Description:
         )
         report.doubts += opened.faults(islice(told, MAX_FAULTS), "warning")
     if options.package_dirs:
-        thing = _with_meshes(thing, source.folder, options.package_dirs)
+        thing = _with_meshes(thing, Places(source.folder, options.package_dirs))
     return Description(thing, report, _Places(opened, thing))
 
 
@@ -386,15 +382,15 @@ def _impossible(inertia: Inertia) -> list[str]:
     return inertia.faults(max(1e-9, rounding / max(at_com, NO_INERTIA)))
 
 
-def _with_meshes(thing: Any, folder: Path | None, packages: Packages) -> Any:
-    shapes = tuple(replace(s, geometry=_found(s.geometry, folder, packages)) for s in thing.shapes)
+def _with_meshes(thing: Any, places: Places) -> Any:
+
+    def found(geometry: Any) -> Any:
+        if not isinstance(geometry, Mesh) or (geometry.path is not None and Path(geometry.path).is_file()):
+            return geometry
+        return replace(geometry, path=places.file(geometry.uri))
+
+    shapes = tuple(replace(s, geometry=found(s.geometry)) for s in thing.shapes)
     annotations = replace(thing.annotations, shapes=shapes)
     if isinstance(thing, Model):
         return replace(thing, annotations=annotations)
     return thing.with_annotations(annotations).mechanism
-
-
-def _found(geometry: Any, folder: Path | None, packages: Packages) -> Any:
-    if not isinstance(geometry, Mesh) or (geometry.path is not None and Path(geometry.path).is_file()):
-        return geometry
-    return replace(geometry, path=Places(folder, packages).file(geometry.uri))

@@ -68,14 +68,13 @@ def members(value: Any, required: Sequence[str], optional: Sequence[str] = ()) -
     return value
 
 
-def built(kind: Callable[..., T], arguments: Mapping[str, Any]) -> T:
+def built(make: Callable[..., T], arguments: Mapping[str, Any]) -> T:
     """Return what a constructor makes of keyword arguments; whatever it raises is wrong with the file."""
     try:
-        return kind(**arguments)
+        return make(**arguments)
     except Exception as error:  # a constructor may raise anything
-        raise WrongError(
-            str(error) if isinstance(error, CardanError) else f"{type(error).__name__}: {error}"
-        ) from error
+        kind = "" if isinstance(error, CardanError) else f"{type(error).__name__}: "
+        raise WrongError(f"{kind}{error}") from error
 
 
 # --- texts and numbers --------------------------------------------------------------------------------------------
@@ -195,9 +194,8 @@ class Record:
         return data
 
     def keywords(self, value: Any, trusted: bool) -> dict[str, Any]:
-        given = members(
-            value, [f.key for f in self.fields if not f.optional], [f.key for f in self.fields if f.optional]
-        )
+        required, optional = ([f.key for f in self.fields if f.optional is may_lack] for may_lack in (False, True))
+        given = members(value, required, optional)
         return {f.key: at(f.key, f.kind.read, given[f.key], trusted) for f in self.fields if f.key in given}
 
     def read(self, value: Any, trusted: bool) -> Any:
@@ -218,7 +216,7 @@ POSE = Record(
     Field("translation", VECTOR, True, lambda X: _unless(X.translation, _UNMOVED)),
 )
 INERTIA = Record(
-    lambda mass, first_moment, inertia_at_origin: Inertia.from_origin(mass, first_moment, inertia_at_origin),
+    Inertia.from_origin,
     Field("mass", NUMBER),
     Field("first_moment", VECTOR),
     Field("inertia_at_origin", SYMMETRIC),

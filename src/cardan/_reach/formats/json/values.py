@@ -34,12 +34,9 @@ WHAT = "a class of joint, coordinate function or manifold"
 
 _JOINTS = {type(joint).__name__: type(joint) for joint in CATALOGUE}
 _FUNCTIONS = {kind.__name__: kind for kind in (Constant, Linear, Polynomial, NaturalSpline)}
-_SPACES = ("Euclidean", "UnitComplex", "UnitQuaternion", "MRP", "SE2", "SE3", "Product")
-SHIPPED: dict[str, type[Any]] = {
-    **_JOINTS,
-    **_FUNCTIONS,
-    **{f"manifolds.{name}": getattr(manifolds, name) for name in _SPACES},
-}
+_MANIFOLDS = ("Euclidean", "UnitComplex", "UnitQuaternion", "MRP", "SE2", "SE3", "Product")
+_SPACES = {f"manifolds.{name}": getattr(manifolds, name) for name in _MANIFOLDS}
+SHIPPED: dict[str, type[Any]] = _JOINTS | _FUNCTIONS | _SPACES
 """The classes cardan ships by their names in a file."""
 
 _NAMES = {kind: name for name, kind in SHIPPED.items()}
@@ -114,10 +111,8 @@ def class_named(name: str, *, trusted: bool) -> type[Any]:
         return SHIPPED.get(name) or _registered[name]
     module, colon, names = name.partition(":")
     if not colon:
-        hint = (
-            did_you_mean(close_names(name, SHIPPED))
-            or "; a class of your own is named by its import path, module:QualName"
-        )
+        otherwise = "; a class of your own is named by its import path, module:QualName"
+        hint = did_you_mean(close_names(name, SHIPPED)) or otherwise
         raise WrongError(f"there is no joint or value type {name[:120]!r}{hint}")
     if not trusted:
         raise WrongError(

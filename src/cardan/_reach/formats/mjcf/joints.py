@@ -178,20 +178,18 @@ class Tree:
         for k, nv in zip(numbers, sizes, strict=True):
             r.parts[k] = JointPart(name, start, nv, sum(sizes))
             start += nv
-        record = r.mechanism.add_joint(
-            name, self._mimicking(row.joint, numbers), parent, child, at @ row.before, row.after, **self._along(numbers)
-        )
+        joint, poses = self._mimicking(row.joint, numbers), (at @ row.before, row.after)
+        record = r.mechanism.add_joint(name, joint, parent, child, *poses, **self._along(numbers))
         assert record.joint.nv == start
 
     def _mimicking(self, joint: Joint, numbers: list[int]) -> Joint:
         if not (len(numbers) == 1 and numbers[0] in self.mimics):
             return joint
         other, factor, offset = self.mimics[numbers[0]]
+        primary = self.joints[other]
         if self.m.jnt_limited[numbers[0]]:
-            self._remark(
-                numbers[0], f"its range limits joint {self.joints[other]!r}, which it follows, in MuJoCo alone"
-            )
-        return Mimic(joint, self.joints[other], factor, offset)
+            self._remark(numbers[0], f"its range limits joint {primary!r}, which it follows, in MuJoCo alone")
+        return Mimic(joint, primary, factor, offset)
 
     def _step(self, k: int) -> RowStep:
         m: Any = self.m

@@ -113,13 +113,9 @@ def _colour(rgba: Any) -> tuple[float, ...]:
 
 def _surface(m: Any, number: int) -> Material | None:
     """Return what contact feels: `condim` says which of the friction counts; None for what none means."""
-    slide, spin, roll = (float(e) for e in m.geom_friction[number])
-    condim = int(m.geom_condim[number])
-    surface = Material(
-        friction=slide if condim > 1 else 0.0,
-        torsional=spin if condim > 3 else 0.0,
-        rolling=roll if condim > 4 else 0.0,
-    )
+    condim, friction = int(m.geom_condim[number]), m.geom_friction[number]
+    slide, spin, roll = (float(e) if condim > least else 0.0 for e, least in zip(friction, (1, 3, 4), strict=True))
+    surface = Material(friction=slide, torsional=spin, rolling=roll)
     return None if surface == Material() else surface
 
 

@@ -274,10 +274,7 @@ def _section(tag: str, elements: Any) -> list[Lines]:
 def _place(thing: Any, position: str = "pos", quaternion: str = "quat") -> dict[str, Any]:
     pos, quat = getattr(thing, position), getattr(thing, quaternion)
     is_default = any(map(math.isnan, quat)) or list(quat) == [1.0, 0.0, 0.0, 0.0]
-    return {
-        "pos": pos if position == "ipos" else _unless(pos, [0.0] * 3),
-        "quat": None if is_default else quat,
-    }
+    return {"pos": pos if position == "ipos" else _unless(pos, [0.0] * 3), "quat": None if is_default else quat}
 
 
 def _stiffest(thing: Any, which: str = "") -> dict[str, Any]:

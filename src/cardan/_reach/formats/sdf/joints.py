@@ -232,10 +232,8 @@ def as_mimic(r: SdfReading, read: SdfJoint, joints: dict[Entry, SdfJoint]) -> Sd
 
 
 def _copying(report: Report, read: SdfJoint, primary: SdfJoint, mimic: Element, start: str) -> SdfJoint:
-    factor, offset, reference = (
-        number_of(report, mimic, tag, default)
-        for tag, default in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))
-    )
+    usual = {"multiplier": 1.0, "offset": 0.0, "reference": 0.0}
+    factor, offset, reference = (number_of(report, mimic, tag, default) for tag, default in usual.items())
     axis = mimic.attributes.get("axis", "axis").strip() or "axis"
     if read.joint.nv != 1 or primary.joint.nv != 1 or axis != "axis":
         expected = "expected joints with one axis on both sides"

@@ -151,10 +151,8 @@ def refiltered(report: Report, shapes: Sequence[Shape]) -> list[Shape]:
         report.warn(0, f"{message}; shapes touch only where both shapes' bits let them")
         return list(shapes)
     bits = groups_and_masks(kinds, either_way)
-    return [
-        replace(s, group=bits[s.group, s.mask][0], mask=bits[s.group, s.mask][1]) if s.role == "collision" else s
-        for s in shapes
-    ]
+    new = [bits.get((s.group, s.mask), EVERYTHING) if s.role == "collision" else (s.group, s.mask) for s in shapes]
+    return [replace(s, group=group, mask=mask) for s, (group, mask) in zip(shapes, new, strict=True)]
 
 
 def _bits(report: Report, element: Element | None, default: int) -> int:

@@ -93,10 +93,8 @@ def _chosen_root(document: SdfFile, chosen: str | None) -> Element | None:
     if chosen is not None:
         return root
     for other in models[1:]:
-        name = quoted(other.attributes.get("name", "..."))
-        report.warn(
-            other, f"<{other.tag}> is left out: outside of a <world> the first is read; choose with model={name}"
-        )
+        which = f"choose with model={quoted(other.attributes.get('name', '...'))}"
+        report.warn(other, f"<{other.tag}> is left out: outside of a <world> the first is read; {which}")
     return replace(root, children=models[:1])
 
 

@@ -159,9 +159,8 @@ class _SdfWriter:
         ends = [value(tag, _text(name)) for tag, name in zip(("parent", "child"), names, strict=True)]
         pitch = value("screw_thread_pitch", _turn(travel or 0.0)) if kind == "screw" else []
         armature = value("cardan:armature", numbers(c.armature)) if c.armature and any(c.armature) else []
-        axes = [
-            _axis(c, i, tag, direction, self._mimic(group, c)) for i, (tag, direction) in enumerate(_axes(c, inner))
-        ]
+        mimic = self._mimic(group, c)
+        axes = [_axis(c, i, tag, direction, mimic) for i, (tag, direction) in enumerate(_axes(c, inner))]
         sensors = [_sensor(frame, c.child_pose.inverse() @ frame.pose) for frame in self.form.sensors.get(c.name, ())]
         pose = _pose(c.child_pose)  # in the child, but where the child is placed by this joint
         if self.form.tree.get(c.child) is c and _stands_in_parent(group, c):
@@ -249,10 +248,8 @@ def _masks(shapes: Sequence[Shape]) -> dict[Bits, Lines]:
         return {kind: value("collide_bitmask", str(kind[0])) for kind in kinds}
     if len(kinds) > _BITS:
         raise UnsupportedError(f"{len(kinds)} kinds of groups and masks of shapes", "SDF", f"it has 16 bits. {INSTEAD}")
-    return {
-        kind: value("collide_bitmask", str(touched)) + value("category_bitmask", str(category))
-        for kind, (category, touched) in one_bit_each(kinds, both_ways).items()
-    }
+    bits = one_bit_each(kinds, both_ways).items()
+    return {k: value("collide_bitmask", str(b)) + value("category_bitmask", str(a)) for k, (a, b) in bits}
 
 
 def _axes(c: Connection, inner: Any) -> list[tuple[str, Any]]:

@@ -310,9 +310,8 @@ def _commanded(report: Report, element: Element, joints: Mapping[str, UrdfJoint]
     others = [e.attributes.get("name", "") for e in element.all("command_interface") if e not in commands]
     unused = [*(e.attributes["name"] for e in commands[1:]), *others]
     if unused:
-        report.remark(
-            element, f"joint {quoted(joint)}: commands of {', '.join(map(quoted, unused))[:120]} are not used"
-        )
+        names = ", ".join(map(quoted, unused))[:120]
+        report.remark(element, f"joint {quoted(joint)}: commands of {names} are not used")
     if not commands:
         return ()
     bounds = {e.attributes.get("name"): _number(e.text) for e in commands[0].all("param")}

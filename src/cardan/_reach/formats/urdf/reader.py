@@ -247,9 +247,8 @@ def _check_mimics(report: Report, joints: Sequence[UrdfJoint]) -> None:
             expected = "only revolute, continuous and prismatic joints can be mimicked"
             report.error(joint.mimic_line, f"{start}, which is {primary.kind}; {expected}")
         elif primary.joint.nq != joint.joint.nq:
-            expected = (
-                "with continuous='unit_complex' both must be continuous, or neither; read with continuous='angle'"
-            )
+            expected = "with continuous='unit_complex' both must be continuous, or neither"
+            expected = f"{expected}; read with continuous='angle'"
             report.error(joint.mimic_line, f"{start}, which is {primary.kind}; {expected}")
     for loop in cycles(copies):
         report.error(by_name[loop[0]].mimic_line, f"these joints mimic each other: {_in_a_circle(loop, ' mimics ')}")

@@ -86,10 +86,8 @@ def write_urdf(thing: Mechanism | Model) -> Written:
     for shape in form.shapes:
         on[shape.body].append(shape)
     _check_materials([shape for shapes in on.values() for shape in shapes])
-    links = [
-        element("link", {"name": _text(b.name, "name of a body")}, _inertial(b), *map(_shape, on[b.name]))
-        for b in (*([Body(WORLD)] * form.world), *form.bodies)
-    ]
+    bodies, what = (*([Body(WORLD)] * form.world), *form.bodies), "name of a body"
+    links = [element("link", {"name": _text(b.name, what)}, _inertial(b), *map(_shape, on[b.name])) for b in bodies]
     driven = [_transmission(a) for a in form.actuators if is_transmission(a)]
     inside = [*links, *map(_joint, form.tree), *map(_loop, form.loops), *map(_frame, form.frames), *driven]
     name = {"name": _text(form.name, "name of a robot")}
@@ -210,9 +208,8 @@ def _axis(c: Connection) -> list[str]:
 
 def _limit(c: Connection, kind: str) -> list[str]:
     """Return the limits; a number too large to be one stands for none where URDF wants a number."""
-    of: dict[str, Sequence[float]] = {
-        what: getattr(c.limits, what) or () for what in ("lower", "upper", *RATES, *(f"{e}_lower" for e in RATES))
-    }
+    names = ("lower", "upper", *RATES, *(f"{rate}_lower" for rate in RATES))
+    of: dict[str, Sequence[float]] = {what: getattr(c.limits, what) or () for what in names}
     bounds = {what: _one(c, what, of[what]) for what in RATES}
     for what in RATES:
         mirrored = tuple(-bound for bound in of[what])

@@ -127,13 +127,10 @@ def read_solid(stage: Stage, scene: values.Scene, prim: Any) -> Solid | None:
         say(stage.where(prim), "its transform shears it; it is read as if it were scaled along its axes")
     geometry, turn = made
     pose = posed.pose if owner is None else owner.pose.inverse() @ posed.pose
-    is_seen = _is_seen(prim) and not isinstance(geometry, Plane)
+    seen, purpose = pxr().UsdGeom.Imageable(prim), ("default", "render")
+    is_seen = seen.ComputeVisibility() != "invisible" and seen.ComputePurpose() in purpose
+    is_seen = is_seen and not isinstance(geometry, Plane)
     return Solid(prim, body, geometry, pose @ SE3(turn), collides, is_seen)
-
-
-def _is_seen(prim: Any) -> bool:
-    imageable = pxr().UsdGeom.Imageable(prim)
-    return imageable.ComputeVisibility() != "invisible" and imageable.ComputePurpose() in ("default", "render")
 
 
 def shapes_of(stage: Stage, solid: Solid, body: str, group: tuple[int, int]) -> list[Shape]:
@@ -194,16 +191,15 @@ def _radius(stage: Stage, prim: Any, default: float) -> float:
     return max(ends)
 
 
-def _mesh(stage: Stage, prim: Any, posed: Posed) -> Made:
-    return Mesh(f"{Path(stage.file).name}#{prim.GetPath()}", stage.mesh_file, posed.scale), Matrix3.identity()
-
-
 _GEOMETRIES: dict[str, Callable[[Stage, Any, Posed], Made]] = {
     "Cube": _cube,
     "Sphere": _sphere,
     **dict.fromkeys(("Cylinder", "Cylinder_1"), partial(_round, Cylinder, 1.0, 2.0)),
     **dict.fromkeys(("Capsule", "Capsule_1"), partial(_round, Capsule, 0.5, 1.0)),
-    "Mesh": _mesh,
+    "Mesh": lambda stage, prim, posed: (
+        Mesh(f"{Path(stage.file).name}#{prim.GetPath()}", stage.mesh_file, posed.scale),
+        Matrix3.identity(),
+    ),
     "Plane": lambda stage, prim, _: (Plane(), _TURNS[values.token(stage, prim, "axis", ("Z", "X", "Y"))]),
 }
 
@@ -349,12 +345,10 @@ def _positive(stage: Stage, prim: Any, name: str) -> float:
 
 def _centre(stage: Stage, body: Any, posed: Posed) -> Vector3 | None:
     """Return the centre of mass in body axes; None where it is to be computed, which is written as -inf."""
-    if (
-        not values.authored(body, "physics:centerOfMass")
-        or values.numbers_of(values.value(body, "physics:centerOfMass")) == [-math.inf] * 3
-    ):
+    name = "physics:centerOfMass"
+    if not values.authored(body, name) or values.numbers_of(values.value(body, name)) == [-math.inf] * 3:
         return None
-    local = values.vector(stage, body, "physics:centerOfMass", (0.0, 0.0, 0.0))
+    local = values.vector(stage, body, name, (0.0, 0.0, 0.0))
     return Vector3(*(float(e) for e in posed.stretch @ np.array(local)))
 
 

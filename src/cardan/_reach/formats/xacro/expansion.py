@@ -81,12 +81,8 @@ class Expansion:
 
     def run(self, source: Source, arguments: dict[str, str]) -> Element | None:
         file = None if source.folder is None else str(source.folder / Path(source.name).name)
-        argument = {
-            "rows": self.rows(source, source.name),
-            "file": file,
-            "arguments": arguments,
-            "environment": None if self.trusted else arguments,
-        }
+        argument = {"rows": self.rows(source, source.name), "file": file, "arguments": arguments}
+        argument["environment"] = None if self.trusted else arguments
         if self.trusted:
             made = composition.work(argument, self.answer)
         else:
@@ -111,10 +107,10 @@ class Expansion:
 
     def with_hint(self, message: str, arguments: dict[str, str]) -> str:
         found = _NOT_GIVEN.search(message)
-        name = (found[1] or found[2]) if found else None
-        return (
-            f"{message}; pass xacro_args={{{name!r}: ...}}{self.report.nearest(name, arguments)}" if name else message
-        )
+        if found is None:
+            return message
+        name = found[1] or found[2]
+        return f"{message}; pass xacro_args={{{name!r}: ...}}{self.report.nearest(name, arguments)}"
 
     def answer(self, question: str, text: str) -> Any:
         if question == "why not":
