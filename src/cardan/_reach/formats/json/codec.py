@@ -104,11 +104,8 @@ class Text(NamedTuple):
 
     def faults(self, told: Iterable[Told], severity: str = "error") -> list[Fault]:
         told = list(told)
-        placed = zip(told, self.lines(path for path, _ in told), strict=True)
+        placed = zip(told, lines_of(self.content, (path for path, _ in told)), strict=True)
         return [Fault(self.name, line, f"{path_text(path)}: {why}", severity) for (path, why), line in placed]
-
-    def lines(self, paths: Iterable[Sequence[str | int]]) -> Iterator[int]:
-        return lines_of(self.content, paths)
 
 
 class _Faults:
@@ -136,7 +133,12 @@ class _Faults:
 
 def opened_json(source: Source, *, trusted: bool = False) -> tuple[Text, Any]:
     """Return the text of a JSON source and what it holds; see `from_json`."""
-    opened = _decoded(source)
+    try:
+        content = source.content.decode("utf-8-sig", "surrogatepass" if source.encoding else "strict")
+    except UnicodeDecodeError as error:
+        line = source.content.count(b"\n", 0, error.start) + 1
+        raise DescriptionError([Fault(source.name, line, "is not UTF-8, as JSON must be")]) from None
+    opened = Text(source.name, content)
     value, faults, thing = parsed(opened.content, opened.name), _Faults(), None
     with faults.noted():
         if type(value) is not dict or "cardan" not in value:
@@ -151,14 +153,6 @@ def opened_json(source: Source, *, trusted: bool = False) -> tuple[Text, Any]:
     if faults.found:
         raise DescriptionError(opened.faults(faults.found))
     return opened, thing
-
-
-def _decoded(source: Source) -> Text:
-    try:
-        return Text(source.name, source.content.decode("utf-8-sig", "surrogatepass" if source.encoding else "strict"))
-    except UnicodeDecodeError as error:
-        line = source.content.count(b"\n", 0, error.start) + 1
-        raise DescriptionError([Fault(source.name, line, "is not UTF-8, as JSON must be")]) from None
 
 
 def _check_schema(schema: Any) -> None:
@@ -359,7 +353,7 @@ class _Places(Mapping[tuple[str, str], At]):
         }
         lists = lists if isinstance(self.thing, Mechanism) else lists | {"closures": ("joint", self.thing.closures)}
         paths = {(kind, part.name): (key, k) for key, (kind, parts) in lists.items() for k, part in enumerate(parts)}
-        return dict(zip(paths, self.opened.lines(paths.values()), strict=True))
+        return dict(zip(paths, lines_of(self.opened.content, paths.values()), strict=True))
 
     def __getitem__(self, part: tuple[str, str]) -> At:
         return self.lines[part]

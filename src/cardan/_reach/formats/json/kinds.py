@@ -216,7 +216,7 @@ POSE = Record(
     Field("translation", VECTOR, True, lambda X: _unless(X.translation, _UNMOVED)),
 )
 INERTIA = Record(
-    Inertia.from_origin,
+    lambda mass, first_moment, inertia_at_origin: Inertia.from_origin(mass, first_moment, inertia_at_origin),
     Field("mass", NUMBER),
     Field("first_moment", VECTOR),
     Field("inertia_at_origin", SYMMETRIC),
@@ -238,16 +238,13 @@ def _array_data(value: Any, what: str) -> dict[str, Any]:
     return {"dtype": array.dtype.name, "shape": list(array.shape), "values": values}
 
 
-def _size(value: Any, _: bool) -> int:
-    return value if type(value) is int and value >= 0 else refuse(value, "a size, 0 or more")
-
-
 def _array(value: Any, trusted: bool) -> Any:
     given = members(value, ("dtype", "shape", "values"))
     dtype = at("dtype", TEXT.read, given["dtype"], trusted)
     if dtype not in DTYPES:
         raise WrongError(f"got {shown(dtype)}, expected one of {', '.join(DTYPES)}", "dtype")
-    shape = at("shape", listed(Kind(_number_data, _size)).read, given["shape"], trusted)
+    size = Kind(_number_data, lambda e, _: e if type(e) is int and e >= 0 else refuse(e, "a size, 0 or more"))
+    shape = at("shape", listed(size).read, given["shape"], trusted)
     whole = one(bool, "true or false") if dtype == "bool" else one(int, "a whole number")
     entry = BOUND if dtype.startswith("float") else Kind(_number_data, whole)
     values = at("values", listed(entry, math.prod(shape)).read, given["values"], trusted)
