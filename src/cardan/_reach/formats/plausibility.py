@@ -54,8 +54,6 @@ def review(
 
 @dataclass(frozen=True)
 class _RobotAndShapes:
-    """A mechanism with what several checks need."""
-
     mechanism: Mechanism
     allow: Callable[[str], bool]
     _meshes: dict[str, Any] = field(default_factory=dict)

@@ -29,8 +29,6 @@ class SandboxError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SandboxBounds:
-    """What work may take."""
-
     seconds: float = 2.0  # of processor time, from when its modules are imported
     memory: int = 450 * 2**20  # bytes of memory of its own, those modules included
     clock: float = 40.0  # seconds by the clock: for work that waits, and for systems without the other bounds

@@ -132,7 +132,6 @@ class _Faults:
 
 
 def opened_json(source: Source, *, trusted: bool = False) -> tuple[Text, Any]:
-    """Return the text of a JSON source and what it holds; see `from_json`."""
     try:
         content = source.content.decode("utf-8-sig", "surrogatepass" if source.encoding else "strict")
     except UnicodeDecodeError as error:
@@ -314,8 +313,7 @@ DOCUMENTS: dict[str, Document] = {
 def read(source: Source, options: Options) -> Description:
     """Return the mechanism, or the model, a JSON file holds.
 
-    Of `package_dirs` this is made: meshes whose file is not where it was are looked for there; the others, and all if
-    it is not given, are those of the file.
+    Meshes whose file is not where it was are looked for in `package_dirs`, if that is given.
     """
     report = Report(source.name)
     opened, thing = opened_json(source, trusted=options.trusted)

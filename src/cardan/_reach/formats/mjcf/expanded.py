@@ -115,7 +115,6 @@ class MjcfExpansion:
         return verdict == READ
 
     def _leave_out(self, item: _OpenElement, attribute: str, verdict: Verdict) -> None:
-        """Refuse an element or an attribute of one, or note that it is left out."""
         place, tag = item.place, item.element.tag
         if verdict.kind == "refused":
             self.report.error(place, f"<{tag}{' ' * bool(attribute)}{attribute}>: {verdict.why}")

@@ -40,11 +40,7 @@ KINDS = {0: "none", 1: "affine"}  # of MuJoCo's biases
 
 
 def to_mjcf(thing: Mechanism | Model) -> str:
-    """Return a mechanism or a model as MJCF text; a `DescriptionWarning` names what it does not hold.
-
-    Raises:
-        As `write_mjcf`.
-    """
+    """Return a mechanism or a model as MJCF text; a `DescriptionWarning` names what it does not hold."""
     return text_of(write_mjcf(thing), thing.name, "MJCF")
 
 
@@ -123,7 +119,6 @@ def _text(value: Any) -> str:
 
 
 def _unless(value: Any, default: Any) -> Any:
-    """Return a number or numbers; None where they are MuJoCo's default."""
     return None if np.array_equal(np.asarray(value, dtype=float), np.asarray(default, dtype=float)) else value
 
 

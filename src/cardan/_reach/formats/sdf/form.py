@@ -69,8 +69,6 @@ class ModelParts:
 
 @dataclass(frozen=True, slots=True)
 class SdfForm:
-    """What SDF can say of a mechanism."""
-
     name: str  # of the mechanism
     top: ModelParts  # what is in the model itself
     poses: dict[str, SE3]  # X_root_body at rest

@@ -56,8 +56,6 @@ class SdfJoint:
 
 
 class JointReader:
-    """Reads the element of a joint."""
-
     def __init__(self, r: SdfReading, entry: Entry) -> None:
         self.r, self.entry, self.element, self.report = r, entry, entry.element, entry.document.report
         self.name = quoted(entry.name)

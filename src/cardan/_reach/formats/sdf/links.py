@@ -198,8 +198,6 @@ ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 @dataclass(frozen=True, slots=True)
 class SdfLink:
-    """A link as read."""
-
     entry: Entry
     inertia: Inertia | None
     shapes: tuple[Shape, ...]

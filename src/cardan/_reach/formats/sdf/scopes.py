@@ -137,13 +137,7 @@ class Builder:
     plain: bool | str = False  # the model whose names are those of the mechanism; True: the one there is
 
     def fill(self, scope: Scope, files: tuple[str, ...], depth: int = 0) -> None:
-        """Put what stands in a scope's element into it.
-
-        Args:
-            scope: to fill.
-            files: that lead here by including one another.
-            depth: of models in models.
-        """
+        """Put what stands in a scope's element into it; `files` lead here by including one another."""
         for element in scope.element.children:
             if element.tag in ("link", "frame", "joint"):
                 self._add_part(scope, element)

@@ -201,7 +201,6 @@ def _keeps_frame(c: Connection) -> bool:
 
 
 def across(c: Connection) -> Vector3:
-    """Return the axis of a planar joint in its child."""
     return c.child_pose.rotation @ Vector3(0.0, 0.0, 1.0)
 
 

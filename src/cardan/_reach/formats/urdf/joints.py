@@ -290,7 +290,6 @@ def _actuator(
     kind: str,
     control: tuple[float, float] = (-math.inf, math.inf),
 ) -> Iterable[tuple[Actuator, int]]:
-    """Return the actuator of (its name, a joint), if there is such a joint."""
     name, joint = names
     if joint not in joints:
         return _skip(report, element, f"there is no joint {quoted(joint)}{report.nearest(joint, joints)}")
@@ -304,7 +303,6 @@ def _actuator(
 
 
 def _commanded(report: Report, element: Element, joints: Mapping[str, UrdfJoint]) -> Iterable[tuple[Actuator, int]]:
-    """Return the actuator of a joint that is commanded, by the name of the joint."""
     joint = element.attributes.get("name", "")
     commands = [e for e in element.all("command_interface") if e.attributes.get("name") in INTERFACES]
     others = [e.attributes.get("name", "") for e in element.all("command_interface") if e not in commands]

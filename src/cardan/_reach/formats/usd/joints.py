@@ -176,7 +176,6 @@ class Copying(NamedTuple):
 
 
 def read_mimic(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Copying | None:
-    """Return how a joint copies another; None for one that does not."""
     applied = schemas(prim)
     unit = Units.of(stage, bool(dofs) and dofs[0].is_angular).position
     if "NewtonMimicAPI" in applied and flag(prim, "newton:mimicEnabled", True):
@@ -466,8 +465,6 @@ def _joint(joints: Sequence[J.Joint], steps: Sequence[SE3]) -> J.Joint:
 
 
 def _together(parts: Sequence[Properties]) -> Properties:
-    """Return the properties of all degrees of freedom, one after the other."""
-
     def row(values: Iterable[Sequence[float]]) -> tuple[float, ...]:
         return tuple(e for value in values for e in value)
 

@@ -137,7 +137,6 @@ def chosen(stage: Stage, scene: Scene, wanted: str | None) -> str | None:
 
 
 def is_below(path: str, root: str) -> bool:
-    """Return whether a path is another one or below it."""
     return not root or path == root or path.startswith(root + "/")
 
 
@@ -239,8 +238,6 @@ def read(source: Source, options: Options) -> Description:
 
 
 class Reading:
-    """A stage on its way to a mechanism."""
-
     def __init__(self, stage: Stage, scene: Scene) -> None:
         self.stage, self.scene, self.report = stage, scene, stage.report
         self.places: dict[tuple[str, str], At] = {}

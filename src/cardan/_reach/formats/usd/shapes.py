@@ -112,7 +112,6 @@ class Solid:
 
 
 def read_solid(stage: Stage, scene: values.Scene, prim: Any) -> Solid | None:
-    """Return a geometry; None, and a fault, where it has none here."""
     posed, body = stage.pose(prim), scene.body_of(prim)
     owner = stage.pose(scene.bodies[body]) if body else None
     collides = "PhysicsCollisionAPI" in values.schemas(prim) and values.flag(prim, "physics:collisionEnabled", True)

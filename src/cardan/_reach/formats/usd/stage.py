@@ -83,7 +83,6 @@ def open_layers(report: Report, path: str, places: Places, trusted: bool = False
 
 
 def ancestors(path: str) -> Iterator[str]:
-    """Yield the paths above one, but for the root's."""
     while path := path.rpartition("/")[0]:
         yield path
 
@@ -123,8 +122,6 @@ SHEAR = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Posed:
-    """Where a prim is."""
-
     pose: SE3  # of its axes in the world, without scale
     stretch: np.ndarray  # (3, 3), from its own coordinates [stage units] to lengths along its axes [m]; symmetric
     is_sheared: bool  # whether the stretch is not along the axes

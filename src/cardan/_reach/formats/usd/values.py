@@ -130,8 +130,6 @@ SITES = ("MjcSiteAPI", "NewtonSiteAPI")
 
 @dataclass(slots=True)
 class Scene:
-    """Prims by kind."""
-
     prims: list[Any] = field(default_factory=list)  # all that were visited
     bodies: dict[str, Any] = field(default_factory=dict)  # rigid ones, by path
     owner: dict[str, str] = field(default_factory=dict)  # path of a geometry or frame -> of its body, "" for the world
