@@ -60,7 +60,11 @@ def _read(r: MjcfReading) -> None:
         return
     read_loops(r, locked)
     _read_frames(r)
-    _read_shapes(r)
+    bits = _bits(r)
+    geoms = {geom.id: geom for geom in r.there.spec.geoms}
+    for number in range(r.there.model.ngeom):
+        with r.report.blamed(r.place("geoms", number)):
+            _read_shape(r, geoms[number], bits)
     read_actuators(r)
     _read_configurations(r)
     bodies = {r.name("BODY", k): name for k, name in enumerate(r.bodies)}
@@ -158,14 +162,6 @@ PRIMITIVES: dict[str, Callable[[Any], Geometry]] = {  # what is made of the half
 }
 
 GREY = (0.5, 0.5, 0.5, 1.0)  # the colour of a geom that names none: then its material's counts
-
-
-def _read_shapes(r: MjcfReading) -> None:
-    bits = _bits(r)
-    geoms = {geom.id: geom for geom in r.there.spec.geoms}
-    for number in range(r.there.model.ngeom):
-        with r.report.blamed(r.place("geoms", number)):
-            _read_shape(r, geoms[number], bits)
 
 
 def _bits(r: MjcfReading) -> dict[Bits, Bits]:

@@ -271,8 +271,8 @@ def _transmission(report: Report, element: Element, joints: Mapping[str, UrdfJoi
     interface = interfaces[0] if interfaces else INTERFACES["effort"]
     if interface.rpartition("/")[2] not in KINDS:
         return _skip(report, element, f"its interface is {quoted(interface[:60])}, expected {' or '.join(KINDS)}")
-    names = motors[0].attributes.get("name", ""), driven[0].attributes.get("name", "")
-    return _actuator(report, element, joints, names, gear, KINDS[interface.rpartition("/")[2]])
+    name, joint = (part.attributes.get("name", "") for part in (motors[0], driven[0]))
+    return _actuator(report, element, joints, joint, KINDS[interface.rpartition("/")[2]], name=name, gear=gear)
 
 
 def _number(text: str) -> float | None:
@@ -282,22 +282,15 @@ def _number(text: str) -> float | None:
 
 
 def _actuator(
-    report: Report,
-    element: Element,
-    joints: Mapping[str, UrdfJoint],
-    names: tuple[str, str],
-    gear: float,
-    kind: str,
-    control: tuple[float, float] = (-math.inf, math.inf),
+    report: Report, element: Element, joints: Mapping[str, UrdfJoint], joint: str, kind: Any, **said: Any
 ) -> Iterable[tuple[Actuator, int]]:
-    name, joint = names
     if joint not in joints:
         return _skip(report, element, f"there is no joint {quoted(joint)}{report.nearest(joint, joints)}")
     if joints[joint].joint.nv == 0:
         return _skip(report, element, f"joint {quoted(joint)} is fixed")
     gain, bias = MOTOR if kind == "effort" else (None, None)
     try:
-        return [(Actuator(name, joint, gear, kind, gain, bias, control), element.line)]  # pyright: ignore
+        return [(Actuator(joints=joint, kind=kind, gain=gain, bias=bias, **said), element.line)]
     except CardanError as error:
         return _skip(report, element, str(error))
 
@@ -315,7 +308,8 @@ def _commanded(report: Report, element: Element, joints: Mapping[str, UrdfJoint]
     bounds = {e.attributes.get("name"): _number(e.text) for e in commands[0].all("param")}
     lower, upper = bounds.get("min"), bounds.get("max")
     control = (-math.inf if lower is None else lower, math.inf if upper is None else upper)
-    return _actuator(report, element, joints, (joint, joint), 1.0, commands[0].attributes["name"], control)
+    kind = commands[0].attributes["name"]
+    return _actuator(report, element, joints, joint, kind, name=joint, control_range=control)
 
 
 def is_transmission(actuator: Actuator) -> bool:

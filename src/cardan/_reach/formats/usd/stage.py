@@ -65,10 +65,7 @@ def open_layers(report: Report, path: str, places: Places, trusted: bool = False
     argument, layers = {"file": path, "compose": not trusted}, Layers(path, places)
     package = pxr()
     try:
-        if trusted:
-            found = composition.work(argument, layers.answer)
-        else:
-            found = sandbox.run(composition, argument, layers.answer, BOUNDS)
+        found = sandbox.run(composition, argument, layers.answer, None if trusted else BOUNDS)
         if found:
             file, error = str(found["file"]), str(found["error"])
             place = parse_place(error, file) if file else FilePlace(where=str(found["where"]))

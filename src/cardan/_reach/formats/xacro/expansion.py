@@ -83,10 +83,7 @@ class Expansion:
         file = None if source.folder is None else str(source.folder / Path(source.name).name)
         argument = {"rows": self.rows(source, source.name), "file": file, "arguments": arguments}
         argument["environment"] = None if self.trusted else arguments
-        if self.trusted:
-            made = composition.work(argument, self.answer)
-        else:
-            made = sandbox.run(composition, argument, self.answer, BOUNDS)
+        made = sandbox.run(composition, argument, self.answer, None if self.trusted else BOUNDS)
         try:
             return self.outcome(made, source.name, arguments)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
