@@ -129,7 +129,7 @@ def _read_elements(reading: UrdfReading, root: Element) -> _Robot:
         report.error(root, "the robot has no <link>" + (" but the world" if read["link"] else ""))
     parts: dict[str, list[Any]] = {tag: [e for e in things if e is not None] for tag, things in read.items()}
     actuators = read_actuators(report, root, [*parts["joint"], *parts["loop"]])
-    robot = _Robot(*parts.values(), actuators)
+    robot = _Robot(parts["link"], parts["joint"], parts["loop"], parts["frame"], actuators)
     is_complete = len(robot.links) == len(read["link"]) and len(robot.joints) == len(read["joint"])
     _check_robot(report, robot, is_complete)
     return robot
