@@ -135,15 +135,14 @@ class _Printer:
 
     def root(self) -> Lines:
         spec, inside = self.spec, [*self._inside(self.spec.worldbody)]
+        excludes = (_element("exclude", {"body1": e.bodyname1, "body2": e.bodyname2}) for e in spec.excludes)
         keys = (_element("key", {"name": k.name, "qpos": k.qpos}) for k in spec.keys)
         parts = [
             _element("compiler", {"angle": "radian", "autolimits": True, "inertiafromgeom": False}),
             _element("option", {"gravity": self.model.gravity}),
             *_section("asset", self._assets()),
             *_section("worldbody", [inside]),
-            *_section(
-                "contact", (_element("exclude", {"body1": e.bodyname1, "body2": e.bodyname2}) for e in spec.excludes)
-            ),
+            *_section("contact", excludes),
             *_section("tendon", map(self._tendon, spec.tendons)),
             *_section("equality", map(self._equality, spec.equalities)),
             *_section("actuator", map(self._actuator, spec.actuators)),

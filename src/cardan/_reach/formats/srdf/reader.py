@@ -302,10 +302,6 @@ def disabled_contacts(source: str | bytes | os.PathLike[str]) -> tuple[tuple[str
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; is this an SRDF?")
     for element in root.all("disable_default_collisions"):
         report.error(element, "<disable_default_collisions> is not read: name the pairs in <disable_collisions>")
-    pairs = []
-    for element in root.all("disable_collisions"):
-        one, other = report.text(element, "link1"), report.text(element, "link2")
-        if one is not None and other is not None:
-            pairs.append((one, other))
-    report.stop()
-    return tuple(dict.fromkeys(pairs))
+    pairs = [(report.text(e, "link1"), report.text(e, "link2")) for e in root.all("disable_collisions")]
+    report.stop()  # also where one of a pair is missing
+    return tuple(dict.fromkeys((one, other) for one, other in pairs if one and other))

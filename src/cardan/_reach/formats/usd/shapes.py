@@ -140,12 +140,8 @@ def shapes_of(stage: Stage, solid: Solid, body: str, group: tuple[int, int]) -> 
         found.append(Shape(body, "visual", solid.geometry, solid.pose, name, rgba, looks))
     if solid.collides:
         surface, density = physics_material(stage, solid.prim)
-        found.append(
-            Shape(
-                body, "collision", solid.geometry, solid.pose, name,
-                surface=surface, density=density, group=group[0], mask=group[1],
-            )
-        )  # fmt: skip
+        contact: dict[str, Any] = {"surface": surface, "density": density, "group": group[0], "mask": group[1]}
+        found.append(Shape(body, "collision", solid.geometry, solid.pose, name, **contact))
     return found
 
 

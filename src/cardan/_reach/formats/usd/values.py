@@ -116,14 +116,8 @@ def _wrong(stage: Stage, prim: Any, name: str, got: Any, expected: str, instead:
 # --- what there is on a stage, by kind, each with the rigid body it belongs to ---
 
 MAX_PRIMS = 100_000
-JOINTS = (
-    "PhysicsJoint",
-    "PhysicsFixedJoint",
-    "PhysicsRevoluteJoint",
-    "PhysicsPrismaticJoint",
-    "PhysicsSphericalJoint",
-    "PhysicsDistanceJoint",
-)
+_WITH_AXIS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
+JOINTS = ("PhysicsJoint", "PhysicsFixedJoint", *_WITH_AXIS, "PhysicsSphericalJoint", "PhysicsDistanceJoint")
 GEOMETRIES = ("Cube", "Sphere", "Cylinder", "Cylinder_1", "Capsule", "Capsule_1", "Cone", "Mesh", "Plane")
 SITES = ("MjcSiteAPI", "NewtonSiteAPI")
 
