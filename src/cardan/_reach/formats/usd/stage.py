@@ -68,7 +68,8 @@ def open_layers(report: Report, path: str, places: Places, trusted: bool = False
         found = sandbox.run(composition, argument, layers.answer, None if trusted else BOUNDS)
         if found:
             file, error = str(found["file"]), str(found["error"])
-            place = parse_place(error, file) if file else FilePlace(where=str(found["where"]))
+            at = _PLACED.search(error)
+            place = FilePlace(int(at[2]) if at else 0, file=file) if file else FilePlace(where=str(found["where"]))
             report.error(place, brief(error))
             return None
         return package.Sdf.Layer.FindOrOpen(path)
@@ -86,11 +87,6 @@ def ancestors(path: str) -> Iterator[str]:
 
 _PLACED = re.compile(r"([^'\s]+):(\d+):(\d+): ")
 _WORDS = re.compile(r"Error in '[^']*' at line \d+ in file \S+ : |,@anon:[^@]*@")  # the session's layer is no file's
-
-
-def parse_place(told: str, file: str) -> FilePlace:
-    found = _PLACED.search(told)
-    return FilePlace(int(found[2]) if found else 0, file=file)
 
 
 def brief(told: str) -> str:
