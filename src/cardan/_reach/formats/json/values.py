@@ -78,13 +78,9 @@ def import_path(kind: type[Any]) -> str:
     return f"{kind.__module__}:{kind.__qualname__}"
 
 
-def is_shipped(kind: type[Any]) -> bool:
-    return kind in _NAMES
-
-
 def name_of(kind: type[Any], what: str) -> str:
     """Return the name of a class in a file; it must be found again by it, so no class in a function has one."""
-    if is_shipped(kind):
+    if kind in _NAMES:
         return _NAMES[kind]
     path = import_path(kind)
     if _registered.get(path) is not kind and _looked_up(path) is not kind:
@@ -181,7 +177,7 @@ class _Writer:
 
     def object(self, value: Any, what: str, depth: int = 0) -> dict[str, Any]:
         kind = type(value)
-        name, shipped = name_of(kind, what), is_shipped(kind)
+        name, shipped = name_of(kind, what), kind in _NAMES
         data = {
             TEXT.write(key, what): self.value(e, _named(key, kind, what), depth + 1, plain=shipped)
             for key, e in parameters(value).items()
