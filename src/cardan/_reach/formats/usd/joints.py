@@ -263,9 +263,10 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
     joint, dofs = made
     _remark_drives(stage, prim, dofs)
     with stage.report.blamed(stage.where(prim)):
-        flags = (flag(prim, f"physics:{key}", False) for key in ("excludeFromArticulation", "collisionEnabled"))
-        said, copying = properties(stage, prim, dofs), read_mimic(stage, prim, dofs)
-        return UsdJoint(prim, joint, (one, other), (X_one, X_other), *flags, said, prim.GetName(), copying)
+        keys = ("excludeFromArticulation", "collisionEnabled")
+        excluded, touching = (flag(prim, f"physics:{key}", False) for key in keys)
+        said, name, copying = properties(stage, prim, dofs), prim.GetName(), read_mimic(stage, prim, dofs)
+        return UsdJoint(prim, joint, (one, other), (X_one, X_other), excluded, touching, said, name, copying)
     return None
 
 
