@@ -57,6 +57,8 @@ _JOINED = {
     "_robot.model.layout": "node",
     "_robot.geometry.touching": "contacts",
     "_robot.joints.quantities": "periodic",
+    "_reach.formats.reading": "registry",
+    "_reach.formats.json.values": "types",
 }
 for _home, _names in _JOINED.items():
     _room = _home.partition(".")[2].rpartition(".")[0]

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import cardan
 from cardan import SE3, Actuator, Group, Inertia, Joint, Limits, Mechanism, Motion
 from cardan._reach.formats.json.records import GEOMETRIES
-from cardan._reach.formats.json.types import SHIPPED
+from cardan._reach.formats.json.values import SHIPPED
 from cardan._robot.geometry.shapes import Geometry
 from cardan._robot.model import Annotations, Body, Connection, Frame
 from cardan._robot.records import Configuration

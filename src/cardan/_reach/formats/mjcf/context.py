@@ -55,8 +55,6 @@ class JointPart(NamedTuple):
 
 @dataclass(slots=True)
 class MjcfReading:
-    """A description half read."""
-
     there: CompiledMjcf  # as MuJoCo has it
     report: Report  # where faults go
     mechanism: Mechanism  # what has been made so far

@@ -59,11 +59,8 @@ def work(argument: dict[str, Any], ask: Ask) -> dict[str, Any]:
         except Exception as error:  # the package raises whatever its parts do
             if is_caused_by(MemoryError, error):
                 raise MemoryError from None
-            return {
-                "error": message_of(error, xacro.macrostack),
-                "at": place_of(error.__traceback__),
-                "messages": messages.lines,
-            }
+            told, at = message_of(error, xacro.macrostack), place_of(error.__traceback__)
+            return {"error": told, "at": at, "messages": messages.lines}
         return {"rows": list(rows_of(document.documentElement)), "messages": messages.lines}
 
 
