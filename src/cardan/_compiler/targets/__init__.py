@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from cardan._algebra.errors import TargetError, UnknownNameError
 from cardan._algebra.lazy import later
-from cardan._algebra.plugins import registered
+from cardan._algebra.plugins import plugin, registered
 from cardan._compiler.program.program import Program
 from cardan._compiler.targets.numpy import NumpyProgram, evaluate
 from cardan._compiler.targets.runner import Outline, Runner
@@ -47,20 +47,16 @@ def target_named(name: str, does: Literal["text", "load"] = "load", where: str =
         TargetError: if it is another package's, and cannot be imported.
     """
     if name not in TARGETS and name in registered(GROUP):  # looked at late: to find them takes 20 ms
-        TARGETS[name] = _added(name)
+        try:
+            TARGETS[name] = Target(*plugin(GROUP, name))
+        except Exception as error:  # it cannot be loaded, or is no target
+            home, cause = registered(GROUP)[name].value, error.__cause__ or error
+            raise TargetError(f"the target {name!r} ({home}) cannot be loaded: {cause!r}") from error
     if getattr(TARGETS.get(name), does, None) is None:
         names = [own for own, target in TARGETS.items() if getattr(target, does) is not None]
         kind = "target" if does == "load" else "form"
         raise UnknownNameError(kind, name, dict.fromkeys((*names, *registered(GROUP))), where)
     return TARGETS[name]
-
-
-def _added(name: str) -> Target:
-    entry = registered(GROUP)[name]
-    try:
-        return Target(*entry.load())
-    except Exception as error:  # whatever the import of a stranger raises
-        raise TargetError(f"the target {name!r} ({entry.value}) cannot be loaded: {error!r}") from error
 
 
 def default_target() -> str:
