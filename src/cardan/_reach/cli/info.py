@@ -76,13 +76,11 @@ def masses(model: Model) -> str:
     rows = []
     for body in model.bodies:
         node = model.attachments[body.name].node
-        shown = ("-", "-") if body.inertia is None else (f"{body.inertia.mass:.6g}", _vector(body.inertia.com))
+        shown = ("-", "-")
+        if body.inertia is not None:
+            shown = f"{body.inertia.mass:.6g}", f"({', '.join(f'{e:.4g}' for e in body.inertia.com)})"
         rows.append((body.name, *shown, model.nodes[node].name if node >= 0 else WORLD))
     return table(("body", "mass [kg]", "centre of mass [m]", "rides on joint"), rows)
-
-
-def _vector(v: Any) -> str:
-    return "(" + ", ".join(f"{e:.4g}" for e in v) + ")"
 
 
 def tree(model: Model) -> str:

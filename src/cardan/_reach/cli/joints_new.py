@@ -129,7 +129,15 @@ def run(args: argparse.Namespace) -> int:
     # `crank_slider` becomes `CrankSlider`.
     class_name = "".join(word[:1].upper() + word[1:] for word in re.split(r"[_\-\s]+", args.name))
     test = place.with_name(f"test_{place.name}")
-    _check(args.name, class_name, place, test)
+    if not class_name.isidentifier():
+        expected = "letters, digits and underscores, such as Cam or crank_slider"
+        raise ParameterError("NAME", got=args.name, expected=expected)
+    if place.suffix != ".py" or not place.stem.isidentifier():
+        raise ParameterError("-o FILE", got=str(place), expected="a file a module can be imported from, such as cam.py")
+    for file in (place, test):
+        if file.exists():
+            expected = "one that does not exist: nothing is replaced"
+            raise ParameterError("file to write", got=str(file), expected=expected)
     words = {"NAME": args.name, "CLASS": class_name, "FILE": place.name, "MODULE": place.stem, "TEST_FILE": test.name}
     texts = {place: Template(JOINT).substitute(words), test: Template(TEST).substitute(words)}
     try:
@@ -138,14 +146,3 @@ def run(args: argparse.Namespace) -> int:
         raise ParameterError("-o FILE", got=str(place), expected=f"a place to write ({error.strerror})") from None
     print(f"wrote {place} and {test}; check it with\n    cardan joints verify {place}:{class_name}")
     return 0
-
-
-def _check(name: str, class_name: str, place: Path, test: Path) -> None:
-    if not class_name.isidentifier():
-        raise ParameterError("NAME", got=name, expected="letters, digits and underscores, such as Cam or crank_slider")
-    if place.suffix != ".py" or not place.stem.isidentifier():
-        raise ParameterError("-o FILE", got=str(place), expected="a file a module can be imported from, such as cam.py")
-    for file in (place, test):
-        if file.exists():
-            expected = "one that does not exist: nothing is replaced"
-            raise ParameterError("file to write", got=str(file), expected=expected)

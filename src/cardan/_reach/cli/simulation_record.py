@@ -56,8 +56,7 @@ def simulation_figure(title: str, record: Recorded, weight: np.ndarray) -> Any:
         _draw(above, time, energy, name)
     for k, axis in enumerate("xyz"):
         _draw(below, 0.5 * (time[1:] + time[:-1]), record.support[..., k], axis)
-    held = "force that holds it still"
-    below.axhline(-weight[2], color="black", linestyle="--", linewidth=1, label=held)
+    below.axhline(-weight[2], color="black", linestyle="--", linewidth=1, label="force that holds it still")
     figure.suptitle(title)
     above.set(ylabel="energy [J], potential from the start")
     below.set(xlabel="time [s]", ylabel="force by base and contacts [N]")

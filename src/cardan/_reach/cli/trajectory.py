@@ -86,8 +86,7 @@ def _read_csv(file: str, stream: BinaryIO, model: Model) -> dict[str, np.ndarray
             rows.append([_number(file, number, column, cell) for column, cell in enumerate(cells, start=1)])
     except csv.Error as error:
         raise TrajectoryError(file, len(rows) + 1, f"is no CSV: {error}") from None
-    table = np.array(rows or np.empty((0, nq)))
-    parts = zip(("q", "v", "a"), np.split(table, [nq, nq + nv], axis=1), strict=True)
+    parts = zip(("q", "v", "a"), np.split(np.array(rows or np.empty((0, nq))), [nq, nq + nv], axis=1), strict=True)
     return {name: part for name, part in parts if part.shape[1] or name == "q"}
 
 

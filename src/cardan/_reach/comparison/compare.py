@@ -96,8 +96,7 @@ class _Comparing:
         a, b = self.a.gravity, self.b.gravity
         if np.abs(a - b).max() > self.tolerance * max(1.0, np.abs(a).max(), np.abs(b).max()):
             turned = next((f"turned {name}" for R, name in causes.TURNS if causes.close(R @ a, b)), "")
-            cause = causes.of_numbers(a, b) or turned
-            self._add("gravity", self.a.name, "gravity", tuple(a), tuple(b), cause)
+            self._add("gravity", self.a.name, "gravity", tuple(a), tuple(b), causes.of_numbers(a, b) or turned)
 
     # --- the tree ---
 
@@ -209,8 +208,7 @@ class _Comparing:
         b = _seen(b, self.offsets[body])
         scale = max(float(a.mass), float(b.mass))
         if abs(a.mass - b.mass) > self.tolerance * scale:
-            cause = self._mass_cause(body, a, b)
-            self._add("inertia", body, "mass", float(a.mass), float(b.mass), cause)
+            self._add("inertia", body, "mass", float(a.mass), float(b.mass), self._mass_cause(body, a, b))
         c, d = (np.array(tuple(i.com), dtype=float) if i.mass else np.zeros(3) for i in (a, b))
         if np.abs(c - d).max() > self.tolerance * max(0.01, np.abs(c).max(), np.abs(d).max()) and a.mass and b.mass:
             self._add("inertia", body, "centre of mass", tuple(c), tuple(d), causes.of_com(c, d))

@@ -40,8 +40,7 @@ def compare_placing(mine: JointChain, theirs: JointChain, above: Pose, tolerance
     a, b = _single(mine.moving), _single(theirs.moving)
     name = mine.moving.name
     if a.nq == b.nq:
-        configurations = _configurations(a)
-        offset = _constant(lambda q: _offset(mine, theirs, above, q, q), configurations, tolerance)
+        offset = _constant(lambda q: _offset(mine, theirs, above, q, q), _configurations(a), tolerance)
         if offset is not None:
             same = type(a) is type(b) or a.nq == 0
             return JointPlacing(offset, note="" if same else _other_kind(name, a, b))

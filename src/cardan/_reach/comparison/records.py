@@ -89,7 +89,10 @@ def compare_records(
     """Return what differs about frames, shapes, and what is stated by name."""
     found = list(_frames(a, b, pairs, offsets, tolerance))
     found += _shapes(a, b, pairs, offsets, tolerance)
-    names = _names(a, b, pairs)
+    joints = {
+        a.tree[body].name: b.tree[other].name for body, other in pairs.items() if body in a.tree and other in b.tree
+    }
+    names = {**pairs, **joints}
     for kind in ("named_configurations", "groups", "actuators"):
         mine, theirs = (_stated(view, kind) for view in (a, b))
         mine = {name: _called(value, names) for name, value in mine.items()}
@@ -166,8 +169,7 @@ def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> 
         if isinstance(x, str) or isinstance(y, str) or x is None or y is None:
             yield Difference("shape", where, f.name, x, y)
         elif not _near(x, y, tolerance):
-            cause = causes.of_numbers(np.atleast_1d(x), np.atleast_1d(y))
-            yield Difference("shape", where, f.name, x, y, cause)
+            yield Difference("shape", where, f.name, x, y, causes.of_numbers(np.atleast_1d(x), np.atleast_1d(y)))
     if way := shift(s.pose.matrix(), offset @ t.pose.matrix(), tolerance):
         yield Difference("shape", where, "this shape is elsewhere", cause="it" + way)
     for key in (*_LOOKS, *(_TOUCH if s.role == "collision" else ())):
@@ -184,14 +186,6 @@ def _alike(a: Any, b: Any, tolerance: float) -> bool:
     if not a or not b or isinstance(a, str):
         return (a or None) == (b or None)  # a density or margin of 0 says as little as none
     return _near(a, b, tolerance)
-
-
-def _names(a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str]) -> dict[str, str]:
-    """Return what the second robot calls the bodies and joints of the first."""
-    joints = {
-        a.tree[body].name: b.tree[other].name for body, other in pairs.items() if body in a.tree and other in b.tree
-    }
-    return {**pairs, **joints}
 
 
 def _stated(view: ComparedRobot, kind: str) -> dict[str, Any]:

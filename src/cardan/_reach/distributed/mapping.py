@@ -115,8 +115,7 @@ class Mapped:
         files = writer(where, out, table)
         unfinished = Unfinished(out, files, table, self.chunk, task.work(self.chunk))
         done = unfinished.begin(where, overwrite)
-        job = task.writing(files, unfinished.place)
-        self.run(task, job, done, lambda finished, _: unfinished.mark(finished[0]))
+        self.run(task, task.writing(files, unfinished.place), done, lambda finished, _: unfinished.mark(finished[0]))
         unfinished.finish()
         return out
 

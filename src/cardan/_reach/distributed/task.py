@@ -125,7 +125,7 @@ class MapTask:
         compiled = function.compiled(model, tuple(arrays), chosen)
         shapes = tuple((*batch, *a.shape) for a in compiled.outputs)
         table = Table(tuple(a.name for a in compiled.outputs), shapes, common_dtype(a.dtype for a in arrays.values()))
-        fixed = {n: _whole(a) for n, a in arrays.items() if n not in by_row}
+        fixed = {n: np.asarray(a.rows(0, a.shape[0] if a.shape else 1)) for n, a in arrays.items() if n not in by_row}
         sent = {n: a for n, a in arrays.items() if n in by_row and a.path is None}
         opened = {n: a for n, a in arrays.items() if n in by_row and a.path is not None}
         job = Job(function, model, dict(chosen), fixed, opened, compiled.form, table, None, None)
@@ -159,10 +159,6 @@ class MapTask:
         fixed = {name: [*_described(a), hashlib.sha256(a.tobytes()).hexdigest()] for name, a in job.fixed.items()}
         said = {"cardan": __version__, "program": [program.digest, program.passes], "arrays": arrays, "chunk": chunk}
         return said | {"columns": columns, "fixed": fixed, "target": job.function.target, "dtype": str(job.table.dtype)}
-
-
-def _whole(column: Column) -> np.ndarray:
-    return column.rows(0, column.shape[0]) if column.shape else np.asarray(column.rows(0, 1))
 
 
 def _described(column: Column | np.ndarray) -> list[Any]:

@@ -71,8 +71,7 @@ class Unfinished:
         """Return what is listed, and what is damaged, or an empty text; a last line that was cut off does not count."""
         file = self.folder / "done"
         try:
-            text = file.read_text(encoding="ascii")
-            whole, _, _ = text.rpartition("\n")
+            whole, _, _ = file.read_text(encoding="ascii").rpartition("\n")
             done = {int(line) for line in whole.split("\n") if line}
             file.write_text("".join(f"{start}\n" for start in sorted(done)), encoding="ascii")
         except (OSError, ValueError) as error:

@@ -154,8 +154,7 @@ def program_of(name: str, one: One, model: Model) -> Program:
     inner = _inner(one)
     if isinstance(inner, Solver):
         if inner.world.model is not model and inner.world.model != model:
-            expected = "solver.world.model: the step is one of its own world"
-            raise ParameterError("model", got=model, expected=expected)
+            raise ParameterError("model", got=model, expected="solver.world.model: the step is one of its own world")
         inner = step_of(inner)
     try:
         program = inner.program(model, **given)
@@ -263,5 +262,4 @@ def _write(place: Path, files: Files) -> None:
     except OSError as error:
         for folder in reversed(made):  # the innermost first: only empty folders can be removed
             folder.rmdir()
-        expected = f"a writable place ({error.strerror})"
-        raise ParameterError("output file", got=str(place), expected=expected) from None
+        raise ParameterError("output file", got=str(place), expected=f"a writable place ({error.strerror})") from None

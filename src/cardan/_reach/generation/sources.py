@@ -80,8 +80,7 @@ def imported(file: Path) -> ModuleType:
         del sys.modules[name]  # the next call tries again
         got = f"{type(error).__name__}: {error}"
         where = line_in(path, error)
-        expected = "a file that can be imported"
-        raise ParameterError(f"file to import{where}", got=got, expected=expected) from error
+        raise ParameterError(f"file to import{where}", got=got, expected="a file that can be imported") from error
     return module
 
 

@@ -52,8 +52,7 @@ class QuadrupedWalk(Task):
         vertical, rest = np.ones(3), np.full(6 + 2 * len(STANCE), NO_BOUND)
         self.highest: np.ndarray = np.concatenate([[NO_BOUND], vertical, rest])
         self.lowest: np.ndarray = -self.highest
-        q = np.concatenate([self.model.neutral()[:7], STANCE])
-        foot = frame_transform(self.model, q, "front_left_foot")
+        foot = frame_transform(self.model, np.concatenate([self.model.neutral()[:7], STANCE]), "front_left_foot")
         self.height: float = FOOT - float(
             foot[2, 3]
         )  # of the trunk [m], at which the feet touch the ground in the stance

@@ -90,8 +90,7 @@ class Call:
         if wrt not in self._pulled:
             function = pulled(self.function, self.model, wrt, self.names, self.options)
             names = function.interface.order(self.model, {*self.names, *extra_names(function)})
-            outputs = [Array(n, self.inputs[n]) for n in wrt]
-            self._pulled[wrt] = Call(function, self.model, names, (), outputs)
+            self._pulled[wrt] = Call(function, self.model, names, (), [Array(n, self.inputs[n]) for n in wrt])
         return self._pulled[wrt]
 
     def bind(self, values: Mapping[str, Any], dtype: np.dtype) -> list[Any]:

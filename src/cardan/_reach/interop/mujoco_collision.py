@@ -61,8 +61,7 @@ class MujocoCollision:
     def __init__(self, robot: Any, *, pairs: Iterable[Any] | None = None, reach: float = 0.05) -> None:
         world = robot.world(ground=False) if isinstance(robot, Mechanism) else robot
         if not isinstance(getattr(world, "model", None), Model):
-            got = type(robot).__name__
-            raise DTypeError("MujocoCollision", "robot", got=got, expected="a mechanism or a world")
+            raise DTypeError("MujocoCollision", "robot", got=type(robot).__name__, expected="a mechanism or a world")
         if not is_finite(reach) or reach < 0.0:
             raise ParameterError("reach", got=reach, expected="a finite number >= 0 [m]")
         self.model: Model = world.model

@@ -119,8 +119,7 @@ def add_joints(mj: Any, body: Any, c: Connection, chain: Chain) -> list[str]:
     names = step_names(c.name, len(chain.steps))
     for k, (name, step) in enumerate(zip(names, chain.steps, strict=True)):
         step = step.seen_from(c.child_pose)
-        kind = getattr(mj.mjtJoint, f"mjJNT_{step.kind.upper()}")
-        joint = body.add_joint(name=name, type=kind)
+        joint = body.add_joint(name=name, type=getattr(mj.mjtJoint, f"mjJNT_{step.kind.upper()}"))
         if step.kind != "free":
             joint.pos = list(step.point)
         if step.kind in ("hinge", "slide"):

@@ -26,7 +26,7 @@ from cardan._reach.interop.mujoco_spec import to_mjspec
 from cardan._reach.interop.mujoco_state import MujocoState
 from cardan._robot.geometry.contacts import ContactForces
 from cardan._robot.joints import Distance
-from cardan._robot.model import Connection, Model
+from cardan._robot.model import Model
 
 # --- forces at the contacts of MuJoCo's worlds, in cardan's convention ---
 #
@@ -269,8 +269,7 @@ class MuJoCo(Solver):
 
     @cached_property
     def _contacts(self) -> ContactReader:
-        pairs = self.world.pairs if self.contact else ()
-        return ContactReader(mujoco(USE), self.model, pairs, self._ends)
+        return ContactReader(mujoco(USE), self.model, self.world.pairs if self.contact else (), self._ends)
 
     def _targets(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
         """Return efforts and targets as float64, shape (worlds, nv), and the wrenches on bodies, if any act."""
@@ -347,15 +346,10 @@ def _servo(there: Any, model: Model, actuator: Any) -> DriveActuator:
     joint, _, index = (name, "", "0") if name in model.slices else name.rpartition(":")
     c = model.connection(joint)
     k = min(int(index), c.joint.nv - 1)  # a screw is driven at the second of the joints that emulate it
-    is_angle = _is_on_circle(c, k)
+    space = c.joint.manifold
+    is_angle = isinstance(space, UnitComplex) or (isinstance(space, SE2) and k == 2 and space.nq == 4)
     qpos = int(there.jnt_qposadr[there.actuator_trnid[actuator.id, 0]]) if is_angle else -1
     return DriveActuator(model.v_slice(joint).start + k, c.drive_stiffness[k], c.drive_damping[k], qpos)
-
-
-def _is_on_circle(c: Connection, k: int) -> bool:
-    """Return whether a joint's k-th coordinate is an angle that it has as a point on the circle."""
-    space = c.joint.manifold
-    return isinstance(space, UnitComplex) or (isinstance(space, SE2) and k == 2 and space.nq == 4)
 
 
 def _nearest(target: np.ndarray, angle: np.ndarray) -> np.ndarray:

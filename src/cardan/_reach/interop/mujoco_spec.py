@@ -122,7 +122,11 @@ def _add_actuator(
     kind = chains[joint].steps[0].kind
     if kind in ("ball", "free"):
         there.trntype, there.target = mj.mjtTrn.mjTRN_JOINT, steps[joint][0]
-        there.gear = _gear_of_many(connections[joint], kind, moved)
+        # About axes of the child body, not of the joint.
+        about = [moved.get((joint, i + 3 * (kind == "free")), 0.0) for i in range(3)]
+        axes = connections[joint].child_pose.rotation.rows()
+        turned = [sum(row[i] * about[i] for i in range(3)) for row in axes]
+        there.gear = [0.0] * 3 + turned if kind == "free" else turned + [0.0] * 3
     elif len(moved) == 1:
         ((_, k), gear) = next(iter(moved.items()))
         there.trntype, there.target, there.gear = mj.mjtTrn.mjTRN_JOINT, steps[joint][k], [gear] + [0.0] * 5
@@ -132,14 +136,6 @@ def _add_actuator(
         for (name, k), gear in moved.items():
             tendon.wrap_joint(steps[name][k], gear)
     _set_law(mj, there, actuator)
-
-
-def _gear_of_many(c: Connection, kind: str, moved: Mapping[tuple[str, int], float]) -> list[float]:
-    """Return the gear of a ball or free joint: about axes of the child body, not of the joint."""
-    first = 3 if kind == "free" else 0
-    about = [moved.get((c.name, first + i), 0.0) for i in range(3)]
-    turned = [sum(row[i] * about[i] for i in range(3)) for row in c.child_pose.rotation.rows()]
-    return [0.0] * 3 + turned if kind == "free" else turned + [0.0] * 3
 
 
 def _set_law(mj: Any, there: Any, actuator: Actuator) -> None:
@@ -156,11 +152,6 @@ def _set_law(mj: Any, there: Any, actuator: Actuator) -> None:
 INITIAL = "initial"  # the keyframe in which a world begins
 
 
-def add_initial(spec: Any, state: MujocoState, q: np.ndarray, v: np.ndarray) -> None:
-    qpos, qvel = state.to_mujoco(q, v)
-    spec.add_key(name=INITIAL, qpos=[float(e) for e in qpos], qvel=[float(e) for e in qvel])
-
-
 def add_keyframes(spec: Any, model: Model) -> None:
     """Add the named configurations that are no keyframes yet."""
     named = {name: q for name, q in model.named_configurations.items() if name not in {key.name for key in spec.keys}}
@@ -169,11 +160,6 @@ def add_keyframes(spec: Any, model: Model) -> None:
         for name, q in named.items():
             qpos, _ = state.to_mujoco(np.asarray(q, dtype=float), np.zeros(model.nv))
             spec.add_key(name=name, qpos=[float(e) for e in qpos])
-
-
-def add_exclusions(spec: Any, pairs: Collection[tuple[str, str]]) -> None:
-    for one, other in pairs:
-        spec.add_exclude(bodyname1=one, bodyname2=other)
 
 
 # --- drives as MuJoCo's servos: one actuator for each coordinate that has one, by the name of its joint there ---
@@ -192,7 +178,8 @@ def add_drives(
         if not (stiffness or damping) or (c.name, k) in said:
             continue
         _check(c, chain, k, stiffness)
-        name = servo_name(c, names, k)
+        # A ball has three servos.
+        name = names[k] if len(names) == c.joint.nv else f"{c.name}:{k}"
         is_ball = name not in names
         servo = spec.add_actuator(name=name, target=names[0 if is_ball else k], trntype=mj.mjtTrn.mjTRN_JOINT)
         if is_ball:
@@ -201,11 +188,6 @@ def add_drives(
             servo.set_to_position(kp=stiffness, kv=damping)
         else:
             servo.set_to_velocity(kv=damping)
-
-
-def servo_name(c: Connection, names: Sequence[str], k: int) -> str:
-    """Return what the servo of a joint's k-th coordinate is called; a ball has three of them."""
-    return names[k] if len(names) == c.joint.nv else f"{c.name}:{k}"
 
 
 def _check(c: Connection, chain: Chain, k: int, stiffness: float) -> None:
@@ -275,7 +257,8 @@ def to_mjspec(  # pyright: ignore
         add_rope(module, writer.spec, writer.bodies, rope)
     _add_shapes(writer, robot, shapes)
     if hasattr(robot, "initial"):
-        add_initial(writer.spec, MujocoState(model, emulate), robot.initial, robot.initial_velocity)
+        qpos, qvel = MujocoState(model, emulate).to_mujoco(robot.initial, robot.initial_velocity)
+        writer.spec.add_key(name=INITIAL, qpos=[float(e) for e in qpos], qvel=[float(e) for e in qvel])
     if annotations:
         writer.annotate(model)
     return writer.spec
@@ -339,7 +322,11 @@ class _Writer:
         self._starts = starts or {}  # what moves freely is drawn where it begins: X_joint by joint
         self.bodies = {WORLD: self.spec.worldbody}
         self.steps: dict[str, list[str]] = {}
-        self._set_options()
+        spec = self.spec
+        spec.modelname = self.model.name
+        spec.option.gravity = list(self.model.gravity)
+        spec.compiler.degree, spec.compiler.autolimits = False, True
+        spec.compiler.inertiafromgeom = self.mj.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
         self._chains = {c.name: _chain(model, c) for c in model.connections}
         moving = {c.child for c in model.connections if self._chains[c.name].steps}
         self._summed = {model.attachments[b.name].node for b in model.bodies if not _stands_alone(b, b.name in moving)}
@@ -350,13 +337,6 @@ class _Writer:
             self._children[c.parent].append(c)
         self._add_bodies()
         self._add_constraints()
-
-    def _set_options(self) -> None:
-        spec = self.spec
-        spec.modelname = self.model.name
-        spec.option.gravity = list(self.model.gravity)
-        spec.compiler.degree, spec.compiler.autolimits = False, True
-        spec.compiler.inertiafromgeom = self.mj.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
 
     def _add_bodies(self) -> None:
         between = _between(self.model, self._chains, self._children)
@@ -393,7 +373,8 @@ class _Writer:
         """Add what a model says beside bodies, joints and frames, but for shapes."""
         add_actuators(self.mj, self.spec, model, self._chains, self.steps)
         add_keyframes(self.spec, model)
-        add_exclusions(self.spec, model.annotations.disabled_contacts)
+        for one, other in model.annotations.disabled_contacts:
+            self.spec.add_exclude(bodyname1=one, bodyname2=other)
         self._mark_joints()
 
     def _mark_joints(self) -> None:

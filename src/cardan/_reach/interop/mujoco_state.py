@@ -57,11 +57,13 @@ def opened(model: Model, can_close: Callable[[Connection], bool]) -> Model:
     taken: dict[str, list[Inertia]] = {}
     for c in cut:
         taken.setdefault(c.child, []).append(c.child_pose @ halves[c.name])
+    # As where they close the loops, nothing resists or limits them.
+    in_tree = [Connection(c.name, c.joint, c.parent, half_of(c.name), c.parent_pose) for c in cut]
     bodies = tuple(replace(b, inertia=_without(b.inertia, taken.get(b.name, []))) for b in model.bodies)
     return replace(
         model,
         bodies=bodies + tuple(Body(half_of(name), inertia) for name, inertia in halves.items()),
-        connections=model.connections + tuple(_to_half(c) for c in cut),
+        connections=model.connections + tuple(in_tree),
         closures=tuple(c for c in model.closures if can_close(c)) + tuple(_weld(c) for c in cut),
     )
 
@@ -100,11 +102,6 @@ def _without(inertia: Inertia | None, parts: list[Inertia]) -> Inertia | None:
         rest = [a - b for a, b in zip((inertia or Inertia.zero()).parameters(), part.parameters(), strict=True)]
         inertia = Inertia.from_parameters(rest)
     return inertia
-
-
-def _to_half(c: Connection) -> Connection:
-    """Return the joint in the tree; as where it closes the loop, nothing resists or limits it."""
-    return Connection(c.name, c.joint, c.parent, half_of(c.name), c.parent_pose)
 
 
 def _weld(c: Connection) -> Connection:

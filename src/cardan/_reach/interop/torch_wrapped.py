@@ -154,17 +154,14 @@ class Wrapped(Wrapper):
         """Return what is run for a choice of arrays and options, made once."""
         key = names, token(options)
         if key not in self._plans:
-            self._plans[key] = self._made(names, options)
+            if not names:
+                expected = "at least one: its result is the same always, torch.as_tensor(function(model))"
+                raise ParameterError(f"arrays of {self.function.name}", got=names, expected=expected)
+            said = self.function.interface.settled(options)
+            program = program_of(self.function, self.model, names, said)
+            form = self.function.compiled(self.model, names, said).form
+            self._plans[key] = _Plan(program.name, program, _form(form))
         return self._plans[key]
-
-    def _made(self, names: tuple[str, ...], options: Options) -> _Plan:
-        if not names:
-            expected = "at least one: its result is the same always, torch.as_tensor(function(model))"
-            raise ParameterError(f"arrays of {self.function.name}", got=names, expected=expected)
-        said = self.function.interface.settled(options)
-        program = program_of(self.function, self.model, names, said)
-        form = self.function.compiled(self.model, names, said).form
-        return _Plan(program.name, program, _form(form))
 
     def _refuse(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         try:

@@ -190,8 +190,7 @@ def _writer(animation: Any, ending: str, rate: float) -> Any:
     if ending == ".gif":
         return animation.PillowWriter(fps=rate)
     with contextlib.suppress(MissingExtraError):  # that of the extra; else one on the machine
-        found = package("imageio_ffmpeg", "films", "video").get_ffmpeg_exe()
-        pyplot().rcParams["animation.ffmpeg_path"] = found
+        pyplot().rcParams["animation.ffmpeg_path"] = package("imageio_ffmpeg", "films", "video").get_ffmpeg_exe()
     if not animation.FFMpegWriter.isAvailable():
         raise MissingExtraError("films as .mp4 (a .gif or .html needs no extra)", "video")
     return animation.FFMpegWriter(fps=rate)

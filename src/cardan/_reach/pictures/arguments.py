@@ -41,8 +41,7 @@ def checked_rows(where: str, name: str, values: Any, shape: tuple[int, ...]) -> 
     """Return numbers of a shape, a row for each configuration; of a single one the row alone will do."""
     batch = checked_batch(where, {name: values}, {name: shape[1:]})
     if batch.shape != shape[:1] and (batch.shape or shape[0] != 1):
-        got = (*batch.shape, *shape[1:])
-        raise ShapeError(where, name, got=got, expected=f"{shape}, a row for each of q")
+        raise ShapeError(where, name, got=(*batch.shape, *shape[1:]), expected=f"{shape}, a row for each of q")
     found = batch.arrays[0].astype(float).reshape(shape)
     check_finite(where, name, found, shape[:1])
     return found

@@ -50,8 +50,7 @@ def scene_of(model: Model, q: np.ndarray, roles: Roles) -> Scene:
     facets, colours, drawn = [], [], set()
     for shape, corners in drawn_shapes(model, roles):
         drawn.add(shape.body)
-        pose = (kinematics.pose(shape.body) @ shape.pose).matrix()
-        facets.append(moved(pose, corners))
+        facets.append(moved((kinematics.pose(shape.body) @ shape.pose).matrix(), corners))
         colours.append(np.tile(colour_of(model, shape), (len(corners), 1)))
     bones, gaps = (np.array(ends, dtype=float).reshape(-1, 2, 3) for ends in _lines(model, kinematics, drawn))
     dots = [kinematics.pose(body).matrix()[:3, 3] for body in model.body_names if body not in drawn]

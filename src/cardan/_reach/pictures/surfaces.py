@@ -43,15 +43,10 @@ def facets_of(geometry: Geometry) -> np.ndarray:
         case Plane():
             return np.empty((0, 4, 3))
         case HeightField():
-            return _terrain(geometry)
-
-
-def _terrain(field: HeightField) -> np.ndarray:
-    """Return the surface of a height field; of a fine grid as a mesh is, coarsened."""
-    vertices, triangles = field.surface()
-    is_coarse = max(len(field.heights), len(field.heights[0])) <= CELLS + 1
-    found = vertices[triangles] if is_coarse else coarsened(vertices, triangles)
-    return found[:, [0, 1, 2, 2]]
+            vertices, triangles = geometry.surface()
+            is_coarse = max(len(geometry.heights), len(geometry.heights[0])) <= CELLS + 1
+            found = vertices[triangles] if is_coarse else coarsened(vertices, triangles)
+            return found[:, [0, 1, 2, 2]]
 
 
 def _cube() -> np.ndarray:
@@ -75,8 +70,7 @@ def _revolved(radii: np.ndarray | list[float], heights: np.ndarray | list[float]
     ring = np.stack([np.cos(angle), np.sin(angle), np.ones_like(angle)], axis=-1)
     points = np.stack([radii, radii, heights], axis=-1)[:, None, :] * ring
     below, above = points[:-1], points[1:]
-    corners = [below[:, :-1], below[:, 1:], above[:, 1:], above[:, :-1]]
-    return np.stack(corners, axis=2).reshape(-1, 4, 3)
+    return np.stack([below[:, :-1], below[:, 1:], above[:, 1:], above[:, :-1]], axis=2).reshape(-1, 4, 3)
 
 
 @lru_cache(maxsize=512)
@@ -84,8 +78,7 @@ def _read_facets(uri: str, path: str | None, stamp: int | None) -> np.ndarray:
     surface = surface_of_file(uri, path)
     if not np.isfinite(surface.vertices).all():
         raise ParameterError(f"mesh {uri!r}", got=f"{path}: a corner that is not finite", expected="finite numbers")
-    triangles = coarsened(np.asarray(surface.vertices, dtype=float), np.asarray(surface.faces))
-    facets = triangles[:, [0, 1, 2, 2]]
+    facets = coarsened(np.asarray(surface.vertices, dtype=float), np.asarray(surface.faces))[:, [0, 1, 2, 2]]
     facets.setflags(write=False)
     return facets
 

@@ -84,8 +84,7 @@ def cases(joint: Joint, samples: Samples) -> Iterator[Case]:
 def _see(ledger: Ledger, got: Any, expected: Any, case: Case, label: str, slack: float = 0.0) -> None:
     model, q, v, _ = case
     for k in range(STATES):
-        where = f"{label} ({model.name.split(' on ')[1]})"
-        ledger.see(got[k], expected[k], q[k], v[k], label=where, slack=slack)
+        ledger.see(got[k], expected[k], q[k], v[k], label=f"{label} ({model.name.split(' on ')[1]})", slack=slack)
 
 
 def _blame(joint: Joint, samples: Samples) -> str:

@@ -45,8 +45,7 @@ def _cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> str:
     rates, in_transform = _rate_cause(joint, samples, got, true), _transform_cause(joint, samples, got)
     in_subspace, entire = rates, True
     if not rates:
-        Ad = adjoints(samples.poses)
-        in_subspace, entire = explained(np.array(got), np.array(true), Ad, joint.velocity_names)
+        in_subspace, entire = explained(np.array(got), np.array(true), adjoints(samples.poses), joint.velocity_names)
     causes = (in_subspace if entire or not in_transform else "", in_transform)
     return ", or ".join(c for c in causes if c) or "no simple error explains it"
 

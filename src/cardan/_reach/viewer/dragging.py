@@ -104,13 +104,10 @@ class Dragging:
             self._held.clear()
             self.robot.served.mailbox.post(("draw", self.robot.name), self.robot.draw)
         else:
-            self._note()
-
-    def _note(self) -> None:
-        target = pose_matrix(np.array(self.handle.position), np.array(self.handle.wxyz))
-        came = time.perf_counter()
-        if np.isfinite(target).all():
-            self.robot.served.mailbox.post(("drag", self.robot.name), lambda: self._reach(target, came))
+            target = pose_matrix(np.array(self.handle.position), np.array(self.handle.wxyz))
+            came = time.perf_counter()
+            if np.isfinite(target).all():
+                self.robot.served.mailbox.post(("drag", self.robot.name), lambda: self._reach(target, came))
 
     def _reach(self, target: np.ndarray, came: float) -> None:
         if self.joint is not None:

@@ -132,8 +132,7 @@ class JointSliders:
 
     def _slider(self, place: SliderRange) -> tuple[SliderRange, Any]:
         gui = self.robot.served.server.gui
-        value = place.rounded(self._value(place))
-        slider = gui.add_slider(place.label, place.lower, place.upper, place.step, value)
+        slider = gui.add_slider(place.label, place.lower, place.upper, place.step, place.rounded(self._value(place)))
         slider.disabled = place.lower == place.upper
         slider.on_update(self.robot.served.by_browser(self._on_slider, place))
         return place, slider
