@@ -34,8 +34,13 @@ MOVED |= {
     "cardan.formats.srdf.contacts": "cardan._reach.formats.srdf.reader",
     "cardan.generation.solver_step": "cardan._reach.generation.sources",
     "cardan.generation.user_file": "cardan._reach.generation.sources",
+    **{
+        f"cardan.gym.{name}": "cardan._reach.gym.tasks"
+        for name in ("arm_reach", "cart_pole_swing_up", "quadruped_walk")
+    },
     "cardan.gym.random_numbers": "cardan._reach.gym.vectorised",
     "cardan.gym.single_world": "cardan._reach.gym.vectorised",
+    "cardan.verification.certificate": "cardan._reach.verification.verify",
     "cardan.verification.finding": "cardan._reach.verification.check",
     "cardan.verification.speed": "cardan._reach.verification.numerics",
     "cardan.tasks.result": "cardan._motion.tasks.search",

@@ -13,7 +13,7 @@ from cardan._reach.formats.plausibility import review
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.sdf.writer import write_sdf
 from cardan._reach.formats.urdf.writer import write_urdf
-from cardan._reach.pictures.surfaces import facets_of
+from cardan._reach.pictures.scene import facets_of
 from cardan.description import Box, HeightField, Mechanism, Shape, Sphere
 from cardan.errors import DescriptionError, ParameterError, UnsupportedError
 from cardan.spatial import SE3

@@ -15,11 +15,9 @@ import numpy as np
 from cardan._algebra.errors import ParameterError, UnknownNameError
 from cardan._compiler.runtime.extras import package
 from cardan._dynamics.call.function import Function
-from cardan._reach.distributed.engines import ENGINES
-from cardan._reach.distributed.outputs import writer
-from cardan._reach.distributed.schedule import Chunk, Schedule
+from cardan._reach.distributed.engines import ENGINES, Chunk, Schedule
+from cardan._reach.distributed.outputs import Unfinished, writer
 from cardan._reach.distributed.task import Job, MapTask, run
-from cardan._reach.distributed.unfinished import Unfinished
 from cardan._robot.model import Model
 
 

@@ -21,8 +21,8 @@ from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import check_model
 from cardan._reach.distributed.columns import Column, columns_of, in_memory
+from cardan._reach.distributed.engines import Chunk
 from cardan._reach.distributed.outputs import Files, Table
-from cardan._reach.distributed.schedule import Chunk
 from cardan._robot.model import Model
 from cardan._version import __version__
 

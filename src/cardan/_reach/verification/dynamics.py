@@ -18,8 +18,7 @@ from cardan._dynamics.algorithms.derivatives import inverse_dynamics_derivatives
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._reach.verification import motion
 from cardan._reach.verification.check import Ledger, check
-from cardan._reach.verification.differences import derivative
-from cardan._reach.verification.samples import Samples
+from cardan._reach.verification.samples import Samples, derivative
 from cardan._robot.description import Mechanism
 from cardan._robot.joints import Joint, Limits, Mimic, Revolute
 from cardan._robot.model import Model

@@ -10,8 +10,7 @@ from cardan._algebra.errors import ReachError
 from cardan._algebra.manifolds.manifold import finite_range
 from cardan._algebra.spatial import SE3, Motion
 from cardan._reach.verification.check import Ledger, Skip, check
-from cardan._reach.verification.differences import entries, rate_along, scaled
-from cardan._reach.verification.samples import Samples, columns, floats, vector
+from cardan._reach.verification.samples import Samples, columns, entries, floats, rate_along, scaled, vector
 from cardan._robot.joints import Joint, Limits, Reversed, reverse
 from cardan._robot.joints.first_checks import rotation_fault
 

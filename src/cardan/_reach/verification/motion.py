@@ -9,8 +9,16 @@ import numpy as np
 from cardan._algebra.spatial import SE3, Force
 from cardan._reach.verification.causes import adjoints, bias_cause, explained
 from cardan._reach.verification.check import Ledger, Skip, check
-from cardan._reach.verification.differences import entries, rate_along, scaled, subspace_by_differences
-from cardan._reach.verification.samples import Samples, TransformAlone, columns, vector
+from cardan._reach.verification.samples import (
+    Samples,
+    TransformAlone,
+    columns,
+    entries,
+    rate_along,
+    scaled,
+    subspace_by_differences,
+    vector,
+)
 from cardan._robot.joints import Joint
 from cardan._robot.joints.first_checks import first_line
 

@@ -14,8 +14,7 @@ from cardan._algebra.errors import CardanError
 from cardan._compiler.program import Array, trace
 from cardan._reach.formats import from_json, to_json
 from cardan._reach.verification.check import Ledger, check
-from cardan._reach.verification.differences import entries
-from cardan._reach.verification.samples import Samples, columns, vector
+from cardan._reach.verification.samples import Samples, columns, entries, vector
 from cardan._robot.joints import Joint, first_checks
 
 
