@@ -87,7 +87,13 @@ def add_solver(parser: Any, flag: str, **options: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    _check_outputs(args)
+    # Before anything takes time: the files must be what they are named.
+    if Path(args.output).suffix.lower() != ".npz":
+        raise ParameterError("file to write", got=args.output, expected="a name that ends in .npz")
+    check_output(args, args.file)
+    if args.plot:
+        check_picture(args.plot)
+        check_output(args, args.file, output=args.plot)
     solver = solver_of(args)
     steps = checked_steps(args, solver.world)
     state = begun(args, solver.world)
@@ -180,16 +186,6 @@ def holding(state: State) -> Control:
 
 
 # --- what was found ---
-
-
-def _check_outputs(args: argparse.Namespace) -> None:
-    """Raise before anything takes time, if the files cannot be what they are named."""
-    if Path(args.output).suffix.lower() != ".npz":
-        raise ParameterError("file to write", got=args.output, expected="a name that ends in .npz")
-    check_output(args, args.file)
-    if args.plot:
-        check_picture(args.plot)
-        check_output(args, args.file, output=args.plot)
 
 
 def _write(args: argparse.Namespace, solver: Solver, record: Recorded) -> None:

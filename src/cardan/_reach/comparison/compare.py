@@ -345,21 +345,15 @@ def _differences(
             moved = Y[:, two.body_names.index(name)] @ inverse(T)
             poses.append((float(np.abs(X[:, k] - moved).max() / (1.0 + np.abs(X[:, k, :3, 3]).max())), name))
     found: dict[str, tuple[float, str]] = {"pose": max(poses, default=(0.0, ""))}
-    order = _order(one, two) if one.nv else None
+    slices = [two.v_slice(name) for name in one.joint_names if name in two.joint_names]
+    order = [k for s in slices for k in range(s.start, s.stop)]  # where each of one's velocities is in two
     M, N = mass_matrix.on(target=TARGET)(one, q), mass_matrix.on(target=TARGET)(two, r)
     h, k = bias_forces.on(target=TARGET)(one, q, v), bias_forces.on(target=TARGET)(two, r, w)
-    if order is not None:
+    if len(order) == one.nv == two.nv and order:
         owners = [name for name in one.joint_names for _ in range(one.v_slice(name).stop - one.v_slice(name).start)]
         found["mass matrix"] = _worst(np.abs(M - N[:, order][:, :, order]).max(axis=2), np.abs(M).max(), owners)
         found["bias forces"] = _worst(np.abs(h - k[:, order]), np.abs(h).max(), owners)
     return found
-
-
-def _order(one: Model, two: Model) -> np.ndarray | None:
-    """Return where each of the first model's velocities is in the second; None if they are not the same."""
-    slices = [two.v_slice(name) for name in one.joint_names if name in two.joint_names]
-    order = np.concatenate([np.arange(s.start, s.stop) for s in slices]) if slices else np.zeros(0, dtype=int)
-    return order if len(order) == one.nv == two.nv else None
 
 
 def _worst(errors: np.ndarray, scale: float, owners: list[str]) -> tuple[float, str]:

@@ -72,7 +72,14 @@ class Arrays(Files):
         for name, shape in zip(table.names, table.shapes, strict=True):
             with open(place / f"{name}.npy", "wb") as stream:
                 length = _write_header(stream, shape, table.dtype)
-                _reserve(stream, place / f"{name}.npy", length)
+                # Room on the disk is taken now, where the system and the disk can.
+                try:
+                    if hasattr(os, "posix_fallocate"):
+                        os.posix_fallocate(stream.fileno(), 0, max(length, 1))
+                except OSError as error:
+                    if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+                        message = f"{os.strerror(error.errno or 0)} ({length} bytes)"
+                        raise OSError(error.errno, message, str(place / f"{name}.npy")) from None
                 stream.truncate(length)
 
     def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
@@ -204,16 +211,6 @@ def _write_header(stream: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) -> 
     described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(stream, described)
     return stream.tell() + dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-
-
-def _reserve(stream: BinaryIO, file: Path, length: int) -> None:
-    """Take room on the disk for a file, where the system and the disk can."""
-    try:
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(stream.fileno(), 0, max(length, 1))
-    except OSError as error:
-        if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
-            raise OSError(error.errno, f"{os.strerror(error.errno or 0)} ({length} bytes)", str(file)) from None
 
 
 def _check_numbers(table: Table, format: str) -> None:

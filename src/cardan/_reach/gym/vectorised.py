@@ -20,15 +20,10 @@ Results = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
 
 
 class Episodes(NamedTuple):
-    """What each world's episode is begun with.
-
-    Attributes:
-        seed: of the world, (worlds,) of uint64.
-        episode: the number of its next one, 0 at a reset with a seed, (worlds,) of uint64.
-    """
+    """What each world's episode is begun with: arrays (worlds,) of uint64."""
 
     seed: np.ndarray
-    episode: np.ndarray
+    episode: np.ndarray  # the number of its next one, 0 at a reset with a seed
 
 
 class VectorisedWorlds(VectorEnv):
@@ -107,9 +102,19 @@ class VectorisedWorlds(VectorEnv):
             options: `"reset_mask"`, shape (worlds,) of bool: the worlds to reset; by default all.
         """
         super().reset(seed=None if seed is None else int(np.ravel(seed)[0]))
-        rows = self._rows_to_reset((options or {}).get("reset_mask"))
+        mask = (options or {}).get("reset_mask")
+        rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
+        if rows.dtype != bool or rows.shape != (self.num_envs,):
+            raise ParameterError("reset_mask", got=mask, expected=f"an array of bool of shape ({self.num_envs},)")
         if seed is not None or self._episodes is None:
-            self._sow(rows, seed)
+            count = self.num_envs
+            first = int(self.np_random.integers(2**62)) if seed is None else seed
+            seeds = [int(first) + k for k in range(count)] if np.ndim(first) == 0 else [int(s) for s in first]  # pyright: ignore
+            if len(seeds) != count or not all(0 <= s < 2**64 for s in seeds):
+                raise ParameterError("seed", got=seed, expected=f"a whole number in [0, 2^64), or {count} of them")
+            self._episodes = self._episodes or Episodes(np.zeros(count, np.uint64), np.zeros(count, np.uint64))
+            self._episodes.seed[rows] = np.array(seeds, np.uint64)[rows]
+            self._episodes.episode[rows] = 0
         self._begin(rows)
         return self._observations(), self._infos()
 
@@ -133,17 +138,6 @@ class VectorisedWorlds(VectorEnv):
 
     # --- episodes ---
 
-    def _sow(self, rows: np.ndarray, seed: int | Sequence[int] | None) -> None:
-        count = self.num_envs
-        first = int(self.np_random.integers(2**62)) if seed is None else seed
-        seeds = [int(first) + k for k in range(count)] if np.ndim(first) == 0 else [int(s) for s in first]  # pyright: ignore
-        if len(seeds) != count or not all(0 <= s < 2**64 for s in seeds):
-            raise ParameterError("seed", got=seed, expected=f"a whole number in [0, 2^64), or {count} of them")
-        begun = self._episodes or Episodes(np.zeros(count, np.uint64), np.zeros(count, np.uint64))
-        begun.seed[rows] = np.array(seeds, np.uint64)[rows]
-        begun.episode[rows] = 0
-        self._episodes = begun
-
     def _begin(self, rows: np.ndarray) -> None:
         assert self._episodes is not None
         numbers = uniform(self._episodes.seed[rows], self._episodes.episode[rows], self.task.numbers)
@@ -156,12 +150,6 @@ class VectorisedWorlds(VectorEnv):
         self._goal[rows] = start.goal
         self._elapsed[rows], self._ended[rows] = 0, False
         self._episodes.episode[rows] += np.uint64(1)
-
-    def _rows_to_reset(self, mask: Any) -> np.ndarray:
-        rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
-        if rows.dtype != bool or rows.shape != (self.num_envs,):
-            raise ParameterError("reset_mask", got=mask, expected=f"an array of bool of shape ({self.num_envs},)")
-        return rows
 
     # --- steps ---
 
@@ -210,15 +198,9 @@ _GAMMA = np.uint64(0x9E3779B97F4A7C15)  # the odd number nearest to 2^64 over th
 
 
 def uniform(seeds: np.ndarray, episodes: np.ndarray, count: int) -> np.ndarray:
-    """Return numbers that are uniform in [0, 1): the same for the same seed and episode, whatever the other rows are.
+    """Return numbers that are uniform in [0, 1), multiples of 2^-53, shape (rows, count).
 
-    Args:
-        seeds: of each row, (rows,) of uint64.
-        episodes: its number, (rows,) of uint64.
-        count: how many numbers a row has.
-
-    Returns:
-        (rows, count), multiples of 2^-53.
+    They are the same for the same seed and episode, (rows,) of uint64 each, whatever the other rows are.
     """
     begun = mixed(mixed(seeds) + episodes)
     numbers = mixed(begun[:, None] + _GAMMA * np.arange(1, count + 1, dtype=np.uint64))

@@ -86,7 +86,11 @@ class Wrapped(Wrapper):
         said = {n: 0.0 if _is_jax(value) else value for n, value in given.items()}
         arrays, options = self.function.interface.call(self.model, (), said)
         for name in arrays:
-            _check_numbers(self.function.name, name, given.get(name, arrays[name]))
+            # What cannot be an array at all; what is in one is seen later.
+            value = given.get(name, arrays[name])
+            if not hasattr(value, "__array__") and not isinstance(value, (int, float, complex, list, tuple)):
+                got, expected = f"a {type(value).__name__}", "an array of numbers"
+                raise DTypeError(self.function.name, name, got=got, expected=expected)
         run, form = self._run(tuple(arrays), options)
         return form.rebuilt(run(*(given.get(n, arrays[n]) for n in arrays)))
 
@@ -135,12 +139,6 @@ def _array_type() -> Any:
 
 def _is_jax(value: Any) -> bool:
     return isinstance(value, _array_type())
-
-
-def _check_numbers(where: str, name: str, value: Any) -> None:
-    """Raise for what cannot be an array at all; what is in one is seen later."""
-    if not hasattr(value, "__array__") and not isinstance(value, (int, float, complex, list, tuple)):
-        raise DTypeError(where, name, got=f"a {type(value).__name__}", expected="an array of numbers")
 
 
 def _evaluated(call: Call, *given: Any) -> list[Any]:

@@ -148,7 +148,11 @@ def _add_properties(mj: Any, joint: Any, c: Connection, k: int, step: Step) -> N
     armature, damping, friction = (_values(c, name)[k] for name in PASSIVE)
     joint.armature, joint.damping[0], joint.frictionloss = armature, damping, friction
     if c.spring_stiffness[k]:
-        _check_spring(c, step)
+        # A spring there would not be the one here: along axes of its own, or where angles begin anew.
+        kind = kind_within(c.joint)
+        if (is_planar(c) and step.kind == "slide") or kind.manifold.nq != kind.manifold.nv:
+            what = f"the spring of joint {c.name!r}, a {type(kind).__name__}"
+            raise UnsupportedError(what, LIBRARY, "give springs to joints whose coordinates are angles and lengths")
         joint.stiffness[0], joint.springref = c.spring_stiffness[k], c.spring_rest[k]
     if isinstance(c.joint, J.Mimic):  # limits are those of what it copies
         return
@@ -159,14 +163,6 @@ def _add_properties(mj: Any, joint: Any, c: Connection, k: int, step: Step) -> N
         joint.limited, joint.range = mj.mjtLimited.mjLIMITED_TRUE, bounds(lower, upper)
     if math.isfinite(least) or math.isfinite(most):
         joint.actfrclimited, joint.actfrcrange = mj.mjtLimited.mjLIMITED_TRUE, bounds(least, most)
-
-
-def _check_spring(c: Connection, step: Step) -> None:
-    """Raise where a spring there would not be the one here: along axes of its own, or where angles begin anew."""
-    kind, space = kind_within(c.joint), kind_within(c.joint).manifold
-    if (is_planar(c) and step.kind == "slide") or space.nq != space.nv:
-        what = f"the spring of joint {c.name!r}, a {type(kind).__name__}"
-        raise UnsupportedError(what, LIBRARY, "give springs to joints whose coordinates are angles and lengths")
 
 
 def bounds(lower: float, upper: float) -> list[float]:

@@ -223,7 +223,9 @@ class MuJoCo(Solver):
         asked = self._targets(state, control)
         q, v, warm = (np.array(x, dtype=np.float64) for x in (state.q, state.v, state.warm))
         good = np.zeros(len(state))
-        at_once = 1 if self._turns(asked) else count
+        # One step at a time, where what is asked for is another force or target there after every step.
+        wrapped = any(servo.qpos >= 0 and servo.stiffness for servo in self._servos)
+        at_once = 1 if wrapped or "wrenches" in asked or asked["effort"][:, self._free].any() else count
         with self._lock:  # a batch is of one thread at a time
             for _ in range(count // at_once if len(state) else 0):
                 q, v, warm, sound = self._stepped(q, v, warm, asked, at_once)
@@ -282,11 +284,6 @@ class MuJoCo(Solver):
             del asked["wrenches"]
         return asked
 
-    def _turns(self, asked: Mapping[str, np.ndarray]) -> bool:
-        """Return whether what is asked for is another force or target there after every step."""
-        wrapped = any(servo.qpos >= 0 and servo.stiffness for servo in self._servos)
-        return wrapped or "wrenches" in asked or bool(asked["effort"][:, self._free].any())
-
     def _stepped(
         self, q: np.ndarray, v: np.ndarray, warm: np.ndarray, asked: Mapping[str, np.ndarray], count: int
     ) -> tuple[np.ndarray, ...]:
@@ -313,7 +310,9 @@ class MuJoCo(Solver):
         for k, servo in enumerate(self._servos):
             effort, target, rate = (asked[name][:, servo.v] for name in ("effort", "position", "velocity"))
             if servo.stiffness:
-                target = _nearest(target, qpos[:, servo.qpos]) if servo.qpos >= 0 else target
+                if servo.qpos >= 0:  # of the angles that say the same, the one nearest to where it is
+                    angle, turn = qpos[:, servo.qpos], 2.0 * np.pi
+                    target = angle + (np.remainder(target - angle + np.pi, turn) - np.pi)
                 ctrl[:, k] = target + (servo.damping * rate + effort) / servo.stiffness
             else:
                 ctrl[:, k] = rate + effort / servo.damping
@@ -350,12 +349,6 @@ def _servo(there: Any, model: Model, actuator: Any) -> DriveActuator:
     is_angle = isinstance(space, UnitComplex) or (isinstance(space, SE2) and k == 2 and space.nq == 4)
     qpos = int(there.jnt_qposadr[there.actuator_trnid[actuator.id, 0]]) if is_angle else -1
     return DriveActuator(model.v_slice(joint).start + k, c.drive_stiffness[k], c.drive_damping[k], qpos)
-
-
-def _nearest(target: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """Return the angle of a target that is nearest to another."""
-    turn = 2.0 * np.pi
-    return angle + (np.remainder(target - angle + np.pi, turn) - np.pi)
 
 
 def _sound(*parts: np.ndarray) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from cardan._algebra.errors import DTypeError, DuplicateNameError, MechanismError, UnsupportedError
+from cardan._algebra.errors import DescriptionWarning, DTypeError, DuplicateNameError, MechanismError, UnsupportedError
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._dynamics.coordinates import conventions
 from cardan._reach.interop.mujoco_joints import (
@@ -17,8 +19,10 @@ from cardan._reach.interop.mujoco_joints import (
     Chain,
     Emulated,
     add_joints,
+    bounds,
     chain_of,
     emulated,
+    is_planar,
     kind_of_emulation,
     kind_within,
     placed,
@@ -39,16 +43,10 @@ from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import FreeFlyer, Mimic, Reversed, Spherical
 from cardan._robot.model import WORLD, Body, Connection, Model
+from cardan._robot.records import Actuator
 
 if TYPE_CHECKING:
     import mujoco as mj  # pyright: ignore[reportMissingImports]
-
-import math
-import warnings
-
-from cardan._algebra.errors import DescriptionWarning
-from cardan._reach.interop.mujoco_joints import bounds, is_planar
-from cardan._robot.records import Actuator
 
 # --- actuators, named configurations and disabled contacts: general actuators, keyframes and exclusions ---
 #
@@ -152,16 +150,6 @@ def _set_law(mj: Any, there: Any, actuator: Actuator) -> None:
 INITIAL = "initial"  # the keyframe in which a world begins
 
 
-def add_keyframes(spec: Any, model: Model) -> None:
-    """Add the named configurations that are no keyframes yet."""
-    named = {name: q for name, q in model.named_configurations.items() if name not in {key.name for key in spec.keys}}
-    if named:
-        state = MujocoState(model)
-        for name, q in named.items():
-            qpos, _ = state.to_mujoco(np.asarray(q, dtype=float), np.zeros(model.nv))
-            spec.add_key(name=name, qpos=[float(e) for e in qpos])
-
-
 # --- drives as MuJoCo's servos: one actuator for each coordinate that has one, by the name of its joint there ---
 #
 #     position    force = stiffness (ctrl - x) - damping v      ctrl = target + (damping v_target + effort) / stiffness
@@ -248,7 +236,9 @@ def to_mjspec(  # pyright: ignore
         what, instead = f"joint {joint!r}, which moves as it is told", "hand over the world without that"
         raise UnsupportedError(what, "MuJoCo", instead)
     found = emulated(model) if emulate else Emulated(model)
-    starts = _free_poses(model, getattr(robot, "initial", None))
+    q = getattr(robot, "initial", None)
+    free = [c for c in model.connections if c.parent == WORLD and c.joint.is_floating] if q is not None else []
+    starts = {c.name: c.joint.transform(tuple(q[model.q_slice(c.name)].tolist())) for c in free}  # pyright: ignore
     writer = _Writer(module, opened(found.model, can_close), drives_said(model) if annotations else (), starts)
     for (joint, i), (other, k), coefficients in found.couplings:
         ends = writer.steps[joint][i], writer.steps[other][k]
@@ -264,17 +254,13 @@ def to_mjspec(  # pyright: ignore
     return writer.spec
 
 
-def _free_poses(model: Model, q: np.ndarray | None) -> dict[str, SE3]:
-    """Return X_joint of what moves freely in the world, by its joint, where a configuration (nq,) has it."""
-    free = [c for c in model.connections if c.parent == WORLD and c.joint.is_floating] if q is not None else []
-    return {c.name: c.joint.transform(tuple(q[model.q_slice(c.name)].tolist())) for c in free}  # pyright: ignore
-
-
 def _add_shapes(writer: _Writer, robot: Any, shapes: Shapes) -> None:
     """Add shapes; those of a world touch where the world lists it, all others by their groups."""
     own, pairs = tuple(getattr(robot, "shapes", ())), getattr(robot, "pairs", None)
     if shapes == "touching":
-        chosen = tuple(s for s in own if s.role == "collision" and (pairs is None or _is_in(s, pairs)))
+        listed = {end for pair in pairs or () for end in ends_of(pair)}
+        solid = (s for s in own if s.role == "collision")
+        chosen = tuple(s for s in solid if pairs is None or (s.body, s.geometry, s.pose) in listed)
     else:
         chosen = own if shapes is True else tuple(shapes or ())  # pyright: ignore[reportArgumentType]
     names = add_shapes(writer.mj, writer.spec, writer.bodies, chosen)
@@ -283,11 +269,6 @@ def _add_shapes(writer: _Writer, robot: Any, shapes: Shapes) -> None:
     else:
         check_grounds(chosen, lambda body: writer.model.attachment(body).node)
         set_groups(writer.spec, names, chosen)
-
-
-def _is_in(shape: Shape, pairs: Iterable[Any]) -> bool:
-    place = (shape.body, shape.geometry, shape.pose)
-    return any(place in ends_of(pair) for pair in pairs)
 
 
 def _check_names(chains: dict[str, Chain]) -> None:
@@ -330,7 +311,7 @@ class _Writer:
         self._chains = {c.name: _chain(model, c) for c in model.connections}
         moving = {c.child for c in model.connections if self._chains[c.name].steps}
         self._summed = {model.attachments[b.name].node for b in model.bodies if not _stands_alone(b, b.name in moving)}
-        self._summed.discard(WORLD_NODE)
+        self._summed.discard(-1)  # the node of what does not move
         _check_names(self._chains)
         self._children: dict[str, list[Connection]] = {body: [] for body in (WORLD, *model.body_names)}
         for c in model.connections:
@@ -372,13 +353,14 @@ class _Writer:
     def annotate(self, model: Model) -> None:
         """Add what a model says beside bodies, joints and frames, but for shapes."""
         add_actuators(self.mj, self.spec, model, self._chains, self.steps)
-        add_keyframes(self.spec, model)
+        there = {key.name for key in self.spec.keys}
+        for name, q in model.named_configurations.items():
+            if name not in there:
+                qpos, _ = MujocoState(model).to_mujoco(np.asarray(q, dtype=float), np.zeros(model.nv))
+                self.spec.add_key(name=name, qpos=[float(e) for e in qpos])
         for one, other in model.annotations.disabled_contacts:
             self.spec.add_exclude(bodyname1=one, bodyname2=other)
-        self._mark_joints()
-
-    def _mark_joints(self) -> None:
-        """Mark where the frames of balls and free joints are, which MuJoCo has at their bodies."""
+        # MuJoCo has the frames of balls and free joints at their bodies: marks say where they are.
         for c in self.model.connections:
             ends = {FreeFlyer: (c.parent_pose, c.child_pose), Spherical: (c.child_pose,)}.get(type(c.joint), ())
             if any(pose != SE3.identity() for pose in ends):
@@ -401,18 +383,15 @@ def _between(model: Model, chains: Mapping[str, Chain], children: Mapping[str, S
     used = {body for c in model.closures for body in (c.parent, c.child)}
     used |= {part.body for part in (*model.frames, *beside.shapes)}
     used |= {body for pair in beside.disabled_contacts for body in pair}
+    of_scalars = {name for name, c in chains.items() if c.steps and {s.kind for s in c.steps} <= {"hinge", "slide"}}
     return {
         c.child
         for c in model.connections
         if c.child not in used
         and not any((model.body(c.child).inertia or Inertia.zero()).parameters())
         and len(children[c.child]) == 1
-        and all(_is_of_scalars(chains[joint.name]) for joint in (c, *children[c.child]))
+        and {joint.name for joint in (c, *children[c.child])} <= of_scalars
     }
-
-
-def _is_of_scalars(chain: Chain) -> bool:
-    return bool(chain.steps) and all(step.kind in ("hinge", "slide") for step in chain.steps)
 
 
 def _product(poses: Iterable[SE3]) -> SE3:
@@ -436,9 +415,6 @@ def _remedy(c: Connection) -> str:
     if isinstance(c.joint, Reversed):
         return "root the robot elsewhere, so that the joint runs forwards: Mechanism.model(root=...)"
     return "lock it (model.lock), or replace it"
-
-
-WORLD_NODE = -1  # of what does not move (`Attachment.node`)
 
 
 def _is_real(inertia: Inertia | None) -> bool:

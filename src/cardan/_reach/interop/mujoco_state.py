@@ -68,18 +68,6 @@ def opened(model: Model, can_close: Callable[[Connection], bool]) -> Model:
     )
 
 
-def closed_again(model: Model, can_close: Callable[[Connection], bool]) -> Model:
-    """Return the model with the bodies of `opened`, each half held by a fixed joint: it has the model's own q and v."""
-    cut = [c for c in model.closures if not can_close(c)]
-    return replace(
-        model,
-        bodies=model.bodies + tuple(Body(half_of(c.name)) for c in cut),
-        connections=model.connections + tuple(_weld(c) for c in cut),
-        closures=(),
-        annotations=Annotations(),
-    )
-
-
 def _halves(model: Model, cut: list[Connection]) -> dict[str, Inertia]:
     """Return what each half has, in the joint's child frame: equal shares of all that moves with the child."""
     nodes = {c.name: model.attachments[c.child].node for c in cut}
@@ -226,7 +214,15 @@ class _Extended(Compiled):
         super().__init__(model, (_Extended, (model, there)))
         self.there, self.nq, self.nv = there, there.nq, there.nv
         self._source = {c.name: c for c in (*model.connections, *model.closures)}
-        self._tree = closed_again(model, can_close)
+        # The bodies of `opened`, each half held by a fixed joint: it has the model's own q and v.
+        cut = [c for c in model.closures if not can_close(c)]
+        self._tree = replace(
+            model,
+            bodies=model.bodies + tuple(Body(half_of(c.name)) for c in cut),
+            connections=model.connections + tuple(_weld(c) for c in cut),
+            closures=(),
+            annotations=Annotations(),
+        )
 
     @compiled()
     def state(self, q: Any, v: Any) -> Any:

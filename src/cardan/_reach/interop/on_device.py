@@ -153,8 +153,9 @@ class Given:
         rows = [self._row_buffer(x, core) for x, core in zip(arrays, compiled.shapes(packed), strict=True)]
         if out is not None:
             self._check_apart(held, rows)
-        if packed:
-            rows = [_part(rows[0], place) for place in compiled.places]
+        if packed:  # one after the other in one row
+            starts = [(rows[0].address + p.start * self.dtype.itemsize, p.stop - p.start) for p in compiled.places]
+            rows = [rows[0]._replace(address=address, entries=entries) for address, entries in starts]
         cast("CudaProgram", compiled.run).launch(held, rows, self.size, self.stream)
         return arrays
 
@@ -239,8 +240,3 @@ def _is_plain_number(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim == 0 and value.dtype.kind in "fiu"
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-
-
-def _part(rows: Buffer, place: slice) -> Buffer:
-    address = rows.address + place.start * rows.dtype.itemsize
-    return rows._replace(address=address, entries=place.stop - place.start)

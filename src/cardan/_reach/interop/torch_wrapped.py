@@ -12,7 +12,6 @@ from weakref import WeakValueDictionary
 from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._compiler.targets import default_target
 from cardan._dynamics.call.function import Function
-from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options, check_model, is_number, token
 from cardan._reach.interop.torch_operator import Program, evaluate, evaluate_plainly, is_plain, program_of, torch
 from cardan._reach.interop.torch_operator import called_bound as called_bound
@@ -71,7 +70,7 @@ class _Plan(NamedTuple):
 
     name: str
     program: Program  # which only this holds
-    form: Any  # see `_form`
+    form: Any  # see `_plainly`
 
 
 class Wrapped(Wrapper):
@@ -127,7 +126,10 @@ class Wrapped(Wrapper):
         given = {**self._given, **dict(zip(self._positional, args, strict=False)), **kwargs}
         twice = any(n in kwargs for n in self._positional[: len(args)])
         if twice or len(given) != len(self._names) or len(args) > len(self._positional):
-            self._refuse(args, kwargs)
+            try:
+                self.__signature__.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{self.function.name}{self.__signature__}: {error}") from None
         arrays = {n: given[n] for n in self._names if self._is_array(n, given[n])}
         return arrays, tuple((n, given[n]) for n in self._names if n in self._open and n not in arrays)
 
@@ -160,14 +162,9 @@ class Wrapped(Wrapper):
             said = self.function.interface.settled(options)
             program = program_of(self.function, self.model, names, said)
             form = self.function.compiled(self.model, names, said).form
-            self._plans[key] = _Plan(program.name, program, _form(form))
+            count = len(form.names) if form.inner is None else len(form.by) * len(form.inner.names)
+            self._plans[key] = _Plan(program.name, program, _plainly(form.rebuilt(range(count))))
         return self._plans[key]
-
-    def _refuse(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        try:
-            self.__signature__.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{self.function.name}{self.__signature__}: {error}") from None
 
     def __reduce__(self) -> Any:
         return functools.partial(wrap, **self.options), (self.function, self.model)
@@ -192,13 +189,8 @@ def _plan_of(key: str, names: tuple[str, ...], options: Options) -> _Plan:
     return _ALIVE[key]._plan(names, options)
 
 
-def _form(form: Form) -> Any:
-    """Return what results are returned in, as plainly as a compiler reads it: a number, or (kind, keys, parts)."""
-    count = len(form.names) if form.inner is None else len(form.by) * len(form.inner.names)
-    return _plainly(form.rebuilt(range(count)))
-
-
 def _plainly(form: Any) -> Any:
+    """Return what results are returned in, as plainly as a compiler reads it: a number, or (kind, keys, parts)."""
     if isinstance(form, int):
         return form
     if isinstance(form, dict):

@@ -96,17 +96,12 @@ class Freedom(NamedTuple):
     unit: str  # of the coordinate, `"rad"` or `"m"`
 
 
-def freedoms(model: Model) -> list[Freedom]:
-    return [each for name in model.joint_names for each in _of_joint(model, name)]
-
-
-def _of_joint(model: Model, name: str) -> Iterator[Freedom]:
-    indices = range(model.nv)[model.v_slice(name)]
-    if not indices:
-        return
-    joint = model.joint(name)
-    for place, unit, velocity in zip(indices, units(joint), joint.velocity_names, strict=True):
-        yield Freedom(place, name, name if len(indices) == 1 else f"{name}.{velocity}", unit)
+def freedoms(model: Model) -> Iterator[Freedom]:
+    for name in model.joint_names:
+        indices, joint = range(model.nv)[model.v_slice(name)], model.joint(name)
+        parts = zip(indices, units(joint), joint.velocity_names, strict=True) if indices else ()
+        for place, unit, velocity in parts:
+            yield Freedom(place, name, name if len(indices) == 1 else f"{name}.{velocity}", unit)
 
 
 def units(joint: Joint) -> list[str]:

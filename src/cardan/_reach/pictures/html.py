@@ -37,7 +37,9 @@ def model_html(model: Model) -> str:
         True
     """
     try:
-        return _page(model, f"<b>{escape(model.name)}</b>: {_counts(model)}")
+        closing = f", {len(model.closures)} closing joints" if model.closures else ""
+        size = f"{model.nbodies} bodies, {model.mass:.6g} kg, nq = {model.nq}, nv = {model.nv}{closing}"
+        return _page(model, f"<b>{escape(model.name)}</b>: {size}")
     except Exception:  # joints and shapes of users' own may raise anything; a notebook shows what it can
         return f"<pre>{escape(repr(model))}</pre>"
 
@@ -57,11 +59,6 @@ def mechanism_html(mechanism: Mechanism) -> str:
         return _page(mechanism.model(), head) if mechanism.bodies else f"<p>{head}</p>"
     except Exception:
         return f"<pre>{escape(repr(mechanism))}</pre>"
-
-
-def _counts(model: Model) -> str:
-    closing = f", {len(model.closures)} closing joints" if model.closures else ""
-    return f"{model.nbodies} bodies, {model.mass:.6g} kg, nq = {model.nq}, nv = {model.nv}{closing}"
 
 
 def _page(model: Model, head: str) -> str:
@@ -91,18 +88,14 @@ def _rows(model: Model) -> Iterator[str]:
     """Yield a row for each joint, from the world outwards, depth first; then those that close loops."""
     masses = {b.name: b.inertia.mass if b.inertia is not None else 0.0 for b in model.bodies}
     for c, depth in walk(model):
-        yield _row(model, c, f"{masses[c.child]:.4g}", min(depth, DEEPEST))
+        iq, kind = model.q_slice(c.name), type(c.joint).__name__
+        where = "" if iq.start == iq.stop else str(iq.start) if iq.stop == iq.start + 1 else f"{iq.start}:{iq.stop}"
+        if isinstance(c.joint, Mimic):
+            kind = f"{type(c.joint.joint).__name__} that copies {c.joint.primary}"
+        texts = (c.child, f"{masses[c.child]:.4g}", c.name, kind, where, _limits(c))
+        yield _cells(min(depth, DEEPEST), texts)
     for c in model.closures:
         yield _cells(0, (f"{c.child} on {c.parent}", "", c.name, f"{type(c.joint).__name__}, closes a loop", "", ""))
-
-
-def _row(model: Model, c: Connection, mass: str, depth: int) -> str:
-    iq = model.q_slice(c.name)
-    where = "" if iq.start == iq.stop else str(iq.start) if iq.stop == iq.start + 1 else f"{iq.start}:{iq.stop}"
-    kind = type(c.joint).__name__
-    if isinstance(c.joint, Mimic):
-        kind = f"{type(c.joint.joint).__name__} that copies {c.joint.primary}"
-    return _cells(depth, (c.child, mass, c.name, kind, where, _limits(c)))
 
 
 def _cells(depth: int, texts: tuple[str, ...]) -> str:

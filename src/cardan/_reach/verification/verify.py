@@ -85,14 +85,11 @@ class Certificate:
             "limits": _finite([self.limits.lower, self.limits.upper]) if self.limits else None,
         }
 
-    @property
-    def _within(self) -> str:
-        return f", within {self.limits.lower} to {self.limits.upper}" if self.limits else ""
-
     def __str__(self) -> str:
+        within = f", within {self.limits.lower} to {self.limits.upper}" if self.limits else ""
         parts = [
             f"{textwrap.shorten(self.joint, WIDTH - 20)}: nq = {self.nq}, nv = {self.nv}",
-            f"{self.verdict} ({self.samples} configurations, seed {self.seed}{self._within})",
+            f"{self.verdict} ({self.samples} configurations, seed {self.seed}{within})",
             "",
             f"{'check':31}{'error':>9}{'allowed':>10}   identity",
             "-" * WIDTH,

@@ -26,15 +26,11 @@ NOTHING = "nothing"
 
 
 class Dragging:
-    """The handle of a robot, and what it is on.
-
-    Attributes:
-        latency: time from the last message of the browser to its answer's being sent [s].
-    """
+    """The handle of a robot, and what it is on."""
 
     def __init__(self, robot: MovableRobot) -> None:
         self.robot = robot
-        self.latency: float = float("nan")
+        self.latency: float = float("nan")  # from the last message of the browser to its answer's being sent [s]
         self.frame: str | None = None
         self.joint: Connection | None = None
         self._held = threading.Event()
@@ -86,13 +82,10 @@ class Dragging:
     def follow(self, at: Placement) -> None:
         """Put the handle where what it is on is, unless somebody holds it: let go, it comes back."""
         if self.handle.visible and not self._held.is_set():
-            X = self._pose(at)
+            X = at.matrix(self.frame or WORLD, self.robot.world)
+            if self.joint is not None:
+                X = at.matrix(self.joint.child, self.robot.world) @ self.joint.child_pose.matrix()
             self.handle.position, self.handle.wxyz = X[:3, 3], quaternion_wxyz(X[:3, :3])
-
-    def _pose(self, at: Placement) -> np.ndarray:
-        if self.joint is None:
-            return at.matrix(self.frame or WORLD, self.robot.world)
-        return at.matrix(self.joint.child, self.robot.world) @ self.joint.child_pose.matrix()
 
     # --- what it does ---
 

@@ -158,10 +158,7 @@ class Playback:
         for robot, path in self.paths.items():
             robot.rows = between(robot.model, path, self.times, self.time)
             robot.draw()
-        self.served.mailbox.post("time", self._follow, after=0.1, replace=False)
-
-    def _follow(self) -> None:
-        self._slider.value = self.time
+        self.served.mailbox.post("time", lambda: setattr(self._slider, "value", self.time), after=0.1, replace=False)
 
 
 def checked_path(robot: ShownRobot, trajectory: Any) -> np.ndarray:

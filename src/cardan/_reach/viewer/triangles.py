@@ -73,7 +73,9 @@ def _primitive(geometry: shapes.Geometry) -> Any:
         case shapes.Cylinder():
             return _cylinder(geometry.radius, geometry.length)
         case shapes.Plane():
-            return trimesh().Trimesh(*_square(PLANE_SIDE), process=False)
+            corners = [(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)]
+            faces = [(0, 1, 2), (0, 2, 3)]
+            return trimesh().Trimesh(0.5 * PLANE_SIDE * np.array(corners), faces, process=False)
         case shapes.HeightField():
             return trimesh().Trimesh(*geometry.surface(), process=False)
         case _:
@@ -107,11 +109,6 @@ def _cylinder(radius: float, length: float) -> Any:
     fan = np.stack([np.zeros(SECTIONS - 2, int), k[1:-1], k[2:]], axis=1)
     faces = np.concatenate([side, 2 * SECTIONS + fan[:, ::-1], 3 * SECTIONS + fan])
     return trimesh().Trimesh(np.concatenate([*rings, *rings]), faces, process=False)
-
-
-def _square(side: float) -> tuple[np.ndarray, np.ndarray]:
-    corners = 0.5 * side * np.array([(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)])
-    return corners, np.array([(0, 1, 2), (0, 2, 3)])
 
 
 # --- files --------------------------------------------------------------------------------------------------------
