@@ -178,7 +178,6 @@ def begun(args: argparse.Namespace, world: World) -> State:
 
 
 def holding(state: State) -> Control:
-    """Return a control that lets drives hold the joints where they are."""
     world: World = state.world  # pyright: ignore[reportAssignmentType] -- the record a state knows is its world
     control = world.control(len(state))
     control.position = limit_coordinates(world.model, state.q)

@@ -66,7 +66,6 @@ def moving(model: Model) -> list[str]:
 
 
 def checks(model: Model, moved: Motion, tau: np.ndarray) -> str:
-    """Return three laws of physics with the largest deviation found."""
     t, q, v, a = moved
     back = np.abs(forward_dynamics(model, q, v, tau) - a).max()
     kinetic = kinetic_energy(model, q, v)

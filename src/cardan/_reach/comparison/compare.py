@@ -150,7 +150,6 @@ class _Comparing:
         self.found += records.of_joint(mine.moving, theirs.moving, motion.is_reversed, self.tolerance)
 
     def _loops(self) -> None:
-        """Note what differs about the joints that close loops, of those that both have."""
         theirs = {c.name: c for c in self.b.closures}
         for c in self.a.closures:
             if c.name not in theirs or not {c.parent, c.child} <= self.offsets.keys():

@@ -24,8 +24,6 @@ Robot = Mechanism | Model | str | bytes | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class ComparedRobot:
-    """A robot as it is compared."""
-
     thing: Mechanism | Model  # the mechanism or model
     bodies: Mapping[str, Body]  # by name
     tree: Mapping[str, Connection]  # the joints of its tree by the child, directed away from the world
@@ -57,7 +55,6 @@ class ComparedRobot:
 
 
 def open_robot(robot: Robot, options: Mapping[str, Any]) -> Mechanism | Model:
-    """Return a robot that is given, or read from a description."""
     if isinstance(robot, (Mechanism, Model)):
         return robot
     if not isinstance(robot, (str, bytes, os.PathLike)):
@@ -76,7 +73,6 @@ def alike(a: Mechanism | Model, b: Mechanism | Model) -> tuple[ComparedRobot, Co
 
 
 def _on_base(mechanism: Mechanism, like: Model) -> Model:
-    """Return the model of a mechanism on the base of another."""
     own = {c.name for c in mechanism.joints}
     base = next((c for c in like.connections if c.parent == WORLD and c.name not in own), None)
     if base is None or any(visit.body == base.child for visit in mechanism.traversal(WORLD)):
@@ -99,7 +95,6 @@ class JointChain:
 
     @property
     def moving(self) -> Connection:
-        """The joint that moves, or the last."""
         return next((c for c in self.joints if not is_fixed(c)), self.joints[-1])
 
     @property

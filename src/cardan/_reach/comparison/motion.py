@@ -39,7 +39,6 @@ class JointPlacing:
 
 
 def compare_placing(mine: JointChain, theirs: JointChain, above: Pose, tolerance: float) -> JointPlacing:
-    """Return how the frames of a body are placed by the joints above it in two robots."""
     a, b = _single(mine.moving), _single(theirs.moving)
     name = mine.moving.name
     if a.nq == b.nq:
@@ -128,7 +127,6 @@ def _by_poses(mine: JointChain, theirs: JointChain, above: Pose, tolerance: floa
 
 
 def _explained(mine: JointChain, theirs: JointChain, above: Pose, name: str, tolerance: float) -> JointPlacing:
-    """Return what is different about a joint that moves its body otherwise."""
     a, b = _single(mine.moving), _single(theirs.moving)
     kinds = type(moved_by(a)).__name__, type(moved_by(b)).__name__
     if kinds[0] != kinds[1] or a.nq != b.nq:

@@ -25,7 +25,6 @@ _TOUCH = ("margin", "density")
 
 
 def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) -> list[Difference]:
-    """Return what differs about the limits and passive properties of a joint."""
     found = []
     if isinstance(a.joint, Mimic) != isinstance(b.joint, Mimic):
         where = "a" if isinstance(a.joint, Mimic) else "b"
@@ -86,7 +85,6 @@ def _swapped(a: Connection, b: Connection, key: str) -> str:
 def compare_records(
     a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> list[Difference]:
-    """Return what differs about frames, shapes, and what is stated by name."""
     found = list(_frames(a, b, pairs, offsets, tolerance))
     found += _shapes(a, b, pairs, offsets, tolerance)
     joints = {

@@ -41,7 +41,6 @@ def in_memory(array: Any) -> Column:
 
 
 def columns_of(where: str, data: Any) -> dict[str, Column]:
-    """Return the columns of a mapping from names to arrays or paths, or of a path."""
     if isinstance(data, Mapping):
         nameless = [name for name in data if not isinstance(name, str)]
         if nameless:

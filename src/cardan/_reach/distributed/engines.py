@@ -74,7 +74,6 @@ class Processes:
         return ProcessPoolExecutor(self.workers, multiprocessing.get_context("spawn"), _end_with_parent)
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Let a process call something; those that died are replaced."""
         try:
             return self._pool.submit(call, *arguments)
         except BrokenExecutor:
@@ -126,7 +125,6 @@ class Dask:
 
 
 def _current_client() -> Any:
-    """Return the client of Dask's cluster that is in use; None if none is."""
     with suppress(ImportError, ValueError):
         cluster: Any = importlib.import_module("distributed")  # Dask's own, of the same name as this package
         return cluster.get_client()

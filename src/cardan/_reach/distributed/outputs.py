@@ -24,8 +24,6 @@ from cardan._reach.distributed.columns import zarr_columns
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What the results of all rows are: an array each."""
-
     names: tuple[str, ...]  # of the results
     shapes: tuple[tuple[int, ...], ...]  # of the arrays, rows first
     dtype: np.dtype  # of all of them
@@ -65,8 +63,6 @@ class Files(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Arrays(Files):
-    """A folder of `.npy` files, one for each result."""
-
     def create(self, place: Path, table: Table, chunk: int) -> None:
         """Make files of their final length; a disk without room for them is an error now, if the system can say so."""
         for name, shape in zip(table.names, table.shapes, strict=True):
@@ -235,8 +231,6 @@ def remove(path: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """The folder beside a file or folder of results."""
-
     out: Path  # where the results will be
     files: Files  # their format
     table: Table  # the results
@@ -249,7 +243,6 @@ class Unfinished:
 
     @property
     def place(self) -> Path:
-        """Where results are written."""
         return self.folder / "results"
 
     def begin(self, where: str, overwrite: bool) -> set[int]:

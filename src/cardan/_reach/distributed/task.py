@@ -64,7 +64,6 @@ class Job:
 
 
 def run(job: Job | bytes, chunk: Chunk, sent: Mapping[str, np.ndarray]) -> list[np.ndarray] | None:
-    """Do what a job, pickled or not, says for one chunk."""
     return (_unpickled(job) if isinstance(job, bytes) else job).results(chunk, sent)
 
 
@@ -82,8 +81,6 @@ MANY = 256  # states from which on a program is the one for many: some targets h
 
 @dataclass(frozen=True, slots=True)
 class MapTask:
-    """A function and its arguments, divided."""
-
     job: Job  # what workers do who send results back
     sent: Mapping[str, Column]  # the columns that are in memory here; workers read the others
     compiled: Compiled  # the program, which workers find on the disk

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from cardan._algebra.errors import CardanError, DTypeError, DuplicateNameError, ParameterError, TraceError, visible
 from cardan._compiler.program import Program
@@ -45,14 +45,6 @@ class Generated:
 
     def __str__(self) -> str:
         return "\n".join(f"{f.name}: {f.work}\n  stack, at most: {f.memory}" for f in self.functions)
-
-
-class _Named(NamedTuple):
-    """A function by its own name, with the program of the model."""
-
-    name: str
-    doc: str
-    program: Program
 
 
 def generate(
@@ -99,7 +91,7 @@ def generate(
     place, chosen = Path(output), _chosen(functions)
     write = _one_file if place.suffix == ".c" else _package
     _check_place(place, chosen)  # before anything is compiled, which takes time
-    named = [_Named(name, _first_line(one), program_of(name, one, model)) for name, one in chosen.items()]
+    named = [(name, _first_line(one), program_of(name, one, model)) for name, one in chosen.items()]
     make = functools.partial(c_function, single=single, gives_workspace=workspace == "argument")
     files, made = write(place, named, make, model)
     _write(place, files)
@@ -110,7 +102,6 @@ def generate(
 
 
 def _chosen(functions: Any) -> dict[str, One]:
-    """Return functions by name; DuplicateNameError for two of one name."""
     if isinstance(functions, Mapping):
         chosen = {str(name): _checked(one) for name, one in functions.items()}
     else:
@@ -172,6 +163,7 @@ def program_of(name: str, one: One, model: Model) -> Program:
 
 # --- the files ---
 
+Named: TypeAlias = tuple[str, str, Program]  # a function's own name, what it does, and its program for the model
 Files: TypeAlias = dict[Path, str]
 Make: TypeAlias = Callable[[Program, str], CFunction]
 
@@ -194,7 +186,6 @@ def _check_place(place: Path, chosen: Mapping[str, One]) -> None:
 
 
 def _check_library(library: str, names: Iterable[str]) -> None:
-    """Raise for names that a library cannot have, or its functions."""
     if library in RESERVED_TARGETS:
         raise ParameterError("output folder", got=library, expected="another name: CMake gives that one a meaning")
     for name in names:
@@ -207,7 +198,7 @@ def _check_library(library: str, names: Iterable[str]) -> None:
                 raise DuplicateNameError("name", own, f"library {library!r}, of functions {other!r} and {name!r}")
 
 
-def _one_file(place: Path, named: list[_Named], make: Make, model: Model) -> tuple[Files, list[CFunction]]:
+def _one_file(place: Path, named: list[Named], make: Make, model: Model) -> tuple[Files, list[CFunction]]:
     ((name, doc, program),) = named
     function = make(program, place.stem)
     comment = "\n".join([f"{name} of {visible(model.name)}", doc, "", _layout(model), "", *_promises(function)])
@@ -215,20 +206,20 @@ def _one_file(place: Path, named: list[_Named], make: Make, model: Model) -> tup
     return {place: c_source(function, place.stem, comment), place.with_suffix(".h"): header}, [function]
 
 
-def _package(place: Path, named: list[_Named], make: Make, model: Model) -> tuple[Files, list[CFunction]]:
+def _package(place: Path, named: list[Named], make: Make, model: Model) -> tuple[Files, list[CFunction]]:
     library = place.name
     made = [make(program, f"{library}_{name}") for name, _, program in named]
     text = "\n".join([f"Functions of {visible(model.name)}", "", _layout(model)])
     sizes = f"#define {library.upper()}_NQ {model.nq}\n#define {library.upper()}_NV {model.nv}\n"
-    cpp = [CppFunction(own.name, function) for own, function in zip(named, made, strict=True)]
+    cpp = [CppFunction(name, function) for (name, *_), function in zip(named, made, strict=True)]
     files = {
         place / "CMakeLists.txt": cmake_lists(library, [f"src/{f.name}.c" for f in made]),
         place / "cmake" / f"{library}Config.cmake": cmake_config(library),
         place / "include" / f"{library}.h": c_header(made, library, text, constants=sizes),
         place / "include" / f"{library}.hpp": cpp_header(cpp, library, Sizes(model.nq, model.nv, _joints(model)), text),
     }
-    for own, function in zip(named, made, strict=True):
-        comment = "\n".join([f"{own.name} of {visible(model.name)}", own.doc, "", *_promises(function)])
+    for (name, doc, _), function in zip(named, made, strict=True):
+        comment = "\n".join([f"{name} of {visible(model.name)}", doc, "", *_promises(function)])
         files[place / "src" / f"{function.name}.c"] = c_source(function, library, comment)
     return files, made
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -17,13 +17,6 @@ from cardan._motion.simulation.state import SAVED
 from cardan._reach.gym.task import Task
 
 Results = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
-
-
-class Episodes(NamedTuple):
-    """What each world's episode is begun with: arrays (worlds,) of uint64."""
-
-    seed: np.ndarray
-    episode: np.ndarray  # the number of its next one, 0 at a reset with a seed
 
 
 class VectorisedWorlds(VectorEnv):
@@ -84,7 +77,9 @@ class VectorisedWorlds(VectorEnv):
         self.single_action_space: spaces.Space[Any] = spaces.Box(-1.0, 1.0, (self.task.actions,), kind)
         self.observation_space: spaces.Space[Any] = batch_space(self.single_observation_space, num_envs)
         self.action_space: spaces.Space[Any] = batch_space(self.single_action_space, num_envs)
-        self._episodes: Episodes | None = None
+        # What each world's episode is begun with: its seed, and the number of the next one, 0 at a reset with a seed.
+        self._seeds: np.ndarray | None = None
+        self._episodes = np.zeros(num_envs, np.uint64)
         self._elapsed = np.zeros(num_envs, int)
         self._ended = np.zeros(num_envs, bool)
         self._goal = np.empty((num_envs, 0))
@@ -106,15 +101,15 @@ class VectorisedWorlds(VectorEnv):
         rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
         if rows.dtype != bool or rows.shape != (self.num_envs,):
             raise ParameterError("reset_mask", got=mask, expected=f"an array of bool of shape ({self.num_envs},)")
-        if seed is not None or self._episodes is None:
+        if seed is not None or self._seeds is None:
             count = self.num_envs
             first = int(self.np_random.integers(2**62)) if seed is None else seed
             seeds = [int(first) + k for k in range(count)] if np.ndim(first) == 0 else [int(s) for s in first]  # pyright: ignore
             if len(seeds) != count or not all(0 <= s < 2**64 for s in seeds):
                 raise ParameterError("seed", got=seed, expected=f"a whole number in [0, 2^64), or {count} of them")
-            self._episodes = self._episodes or Episodes(np.zeros(count, np.uint64), np.zeros(count, np.uint64))
-            self._episodes.seed[rows] = np.array(seeds, np.uint64)[rows]
-            self._episodes.episode[rows] = 0
+            before = np.zeros(count, np.uint64) if self._seeds is None else self._seeds
+            self._seeds = np.where(rows, np.array(seeds, np.uint64), before)
+            self._episodes[rows] = 0
         self._begin(rows)
         return self._observations(), self._infos()
 
@@ -139,8 +134,8 @@ class VectorisedWorlds(VectorEnv):
     # --- episodes ---
 
     def _begin(self, rows: np.ndarray) -> None:
-        assert self._episodes is not None
-        numbers = uniform(self._episodes.seed[rows], self._episodes.episode[rows], self.task.numbers)
+        assert self._seeds is not None
+        numbers = uniform(self._seeds[rows], self._episodes[rows], self.task.numbers)
         start = self.task.start(numbers)
         fresh = self.task.solver.world.state(len(numbers), self.state.dtype, start.q, start.v)
         for name in SAVED:
@@ -149,12 +144,12 @@ class VectorisedWorlds(VectorEnv):
             self._goal = np.zeros((self.num_envs, *start.goal.shape[1:]))
         self._goal[rows] = start.goal
         self._elapsed[rows], self._ended[rows] = 0, False
-        self._episodes.episode[rows] += np.uint64(1)
+        self._episodes[rows] += np.uint64(1)
 
     # --- steps ---
 
     def _checked(self, actions: Any) -> np.ndarray:
-        if self._episodes is None:
+        if self._seeds is None:
             raise ParameterError("step", got="a step before the first reset", expected="reset() first")
         if self.autoreset_mode == AutoresetMode.DISABLED and self._ended.any():
             got = f"episodes that ended in worlds {np.flatnonzero(self._ended)[:6].tolist()}"

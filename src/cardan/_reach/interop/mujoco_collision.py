@@ -132,7 +132,6 @@ class MujocoCollision:
         self._find_many(data, left, empty, full)
 
     def _find_many(self, data: Any, left: np.ndarray, empty: np.ndarray, full: np.ndarray) -> None:
-        """Find the contacts of pairs of which too many are equally near, or overlap."""
         margin = self._there.pair_margin
         margin[left] = np.where(empty > 0.0, full, 0.0)[left]
         count = self._counted(data)

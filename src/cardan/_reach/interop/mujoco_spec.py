@@ -77,18 +77,15 @@ def _moved(actuator: Actuator) -> dict[tuple[str, int], float]:
     return {(joint, k): gear for joint, row in rows for k, gear in enumerate(row) if gear}
 
 
-def add_actuators(
-    mj: Any, spec: Any, model: Model, chains: Mapping[str, Chain], steps: Mapping[str, Sequence[str]]
-) -> None:
+def add_actuators(writer: _Writer, model: Model) -> None:
     """Add the actuators of a model; one that MuJoCo cannot say is left out with a warning."""
     connections = {c.name: c for c in model.connections}
     for actuator in model.actuators:
-        why = _why_not(actuator, connections, chains)
-        if why:
+        if why := _why_not(actuator, connections, writer.chains):
             message = f"{model.name}: actuator {actuator.name!r} is left out: {why}"
             warnings.warn(DescriptionWarning(message), stacklevel=2)
         else:
-            _add_actuator(mj, spec, actuator, connections, chains, steps)
+            _add_actuator(writer, actuator, connections)
 
 
 def _why_not(actuator: Actuator, connections: Mapping[str, Connection], chains: Mapping[str, Chain]) -> str:
@@ -106,18 +103,11 @@ def _why_not(actuator: Actuator, connections: Mapping[str, Connection], chains: 
     return ""
 
 
-def _add_actuator(
-    mj: Any,
-    spec: Any,
-    actuator: Actuator,
-    connections: Mapping[str, Connection],
-    chains: Mapping[str, Chain],
-    steps: Mapping[str, Sequence[str]],
-) -> None:
-    there = spec.add_actuator(name=actuator.name)
+def _add_actuator(writer: _Writer, actuator: Actuator, connections: Mapping[str, Connection]) -> None:
+    mj, steps, there = writer.mj, writer.steps, writer.spec.add_actuator(name=actuator.name)
     moved = _moved(actuator)
     joint = next(iter(moved))[0]
-    kind = chains[joint].steps[0].kind
+    kind = writer.chains[joint].steps[0].kind
     if kind in ("ball", "free"):
         there.trntype, there.target = mj.mjtTrn.mjTRN_JOINT, steps[joint][0]
         # About axes of the child body, not of the joint.
@@ -130,7 +120,7 @@ def _add_actuator(
         there.trntype, there.target, there.gear = mj.mjtTrn.mjTRN_JOINT, steps[joint][k], [gear] + [0.0] * 5
     else:
         there.trntype, there.target = mj.mjtTrn.mjTRN_TENDON, f"{actuator.name}:length"
-        tendon = spec.add_tendon(name=there.target)
+        tendon = writer.spec.add_tendon(name=there.target)
         for (name, k), gear in moved.items():
             tendon.wrap_joint(steps[name][k], gear)
     _set_law(mj, there, actuator)
@@ -158,18 +148,18 @@ INITIAL = "initial"  # the keyframe in which a world begins
 # The second where the stiffness is 0. The force of both is cut off at the joint's limits of effort.
 
 
-def add_drives(
-    mj: Any, spec: Any, c: Connection, chain: Chain, names: Sequence[str], said: Collection[tuple[str, int]] = ()
-) -> None:
+def add_drives(writer: _Writer, c: Connection) -> None:
     """Add the actuators of a joint, but for those of its coordinates that are `said` already."""
+    chain, names = writer.chains[c.name], writer.steps[c.name]
     for k, (stiffness, damping) in enumerate(zip(c.drive_stiffness, c.drive_damping, strict=True)):
-        if not (stiffness or damping) or (c.name, k) in said:
+        if not (stiffness or damping) or (c.name, k) in writer.said:
             continue
         _check(c, chain, k, stiffness)
         # A ball has three servos.
         name = names[k] if len(names) == c.joint.nv else f"{c.name}:{k}"
         is_ball = name not in names
-        servo = spec.add_actuator(name=name, target=names[0 if is_ball else k], trntype=mj.mjtTrn.mjTRN_JOINT)
+        there = {"target": names[0 if is_ball else k], "trntype": writer.mj.mjtTrn.mjTRN_JOINT}
+        servo = writer.spec.add_actuator(name=name, **there)
         if is_ball:
             servo.gear = [*list(c.child_pose.rotation.columns())[k], 0.0, 0.0, 0.0]
         if stiffness:
@@ -299,20 +289,19 @@ class _Writer:
     def __init__(
         self, mj: Any, model: Model, said: Collection[tuple[str, int]] = (), starts: Mapping[str, SE3] | None = None
     ) -> None:
-        self.mj, self.model, self.spec, self._said = mj, model, mj.MjSpec(), said
+        self.mj, self.model, self.spec, self.said = mj, model, mj.MjSpec(), said
         self._starts = starts or {}  # what moves freely is drawn where it begins: X_joint by joint
         self.bodies = {WORLD: self.spec.worldbody}
         self.steps: dict[str, list[str]] = {}
-        spec = self.spec
-        spec.modelname = self.model.name
-        spec.option.gravity = list(self.model.gravity)
-        spec.compiler.degree, spec.compiler.autolimits = False, True
-        spec.compiler.inertiafromgeom = self.mj.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
-        self._chains = {c.name: _chain(model, c) for c in model.connections}
-        moving = {c.child for c in model.connections if self._chains[c.name].steps}
+        self.spec.modelname, self.spec.option.gravity = model.name, list(model.gravity)
+        compiler = self.spec.compiler
+        compiler.degree, compiler.autolimits = False, True
+        compiler.inertiafromgeom = mj.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
+        self.chains = {c.name: _chain(model, c) for c in model.connections}
+        moving = {c.child for c in model.connections if self.chains[c.name].steps}
         self._summed = {model.attachments[b.name].node for b in model.bodies if not _stands_alone(b, b.name in moving)}
         self._summed.discard(-1)  # the node of what does not move
-        _check_names(self._chains)
+        _check_names(self.chains)
         self._children: dict[str, list[Connection]] = {body: [] for body in (WORLD, *model.body_names)}
         for c in model.connections:
             self._children[c.parent].append(c)
@@ -320,7 +309,7 @@ class _Writer:
         self._add_constraints()
 
     def _add_bodies(self) -> None:
-        between = _between(self.model, self._chains, self._children)
+        between = _between(self.model, self.chains, self._children)
         stack = self._children[WORLD][::-1]
         while stack:
             row = [stack.pop()]
@@ -331,7 +320,7 @@ class _Writer:
 
     def _add_body(self, row: Sequence[Connection]) -> None:
         """Add the child of the last of some joints in a row, with all of them: between are only massless bodies."""
-        last, chains = row[-1], [self._chains[c.name] for c in row]
+        last, chains = row[-1], [self.chains[c.name] for c in row]
         rest = [self._starts.get(c.name, chain.rest) for c, chain in zip(row, chains, strict=True)]
         at_rest = [c.parent_pose @ X @ c.child_pose.inverse() for c, X in zip(row, rest, strict=True)]
         body = self.bodies[row[0].parent].add_body(name=last.child, **placed(_product(at_rest)))
@@ -340,7 +329,7 @@ class _Writer:
         for k, (c, chain) in enumerate(zip(row, chains, strict=True)):
             c = replace(c, child_pose=_product(at_rest[k + 1 :]).inverse() @ c.child_pose)
             self.steps[c.name] = add_joints(self.mj, body, c, chain)
-            add_drives(self.mj, self.spec, c, chain, self.steps[c.name], self._said)
+            add_drives(self, c)
 
     def _inertia(self, c: Connection, moves: bool) -> Inertia | None:
         """Return the inertia of a joint's child: its own, or all that moves with it where a part cannot stand alone."""
@@ -352,7 +341,7 @@ class _Writer:
 
     def annotate(self, model: Model) -> None:
         """Add what a model says beside bodies, joints and frames, but for shapes."""
-        add_actuators(self.mj, self.spec, model, self._chains, self.steps)
+        add_actuators(self, model)
         there = {key.name for key in self.spec.keys}
         for name, q in model.named_configurations.items():
             if name not in there:

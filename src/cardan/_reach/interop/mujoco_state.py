@@ -208,8 +208,6 @@ class MujocoState:
 
 
 class _Extended(Compiled):
-    """States of a model as those of one with more coordinates for the same motions."""
-
     def __init__(self, model: Model, there: Model) -> None:
         super().__init__(model, (_Extended, (model, there)))
         self.there, self.nq, self.nv = there, there.nq, there.nv
@@ -269,7 +267,6 @@ class _Extended(Compiled):
 
 
 def _emulating(c: Connection, x: Vector) -> list[Scalar]:
-    """Return the coordinates, or velocities, of the joints that emulate one."""
     kind = kind_of_emulation(c)
     if kind == "helical":
         hinge: Any = hinge_of(c.joint)

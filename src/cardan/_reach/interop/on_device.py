@@ -24,8 +24,6 @@ from cardan._robot.model import Model
 
 
 class Layout(NamedTuple):
-    """Where an array lies."""
-
     address: int  # of its first entry
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # in entries
@@ -100,7 +98,6 @@ def called(library: Library, function: Function, model: Model, args: tuple[Any, 
 
 
 def called_bound(library: Library, bound: Bound, arrays: Sequence[Any], out: Any) -> Any:
-    """Return what a bound function returns for arrays of a library on a device; errors as `called`."""
     function, model, names, options, packed = bound.made_by
     if len(arrays) != len(names):
         raise TypeError(f"{function.name} takes {len(names)} arrays ({', '.join(names)}), got {len(arrays)}")

@@ -43,7 +43,6 @@ class Torch(Library):
         return isinstance(value, torch.Tensor) and value.is_cuda
 
     def number_of(self, tensor: Any) -> int:
-        """Return the number of the device a tensor is on."""
         return tensor.device.index
 
     def layout(self, array: Any) -> Layout:
@@ -120,7 +119,6 @@ class Program:
         return [np.asarray(y) for y in self._form.parts(self._run(*arrays)) or ()]
 
     def derived(self, way: Way, wrt: Sequence[int]) -> Derived:
-        """Return a plain derivative by some of the arrays, made once."""
         step = way + BY + ",".join(map(str, wrt))
         if step not in self._derived:
             with _LOCK:
@@ -247,7 +245,6 @@ def _on_cpu(arrays: Sequence[Any], name: str) -> list[Any]:
 
 
 def evaluate_plainly(arrays: Sequence[Any], program: Program) -> list[Any]:
-    """Return the results for tensors on the CPU, without derivatives."""
     dtype = arrays[0].dtype
     if dtype not in DTYPES or any(a.dtype != dtype for a in arrays):
         batch_of(program, arrays)  # says what is wrong; all else the program's own door does

@@ -66,8 +66,6 @@ def _wrapped(function: Function[..., Any], model: Model, target: str) -> Wrapped
 
 
 class _Plan(NamedTuple):
-    """What a choice of arrays and options leads to."""
-
     name: str
     program: Program  # which only this holds
     form: Any  # see `_plainly`
@@ -153,7 +151,6 @@ class Wrapped(Wrapper):
         raise DTypeError(self.function.name, name, got=got, expected="a tensor of PyTorch, as others are", hint=hint)
 
     def _plan(self, names: tuple[str, ...], options: Options) -> _Plan:
-        """Return what is run for a choice of arrays and options, made once."""
         key = names, token(options)
         if key not in self._plans:
             if not names:

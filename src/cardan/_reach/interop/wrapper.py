@@ -14,7 +14,6 @@ from cardan._robot.model import Model
 
 
 def check_function(function: Any) -> None:
-    """Raise `ParameterError` for what is no compiled function."""
     if not isinstance(function, Function):
         expected = "one made by @cardan.function, or cardan's own"
         raise ParameterError("function to wrap", got=function, expected=expected)

@@ -88,8 +88,6 @@ ROUNDING = 1e-9  # below this, the angular part of a motion is rounding
 
 
 class Freedom(NamedTuple):
-    """A degree of freedom: an entry of v."""
-
     place: int  # in v
     joint: str  # whose it is
     name: str  # the joint's, and where it has several, behind a dot that of this one

@@ -153,7 +153,6 @@ def eye() -> np.ndarray:
 
 
 def _facets(scene: Scene, towards: np.ndarray, on_page: OnPage) -> list[tuple[float, str]]:
-    """Return facets that face the eye, each with how near it is."""
     seen = normals_of(scene.facets) @ towards > 0.0
     facets = scene.facets[seen]
     colours = np.round(255.0 * lit(facets, scene.colours[seen])[:, :3]).astype(int)

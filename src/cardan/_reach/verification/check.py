@@ -99,7 +99,6 @@ class Ledger:
 
     @property
     def failed(self) -> bool:
-        """Whether something seen so far is not as it must be."""
         return self._ratio > 1.0
 
     @property

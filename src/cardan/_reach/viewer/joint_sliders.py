@@ -30,8 +30,6 @@ STEPS = 1000  # about how many steps a slider has
 
 @dataclass(frozen=True, slots=True)
 class SliderRange:
-    """One degree of freedom as a slider has it."""
-
     joint: str  # its joint's name
     index: int  # which of the joint's degrees of freedom it is
     label: str  # what it is called, with its unit

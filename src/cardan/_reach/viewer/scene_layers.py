@@ -43,7 +43,6 @@ class Layer:
 
 
 def move(handle: Any, positions: np.ndarray, wxyz: np.ndarray) -> None:
-    """Send where the instances of a thing are."""
     handle.batched_positions = np.ascontiguousarray(positions, np.float32)
     handle.batched_wxyzs = np.ascontiguousarray(wxyz, np.float32)
 
@@ -153,7 +152,6 @@ def _rows(array: np.ndarray) -> np.ndarray:
 
 
 def mass_centre(scene: Any, path: str, size: float, model: Model, offsets: np.ndarray) -> Draw:
-    """Add the centre of mass of the whole robot."""
     handle = add_spheres(scene, f"{path}/point", 0.02 * size, offsets, MASS_COLOUR)
 
     def draw(q: np.ndarray, at: Placement) -> None:
@@ -266,8 +264,6 @@ def checked_vectors(name: str, value: Any, like: tuple[int, ...] | None = None) 
 
 
 class TouchingPoints:
-    """What is drawn of contacts, at a path of viser's scene."""
-
     def __init__(self, scene: Any, path: str) -> None:
         self._scene, self._path, self._balls, self._arrows = scene, path, None, None
 

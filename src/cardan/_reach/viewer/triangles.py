@@ -26,7 +26,6 @@ OPACITY = {"visual": 1.0, "collision": 0.45}
 
 
 def trimesh() -> Any:
-    """Return the module `trimesh`, an extra: imported when it is used."""
     return package("trimesh", "the viewer", "view")
 
 
@@ -86,7 +85,6 @@ _POINT = 1e-9  # least radius [m]: what has none cannot be turned the right side
 
 
 def unit_sphere() -> tuple[np.ndarray, np.ndarray]:
-    """Return vertices and faces of a sphere of radius 1."""
     mesh = trimesh().creation.icosphere(subdivisions=2)
     return np.asarray(mesh.vertices), np.asarray(mesh.faces)
 

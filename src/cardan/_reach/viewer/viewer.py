@@ -440,7 +440,6 @@ def show(
 
 
 def _named(things: Any) -> list[tuple[str | None, Any]]:
-    """Return what is to be shown, with names if they have some."""
     if isinstance(things, Mapping):
         return [(str(name), thing) for name, thing in things.items()]
     return [(None, thing) for thing in (things if isinstance(things, list | tuple) else [things])]
