@@ -25,7 +25,7 @@ from cardan.joints import FreeFlyer, Planar, Prismatic, Revolute, Spherical, Unb
 
 pytest.importorskip("viser")
 pytest.importorskip("trimesh")
-from cardan._reach.viewer.joint_sliders import configuration_of, slider_ranges, values_of
+from cardan._reach.viewer.controls import configuration_of, slider_ranges, values_of
 from cardan._reach.viewer.placement import product, quaternion_wxyz, rotated
 from cardan._reach.viewer.scene_layers import equivalent_ellipsoid
 from cardan._reach.viewer.triangles import surface_of
