@@ -320,9 +320,8 @@ def _poses(joint: Joint, j: int, limits: Limits | None) -> tuple[str, np.ndarray
         return "it does not move", np.array([joint.transform(joint.neutral()).homogeneous()], dtype=float)
     e = np.eye(joint.nv)[j]
     start = move_to_bounds(joint, joint.neutral(), limits)
-    stops = [
-        move_to_bounds(joint, joint.integrate(start, tuple(t * e)), limits) for t in np.linspace(-REACH, REACH, STOPS)
-    ]
+    moved = (joint.integrate(start, tuple(t * e)) for t in np.linspace(-REACH, REACH, STOPS))
+    stops = [move_to_bounds(joint, q, limits) for q in moved]
     poses = np.array([joint.transform(q).homogeneous() for q in stops], dtype=float)
     return f"{joint.velocity_names[j]} = 1 for t in [{-REACH}, {REACH}] s", poses
 

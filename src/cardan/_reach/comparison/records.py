@@ -87,10 +87,8 @@ def compare_records(
 ) -> list[Difference]:
     found = list(_frames(a, b, pairs, offsets, tolerance))
     found += _shapes(a, b, pairs, offsets, tolerance)
-    joints = {
-        a.tree[body].name: b.tree[other].name for body, other in pairs.items() if body in a.tree and other in b.tree
-    }
-    names = {**pairs, **joints}
+    hanging = [(a.tree[c].name, b.tree[d].name) for c, d in pairs.items() if c in a.tree and d in b.tree]
+    names = {**pairs, **dict(hanging)}
     for kind in ("named_configurations", "groups", "actuators"):
         mine, theirs = (_stated(view, kind) for view in (a, b))
         mine = {name: _called(value, names) for name, value in mine.items()}

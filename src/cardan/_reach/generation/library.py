@@ -247,9 +247,8 @@ def _write(place: Path, files: Files) -> None:
         for folder in sorted(folder for folder in own if not folder.exists()):
             folder.mkdir()
             made.append(folder)
-        write_whole(
-            {p: lambda stream, t=t: stream.write(t.encode(errors="backslashreplace")) for p, t in files.items()}
-        )
+        texts = {p: t.encode(errors="backslashreplace") for p, t in files.items()}
+        write_whole({p: lambda stream, t=t: stream.write(t) for p, t in texts.items()})
     except OSError as error:
         for folder in reversed(made):  # the innermost first: only empty folders can be removed
             folder.rmdir()

@@ -151,6 +151,5 @@ def _shapes(solver: Solver) -> dict[str, Any]:
     gains = (*model.passive("drive_stiffness"), *model.passive("drive_damping"))
     names = ("effort", "position", "velocity") if any(gains) or world.kinematic else ("effort",)
     known = solver.function.interface.shapes
-    return {name: ARRAYS[name] for name in names} | {
-        n: known[n] for n in world.contact_inputs if known.get(n, (0,)) != (0,)
-    }
+    inputs = {n: known[n] for n in world.contact_inputs if known.get(n, (0,)) != (0,)}
+    return {name: ARRAYS[name] for name in names} | inputs

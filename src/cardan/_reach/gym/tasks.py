@@ -54,9 +54,8 @@ class QuadrupedWalk(Task):
         self.highest: np.ndarray = np.concatenate([[NO_BOUND], vertical, rest])
         self.lowest: np.ndarray = -self.highest
         foot = frame_transform(self.model, np.concatenate([self.model.neutral()[:7], STANCE]), "front_left_foot")
-        self.height: float = FOOT - float(
-            foot[2, 3]
-        )  # of the trunk [m], at which the feet touch the ground in the stance
+        # Of the trunk [m], at which the feet touch the ground in the stance.
+        self.height: float = FOOT - float(foot[2, 3])
 
     def start(self, numbers: np.ndarray) -> Start:
         q = np.tile(np.concatenate([self.model.neutral()[:7], STANCE]), (len(numbers), 1))

@@ -71,9 +71,8 @@ class VectorisedWorlds(VectorEnv):
         self.state: State = world.state(num_envs, dtype)
         self._control: Control = world.control(num_envs, dtype)
         kind = self.state.dtype.type
-        self.single_observation_space: spaces.Space[Any] = spaces.Box(
-            self.task.lowest.astype(kind), self.task.highest.astype(kind), dtype=kind
-        )
+        bounds = self.task.lowest.astype(kind), self.task.highest.astype(kind)
+        self.single_observation_space: spaces.Space[Any] = spaces.Box(*bounds, dtype=kind)
         self.single_action_space: spaces.Space[Any] = spaces.Box(-1.0, 1.0, (self.task.actions,), kind)
         self.observation_space: spaces.Space[Any] = batch_space(self.single_observation_space, num_envs)
         self.action_space: spaces.Space[Any] = batch_space(self.single_action_space, num_envs)
@@ -122,9 +121,7 @@ class VectorisedWorlds(VectorEnv):
         rewards = np.where(self.state.diverged, 0.0, self.task.reward(self.state, self._goal, taken))
         self._elapsed += 1
         terminated = self.state.diverged | self.task.failed(self.state)
-        late = (
-            np.zeros(self.num_envs, bool) if self.max_episode_steps is None else self._elapsed >= self.max_episode_steps
-        )
+        late = self._elapsed >= (np.inf if self.max_episode_steps is None else self.max_episode_steps)
         if again.any():  # NEXT_STEP: for these the action is for naught
             self._begin(again)
             rewards[again], terminated[again], late[again] = 0.0, False, False

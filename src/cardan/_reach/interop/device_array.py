@@ -336,9 +336,8 @@ class _Own(Library):
         for name in others:
             if (arrays[name].stream or LEGACY) != (arrays[first].stream or LEGACY):
                 got, expected = f"on stream {arrays[name].stream}", f"on {arrays[first].stream}, as {first!r} is"
-                raise DTypeError(
-                    where, name, got=got, expected=expected, hint="All arrays of a call are on one stream."
-                )
+                hint = "All arrays of a call are on one stream."
+                raise DTypeError(where, name, got=got, expected=expected, hint=hint)
         return arrays[first].stream
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype, like: DeviceArray) -> DeviceArray:

@@ -32,9 +32,8 @@ from cardan._robot.model import Model
 
 jax = jax_package()
 jnp = jax.numpy
-ad, batching, mlir, core = (
-    import_module(f"jax.{n}") for n in ("interpreters.ad", "interpreters.batching", "interpreters.mlir", "extend.core")
-)
+ad, batching, mlir = (import_module(f"jax.interpreters.{name}") for name in ("ad", "batching", "mlir"))
+core = import_module("jax.extend.core")
 
 
 class Call:

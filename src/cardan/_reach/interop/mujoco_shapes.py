@@ -104,9 +104,8 @@ def check_ends(name: str, a: G.Geometry, b: G.Geometry) -> None:
     """Raise `UnsupportedError` for two grounds: MuJoCo finds no contact of them, and does not say so."""
     if isinstance(a, GROUNDS) and isinstance(b, GROUNDS):
         what = f"contact pair {name!r}, a {type(a).__name__} and a {type(b).__name__}"
-        raise UnsupportedError(
-            what, LIBRARY, "let their groups and masks not touch, or make one of them a Box or a Mesh"
-        )
+        instead = "let their groups and masks not touch, or make one of them a Box or a Mesh"
+        raise UnsupportedError(what, LIBRARY, instead)
 
 
 def check_grounds(shapes: Iterable[G.Shape], node_of: Callable[[str], int]) -> None:

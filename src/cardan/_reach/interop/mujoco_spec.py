@@ -33,7 +33,6 @@ from cardan._reach.interop.mujoco_shapes import add_pairs, add_shapes, check_gro
 from cardan._reach.interop.mujoco_state import (
     MujocoState,
     add_loop,
-    add_mimic,
     add_polynomial,
     add_rope,
     can_close,
@@ -277,9 +276,8 @@ def model_of(robot: Any) -> Model:
     if not isinstance(model, Model):
         raise DTypeError("to_mjspec", "robot", got=type(robot).__name__, expected="a mechanism, a model or a world")
     if model.inputs:
-        raise MechanismError(
-            f"model {model.name!r} has inputs ({', '.join(model.inputs)}): give model.with_values(...)."
-        )
+        names = ", ".join(model.inputs)
+        raise MechanismError(f"model {model.name!r} has inputs ({names}): give model.with_values(...).")
     return model
 
 
@@ -359,7 +357,9 @@ class _Writer:
     def _add_constraints(self) -> None:
         for node in self.model.nodes:
             if isinstance(node.joint, Mimic):
-                add_mimic(self.mj, self.spec, node.joint, self.steps[node.name], self.steps[node.joint.primary])
+                mimic, ends = node.joint, zip(self.steps[node.name], self.steps[node.joint.primary], strict=True)
+                for own, other in ends:
+                    add_polynomial(self.mj, self.spec, own, other, (mimic.offset, mimic.multiplier))
         for c in self.model.closures:
             add_loop(self.mj, self.spec, self.bodies, self.model, c)
         for frame in self.model.frames:
@@ -439,8 +439,5 @@ def _set_inertia(body: Any, c: Connection, inertia: Inertia | None) -> None:
     place = placed(SE3(Matrix3.of(axes), inertia.com))
     body.explicitinertial, body.mass = True, inertia.mass
     body.ipos, body.iquat = place["pos"], place["quat"]
-    body.inertia = [
-        max(moments[0], 0.0),
-        moments[1],
-        min(moments[2], moments[0] + moments[1]),
-    ]  # a plate's is the sum but for rounding
+    largest = min(moments[2], moments[0] + moments[1])  # a plate's is the sum but for rounding
+    body.inertia = [max(moments[0], 0.0), moments[1], largest]

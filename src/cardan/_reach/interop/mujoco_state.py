@@ -116,11 +116,6 @@ def can_close(c: Connection) -> bool:
     return c.joint.nv == 0 or kind_of(c.joint) in (J.Spherical, J.Revolute, J.UnboundedRevolute)
 
 
-def add_mimic(mj: Any, spec: Any, mimic: J.Mimic, names: Sequence[str], primary: Sequence[str]) -> None:
-    for own, other in zip(names, primary, strict=True):
-        add_polynomial(mj, spec, own, other, (mimic.offset, mimic.multiplier))
-
-
 def add_polynomial(mj: Any, spec: Any, joint: str, other: str, coefficients: Sequence[float]) -> None:
     """Hold one coordinate at a polynomial, constant first, of another."""
     equality = _equality(mj, spec, f"{joint}:follows", mj.mjtEq.mjEQ_JOINT, mj.mjtObj.mjOBJ_JOINT, joint, other)
@@ -128,22 +123,16 @@ def add_polynomial(mj: Any, spec: Any, joint: str, other: str, coefficients: Seq
 
 
 def add_loop(mj: Any, spec: Any, bodies: dict[str, Any], model: Model, c: Connection) -> None:
-    if c.joint.nv == 0:
-        ends = _sites(c, bodies, "", c.joint.transform(()), SE3.identity())
-        _equality(mj, spec, c.name, mj.mjtEq.mjEQ_WELD, mj.mjtObj.mjOBJ_SITE, *ends)
-        return
-    hinge = hinge_of(c.joint) or turn_of(c.joint)
+    kind = mj.mjtEq.mjEQ_WELD if c.joint.nv == 0 else mj.mjtEq.mjEQ_CONNECT
+    hinge = (hinge_of(c.joint) or turn_of(c.joint)) if c.joint.nv else None
     if hinge is None:
-        _connect(mj, spec, c.name, _sites(c, bodies, "", SE3.identity(), SE3.identity()))
-        return
-    for k, side in enumerate((-_arm(model, c), _arm(model, c))):
-        point = SE3(translation=hinge.joint.axis * side)
-        ends = _sites(c, bodies, f":{k}", hinge.before @ point, hinge.after.inverse() @ point)
-        _connect(mj, spec, f"{c.name}:{k}", ends)
-
-
-def _connect(mj: Any, spec: Any, name: str, ends: tuple[str, str]) -> None:
-    _equality(mj, spec, name, mj.mjtEq.mjEQ_CONNECT, mj.mjtObj.mjOBJ_SITE, *ends)
+        held = {"": (c.joint.transform(()) if c.joint.nv == 0 else SE3.identity(), SE3.identity())}
+    else:
+        points = [SE3(translation=hinge.joint.axis * side) for side in (-_arm(model, c), _arm(model, c))]
+        held = {f":{k}": (hinge.before @ X, hinge.after.inverse() @ X) for k, X in enumerate(points)}
+    for end, places in held.items():
+        ends = _sites(c, bodies, end, *places)
+        _equality(mj, spec, f"{c.name}{end}", kind, mj.mjtObj.mjOBJ_SITE, *ends)
 
 
 def _equality(mj: Any, spec: Any, name: str, kind: Any, of: Any, name1: str, name2: str) -> Any:

@@ -205,9 +205,8 @@ def batch_of(program: Program, arrays: Sequence[Any]) -> tuple[Any, ...]:
             raise DTypeError(where, name, got=got, expected=expected, hint=f"Convert it: {name}.to({first.dtype}).")
         if array.device != first.device:
             got, expected = f"on {array.device}", f"on {first.device}, as {program.names[0]!r} is"
-            raise DTypeError(
-                where, name, got=got, expected=expected, hint=f"Move it: {name}.to({program.names[0]}.device)."
-            )
+            hint = f"Move it: {name}.to({program.names[0]}.device)."
+            raise DTypeError(where, name, got=got, expected=expected, hint=hint)
         check_core(where, name, array.shape, core)
     leading = {n: a.shape[: a.ndim - len(c)] for n, a, c in zip(program.names, arrays, program.cores, strict=True)}
     batch = leading[program.names[0]]

@@ -244,16 +244,14 @@ class Module(torch.nn.Module):
         check_model("Module", model)
         if isinstance(inputs, str):
             raise ParameterError("inputs of a Module", got=inputs, expected=f"a list of names: [{inputs!r}]")
-        self.model: ModelWithInputs = (
-            model.with_inputs(**inputs) if isinstance(inputs, Mapping) else model.with_inputs(*inputs)
-        )
+        names, single = ((), inputs) if isinstance(inputs, Mapping) else (inputs, {})
+        self.model: ModelWithInputs = model.with_inputs(*names, **single)
         self._wrapped: dict[Function, Wrapped] = {}
         for name, value in self.model.input_values().items():
             if hasattr(self, name):
                 hint = f"Call it otherwise: inputs={{'my_{name}': (owner, constant)}}."
-                raise ParameterError(
-                    f"input {name!r}", got="what a module has already", expected="a new name", hint=hint
-                )
+                got, expected = "what a module has already", "a new name"
+                raise ParameterError(f"input {name!r}", got=got, expected=expected, hint=hint)
             self.register_parameter(name, torch.nn.Parameter(torch.as_tensor(value, dtype=dtype)))
 
     def constants(self) -> dict[str, Any]:

@@ -105,6 +105,5 @@ def freedoms(model: Model) -> Iterator[Freedom]:
 def units(joint: Joint) -> list[str]:
     """Return the unit of each coordinate in which a joint's limits are stated: what turns [rad], what shifts [m]."""
     q = tuple(float(e) for e in joint.neutral())
-    return [
-        "rad" if any(abs(float(e)) > ROUNDING for e in column.angular) else "m" for column in joint.motion_subspace(q)
-    ]
+    turns = (any(abs(float(e)) > ROUNDING for e in column.angular) for column in joint.motion_subspace(q))
+    return ["rad" if turn else "m" for turn in turns]

@@ -119,9 +119,8 @@ class JointSliders:
         places = slider_ranges(robot.model, self._way())
         bases, loose = roots(robot.model)
         with gui.add_folder("joints"):
-            self.sliders: list[tuple[SliderRange, Any]] = [
-                self._slider(place) for place in places if place.joint not in bases
-            ]
+            held = [place for place in places if place.joint not in bases]
+            self.sliders: list[tuple[SliderRange, Any]] = [self._slider(place) for place in held]
         if bases:
             with gui.add_folder("base", expand_by_default=not self.sliders):
                 free = [place for place in places if place.joint in bases and place.joint not in loose]
