@@ -99,7 +99,7 @@ class _Comparing:
         return {name: error for name, (error, _) in errors.items()}
 
     def _gravity(self) -> None:
-        a, b = self.a.gravity, self.b.gravity
+        a, b = (np.array(tuple(view.thing.gravity), dtype=float) for view in (self.a, self.b))
         if np.abs(a - b).max() > self.tolerance * max(1.0, np.abs(a).max(), np.abs(b).max()):
             turned = next((f"turned {name}" for R, name in causes.TURNS if causes.close(R @ a, b)), "")
             self._add("gravity", self.a.name, "gravity", tuple(a), tuple(b), causes.of_numbers(a, b) or turned)

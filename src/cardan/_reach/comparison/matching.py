@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from cardan._algebra.errors import DTypeError, MechanismError
 from cardan._algebra.spatial import Inertia
 from cardan._reach.comparison.causes import FITS
@@ -17,7 +15,7 @@ from cardan._reach.formats.load import options_for, read_robot
 from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import rooted
 from cardan._robot.joints import FreeFlyer, Joint, Mimic, Reversed
-from cardan._robot.model import WORLD, Body, Connection, Frame, Model
+from cardan._robot.model import WORLD, Body, Connection, Model
 
 Robot = Mechanism | Model | str | bytes | os.PathLike[str]
 
@@ -44,14 +42,6 @@ class ComparedRobot:
     @property
     def name(self) -> str:
         return self.thing.name
-
-    @property
-    def gravity(self) -> np.ndarray:
-        return np.array(tuple(self.thing.gravity), dtype=float)
-
-    @property
-    def frames(self) -> Mapping[str, Frame]:
-        return {frame.name: frame for frame in self.thing.frames}
 
 
 def open_robot(robot: Robot, options: Mapping[str, Any]) -> Mechanism | Model:

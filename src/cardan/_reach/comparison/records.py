@@ -104,7 +104,7 @@ def compare_records(
 def _frames(
     a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> Iterator[Difference]:
-    mine, theirs = a.frames, b.frames
+    mine, theirs = ({frame.name: frame for frame in view.thing.frames} for view in (a, b))
     for name in [*mine, *(name for name in theirs if name not in mine)]:
         if name not in mine or name not in theirs:
             yield Difference("record", name, f"this frame is in {'a' if name in mine else 'b'} alone")

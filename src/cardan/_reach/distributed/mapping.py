@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import FunctionReferenceError, ParameterError, ShapeError, UnknownNameError
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.targets import default_target
@@ -91,8 +92,8 @@ def map(
     if engine not in ENGINES:
         raise UnknownNameError("engine", engine, ENGINES, where="map")
     for name, count, least in (("workers", workers, 1), ("chunk", chunk, 1), ("retries", retries, 0)):
-        if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < least):
-            raise ParameterError(f"map: {name}", got=count, expected=f"a whole number, at least {least}")
+        if count is not None:
+            whole(f"map: {name}", count, least)
     task = MapTask.of(function, model, data, options)
     how = Mapped(engine, workers, chunk or task.fitting, retries, progress)
     return how.gather(task) if out is None else how.write(task, Path(out), overwrite)
@@ -109,14 +110,14 @@ class Mapped:
     progress: bool
 
     def gather(self, task: MapTask) -> Any:
-        whole = task.job.table.empty()
+        gathered = task.job.table.empty()
 
         def take(chunk: Chunk, results: list[np.ndarray]) -> None:
-            for array, result in zip(whole, results, strict=True):
+            for array, result in zip(gathered, results, strict=True):
                 array[slice(*chunk)] = result
 
         self.run(task, task.job, set(), take)
-        return task.compiled.returned(whole)
+        return task.compiled.returned(gathered)
 
     def write(self, task: MapTask, out: Path, overwrite: bool) -> Path:
         where, table = task.job.function.name, task.job.table

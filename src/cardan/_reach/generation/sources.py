@@ -5,8 +5,6 @@ from __future__ import annotations
 import importlib.util
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from inspect import Parameter, Signature
 from pathlib import Path
 from types import ModuleType
@@ -73,24 +71,17 @@ def imported(file: Path) -> ModuleType:
         raise ParameterError("file to import", got=str(file), expected="a Python file, whose name ends in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # before it runs: pickles and dataclasses look their module up
+    sys.path.insert(0, str(path.parent))
     try:
-        with _beside(path.parent):
-            spec.loader.exec_module(module)
+        spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[name]  # the next call tries again
         got = f"{type(error).__name__}: {error}"
         where = line_in(path, error)
         raise ParameterError(f"file to import{where}", got=got, expected="a file that can be imported") from error
-    return module
-
-
-@contextmanager
-def _beside(folder: Path) -> Iterator[None]:
-    sys.path.insert(0, str(folder))
-    try:
-        yield
     finally:
-        sys.path.remove(str(folder))
+        sys.path.remove(str(path.parent))
+    return module
 
 
 def line_in(file: Path, error: BaseException) -> str:

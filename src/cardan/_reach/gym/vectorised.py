@@ -63,7 +63,11 @@ class VectorisedWorlds(VectorEnv):
         if render_mode is not None:
             raise ParameterError("render_mode", got=render_mode, expected="None: cardan draws nothing")
         self.task: Task = task if isinstance(task, Task) else task(**options)
-        self.autoreset_mode: AutoresetMode = _mode(autoreset_mode)
+        try:
+            self.autoreset_mode: AutoresetMode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            expected = " or ".join(self.modes)
+            raise ParameterError("autoreset_mode", got=autoreset_mode, expected=expected) from None
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self.num_envs = num_envs
         self.max_episode_steps = max_episode_steps
@@ -174,13 +178,6 @@ class VectorisedWorlds(VectorEnv):
         """Return infos as Gymnasium has them: an array a name, and, after `_`, in which worlds it says something."""
         infos = {"diverged": self.state.diverged.copy(), **self.task.info(self.state, self._goal)}
         return infos | {f"_{name}": np.ones(self.num_envs, bool) for name in infos}
-
-
-def _mode(mode: str | AutoresetMode) -> AutoresetMode:
-    try:
-        return AutoresetMode(mode)
-    except ValueError:
-        raise ParameterError("autoreset_mode", got=mode, expected=" or ".join(VectorisedWorlds.modes)) from None
 
 
 # --- random numbers of many worlds at once, each from its own seed: a hash of seed, episode and place ---

@@ -48,7 +48,6 @@ def wrap(function: Function[..., Any], model: Model, **options: Any) -> Wrapped:
         >>> jax.jacrev(torques)(q, v, a).shape
         (7, 7)
     """
-    jax_package()
     return Wrapped(function, model, options)
 
 
@@ -66,7 +65,10 @@ class Wrapped(Wrapper):
         <frame_transform of arm7, for JAX>
     """
 
+    framework = "JAX"
+
     def __init__(self, function: Function[..., Any], model: Model, options: Mapping[str, Any]) -> None:
+        jax_package()
         check_function(function)
         if function.target not in (None, "llvm"):
             got, expected = f"one on {function.target!r}", 'one on native code: function.on("llvm")'
@@ -124,12 +126,6 @@ class Wrapped(Wrapper):
             run = jax_package().jit(functools.partial(_evaluated, call), inline=True)
             self._calls[key] = run, call.form
         return self._calls[key]
-
-    def __reduce__(self) -> Any:
-        return functools.partial(wrap, **self.options), (self.function, self.model)
-
-    def __repr__(self) -> str:
-        return f"<{self.function.name} of {self.model.name}, for JAX>"
 
 
 @functools.cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import types
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
@@ -85,6 +85,8 @@ class Wrapped(Wrapper):
         torch.Size([7, 7])
     """
 
+    framework = "PyTorch"
+
     def __init__(self, function: Function[..., Any], model: Model, options: Mapping[str, Any]) -> None:
         check_function(function)
         interface = function.interface
@@ -114,7 +116,7 @@ class Wrapped(Wrapper):
                 return _formed(plan.form, evaluate_plainly(args, plan.program))
         arrays, options = self._told_apart(args, kwargs)
         plan = _plan_of(self._key, tuple(arrays), options)
-        if not torch.compiler.is_compiling() and _are_these(arrays.values(), args):
+        if not torch.compiler.is_compiling() and [*map(id, arrays.values())] == [*map(id, args)]:
             self._by_position[len(args)] = plan
         tensors = self._tensors(arrays)
         results = evaluate_plainly(tensors, plan.program) if is_plain(tensors) else evaluate(tensors, plan.name)
@@ -162,16 +164,6 @@ class Wrapped(Wrapper):
             count = len(form.names) if form.inner is None else len(form.by) * len(form.inner.names)
             self._plans[key] = _Plan(program.name, program, _plainly(form.rebuilt(range(count))))
         return self._plans[key]
-
-    def __reduce__(self) -> Any:
-        return functools.partial(wrap, **self.options), (self.function, self.model)
-
-    def __repr__(self) -> str:
-        return f"<{self.function.name} of {self.model.name}, for PyTorch>"
-
-
-def _are_these(values: Collection[Any], others: Collection[Any]) -> bool:
-    return len(values) == len(others) and all(x is y for x, y in zip(values, others, strict=True))
 
 
 _ALIVE: WeakValueDictionary[str, Wrapped] = WeakValueDictionary()

@@ -64,7 +64,9 @@ def scene_of(model: Model, q: np.ndarray, roles: Roles) -> Scene:
     for shape, corners in drawn_shapes(model, roles):
         drawn.add(shape.body)
         facets.append(moved((kinematics.pose(shape.body) @ shape.pose).matrix(), corners))
-        colours.append(np.tile(colour_of(model, shape), (len(corners), 1)))
+        place = model.body_names.index(shape.body) if shape.body != WORLD else -1
+        rgba = np.append(PALETTE[place % len(PALETTE)], 1.0) if shape.rgba is None else np.array(shape.rgba)
+        colours.append(np.tile(rgba, (len(corners), 1)))
     bones, gaps = (np.array(ends, dtype=float).reshape(-1, 2, 3) for ends in _lines(model, kinematics, drawn))
     dots = [kinematics.pose(body).matrix()[:3, 3] for body in model.body_names if body not in drawn]
     found = Scene(joined(facets, (4, 3)), joined(colours, (4,)), bones, gaps, np.reshape(dots, (-1, 3)))
@@ -94,14 +96,6 @@ def drawn_shapes(model: Model, roles: Roles) -> Iterator[tuple[Shape, np.ndarray
         log().warning("not drawn, of body %r: %s%s", body, message, others)
     for by_role in of_body.values():
         yield from next(iter(by_role.values()))
-
-
-def colour_of(model: Model, shape: Shape) -> np.ndarray:
-    """Return the colour of a shape, as the description says it, or one of its body's own, shape (4,)."""
-    if shape.rgba is not None:
-        return np.array(shape.rgba)
-    place = model.body_names.index(shape.body) if shape.body != WORLD else -1
-    return np.append(PALETTE[place % len(PALETTE)], 1.0)
 
 
 def _lines(model: Model, kinematics: Kinematics, drawn: set[str]) -> tuple[list[Any], list[Any]]:
