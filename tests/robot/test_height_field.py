@@ -165,7 +165,7 @@ def test_pictures_show_its_surface():
 
 def test_the_viewer_shows_its_surface():
     pytest.importorskip("trimesh")
-    from cardan._reach.viewer.triangles import surface_of
+    from cardan._reach.viewer.scene_layers import surface_of
 
     shown = surface_of(Shape("world", "visual", WAVES, SE3(None, (1.0, 2.0, 3.0))))
     np.testing.assert_allclose(shown.vertices, WAVES.surface()[0] + [1.0, 2.0, 3.0])
