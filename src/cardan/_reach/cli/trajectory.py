@@ -38,13 +38,10 @@ class SampledMotion(NamedTuple):
 
 
 def read_trajectory(file: str, model: Model) -> SampledMotion:
-    """Return the trajectory in a .csv or .npz file.
+    """Return the trajectory in a .csv or .npz file; TrajectoryError names the row that is wrong.
 
     A CSV row holds q, or q and v, or q, v and a, one number a column; a first line that holds names is skipped. An
     .npz holds arrays `q` (n, nq) and, if wanted, `v` and `a` (n, nv).
-
-    Raises:
-        TrajectoryError: naming the row that is wrong.
     """
     ending = _ending(file, "read")
     try:

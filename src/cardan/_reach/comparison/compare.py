@@ -89,9 +89,11 @@ class _Comparing:
         self.found.append(Difference(kind, where, what, a, b, cause))
 
     def _states(self) -> dict[str, float]:
-        errors, note = _state_errors(self.a, self.b, self.offsets)
-        if note:
-            self.notes.append(note)
+        try:
+            errors = _state_errors(self.a, self.b, self.offsets)
+        except CardanError as error:
+            self.notes.append(f"states are not compared: {error}")
+            return {}
         explained = any(d.kind in ("motion", "inertia", "joint", "gravity", "frame") for d in self.found)
         for name, (error, where) in errors.items():
             if error > max(1e-7, 100.0 * self.tolerance) and not explained:
@@ -290,27 +292,18 @@ TARGET = "numpy"  # a few states: nothing is worth compiling
 
 def _state_errors(
     a: ComparedRobot, b: ComparedRobot, offsets: Mapping[str, np.ndarray]
-) -> tuple[dict[str, tuple[float, str]], str]:
-    """Return the largest relative differences with where each is, and a note if they could not be found.
+) -> dict[str, tuple[float, str]]:
+    """Return the largest relative differences with where each is; CardanError if they cannot be found.
 
     The robots have the same bodies and joints; offsets say where the frames of b's bodies are in those of a.
     """
-    try:
-        one, two = _models(a.thing, b.thing)
-        q = one.random_configuration(STATES, seed=SEED)
-        v = np.random.default_rng(SEED).normal(size=(STATES, one.nv))
-        r, w = _converted(one, two, q, v)
-    except CardanError as error:
-        return {}, f"states are not compared: {error}"
-    return _differences(one, two, (q, v), (r, w), offsets), ""
-
-
-def _models(one: Mechanism | Model, two: Mechanism | Model) -> list[Model]:
-    """Return models of both, floating where both can, so that every inertia counts."""
-    try:
-        return [_model(thing, "floating") for thing in (one, two)]  # a body fixed on the world would have no influence
+    try:  # floating, where both can: a body fixed on the world would have no influence
+        one, two = (_model(view.thing, "floating") for view in (a, b))
     except MechanismError:
-        return [_model(thing, "fixed") for thing in (one, two)]
+        one, two = (_model(view.thing, "fixed") for view in (a, b))
+    q = one.random_configuration(STATES, seed=SEED)
+    v = np.random.default_rng(SEED).normal(size=(STATES, one.nv))
+    return _differences(one, two, (q, v), _converted(one, two, q, v), offsets)
 
 
 def _model(thing: Mechanism | Model, base: str) -> Model:

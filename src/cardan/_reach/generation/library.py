@@ -308,10 +308,7 @@ def function_in(file: str | Path, name: str) -> Function[..., Any]:
 def imported(file: Path) -> ModuleType:
     """Return a file as a module, once for each content, under a name that hides no other module's.
 
-    What is beside it can be imported by it.
-
-    Raises:
-        ParameterError: for a file that cannot be imported, with its line.
+    It can import what is beside it. ParameterError for a file that cannot be imported, with its line.
     """
     if not file.is_file():
         raise ParameterError("file to import", got=str(file), expected="a Python file that exists")

@@ -313,21 +313,18 @@ class _Writer:
             row = [stack.pop()]
             while row[-1].child in between:
                 row += self._children[row[-1].child]
-            self._add_body(row)
+            # The child of the last of some joints in a row, with all of them: between are only massless bodies.
+            last, chains = row[-1], [self.chains[c.name] for c in row]
+            rest = [self._starts.get(c.name, chain.rest) for c, chain in zip(row, chains, strict=True)]
+            at_rest = [c.parent_pose @ X @ c.child_pose.inverse() for c, X in zip(row, rest, strict=True)]
+            body = self.bodies[row[0].parent].add_body(name=last.child, **placed(_product(at_rest)))
+            self.bodies[last.child] = body
+            _set_inertia(body, last, self._inertia(last, moves=bool(chains[-1].steps)))
+            for k, (c, chain) in enumerate(zip(row, chains, strict=True)):
+                c = replace(c, child_pose=_product(at_rest[k + 1 :]).inverse() @ c.child_pose)
+                self.steps[c.name] = add_joints(self.mj, body, c, chain)
+                add_drives(self, c)
             stack += self._children[row[-1].child][::-1]
-
-    def _add_body(self, row: Sequence[Connection]) -> None:
-        """Add the child of the last of some joints in a row, with all of them: between are only massless bodies."""
-        last, chains = row[-1], [self.chains[c.name] for c in row]
-        rest = [self._starts.get(c.name, chain.rest) for c, chain in zip(row, chains, strict=True)]
-        at_rest = [c.parent_pose @ X @ c.child_pose.inverse() for c, X in zip(row, rest, strict=True)]
-        body = self.bodies[row[0].parent].add_body(name=last.child, **placed(_product(at_rest)))
-        self.bodies[last.child] = body
-        _set_inertia(body, last, self._inertia(last, moves=bool(chains[-1].steps)))
-        for k, (c, chain) in enumerate(zip(row, chains, strict=True)):
-            c = replace(c, child_pose=_product(at_rest[k + 1 :]).inverse() @ c.child_pose)
-            self.steps[c.name] = add_joints(self.mj, body, c, chain)
-            add_drives(self, c)
 
     def _inertia(self, c: Connection, moves: bool) -> Inertia | None:
         """Return the inertia of a joint's child: its own, or all that moves with it where a part cannot stand alone."""

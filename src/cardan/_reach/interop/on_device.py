@@ -84,13 +84,7 @@ def on_cuda(function: Any) -> Function:
 
 
 def called(library: Library, function: Function, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Return what a function returns for arrays of a library on a device.
-
-    Raises:
-        DTypeError, ShapeError: for arrays that are not of one library, device and precision, or do not fit.
-        ParameterError: see `on_cuda`.
-        MissingExtraError, TargetError, DeviceMemoryError: where the device, or its software, does not serve.
-    """
+    """Return what a function returns for arrays of a library on a device; errors as `on_cuda` and `Given`."""
     arrays, options = function.interface.call(model, args, kwargs)
     compiled = on_cuda(function).compiled(model, tuple(arrays), options)
     given = Given(library, function.name, arrays, function.interface.cores(model))
@@ -110,12 +104,9 @@ def called_bound(library: Library, bound: Bound, arrays: Sequence[Any], out: Any
 
 
 class Given:
-    """Arrays of one library, device and precision, whose batches broadcast.
+    """Arrays of one library, device and precision, whose batches broadcast; DTypeError, ShapeError if they are not.
 
     They have names and core shapes; `where` is the function, for messages.
-
-    Raises:
-        DTypeError, ShapeError: if they are not.
     """
 
     def __init__(self, library: Library, where: str, arrays: Mapping[str, Any], cores: Mapping[str, Any]) -> None:

@@ -199,7 +199,10 @@ def batch_of(program: Program, arrays: Sequence[Any]) -> tuple[Any, ...]:
     """Return the leading dimensions of the results; arrays that do not fit, or are not alike, are refused."""
     where, first = program.function.name, arrays[0]
     for name, array, core in zip(program.names, arrays, program.cores, strict=True):
-        _check_kind(where, name, array)
+        if array.dtype not in DTYPES or array.layout != torch.strided:
+            got, expected = f"a {array.layout} tensor of {array.dtype}", "a tensor of torch.float32 or torch.float64"
+            hint = f"{name}.to_dense()." if array.layout != torch.strided else f"Convert it: {name}.to(torch.float64)."
+            raise DTypeError(where, name, got=got.replace("torch.strided ", ""), expected=expected, hint=hint)
         if array.dtype != first.dtype:
             got, expected = str(array.dtype), f"{first.dtype}, as {program.names[0]!r} is"
             raise DTypeError(where, name, got=got, expected=expected, hint=f"Convert it: {name}.to({first.dtype}).")
@@ -215,14 +218,6 @@ def batch_of(program: Program, arrays: Sequence[Any]) -> tuple[Any, ...]:
     if all(type(n) is int for shape in leading.values() for n in shape):
         return broadcast(where, leading)
     return torch.broadcast_shapes(*leading.values())  # there are unknown sizes of a graph
-
-
-def _check_kind(where: str, name: str, array: Any) -> None:
-    if array.dtype in DTYPES and array.layout == torch.strided:
-        return
-    got = f"a {array.layout} tensor of {array.dtype}".replace("torch.strided ", "")
-    hint = f"{name}.to_dense()." if array.layout != torch.strided else f"Convert it: {name}.to(torch.float64)."
-    raise DTypeError(where, name, got=got, expected="a tensor of torch.float32 or torch.float64", hint=hint)
 
 
 def is_plain(arrays: Sequence[Any]) -> bool:

@@ -62,8 +62,13 @@ def mechanism_html(mechanism: Mechanism) -> str:
 
 
 def _page(model: Model, head: str) -> str:
-    image, style = _image(model), "display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start"
-    return f'<div><p>{head}</p><div style="{style}">{image}{_table(model)}</div></div>'
+    found, style = list(_rows(model)), "max-height:32em;overflow:auto"
+    rows = "".join(f"<tr>{row}</tr>" for row in found[:ROWS])
+    more = f"<p>and {len(found) - ROWS} more</p>" if len(found) > ROWS else ""
+    titles = "".join(f'<th style="text-align:left;padding:0 0.6em 0 0">{title}</th>' for title in HEADER)
+    table = f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>{more}"
+    beside = "display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start"
+    return f'<div><p>{head}</p><div style="{beside}">{_image(model)}<div style="{style}">{table}</div></div></div>'
 
 
 def _image(model: Model) -> str:
@@ -73,15 +78,6 @@ def _image(model: Model) -> str:
         return ""
     data = base64.b64encode(svg.encode()).decode()
     return f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(model.name)}">' if svg else ""
-
-
-def _table(model: Model) -> str:
-    found = list(_rows(model))
-    rows = "".join(f"<tr>{row}</tr>" for row in found[:ROWS])
-    more = f"<p>and {len(found) - ROWS} more</p>" if len(found) > ROWS else ""
-    head = "".join(f'<th style="text-align:left;padding:0 0.6em 0 0">{title}</th>' for title in HEADER)
-    style = "max-height:32em;overflow:auto"
-    return f'<div style="{style}"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}</div>'
 
 
 def _rows(model: Model) -> Iterator[str]:

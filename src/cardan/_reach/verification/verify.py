@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from cardan._algebra.errors import DTypeError, ParameterError
-from cardan._reach.verification import dynamics, laws, motion, numerics, rank, structure
+from cardan._reach.verification import dynamics, laws, motion, numerics, rank
 from cardan._reach.verification.check import Check, Finding
 from cardan._reach.verification.numerics import Speed, speed
 from cardan._reach.verification.rank import Singularity
@@ -128,14 +128,14 @@ def _finite(value: Any) -> Any:
 # --- the checklist ---
 
 CHECKS: tuple[Check, ...] = (
-    structure.sizes,
-    structure.transform,
+    laws.sizes,
+    laws.transform,
     laws.rigid,
     motion.smooth,
-    structure.shapes,
-    structure.memory,
-    structure.value,
-    structure.serialisation,
+    laws.shapes,
+    laws.memory,
+    laws.value,
+    laws.serialisation,
     laws.off_manifold,
     laws.inverse_maps,
     laws.velocity_maps,
@@ -150,7 +150,7 @@ CHECKS: tuple[Check, ...] = (
     motion.wrenches,
     laws.limits,
     laws.round_trip,
-    structure.traced,
+    laws.traced,
     motion.subspace_rate,
     motion.uses,
     laws.reversal,
@@ -203,7 +203,7 @@ def verify_joint(joint: Joint, samples: int = 12, seed: int = 0, *, limits: Limi
     where = Samples(joint, samples, seed, limits)
     findings = _examined(joint, where)
     passed = {f.name for f in findings if f.status == "passed"}
-    runs = {structure.shapes.name, structure.traced.name} <= passed
+    runs = {laws.shapes.name, laws.traced.name} <= passed
     sound = runs and motion.subspace.name in passed
     return Certificate(
         joint=repr(joint),

@@ -48,11 +48,9 @@ class Mailbox:
                 self._change.notify()
 
     def flush(self, timeout: float) -> None:
-        """Wait until what was asked for before is done.
+        """Wait until what was asked for before is done; TimeoutError if it takes longer [s].
 
-        Raises:
-            TimeoutError: if it takes longer [s].
-            Exception: the first one that was raised by an action since the last call.
+        The first error of an action since the last call is raised here.
         """
         done = threading.Event()
         self.post(done, done.set)
