@@ -69,6 +69,7 @@ class Playback:
     def remove(self) -> None:
         """Stop, and take the controls away."""
         self.pause()
+        self.served.mailbox.post("time", lambda: None)  # in place of what would move a slider that is gone
         self._folder.remove()
 
     # --- what one can do with it ---
