@@ -45,7 +45,7 @@ def robot(joint: Joint, base: str, bounds: Limits) -> Model:
     if isinstance(joint, Mimic):  # it copies a joint that must be there, and has no limits of its own
         m.add_body("lead", _inertia(3))
         m.add_joint(joint.primary, joint.joint, "trunk", "lead", _pose(2), _pose(3))
-    own = {} if isinstance(joint, Mimic) else {"limits": bounds}
+    own: dict[str, Any] = {} if isinstance(joint, Mimic) else {"limits": bounds}
     m.add_joint("joint", joint, "trunk", "link", _pose(4), _pose(5), **own)
     m.add_joint("hinge", Revolute((0.0, 0.6, 0.8)), "link", "tool", _pose(6), _pose(7))
     return m.model(base=base)
