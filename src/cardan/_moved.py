@@ -32,10 +32,15 @@ MOVED |= {
     "cardan.simulation.solvers.mujoco": "cardan._reach.interop.mujoco_solver",
     "cardan.words": "cardan._algebra.errors",
     "cardan.formats.srdf.contacts": "cardan._reach.formats.srdf.reader",
-    "cardan.generation.solver_step": "cardan._reach.generation.sources",
-    "cardan.generation.user_file": "cardan._reach.generation.sources",
+    "cardan.generation.solver_step": "cardan._reach.generation.library",
+    "cardan.generation.user_file": "cardan._reach.generation.library",
+    **{
+        f"cardan.gym.{name}": "cardan._reach.gym.tasks"
+        for name in ("arm_reach", "cart_pole_swing_up", "quadruped_walk")
+    },
     "cardan.gym.random_numbers": "cardan._reach.gym.vectorised",
     "cardan.gym.single_world": "cardan._reach.gym.vectorised",
+    "cardan.verification.certificate": "cardan._reach.verification.verify",
     "cardan.verification.finding": "cardan._reach.verification.check",
     "cardan.verification.speed": "cardan._reach.verification.numerics",
     "cardan.tasks.result": "cardan._motion.tasks.search",

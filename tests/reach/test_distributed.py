@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._reach.distributed.engines import ENGINES, Processes, Threads
+from cardan._reach.distributed.engines import ENGINES, Processes, Schedule, Threads
 from cardan._reach.distributed.outputs import Arrays
-from cardan._reach.distributed.schedule import Schedule
 from cardan.distributed import map as mapped
 from cardan.errors import (
     ChunkError,

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from cardan._algebra.errors import TargetError, UnknownNameError
 from cardan._algebra.lazy import later
-from cardan._algebra.plugins import registered
+from cardan._algebra.plugins import plugin, registered
 from cardan._compiler.program.program import Program
 from cardan._compiler.targets.numpy import NumpyProgram
 from cardan._compiler.targets.numpy import evaluate as evaluate
@@ -46,11 +46,11 @@ def target_named(name: str, does: Literal["text", "load"] = "load", where: str =
     TargetError says that it is another package's, and cannot be imported.
     """
     if name not in TARGETS and name in registered(GROUP):  # looked at late: to find them takes 20 ms
-        entry = registered(GROUP)[name]
         try:
-            TARGETS[name] = Target(*entry.load())
-        except Exception as error:  # whatever the import of a stranger raises
-            raise TargetError(f"the target {name!r} ({entry.value}) cannot be loaded: {error!r}") from error
+            TARGETS[name] = Target(*plugin(GROUP, name))
+        except Exception as error:  # it cannot be loaded, or is no target
+            home, cause = registered(GROUP)[name].value, error.__cause__ or error
+            raise TargetError(f"the target {name!r} ({home}) cannot be loaded: {cause!r}") from error
     if getattr(TARGETS.get(name), does, None) is None:
         names = [own for own, target in TARGETS.items() if getattr(target, does) is not None]
         kind = "target" if does == "load" else "form"

@@ -25,12 +25,12 @@ from typing import Any, NamedTuple
 from cardan._algebra.errors import DTypeError, MechanismError
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Force, Motion, MotionSubspace, Scalar
+from cardan._algebra.spatial.motion import sparse_complement
 from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
 from cardan._dynamics.algorithms.linear import Rows, combined, coordinates
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, supports
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.joints import Joint
-from cardan._robot.joints.wrench import sparse_complement
 from cardan._robot.model import Connection, Model, Node
 
 

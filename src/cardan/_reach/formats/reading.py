@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
 from cardan._algebra.errors import DescriptionError, DescriptionWarning, ParameterError, UnknownNameError
-from cardan._algebra.plugins import registered
+from cardan._algebra.plugins import plugin, registered
 from cardan._reach.formats.report import At, Report
 from cardan._reach.formats.resources import Packages, check_packages
 from cardan._robot.description import Mechanism
@@ -185,12 +185,13 @@ def formats_of_others() -> Mapping[str, Format]:
 @cache
 def _installed() -> dict[str, Format]:
     found: dict[str, Format] = {}
-    for name, entry in registered(GROUP).items():
+    for name in registered(GROUP):
         try:
-            form = entry.load()
+            form = plugin(GROUP, name)
             found |= {ending: form for ending in form.endings if ending not in found}
         except Exception as error:  # a package that is broken is no reason not to read what others read
-            message = f"entry point {name!r} of {GROUP} is left out: {type(error).__name__}: {error}"
+            cause = error.__cause__ or error
+            message = f"entry point {name!r} of {GROUP} is left out: {type(cause).__name__}: {cause}"
             warnings.warn(DescriptionWarning(message), stacklevel=2)
     return found
 

@@ -163,8 +163,6 @@ def finish(ax: Any, title: str, points: np.ndarray) -> None:
 
 def _explain(ax: Any, values: np.ndarray, label: str) -> None:
     plt = pyplot()
-    colours = plt.get_cmap("viridis")(np.linspace(0.95, 0.0, 256))
-    bar = plt.matplotlib.colors.ListedColormap(colours)
-    norm = plt.Normalize(float(values[0]), float(values[-1]))
-    mappable = plt.cm.ScalarMappable(norm, bar)
+    bar = plt.matplotlib.colors.ListedColormap(plt.get_cmap("viridis")(np.linspace(0.95, 0.0, 256)))
+    mappable = plt.cm.ScalarMappable(plt.Normalize(float(values[0]), float(values[-1])), bar)
     ax.figure.colorbar(mappable, ax=ax, label=label, shrink=0.6, ticks=values if len(values) < 10 else None)
