@@ -1,8 +1,7 @@
 """What a robot is asked to reach, and the configurations and velocities that do: inverse kinematics."""
 
 from cardan._motion.tasks.frames import FrameOrientation, FramePose, FramePosition, LookAt, RelativeFrame
-from cardan._motion.tasks.inverse_kinematics import inverse_kinematics
-from cardan._motion.tasks.search import InverseKinematics
+from cardan._motion.tasks.inverse_kinematics import InverseKinematics, inverse_kinematics
 from cardan._motion.tasks.solve_ik import solve_ik
 from cardan._motion.tasks.stack import Linearization, Stack
 from cardan._motion.tasks.task import Task

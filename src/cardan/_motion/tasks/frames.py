@@ -94,18 +94,9 @@ def orientation_error(R: Matrix3, target: Any) -> Vector3:
 def check_rotations(what: str, R: np.ndarray) -> None:
     """Raise where matrices, shape (..., 3, 3), are no rotations, with the row of the first."""
     off = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(axis=(-1, -2))
+    wrong = ~((off <= ROTATION) & (np.linalg.det(R) > 0.0))
     expected = f"a rotation matrix, R^T R = 1 to {ROTATION} and det R = +1"
-    _raise_for_first(
-        what, ~((off <= ROTATION) & (np.linalg.det(R) > 0.0)), R, expected, "Normalise it, or build it by SE3."
-    )
-
-
-def check_poses(what: str, X: np.ndarray) -> None:
-    """Raise where matrices, shape (..., 4, 4), are no poses, with the row of the first."""
-    last = X[..., 3, :]
-    expected = "0 0 0 1 as the last row of a homogeneous matrix"
-    _raise_for_first(what, (last != (0.0, 0.0, 0.0, 1.0)).any(axis=-1), last, expected)
-    check_rotations(what, X[..., :3, :3])
+    _raise_for_first(what, wrong, R, expected, "Normalise it, or build it by SE3.")
 
 
 def _raise_for_first(what: str, wrong: np.ndarray, got: np.ndarray, expected: str, hint: str = "") -> None:
@@ -128,7 +119,10 @@ class PoseTask(Task):
         return range(3)
 
     def check_target(self, model: Model, target: np.ndarray) -> None:
-        check_poses(f"{type(self).__name__}({self.frame!r}).target", target)
+        what, last = f"{type(self).__name__}({self.frame!r}).target", target[..., 3, :]
+        expected = "0 0 0 1 as the last row of a homogeneous matrix"
+        _raise_for_first(what, (last != (0.0, 0.0, 0.0, 1.0)).any(axis=-1), last, expected)
+        check_rotations(what, target[..., :3, :3])
 
 
 @dataclass(frozen=True, eq=False)

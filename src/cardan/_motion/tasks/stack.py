@@ -219,7 +219,7 @@ _known: ByIdentity[Model, dict[Structure, tuple[slice, ...]]] = ByIdentity()
 def _rows(structure: Structure, model: Model) -> tuple[slice, ...]:
     known = _known.setdefault(model, {})
     if structure not in known:
-        functions = [error_function(task) for task in structure.tasks]
+        functions = [error_function(Structure([task])) for task in structure.tasks]
         compiled = (function.compiled(model, *function.interface.required(model, {})) for function in functions)
         ends = [0, *itertools.accumulate(program.outputs[0].size for program in compiled)]
         known[structure] = tuple(slice(a, b) for a, b in itertools.pairwise(ends))

@@ -105,7 +105,11 @@ class Featherstone(CompiledSolver):
 
     def _check_support(self) -> None:
         super()._check_support()
-        self._check_surfaces()
+        for pair in self.world.pairs:
+            for key in LEFT_OUT.get(self.contact or "", ()):
+                if getattr(pair.material, key) or f"contact_{key}" in self.world.contact_inputs:
+                    by = f"solver Featherstone with contact={self.contact!r}"
+                    raise UnsupportedError(f"the {key} of a surface ({pair.name})", by, "ask for contact='convex'")
         check_pages(self.world.pairs if self.contact else ())  # here, and not in the first step
         if self.integrator != "implicit":
             by = f"solver Featherstone with integrator={self.integrator!r}"
@@ -126,13 +130,6 @@ class Featherstone(CompiledSolver):
                 yield f"the dry friction of joint {c.name!r}", "use"
         if self.contact is not None and self.world.pairs:
             yield f"contacts ({self.world.pairs[0].name})", "ask for contact=None, or"
-
-    def _check_surfaces(self) -> None:
-        for pair in self.world.pairs:
-            for key in LEFT_OUT.get(self.contact or "", ()):
-                if getattr(pair.material, key) or f"contact_{key}" in self.world.contact_inputs:
-                    by = f"solver Featherstone with contact={self.contact!r}"
-                    raise UnsupportedError(f"the {key} of a surface ({pair.name})", by, "ask for contact='convex'")
 
     @cached_property
     def settings(self) -> Settings:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
-from cardan._algebra.checked_numbers import positive
+from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function
@@ -372,6 +372,4 @@ def left_out(model: Model) -> Iterator[tuple[str, str]]:
 
 
 def checked_steps(steps: Any, what: str = "steps") -> int:
-    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
-        raise ParameterError(what, got=steps, expected="a whole number >= 1")
-    return int(steps)
+    return whole(what, steps, 1)
