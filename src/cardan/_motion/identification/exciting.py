@@ -48,7 +48,8 @@ def excitation(
 ) -> FourierSeries:
     """Return a periodic motion along which the base parameters are seen well, within the model's limits.
 
-    It begins and ends at rest in the middle of the joints' ranges. `identify` tells the condition number that a motion
+    It lasts one period, and begins and ends at rest in the middle of the joints' ranges. Position limits that are
+    infinite count as half a turn, or the robot's own length. `identify` tells the condition number that a motion
     has, and so does its own standard deviations.
 
     Args:
@@ -62,9 +63,6 @@ def excitation(
         samples: at how many times the regressor is looked at; by default six for each period of the highest.
         base: the base parameters of the model with these terms, if they are known already.
         seed: of the random numbers.
-
-    Returns:
-        The motion, for one period. Position limits that are infinite count as half a turn, or the robot's own length.
 
     Raises:
         ParameterError: for fewer harmonics than 3, numbers that are none, a base of other terms or another robot.

@@ -78,9 +78,7 @@ class Constants(dict[str, np.ndarray]):
         super().__init__(arrays)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        array = self.checked(name, value)
-        check_limits(self.model, {**self, name: array})
-        self[name][...] = array
+        self.update_all({name: value})
 
     def update_all(self, values: Mapping[str, Any]) -> None:
         """Assign several at once: a limit may be above the old one of the other end."""

@@ -26,8 +26,8 @@ from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.call.function import Function
 from cardan._motion.tasks.frames import FramePose
 from cardan._motion.tasks.levenberg_marquardt import DAMPING, PASSES, Descent, descent
-from cardan._motion.tasks.stack import Stack, by_problem, checked_states
-from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_tasks
+from cardan._motion.tasks.stack import Stack, by_problem
+from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_array, checked_tasks
 from cardan._motion.tasks.whole_body import ClosedLoops
 from cardan._robot.model import Model
 
@@ -130,7 +130,7 @@ def inverse_kinematics(
     restarts, seed = whole(f"{WHERE}: restarts", restarts, 0), whole(f"{WHERE}: seed", seed, 0)
     tolerance = positive(f"{WHERE}: tolerance", tolerance, "m, rad")
     stack = Stack(model, _asked(model, tasks, frame, target), WHERE)
-    start = model.neutral() if q0 is None else checked_states(WHERE, "q0", q0, model)
+    start = model.neutral() if q0 is None else checked_array(WHERE, "q0", q0, (model.nq,))
     if q0 is not None:
         start = integrate(model, start, np.zeros(model.nv))  # on the manifold
     parts = {"q0": start, "targets": stack.targets(), "weights": stack.weights()}

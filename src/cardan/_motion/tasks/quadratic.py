@@ -25,9 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.arrays import symbolic
-from cardan._algebra.errors import UnknownNameError
 from cardan._algebra.spatial import Scalar
-from cardan._compiler.runtime.extras import package
 from cardan._dynamics.algorithms.configuration import limit_coordinates
 from cardan._dynamics.algorithms.linear import Rows, dot
 from cardan._dynamics.call.function import Function
@@ -145,10 +143,3 @@ def _proxsuite(module: Any) -> Solver:
 
 
 SOLVERS = {"daqp": _daqp, "proxsuite": _proxsuite}
-
-
-def solver_of(name: str, where: str) -> Solver:
-    """Return a solver by its name; raise `UnknownNameError` or, if it is not installed, `MissingExtraError`."""
-    if name not in SOLVERS:
-        raise UnknownNameError("solver", name, SOLVERS, where=where)
-    return SOLVERS[name](package(name, f"{where} by {name}", "qp"))

@@ -11,20 +11,21 @@ Source: Escande, Mansard and Wieber, Hierarchical quadratic programming (2014); 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive
-from cardan._algebra.errors import InfeasibleError
+from cardan._algebra.errors import InfeasibleError, check_known
+from cardan._compiler.runtime.extras import package
 from cardan._dynamics.call.arguments import check_finite
 from cardan._motion.tasks.bounds import entries_of_limits, other_limits
-from cardan._motion.tasks.quadratic import Quadratic, Solver, differential, priorities, solver_of
-from cardan._motion.tasks.stack import Stack, as_rows, by_problem, checked_states
-from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_tasks
+from cardan._motion.tasks.quadratic import SOLVERS, Quadratic, Solver, differential, priorities
+from cardan._motion.tasks.stack import Stack, as_rows, by_problem
+from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_array, checked_tasks
 from cardan._motion.tasks.whole_body import ClosedLoops, Damping
 from cardan._robot.model import Model
 
@@ -48,8 +49,9 @@ def solve_ik(
 ) -> np.ndarray:
     """Return the velocity that brings a robot nearest to what is asked of it in a step of time.
 
-    It minimises the sum of weight^2 (J v dt + gain e)^2 over the entries of the errors e, and damping |v dt|^2. Calling
-    it and moving on, `q = cardan.integrate(model, q, v * dt)`, is closed-loop inverse kinematics.
+    Velocities have the shape (..., nv) [rad/s, m/s]. Each minimises the sum of weight^2 (J v dt + gain e)^2 over the
+    entries of the errors e, and damping |v dt|^2. Calling it and moving on, `q = cardan.integrate(model, q, v * dt)`,
+    is closed-loop inverse kinematics.
 
     Args:
         model: the robot. Its loops are kept closed (`ClosedLoops` is added where it is missing).
@@ -61,9 +63,6 @@ def solve_ik(
             back as fast as its velocity limits allow.
         damping: what a motion costs [1/rad^2, 1/m^2]: it decides where tasks do not.
         solver: `"daqp"` or `"proxsuite"`, of the extra `qp`.
-
-    Returns:
-        Velocities, shape (..., nv) [rad/s, m/s].
 
     Raises:
         NotFiniteError: where a task's error, or its slope, is no number at q.
@@ -85,9 +84,14 @@ def solve_ik(
     check_model_without_inputs(WHERE, model)
     positive(f"{WHERE}: dt", dt, "s")
     positive(f"{WHERE}: damping", damping, "1/rad^2, 1/m^2")
-    package = solver_of(solver, WHERE)
-    stack = Stack(model, _asked(model, tasks), WHERE)
-    q = checked_states(WHERE, "q", q, model)
+    check_known("solver", solver, SOLVERS, WHERE)
+    best = SOLVERS[solver](package(solver, f"{WHERE} by {solver}", "qp"))
+    asked = checked_tasks(WHERE, tasks)
+    closing = [task for task in asked if isinstance(task, ClosedLoops)]
+    asked = asked if closing or not model.closures else (*asked, ClosedLoops())
+    # Something is to be minimised beside the loops.
+    stack = Stack(model, asked if len(closing) < len(asked) else (*asked, Damping()), WHERE)
+    q = checked_array(WHERE, "q", q, (model.nq,))
     batch, given = by_problem(WHERE, {"q": q, "targets": stack.targets(), "weights": stack.weights()})
     given |= {"gains": as_rows(stack.gains(), batch), "damping": as_rows(np.array([damping]), batch)[:, 0]}
     bounds = limits_of(model, limits)
@@ -95,20 +99,12 @@ def solve_ik(
     for name, what in (("e", "errors of the tasks"), ("J", "Jacobian of the tasks")):
         check_finite(WHERE, what, found[name], batch, "A direction to the frame itself is none, say.")
     steps = StepHierarchy(stack, given["weights"], given["damping"], bounds, found, given["q"], dt)
-    x = [steps.solve(row, package) for row in range(len(given["q"]))]
+    x = [steps.solve(row, best) for row in range(len(given["q"]))]
     failed = [row for row, motion in enumerate(x) if motion is None]
     if failed:
         rows = [tuple(map(int, np.unravel_index(k, batch))) for k in failed] if batch else []
         raise InfeasibleError(WHERE, rows, steps.in_the_way(failed[0]))
     return steps.of_full_size(np.array(x, dtype=float).reshape(len(x), model.nv)).reshape((*batch, model.nv)) / dt
-
-
-def _asked(model: Model, tasks: Any) -> Sequence[Task]:
-    """Return the tasks, with the loops of the model to be closed, and something to minimise beside these."""
-    given = checked_tasks(WHERE, tasks)
-    closing = [task for task in given if isinstance(task, ClosedLoops)]
-    given = given if closing or not model.closures else (*given, ClosedLoops())
-    return given if len(closing) < len(given) else (*given, Damping())
 
 
 # --- one program for each priority ---

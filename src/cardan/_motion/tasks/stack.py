@@ -17,7 +17,7 @@ import numpy as np
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.errors import ResultError, ShapeError
-from cardan._dynamics.call.arguments import Shape, broadcast, check_finite, checked_batch
+from cardan._dynamics.call.arguments import Shape, broadcast
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import packed
 from cardan._motion.tasks.task import Structure, Task, checked_tasks, core, error_function, error_of, interned
@@ -178,14 +178,6 @@ class Stack:
         whose = [f"{name} of task {k}, {type(task).__name__}" for k, task in enumerate(self.tasks)]
         shape = broadcast(self.where, {n: p.shape[:-1] for n, p in zip(whose, parts, strict=True)})
         return np.concatenate([np.broadcast_to(p, (*shape, p.shape[-1])) for p in parts], axis=-1)
-
-
-def checked_states(where: str, name: str, q: Any, model: Model) -> np.ndarray:
-    """Return configurations as floats, shape (..., nq)."""
-    batch = checked_batch(where, {name: q}, {name: (model.nq,)})
-    states = batch.arrays[0].astype(float)
-    check_finite(where, name, states, batch.shape)
-    return states.reshape((*batch.shape, model.nq))
 
 
 def by_problem(where: str, parts: Mapping[str, np.ndarray]) -> tuple[tuple[int, ...], dict[str, np.ndarray]]:

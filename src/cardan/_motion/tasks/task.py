@@ -141,10 +141,7 @@ class Task(ABC):
         if given is None:
             expected = f"an array of shape (..., {', '.join(map(str, shape))})"
             raise ParameterError(f"{name}: target", got=None, expected=expected)
-        batch = checked_batch(name, {"target": np.asarray(given)}, {"target": shape})
-        array = batch.arrays[0].astype(float)
-        check_finite(name, "target", array, batch.shape)
-        array = array.reshape((*batch.shape, *shape))
+        array = checked_array(name, "target", np.asarray(given), shape)
         self.check_target(model, array)
         return array
 
@@ -167,6 +164,14 @@ class PlaceTask(Task):
     @property
     def lengths(self) -> Sequence[int]:
         return range(3)
+
+
+def checked_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
+    """Return finite numbers as floats, shape (..., *core)."""
+    batch = checked_batch(where, {name: value}, {name: core})
+    array = batch.arrays[0].astype(float)
+    check_finite(where, name, array, batch.shape)
+    return array.reshape((*batch.shape, *core))
 
 
 def check_model_without_inputs(where: str, model: Any) -> None:

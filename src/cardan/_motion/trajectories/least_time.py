@@ -90,7 +90,9 @@ def time_optimal(
     passive: bool = False,
     gridpoints: int = 200,
 ) -> Timed:
-    """Return the fastest motion along a path, from rest to rest, within limits.
+    """Return the fastest motion along a path, from rest to rest, within limits, from time 0 on.
+
+    Limits hold at the points of the grid and several between any two.
 
     Args:
         model: the robot whose inverse dynamics the torques are.
@@ -102,9 +104,6 @@ def time_optimal(
         passive: whether the efforts must also overcome the joints' friction, damping and springs (`passive_forces`).
         gridpoints: into how many stretches the path is divided, at least; up to eight times as many are taken where
             torques change fast.
-
-    Returns:
-        A trajectory, from time 0. Limits hold at the points of the grid and several between any two.
 
     Raises:
         PathError: where the limits do not let it follow the path; says where and which joint.

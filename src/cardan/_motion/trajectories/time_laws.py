@@ -322,7 +322,14 @@ class Trapezoidal(_Move):
     _law: TimeLaw = field(init=False, repr=False)
 
     def _law_along(self, step: np.ndarray) -> TimeLaw:
-        law = self._fastest(step)
+        rate, acceleration = _limits("Trapezoidal", self.model, step, self.velocity, self.acceleration)
+        highest = "acceleration" if self.jerk is None else "jerk"  # without a limit there is no shortest time
+        given = bounds("Trapezoidal", highest, getattr(self, highest), self.model)
+        check_limited("Trapezoidal", highest, given.finite, step != 0.0, self.model, "")
+        if self.jerk is None:
+            law = TimeLaw.trapezoid(rate, acceleration)
+        else:
+            law = TimeLaw.double_s(rate, acceleration, smallest("Trapezoidal", "jerk", given, step, self.model))
         if self.duration is None:
             return law
         duration = positive("Trapezoidal: duration", self.duration, "s")
@@ -330,16 +337,6 @@ class Trapezoidal(_Move):
             expected = f"at least {law.duration:.9g} s, the shortest time within the limits"
             raise ParameterError("Trapezoidal: duration", got=self.duration, expected=expected)
         return law.stretched(duration)
-
-    def _fastest(self, step: np.ndarray) -> TimeLaw:
-        rate, acceleration = _limits("Trapezoidal", self.model, step, self.velocity, self.acceleration)
-        if self.jerk is None:
-            given = bounds("Trapezoidal", "acceleration", self.acceleration, self.model)
-            check_limited("Trapezoidal", "acceleration", given.finite, step != 0.0, self.model, "")
-            return TimeLaw.trapezoid(rate, acceleration)
-        given = bounds("Trapezoidal", "jerk", self.jerk, self.model)
-        check_limited("Trapezoidal", "jerk", given.finite, step != 0.0, self.model, "")
-        return TimeLaw.double_s(rate, acceleration, smallest("Trapezoidal", "jerk", given, step, self.model))
 
 
 def _limits(where: str, model: Model, step: np.ndarray, velocity: Any, acceleration: Any) -> tuple[float, float]:
