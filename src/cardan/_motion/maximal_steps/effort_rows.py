@@ -26,16 +26,7 @@ from typing import NamedTuple
 from cardan._algebra.scalar import is_zero, maximum, sqrt, where
 from cardan._algebra.spatial import Force, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._motion.maximal_steps.bodies import (
-    BodyState,
-    Efforts,
-    JointedPair,
-    MovingBody,
-    PlacedJoint,
-    Row,
-    System,
-    gain,
-)
+from cardan._motion.maximal_steps.bodies import BodyState, Efforts, JointedPair, PlacedJoint, Row, System
 from cardan._robot.joints import Distance, Joint, Reversed
 
 SOFT = 1e-9
@@ -65,10 +56,10 @@ class EffortRows(NamedTuple):
         """Return the momentum of the drives at the bodies' mean twists, and what acts after, along v."""
         return [p + h * rest for p, rest in zip(rotors(self.units, armature, twists), self.rest, strict=True)]
 
-    def start(self, bodies: Sequence[MovingBody], h: float) -> list[Scalar]:
+    def start(self, system: System, h: float) -> list[Scalar]:
         """Return estimates of the impulses: those of each row alone, which do not overshoot."""
         parts = zip(self.rows, self.weights, self.forces, strict=True)
-        return [h * f / (1.0 + w * gain(bodies, row)) for row, w, f in parts]
+        return [h * f / (1.0 + w * system.gain(row)) for row, w, f in parts]
 
     def lag(self, twists: Sequence[Motion], multipliers: Vector, h: float) -> list[Scalar]:
         """Return J V' + l / W - J V_n - h tau / W."""
@@ -92,7 +83,7 @@ def effort_rows(
     # What neither answers nor has a rotor is an impulse that is known beforehand: a row for it would cost a factor.
     chosen = [i for i in range(model.nv) if not (constant[i] and is_zero(armature[i]))]
     plain = [0.0 if i in chosen else before[i] for i in range(model.nv)]
-    weights = [loads.W[i] + armature[i] + SOFT / gain(system.bodies, units[i]) for i in chosen]
+    weights = [loads.W[i] + armature[i] + SOFT / system.gain(units[i]) for i in chosen]
     rows, forces, rates = [units[i] for i in chosen], [before[i] for i in chosen], [v[i] for i in chosen]
     return EffortRows(units, plain, rest, rows, weights, forces, rates)
 
@@ -129,7 +120,7 @@ class DistanceBounds:
         self.acting = [True if b.sign == 0.0 else b.value(free) < 0.0 for b in self.bounds]
         self.compliances = [
             # A row that takes no part stays in the factor, but soft: which ones do is a symbol when this is traced.
-            where(acting, 0.0, OUT * gain(system.bodies, row))
+            where(acting, 0.0, OUT * system.gain(row))
             for acting, row in zip(self.acting, self.rows, strict=True)
         ]
 

@@ -8,14 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import (
-    Explained,
-    MechanismError,
-    ParameterError,
-    ShapeError,
-    check_known,
-    check_new,
-)
+from cardan._algebra.errors import Explained, MechanismError, ParameterError, ShapeError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._motion.simulation.articulation import Articulation, articulation
 from cardan._motion.simulation.pairs import Disabled, contact_pairs

@@ -352,14 +352,12 @@ class View(Explained):
         """Write values at the view's places of an array (worlds, ...): `kind` tells what these belong to."""
         at = getattr(self, f"{kind}_indices") if indices is None else indices
         core, mask = (*at.shape, *array.shape[2:]), self._mask(worlds, len(array))
-        if mask is None:
-            rows, full = _given(name, values, len(array), worlds, core, infinite)
-            array[rows.reshape(-1, *(1,) * at.ndim), at] = full
-            return
-        _, full = _given(name, values, len(array), None, core, infinite)
-        owners = np.repeat(np.arange(len(self.articulations)), self._counts[kind]).reshape(at.shape)
-        chosen = mask[:, owners].reshape(*full.shape[: 1 + at.ndim], *(1,) * (full.ndim - 1 - at.ndim))
-        array[:, at] = np.where(chosen, full, array[:, at])
+        rows, full = _given(name, values, len(array), worlds if mask is None else None, core, infinite)
+        if mask is not None:
+            owners = np.repeat(np.arange(len(self.articulations)), self._counts[kind]).reshape(at.shape)
+            chosen = mask[:, owners].reshape(*full.shape[: 1 + at.ndim], *(1,) * (full.ndim - 1 - at.ndim))
+            full = np.where(chosen, full, array[:, at])
+        array[rows.reshape(-1, *(1,) * at.ndim), at] = full
 
     def _mask(self, worlds: Any, count: int) -> np.ndarray | None:
         """Return a mask of worlds and articulations, (worlds, A); None if worlds are chosen as wholes."""

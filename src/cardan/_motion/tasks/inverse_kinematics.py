@@ -170,26 +170,24 @@ class Weights(NamedTuple):
     all: np.ndarray  # those of all, the others' smaller
 
 
+@dataclass(eq=False)
 class Search:
-    """The search for solutions of n problems by `levenberg_marquardt.descent`, the first descents from q, (n, nq)."""
+    """The search for solutions of n problems by `levenberg_marquardt.descent`."""
 
-    def __init__(
-        self,
-        function: Function,
-        model: Model,
-        q: np.ndarray,
-        targets: np.ndarray,
-        weights: Weights,
-        restarts: int,  # random configurations to begin at, at most
-        seed: int,  # of these
-        tolerance: float,  # largest accepted residual [m, rad]
-    ) -> None:
-        n = len(q)
-        self.function, self.model, self.targets, self.weights = function, model, targets, weights
-        self.restarts, self.seed, self.tolerance = restarts, seed, tolerance
-        self.at, self.damping = q.copy(), np.full(n, DAMPING)
+    function: Function
+    model: Model
+    q: np.ndarray  # where the first descents begin, shape (n, nq)
+    targets: np.ndarray
+    weights: Weights
+    restarts: int  # random configurations to begin at, at most
+    seed: int  # of these
+    tolerance: float  # largest accepted residual [m, rad]
+
+    def __post_init__(self) -> None:
+        n = len(self.q)
+        self.at, self.damping = self.q.copy(), np.full(n, DAMPING)
         counts = np.zeros((2, n), int)
-        self.found = InverseKinematics(q.copy(), np.zeros(n, bool), np.full(n, np.inf), *counts)
+        self.found = InverseKinematics(self.q.copy(), np.zeros(n, bool), np.full(n, np.inf), *counts)
         self.cost, self.violation, self.stiffness = np.full(n, np.inf), np.zeros(n), np.ones(n)
 
     @cached_property

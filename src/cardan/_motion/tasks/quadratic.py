@@ -113,33 +113,25 @@ TOLERANCES = 1e-11, 1e-7
 ITERATIONS = 100  # of proxsuite: it is there after about ten, and after its own 10 000 no nearer
 
 
-def _daqp(module: Any) -> Solver:
-    def solve(given: Quadratic) -> np.ndarray | None:
-        H, g, A, lower, upper = map(np.ascontiguousarray, given)  # of others it would read what lies behind
-        for tolerance in TOLERANCES:
-            x, _, flag, _ = module.solve(H, g, A, upper, lower, primal_tol=tolerance)
-            if flag > 0:
-                return x
-        return None
-
-    return solve
+def _by_daqp(module: Any, given: Quadratic) -> np.ndarray | None:
+    H, g, A, lower, upper = map(np.ascontiguousarray, given)  # of others it would read what lies behind
+    for tolerance in TOLERANCES:
+        x, _, flag, _ = module.solve(H, g, A, upper, lower, primal_tol=tolerance)
+        if flag > 0:
+            return x
+    return None
 
 
-def _proxsuite(module: Any) -> Solver:
-    qps, solved = module.proxqp.dense.QP, module.proxqp.QPSolverOutput.PROXQP_SOLVED
-
-    def solve(given: Quadratic) -> np.ndarray | None:
-        n, k = len(given.g), len(given.A)
-        first = n if len(given.lower) > k else 0
-        box = (given.lower[:n], given.upper[:n]) if first else ()
-        qp = qps(n, 0, k, bool(first))
-        qp.settings.eps_abs, qp.settings.max_iter = TOLERANCES[0], ITERATIONS
-        qp.init(given.H, given.g, None, None, given.A, given.lower[first:], given.upper[first:], *box)
-        qp.solve()
-        found = qp.results.info
-        return qp.results.x if found.status == solved or max(found.pri_res, found.dua_res) <= TOLERANCES[1] else None
-
-    return solve
+def _by_proxsuite(module: Any, given: Quadratic) -> np.ndarray | None:
+    n, k = len(given.g), len(given.A)
+    first = n if len(given.lower) > k else 0
+    box = (given.lower[:n], given.upper[:n]) if first else ()
+    qp = module.proxqp.dense.QP(n, 0, k, bool(first))
+    qp.settings.eps_abs, qp.settings.max_iter = TOLERANCES[0], ITERATIONS
+    qp.init(given.H, given.g, None, None, given.A, given.lower[first:], given.upper[first:], *box)
+    qp.solve()
+    found, solved = qp.results.info, module.proxqp.QPSolverOutput.PROXQP_SOLVED
+    return qp.results.x if found.status == solved or max(found.pri_res, found.dua_res) <= TOLERANCES[1] else None
 
 
-SOLVERS = {"daqp": _daqp, "proxsuite": _proxsuite}
+SOLVERS = {"daqp": _by_daqp, "proxsuite": _by_proxsuite}

@@ -12,6 +12,7 @@ Source: Escande, Mansard and Wieber, Hierarchical quadratic programming (2014); 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -85,7 +86,7 @@ def solve_ik(
     positive(f"{WHERE}: dt", dt, "s")
     positive(f"{WHERE}: damping", damping, "1/rad^2, 1/m^2")
     check_known("solver", solver, SOLVERS, WHERE)
-    best = SOLVERS[solver](package(solver, f"{WHERE} by {solver}", "qp"))
+    best = partial(SOLVERS[solver], package(solver, f"{WHERE} by {solver}", "qp"))
     asked = checked_tasks(WHERE, tasks)
     closing = [task for task in asked if isinstance(task, ClosedLoops)]
     asked = asked if closing or not model.closures else (*asked, ClosedLoops())

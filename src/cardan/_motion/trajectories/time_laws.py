@@ -16,10 +16,11 @@ and Robots (2008), sections 3.2 (trapezoid), 3.4 (double S) and 5.1.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,14 +36,6 @@ from cardan._robot.model import Model
 # Of the minimum-jerk law of duration 1: the rate half-way; the acceleration at (3 - sqrt(3)) / 6 of the time and,
 # backwards, as long before the end.
 PEAK_RATE, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / np.sqrt(3.0)
-
-
-class _Phase(NamedTuple):
-    """A stretch of constant jerk."""
-
-    duration: float
-    acceleration: float  # at its beginning
-    jerk: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +96,7 @@ class TimeLaw:
         a = positive("acceleration", acceleration, "1/s^2")
         peak = min(positive("rate", rate, "1/s", unlimited=True), np.sqrt(a))
         ramp, cruise = peak / a, 1.0 / peak - peak / a
-        return _of_phases([_Phase(ramp, a, 0.0), _Phase(cruise, 0.0, 0.0), _Phase(ramp, -a, 0.0)])
+        return _of_phases([(ramp, a, 0.0), (cruise, 0.0, 0.0), (ramp, -a, 0.0)])
 
     @staticmethod
     def double_s(rate: float, acceleration: float, jerk: float) -> TimeLaw:
@@ -111,35 +104,24 @@ class TimeLaw:
         v = positive("rate", rate, "1/s", unlimited=True)
         a = positive("acceleration", acceleration, "1/s^2", unlimited=True)
         j = positive("jerk", jerk, "1/s^3")
-        build_up, ramp = _ramp(v, a, j)
+        build_up = min(a / j, math.sqrt(v / j))  # how long the jerk takes: up to a, or as long as the rate allows
+        ramp = build_up + v / (j * build_up)
         cruise = 1.0 / v - ramp
-        if cruise < 0.0:
-            (build_up, ramp), cruise = _ramp_without_cruise(a, j), 0.0
+        if not cruise >= 0.0:  # the deceleration follows at once
+            build_up = min(a / j, math.cbrt(0.5 / j))
+            ramp, cruise = 0.5 * build_up + math.sqrt(0.25 * build_up**2 + 1.0 / (j * build_up)), 0.0
         top, flat = j * build_up, ramp - 2.0 * build_up
-        up = [_Phase(build_up, 0.0, j), _Phase(flat, top, 0.0), _Phase(build_up, top, -j)]
-        down = [_Phase(build_up, 0.0, -j), _Phase(flat, -top, 0.0), _Phase(build_up, -top, j)]
-        return _of_phases([*up, _Phase(cruise, 0.0, 0.0), *down])
+        up = [(build_up, 0.0, j), (flat, top, 0.0), (build_up, top, -j)]
+        down = [(build_up, 0.0, -j), (flat, -top, 0.0), (build_up, -top, j)]
+        return _of_phases([*up, (cruise, 0.0, 0.0), *down])
 
 
-def _ramp(v: float, a: float, j: float) -> tuple[float, float]:
-    """Return how long the jerk and the whole ramp take to reach the rate v."""
-    if np.isfinite(a) and v * j >= a * a:
-        return a / j, a / j + v / a
-    return np.sqrt(v / j), 2.0 * np.sqrt(v / j)
+def _of_phases(phases: Sequence[tuple[float, float, float]]) -> TimeLaw:
+    """Return the law from rest at 0 through phases: duration, acceleration where they begin, constant jerk.
 
-
-def _ramp_without_cruise(a: float, j: float) -> tuple[float, float]:
-    """Return how long the jerk and the whole ramp take where the deceleration follows at once."""
-    if 2.0 * a**3 <= j * j:
-        build_up = a / j
-        return build_up, 0.5 * build_up + np.sqrt(0.25 * build_up**2 + 1.0 / a)
-    build_up = np.cbrt(0.5 / j)
-    return build_up, 2.0 * build_up
-
-
-def _of_phases(phases: Sequence[_Phase]) -> TimeLaw:
-    """Return the law from rest at 0 through phases of constant jerk; of those too short to tell, what they lead to."""
-    least = 1e-14 * sum(phase.duration for phase in phases)
+    Of those too short to tell, what they lead to counts.
+    """
+    least = 1e-14 * sum(duration for duration, _, _ in phases)
     knots, coefficients, s, v = [0.0], [], 0.0, 0.0
     for h, a, j in phases:
         powers = [s, v * h, a * h * h / 2.0, j * h**3 / 6.0]

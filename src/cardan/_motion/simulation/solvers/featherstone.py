@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
-from cardan._algebra.spatial import Force, Vector3
 from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
@@ -204,9 +203,13 @@ def step_state(given: StepInputs) -> dict[str, Any]:
 
 def find_forces(given: StepInputs) -> dict[str, Any]:
     solved, touching = solve(given)
-    found = [in_world(*each) for each in zip(touching, solved.wrenches, strict=True)]
-    force, torque, point = zip(*found, strict=True)
-    return {"force": list(force), "torque": list(torque), "point": list(point)}
+    found: dict[str, Any] = {"force": [], "torque": [], "point": []}
+    for contact, wrench in zip(touching, solved.wrenches, strict=True):
+        X = contact.moment.poses[contact.a]
+        found["force"].append(X.rotation @ wrench.linear)
+        found["torque"].append(X.rotation @ wrench.angular)
+        found["point"].append(X @ contact.point)
+    return found
 
 
 def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
@@ -221,12 +224,6 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
         return stepping.free_accelerations(start, forces, dt, passes), ()
     touching = contacts(start, given.pairs)
     return LAWS[law](start, forces, touching, dt, iterations), touching
-
-
-def in_world(contact: Contact, wrench: Force) -> tuple[Vector3, Vector3, Vector3]:
-    """Return force and torque on a contact's first body, and where they act, in world axes."""
-    X = contact.moment.poses[contact.a]
-    return X.rotation @ wrench.linear, X.rotation @ wrench.angular, X @ contact.point
 
 
 def explicit_step(given: StepInputs) -> stepping.Moved:

@@ -26,7 +26,6 @@ NUMBERS = 32
 YES = "yes"
 """What a table of support says of what is done; anything else is the reason why not."""
 
-
 _DONE = ("joint", "mimic joint", "loop", "orphan joint", "drive", "damping", "friction", "limit", "spring")
 SHARED = dict.fromkeys(_DONE, YES) | {
     "force of a closing joint": "let another joint of the loop close it: mechanism.world(closing=[...])",
@@ -235,8 +234,10 @@ class Stepper:
         self._given = (self._found["q"], self._found["v"], self._found["count"].reshape(()), *own)
 
     def __call__(self) -> None:
-        if self._taken >= MOST:
-            self._begin_clock()
+        if self._taken >= MOST:  # counted anew from here on, so that numbers of steps stay exact in single precision
+            now = self._now()
+            self._clock, self._taken = Clock.at(now.time, now.diverged, self._row.dtype, now.dt), 0
+            self._found["count"][...] = 0.0
         self._run(*self._given, out=self._next)
         self._row[...] = self._next  # where a result is an argument, too, a call would copy, but slowly
         self._taken += self._steps
@@ -274,12 +275,6 @@ class Stepper:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Stepper is not copied or pickled: take its state, and make another of that")
-
-    def _begin_clock(self) -> None:
-        """Count anew from here on, so that numbers of steps stay exact in single precision."""
-        now = self._now()
-        self._clock, self._taken = Clock.at(now.time, now.diverged, self._row.dtype, now.dt), 0
-        self._found["count"][...] = 0.0
 
     def _now(self) -> Clock:
         start, lost, dt, taken, _ = self._clock
