@@ -198,8 +198,7 @@ class PlacedJoint(NamedTuple):
 
     def effort_rows(self) -> list[Row]:
         """Return for every degree of freedom the wrenches of a unit of effort: S (S^T S)^-1, whose rate is S^+ V."""
-        inverse = gram([s.scalars() for s in self.S]).inverse()
-        duals = [Force(*(self.S @ column)) for column in inverse]
+        duals = [Force(*(self.S @ column)) for column in gram([s.scalars() for s in self.S]).inverse()]
         return [Row(0.0, self.pair.wrenches(self.X, dual)) for dual in duals]
 
 

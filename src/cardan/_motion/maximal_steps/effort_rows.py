@@ -99,8 +99,7 @@ class DistanceBound(NamedTuple):
     limit: float
 
     def value(self, placed: Sequence[BodyState]) -> Scalar:
-        p = self.pair.across(placed).translation
-        return (sqrt(p.norm_squared()) - self.limit) * (self.sign or 1.0)
+        return (sqrt(self.pair.across(placed).translation.norm_squared()) - self.limit) * (self.sign or 1.0)
 
     def row(self, joint: PlacedJoint) -> Row:
         """Return the row along the line between both origins, of which the sign says what pushes."""

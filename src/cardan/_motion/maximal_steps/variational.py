@@ -69,8 +69,7 @@ def variational_step(
             left = [e * (1.0 / h) for e in system.residuals(placed, joined)]
             left += bounds.lag(placed, multipliers[first:last], h)
             left += answering.lag([b.twist() for b in now], multipliers[last:], h)
-            step = solver.solve([-e for e in left])
-            multipliers = [e + d for e, d in zip(multipliers, step, strict=True)]
+            multipliers = [e + d for e, d in zip(multipliers, solver.solve([-e for e in left]), strict=True)]
             multipliers[first:last] = bounds.pushing(multipliers[first:last])
         return multipliers
 

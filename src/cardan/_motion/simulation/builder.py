@@ -389,9 +389,6 @@ def drive_all(mechanism: Mechanism, drive: Drive) -> Mechanism:
     return mechanism
 
 
-# --- what is added ---
-
-
 def _check_mechanism(mechanism: Any) -> None:
     if not isinstance(mechanism, Mechanism):
         hint = "A Model has a base already; cardan.load_mechanism reads a mechanism."

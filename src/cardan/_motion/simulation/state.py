@@ -430,9 +430,8 @@ class State(Explained):
         for name, array in {**given, **constants}.items():
             like = fresh._arrays().get(name, fresh.constants.get(name))
             if like is None or (like.shape, like.dtype) != (array.shape, array.dtype):
-                raise DescriptionError(
-                    [Fault(where, 0, f"{name}: {array.dtype}{array.shape} is not what this world has")]
-                )
+                message = f"{name}: {array.dtype}{array.shape} is not what this world has"
+                raise DescriptionError([Fault(where, 0, message)])
         return _rebuilt(world, given, constants)
 
     def __repr__(self) -> str:

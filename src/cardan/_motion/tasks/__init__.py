@@ -8,20 +8,7 @@ from cardan._motion.tasks.task import Task
 from cardan._motion.tasks.whole_body import CenterOfMass, ClosedLoops, Damping, Posture
 
 __all__ = [
-    "CenterOfMass",
-    "ClosedLoops",
-    "Damping",
-    "FrameOrientation",
-    "FramePose",
-    "FramePosition",
-    "InverseKinematics",
-    "Linearization",
-    "LookAt",
-    "Posture",
-    "RelativeFrame",
-    "Stack",
-    "Task",
-    "inverse_kinematics",
-    "solve_ik",
-]
+    "CenterOfMass", "ClosedLoops", "Damping", "FrameOrientation", "FramePose", "FramePosition", "InverseKinematics",
+    "Linearization", "LookAt", "Posture", "RelativeFrame", "Stack", "Task", "inverse_kinematics", "solve_ik",
+]  # fmt: skip
 __dir__ = __all__.copy

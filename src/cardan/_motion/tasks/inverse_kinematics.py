@@ -133,8 +133,7 @@ def inverse_kinematics(
     start = model.neutral() if q0 is None else checked_array(WHERE, "q0", q0, (model.nq,))
     if q0 is not None:
         start = integrate(model, start, np.zeros(model.nv))  # on the manifold
-    parts = {"q0": start, "targets": stack.targets(), "weights": stack.weights()}
-    batch, given = by_problem(WHERE, parts)
+    batch, given = by_problem(WHERE, {"q0": start, "targets": stack.targets(), "weights": stack.weights()})
     function, weights = descent(stack.structure, stack.size, bool(limits)), _weights(stack, given["weights"])
     found = Search(function, model, given["q0"], given["targets"], weights, restarts, seed, tolerance).run()
     arrays = (getattr(found, field.name) for field in fields(found))
@@ -186,8 +185,7 @@ class Search:
     def __post_init__(self) -> None:
         n = len(self.q)
         self.at, self.damping = self.q.copy(), np.full(n, DAMPING)
-        counts = np.zeros((2, n), int)
-        self.found = InverseKinematics(self.q.copy(), np.zeros(n, bool), np.full(n, np.inf), *counts)
+        self.found = InverseKinematics(self.q.copy(), np.zeros(n, bool), np.full(n, np.inf), *np.zeros((2, n), int))
         self.cost, self.violation, self.stiffness = np.full(n, np.inf), np.zeros(n), np.ones(n)
 
     @cached_property

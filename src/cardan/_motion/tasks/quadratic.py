@@ -78,8 +78,7 @@ def _differential(
             found["rates"] = _array([list(rates[i]) for i in limited], model.nv)
         return found
 
-    shapes = {"targets": targets_shape(tasks), "weights": (size,), "gains": (size,)}
-    return Function(differential_tasks, shapes)
+    return Function(differential_tasks, {"targets": targets_shape(tasks), "weights": (size,), "gains": (size,)})
 
 
 def _normal(level: int, weighted: Rows, nv: int, damping: Scalar) -> dict[str, Any]:

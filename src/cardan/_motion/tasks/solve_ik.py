@@ -231,8 +231,7 @@ class StepHierarchy:
         J = self.found["J"][row][rows] * self.stack.scales()[rows, None]
         _, _, V, rank = _decompose(J @ N)
         free = N @ V[rank:].T
-        pushing = self._pushing(row, level, x, N)
-        _, _, V, rank = _decompose(free[pushing])
+        _, _, V, rank = _decompose(free[self._pushing(row, level, x, N)])
         return free @ V[rank:].T
 
     def _pushing(self, row: int, level: int, x: np.ndarray, N: np.ndarray) -> np.ndarray:

@@ -11,17 +11,7 @@ with imported_later(globals()):
     from cardan._motion.trajectories.trajectory import Sample, Trajectory
 
 __all__ = [
-    "FourierSeries",
-    "MinimumJerk",
-    "PoseMove",
-    "PoseSample",
-    "Sample",
-    "Spline",
-    "TimeLaw",
-    "Timed",
-    "Trajectory",
-    "Trapezoidal",
-    "time_optimal",
-]
-
+    "FourierSeries", "MinimumJerk", "PoseMove", "PoseSample", "Sample", "Spline", "TimeLaw", "Timed", "Trajectory",
+    "Trapezoidal", "time_optimal",
+]  # fmt: skip
 __dir__ = __all__.copy

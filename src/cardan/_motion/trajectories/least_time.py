@@ -290,12 +290,10 @@ def _law(grid: np.ndarray, speeds: np.ndarray) -> TimeLaw:
 def squared_speeds(
     grid: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray, ceiling: np.ndarray
 ) -> tuple[np.ndarray, int | None]:
-    """Return the largest x from 0 to 0 with a u + b x + c <= 0 and x <= ceiling, u = dx/ds / 2.
+    """Return the largest x from 0 to 0 with a u + b x + c <= 0 and x <= ceiling, u = dx/ds / 2, and None.
 
-    The grid has the shape (n + 1,), as the ceiling; a, b and c have (n + 1, rows).
-
-    Returns:
-        x at the points of the grid, and None; or zeros, and the point from which no way leads on.
+    If there is none, return zeros, and the point of the grid from which no way leads on. The grid has the shape
+    (n + 1,), as x and the ceiling; a, b and c have (n + 1, rows).
     """
     what = "time-optimal path parametrisation"
     algorithm, constraint = (package(f"toppra.{part}", what, "toppra") for part in ("algorithm", "constraint"))

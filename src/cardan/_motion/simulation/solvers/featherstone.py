@@ -182,8 +182,7 @@ class Featherstone(CompiledSolver):
         given = dict(zip(control_names(control), arrays, strict=True))
         if state.constants:
             given |= {name: state.constants[name] for name in self._inputs}
-        count = clock_of(state, self.settings.dt).good
-        found = self._forces(self.world.model, state.q, state.v, count, **given)
+        found = self._forces(self.world.model, state.q, state.v, clock_of(state, self.settings.dt).good, **given)
         owners, signs = self._owners
         sign = signs.astype(state.dtype)  # a law finds forces on the body that moves, which may be the second
         return ContactForces(found["force"] * sign, found["torque"] * sign, found["point"], owners.copy())
