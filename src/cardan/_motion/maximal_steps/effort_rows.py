@@ -113,7 +113,7 @@ class DistanceBounds:
     """The bounds of a step: of joints where it begins; `free` are the bodies where they would be at its end without."""
 
     def __init__(self, system: System, joined: Sequence[PlacedJoint], free: Sequence[BodyState]) -> None:
-        self.bounds = [bound for pair in system.pairs for bound in bounds_of(pair)]
+        self.bounds = [DistanceBound(pair, *bound) for pair in system.pairs for bound in bounds_of(pair.joint)]
         by_pair = {id(j.pair): j for j in joined}
         self.rows = [bound.row(by_pair[id(bound.pair)]) for bound in self.bounds]
         self.acting = [True if b.sign == 0.0 else b.value(free) < 0.0 for b in self.bounds]
@@ -133,23 +133,13 @@ class DistanceBounds:
         return [e if b.sign == 0.0 else maximum(e, 0.0) for b, e in zip(self.bounds, multipliers, strict=True)]
 
 
-def bounds_of(pair: JointedPair) -> list[DistanceBound]:
-    joint = distance_of(pair.joint)
-    if joint is None:
-        return []
-    lower, upper = joint.minimum, math.inf if joint.maximum is None else joint.maximum
-    if lower == upper:
-        return [DistanceBound(pair, 0.0, lower)]
-    found = [DistanceBound(pair, 1.0, lower)] if lower > 0.0 else []
-    return found if math.isinf(upper) else [*found, DistanceBound(pair, -1.0, upper)]
-
-
-def distance_of(joint: Joint) -> Distance | None:
-    """Return the distance joint that a joint is, whichever way round: the distance is the same; none that gives way."""
+def bounds_of(joint: Joint) -> list[tuple[float, float]]:
+    """Return sign and limit of each `DistanceBound` of a joint, whichever way round; none of one that gives way."""
     inner = joint.joint if isinstance(joint, Reversed) else joint
-    return inner if isinstance(inner, Distance) and not inner.has_efforts else None
-
-
-def has_bounds(joint: Joint) -> bool:
-    own = distance_of(joint)
-    return own is not None and (own.minimum > 0.0 or own.maximum is not None)
+    if not isinstance(inner, Distance) or inner.has_efforts:
+        return []
+    lower, upper = inner.minimum, math.inf if inner.maximum is None else inner.maximum
+    if lower == upper:
+        return [(0.0, lower)]
+    found = [(1.0, lower)] if lower > 0.0 else []
+    return found if math.isinf(upper) else [*found, (-1.0, upper)]

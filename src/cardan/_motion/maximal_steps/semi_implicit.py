@@ -119,9 +119,8 @@ class Cushion(NamedTuple):
         # critical damping; one that pushes alone gives back a little more. Below 1e-3 nobody sees it return.
         rate = -log(maximum(material.restitution, 1e-3))
         damping = 2.0 * rate / sqrt(math.pi**2 + rate * rate) * sqrt(k / along)
-        return Cushion(
-            touch, Meeting.of(touch.contact, start), k, damping, 1.0 / (h * among * (touch.G.trace() - along))
-        )
+        meeting = Meeting.of(touch.contact, start)
+        return Cushion(touch, meeting, k, damping, 1.0 / (h * among * (touch.G.trace() - along)))
 
     def approach(self, placed: Sequence[BodyState]) -> Scalar:
         return self.touch.contact.normal.dot(self.meeting.velocity(placed))

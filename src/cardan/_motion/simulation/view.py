@@ -339,17 +339,10 @@ class View(Explained):
     # --- what is written ---
 
     def _write(
-        self,
-        kind: str,
-        name: str,
-        array: np.ndarray,
-        values: Any,
-        worlds: Any,
-        indices: np.ndarray | None = None,
-        infinite: bool = False,
+        self, kind: str, name: str, array: np.ndarray, values: Any, worlds: Any, at: Any = None, infinite: bool = False
     ) -> None:
         """Write values at the view's places of an array (worlds, ...): `kind` tells what these belong to."""
-        at = getattr(self, f"{kind}_indices") if indices is None else indices
+        at = getattr(self, f"{kind}_indices") if at is None else at
         core, mask = (*at.shape, *array.shape[2:]), self._mask(worlds, len(array))
         rows, full = _given(name, values, len(array), worlds if mask is None else None, core, infinite)
         if mask is not None:

@@ -18,7 +18,7 @@ from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.point import WORLD as FIXED
 from cardan._motion.contact.point import Contact
-from cardan._motion.maximal_steps.effort_rows import has_bounds
+from cardan._motion.maximal_steps.effort_rows import bounds_of
 from cardan._motion.simulation.collide import check_pages, owners_of
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver, checked_steps, control_names, left_out
@@ -98,7 +98,7 @@ class Featherstone(CompiledSolver):
 
     def features(self) -> Iterator[tuple[str, str]]:
         for c in (*self.world.model.connections, *self.world.model.closures):
-            if has_bounds(c.joint):
+            if bounds_of(c.joint):
                 yield "distance", f"the bounds of joint {c.name!r}, a Distance"
         yield from left_out(self.world.model)
 
