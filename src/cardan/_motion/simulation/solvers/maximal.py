@@ -161,10 +161,6 @@ class XPBD(Maximal):
         iterations: over all joints; over contacts twice as many.
         contacts: False to let everything pass through everything else.
 
-    Raises:
-        UnsupportedError: for a world with something the solver would leave out (`supports`).
-        ParameterError: for invalid values.
-
     Examples:
         >>> world = cardan.robots.double_pendulum().world()
         >>> cardan.solvers.XPBD(world, dt=0.001).step(world.state()).time
@@ -222,10 +218,6 @@ class Variational(Maximal):
             there are twice as many.
         contacts: False to let everything pass through everything else.
 
-    Raises:
-        UnsupportedError: for a world with something the solver would leave out (`supports`).
-        ParameterError: for invalid values.
-
     Examples:
         >>> world = cardan.robots.double_pendulum().world()
         >>> cardan.solvers.Variational(world, dt=0.001).step(world.state()).time
@@ -263,10 +255,6 @@ class SemiImplicit(Maximal):
         damping: of the springs [N s/m, N m s/rad]; None likewise.
         parts: into which a step is cut, between which the springs are asked.
         contacts: False to let everything pass through everything else.
-
-    Raises:
-        UnsupportedError: for a world with something the solver would leave out (`supports`).
-        ParameterError: for invalid values.
 
     Examples:
         >>> world = cardan.robots.double_pendulum().world()

@@ -69,8 +69,8 @@ class Solver(ABC):
         control: what drives are asked for; by default no effort, and the world's targets.
 
     Raises:
-        ParameterError: for a step that is not positive.
-        UnsupportedError: for a world with anything that the solver would leave out.
+        ParameterError: for a step that is not positive, and other invalid values.
+        UnsupportedError: for a world with anything that the solver would leave out (`supports`).
 
     Examples:
         >>> world = cardan.robots.double_pendulum().world()
