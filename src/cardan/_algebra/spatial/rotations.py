@@ -404,4 +404,4 @@ __all__ = [
     "xyz_from_matrix",
     "zyx_from_matrix",
 ]
-__dir__ = __all__.copy
+__dir__: Callable[[], list[str]] = __all__.copy

@@ -261,7 +261,7 @@ class Module(torch.nn.Module):
         self.model: ModelWithInputs = (
             model.with_inputs(**inputs) if isinstance(inputs, Mapping) else model.with_inputs(*inputs)
         )
-        self._wrapped: dict[Function, Wrapped] = {}
+        self._wrapped: dict[Function[..., Any], Wrapped] = {}
         for name, value in self.model.input_values().items():
             if hasattr(self, name):
                 hint = f"Call it otherwise: inputs={{'my_{name}': (owner, constant)}}."
@@ -279,7 +279,7 @@ class Module(torch.nn.Module):
         """
         return {name: getattr(self, name) for name in self.model.inputs}
 
-    def forward(self, function: Function, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, function: Function[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Return a function's results for the parameters.
 
         Args:

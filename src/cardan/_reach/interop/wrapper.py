@@ -23,7 +23,9 @@ def check_function(function: Any) -> None:
 class Wrapper:
     """A function whose arguments are those of cardan's without the model, with the model's inputs by keyword."""
 
-    def __init__(self, function: Function, model: Model, options: Mapping[str, Any], known: Collection[str]) -> None:
+    def __init__(
+        self, function: Function[..., Any], model: Model, options: Mapping[str, Any], known: Collection[str]
+    ) -> None:
         check_model(function.name, model)
         interface = function.interface
         for name in model.inputs:
