@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, identity_rows, uniform
 from cardan._algebra.spatial import Scalar
 
@@ -27,13 +28,13 @@ class Euclidean(Manifold):
     n: int
     reach: float | tuple[float, ...] = float(np.pi)
 
-    @property
-    def nq(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def nq(self) -> int:
         """Number of coordinates."""
         return self.n
 
-    @property
-    def nv(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def nv(self) -> int:
         """Number of degrees of freedom."""
         return self.n
 

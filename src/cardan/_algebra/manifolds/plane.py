@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds.euclidean import Euclidean
 from cardan._algebra.manifolds.manifold import (
@@ -141,8 +142,8 @@ class SE2(Manifold):
 
     heading: UnitComplex | Euclidean = UnitComplex()
 
-    @property
-    def nq(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def nq(self) -> int:
         """Number of coordinates."""
         return 2 + self.heading.nq
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal, shifted
 from cardan._algebra.spatial import Scalar
 
@@ -28,13 +29,13 @@ class Product(Manifold):
 
     factors: tuple[Manifold, ...]
 
-    @property
-    def nq(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def nq(self) -> int:
         """Number of coordinates."""
         return sum(f.nq for f in self.factors)
 
-    @property
-    def nv(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def nv(self) -> int:
         """Number of degrees of freedom."""
         return sum(f.nv for f in self.factors)
 

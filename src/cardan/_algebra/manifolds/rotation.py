@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal, shifted, uniform, within_a_turn
 from cardan._algebra.scalar import logical_and, where
@@ -213,8 +214,8 @@ class SE3(Manifold):
     orientation: Orientation = UnitQuaternion()
     nv = 6
 
-    @property
-    def nq(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def nq(self) -> int:
         """Number of coordinates."""
         return 3 + self.orientation.nq
 

@@ -88,7 +88,7 @@ class MinimumJerk(_Move):
     model: Model
     q0: Any
     q1: Any
-    duration: Any = None  # pyright: ignore[reportIncompatibleVariableOverride] -- known from the law at last
+    duration: Any = None  # known from the law at last
     velocity: Any = None
     acceleration: Any = None
     start: float = 0.0
@@ -138,7 +138,7 @@ class Trapezoidal(_Move):
     acceleration: Any
     velocity: Any = None
     jerk: Any = None
-    duration: Any = None  # pyright: ignore[reportIncompatibleVariableOverride] -- known from the law at last
+    duration: Any = None  # known from the law at last
     start: float = 0.0
     _step: np.ndarray = field(init=False, repr=False)
     _law: TimeLaw = field(init=False, repr=False)

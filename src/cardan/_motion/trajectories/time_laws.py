@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import DTypeError
 from cardan._motion.trajectories.piecewise import Jet, PiecewisePolynomial, checked_start, checked_times
@@ -173,8 +174,8 @@ class Timed(Trajectory):
                 raise DTypeError("Timed", name, got=repr(value), expected=f"a cardan.trajectories.{kind.__name__}")
         object.__setattr__(self, "start", checked_start("Timed", self.start))
 
-    @property
-    def model(self) -> Model:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def model(self) -> Model:
         """The robot that moves."""
         return self.path.model
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -165,7 +165,7 @@ def begun(args: argparse.Namespace, world: World) -> State:
 
 def holding(state: State) -> Control:
     """Return a control that lets drives hold the joints where they are."""
-    world: World = state.world  # pyright: ignore[reportAssignmentType] -- the record a state knows is its world
+    world = cast("World", state.world)  # the record a state knows is its world
     control = world.control(len(state))
     control.position = limit_coordinates(world.model, state.q)
     return control

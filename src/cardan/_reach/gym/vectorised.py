@@ -135,8 +135,8 @@ class VectorisedWorlds(VectorEnv):
 
     def _sow(self, rows: np.ndarray, seed: int | Sequence[int] | None) -> None:
         count = self.num_envs
-        first = int(self.np_random.integers(2**62)) if seed is None else seed
-        seeds = [int(first) + k for k in range(count)] if np.ndim(first) == 0 else [int(s) for s in first]  # pyright: ignore
+        first: Any = int(self.np_random.integers(2**62)) if seed is None else seed
+        seeds = [int(first) + k for k in range(count)] if np.ndim(first) == 0 else [int(s) for s in first]
         if len(seeds) != count or not all(0 <= s < 2**64 for s in seeds):
             raise ParameterError("seed", got=seed, expected=f"a whole number in [0, 2^64), or {count} of them")
         begun = self._episodes or Episodes(np.zeros(count, np.uint64), np.zeros(count, np.uint64))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.spatial import SE3, Vector3
@@ -316,7 +316,7 @@ def _helical(c: Connection) -> tuple[Any, ...]:
 
 
 def _constant_velocity(c: Connection) -> tuple[Any, ...]:
-    links: Any = c.joint.links  # pyright: ignore[reportAttributeAccessIssue]
+    links = cast("J.ConstantVelocity", c.joint).links
     joint = J.Composite([link for link, _ in links], [placement or SE3.identity() for _, placement in links])
     couplings = tuple(((c.name, 3 - k), (c.name, k), (0.0, 1.0)) for k in range(2))
     return _remade(c, joint, (0, 1, None, None)), couplings, ()

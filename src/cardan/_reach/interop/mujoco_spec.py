@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 import numpy as np
 
@@ -41,7 +41,7 @@ from cardan._robot.joints import FreeFlyer, Mimic, Reversed, Spherical
 from cardan._robot.model import WORLD, Body, Connection, Model
 
 if TYPE_CHECKING:
-    import mujoco as mj  # pyright: ignore[reportMissingImports]
+    import mujoco as mj
 
 import math
 import warnings
@@ -75,8 +75,7 @@ def _drive_of(actuator: Actuator, connections: Mapping[str, Connection]) -> tupl
 
 def _moved(actuator: Actuator) -> dict[tuple[str, int], float]:
     """Return the gears that are not 0, by joint and index there."""
-    rows: Any = zip(actuator.joints, actuator.gear, strict=True)  # pyright: ignore[reportArgumentType]
-    return {(joint, k): gear for joint, row in rows for k, gear in enumerate(row) if gear}
+    return {(joint, k): gear for joint, row in actuator._rows() for k, gear in enumerate(row) if gear}
 
 
 def add_actuators(
@@ -144,9 +143,9 @@ def _gear_of_many(c: Connection, kind: str, moved: Mapping[tuple[str, int], floa
 
 def _set_law(mj: Any, there: Any, actuator: Actuator) -> None:
     there.gainprm[0] = 1.0 if actuator.gain is None else actuator.gain
-    if any(actuator.bias or ()):
+    if actuator.bias is not None and any(actuator.bias):
         there.biastype = mj.mjtBias.mjBIAS_AFFINE
-        there.biasprm[:3] = list(actuator.bias)  # pyright: ignore[reportArgumentType]
+        there.biasprm[:3] = list(actuator.bias)
     for key, (lower, upper) in (("ctrl", actuator.control_range), ("force", actuator.effort_range)):
         if math.isfinite(lower) or math.isfinite(upper):
             setattr(there, f"{key}limited", mj.mjtLimited.mjLIMITED_TRUE)
@@ -226,9 +225,7 @@ LEAST = 1e-15  # the smallest mass [kg] and principal moment [kg m^2] MuJoCo tak
 Shapes = bool | Literal["touching"] | Iterable[Shape]  # which shapes come along; see `to_mjspec`
 
 
-def to_mjspec(  # pyright: ignore
-    robot: Any, *, shapes: Shapes = True, emulate: bool = False, annotations: bool = False
-) -> mj.MjSpec:  # pyright: ignore
+def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False, annotations: bool = False) -> mj.MjSpec:  # pyright: ignore
     """Return a robot as a `mujoco.MjSpec`, to be compiled, changed, or written as XML there.
 
     Bodies, joints, frames (as sites) and actuators have the names they have here; a joint that is several of MuJoCo's
@@ -283,8 +280,10 @@ def to_mjspec(  # pyright: ignore
 
 def _free_poses(model: Model, q: np.ndarray | None) -> dict[str, SE3]:
     """Return X_joint of what moves freely in the world, by its joint, where a configuration (nq,) has it."""
-    free = [c for c in model.connections if c.parent == WORLD and c.joint.is_floating] if q is not None else []
-    return {c.name: c.joint.transform(tuple(q[model.q_slice(c.name)].tolist())) for c in free}  # pyright: ignore
+    if q is None:
+        return {}
+    free = [c for c in model.connections if c.parent == WORLD and c.joint.is_floating]
+    return {c.name: c.joint.transform(tuple(q[model.q_slice(c.name)].tolist())) for c in free}
 
 
 def _add_shapes(writer: _Writer, robot: Any, shapes: Shapes) -> None:
@@ -293,7 +292,7 @@ def _add_shapes(writer: _Writer, robot: Any, shapes: Shapes) -> None:
     if shapes == "touching":
         chosen = tuple(s for s in own if s.role == "collision" and (pairs is None or _is_in(s, pairs)))
     else:
-        chosen = own if shapes is True else tuple(shapes or ())  # pyright: ignore[reportArgumentType]
+        chosen = own if shapes is True else tuple(shapes or ())
     names = add_shapes(writer.mj, writer.spec, writer.bodies, chosen)
     if (shapes is True or shapes == "touching") and pairs is not None:
         add_pairs(writer.mj, writer.spec, names, chosen, pairs)
@@ -460,7 +459,7 @@ def _remedy(c: Connection) -> str:
 WORLD_NODE = -1  # of what does not move (`Attachment.node`)
 
 
-def _is_real(inertia: Inertia | None) -> bool:
+def _is_real(inertia: Inertia | None) -> TypeGuard[Inertia]:
     if inertia is None or inertia.mass <= 0.0:
         return False
     return not inertia.faults()
@@ -470,7 +469,7 @@ def _stands_alone(body: Body, moves: bool) -> bool:
     """Return whether MuJoCo takes a body's own inertia; what is fixed to another may have none."""
     inertia = body.inertia
     if moves:
-        return _is_real(inertia) and min(_principal(inertia)[0]) >= LEAST <= inertia.mass  # pyright: ignore
+        return _is_real(inertia) and min(_principal(inertia)[0]) >= LEAST <= inertia.mass
     return inertia is None or _is_real(inertia) or not any(inertia.parameters())
 
 

@@ -79,7 +79,7 @@ def _address(function: Any) -> int:
 
 def _rest() -> int:
     if os.name == "nt":
-        return _address(ctypes.WinDLL("kernel32").SwitchToThread)  # pyright: ignore[reportAttributeAccessIssue]
+        return _address(ctypes.WinDLL("kernel32").SwitchToThread)
     return _address(ctypes.CDLL(None).sched_yield)
 
 

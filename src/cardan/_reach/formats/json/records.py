@@ -68,7 +68,7 @@ def _unless(key: str, usual: Any) -> Callable[[Any], Any]:
 
 
 def _gear(actuator: Actuator) -> Any:
-    return None if all(repr(row) == "(1.0,)" for row in actuator.gear) else actuator.gear  # pyright: ignore
+    return None if all(repr(row) == "(1.0,)" for _, row in actuator._rows()) else actuator.gear
 
 
 def _coordinates_data(coordinates: Any, what: str) -> dict[str, Any]:

@@ -81,7 +81,8 @@ def _ends(r: MjcfReading, k: int) -> tuple[str, str, SE3, SE3]:
     ids = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
     if _is_of_sites(r, k):
         one, other = (r.bodies[m.site_bodyid[i]] for i in ids)
-        return one, other, *(pose(m.site_pos[i], m.site_quat[i]) for i in ids)  # pyright: ignore[reportReturnType]
+        first, second = (pose(m.site_pos[i], m.site_quat[i]) for i in ids)
+        return one, other, first, second
     one, other = (r.bodies[max(i, 0)] for i in ids)
     first, second = (SE3(translation=tuple(map(float, data[i : i + 3]))) for i in (0, 3))
     if is_(m.eq_type[k], r.there.mj.mjtEq.mjEQ_CONNECT):

@@ -67,7 +67,8 @@ def read_shape(
     if isinstance(geometry, Plane):
         pose = pose @ SE3(_upright(report, element))
     with report.blamed(element):
-        return Shape(entry.full_name, element.tag, geometry, pose, **common)  # pyright: ignore[reportArgumentType]
+        role = "visual" if element.tag == "visual" else "collision"
+        return Shape(entry.full_name, role, geometry, pose, **common)
     return None
 
 

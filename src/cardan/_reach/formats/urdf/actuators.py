@@ -123,7 +123,7 @@ def _commanded(report: Report, element: Element, joints: Mapping[str, UrdfJoint]
 
 def is_transmission(actuator: Actuator) -> bool:
     """Return whether a `SimpleTransmission` can say which joint an actuator drives, and how."""
-    return len(actuator.joints) == 1 and len(actuator.gear[0]) == 1 and actuator.kind in INTERFACES  # pyright: ignore
+    return [len(gear) for _, gear in actuator._rows()] == [1] and actuator.kind in INTERFACES
 
 
 def is_said_wholly(actuator: Actuator) -> bool:

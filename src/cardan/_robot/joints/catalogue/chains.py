@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean, Product
 from cardan._algebra.scalar import atan2, is_zero, sqrt, where
@@ -16,7 +17,7 @@ from cardan._algebra.spatial.davenport import angles_about_axes, other_branch
 from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
 from cardan._robot.joints.catalogue.one_axis import Prismatic, Revolute
 from cardan._robot.joints.coordinate_functions import finite_numbers
-from cardan._robot.joints.joint import Axis, Joint, Scalars, computed
+from cardan._robot.joints.joint import Axis, Joint, Scalars
 from cardan._robot.joints.limits import Limits, is_bounded
 from cardan._robot.joints.serial import ChainJoint, Links, chain_bias, chain_subspace, chain_transform
 

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.scalar import sin, sqrt, where
 from cardan._algebra.spatial import SE3, Motion, Scalar, checked_pose, log_se3
 from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._robot.joints.coordinate_functions import finite_numbers
-from cardan._robot.joints.joint import Joint, Scalars, computed
+from cardan._robot.joints.joint import Joint, Scalars
 
 
 @dataclass(frozen=True, slots=True)
