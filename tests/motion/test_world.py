@@ -922,7 +922,7 @@ def test_a_pair_of_shapes_that_are_fixed_to_one_another_is_refused(bodies):
 # --- Newton's arrays ---
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.full)])
 def test_states_go_to_newtons_arrays_and_back(dtype):
     builder = WorldBuilder()
     builder.add(cardan.robots.quadruped(), base="floating", prefix="a/")

@@ -33,13 +33,19 @@ def certificate_of_sign():
     return cardan.verify_joint(Sign())
 
 
+@pytest.fixture
+def samples(request):
+    """As many configurations as by default; without --full a third of them."""
+    return 12 if request.config.getoption("--full") else 4
+
+
 def fits_in_a_hundred_columns(certificate):
     return max(map(len, str(certificate).splitlines())) <= 100
 
 
 @pytest.mark.parametrize("joint", represented(CATALOGUE, by=lambda joint: named(joint) in ALWAYS), ids=named)
-def test_every_joint_that_ships_passes(joint):
-    certificate = cardan.verify_joint(joint)
+def test_every_joint_that_ships_passes(joint, samples):
+    certificate = cardan.verify_joint(joint, samples)
     assert certificate.passed, str(certificate)
     assert [f.name for f in certificate.findings] == [c.name for c in CHECKS]
     reasons = {f.name: f.note for f in certificate.findings if f.status == "skipped"}
@@ -54,8 +60,8 @@ def test_every_joint_that_ships_passes(joint):
     represented(FAULTS, by=lambda fault: fault in FIRST_OF_EACH_CHECK and fault[1] not in LONG),
     ids=named,
 )
-def test_a_planted_fault_is_caught_and_named(joint, name, words):
-    certificate = certificate_of_sign() if isinstance(joint, Sign) else cardan.verify_joint(joint)
+def test_a_planted_fault_is_caught_and_named(joint, name, words, samples):
+    certificate = certificate_of_sign() if isinstance(joint, Sign) else cardan.verify_joint(joint, samples)
     assert not certificate.passed
     first = certificate.failures[0]
     assert (first.name, words in first.message) == (name, True), first.message
