@@ -84,7 +84,7 @@ class _Spatial(Explained, tuple[Any, Any]):
     def __neg__(self) -> Self:
         return type(self)(-self[0], -self[1])
 
-    def __mul__(self, factor: Any) -> Self:
+    def __mul__(self, factor: Scalar) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         if isinstance(factor, AppliedByMatmul):
             return NotImplemented
         return type(self)(self[0] * factor, self[1] * factor)
