@@ -83,13 +83,13 @@ class Product(Manifold):
 
     factors: tuple[Manifold, ...]
 
-    @property
-    def nq(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def nq(self) -> int:
         """Number of coordinates."""
         return sum(f.nq for f in self.factors)
 
-    @property
-    def nv(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def nv(self) -> int:
         """Number of degrees of freedom."""
         return sum(f.nv for f in self.factors)
 

@@ -122,7 +122,7 @@ def quaternion_normalize_xyzw(q: Sequence[Scalar]) -> Quaternion:
 def quaternion_canonical_xyzw(q: Sequence[Scalar]) -> Quaternion:
     """Return the one of q and -q that has w >= 0."""
     negative = q[3] < 0.0
-    return tuple(where(negative, -e, e) for e in q)  # pyright: ignore[reportReturnType]
+    return tuple(where(negative, -e, e) for e in q)
 
 
 @_on_arrays(q=(4,))
@@ -162,7 +162,7 @@ def quaternion_xyzw_from_matrix(R: Matrix3) -> Quaternion:
 
 
 def _choose(condition: Any, a: Quaternion, b: Quaternion) -> Quaternion:
-    return tuple(where(condition, x, y) for x, y in zip(a, b, strict=True))  # pyright: ignore[reportReturnType]
+    return tuple(where(condition, x, y) for x, y in zip(a, b, strict=True))
 
 
 # --- rotation vectors (axis times angle) -------------------------------------------------------------------------

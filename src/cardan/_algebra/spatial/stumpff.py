@@ -55,7 +55,7 @@ def stumpff(x: Any) -> tuple[Any, Any, Any, Any, Any, Any]:
     f0, f1, f2 = cos(angle), sin(angle) * (angle * per), 2.0 * half * half * per
     f3 = (1.0 - f1) * per
     f4, f5 = (0.5 - f2) * per, (1.0 / 6.0 - f3) * per
-    return tuple(where(small, s, f) for s, f in zip((s0, s1, s2, s3, s4, s5), (f0, f1, f2, f3, f4, f5), strict=True))  # pyright: ignore[reportReturnType]
+    return tuple(where(small, s, f) for s, f in zip((s0, s1, s2, s3, s4, s5), (f0, f1, f2, f3, f4, f5), strict=True))
 
 
 def of_twice(c: tuple[Any, ...]) -> tuple[Any, Any, Any]:

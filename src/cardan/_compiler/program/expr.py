@@ -284,7 +284,7 @@ class Expr:
     def __round__(self, digits: int = 0) -> float:
         raise no_number()
 
-    __int__ = __index__ = __float__  # pyright: ignore[reportAssignmentType]
+    __int__ = __index__ = __float__
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         return by_numpy(ufunc, method, inputs, options)

@@ -95,6 +95,9 @@ class Function(Generic[P, R]):
         (0, ('result',))
     """
 
+    __name__: str
+    __qualname__: str
+
     def __init__(
         self,
         kernel: Callable[Concatenate[Model, P], R] | Source,
@@ -425,7 +428,7 @@ def _compiled(outline: Outline, traced: Traced, target: str, read_files: bool = 
 def made_into(of: Function[P, R], source: Source, text: str) -> Function[P, R]:
     """Return a function made from another one, which runs where that does, with a docstring."""
     made = Function(source, target=of.target, threads=of.threads, checked=of.checked)
-    made.__name__ = made.__qualname__ = source.signature.name  # pyright: ignore[reportAttributeAccessIssue]
+    made.__name__ = made.__qualname__ = source.signature.name
     made.__doc__ = text
     return made
 

@@ -83,7 +83,7 @@ class Form(ByFields):
 @functools.cache
 def derivatives_type(names: tuple[str, ...]) -> Any:
     """Return the class of named tuples of derivatives by arguments; what is in it can be pickled."""
-    made: Any = namedtuple("Derivatives", names)  # pyright: ignore[reportUntypedNamedTuple]
+    made: Any = namedtuple("Derivatives", names)
     made.__doc__ = "Derivatives by arguments, as `derivative` returns them for each alone."
     made.__module__ = __name__
     made.__reduce__ = lambda self: (_derivatives, (names, tuple(self)))

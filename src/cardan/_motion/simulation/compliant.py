@@ -103,7 +103,7 @@ def _properties(c: Connection, springs: Sequence[float]) -> dict[str, Any]:
     ends |= {"velocity_lower": -np.inf, "effort_lower": -np.inf}
     limits = Limits(**{name: longer(getattr(c.limits, name), [end] * n) for name, end in ends.items()})
     drive = Drive([*c.drive_stiffness, *still], [*c.drive_damping, *still])
-    spring = Spring([*c.spring.stiffness, *springs], [*c.spring.rest, *still])  # pyright: ignore -- resolved
+    spring = Spring([*c.spring_stiffness, *springs], [*c.spring_rest, *still])
     return {**own, "limits": limits, "drive": drive, "spring": spring}
 
 

@@ -396,7 +396,7 @@ class State(Explained):
         """
         constants = {f"constants.{name}": array for name, array in self._constants.items()}
         arrays = {**self._arrays(), **constants, "world": np.array(_kind(self.world))}
-        write_whole({Path(file): lambda stream: np.savez(stream, **arrays)})  # pyright: ignore
+        write_whole({Path(file): lambda stream: np.savez(stream, **arrays)})
 
     @staticmethod
     def load(world: WorldContents, file: str | os.PathLike[str]) -> State:

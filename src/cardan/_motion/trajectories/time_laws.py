@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._dynamics.algorithms.configuration import difference, normalize
@@ -165,8 +166,8 @@ class Timed(Trajectory):
                 raise DTypeError("Timed", name, got=repr(value), expected=f"a cardan.trajectories.{kind.__name__}")
         object.__setattr__(self, "start", checked_start("Timed", self.start))
 
-    @property
-    def model(self) -> Model:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def model(self) -> Model:
         """The robot that moves."""
         return self.path.model
 

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -155,5 +155,5 @@ def _write_csv(stream: BinaryIO, columns: Mapping[str, np.ndarray]) -> None:
 
 def _write_npz(stream: BinaryIO, columns: Mapping[str, np.ndarray]) -> None:
     safe = {re.sub(r"[/\\%\x00]", lambda c: f"%{ord(c[0]):02X}", name): array for name, array in columns.items()}
-    encoded = {name.encode(errors="backslashreplace").decode(): array for name, array in safe.items()}
-    np.savez(stream, **encoded)  # pyright: ignore[reportArgumentType]
+    encoded: dict[str, Any] = {name.encode(errors="backslashreplace").decode(): array for name, array in safe.items()}
+    np.savez(stream, **encoded)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 import numpy as np
 
@@ -45,7 +45,7 @@ from cardan._robot.model import WORLD, Body, Connection, Model
 from cardan._robot.records import Actuator
 
 if TYPE_CHECKING:
-    import mujoco as mj  # pyright: ignore[reportMissingImports]
+    import mujoco as mj
 
 # --- actuators, named configurations and disabled contacts: general actuators, keyframes and exclusions ---
 #
@@ -72,8 +72,7 @@ def _drive_of(actuator: Actuator, connections: Mapping[str, Connection]) -> tupl
 
 def _moved(actuator: Actuator) -> dict[tuple[str, int], float]:
     """Return the gears that are not 0, by joint and index there."""
-    rows: Any = zip(actuator.joints, actuator.gear, strict=True)  # pyright: ignore[reportArgumentType]
-    return {(joint, k): gear for joint, row in rows for k, gear in enumerate(row) if gear}
+    return {(joint, k): gear for joint, row in actuator._rows() for k, gear in enumerate(row) if gear}
 
 
 def add_actuators(writer: _Writer, model: Model) -> None:
@@ -127,9 +126,9 @@ def _add_actuator(writer: _Writer, actuator: Actuator, connections: Mapping[str,
 
 def _set_law(mj: Any, there: Any, actuator: Actuator) -> None:
     there.gainprm[0] = 1.0 if actuator.gain is None else actuator.gain
-    if any(actuator.bias or ()):
+    if actuator.bias is not None and any(actuator.bias):
         there.biastype = mj.mjtBias.mjBIAS_AFFINE
-        there.biasprm[:3] = list(actuator.bias)  # pyright: ignore[reportArgumentType]
+        there.biasprm[:3] = list(actuator.bias)
     for key, (lower, upper) in (("ctrl", actuator.control_range), ("force", actuator.effort_range)):
         if math.isfinite(lower) or math.isfinite(upper):
             setattr(there, f"{key}limited", mj.mjtLimited.mjLIMITED_TRUE)
@@ -185,9 +184,7 @@ LEAST = 1e-15  # the smallest mass [kg] and principal moment [kg m^2] MuJoCo tak
 Shapes = bool | Literal["touching"] | Iterable[Shape]  # which shapes come along; see `to_mjspec`
 
 
-def to_mjspec(  # pyright: ignore
-    robot: Any, *, shapes: Shapes = True, emulate: bool = False, annotations: bool = False
-) -> mj.MjSpec:  # pyright: ignore
+def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False, annotations: bool = False) -> mj.MjSpec:  # pyright: ignore
     """Return a robot as a `mujoco.MjSpec`, to be compiled, changed, or written as XML there.
 
     Bodies, joints, frames (as sites) and actuators have the names they have here; a joint that is several of MuJoCo's
@@ -251,7 +248,7 @@ def _add_shapes(writer: _Writer, robot: Any, shapes: Shapes) -> None:
         solid = (s for s in own if s.role == "collision")
         chosen = tuple(s for s in solid if pairs is None or (s.body, s.geometry, s.pose) in listed)
     else:
-        chosen = own if shapes is True else tuple(shapes or ())  # pyright: ignore[reportArgumentType]
+        chosen = own if shapes is True else tuple(shapes or ())
     names = add_shapes(writer.mj, writer.spec, writer.bodies, chosen)
     if (shapes is True or shapes == "touching") and pairs is not None:
         add_pairs(writer.mj, writer.spec, names, chosen, pairs)
@@ -413,7 +410,7 @@ def _stands_alone(body: Body, moves: bool) -> bool:
     """Return whether MuJoCo takes a body's own inertia; what is fixed to another may have none."""
     inertia = body.inertia
     if moves:
-        return _is_real(inertia) and min(_principal(inertia)[0]) >= LEAST <= inertia.mass  # pyright: ignore
+        return _is_real(inertia) and min(_principal(inertia)[0]) >= LEAST <= inertia.mass
     return inertia is None or _is_real(inertia) or not any(inertia.parameters())
 
 

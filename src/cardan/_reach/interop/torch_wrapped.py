@@ -255,7 +255,7 @@ class Module(torch.nn.Module):
         """
         return {name: getattr(self, name) for name in self.model.inputs}
 
-    def forward(self, function: Function, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, function: Function[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Return a function's results for the parameters.
 
         Args:

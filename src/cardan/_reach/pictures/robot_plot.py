@@ -112,7 +112,7 @@ def _moved_from(last: Scene, ghost: Scene) -> Scene:
 
 def draw_facets(ax: Any, scenes: Sequence[Scene], tints: np.ndarray | None) -> None:
     """Draw all facets as one collection: those within one are drawn from far to near."""
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # pyright: ignore[reportMissingImports]
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     facets = joined([scene.facets for scene in scenes], (4, 3))
     if not len(facets):

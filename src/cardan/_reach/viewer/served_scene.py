@@ -157,7 +157,7 @@ def _not_shared(*_: Any, **__: Any) -> None:
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
     """Let viser print no banner: the address is the viewer's `url`."""
-    import rich  # pyright: ignore[reportMissingImports] -- viser's
+    import rich  # viser's
 
     console = rich.get_console()
     before, console.quiet = console.quiet, True

@@ -19,11 +19,12 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from cardan._algebra.arrays import stack
+from cardan._algebra.by_fields import computed
 from cardan._algebra.content import attributes
 from cardan._algebra.errors import Explained, JointError
 from cardan._algebra.manifolds import Manifold
@@ -38,11 +39,6 @@ from cardan._robot.joints.state import is_frozen
 T = TypeVar("T")
 Scalars = Sequence[Scalar]
 Axis = Any  # three numbers, which become a unit `Vector3`
-
-
-def computed(method: Callable[[Any], T]) -> T:
-    """Return a property in place of what other joints have in their class; type checkers see the value itself."""
-    return cast("T", property(method))
 
 
 def _with_or_without_near(method: Callable[..., tuple[Scalar, ...]]) -> Callable[..., tuple[Scalar, ...]]:

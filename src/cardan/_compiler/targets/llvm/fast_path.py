@@ -104,7 +104,8 @@ def _addresses() -> dict[str, int]:
     api = ctypes.pythonapi
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    table = api.PyCapsule_GetPointer(np._core._multiarray_umath._ARRAY_API, None)  # pyright: ignore[reportAttributeAccessIssue]
+    of_numpy = sys.modules["numpy._core._multiarray_umath"]
+    table = api.PyCapsule_GetPointer(of_numpy._ARRAY_API, None)
     names = {
         "vectorcall": "PyObject_Vectorcall",
         "save_thread": "PyEval_SaveThread",

@@ -78,9 +78,9 @@ class MjcfReading:
         return [self.name(kind, k) for k in range(count)]
 
 
-def is_(number: object, kind: object) -> bool:
+def is_(number: Any, kind: Any) -> bool:
     """Return whether a number of the compiled model stands for a kind; MuJoCo's kinds equal no number of NumPy."""
-    return int(number) == int(kind)  # pyright: ignore[reportArgumentType]
+    return int(number) == int(kind)
 
 
 def bounds(is_limited: object, values: Sequence[float]) -> tuple[float, float]:

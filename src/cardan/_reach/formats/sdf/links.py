@@ -66,7 +66,8 @@ def read_shape(
         else:
             report.error(plane, "<plane><normal>: it has no direction; expected one such as 0 0 1")
     with report.blamed(element):
-        return Shape(entry.full_name, element.tag, geometry, pose, **common)  # pyright: ignore[reportArgumentType]
+        role = "visual" if element.tag == "visual" else "collision"
+        return Shape(entry.full_name, role, geometry, pose, **common)
     return None
 
 

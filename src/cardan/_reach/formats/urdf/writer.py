@@ -249,9 +249,9 @@ def _one(c: Connection, what: str, values: Sequence[float]) -> float:
 
 def _transmission(actuator: Actuator) -> list[str]:
     kind = value("hardwareInterface", INTERFACES[actuator.kind])
-    name, ratio = _text(actuator.name, "name of an actuator"), repr(actuator.gear[0][0])  # pyright: ignore
-    joint = element("joint", {"name": _text(actuator.joints[0], "name of a joint")}, kind)
-    motor = element("actuator", {"name": name}, kind, value("mechanicalReduction", ratio))
+    name, ((moved, (gear,)),) = _text(actuator.name, "name of an actuator"), actuator._rows()
+    joint = element("joint", {"name": _text(moved, "name of a joint")}, kind)
+    motor = element("actuator", {"name": name}, kind, value("mechanicalReduction", repr(gear)))
     simple = value("type", f"transmission_interface/{SIMPLE}")
     return element("transmission", {"name": f"{name}_transmission"}, simple, joint, motor)
 

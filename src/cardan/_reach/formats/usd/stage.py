@@ -102,8 +102,8 @@ def brief(told: str) -> str:
 def pxr() -> Any:
     """Return the package `pxr` with the modules the reader uses; `MissingExtraError` without it."""
     try:
-        import pxr as package  # pyright: ignore[reportMissingImports]
-        from pxr import Ar, Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade  # noqa: F401 # pyright: ignore
+        import pxr as package
+        from pxr import Ar, Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade  # noqa: F401
     except ImportError:
         raise MissingExtraError("reading USD", "usd") from None
     return package

@@ -31,8 +31,8 @@ def prepare() -> None:
     import encodings.cp1252
     import encodings.latin_1  # noqa: F401
 
-    import xacro.substitution_args  # pyright: ignore[reportMissingImports]  # noqa: F401
-    import yaml  # pyright: ignore[reportMissingModuleSource]  # noqa: F401
+    import xacro.substitution_args  # noqa: F401
+    import yaml  # noqa: F401
 
 
 def work(argument: dict[str, Any], ask: Ask) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def work(argument: dict[str, Any], ask: Ask) -> dict[str, Any]:
     Returns:
         `rows`, or `error` with its place `at`; and `messages`, lines with the place where they were.
     """
-    import xacro  # pyright: ignore[reportMissingImports]
+    import xacro
 
     if argument["environment"] is not None:
         os.environ = argument["environment"]  # noqa: B003 -- what the process itself has is no file's business
@@ -96,7 +96,7 @@ def _arrange(xacro: Any, ask: Ask, messages: Messages) -> Iterator[None]:
     finder.get_package_share_directory = find
     xacro.parse = lambda _, path: _parsed(xacro, path, ask)
     xacro.substitution_args_context = _Context(xacro)
-    sys.stderr, sys.modules[_FIND] = messages, finder  # pyright: ignore[reportAttributeAccessIssue]
+    sys.stderr, sys.modules[_FIND] = messages, finder
     try:
         yield
     finally:

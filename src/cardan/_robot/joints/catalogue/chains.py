@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean, Product
 from cardan._algebra.scalar import atan2, is_zero, sqrt, where

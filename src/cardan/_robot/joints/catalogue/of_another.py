@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean, UnitComplex
 from cardan._algebra.scalar import is_finite
@@ -14,7 +15,7 @@ from cardan._compiler.program import Op
 from cardan._robot.joints.catalogue.free_directions import Fixed
 from cardan._robot.joints.catalogue.one_axis import Helical, Prismatic, Revolute, UnboundedRevolute
 from cardan._robot.joints.derivation.programs import joint_program, keep_by_joint, open_slots, pose_entries
-from cardan._robot.joints.joint import Joint, JointOfAnother, Scalars, computed
+from cardan._robot.joints.joint import Joint, JointOfAnother, Scalars
 from cardan._robot.joints.limits import Limits, is_bounded
 
 

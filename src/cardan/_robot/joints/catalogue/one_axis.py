@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean, UnitComplex
 from cardan._algebra.manifolds.plane import Order
@@ -14,7 +15,7 @@ from cardan._algebra.scalar import absolute, cos, floor, is_finite, sin, sqrt, w
 from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3, checked_pose, log_se3, unit_vector
 from cardan._algebra.spatial.rotations import angle_about_axis, matrix_about_axis, rotation_about_axis
 from cardan._robot.joints.coordinate_functions import finite_numbers, polynomial
-from cardan._robot.joints.joint import Axis, ConstantSubspaceJoint, Joint, Scalars, computed
+from cardan._robot.joints.joint import Axis, ConstantSubspaceJoint, Joint, Scalars
 from cardan._robot.joints.quantities import unwrap_angle
 
 TURNS = 8  # to either side that are tried for a screw whose pitch varies
