@@ -7,7 +7,6 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds.manifold import Manifold, Placed, Rows, Scalars, Shape, identity_rows, within_a_turn
 from cardan._algebra.manifolds.product import Euclidean

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, block_diagonal, identity_rows, uniform
 from cardan._algebra.spatial import Scalar
 
@@ -29,13 +30,13 @@ class Euclidean(Manifold):
     n: int
     reach: float | tuple[float, ...] = float(np.pi)
 
-    @property
-    def nq(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def nq(self) -> int:
         """Number of coordinates."""
         return self.n
 
-    @property
-    def nv(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def nv(self) -> int:
         """Number of degrees of freedom."""
         return self.n
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds.manifold import Manifold, Placed, Rows, Scalars, Shape, within_a_turn
 from cardan._algebra.scalar import logical_and, where

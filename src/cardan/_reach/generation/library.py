@@ -384,7 +384,7 @@ def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
         return {"q_next": q, "v_next": v, "good": good, "residual": residual}
 
     by_name = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("model", "q", "v", *shapes)]
-    step.__signature__ = Signature(by_name)  # pyright: ignore[reportFunctionMemberAccess]
+    step.__signature__ = Signature(by_name)
     return function(shapes=shapes)(step)
 
 

@@ -26,7 +26,7 @@ from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
 from cardan._robot.joints.catalogue.one_axis import Prismatic, Revolute
 from cardan._robot.joints.coordinate_functions import finite_numbers
 from cardan._robot.joints.derivation.programs import split
-from cardan._robot.joints.joint import Axis, Joint, Scalars, computed
+from cardan._robot.joints.joint import Axis, Joint, Scalars
 from cardan._robot.joints.limits import Limits, is_bounded
 
 Links = Sequence[tuple[Any, SE3 | None]]  # joints, each with the pose that comes before it (None for the identity)
