@@ -1,5 +1,6 @@
 import gc
 import os
+import sys
 import tempfile
 
 import pytest
@@ -14,10 +15,16 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
 
 
 def pytest_configure(config):
-    """Let the processes that tests start import what the tests do: `pythonpath` of pyproject.toml."""
+    """Let the processes that tests start import what tests do (`pythonpath` of pyproject.toml) and share bytecode."""
     paths = [*map(str, config.getini("pythonpath")), os.environ.get("PYTHONPATH")]
     if any(paths):
         os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    is_first_of_many = config.getoption("numprocesses", None) and "PYTEST_XDIST_WORKER" not in os.environ
+    if sys.dont_write_bytecode and not is_first_of_many:
+        # Without bytecode beside the source each process compiles it again: those that tests start share a folder that
+        # goes away. Workers do not: they import far more, and would first have to fill it.
+        os.environ["PYTHONPYCACHEPREFIX"] = os.path.join(os.environ["MPLCONFIGDIR"], "bytecode")
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_addoption(parser):

@@ -11,7 +11,7 @@ import numpy as np
 
 import cardan
 from cardan import SE3, Actuator, Drive, Group, Inertia, Joint, Limits, Material, Mechanism, Spring
-from cardan._reach.formats.json.types import SHIPPED
+from cardan._reach.formats.json.values import SHIPPED
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from cardan.joints import Mimic, Revolute
 from cardan.manifolds import Euclidean

@@ -4,6 +4,7 @@ import ctypes
 import random
 import subprocess
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -11,7 +12,13 @@ import cardan
 from cardan._compiler.program import Array, trace, verify
 from cardan._compiler.program.replay import repeated
 from cardan._compiler.targets import compile_program
-from cardan._compiler.targets.c import c_code
+from cardan._compiler.targets.c import c_function, c_header, c_source
+
+
+def c_code(program, name, *, single=False, comment=""):
+    """A program as C99: what is in the files `name.c` and `name.h`."""
+    function = c_function(program, name, single=single)
+    return SimpleNamespace(source=c_source(function, name, comment), header=c_header([function], name, comment))
 
 
 def same(found, expected):

@@ -32,14 +32,20 @@ MOVED |= {
     "cardan.simulation.solvers.mujoco": "cardan._reach.interop.mujoco_solver",
     "cardan.words": "cardan._algebra.errors",
     "cardan.formats.srdf.contacts": "cardan._reach.formats.srdf.reader",
-    "cardan.generation.solver_step": "cardan._reach.generation.sources",
-    "cardan.generation.user_file": "cardan._reach.generation.sources",
+    "cardan.generation.solver_step": "cardan._reach.generation.library",
+    "cardan.generation.user_file": "cardan._reach.generation.library",
+    **{
+        f"cardan.gym.{name}": "cardan._reach.gym.tasks"
+        for name in ("arm_reach", "cart_pole_swing_up", "quadruped_walk")
+    },
     "cardan.gym.random_numbers": "cardan._reach.gym.vectorised",
     "cardan.gym.single_world": "cardan._reach.gym.vectorised",
+    "cardan.verification.certificate": "cardan._reach.verification.verify",
     "cardan.verification.finding": "cardan._reach.verification.check",
     "cardan.verification.speed": "cardan._reach.verification.numerics",
-    "cardan.tasks.result": "cardan._motion.tasks.search",
-    "cardan.trajectories.timed": "cardan._motion.trajectories.time_laws",
+    **{f"cardan.tasks.{name}": "cardan._motion.tasks.inverse_kinematics" for name in ("result", "search")},
+    "cardan.tasks.steps": "cardan._motion.tasks.solve_ik",
+    **{f"cardan.trajectories.{name}": "cardan._motion.trajectories.time_laws" for name in ("point_to_point", "timed")},
     "cardan.simulation.clock": "cardan._motion.simulation.state",
     "cardan.simulation.constants": "cardan._motion.simulation.arrays",
     **{f"cardan.simulation.solvers.{name}": "cardan._motion.simulation.solvers.maximal" for name in _MAXIMAL},
@@ -47,13 +53,18 @@ MOVED |= {
 }
 _JOINED = {
     "_algebra.manifolds.plane": "se2 unit_complex",
-    "_algebra.manifolds.product": "scalar_coordinates",
+    "_algebra.manifolds.product": "euclidean scalar_coordinates",
     "_algebra.manifolds.rotation": "rigid_motions",
-    "_algebra.arrays.functions": "tables",
+    "_algebra.arrays.functions": "tables linear",
+    "_algebra.arrays.symbolic": "elsewhere entrywise",
+    "_algebra.spatial.motion": "subspace",
     "_dynamics.coordinates.convention": "recognised",
     "_dynamics.coordinates.chart": "forms",
     "_robot.model.layout": "node",
+    "_robot.geometry.touching": "contacts",
     "_robot.joints.quantities": "periodic",
+    "_reach.formats.reading": "registry",
+    "_reach.formats.json.values": "types",
 }
 for _home, _names in _JOINED.items():
     _room = _home.partition(".")[2].rpartition(".")[0]
@@ -67,7 +78,7 @@ MOVED |= {f"cardan.functions.{name}": f"cardan._dynamics.call.{name}" for name i
 _GROUPS = "all_joints configuration dynamics inertias kinematics loops maximal momentum regressors"
 MOVED |= {f"cardan.functions.{name}": "cardan" for name in _GROUPS.split()}  # each function now stands in its own page
 _CATALOGUE = {
-    "one_axis": "cylindrical helical prismatic revolute unbounded_revolute variable_screw",
+    "one_axis": "cylindrical helical prismatic revolute spline unbounded_revolute variable_screw",
     "free_directions": "fixed floating floating_mrp free_flyer planar planar_angle spherical spherical_zyx translation",
     "chains": "composite constant_velocity d6 universal",
     "biomechanical": "condylar_knee ellipsoid opensim_custom",
@@ -79,13 +90,15 @@ for _home, _names in _CATALOGUE.items():
     MOVED |= {f"cardan.joints.catalogue.{name}": _home for name in _names.split()}
 MOVED |= {
     "cardan.joints.derivation.parameters": "cardan._robot.joints.derivation.programs",
-    **{f"cardan.robots.{name}": "cardan._robot.shipped.linkages" for name in ("five_bar", "four_bar")},
-    **{f"cardan.robots.{name}": "cardan._robot.shipped.robots" for name in ("arm7", "humanoid", "quadruped")},
+    "cardan.joints.serial": "cardan._robot.joints.catalogue.chains",
     "cardan.robots.registry": "cardan._robot.shipped",
-    **{
-        f"cardan.robots.{name}": "cardan._robot.shipped.pendulums" for name in ("cart_pole", "chain", "double_pendulum")
-    },
 }
+_SHIPPED = {
+    "linkages": "five_bar four_bar stewart_platform",
+    "robots": "arm7 cart_pole chain double_pendulum humanoid pendulums quadruped",
+}
+for _home, _names in _SHIPPED.items():
+    MOVED |= {f"cardan.robots.{name}": f"cardan._robot.shipped.{_home}" for name in _names.split()}
 
 
 def todays(name: str) -> str | None:

@@ -13,6 +13,7 @@ from cardan._compiler.program import Array, Graph, trace
 from cardan._compiler.program.autodiff import jacobian
 from cardan._compiler.targets import evaluate
 from cardan.errors import ParameterError, ShapeError, TraceError
+from representatives import in_turn
 
 RNG = np.random.default_rng(5)
 Q, V = RNG.normal(size=4), RNG.normal(size=4)
@@ -81,14 +82,14 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize("name", SAME)
+@in_turn("name", SAME)
 def test_what_numpy_gives_on_numbers(name):
     with np.errstate(invalid="ignore"):
         expected = SAME[name](Q, V)
     np.testing.assert_allclose(traced(SAME[name], Q, V), expected, rtol=1e-13, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", SAME)
+@in_turn("name", SAME)
 def test_derivatives_are_those_of_differences(name):
     """Away from kinks, of which these points are none."""
     p = program(lambda q: SAME[name](q, V), Q)

@@ -368,7 +368,7 @@ BOXES = {"both": (-0.3, 0.7), "lower": (0.2, np.inf), "upper": (-np.inf, -0.1), 
 
 
 @every
-@pytest.mark.parametrize("box", BOXES)
+@in_turn("box", BOXES)
 def test_random_configurations_lie_within_limits(name, box):
     m = MANIFOLDS[name]
     lower, upper = (np.full(m.nv, b) for b in BOXES[box])

@@ -43,7 +43,7 @@ def test_log_undoes_exp_at_every_scale(shape, angle, length):
 
 
 @pytest.mark.parametrize(("at", "expressed_in"), REFERENCES)
-def test_the_error_is_the_jacobians_times_the_velocity(at, expressed_in):
+def test_the_error_is_the_jacobians_times_the_velocity(at, expressed_in, quick_target):
     """To first order, in the same reference; and it leads to the target exactly."""
     q = ARM.random_configuration((4,), seed=1)
     v = 1e-6 * RNG.normal(size=q.shape)
@@ -232,7 +232,7 @@ def test_angles_about_an_axis_take_arrays():
 
 
 @pytest.mark.parametrize("expressed_in", ["world", "frame", "front_left_foot"])
-def test_the_power_of_an_applied_force_is_that_of_its_point(expressed_in):
+def test_the_power_of_an_applied_force_is_that_of_its_point(expressed_in, quick_target):
     """tau . v of the wrench = force . velocity of the point + torque . angular velocity."""
     q = DOG.random_configuration((3,), seed=3)
     v, force, torque, point = (RNG.normal(size=(3, n)) for n in (DOG.nv, 3, 3, 3))

@@ -14,6 +14,7 @@ from cardan._compiler.program.autodiff import jacobian
 from cardan._compiler.targets import evaluate
 from duals import Dual
 from programs import evaluated, run_c
+from representatives import in_turn
 
 POINTS = (0.0, -0.0, 1e-300, 1e-20, -1e-12, 1e-8, -1e-4, 0.01, 0.3, -0.5, 1.0, -3.0, 10.0, -18.0, 25.0, -40.0, 300.0)
 FAR = (700.0, -700.0, -800.0, 1e5, -1e5, 1e300, -1e300, math.inf, -math.inf)
@@ -41,8 +42,8 @@ def exact(function, x):
         return function(mp.mpf(x))
 
 
-@pytest.mark.parametrize("x", POINTS)
 @pytest.mark.parametrize("name", FUNCTIONS)
+@in_turn("x", POINTS)
 def test_values_and_two_derivatives(name, x):
     """Values to a few units in the last place, derivatives to those of 1 where they are smaller."""
     p = program(getattr(cardan, name))
@@ -54,8 +55,8 @@ def test_values_and_two_derivatives(name, x):
         p = jacobian(p, "x")
 
 
-@pytest.mark.parametrize("x", FAR)
 @pytest.mark.parametrize("name", FUNCTIONS)
+@in_turn("x", FAR)
 def test_far_away_nothing_is_lost(name, x):
     p = program(getattr(cardan, name))
     with np.errstate(all="ignore"):

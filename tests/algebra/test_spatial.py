@@ -45,7 +45,7 @@ from cardan.spatial import (
     unit_vector,
 )
 from cardan.spatial import rotations as ro
-from representatives import represented
+from representatives import in_turn, represented
 
 PI = math.pi
 DIGITS = 50
@@ -932,7 +932,7 @@ THINGS = [
 
 
 @pytest.mark.parametrize("thing", THINGS, ids=lambda t: type(t).__name__)
-@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+@in_turn("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_pickle_and_copy(thing, protocol):
     for again in (pickle.loads(pickle.dumps(thing, protocol)), copy.copy(thing), copy.deepcopy(thing)):
         assert type(again) is type(thing)

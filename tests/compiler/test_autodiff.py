@@ -13,6 +13,7 @@ from cardan._compiler.program import Array, trace, verify
 from cardan._compiler.program.autodiff import jacobian, jacobian_vector_product, vector_jacobian_product
 from cardan._compiler.targets import NumpyProgram
 from cardan.errors import ParameterError, UnknownNameError
+from representatives import in_turn
 
 FUNCTIONS = {
     "add": lambda x, y: x + 2.0 * y,
@@ -50,7 +51,7 @@ def run(program, *arrays):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("mode", ["forward", "reverse", "auto"])
+@in_turn("mode", ["forward", "reverse", "auto"])
 def test_every_operation_against_40_digits(name, mode):
     function = FUNCTIONS[name]
     derivative = verify(jacobian(program_of(function), "x", mode=mode))
@@ -189,7 +190,7 @@ GUARDED = {
 
 
 @pytest.mark.parametrize("name", GUARDED)
-@pytest.mark.parametrize("mode", ["forward", "reverse", "auto"])
+@in_turn("mode", ["forward", "reverse", "auto"])
 def test_the_side_that_is_not_chosen_has_no_say(name, mode):
     function, expected = GUARDED[name]
     program = trace("f", lambda x: {"y": np.array([function(x[0])], dtype=object)}, [Array("x", (1,))])

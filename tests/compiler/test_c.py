@@ -11,10 +11,10 @@ import pytest
 import cardan
 from cardan._compiler.program import Array, trace
 from cardan._compiler.targets import NumpyProgram, c
-from cardan._compiler.targets.c import c_code
 from cardan.cli import main
 from cardan.errors import ParameterError
 from mechanisms import random_model, random_state
+from programs import c_code
 from representatives import represented
 
 GCC = shutil.which("gcc")

@@ -8,9 +8,8 @@ import pytest
 import cardan
 from cardan._compiler.program import Array, trace
 from cardan._compiler.targets import compile_program
-from cardan._compiler.targets.libm.exp_log import EXP, LOG
+from cardan._compiler.targets.libm.elementary import ASIN, ATAN, EXP, LOG
 from cardan._compiler.targets.libm.far import FAST_RANGE
-from cardan._compiler.targets.libm.inverse_trig import ASIN, ATAN
 from cardan._compiler.targets.llvm import compiler
 from cardan._compiler.targets.llvm.plan import Lanes
 from cardan._compiler.targets.llvm.target import LoadedCode

@@ -441,6 +441,7 @@ def test_replayed_on_numbers():
     assert [replay(out, x)[r] for r in out.results] == expected
 
 
+@pytest.mark.full  # tests/compiler/test_image.py has another process, too
 def test_another_process_finds_one_program_for_all_counts(tmp_path):
     """Outline and machine code are kept once; each count is run so often as it says."""
     (tmp_path / "stepping.py").write_text(

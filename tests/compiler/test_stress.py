@@ -31,10 +31,12 @@ def test_processes_at_once():
     assert stress.empty_cache(4)[0]
 
 
+@pytest.mark.full
 def test_a_killed_compile_leaves_nothing_wrong():
     assert stress.killed(2)[0]
 
 
+@pytest.mark.full
 def test_a_full_disk_is_no_reason_to_fail():
     assert stress.full_disk()[0]
 

@@ -171,7 +171,7 @@ def test_gradients_by_several_arguments():
     assert by.du.shape == (2,)
 
 
-def test_hessians_by_several_arguments_are_blocks():
+def test_hessians_by_several_arguments_are_blocks(quick_target):
     q, v, _ = random_state(DOG, 5, shape=(2,))
     H = cardan.hessian(SPENT, ("q", "v", "u"))(DOG, q, v, 2.0)
     for name, row in zip(("q", "v", "u"), H, strict=True):
@@ -190,7 +190,7 @@ def test_hessians_by_several_arguments_are_blocks():
     np.testing.assert_allclose(step @ whole @ step, second, rtol=1e-4)
 
 
-def test_hessians_by_several_arguments_pickle_and_refuse():
+def test_hessians_by_several_arguments_pickle_and_refuse(quick_target):
     of = cardan.hessian(SPENT, ["q", "v"])
     q, v, _ = random_state(DOG, 5)
     first, again = of(DOG, q, v, 1.0), pickle.loads(pickle.dumps(of(DOG, q, v, 1.0)))

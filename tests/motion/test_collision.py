@@ -18,6 +18,7 @@ from cardan.errors import ParameterError, ShapeError, UnsupportedError
 from cardan.robots import double_pendulum
 from cardan.simulation import contact_points
 from cardan.spatial import SE3
+from representatives import in_turn
 from two_shapes import EVERY_PAIR, LEVEL, SHAPES, candidates, random_poses, shapes_of, smallest
 
 
@@ -359,7 +360,7 @@ def sized(shape, scale):
 
 @EVERY_PAIR
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@in_turn("dtype", [np.float64, np.float32])
 def test_every_number_is_finite_at_every_scale(kinds, scale, dtype):
     """And gaps scale with the shapes; without size, all are points."""
     rng = np.random.default_rng(6)

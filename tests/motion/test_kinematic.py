@@ -94,7 +94,7 @@ def test_a_pendulum_on_a_cart_that_is_shaken(name):
     assert abs(y[0]) > 0.2
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.full)])
 def test_every_world_moves_as_it_is_told_whatever_pushes(dtype):
     world = box_on(FreeFlyer())
     solver = cardan.solvers.Featherstone(world, DT)

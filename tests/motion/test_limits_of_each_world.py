@@ -142,7 +142,7 @@ def test_mimics_have_the_limits_of_their_primaries():
 
 @pytest.mark.parametrize("solver", ["Featherstone", "XPBD", "Variational", "SemiImplicit"])
 @pytest.mark.parametrize("name", ["lower", "upper", "effort_lower", "effort_upper", "friction"])
-def test_a_limit_that_becomes_nan_in_place_is_flagged(name, solver):
+def test_a_limit_that_becomes_nan_in_place_is_flagged(name, solver, quick_target):
     """A stop that is NaN was no stop, or threw its joint to the other one; an effort had no limit, friction no end."""
     limits = cardan.Limits(lower=[-0.2], upper=[0.1], effort=[0.5])
     world = hinge(limits=limits, drive=cardan.Drive([5.0], [0.5])).with_inputs(name)
@@ -155,7 +155,7 @@ def test_a_limit_that_becomes_nan_in_place_is_flagged(name, solver):
 
 
 @pytest.mark.parametrize("solver", ["Featherstone", "XPBD", "Variational", "SemiImplicit"])
-def test_a_surface_that_becomes_nan_in_place_is_flagged(solver):
+def test_a_surface_that_becomes_nan_in_place_is_flagged(solver, quick_target):
     b = cardan.WorldBuilder()
     b.add_ground()
     b.add_body("crate", pose=cardan.SE3(translation=[0, 0, 0.1]))

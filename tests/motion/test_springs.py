@@ -272,12 +272,12 @@ class Branching(TwoEfforts):
 def test_efforts_are_checked():
     with pytest.raises(JointError, match="efforts has 2 entries, expected nv = 1"):
         oscillator(Spring(), TwoEfforts())
-    certificate = cardan.verify_joint(TwoEfforts())
+    certificate = cardan.verify_joint(TwoEfforts(), 3)
     assert not certificate.passed
     assert "efforts" in str(certificate)
-    causes = [finding.cause for finding in cardan.verify_joint(Branching()).findings]
+    causes = [finding.cause for finding in cardan.verify_joint(Branching(), 3).findings]
     assert any("branches on the value" in cause for cause in causes)  # not the page: it is wrapped after a path
-    assert cardan.verify_joint(Detent()).passed
+    assert cardan.verify_joint(Detent(), 3).passed
 
 
 # --- margins ---------------------------------------------------------------------------------------------------------

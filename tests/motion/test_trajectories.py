@@ -19,6 +19,7 @@ from cardan.trajectories import (
     time_optimal,
 )
 from mechanisms import random_model
+from representatives import in_turn
 
 pytestmark = pytest.mark.usefixtures("quick_target")
 KNOTS = np.array([0.0, 0.5, 1.5, 2.0, 3.7])
@@ -225,7 +226,7 @@ def enumerated(knots):
 
 @pytest.mark.parametrize("rate", [0.1, 1.0, 10.0, np.inf])
 @pytest.mark.parametrize("acceleration", [0.1, 1.0, 10.0, np.inf])
-@pytest.mark.parametrize("jerk", [0.1, 1.0, 100.0])
+@in_turn("jerk", [0.1, 1.0, 100.0])
 def test_double_s_keeps_three_limits_and_reaches_one_of_them(rate, acceleration, jerk):
     law = TimeLaw.double_s(rate, acceleration, jerk)
     t = np.interp(np.arange(0.0, len(law.progress.knots) - 0.9, 0.1), *enumerated(law.progress.knots))

@@ -922,8 +922,8 @@ def test_a_pair_of_shapes_that_are_fixed_to_one_another_is_refused(bodies):
 # --- Newton's arrays ---
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_states_go_to_newtons_arrays_and_back(dtype):
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.full)])
+def test_states_go_to_newtons_arrays_and_back(dtype, quick_target):
     builder = WorldBuilder()
     builder.add(cardan.robots.quadruped(), base="floating", prefix="a/")
     builder.add(cardan.robots.arm7(), prefix="b/", pose=cardan.SE3(translation=(2.0, 0.0, 0.0)))
@@ -957,7 +957,7 @@ def test_whole_turns_are_those_near():
     assert np.allclose(cardan.State.from_newton(world, body_q=body_q, near=[6.0]).q, state.q)
 
 
-def test_newtons_arrays_that_do_not_fit_are_refused():
+def test_newtons_arrays_that_do_not_fit_are_refused(quick_target):
     world = cardan.robots.arm7().world()
     (body_q, body_qd), (joint_q, _) = world.state().newton(), world.state().newton_joints()
     make = functools.partial(cardan.State.from_newton, world)

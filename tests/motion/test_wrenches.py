@@ -11,6 +11,8 @@ from cardan.description import Box
 from cardan.errors import NotFiniteError, ParameterError, ShapeError, UnknownNameError
 from cardan.joints import Fixed, Revolute
 
+pytestmark = pytest.mark.usefixtures("quick_target")
+
 DT = 1e-4
 SOLVERS = ("Featherstone", "XPBD", "Variational", "SemiImplicit", "MuJoCo")
 

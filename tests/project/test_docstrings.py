@@ -3,8 +3,9 @@
 Examples stand in a section `Examples:` as Python shows them (`>>>`), and all of them run here: after those of
 `cardan` itself, which make a robot and a state of it, and, of a method, after those of its class.
 
-Said once is enough: a summary that begins with "Return" is what comes back; arguments that all methods of a class share
-stand in its section `Throughout:`; and a method that an example of its class calls needs no other.
+Said once is enough: a summary that begins with "Return", or "Add a body and return it", says what comes back; arguments
+that all methods of a class share stand in its section `Throughout:`; and a method that an example of its class calls
+needs no other.
 """
 
 import ast
@@ -161,9 +162,12 @@ def missing_of_function(function, shared):
     parameters = [p for p in signature.parameters.values() if p.name not in ("self", "cls")]
     described = {name: line for one in shared for name, line in entries(one.get("Throughout", "")).items()}
     yield from missing_arguments(parameters, described | entries(said.get("Args", "")))
-    returned, summary = signature.return_annotation, re.match(r"(Return|Yield)\b.*", said[""], re.DOTALL)
+    returned, summary = (
+        signature.return_annotation,
+        re.match(r"(Return|Yield|[^.]* and return)\b.*", said[""], re.DOTALL),
+    )
     if returned not in ("None", "NoReturn", None) and not summary and not said.keys() & {"Returns", "Yields"}:
-        yield "a section 'Returns:', or a summary that begins with 'Return'"
+        yield "a section 'Returns:', or a summary that begins with 'Return' or says '... and return ...'"
     if has_unit(returned) and not UNIT.search(said.get("Returns", "") + (summary[0] if summary else "")):
         yield "a unit of what is returned, in brackets, such as [N m], or [-]"
     if raises(function) and "Raises" not in said:

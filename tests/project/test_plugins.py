@@ -85,7 +85,7 @@ def test_a_command_that_cannot_be_imported_is_an_error_that_says_why(plugin, cap
     assert "broken cannot be imported from heavy_plugin:missing: AttributeError" in capsys.readouterr().err
 
 
-def test_a_solver_of_another_package_is_found_by_its_name(plugin):
+def test_a_solver_of_another_package_is_found_by_its_name(plugin, quick_target):
     world = cardan.load_mechanism(ARM).world("fixed")
     solver = cardan.solvers.Sluggish(world, 0.001)
     assert type(solver).__module__ == "heavy_plugin"
@@ -93,7 +93,7 @@ def test_a_solver_of_another_package_is_found_by_its_name(plugin):
     np.testing.assert_array_equal(solver.step(world.state()).q, expected.q)
 
 
-def test_a_solver_of_another_package_runs_on_the_command_line(plugin, tmp_path, capsys):
+def test_a_solver_of_another_package_runs_on_the_command_line(plugin, tmp_path, capsys, quick_target):
     command = ["simulate", str(ARM), "--solver", "Sluggish", "--seconds", "0.01", "-o", str(tmp_path / "out.npz")]
     assert main(command) == 0
     assert "Sluggish" in capsys.readouterr().out

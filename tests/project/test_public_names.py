@@ -16,6 +16,7 @@ import pytest
 import cardan
 from cardan._algebra.lazy import imported_later
 from cardan._reach.suggestions import words_of
+from representatives import in_turn
 
 SOURCE = Path(cardan.__file__).parent
 LAZY = ("cardan", "cardan._robot.joints", "cardan._algebra.manifolds")
@@ -163,7 +164,7 @@ def test_these_words_are_theirs(module, library, holder):
     assert [word for word in words if not hasattr(theirs, word)] == []
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@in_turn("name", FUNCTIONS)
 def test_compiled_functions_are_annotated_and_say_what_they_raise(name):
     """What else their documentation must have: tests/project/test_docstrings.py."""
     function = getattr(cardan, name)

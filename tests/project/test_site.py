@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import cardan
+from representatives import in_turn
 
 ROOT = Path(__file__).parents[2]
 REFERENCE = sorted((ROOT / "docs" / "api").glob("*.md"))
@@ -28,7 +29,7 @@ def test_the_version_is_one():
         assert re.search(rf'^\s*version: "?{re.escape(cardan.__version__)}"?$', (ROOT / file).read_text(), re.M), file
 
 
-@pytest.mark.parametrize("page", [*ROOT.glob("docs/**/*.md"), ROOT / "README.md"], ids=lambda page: page.name)
+@in_turn("page", [*ROOT.glob("docs/**/*.md"), ROOT / "README.md"])
 def test_nothing_in_a_sentence_is_taken_for_html(page):
     """`<loop>` as it stands is shown as nothing; a tag in a sentence is code."""
     text = re.sub(r"^```.*?^```|<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._reach.distributed.engines import ENGINES, Processes, Threads
+from cardan._reach.distributed.engines import ENGINES, Processes, Schedule, Threads
 from cardan._reach.distributed.outputs import Arrays
-from cardan._reach.distributed.schedule import Schedule
 from cardan.distributed import map as mapped
 from cardan.errors import (
     ChunkError,
@@ -230,6 +229,7 @@ def dies(chunk):
     return chunk
 
 
+@pytest.mark.full
 def test_a_chunk_that_kills_its_worker_is_named_and_not_tried_for_ever():
     engine = Processes(2)
     schedule = Schedule("simulate", engine, lambda chunk: engine.submit(dies, chunk), 1)
@@ -483,6 +483,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.full  # tests/dynamics/test_processes.py has pools, too
 def test_workers_find_the_program_on_the_disk(workplace, monkeypatch):
     """What one process compiled none of the workers compiles again: the cache holds what it held."""
     Path("script.py").write_text(SCRIPT)

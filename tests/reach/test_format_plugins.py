@@ -8,7 +8,7 @@ import pytest
 
 import cardan
 from cardan._algebra.plugins import registered
-from cardan._reach.formats import registry
+from cardan._reach.formats import reading
 from cardan.errors import DescriptionError, DescriptionWarning, ParameterError
 
 READER = """
@@ -52,7 +52,7 @@ def rods(tmp_path, monkeypatch):
 def forget():
     """Let what is installed be looked for again."""
     registered.cache_clear()
-    registry._installed.cache_clear()
+    reading._installed.cache_clear()
 
 
 @pytest.mark.usefixtures("rods")
@@ -83,7 +83,7 @@ def test_its_faults_have_lines_and_its_options_are_checked(tmp_path):
 
 
 def test_packages_are_looked_at_only_for_files_that_are_none_of_ours(monkeypatch):
-    monkeypatch.setattr(registry, "registered", lambda group: pytest.fail(f"{group} was looked at"))
+    monkeypatch.setattr(reading, "registered", lambda group: pytest.fail(f"{group} was looked at"))
     cardan.load(cardan.robots.urdf_path("arm7"))
     cardan.load(b"<robot name='r'><link name='a'/></robot>")
 
@@ -100,11 +100,11 @@ def test_a_package_that_is_broken_is_named_and_left_out(tmp_path):
 
 
 def test_a_format_is_registered_unless_its_ending_is_taken(monkeypatch):
-    monkeypatch.setattr(registry, "_ADDED", {})
+    monkeypatch.setattr(reading, "_ADDED", {})
     form = cardan.formats.Format("rods", "rods", (".rod",))
     cardan.formats.register_format(form)
     cardan.formats.register_format(form)
-    assert registry.format_of_ending(".rod") == form
+    assert reading.format_of_ending(".rod") == form
     for taken in (form._replace(name="sticks"), form._replace(endings=(".urdf",))):
         with pytest.raises(ParameterError, match=r"another one: (rods|URDF) has it"):
             cardan.formats.register_format(taken)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 import cardan
 from cardan import SE3, Actuator, Group, Inertia, Joint, Limits, Mechanism, Motion
 from cardan._reach.formats.json.records import GEOMETRIES
-from cardan._reach.formats.json.types import SHIPPED
+from cardan._reach.formats.json.values import SHIPPED
 from cardan._robot.geometry.shapes import Geometry
 from cardan._robot.model import Annotations, Body, Connection, Frame
 from cardan._robot.records import Configuration
@@ -30,7 +30,7 @@ from cardan.robots import ROBOTS, urdf_path
 from cardan.spatial import Vector3, exp_se3, unit_vector
 from json_things import NASTY, bits, everything, model_bits, named, strictly, there_and_back
 from mechanisms import random_inertia, random_mechanism, random_pose, random_state
-from representatives import represented
+from representatives import in_turn, represented
 from robots_data import short, urdf_files
 from work import calls
 
@@ -59,7 +59,7 @@ def test_every_joint_comes_back(joint):
     assert back.parameters().keys() == joint.parameters().keys()
 
 
-@pytest.mark.parametrize("joint", [*CATALOGUE, *WRAPPED], ids=named)
+@in_turn("joint", [*CATALOGUE, *WRAPPED])
 def test_every_joint_is_pickled_and_copied(joint):
     ways = [copy.copy, copy.deepcopy]
     ways += [lambda j, p=p: pickle.loads(pickle.dumps(j, p)) for p in range(2, pickle.HIGHEST_PROTOCOL + 1)]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import cardan
 from cardan import SE3, Inertia, Limits, Mechanism
 from cardan._reach.formats.json.text import lines_of
-from cardan._reach.formats.json.types import SHIPPED
+from cardan._reach.formats.json.values import SHIPPED
 from cardan._reach.formats.load import describe
 from cardan._reach.formats.reading import Options
 from cardan.cli import main
@@ -437,7 +437,7 @@ def test_convert_refuses_what_it_cannot_do(tmp_path, capsys):
 
 
 def test_the_command_line_trusts_if_it_is_told(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("cardan._reach.formats.json.types._registered", {})
+    monkeypatch.setattr("cardan._reach.formats.json.values._registered", {})
     m = Mechanism("robot")
     m.add_body("link")
     m.add_joint("cam", Cam(0.3), "world", "link")
@@ -457,7 +457,7 @@ DOCUMENTATION = Path(__file__).parents[2] / "docs" / "serialisation.md"
 
 
 def test_the_documentation_runs_and_its_example_is_what_is_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("cardan._reach.formats.json.types._registered", {})
+    monkeypatch.setattr("cardan._reach.formats.json.values._registered", {})
     monkeypatch.chdir(tmp_path)
     page = DOCUMENTATION.read_text(encoding="utf-8")
     module = types.ModuleType("documented")

@@ -9,7 +9,7 @@ import pytest
 
 import cardan
 from cardan import SE3, Force, Inertia, Joint, Limits, Mechanism, Motion
-from cardan._reach.formats.json.types import SHIPPED
+from cardan._reach.formats.json.values import SHIPPED
 from cardan.errors import DescriptionError, DTypeError, ParameterError
 from cardan.joints import Composite, Constant, CoordinateFunction, Mimic, OpenSimCustom, Revolute, reverse
 from cardan.manifolds import MRP, SE2, Euclidean, Product, UnitComplex
@@ -86,7 +86,7 @@ class NoJoint:
 @pytest.fixture
 def registered(monkeypatch):
     """Registers classes for one test."""
-    monkeypatch.setattr("cardan._reach.formats.json.types._registered", {})
+    monkeypatch.setattr("cardan._reach.formats.json.values._registered", {})
     for kind in (Cam, Slotted, Simple, Sine, Outer.Inner):
         assert cardan.register_joint(kind) is kind
 
@@ -176,7 +176,7 @@ def test_computed_attributes_are_no_parameters():
 
 
 def test_a_class_in_a_function_needs_registration(monkeypatch):
-    monkeypatch.setattr("cardan._reach.formats.json.types._registered", {})
+    monkeypatch.setattr("cardan._reach.formats.json.values._registered", {})
 
     @dataclasses.dataclass(frozen=True)
     class Local(Cam):
@@ -254,7 +254,7 @@ MALICIOUS = (
     "pickle:loads",
     "cardan:Joint",
     "cardan._robot.joints.joint:Joint",
-    "cardan._robot.joints.serial:ChainJoint",
+    "cardan._robot.joints.catalogue.chains:ChainJoint",
     "cardan:Joint.__init__",
     "cardan:Joint.__subclasses__",
     "cardan:errors.sys",
@@ -304,7 +304,7 @@ def test_plain_names_are_looked_up_in_a_table_alone(name):
 
 
 def test_the_error_says_how_to_go_on(monkeypatch):
-    monkeypatch.setattr("cardan._reach.formats.json.types._registered", {})
+    monkeypatch.setattr("cardan._reach.formats.json.values._registered", {})
     text = cardan.to_json(Cam(0.2))
     path = f"{Cam.__module__}:Cam"
     with pytest.raises(DescriptionError) as caught:

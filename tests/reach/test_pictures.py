@@ -13,8 +13,7 @@ import pytest
 
 import cardan
 from cardan._dynamics.algorithms.kinematics import Kinematics
-from cardan._reach.pictures.scene import normals_of
-from cardan._reach.pictures.surfaces import coarsened, facets_of
+from cardan._reach.pictures.scene import coarsened, facets_of, normals_of
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Shape, Sphere
 from cardan.errors import (
     ConfigurationError,

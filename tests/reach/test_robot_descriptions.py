@@ -85,7 +85,9 @@ def test_a_folder_of_that_name_is_a_folder(package, tmp_path, monkeypatch):
 
 
 def test_without_the_package(monkeypatch):
-    monkeypatch.setattr("cardan._reach.formats.robot_descriptions.find_spec", lambda name: None)
+    monkeypatch.setattr(
+        sys.modules["cardan._reach.formats.load"], "find_spec", lambda name: None
+    )  # `load` is also a function
     with pytest.raises(DescriptionError, match="pip install robot_descriptions"):
         cardan.load("robot_descriptions/panda_description")
 

@@ -10,7 +10,7 @@ import pytest
 
 import cardan
 from cardan._reach.cli.main import main
-from cardan._reach.verification.differences import derivative
+from cardan._reach.verification.samples import derivative
 from cardan.errors import DTypeError, ParameterError
 from cardan.joints import CATALOGUE
 from cardan.verification import CHECKS
@@ -30,7 +30,13 @@ def named(x):
 
 @functools.cache
 def certificate_of_sign():
-    return cardan.verify_joint(Sign())
+    return cardan.verify_joint(Sign(), samples=4)
+
+
+@pytest.fixture
+def samples(request):
+    """As many configurations as by default; without --full a third of them."""
+    return 12 if request.config.getoption("--full") else 4
 
 
 def fits_in_a_hundred_columns(certificate):
@@ -38,8 +44,8 @@ def fits_in_a_hundred_columns(certificate):
 
 
 @pytest.mark.parametrize("joint", represented(CATALOGUE, by=lambda joint: named(joint) in ALWAYS), ids=named)
-def test_every_joint_that_ships_passes(joint):
-    certificate = cardan.verify_joint(joint)
+def test_every_joint_that_ships_passes(joint, samples):
+    certificate = cardan.verify_joint(joint, samples)
     assert certificate.passed, str(certificate)
     assert [f.name for f in certificate.findings] == [c.name for c in CHECKS]
     reasons = {f.name: f.note for f in certificate.findings if f.status == "skipped"}
@@ -54,8 +60,8 @@ def test_every_joint_that_ships_passes(joint):
     represented(FAULTS, by=lambda fault: fault in FIRST_OF_EACH_CHECK and fault[1] not in LONG),
     ids=named,
 )
-def test_a_planted_fault_is_caught_and_named(joint, name, words):
-    certificate = certificate_of_sign() if isinstance(joint, Sign) else cardan.verify_joint(joint)
+def test_a_planted_fault_is_caught_and_named(joint, name, words, samples):
+    certificate = certificate_of_sign() if isinstance(joint, Sign) else cardan.verify_joint(joint, samples)
     assert not certificate.passed
     first = certificate.failures[0]
     assert (first.name, words in first.message) == (name, True), first.message
@@ -80,15 +86,15 @@ def test_where_and_by_how_much():
     assert "at q = (" in finding.message
 
 
-def test_singular_configurations_are_found_and_named():
-    zyx = cardan.verify_joint(cardan.joints.SphericalZYX())
+def test_singular_configurations_are_found_and_named(samples):
+    zyx = cardan.verify_joint(cardan.joints.SphericalZYX(), samples)
     assert {s.text for s in zyx.singularities} == {
         "rank 2 at pitch = pi/2, any yaw, roll",
         "rank 2 at pitch = -pi/2, any yaw, roll",
     }
     for s in zyx.singularities:
         assert abs(s.q[1]) == pytest.approx(math.pi / 2, abs=1e-6)
-    assert cardan.verify_joint(cardan.joints.Universal()).singularities == ()
+    assert cardan.verify_joint(cardan.joints.Universal(), samples).singularities == ()
 
 
 def test_plain_data_is_stable():

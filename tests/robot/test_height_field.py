@@ -13,7 +13,7 @@ from cardan._reach.formats.plausibility import review
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.sdf.writer import write_sdf
 from cardan._reach.formats.urdf.writer import write_urdf
-from cardan._reach.pictures.surfaces import facets_of
+from cardan._reach.pictures.scene import facets_of
 from cardan.description import Box, HeightField, Mechanism, Shape, Sphere
 from cardan.errors import DescriptionError, ParameterError, UnsupportedError
 from cardan.spatial import SE3
@@ -165,7 +165,7 @@ def test_pictures_show_its_surface():
 
 def test_the_viewer_shows_its_surface():
     pytest.importorskip("trimesh")
-    from cardan._reach.viewer.triangles import surface_of
+    from cardan._reach.viewer.scene_layers import surface_of
 
     shown = surface_of(Shape("world", "visual", WAVES, SE3(None, (1.0, 2.0, 3.0))))
     np.testing.assert_allclose(shown.vertices, WAVES.surface()[0] + [1.0, 2.0, 3.0])

@@ -41,7 +41,7 @@ from cardan.joints import (
 )
 from cardan.spatial import SE3, Force, Matrix3, Motion, Vector3, exp_se3
 from cardan.spatial.rotations import matrix_from_zyx, rotation_about_axis
-from representatives import represented
+from representatives import in_turn, represented
 
 PI = math.pi
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
@@ -551,7 +551,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("make", "message"), REFUSED)
+@in_turn(("make", "message"), REFUSED)
 def test_bad_parameters_are_refused_with_a_reason(make, message):
     with pytest.raises(ParameterError, match=message):
         make()
@@ -884,7 +884,7 @@ def arguments(joint, kinds, shape):
 @pytest.mark.parametrize(
     "joint", represented(CATALOGUE, by=lambda j: isinstance(j, OF_EACH_KIND)), ids=lambda j: type(j).__name__
 )
-@pytest.mark.parametrize(("quantity", "kinds", "core"), QUANTITIES, ids=[q for q, *_ in QUANTITIES])
+@in_turn(("quantity", "kinds", "core"), QUANTITIES)
 def test_evaluate_joint_shapes_and_values(joint, quantity, kinds, core):
     for shape in ((), (1,), (3, 1, 2)):
         arrays = arguments(joint, kinds, shape)

@@ -33,7 +33,7 @@ from cardan.joints import (
 from cardan.spatial import SE3, Motion, Vector3, exp_se3
 from cardan.spatial.rotations import matrix_from_zyx, rotation_about_axis
 from mechanisms import central_difference, random_inertia, random_mechanism, random_pose, random_state, times
-from representatives import represented
+from representatives import in_turn, represented
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 AXIS = (0.48, 0.64, 0.6)
@@ -622,7 +622,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("make", "message"), REFUSED)
+@in_turn(("make", "message"), REFUSED)
 def test_bad_parameters_are_refused_with_a_reason(make, message):
     with pytest.raises(ParameterError, match=message):
         make()

@@ -6,8 +6,16 @@ comparing, hashing and showing to this class (`eq=False, repr=False`); `__init__
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeVar, cast
+
+T = TypeVar("T")
+
+
+def computed(method: Callable[[Any], T]) -> T:
+    """Return a property in place of what others have in their class; type checkers see the value itself."""
+    return cast("T", property(method))
 
 
 class ByFields:
@@ -22,7 +30,8 @@ class ByFields:
         return hash(_compared(self))
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.repr)  # pyright: ignore
+        record: Any = self  # a dataclass, as the class says
+        inside = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(record) if f.repr)
         return f"{type(self).__qualname__}({inside})"
 
 

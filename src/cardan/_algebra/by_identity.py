@@ -34,7 +34,7 @@ class ByIdentity(Generic[K, V]):
                 values.pop(number, None)
                 alive.pop(number, None)
 
-            alive[number] = weakref.ref(key, forget)
+            alive[number] = weakref.ref(key, forget)  # or the next object at this address would be taken for it
         return values.setdefault(number, value)
 
     def items(self) -> Iterator[tuple[K, V]]:

@@ -28,8 +28,8 @@ import numpy as np
 from cardan._algebra.scalar import is_symbol
 
 HERE = os.path.dirname(os.path.dirname(__file__))
+# Wings of cardan through which no trace goes. What they define is apart, and their files are no part of the build.
 APART = frozenset({"_reach"})
-"""Wings of cardan through which no trace goes. What they define is apart, and their files are no part of the build."""
 PLAIN = frozenset((type(None), bool, int, float, complex, str, bytes))
 CONTAINERS = (tuple, list, dict, set, frozenset)
 _FLOATS = frozenset((float,))
@@ -66,11 +66,7 @@ class Content:
 
 
 def content_of(*things: Any) -> Content:
-    """Return what things are made of.
-
-    Raises:
-        UnknownContentError: if that cannot be read.
-    """
+    """Return what things are made of; raise `UnknownContentError` if that cannot be read."""
     reader = _Reader()
     try:
         data = marshal.dumps(reader.all(things), 2)  # version 2 shares no references

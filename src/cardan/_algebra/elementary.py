@@ -26,7 +26,7 @@ DIGITS = 170  # bits behind the point: 53, 62 that the worst argument near a mul
 
 def sin(x: float) -> float:
     """Return the sine of x [rad]."""
-    return x if abs(x) < 2.0**-27 else _sin_cos(x)[0]
+    return x if abs(x) < 2.0**-27 else _sin_cos(x)[0]  # there x^2 / 6 is below half a unit in the last place
 
 
 def cos(x: float) -> float:
@@ -77,7 +77,7 @@ def acos(x: float) -> float:
 
 def exp(x: float) -> float:
     """Return e to the power x."""
-    if not abs(x) < 760.0:
+    if not abs(x) < 760.0:  # e^760 is above the largest float, e^-760 below the smallest
         return x if math.isnan(x) else math.inf if x > 0.0 else 0.0
     n, value = _fixed_exp(x, _digits(x))
     return _scaled(value, n - _digits(x))
@@ -93,7 +93,7 @@ def expm1(x: float) -> float:
 
 def tanh(x: float) -> float:
     """Return the hyperbolic tangent, (e^2x - 1) / (e^2x + 1)."""
-    if abs(x) < 2.0**-27 or not abs(x) < 22.0:
+    if abs(x) < 2.0**-27 or not abs(x) < 22.0:  # 1 - tanh 22 = 2e-19 rounds away
         return math.copysign(1.0, x) if abs(x) > 1.0 else x
     _, value, one = _against_one(2.0 * x)
     return (value - one) / (value + one)
@@ -138,7 +138,7 @@ def _scaled(value: int, exponent: int) -> float:
 @lru_cache(maxsize=64)
 def _half_pi(digits: int) -> int:
     """Return pi/2 = 8 atan(1/5) - 2 atan(1/239), by Machin."""
-    spare = digits + 16
+    spare = digits + 16  # each of up to 300 terms is rounded down, and eight times that is below 2^16
     return (8 * _fixed_atan(5, spare) - 2 * _fixed_atan(239, spare)) >> 16
 
 
@@ -169,7 +169,7 @@ def _fixed_sin_cos(x: float, digits: int) -> tuple[int, int]:
 def _series(first: int, k: int, square: int, digits: int) -> int:
     """Return first (1 - r^2 / (k (k + 1)) (1 - r^2 / ((k + 2) (k + 3)) (1 - ...)))."""
     total, term = 0, first
-    while term not in (0, -1):
+    while term not in (0, -1):  # shifted to the right, a negative number ends at -1
         total += term
         term = -(term * square >> digits) // (k * (k + 1))
         k += 2
@@ -198,6 +198,7 @@ def _fixed_log(m: int, d: int, near: float) -> float:
     """Return the logarithm of m / d, given nearly."""
     digits = _digits(near)
     n, value = _fixed_exp(-near, digits)
+    # log(1 + rest) to second order: the C library's result leaves less than 2^-40, and the cube of that is nothing.
     rest = ((m * value << n) if n >= 0 else m * value >> -n) // d - (1 << digits)
     return (_fixed(near, digits) + rest - (rest * rest >> digits + 1)) / (1 << digits)
 

@@ -17,39 +17,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cardan._algebra.by_fields import ByFields
 
 __all__ = [
-    "AssemblyError",
-    "CardanError",
-    "ChunkError",
-    "ConfigurationError",
-    "DTypeError",
-    "DescriptionError",
-    "DescriptionWarning",
-    "DeviceMemoryError",
-    "DuplicateNameError",
-    "Fault",
-    "FunctionReferenceError",
-    "JointError",
-    "MechanismError",
-    "MissingExtraError",
-    "NotFiniteError",
-    "OverlapWarning",
-    "ParameterError",
-    "PluginError",
-    "ProgramError",
-    "ReachError",
-    "RecompilationWarning",
-    "ResultError",
-    "ShapeError",
-    "StaleProgramError",
-    "StartWarning",
-    "TargetError",
-    "TraceError",
-    "UnknownNameError",
-    "UnsupportedError",
-]
+    "AssemblyError", "CardanError", "ChunkError", "ConfigurationError", "DTypeError", "DescriptionError",
+    "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault", "FunctionReferenceError", "JointError",
+    "MechanismError", "MissingExtraError", "NotFiniteError", "OverlapWarning", "ParameterError", "PluginError",
+    "ProgramError", "ReachError", "RecompilationWarning", "ResultError", "ShapeError", "StaleProgramError",
+    "StartWarning", "TargetError", "TraceError", "UnknownNameError", "UnsupportedError",
+]  # fmt: skip
 
-MAX_MESSAGE = 1000
-"""Characters of a message: names and numbers of a stranger's file must not fill a terminal or a log."""
+MAX_MESSAGE = 1000  # characters: names and numbers of a stranger's file must not fill a terminal or a log
 
 
 def shortened(text: str, length: int) -> str:
@@ -163,39 +138,31 @@ class ParameterError(CardanError, ValueError):
     """A parameter of a joint, inertia, limit or pose is not acceptable."""
 
     def __init__(self, what: str, *, got: Any, expected: str, hint: str = "") -> None:
-        self.what = what
-        self.got = got
-        self.expected = expected
-        self.hint = hint
+        self.what, self.got, self.expected, self.hint = what, got, expected, hint
         super().__init__(f"{what}: got {quoted(got)}, expected {expected}." + (f" {hint}" if hint else ""))
 
 
-class ShapeError(CardanError, ValueError):
+class _ArgumentError(CardanError):
+    """An argument of a function is not what it takes."""
+
+    _verb: ClassVar[str]
+
+    def __init__(self, where: str, argument: str, *, got: Any, expected: str, hint: str = "") -> None:
+        self.where, self.argument, self.got, self.expected, self.hint = where, argument, got, expected, hint
+        end = f" {hint}" if hint else ""
+        super().__init__(f"{where}: argument {argument!r} {self._verb} {got}, expected {expected}.{end}")
+
+
+class ShapeError(_ArgumentError, ValueError):
     """An array has the wrong shape."""
 
-    def __init__(self, where: str, argument: str, *, got: tuple[int, ...], expected: str, hint: str = "") -> None:
-        self.where = where
-        self.argument = argument
-        self.got = got
-        self.expected = expected
-        self.hint = hint
-        super().__init__(
-            f"{where}: argument {argument!r} has shape {got}, expected {expected}." + (f" {hint}" if hint else "")
-        )
+    _verb = "has shape"
 
 
-class DTypeError(CardanError, TypeError):
+class DTypeError(_ArgumentError, TypeError):
     """An array holds something that is not a real number, or an argument has the wrong type."""
 
-    def __init__(self, where: str, argument: str, *, got: str, expected: str, hint: str = "") -> None:
-        self.where = where
-        self.argument = argument
-        self.got = got
-        self.expected = expected
-        self.hint = hint
-        super().__init__(
-            f"{where}: argument {argument!r} is {got}, expected {expected}." + (f" {hint}" if hint else "")
-        )
+    _verb = "is"
 
 
 class UnknownNameError(CardanError, KeyError):
@@ -205,10 +172,8 @@ class UnknownNameError(CardanError, KeyError):
     """
 
     def __init__(self, kind: str, name: Any, candidates: Iterable[str], where: str = "", hint: str = "") -> None:
-        self.kind = kind
-        self.name = name
+        self.kind, self.name, self.hint = kind, name, hint
         self.candidates: tuple[str, ...] = tuple(candidates)
-        self.hint = hint
         self.brief: str = (f"{where}: " if where else "") + f"there is no {kind} named {quoted(name)}"
         super().__init__(self.brief)
 
@@ -243,9 +208,7 @@ class DuplicateNameError(CardanError, ValueError):
     """Two things of one kind were given the same name."""
 
     def __init__(self, kind: str, name: str, where: str) -> None:
-        self.kind = kind
-        self.name = name
-        self.where = where
+        self.kind, self.name, self.where = kind, name, where
         super().__init__(f"{where}: there is already a {kind} named {quoted(name)}; give every {kind} its own name.")
 
 
@@ -265,10 +228,7 @@ class ConfigurationError(CardanError, ValueError):
     """A configuration is invalid: a quaternion, or a (cos, sin), is 0 and gives no direction."""
 
     def __init__(self, where: str, argument: str, start: int, stop: int, rows: Sequence[int] = ()) -> None:
-        self.where = where
-        self.argument = argument
-        self.start = start
-        self.stop = stop
+        self.where, self.argument, self.start, self.stop = where, argument, start, stop
         self.rows: tuple[int, ...] = tuple(rows)
         what = "quaternion (x, y, z, w)" if stop - start == 4 else "(cos, sin)"
         super().__init__(
@@ -281,13 +241,9 @@ class NotFiniteError(CardanError, ValueError):
     """An argument or a result is not finite, found by a function that checks (`function.on(checked=True)`)."""
 
     def __init__(self, where: str, argument: str, index: tuple[int, ...], value: float, hint: str = "") -> None:
-        self.where = where
-        self.argument = argument
-        self.index = index
-        self.value = value
-        super().__init__(
-            f"{where}: {argument}{list(index)} is {value}, expected a finite number." + (f" {hint}" if hint else "")
-        )
+        self.where, self.argument, self.index, self.value = where, argument, index, value
+        end = f" {hint}" if hint else ""
+        super().__init__(f"{where}: {argument}{list(index)} is {value}, expected a finite number.{end}")
 
 
 class JointError(CardanError):
@@ -302,9 +258,7 @@ class UnsupportedError(MechanismError):
     """A part, such as a solver or a format, cannot do what is asked of it and would otherwise leave it out."""
 
     def __init__(self, what: str, by: str, instead: str) -> None:  # `what` with its name: "joint 'knee' (Spline)"
-        self.what = what
-        self.by = by
-        self.instead = instead
+        self.what, self.by, self.instead = what, by, instead
         super().__init__(f"{by} cannot take {what}; {instead}.")
 
 
@@ -312,9 +266,7 @@ class ReachError(CardanError, ValueError):
     """A pose cannot be reached by a joint: `configuration_from_transform` found no configuration."""
 
     def __init__(self, joint: str, residual: float, tolerance: float) -> None:
-        self.joint = joint
-        self.residual = residual
-        self.tolerance = tolerance
+        self.joint, self.residual, self.tolerance = joint, residual, tolerance
         super().__init__(
             f"{joint}: no configuration has this transform; the nearest one found is off by {residual:.3g} "
             f"(tolerance {tolerance:.3g}). Project the pose onto the joint's motion first, or raise `tolerance`."
@@ -325,10 +277,7 @@ class AssemblyError(CardanError, ValueError):
     """Loops could not be closed: no configuration was found (`assemble`), or no velocity (`project_velocity`)."""
 
     def __init__(self, what: str, loop: str, residual: float, tolerance: float, rows: Sequence[Any] = ()) -> None:
-        self.what = what
-        self.loop = loop
-        self.residual = residual
-        self.tolerance = tolerance
+        self.what, self.loop, self.residual, self.tolerance = what, loop, residual, tolerance
         self.rows: tuple[Any, ...] = tuple(rows)
         super().__init__(
             f"the loops do not close{_in_rows(self.rows)}: the {what} nearest to it leaves joint {loop!r} open by "
@@ -382,8 +331,7 @@ class TraceError(CardanError, TypeError):
     """A function cannot be turned into a straight-line program."""
 
 
-LIBRARIES = ("cardan", "numpy", "scipy")
-"""The packages whose code is nobody's own."""
+LIBRARIES = ("cardan", "numpy", "scipy")  # whose frames are looked past: NumPy calls a user's function, too
 
 
 def users_frame() -> FrameType | None:
@@ -416,9 +364,7 @@ class ResultError(TraceError):
     """The result of a function is invalid: ragged, or not of the shape it declares."""
 
     def __init__(self, where: str, *, got: str, expected: str) -> None:
-        self.where = where
-        self.got = got
-        self.expected = expected
+        self.where, self.got, self.expected = where, got, expected
         super().__init__(
             f"{where or 'result'}: got {got}, expected {expected}. Several results are returned as a tuple, a named "
             "tuple or a dictionary of arrays."
@@ -429,8 +375,7 @@ class FunctionReferenceError(CardanError, LookupError):
     """A function cannot be found again in another process."""
 
     def __init__(self, module: str, name: str) -> None:
-        self.module = module
-        self.name = name
+        self.module, self.name = module, name
         super().__init__(
             f"function {name!r} of module {module!r} cannot be found by that name in another process. Define it at "
             "the top of a module that the other process can import, or load cloudpickle, which sends functions as code."
@@ -464,11 +409,7 @@ class ChunkError(CardanError, RuntimeError):
     """Rows `start` to `stop` of a mapped function could not be computed, in `attempts` (`distributed.map`)."""
 
     def __init__(self, where: str, start: int, stop: int, *, attempts: int, died: bool, reason: BaseException) -> None:
-        self.where = where
-        self.start = start
-        self.stop = stop
-        self.attempts = attempts
-        self.died = died
+        self.where, self.start, self.stop, self.attempts, self.died = where, start, stop, attempts, died
         tried = f" {attempts} times" if attempts > 1 else ""
         kept = " (Rows that are finished in an `out` are kept: the same call goes on from there.)"
         if died:
@@ -483,8 +424,7 @@ class MissingExtraError(CardanError, ImportError):
     """An optional capability was asked for and its packages are not installed."""
 
     def __init__(self, capability: str, extra: str) -> None:
-        self.capability = capability
-        self.extra = extra
+        self.capability, self.extra = capability, extra
         super().__init__(f'{capability} needs the extra {extra!r}: install it with  pip install "cardan[{extra}]"')
 
 
@@ -492,10 +432,7 @@ class PluginError(CardanError, ImportError):
     """Something that another package adds by an entry point cannot be loaded."""
 
     def __init__(self, group: str, name: str, package: str, home: str, cause: BaseException) -> None:
-        self.group = group
-        self.plugin = name
-        self.package = package
-        self.home = home
+        self.group, self.plugin, self.package, self.home = group, name, package, home
         super().__init__(
             f"{package} adds {name!r} to {group} ({home}), but it cannot be loaded: {type(cause).__name__}: {cause}. "
             "Mend or uninstall that package."
@@ -595,9 +532,7 @@ class RecompilationWarning(_Warning):
     """A function was compiled many times for one model: something that changes is an option of it, not an argument."""
 
     def __init__(self, function: str, model: str, count: int, options: Sequence[str]) -> None:
-        self.function = function
-        self.model = model
-        self.count = count
+        self.function, self.model, self.count = function, model, count
         self.options: tuple[str, ...] = tuple(options)
         names = " and ".join(map(repr, self.options[:3])) or "what is left out"
         super().__init__(

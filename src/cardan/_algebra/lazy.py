@@ -21,10 +21,9 @@ _REPLACING = threading.Lock()  # Python's `import`; two threads that interleave 
 
 
 def fetcher(package: str, homes: Mapping[str, str], modules: str = "") -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package, of its `__name__`.
+    """Return the `__getattr__` of a package, of its `__name__`, for homes such as `{".load": "load save"}`.
 
-    Homes are names, separated by spaces, by the module they come from, relative to the package, such as
-    `{".load": "load save"}`; modules are names of modules of the package that are attributes themselves.
+    Modules are names of modules of the package that are attributes themselves.
     """
     module_of = {name: home for home, names in homes.items() for name in names.split()}
 

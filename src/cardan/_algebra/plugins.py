@@ -31,11 +31,7 @@ def registered(group: str) -> Mapping[str, EntryPoint]:
 
 
 def plugin(group: str, name: str) -> Any:
-    """Return what a package registered under a name; None if no package did.
-
-    Raises:
-        PluginError: if it cannot be loaded; the message names the package, and what went wrong.
-    """
+    """Return what a package registered under a name, None if none did; raise `PluginError` if it cannot be loaded."""
     entry = registered(group).get(name)
     if entry is None:
         return None

@@ -23,37 +23,10 @@ from cardan._algebra import elementary
 from cardan._algebra.documentation import document
 
 __all__ = [
-    "absolute",
-    "acos",
-    "asin",
-    "atan2",
-    "clip",
-    "cos",
-    "cosh",
-    "divide",
-    "exp",
-    "expm1",
-    "floor",
-    "is_finite",
-    "is_symbol",
-    "is_zero",
-    "log",
-    "log1p",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "maximum",
-    "minimum",
-    "power",
-    "register_scalar",
-    "sign",
-    "sin",
-    "sinh",
-    "sqrt",
-    "tan",
-    "tanh",
-    "where",
-]
+    "absolute", "acos", "asin", "atan2", "clip", "cos", "cosh", "divide", "exp", "expm1", "floor", "is_finite",
+    "is_symbol", "is_zero", "log", "log1p", "logical_and", "logical_not", "logical_or", "maximum", "minimum", "power",
+    "register_scalar", "sign", "sin", "sinh", "sqrt", "tan", "tanh", "where",
+]  # fmt: skip
 
 
 class Scalar(Protocol):
@@ -97,11 +70,6 @@ def _float_sqrt(x: float) -> float:
         return math.nan
 
 
-def _float_power(x: float, p: float) -> float:
-    with np.errstate(all="ignore"):
-        return float(np.float64(x) ** np.float64(p))
-
-
 _FLOAT: Backend = {
     "sin": elementary.sin,
     "cos": elementary.cos,
@@ -115,15 +83,14 @@ _FLOAT: Backend = {
     "floor": lambda x: float(math.floor(x)) if math.isfinite(x) else x,
     "sign": lambda x: x if math.isnan(x) else float((x > 0) - (x < 0)),
     "atan2": elementary.atan2,
-    "minimum": lambda a, b: a if a < b or math.isnan(a) else b,
+    "minimum": lambda a, b: a if a < b or math.isnan(a) else b,  # a NaN on either side wins, as NumPy has it
     "maximum": lambda a, b: a if a > b or math.isnan(a) else b,
     "where": lambda condition, a, b: a if condition else b,
     "logical_and": lambda a, b: bool(a) and bool(b),
     "logical_or": lambda a, b: bool(a) or bool(b),
     "logical_not": lambda a: not a,
 }
-REQUIRED = tuple(_FLOAT)
-"""The functions every type of scalar has."""
+REQUIRED = tuple(_FLOAT)  # the functions every type of scalar has; what comes below can be derived from them
 
 
 def _float_by(function: Callable[..., Any]) -> Callable[[float, float], float]:
@@ -140,7 +107,7 @@ _FLOAT |= {
     "expm1": elementary.expm1,
     "log1p": elementary.log1p,
     "tanh": elementary.tanh,
-    "power": _float_power,
+    "power": _float_by(operator.pow),
     "remainder": _float_by(np.remainder),
     "floor_divide": _float_by(np.floor_divide),
     "hypot": math.hypot,
@@ -160,13 +127,14 @@ def _tanh(x: Any) -> Any:
 def general_power(x: Any, p: Any) -> Any:
     """Return x^p = +-e^(p log |x|), negative where x is and p is odd; at 0 in forms that have the right derivatives."""
     size, zero, whole, odd = absolute(x), x == 0.0, floor(p) == p, floor(0.5 * p) != 0.5 * p
-    value = exp(p * log(where(zero, 1.0, size)))
+    value = exp(p * log(where(zero, 1.0, size)))  # of 0 not even the branch not taken: its slope is infinite
     value = where(x < 0.0, where(whole, where(odd, -value, value), math.nan), value)
     at_0 = where(p == 1.0, x, where(p == 2.0, x * x, where(p < 0.0, math.inf, 0.0)))
     is_regular = logical_and(size > 0.0, size < math.inf)
     return where(logical_and(p == 0.0, logical_not(is_regular)), 1.0, where(zero, at_0, value))
 
 
+# What stands in for a function that a type of scalar does not have itself.
 _DERIVED: Backend = {
     "expm1": lambda x: exp(x) - 1.0,
     "log1p": lambda x: log(1.0 + x),
@@ -176,7 +144,6 @@ _DERIVED: Backend = {
     "floor_divide": lambda x, y: floor(x / y),
     "hypot": lambda x, y: sqrt(x * x + y * y),
 }
-"""What stands in for a function that a type of scalar does not have itself."""
 
 
 def _named(module: Any, names: Mapping[str, str] = MappingProxyType({})) -> Backend:
@@ -241,18 +208,9 @@ def _mpmath() -> Backend:
     return backend
 
 
-def _jax() -> Backend:
-    return _named(importlib.import_module("jax.numpy"), _ARC)
-
-
-_BY_MODULE: dict[str, Callable[[], Backend]] = {
-    "sympy": _sympy,
-    "casadi": _casadi,
-    "mpmath": _mpmath,
-    "jax": _jax,
-    "jaxlib": _jax,
-}
-"""The functions of another library's scalars, looked up when the first of them is met."""
+# Looked up when the first scalar of a library is met: importing these takes a second.
+_BY_MODULE: dict[str, Callable[[], Backend]] = {"sympy": _sympy, "casadi": _casadi, "mpmath": _mpmath}
+_BY_MODULE |= dict.fromkeys(("jax", "jaxlib"), lambda: _named(importlib.import_module("jax.numpy"), _ARC))
 _OUTER: set[type] = set()
 _BY_TYPE: dict[type, Backend] = {float: _FLOAT, int: _FLOAT, bool: _FLOAT}
 
@@ -284,7 +242,7 @@ def register_scalar(scalar_type: type, functions: Backend, *, outer: bool = Fals
 
 def _find_backend(scalar_type: type) -> Backend:
     for base in scalar_type.__mro__:
-        if base in _BY_TYPE and base is not float:
+        if base in _BY_TYPE and base is not float:  # float last: others' numbers derive from it, with their own sine
             return _BY_TYPE[base]
         if issubclass(base, (np.ndarray, np.generic)):
             return _NUMPY_ANY
@@ -326,18 +284,13 @@ OF_POSES = (
 )
 
 
-def _refuse_poses(x: np.ndarray) -> None:
-    """Raise for homogeneous matrices, of which no entry by entry logarithm can be meant: it is -inf."""
-    if x.shape[-2:] != (4, 4):
-        return
-    last = np.asarray(x)[..., 3, :]
-    numbers = last.dtype != object or not any(map(is_symbol, last.flat))
-    if last.size and numbers and (last == (0.0, 0.0, 0.0, 1.0)).all():
-        raise TypeError(f"cardan.log acts entry by entry, and these are homogeneous matrices. {OF_POSES}")
-
-
 def _entrywise_log(x: Any, of: Callable[..., Any] = _NUMPY_ANY["log"]) -> Any:
-    _refuse_poses(x)
+    """Return the logarithm; raise for homogeneous matrices, of which none entry by entry can be meant: it is -inf."""
+    if x.shape[-2:] == (4, 4):
+        last = np.asarray(x)[..., 3, :]
+        numbers = last.dtype != object or not any(map(is_symbol, last.flat))
+        if last.size and numbers and (last == (0.0, 0.0, 0.0, 1.0)).all():
+            raise TypeError(f"cardan.log acts entry by entry, and these are homogeneous matrices. {OF_POSES}")
     return of(x)
 
 
@@ -518,6 +471,7 @@ def logical_not(a: Any) -> Any:
     return _backend((a,))["logical_not"](a)
 
 
+# Of each function arguments and what it makes of them, for its documentation.
 _EXAMPLES = {
     "absolute": ("-2.0", 2.0), "acos": ("1.0", 0.0), "asin": ("0.0", 0.0), "atan2": ("0.0, 1.0", 0.0),
     "clip": ("2.0, -1.0, 1.0", 1.0), "cos": ("0.0", 1.0), "cosh": ("0.0", 1.0), "divide": ("1.0, 0.0", math.inf),
@@ -528,8 +482,6 @@ _EXAMPLES = {
     "sin": ("0.0", 0.0), "sinh": ("0.0", 0.0), "sqrt": ("9.0", 3.0), "tan": ("0.0", 0.0), "tanh": ("0.0", 0.0),
     "where": ("True, 1.0, 2.0", 1.0),
 }  # fmt: skip
-"""Of each function arguments and what it makes of them, for its documentation."""
-
 _ARGUMENTS = {
     **dict.fromkeys(("x", "y", "a", "b"), "a scalar of any type, or an array of them"),
     "condition": "a comparison of scalars",

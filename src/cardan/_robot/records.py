@@ -20,8 +20,7 @@ from cardan._robot.joints.limits import checked_limits, limits_within
 from cardan._robot.joints.state import freeze, is_frozen, keep
 
 WORLD = "world"
-# [m/s^2], in world axes.
-EARTH_GRAVITY = (0.0, 0.0, -9.81)
+EARTH_GRAVITY = (0.0, 0.0, -9.81)  # [m/s^2], in world axes
 FRAME_KINDS = ("operational", "sensor")
 
 
@@ -40,9 +39,8 @@ class Body(ByFields):
     def __post_init__(self) -> None:
         check_name("body", self.name)
         if self.inertia is not None and not isinstance(self.inertia, Inertia):
-            raise ParameterError(
-                f"inertia of body {self.name!r}", got=self.inertia, expected="a cardan.Inertia or None"
-            )
+            expected = "a cardan.Inertia or None"
+            raise ParameterError(f"inertia of body {self.name!r}", got=self.inertia, expected=expected)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -91,10 +89,7 @@ class Drive(ByFields):
     damping: float | Sequence[float] = 0.0
 
     def resolved(self, nv: int, joint: str = "joint") -> Drive:
-        """Return the same drive with nv gains each.
-
-        `ParameterError` if there are not nv, or one is negative or not finite.
-        """
+        """Return the same drive with nv gains each; `ParameterError` if they are not nv finite numbers >= 0."""
         gains = (("stiffness", self.stiffness), ("damping", self.damping))
         return Drive(*(_non_negative(f"{key} of the drive of joint {joint!r}", _each(e, nv), nv) for key, e in gains))
 
@@ -120,10 +115,7 @@ class Spring(ByFields):
     rest: float | Sequence[float] = 0.0
 
     def resolved(self, nv: int, joint: str = "joint") -> Spring:
-        """Return the same spring with nv numbers each.
-
-        `ParameterError` if there are not nv, a stiffness is negative, or a number is not finite.
-        """
+        """Return the same spring with nv finite numbers each, or raise `ParameterError`; stiffness is not negative."""
         stiffness = _non_negative(f"stiffness of the spring of joint {joint!r}", _each(self.stiffness, nv), nv)
         return Spring(stiffness, _finite(f"rest of the spring of joint {joint!r}", _each(self.rest, nv), nv))
 
@@ -181,7 +173,11 @@ class Actuator(ByFields):
         if self.bias is not None:
             object.__setattr__(self, "bias", _finite(f"bias {what}", self.bias, 3))
         for key in ("control_range", "effort_range"):
-            object.__setattr__(self, key, _range(f"{key} {what}", getattr(self, key)))
+            given, expected = getattr(self, key), "two numbers, the smaller first"
+            lower, upper = _numbers(f"{key} {what}", given, 2, expected, lambda e: not math.isnan(e))
+            if lower > upper:
+                raise ParameterError(f"{key} {what}", got=(lower, upper), expected=expected)
+            object.__setattr__(self, key, (lower, upper))
 
     def _rows(self) -> list[tuple[str, tuple[float, ...]]]:
         """Return each joint with its gear, numbers in a tuple: what the constructor makes of all it accepts."""
@@ -496,14 +492,6 @@ def _coordinates(what: str, values: Any) -> tuple[float, ...]:
     if not np.isfinite(array).all():
         raise ParameterError(what, got=values, expected="finite numbers, the joint's coordinates")
     return tuple(array.tolist())
-
-
-def _range(what: str, values: Any) -> tuple[float, ...]:
-    expected = "two numbers, the smaller first"
-    lower, upper = _numbers(what, values, 2, expected, lambda e: not math.isnan(e))
-    if lower > upper:
-        raise ParameterError(what, got=(lower, upper), expected=expected)
-    return lower, upper
 
 
 def _gears(what: str, gear: Any, joints: int) -> tuple[tuple[float, ...], ...]:

@@ -5,18 +5,6 @@ from cardan._algebra.arrays.repeat import each, repeat, repeat_while, when
 from cardan._algebra.arrays.symbolic import SymbolicArray, array_of, as_argument, stack, symbolic
 
 __all__ = [
-    "SymbolicArray",
-    "array_of",
-    "as_argument",
-    "determinant",
-    "each",
-    "interp",
-    "inverse",
-    "norm",
-    "repeat",
-    "repeat_while",
-    "solve",
-    "stack",
-    "symbolic",
-    "when",
-]
+    "SymbolicArray", "array_of", "as_argument", "determinant", "each", "interp", "inverse", "norm", "repeat",
+    "repeat_while", "solve", "stack", "symbolic", "when",
+]  # fmt: skip

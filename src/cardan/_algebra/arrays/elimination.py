@@ -19,12 +19,7 @@ Rows = list[list[Any]]
 
 
 def solved(A: Sequence[Sequence[Any]], B: Sequence[Sequence[Any]]) -> Rows:
-    """Return the rows of A^-1 B; not finite where A is singular.
-
-    Args:
-        A: n rows of n scalars.
-        B: n rows of m scalars.
-    """
+    """Return the rows of A^-1 B, n of m scalars; not finite where A is singular."""
     rows, _ = _upper_triangular([[*a, *b] for a, b in zip(A, B, strict=True)])
     n = len(rows)
     for k in reversed(range(n)):
@@ -53,7 +48,7 @@ def solved_positive(A: Sequence[Sequence[Any]], B: Sequence[Sequence[Any]]) -> R
     L, X = [list(row) for row in A], [list(row) for row in B]
     for k in range(n):
         for i in range(k + 1, n):
-            factor = L[i][k] / L[k][k]
+            factor = L[i][k] / L[k][k]  # D stays on the diagonal, so that no root is taken
             for j in range(k + 1, i + 1):
                 L[i][j] = L[i][j] - factor * L[j][k]
             _subtract(X[i], factor, X[k], 0)
@@ -72,7 +67,7 @@ def _upper_triangular(rows: Rows) -> tuple[Rows, Any]:
             sign = _larger_first(rows, k, i, sign)
         for i in range(k + 1, len(rows)):
             if not is_zero(rows[i][k]):
-                pivot = rows[k][k]
+                pivot = rows[k][k]  # the largest: where it is 0, all below are, and 0 / 1 subtracts nothing
                 _subtract(rows[i], rows[i][k] / where(pivot == 0.0, 1.0, pivot), rows[k], k + 1)
     return rows, sign
 

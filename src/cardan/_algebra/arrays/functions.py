@@ -1,16 +1,134 @@
-"""NumPy's functions of whole arrays that are not its own code on symbols, and functions given by tables of numbers."""
+"""Linear algebra and tables on arrays of numbers, which NumPy does, or symbols, where these stand in for it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from cardan._algebra.arrays.elsewhere import refused
-from cardan._algebra.arrays.linear import determinant, inverse, norm, solve
-from cardan._algebra.arrays.symbolic import OWN, array_of, bare, dressed
-from cardan._algebra.errors import ParameterError, TraceError, users_line
-from cardan._algebra.scalar import maximum, minimum, where
+from cardan._algebra.arrays.elimination import determinant_of, solved, solved_positive
+from cardan._algebra.arrays.symbolic import OWN, SymbolicArray, array_of, bare, dressed, refused, symbolic
+from cardan._algebra.errors import ParameterError, ShapeError, TraceError, users_line
+from cardan._algebra.scalar import maximum, minimum, sqrt, where
+
+# Unknowns a traced system may have: it is written out, n^3 operations, and beyond that nobody wants to compile it.
+LARGEST = 32
+
+
+def solve(A: Any, b: Any, *, positive_definite: bool = False) -> Any:
+    """Return x with A x = b, as `numpy.linalg.solve` does; not finite where a traced A is singular.
+
+    Args:
+        A: square matrices, shape (..., n, n); n at most 32 in a traced function.
+        b: a right side of shape (n,), or matrices of shape (..., n, m).
+        positive_definite: whether A is symmetric positive definite, such as a mass matrix. Then its lower triangle is
+            read and nothing is pivoted, which takes less than half the operations of a traced function.
+
+    Raises:
+        ShapeError: if the shapes do not fit, or a traced matrix is too large.
+
+    Examples:
+        >>> x = cardan.solve(cardan.mass_matrix(arm, q), tau, positive_definite=True)
+        >>> bool(np.allclose(cardan.mass_matrix(arm, q) @ x, tau))
+        True
+    """
+    A, b = array_of(A), array_of(b)
+    if object not in (A.dtype, b.dtype):
+        return np.linalg.solve(A, b)
+    _check_square("solve", A)
+    if b.ndim == 0 or b.shape[0 if b.ndim == 1 else -2] != A.shape[-1]:
+        raise ShapeError("solve", "b", got=b.shape, expected=f"({A.shape[-1]},) or (..., {A.shape[-1]}, m)")
+    columns = b[:, None] if b.ndim == 1 else b
+    method = solved_positive if positive_definite else solved
+    x = _each(method, columns.shape[-2:], A, columns)
+    return x[..., 0] if b.ndim == 1 else x
+
+
+def inverse(A: Any) -> Any:
+    """Return the inverses of square matrices, shape (..., n, n), as `numpy.linalg.inv` does.
+
+    Args:
+        A: matrices, shape (..., n, n), of numbers or symbols; of any unit.
+
+    Raises:
+        ShapeError: if the matrices are not square, or traced and larger than 32 x 32.
+
+    Examples:
+        >>> cardan.inverse(2.0 * np.eye(2)).tolist()
+        [[0.5, 0.0], [0.0, 0.5]]
+    """
+    A = array_of(A)
+    return np.linalg.inv(A) if A.dtype != object else solve(A, np.eye(A.shape[-1]))
+
+
+def determinant(A: Any) -> Any:
+    """Return the determinants of square matrices, shape (..., n, n), as `numpy.linalg.det` does.
+
+    Args:
+        A: matrices, shape (..., n, n), of numbers or symbols.
+
+    Raises:
+        ShapeError: if the matrices are not square, or traced and larger than 32 x 32.
+
+    Examples:
+        >>> round(float(cardan.determinant(2.0 * np.eye(3))), 12)
+        8.0
+    """
+    A = array_of(A)
+    if A.dtype != object:
+        return np.linalg.det(A)
+    _check_square("determinant", A)
+    return _each(lambda rows: [[determinant_of(rows)]], (1, 1), A)[..., 0, 0]
+
+
+def norm(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return the Euclidean length of a vector, or along an axis; of a matrix, that of all its entries.
+
+    At 0, where the length has no derivative, the one traced is 0.
+
+    Args:
+        x: a vector, or an array of them, of numbers or symbols; of any unit.
+        axis: along which; by default all entries are one vector.
+        keepdims: whether the axis stays, of length 1.
+
+    Examples:
+        >>> float(cardan.norm(np.array([3.0, 4.0])))
+        5.0
+    """
+    x = array_of(x)
+    if x.dtype != object:
+        return np.linalg.norm(x, axis=axis, keepdims=keepdims)
+    squares = np.sum(bare(x * x), axis=axis, keepdims=keepdims)
+    several = isinstance(squares, np.ndarray) and squares.dtype == object  # else it is one scalar, perhaps a batch
+    return dressed(_lengths(squares)) if several else _length(squares)
+
+
+def _length(square: Any) -> Any:
+    zero = square == 0.0
+    return where(zero, 0.0, sqrt(where(zero, 1.0, square)))  # the root of 0 has an infinite slope: none is taken
+
+
+_lengths = np.frompyfunc(_length, 1, 1)
+
+
+def _each(method: Callable[..., Any], shape: tuple[int, int], *stacks: Any) -> SymbolicArray:
+    """Return what a method makes, rows of a shape, of each matrix of stacks that broadcast."""
+    leading = np.broadcast_shapes(*(s.shape[:-2] for s in stacks))
+    full = [np.broadcast_to(s, (*leading, *s.shape[-2:])) for s in stacks]
+    results = [method(*(s[k].tolist() for s in full)) for k in np.ndindex(*leading)]
+    return symbolic((e for rows in results for row in rows for e in row), (*leading, *shape))
+
+
+def _check_square(where_: str, A: Any) -> None:
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2]:
+        raise ShapeError(where_, "A", got=A.shape, expected="(..., n, n)")
+    if A.shape[-1] > LARGEST:
+        hint = "A traced system is written out in full; solve one this large outside, on numbers."
+        raise ShapeError(where_, "A", got=A.shape, expected=f"at most {LARGEST} unknowns", hint=hint)
+
+
+# --- tables ---
 
 
 def interp(x: Any, xp: Any, fp: Any) -> Any:
@@ -54,7 +172,7 @@ def _table(xp: Any, fp: Any) -> tuple[list[float], list[float]]:
 
 def _at(x: Any, knots: list[float], values: list[float]) -> Any:
     """Return f_k + s_k (x - x_k) on the segment k that x lies on, the last point being one of slope 0."""
-    x = minimum(maximum(x, knots[0]), knots[-1])
+    x = minimum(maximum(x, knots[0]), knots[-1])  # then no segment goes on beyond the table, as NumPy's does not
     slopes = [*(np.diff(values) / np.diff(knots)).tolist(), 0.0]
     start, value, slope = knots[0], values[0], slopes[0]
     for knot, f, s in zip(knots[1:], values[1:], slopes[1:], strict=True):
@@ -62,6 +180,8 @@ def _at(x: Any, knots: list[float], values: list[float]) -> Any:
         start, value, slope = where(beyond, knot, start), where(beyond, f, value), where(beyond, s, slope)
     return value + slope * (x - start)
 
+
+# --- what NumPy calls these by ---
 
 _where, _minimum, _maximum = np.frompyfunc(where, 3, 1), np.frompyfunc(minimum, 2, 1), np.frompyfunc(maximum, 2, 1)
 
@@ -104,8 +224,6 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, perio
 def _array(value: Any, dtype: Any = None, **_: Any) -> Any:
     return np.array(value, dtype=dtype)
 
-
-__all__ = ["determinant", "interp", "inverse", "norm", "solve"]
 
 OWN |= {
     np.array: _array,  # with like=

@@ -187,7 +187,8 @@ def each(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:
     done: list[Any] = []
     while len(done) < len(rows):
         left = [list(_entries(row)) for row in rows[len(done) :]]
-        tracer = _tracer([*left, list(_entries(done))])
+        symbols = (e for row in (*left, list(_entries(done))) for e in row if hasattr(type(e), "__mapped__"))
+        tracer = next(symbols, None)
         if tracer is None or len(left) == 1:
             done.append(body(*rows[len(done)]))
         else:
@@ -213,10 +214,6 @@ def _mapped(tracer: Any, body: Callable[..., Any], template: Any, rows: Sequence
 
     results = tracer.__mapped__(once, rows)
     return [_rebuilt(forms[-1], iter(entries)) for entries in results]
-
-
-def _tracer(rows: Iterable[Sequence[Any]]) -> Any:
-    return next((e for row in rows for e in row if hasattr(type(e), "__mapped__")), None)
 
 
 def _checked(count: Any, name: str) -> int:

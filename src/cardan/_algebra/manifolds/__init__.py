@@ -1,9 +1,8 @@
 """Configuration spaces: how nv velocities move nq coordinates."""
 
 from cardan._algebra.lazy import imported_later
-from cardan._algebra.manifolds.euclidean import Euclidean
 from cardan._algebra.manifolds.manifold import Manifold
-from cardan._algebra.manifolds.product import Product
+from cardan._algebra.manifolds.product import Euclidean, Product
 
 with imported_later(globals()):
     from cardan._algebra.manifolds.plane import SE2, UnitComplex

@@ -17,6 +17,7 @@ from cardan._algebra.spatial import Scalar
 
 Scalars = Sequence[Scalar]
 Rows = list[list[Scalar]]
+Shape = tuple[int, ...]
 
 
 class Manifold(ABC):
@@ -90,10 +91,6 @@ class Manifold(ABC):
         """Return the configuration on the manifold nearest to q."""
 
     @abstractmethod
-    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
-        """Return the preferred one among the coordinates of the same configuration (quaternion w >= 0, |MRP| <= 1)."""
-
-    @abstractmethod
     def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
         """Return the nv coordinates in which position limits are stated.
 
@@ -101,9 +98,7 @@ class Manifold(ABC):
         """
 
     @abstractmethod
-    def random(
-        self, rng: np.random.Generator, shape: tuple[int, ...], lower: np.ndarray, upper: np.ndarray
-    ) -> np.ndarray:
+    def random(self, rng: np.random.Generator, shape: Shape, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return random configurations, shape (*shape, nq).
 
         Coordinates with finite limits (in the sense of `limit_coordinates`) are uniform between them; unlimited
@@ -114,6 +109,10 @@ class Manifold(ABC):
 
     def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
         """Return those coordinates of the point q that are nearest to others: of q and -q, of parameters and shadow."""
+        return tuple(q)
+
+    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
+        """Return the preferred one among the coordinates of the same configuration (quaternion w >= 0, |MRP| <= 1)."""
         return tuple(q)
 
     def unit_parts(self) -> tuple[tuple[int, int], ...]:
@@ -138,6 +137,58 @@ class Manifold(ABC):
         return matrix_vector(transpose(self.configuration_derivative_to_velocity_jacobian(q), self.nq), fv)
 
 
+class Placed(Manifold):
+    """A position of some lengths, then coordinates of how it is turned; the velocity is along axes of the body."""
+
+    _lengths: int
+
+    @abstractmethod
+    def _turning(self) -> Manifold:
+        """Return the manifold of the coordinates after the position."""
+
+    @abstractmethod
+    def _axes(self, q: Scalars) -> Rows:
+        """Return the rotation matrix, whose columns are the axes of the body."""
+
+    @property
+    def nq(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Number of coordinates."""
+        return self._lengths + self._turning().nq
+
+    def unit_parts(self) -> tuple[tuple[int, int], ...]:
+        return tuple((a + self._lengths, b + self._lengths) for a, b in self._turning().unit_parts())
+
+    def neutral(self) -> tuple[float, ...]:
+        return (0.0,) * self._lengths + self._turning().neutral()
+
+    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> Rows:
+        turn = self._turning().velocity_to_configuration_derivative_jacobian(q[self._lengths :])
+        return block_diagonal([(self._axes(q), self._lengths), (turn, self._turning().nv)])
+
+    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
+        # The axes are orthonormal, so the transpose is the inverse; the turning has a left inverse of its own.
+        turn = self._turning().configuration_derivative_to_velocity_jacobian(q[self._lengths :])
+        return block_diagonal([(transpose(self._axes(q), self._lengths), self._lengths), (turn, self._turning().nq)])
+
+    def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
+        n = self._lengths
+        return (*q[:n], *self._turning().nearest_image(q[n:], near[n:]))
+
+    def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
+        return (*q[: self._lengths], *self._turning().normalize(q[self._lengths :]))
+
+    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
+        return (*q[: self._lengths], *self._turning().principal_value(q[self._lengths :]))
+
+    def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
+        return (*q[: self._lengths], *self._turning().limit_coordinates(q[self._lengths :]))
+
+    def random(self, rng: np.random.Generator, shape: Shape, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        n = self._lengths
+        position = uniform(rng, shape, lower[:n], upper[:n], 1.0)
+        return np.concatenate([position, self._turning().random(rng, shape, lower[n:], upper[n:])], axis=-1)
+
+
 def matrix_vector(rows: Rows, vector: Scalars) -> tuple[Scalar, ...]:
     """Return rows @ vector."""
     return tuple(sum((a * x for a, x in zip(row, vector, strict=True)), 0.0) for row in rows)
@@ -146,11 +197,6 @@ def matrix_vector(rows: Rows, vector: Scalars) -> tuple[Scalar, ...]:
 def transpose(rows: Rows, columns: int) -> Rows:
     """Return the transpose of rows; `columns` says how many there are when there is no row."""
     return [[row[k] for row in rows] for k in range(columns)]
-
-
-def shifted(manifold: Manifold, by: int) -> tuple[tuple[int, int], ...]:
-    """Return the unit parts of a manifold whose coordinates come after `by` others."""
-    return tuple((start + by, stop + by) for start, stop in manifold.unit_parts())
 
 
 def identity_rows(n: int) -> Rows:
@@ -170,11 +216,7 @@ def block_diagonal(blocks: Sequence[tuple[Rows, int]]) -> Rows:
 
 
 def within_a_turn(lower: Any, upper: Any, what: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the part of the limits inside [-pi, pi], where the angles of a circle or of a rotation vector are.
-
-    Raises:
-        ParameterError: if there is none.
-    """
+    """Return the part of limits inside [-pi, pi], where angles of a circle or a rotation vector are, or raise."""
     low, high = np.maximum(lower, -np.pi), np.minimum(upper, np.pi)
     if (low > high).any():
         got = (tuple(np.ravel(lower)), tuple(np.ravel(upper)))
@@ -182,9 +224,7 @@ def within_a_turn(lower: Any, upper: Any, what: str) -> tuple[np.ndarray, np.nda
     return low, high
 
 
-def uniform(
-    rng: np.random.Generator, shape: tuple[int, ...], lower: Any, upper: Any, reach: float | np.ndarray
-) -> np.ndarray:
+def uniform(rng: np.random.Generator, shape: Shape, lower: Any, upper: Any, reach: float | np.ndarray) -> np.ndarray:
     """Return uniform samples between the limits; where a limit is infinite, `reach` from the other one or from 0."""
     start, stop = finite_range(lower, upper, reach)
     return rng.uniform(start, stop, size=(*shape, np.size(lower)))

@@ -8,22 +8,14 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
-from cardan._algebra.manifolds.euclidean import Euclidean
-from cardan._algebra.manifolds.manifold import (
-    Manifold,
-    Rows,
-    Scalars,
-    block_diagonal,
-    identity_rows,
-    shifted,
-    uniform,
-    within_a_turn,
-)
+from cardan._algebra.manifolds.manifold import Manifold, Placed, Rows, Scalars, Shape, identity_rows, within_a_turn
+from cardan._algebra.manifolds.product import Euclidean
 from cardan._algebra.scalar import atan2, cos, floor, sin, sqrt
 from cardan._algebra.spatial import Scalar, stumpff
 
 Order = Literal["cos_sin", "sin_cos"]
 T = TypeVar("T")
+TURN = 2.0 * np.pi
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,25 +99,17 @@ class UnitComplex(Manifold):
     def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
         return self.pack(*self.unit_cos_sin(q))
 
-    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
-        return tuple(q)
-
     def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
         return (self.angle(q),)
 
-    def random(
-        self, rng: np.random.Generator, shape: tuple[int, ...], lower: np.ndarray, upper: np.ndarray
-    ) -> np.ndarray:
+    def random(self, rng: np.random.Generator, shape: Shape, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         low, high = within_a_turn(lower, upper, "an angle on the unit circle")
         angle = rng.uniform(low[0], high[0], size=shape)
         return np.stack(self.from_angle(angle), axis=-1)
 
 
-TURN = 2.0 * np.pi
-
-
 @dataclass(frozen=True, slots=True)
-class SE2(Manifold):
+class SE2(Placed):
     """Position (x, y) and heading; v = (vx, vy, w) in body axes [m/s, rad/s].
 
     Args:
@@ -140,13 +124,11 @@ class SE2(Manifold):
     """
 
     heading: UnitComplex | Euclidean = UnitComplex()
-
-    @property
-    def nq(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Number of coordinates."""
-        return 2 + self.heading.nq
-
+    _lengths = 2
     nv = 3
+
+    def _turning(self) -> Manifold:
+        return self.heading
 
     def cos_sin(self, q: Scalars) -> tuple[Scalar, Scalar]:
         """Return cosine and sine of the heading."""
@@ -154,16 +136,21 @@ class SE2(Manifold):
             return self.heading.unit_cos_sin(q[2:])
         return cos(q[2]), sin(q[2])
 
-    def unit_parts(self) -> tuple[tuple[int, int], ...]:
-        return shifted(self.heading, 2)
+    def _axes(self, q: Scalars) -> Rows:
+        c, s = self.cos_sin(q)
+        return [[c, -s], [s, c]]
 
-    def neutral(self) -> tuple[float, ...]:
-        return (0.0, 0.0, *self.heading.neutral())
+    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
+        # Not that of `Placed`: here cosine and sine are traced first, and the order is part of a program's digest.
+        c, s = self.cos_sin(q)
+        (turn,) = self.heading.configuration_derivative_to_velocity_jacobian(q[2:])
+        still = [0.0] * self.heading.nq
+        return [[c, s, *still], [-s, c, *still], [0.0, 0.0, *turn]]
 
     def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         c, s = self.cos_sin(q)
         a, b, w = v
-        _, c1, c2, *_ = stumpff(w * w)
+        _, c1, c2, *_ = stumpff(w * w)  # sin w / w and (1 - cos w) / w^2, also where w is 0
         x, y = c1 * a - w * c2 * b, w * c2 * a + c1 * b
         return (q[0] + c * x - s * y, q[1] + s * x + c * y, *self.heading.integrate(q[2:], (w,)))
 
@@ -173,9 +160,9 @@ class SE2(Manifold):
         x, y = c * dx + s * dy, c * dy - s * dx
         (w,) = self.heading.difference(q0[2:], q1[2:])
         if isinstance(self.heading, Euclidean):
-            w = w - TURN * floor(w / TURN + 0.5)
+            w = w - TURN * floor(w / TURN + 0.5)  # the angle counts turns; the shortest way has none
         _, _, c2, c3, c4, _ = stumpff(w * w)
-        half, k = 0.5 * w, 0.5 * w * w * (c3 - 2.0 * c4) / c2
+        half, k = 0.5 * w, 0.5 * w * w * (c3 - 2.0 * c4) / c2  # 1 - k = (w / 2) cot(w / 2)
         return x - k * x + half * y, y - k * y - half * x, w
 
     def difference_rate_jacobian(self, difference: Scalars) -> Rows:
@@ -188,31 +175,3 @@ class SE2(Manifold):
         c = 0.5 * (c3 - 2.0 * c4) / c2
         half, k = 0.5 * w, 1.0 - c * w * w
         return [[k, -half, 0.5 * b + c * w * a], [half, k, c * w * b - 0.5 * a], [0.0, 0.0, 1.0]]
-
-    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> Rows:
-        c, s = self.cos_sin(q)
-        turn = self.heading.velocity_to_configuration_derivative_jacobian(q[2:])
-        return block_diagonal([([[c, -s], [s, c]], 2), (turn, 1)])
-
-    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
-        c, s = self.cos_sin(q)
-        turn = self.heading.configuration_derivative_to_velocity_jacobian(q[2:])
-        return block_diagonal([([[c, s], [-s, c]], 2), (turn, self.heading.nq)])
-
-    def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
-        return (q[0], q[1], *self.heading.nearest_image(q[2:], near[2:]))
-
-    def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
-        return (q[0], q[1], *self.heading.normalize(q[2:]))
-
-    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
-        return (q[0], q[1], *self.heading.principal_value(q[2:]))
-
-    def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
-        return (q[0], q[1], *self.heading.limit_coordinates(q[2:]))
-
-    def random(
-        self, rng: np.random.Generator, shape: tuple[int, ...], lower: np.ndarray, upper: np.ndarray
-    ) -> np.ndarray:
-        position = uniform(rng, shape, lower[:2], upper[:2], 1.0)
-        return np.concatenate([position, self.heading.random(rng, shape, lower[2:], upper[2:])], axis=-1)

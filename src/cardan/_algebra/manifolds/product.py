@@ -1,4 +1,4 @@
-"""Products of configuration spaces, side by side, and which coordinates are limited as they are."""
+"""Flat configuration spaces, products of several side by side, and which coordinates are limited as they are."""
 
 from __future__ import annotations
 
@@ -8,8 +8,64 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal, shifted
+from cardan._algebra.by_fields import computed
+from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, Shape, block_diagonal, identity_rows, uniform
 from cardan._algebra.spatial import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Euclidean(Manifold):
+    """R^n: angles counted over many turns, lengths, or any other free numbers.
+
+    Args:
+        n: number of coordinates.
+        reach: half-width of the interval random samples of unlimited coordinates come from: pi for angles [rad], 1 m
+            for lengths [m]. One number, or one for each coordinate.
+
+    Examples:
+        >>> cardan.manifolds.Euclidean(2).integrate((0.0, 1.0), (0.5, 0.5))
+        (0.5, 1.5)
+    """
+
+    n: int
+    reach: float | tuple[float, ...] = float(np.pi)
+
+    @computed
+    def nq(self) -> int:
+        """Number of coordinates."""
+        return self.n
+
+    @computed
+    def nv(self) -> int:
+        """Number of degrees of freedom."""
+        return self.n
+
+    def neutral(self) -> tuple[float, ...]:
+        return (0.0,) * self.n
+
+    def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        return tuple(a + b for a, b in zip(q, v, strict=True))
+
+    def difference(self, q0: Scalars, q1: Scalars) -> tuple[Scalar, ...]:
+        return tuple(b - a for a, b in zip(q0, q1, strict=True))
+
+    def difference_rate_jacobian(self, difference: Scalars) -> Rows:
+        return identity_rows(self.n)
+
+    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> Rows:
+        return identity_rows(self.n)
+
+    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
+        return identity_rows(self.n)
+
+    def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
+        return tuple(q)
+
+    def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
+        return tuple(q)
+
+    def random(self, rng: np.random.Generator, shape: Shape, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+        return uniform(rng, shape, lower, upper, np.asarray(self.reach))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +84,13 @@ class Product(Manifold):
 
     factors: tuple[Manifold, ...]
 
-    @property
-    def nq(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def nq(self) -> int:
         """Number of coordinates."""
         return sum(f.nq for f in self.factors)
 
-    @property
-    def nv(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def nv(self) -> int:
         """Number of degrees of freedom."""
         return sum(f.nv for f in self.factors)
 
@@ -49,7 +105,7 @@ class Product(Manifold):
         return tuple(e for factor, iq, iv in self.slices() for e in part(factor, iq, iv))
 
     def unit_parts(self) -> tuple[tuple[int, int], ...]:
-        return tuple(part for factor, iq, _ in self.slices() for part in shifted(factor, iq.start))
+        return tuple((a + iq.start, b + iq.start) for f, iq, _ in self.slices() for a, b in f.unit_parts())
 
     def neutral(self) -> tuple[float, ...]:
         return self._chain(lambda f, iq, iv: f.neutral())
@@ -85,15 +141,12 @@ class Product(Manifold):
             [(f.configuration_derivative_to_velocity_jacobian(q[iq]), f.nq) for f, iq, _ in self.slices()]
         )
 
-    def random(
-        self, rng: np.random.Generator, shape: tuple[int, ...], lower: np.ndarray, upper: np.ndarray
-    ) -> np.ndarray:
+    def random(self, rng: np.random.Generator, shape: Shape, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         parts = [f.random(rng, shape, lower[iv], upper[iv]) for f, _, iv in self.slices()]
         return np.concatenate([np.zeros((*shape, 0)), *parts], axis=-1)
 
 
-PROBES = (0.25, -7.0)
-"""Changes of a coordinate, one of them of more than a turn."""
+PROBES = (0.25, -7.0)  # changes of a coordinate, one of more than a turn: an angle that wraps is then seen
 
 
 def scalar_coordinates(manifold: Manifold) -> list[tuple[int, int]]:
@@ -115,12 +168,9 @@ def scalar_coordinates(manifold: Manifold) -> list[tuple[int, int]]:
 
 
 def configuration_of(manifold: Manifold, values: Sequence[float]) -> tuple[float, ...]:
-    """Return the configuration whose limit coordinates are given.
-
-    Lengths and angles are coordinates themselves; the rotation vector of an orientation leads to it from the neutral
-    one.
-    """
+    """Return the configuration whose limit coordinates are given."""
     plain = scalar_coordinates(manifold)
+    # Lengths and angles are coordinates themselves; a rotation vector leads to its orientation from the neutral one.
     turned = list(values)
     for _, k in plain:
         turned[k] = 0.0

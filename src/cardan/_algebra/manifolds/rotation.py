@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
-from cardan._algebra.manifolds.manifold import Manifold, Rows, Scalars, block_diagonal, shifted, uniform, within_a_turn
+from cardan._algebra.manifolds.manifold import Manifold, Placed, Rows, Scalars, Shape, within_a_turn
 from cardan._algebra.scalar import logical_and, where
 from cardan._algebra.spatial import SE3 as Pose
 from cardan._algebra.spatial import (
@@ -71,14 +71,13 @@ class Orientation(Manifold):
     def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
         return ro.rotation_vector_from_quaternion_xyzw(self.quaternion_xyzw(q))
 
-    def random(
-        self, rng: np.random.Generator, shape: tuple[int, ...], lower: np.ndarray, upper: np.ndarray
-    ) -> np.ndarray:
+    def random(self, rng: np.random.Generator, shape: Shape, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
         """Return uniform rotations; where limits are finite, uniform rotation vectors between them instead."""
         if np.isfinite(lower).any() or np.isfinite(upper).any():
             phi = _rotation_vectors(rng, int(np.prod(shape)), lower, upper).reshape(*shape, 3)
             quaternion = ro.quaternion_xyzw_from_rotation_vector(tuple(np.moveaxis(phi, -1, 0)))
         else:
+            # Four normal numbers prefer no direction, and unit quaternions none of the rotations (Muller, 1959).
             quaternion = tuple(np.moveaxis(rng.normal(size=(*shape, 4)), -1, 0))
         q = self.from_quaternion_xyzw(ro.quaternion_normalize_xyzw(quaternion))
         return np.stack([np.asarray(e) for e in q], axis=-1)
@@ -92,6 +91,7 @@ def _rotation_vectors(rng: np.random.Generator, count: int, lower: np.ndarray, u
         raise ParameterError("limits of a rotation vector", got=(tuple(lower), tuple(upper)), expected=expected)
     found = np.empty((0, 3))
     while len(found) < count:
+        # A ball fills 0.52 of its cube, so that twice as many trials nearly always do.
         trial = rng.uniform(low, high, size=(2 * (count - len(found)) + 16, 3))
         found = np.concatenate([found, trial[np.linalg.norm(trial, axis=-1) < np.pi]])
     return found[:count]
@@ -128,7 +128,7 @@ class UnitQuaternion(Orientation):
         return [[w, -z, y], [z, w, -x], [-y, x, w], [-x, -y, -z]]
 
     def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
-        scale = 2.0 / sum((e * e for e in q), 0.0)
+        scale = 2.0 / sum((e * e for e in q), 0.0)  # by |q|^2: a left inverse off the unit sphere, too
         x, y, z, w = (scale * e for e in q)
         return [[w, z, -y, -x], [-z, w, x, -y], [y, -x, w, -z]]
 
@@ -172,7 +172,7 @@ class MRP(Orientation):
         return [list(row) for row in (self._rate(q) * 0.25).rows()]
 
     def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
-        n = Vector3.of(q).norm_squared()
+        n = Vector3.of(q).norm_squared()  # B^T B = (1 + n)^2 1 (Schaub and Junkins), so that B^T inverts B
         return [list(row) for row in (self._rate(q).T * (4.0 / ((1.0 + n) * (1.0 + n)))).rows()]
 
     @staticmethod
@@ -197,7 +197,7 @@ class MRP(Orientation):
 
 
 @dataclass(frozen=True, slots=True)
-class SE3(Manifold):
+class SE3(Placed):
     """SE(3): q = (px, py, pz, orientation); v = body twist [linear; angular] [m/s, rad/s].
 
     Args:
@@ -211,22 +211,18 @@ class SE3(Manifold):
     """
 
     orientation: Orientation = UnitQuaternion()
+    _lengths = 3
     nv = 6
 
-    @property
-    def nq(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Number of coordinates."""
-        return 3 + self.orientation.nq
+    def _turning(self) -> Manifold:
+        return self.orientation
 
     def pose(self, q: Scalars) -> Pose:
         """Return the pose of the coordinates."""
         return Pose(self.orientation.matrix(q[3:]), Vector3(*q[:3]))
 
-    def unit_parts(self) -> tuple[tuple[int, int], ...]:
-        return shifted(self.orientation, 3)
-
-    def neutral(self) -> tuple[float, ...]:
-        return (0.0, 0.0, 0.0, *self.orientation.neutral())
+    def _axes(self, q: Scalars) -> Rows:
+        return [list(row) for row in self.orientation.matrix(q[3:]).rows()]
 
     def integrate(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         step = exp_se3(Motion.of(tuple(v)))
@@ -239,33 +235,3 @@ class SE3(Manifold):
 
     def difference_rate_jacobian(self, difference: Scalars) -> Rows:
         return right_jacobian_inverse_se3(Motion.of(tuple(difference)))
-
-    def velocity_to_configuration_derivative_jacobian(self, q: Scalars) -> Rows:
-        turn = self.orientation.velocity_to_configuration_derivative_jacobian(q[3:])
-        return block_diagonal([(_rows(self.orientation.matrix(q[3:])), 3), (turn, 3)])
-
-    def configuration_derivative_to_velocity_jacobian(self, q: Scalars) -> Rows:
-        turn = self.orientation.configuration_derivative_to_velocity_jacobian(q[3:])
-        return block_diagonal([(_rows(self.orientation.matrix(q[3:]).T), 3), (turn, self.orientation.nq)])
-
-    def nearest_image(self, q: Scalars, near: Scalars) -> tuple[Scalar, ...]:
-        return (*q[:3], *self.orientation.nearest_image(q[3:], near[3:]))
-
-    def normalize(self, q: Scalars) -> tuple[Scalar, ...]:
-        return (*q[:3], *self.orientation.normalize(q[3:]))
-
-    def principal_value(self, q: Scalars) -> tuple[Scalar, ...]:
-        return (*q[:3], *self.orientation.principal_value(q[3:]))
-
-    def limit_coordinates(self, q: Scalars) -> tuple[Scalar, ...]:
-        return (*q[:3], *self.orientation.limit_coordinates(q[3:]))
-
-    def random(
-        self, rng: np.random.Generator, shape: tuple[int, ...], lower: np.ndarray, upper: np.ndarray
-    ) -> np.ndarray:
-        position = uniform(rng, shape, lower[:3], upper[:3], 1.0)
-        return np.concatenate([position, self.orientation.random(rng, shape, lower[3:], upper[3:])], axis=-1)
-
-
-def _rows(m: Matrix3) -> Rows:
-    return [list(row) for row in m.rows()]

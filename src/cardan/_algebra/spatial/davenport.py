@@ -50,6 +50,7 @@ def _three(axes: Sequence[Vector3], R: Matrix3, near: Sequence[Scalar] | None) -
     swing = atan2(aside, level - along)
     one, other = _wrapped(phase + swing), _wrapped(phase - swing)
     if near is None:
+        # 1e-12: of two angles as large, rounding must not choose, or the branch would change from state to state.
         return _outer(axes, where(absolute(one) <= absolute(other) + 1e-12, one, other), R)
     solutions = [_outer(axes, second, R) for second in (one, other)]
     agreement = [sum((cos(q - e) for q, e in zip(angles, near, strict=True)), 0.0) for angles in solutions]

@@ -21,8 +21,7 @@ import numpy as np
 from cardan._algebra.arrays import stack
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import is_finite, is_zero
-from cardan._algebra.spatial.motion import AppliedByMatmul, Force, Motion
-from cardan._algebra.spatial.subspace import ForceSubspace, MotionSubspace, applied
+from cardan._algebra.spatial.motion import AppliedByMatmul, Force, ForceSubspace, Motion, MotionSubspace, applied
 from cardan._algebra.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3, scalar_of
 
 
@@ -54,7 +53,17 @@ class Inertia(AppliedByMatmul, tuple[Any, Any, Any]):
     def __new__(cls, mass: Scalar, com: Any = (0.0, 0.0, 0.0), inertia: Any = None) -> Inertia:
         mass, c = scalar_of("mass of a body", mass), Vector3.of(com, "com")
         full = Matrix3.zero() if inertia is None else _full(inertia)
-        _check_numbers(mass, c, full)
+        # Every entry that is a number of any kind, NumPy's among them; a batch or a symbol may be anything.
+        entries = full.entries()
+        if not all(is_finite(e) for e in (mass, *c, *entries) if isinstance(e, Real)):
+            raise ParameterError("inertia", got=(mass, tuple(c), tuple(full)), expected="finite numbers")
+        if isinstance(mass, Real) and not (mass == 0.0 or float(mass) >= sys.float_info.min):
+            expected = "a mass >= 0 [kg], and none too small to divide by"
+            raise ParameterError("mass of a body", got=mass, expected=expected)
+        if all(isinstance(e, Real) for e in entries):
+            difference = max(abs(a - b) for a, b in zip(entries, full.T.entries(), strict=True))
+            if difference > 1e-9 * max(map(abs, entries)):
+                raise ParameterError("inertia", got=[tuple(r) for r in full.rows()], expected="a symmetric matrix")
         return Inertia.from_origin(mass, c * mass, Symmetric3.of(full) + Symmetric3.point(c) * mass)
 
     def __reduce__(self) -> Any:
@@ -130,7 +139,7 @@ class Inertia(AppliedByMatmul, tuple[Any, Any, Any]):
         """
         found = [] if self.mass >= 0.0 else [f"the mass {self.mass} kg is negative"]
         moments = np.linalg.eigvalsh(np.array([list(r) for r in self.inertia_at_com.matrix().rows()]))
-        slack = tolerance * max(abs(moments[2]), 1e-300)
+        slack = tolerance * max(abs(moments[2]), 1e-300)  # of a point all moments are 0, and none is a fault
         shown = ", ".join(f"{m:.6g}" for m in moments)
         if moments[0] < -slack:
             found.append(f"the inertia is not positive definite (principal moments {shown} kg m^2)")
@@ -283,16 +292,3 @@ def _outer_upper(a: Vector3, b: Vector3) -> Symmetric3:
 
 def _full(value: Any) -> Matrix3:
     return value.matrix() if isinstance(value, Symmetric3) else Matrix3.of(value, "inertia")
-
-
-def _check_numbers(mass: Scalar, com: Vector3, inertia: Matrix3) -> None:
-    """Check every entry that is a number of any kind, NumPy's among them; a batch or a symbol may be anything."""
-    if not all(is_finite(e) for e in (mass, *com, *inertia.entries()) if isinstance(e, Real)):
-        raise ParameterError("inertia", got=(mass, tuple(com), tuple(inertia)), expected="finite numbers")
-    if isinstance(mass, Real) and not (mass == 0.0 or float(mass) >= sys.float_info.min):
-        raise ParameterError("mass of a body", got=mass, expected="a mass >= 0 [kg], and none too small to divide by")
-    if not all(isinstance(e, Real) for e in inertia.entries()):
-        return
-    difference = max(abs(a - b) for a, b in zip(inertia.entries(), inertia.T.entries(), strict=True))
-    if difference > 1e-9 * max(map(abs, inertia.entries())):
-        raise ParameterError("inertia", got=[tuple(r) for r in inertia.rows()], expected="a symmetric matrix")

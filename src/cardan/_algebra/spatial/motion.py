@@ -8,13 +8,15 @@ Source: Featherstone, Rigid Body Dynamics Algorithms (2008), chapter 2 (there wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from math import sqrt as float_sqrt
 from typing import Any, Generic, Self, TypeVar, overload
 
 import numpy as np
 
 from cardan._algebra.arrays import stack
 from cardan._algebra.errors import DTypeError, Explained
+from cardan._algebra.scalar import is_zero, sqrt, where
 from cardan._algebra.spatial.vector import Scalar, Vector3, components
 
 Column = TypeVar("Column", bound="_Spatial")
@@ -222,3 +224,154 @@ class Columns(AppliedByMatmul, tuple[Column, ...], Generic[Column]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({list(self)})"
+
+
+class ForceSubspace(Columns[Force]):
+    """The columns of a matrix (6 x n), each a force or a momentum, such as I S.
+
+    `np.array(F)` and `F.matrix()` are of shape (6, n); `X @ F` and `V.cross(F)` map every column.
+
+    Args:
+        columns: forces.
+
+    Examples:
+        >>> S = cardan.joints.Revolute(axis=(0.0, 0.0, 1.0)).subspace([0.5])
+        >>> U = cardan.Inertia(mass=2.0, com=(0.3, 0.0, 0.0)) @ S
+        >>> np.array(U).shape, S.T @ U[0]
+        ((6, 1), (0.18,))
+    """
+
+    __slots__ = ()
+
+
+class MotionSubspace(Columns[Motion]):
+    """The columns of S (6 x nv), each a motion: `S @ v` is a twist, `S.T @ f` the joint torques of a wrench.
+
+    `np.array(S)` and `S.matrix()` are of shape (6, nv). `X @ S`, `X.inverse_act(S)`, `V.cross(S)` and `I @ S` map
+    every column; `S.T @ (I @ S)` is the matrix S^T I S.
+
+    Args:
+        columns: motions.
+
+    Examples:
+        >>> S = cardan.spatial.MotionSubspace([cardan.Motion((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))])
+        >>> S @ [2.0], S.matrix().shape
+        (Motion(linear=(0.0, 0.0, 0.0), angular=(0.0, 0.0, 2.0)), (6, 1))
+        >>> (cardan.SE3.from_translation((1.0, 0.0, 0.0)) @ S)[0].linear
+        (0.0, -1.0, 0.0)
+
+    Peers: Pinocchio `JointMotionSubspace` (`se3Action` is X @ S, `motionAction` V.cross(S)), RigidBodyDynamics.jl
+    `motion_subspace`.
+    """
+
+    __slots__ = ()
+
+    def __matmul__(self, v: Sequence[Scalar]) -> Motion:
+        total = Motion.zero()
+        for column, rate in zip(self, v, strict=True):
+            total = total + column * rate
+        return total
+
+    @property
+    def T(self) -> Transposed:
+        """The transpose, which maps a wrench to joint torques."""
+        return Transposed(self)
+
+
+class Transposed:
+    """S^T of a motion subspace."""
+
+    __slots__ = ("_columns",)
+    __array_ufunc__ = None
+
+    def __init__(self, columns: MotionSubspace) -> None:
+        self._columns = columns
+
+    @overload
+    def __matmul__(self, f: Force) -> tuple[Scalar, ...]: ...
+    @overload
+    def __matmul__(self, f: ForceSubspace) -> np.ndarray: ...
+    def __matmul__(self, f: Any) -> Any:
+        if not isinstance(f, ForceSubspace):
+            return tuple(column.dot(f) for column in self._columns)
+        rows = [[column.dot(force) for force in f] for column in self._columns]
+        return stack(rows) if self._columns and f else np.zeros((len(self._columns), len(f)))
+
+
+def applied(matrix: Any, S: Columns[Any]) -> ForceSubspace:
+    """Return what a map from motions to forces, such as an inertia, makes of every column."""
+    return ForceSubspace(matrix @ column for column in S)
+
+
+# --- wrenches that no motion feels ---
+
+
+def orthogonal_complement(columns: Sequence[Motion]) -> ForceSubspace:
+    """Return 6 - n orthonormal wrenches orthogonal to n motions."""
+    found = _complement([list(column.scalars()) for column in columns], 6)
+    return ForceSubspace(Force(e[:3], e[3:]) for e in found)
+
+
+def sparse_complement(columns: Sequence[Motion]) -> ForceSubspace:
+    """Return another basis of the same wrenches: each component that no motion has, whatever its symbols, by itself.
+
+    So the ball joint's are three forces, also by Euler angles at their singularity.
+    """
+    work = [list(column.scalars()) for column in columns]
+    moved = [i for i in range(6) if not all(is_zero(column[i]) for column in work)]
+    if len(moved) < len(work):  # fewer components than motions: these always depend on one another
+        return orthogonal_complement(columns)
+    mixed = []
+    for part in _complement([[column[i] for i in moved] for column in work], len(moved)):
+        values = dict(zip(moved, part, strict=True))
+        mixed.append([values.get(i, 0.0) for i in range(6)])
+    single = [[float(i == j) for i in range(6)] for j in range(6) if j not in moved]
+    return ForceSubspace(Force(e[:3], e[3:]) for e in (*single, *mixed))
+
+
+def _complement(work: list[list[Scalar]], size: int) -> list[list[Scalar]]:
+    """Return an orthonormal basis of the complement of n vectors of a size, by Householder reflections.
+
+    The product of the reflections that make the vectors upper triangular maps the last unit vectors to the complement;
+    this holds at singular configurations, where the vectors depend on one another, too.
+
+    Source: Golub and Van Loan, Matrix Computations (2013), section 5.2.
+    """
+    reflections: list[tuple[int, list[Scalar], Scalar]] = []
+    for k, column in enumerate(work):
+        u, scale = _reflection(column, k)
+        reflections.append((k, u, scale))
+        for other in work[k + 1 :]:
+            _reflect(other, k, u, scale)
+    basis = []
+    for j in range(len(work), size):
+        e: list[Scalar] = [float(i == j) for i in range(size)]
+        for k, u, scale in reversed(reflections):
+            _reflect(e, k, u, scale)
+        basis.append(e)
+    return basis
+
+
+def _reflection(x: list[Scalar], k: int) -> tuple[list[Scalar], Scalar]:
+    """Return u and 2 / u.u with (1 - 2 u u^T / u.u) x = (.., -+|x|, 0, .., 0) from entry k on.
+
+    The sign changes at x_k = -|x| / 2, where nothing cancels, and not at 0, where rounding would decide it.
+    """
+    tail = x[k:]
+    square = _dot(tail, tail)
+    norm = float_sqrt(square) if isinstance(square, float) else sqrt(square)
+    head = tail[0] + where(tail[0] < -0.5 * norm, -norm, norm)
+    u = [head, *tail[1:]]
+    length = _dot(u, u)
+    vanishes = length <= 0.0  # the guarded division is finite on both branches, and so are its derivatives
+    return u, where(vanishes, 0.0, 2.0 / where(vanishes, 1.0, length))
+
+
+def _reflect(x: list[Scalar], k: int, u: list[Scalar], scale: Scalar) -> None:
+    amount = _dot(u, x[k:]) * scale
+    for i, e in enumerate(u):
+        x[k + i] = x[k + i] - e * amount
+
+
+def _dot(a: Sequence[Any], b: Sequence[Any]) -> Scalar:
+    return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)

@@ -26,11 +26,7 @@ Spatial = TypeVar("Spatial", Motion, Force)
 
 
 def checked_representation(representation: Any) -> Representation:
-    """Return a representation if it is one.
-
-    Raises:
-        UnknownNameError: for another.
-    """
+    """Return a representation, or raise `UnknownNameError` if it is none."""
     if representation not in REPRESENTATIONS:
         raise UnknownNameError("representation", representation, REPRESENTATIONS)
     return representation

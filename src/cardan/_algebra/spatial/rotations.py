@@ -122,14 +122,14 @@ def quaternion_normalize_xyzw(q: Sequence[Scalar]) -> Quaternion:
 def quaternion_canonical_xyzw(q: Sequence[Scalar]) -> Quaternion:
     """Return the one of q and -q that has w >= 0."""
     negative = q[3] < 0.0
-    return tuple(where(negative, -e, e) for e in q)  # pyright: ignore[reportReturnType]
+    return tuple(where(negative, -e, e) for e in q)
 
 
 @_on_arrays(q=(4,))
 def matrix_from_quaternion_xyzw(q: Sequence[Scalar]) -> Matrix3:
     """Return the rotation of q / |q|."""
     x, y, z, w = q
-    s = divide(2.0, x * x + y * y + z * z + w * w)
+    s = divide(2.0, x * x + y * y + z * z + w * w)  # by |q|^2, not 1: R is a rotation whatever the norm
     xs, ys, zs = x * s, y * s, z * s
     xx, yy, zz = x * xs, y * ys, z * zs
     xy, xz, yz, wx, wy, wz = x * ys, x * zs, y * zs, w * xs, w * ys, w * zs
@@ -156,13 +156,13 @@ def quaternion_xyzw_from_matrix(R: Matrix3) -> Quaternion:
     by_z, by_w = (e, f, of_last - total, c), (a, b, c, of_last + total)
     of_xy, of_zw = _choose(difference >= 0.0, by_x, by_y), _choose(total >= 0.0, by_w, by_z)
     x, y, z, w = _choose(m22 < 0.0, of_xy, of_zw)
-    size = sqrt(x * x + y * y + z * z + w * w)
+    size = sqrt(x * x + y * y + z * z + w * w)  # 4 |q_k|, and |q_k| >= 1/2: at least 2, for every rotation
     inverse = 1.0 / where(w < 0.0, -size, size)
     return x * inverse, y * inverse, z * inverse, w * inverse
 
 
 def _choose(condition: Any, a: Quaternion, b: Quaternion) -> Quaternion:
-    return tuple(where(condition, x, y) for x, y in zip(a, b, strict=True))  # pyright: ignore[reportReturnType]
+    return tuple(where(condition, x, y) for x, y in zip(a, b, strict=True))
 
 
 # --- rotation vectors (axis times angle) -------------------------------------------------------------------------
@@ -184,6 +184,7 @@ def rotation_vector_from_quaternion_xyzw(q: Sequence[Scalar]) -> Vector3:
     v = Vector3(x, y, z)
     square = v.norm_squared()
     small = NEAR * square <= w * w
+    # Both branches are computed, and derivatives go through both: each gets what it can do with.
     length = sqrt(where(small, 1.0, square))
     cosine = where(small, w, 1.0)
     near = divide(2.0 * _arctangent_ratio(divide(where(small, square, 0.0), cosine * cosine)), cosine)
@@ -235,6 +236,7 @@ def rotation_vector_near(phi: Sequence[Scalar], near: Sequence[Scalar]) -> Vecto
     turned = square > 0.0
     direction = Vector3(*(where(turned, a, b) for a, b in zip(u, wanted, strict=True)))
     other = wanted.norm_squared()
+    # If both are 0 there is no direction: with 1 for its length the axis is 0, and finite.
     axis = direction * (1.0 / sqrt(where(turned, square, where(other > 0.0, other, 1.0))))
     return u + axis * (TURN * floor(axis.dot(wanted - u) / TURN + 0.5))
 
@@ -252,6 +254,7 @@ def right_jacobian_inverse(phi: Sequence[Scalar]) -> Matrix3:
     """Return the inverse of `right_jacobian`; singular only at angles 2 pi k, k >= 1."""
     u = Vector3.of(phi)
     _, _, c2, c3, c4, _ = stumpff(u.norm_squared())
+    # The last factor is 1/t^2 - (1 + cos t) / (2 t sin t) (Sola, equation 144) without its cancellation at 0.
     return Matrix3.identity() + u.skew() * 0.5 - Symmetric3.point(u).matrix() * (0.5 * (c3 - 2.0 * c4) / c2)
 
 
@@ -271,7 +274,7 @@ def quaternion_xyzw_from_mrp(s: Sequence[Scalar]) -> Quaternion:
 def mrp_from_quaternion_xyzw(q: Sequence[Scalar]) -> Vector3:
     """Return the parameters of length at most 1 (angle at most pi) of the rotation of q / |q|."""
     x, y, z, w = quaternion_canonical_xyzw(quaternion_normalize_xyzw(q))
-    return Vector3(x, y, z) * (1.0 / (1.0 + w))
+    return Vector3(x, y, z) * (1.0 / (1.0 + w))  # of the two signs this is the one with w >= 0: no division by 0
 
 
 @_on_arrays(s=(3,))
@@ -290,7 +293,7 @@ def mrp_principal(s: Sequence[Scalar]) -> Vector3:
     sigma = Vector3.of(s)
     n = sigma.norm_squared()
     outside = n > 1.0
-    return sigma * where(outside, -1.0 / where(outside, n, 1.0), 1.0)
+    return sigma * where(outside, -1.0 / where(outside, n, 1.0), 1.0)  # the shadow of 0 would be at infinity
 
 
 # --- Euler angles ------------------------------------------------------------------------------------------------
@@ -314,6 +317,7 @@ def zyx_from_matrix(R: Matrix3) -> Vector3:
     a = atan2(yx, xx)
     b = atan2(-zx, sqrt(xx * xx + yx * yx))
     ca, sa = cos(a), sin(a)
+    # From R with the first turn taken back: zy and zz, which say the angle too, vanish where cos b does.
     return Vector3(a, b, atan2(sa * xz - ca * yz, ca * yy - sa * xy))
 
 
@@ -348,6 +352,7 @@ _ARGUMENTS = {
     "angles": "three angles [rad], or an array of shape (..., 3)",
 }
 _ONE = "((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))"
+# Of each function arguments, and how what it makes of them is shown.
 _EXAMPLES = {
     "matrix_about_axis": ("(0.0, 0.0, 1.0), 1.0, 0.0", _ONE),
     "rotation_about_axis": ("(0.0, 0.0, 1.0), 0.0", _ONE),
@@ -374,34 +379,14 @@ _EXAMPLES = {
     "matrix_from_xyz": ("(0.0, 0.0, 0.0)", _ONE),
     "xyz_from_matrix": ("np.eye(3)", "array([-0.,  0.,  0.])"),
 }
-"""Of each function arguments, and how what it makes of them is shown."""
-
 for _name, _example in _EXAMPLES.items():
     document(globals()[_name], "cardan.spatial.rotations", _ARGUMENTS, _example)
 __all__ = [
-    "angle_about_axis",
-    "matrix_about_axis",
-    "matrix_from_mrp",
-    "matrix_from_quaternion_xyzw",
-    "matrix_from_rotation_vector",
-    "matrix_from_xyz",
-    "matrix_from_zyx",
-    "mrp_from_quaternion_xyzw",
-    "mrp_principal",
-    "quaternion_canonical_xyzw",
-    "quaternion_conjugate_xyzw",
-    "quaternion_multiply_xyzw",
-    "quaternion_normalize_xyzw",
-    "quaternion_xyzw_from_matrix",
-    "quaternion_xyzw_from_mrp",
-    "quaternion_xyzw_from_rotation_vector",
-    "right_jacobian",
-    "right_jacobian_inverse",
-    "rotation_about_axis",
-    "rotation_vector_from_matrix",
-    "rotation_vector_from_quaternion_xyzw",
-    "rotation_vector_near",
-    "xyz_from_matrix",
-    "zyx_from_matrix",
-]
+    "angle_about_axis", "matrix_about_axis", "matrix_from_mrp", "matrix_from_quaternion_xyzw",
+    "matrix_from_rotation_vector", "matrix_from_xyz", "matrix_from_zyx", "mrp_from_quaternion_xyzw", "mrp_principal",
+    "quaternion_canonical_xyzw", "quaternion_conjugate_xyzw", "quaternion_multiply_xyzw", "quaternion_normalize_xyzw",
+    "quaternion_xyzw_from_matrix", "quaternion_xyzw_from_mrp", "quaternion_xyzw_from_rotation_vector", "right_jacobian",
+    "right_jacobian_inverse", "rotation_about_axis", "rotation_vector_from_matrix",
+    "rotation_vector_from_quaternion_xyzw", "rotation_vector_near", "xyz_from_matrix", "zyx_from_matrix",
+]  # fmt: skip
 __dir__ = __all__.copy

@@ -31,16 +31,9 @@ HAS_SYMBOLS = np.dtype(object)
 
 
 def given_array(where: str, name: str, value: Any, *cores: tuple[int, ...]) -> np.ndarray:
-    """Return an argument as an array of shape (..., *core), of finite real numbers or of symbols.
+    """Return an argument as an array of shape (..., *core), of finite real numbers or of symbols, or raise.
 
-    Args:
-        where: whose argument it is, for messages.
-        name: what it is called there.
-        value: an array, nested sequences, or spatial objects.
-        cores: the shapes one state may have.
-
-    Raises:
-        ShapeError, DTypeError, NotFiniteError: if it is something else.
+    Cores are the shapes one state may have; where and name are those of the function and its argument, for messages.
     """
     try:
         array = np.asarray(stack(value) if isinstance(value, Vector3) else value)
@@ -65,50 +58,16 @@ def given_vector(where: str, name: str, value: Any) -> Vector3:
     return Vector3.zero() if value is None else Vector3.of(given_array(where, name, value, (3,)))
 
 
-def given_quaternion(where: str, name: str, value: Any) -> tuple[Scalar, ...]:
-    """Return the entries of quaternions, scaled by a power of two so that no square is too large or too small.
-
-    Raises:
-        ParameterError: for one of norm 0, beside what `given_array` raises.
-    """
-    array = given_array(where, name, value, (4,))
-    if array.dtype != HAS_SYMBOLS:
-        largest = np.abs(array).max(axis=-1, keepdims=True)
-        _refuse(where, name, largest[..., 0] == 0.0, "a quaternion of norm 0", "one that has a direction, of norm 1")
-        array = np.ldexp(array, -np.frexp(largest)[1])
-    return components(array, (4,), name)
-
-
 def given_rotation(where: str, name: str, array: np.ndarray, tolerance: float) -> Matrix3:
-    """Return rotation matrices, shape (..., 3, 3).
-
-    Raises:
-        ParameterError: for one that is not orthonormal, or a reflection.
-    """
+    """Return rotation matrices, shape (..., 3, 3); raise `ParameterError` for what is not orthonormal, or reflects."""
     if array.dtype != HAS_SYMBOLS:
         off = np.abs(np.swapaxes(array, -1, -2) @ array - np.eye(3)).max(axis=(-1, -2))
+        got = f"columns that are not orthonormal (by {np.max(off, initial=0.0):.3g})"
         hint = "The nearest rotation, of one that is close: U, s, V = np.linalg.svd(R); U @ V."
-        expected = f"a rotation: R^T R = 1 to {tolerance:g}"
-        _refuse(
-            where,
-            name,
-            off > tolerance,
-            f"columns that are not orthonormal (by {np.max(off, initial=0.0):.3g})",
-            expected,
-            hint,
-        )
-        hint = "An axis points the other way, or two are exchanged."
-        expected = "a rotation: of determinant +1"
-        _refuse(where, name, np.linalg.det(array) < 0.0, "a reflection, of determinant -1", expected, hint)
+        _refuse(where, name, off > tolerance, got, f"a rotation: R^T R = 1 to {tolerance:g}", hint)
+        got, hint = "a reflection, of determinant -1", "An axis points the other way, or two are exchanged."
+        _refuse(where, name, np.linalg.det(array) < 0.0, got, "a rotation: of determinant +1", hint)
     return Matrix3.of(array)
-
-
-def refuse_last_row(where: str, name: str, array: np.ndarray, tolerance: float) -> None:
-    """Raise `ParameterError` unless the last row of homogeneous matrices is (0, 0, 0, 1)."""
-    if array.dtype != HAS_SYMBOLS:
-        off = np.abs(array[..., 3, :] - (0.0, 0.0, 0.0, 1.0)).max(axis=-1)
-        hint = "Transpose it, if its translation is in the last row."
-        _refuse(where, name, off > tolerance, "another last row", "a homogeneous matrix: last row 0 0 0 1", hint)
 
 
 def _refuse(where: str, name: str, wrong: Any, got: str, expected: str, hint: str = "") -> None:
@@ -210,7 +169,13 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         Peers: Pinocchio `XYZQUATToSE3`.
         """
         where = "SE3.from_quaternion"
-        R = rotations.matrix_from_quaternion_xyzw(given_quaternion(where, "xyzw", xyzw))
+        q = given_array(where, "xyzw", xyzw, (4,))
+        if q.dtype != HAS_SYMBOLS:
+            largest = np.abs(q).max(axis=-1, keepdims=True)
+            expected = "one that has a direction, of norm 1"
+            _refuse(where, "xyzw", largest[..., 0] == 0.0, "a quaternion of norm 0", expected)
+            q = np.ldexp(q, -np.frexp(largest)[1])  # by a power of two: no square is then too large or too small
+        R = rotations.matrix_from_quaternion_xyzw(components(q, (4,), "xyzw"))
         return SE3(R, given_vector(where, "translation", translation))
 
     @staticmethod
@@ -247,7 +212,13 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         R = given_rotation(where, "matrix", m[..., :3, :3], tolerance)
         if m.shape[-1] == 3:
             return SE3(R, given_vector(where, "translation", translation))
-        refuse_last_row(where, "matrix", m, tolerance)
+        if m.dtype != HAS_SYMBOLS:
+            off = np.abs(m[..., 3, :] - (0.0, 0.0, 0.0, 1.0)).max(axis=-1)
+            expected, hint = (
+                "a homogeneous matrix: last row 0 0 0 1",
+                "Transpose it, if its translation is in the last row.",
+            )
+            _refuse(where, "matrix", off > tolerance, "another last row", expected, hint)
         if translation is not None:
             raise ParameterError(f"{where}: translation", got=translation, expected="none beside a 4x4 matrix")
         return SE3(R, m[..., :3, 3])
@@ -473,6 +444,7 @@ def _coupling(v: Motion) -> Matrix3:
     """Return Barfoot's Q(rho, phi), the coupling block of the left Jacobian."""
     rho, phi = v
     _, _, _, c3, c4, c5 = stumpff(phi.norm_squared())
+    # c_4 and c_4 - 3 c_5 are Barfoot's (t^2 - 2 + 2 cos t) / (2 t^4) and (2 t - 3 sin t + t cos t) / t^5, safe at 0.
     r, f = rho.skew(), phi.skew()
     fr, rf = f @ r, r @ f
     frf = fr @ f
@@ -579,4 +551,4 @@ def checked_pose(what: str, pose: Any) -> SE3:
 
 
 def _is_number(e: Scalar) -> bool:
-    return type(e) is float or isinstance(e, Real)
+    return type(e) is float or isinstance(e, Real)  # floats first: an abstract class takes six times as long to ask

@@ -44,18 +44,18 @@ def stumpff(x: Any) -> tuple[Any, Any, Any, Any, Any, Any]:
         (1.0, 1.0, 0.5)
     """
     small = x < THRESHOLD
-    near = where(small, x, 0.0)
+    near = where(small, x, 0.0)  # both branches are computed: beyond its range the series would overflow
     s4, s5 = _series(4, near), _series(5, near)
     s2, s3 = 0.5 - near * s4, 1.0 / 6.0 - near * s5
     s0, s1 = 1.0 - near * s2, 1.0 - near * s3
 
-    far = where(small, THRESHOLD, x)
+    far = where(small, THRESHOLD, x)  # never 0, so that root and divisions and their derivatives are finite
     angle, per = sqrt(far), 1.0 / far
-    half = sin(0.5 * angle)
+    half = sin(0.5 * angle)  # 1 - cos t = 2 sin^2(t / 2), which does not cancel
     f0, f1, f2 = cos(angle), sin(angle) * (angle * per), 2.0 * half * half * per
     f3 = (1.0 - f1) * per
     f4, f5 = (0.5 - f2) * per, (1.0 / 6.0 - f3) * per
-    return tuple(where(small, s, f) for s, f in zip((s0, s1, s2, s3, s4, s5), (f0, f1, f2, f3, f4, f5), strict=True))  # pyright: ignore[reportReturnType]
+    return tuple(where(small, s, f) for s, f in zip((s0, s1, s2, s3, s4, s5), (f0, f1, f2, f3, f4, f5), strict=True))
 
 
 def of_twice(c: tuple[Any, ...]) -> tuple[Any, Any, Any]:

@@ -49,13 +49,8 @@ def components(value: Any, shape: tuple[int, ...], name: str) -> tuple[Scalar, .
 
 
 def scalar_of(name: str, value: Any) -> Any:
-    """Return a scalar of any type; whole numbers and NumPy's are floats.
-
-    Raises:
-        ShapeError: for an array of symbols.
-        ParameterError: for a text, a complex number, a sequence, or an integer no float can hold.
-    """
-    if type(value) is float:
+    """Return a scalar of any type, whole numbers and NumPy's as floats; raise for what is no single scalar."""
+    if type(value) is float:  # first, as this runs for every entry of every vector
         return value
     if isinstance(value, np.ndarray) and value.dtype == object:
         hint = f"One scalar is needed{users_line()}: np.cos(q[0]) instead of np.cos(q)."
@@ -159,11 +154,11 @@ class Vector3(_Arrays, tuple[Any, Any, Any]):
     def __neg__(self) -> Vector3:
         return Vector3(-self[0], -self[1], -self[2])
 
-    def __mul__(self, factor: Any) -> Vector3:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __mul__(self: Vector3, factor: Any) -> Vector3:
         a, b, c = factor if _is_nested(factor) else (factor, factor, factor)
         return Vector3(self[0] * a, self[1] * b, self[2] * c)
 
-    __rmul__: ClassVar[Callable[[Vector3, Any], Vector3]] = __mul__  # pyright: ignore
+    __rmul__: ClassVar[Callable[[Vector3, Any], Vector3]] = __mul__
 
     def __truediv__(self, divisor: Any) -> Vector3:
         a, b, c = divisor if _is_nested(divisor) else (divisor, divisor, divisor)
@@ -223,6 +218,7 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
         name: what to call it in an error.
         x, y, z: entries of the diagonal; of `from_columns`, the columns.
         vector: three scalars.
+        R: a rotation.
 
     Examples:
         >>> R = cardan.spatial.Matrix3.of(np.eye(3))
@@ -272,7 +268,7 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
         return Matrix3(zip(x, y, z, strict=True))
 
     @overload
-    def __getitem__(self, index: int) -> Vector3: ...  # pyright: ignore[reportOverlappingOverload]
+    def __getitem__(self, index: int) -> Vector3: ...
     @overload
     def __getitem__(self, index: Any) -> Any: ...
     def __getitem__(self, index: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -292,7 +288,8 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
 
     def rows(self) -> tuple[Vector3, Vector3, Vector3]:
         """Return the three rows."""
-        return tuple(self)  # pyright: ignore[reportReturnType]
+        x, y, z = self
+        return x, y, z
 
     def columns(self) -> Iterator[Vector3]:
         """Yield the three columns."""
@@ -339,22 +336,18 @@ class Matrix3(_Arrays, tuple[Vector3, Vector3, Vector3]):
     def __neg__(self) -> Matrix3:
         return Matrix3(-row for row in self)
 
-    def __mul__(self, factor: Any) -> Matrix3:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __mul__(self: Matrix3, factor: Any) -> Matrix3:
         rows = factor if _is_nested(factor) else (factor, factor, factor)
         return Matrix3(a * b for a, b in zip(self, rows, strict=True))
 
-    __rmul__: ClassVar[Callable[[Matrix3, Any], Matrix3]] = __mul__  # pyright: ignore
+    __rmul__: ClassVar[Callable[[Matrix3, Any], Matrix3]] = __mul__
 
     def __truediv__(self, divisor: Any) -> Matrix3:
         rows = divisor if _is_nested(divisor) else (divisor, divisor, divisor)
         return Matrix3(a / b for a, b in zip(self, rows, strict=True))
 
     def rotated(self, R: Matrix3) -> Matrix3:
-        """Return R self R^T.
-
-        Args:
-            R: a rotation.
-        """
+        """Return R self R^T."""
         turn = plane_turn(R)
         return turn.of(self) if turn and turn.saves(self.entries()) else R @ self @ R.T
 
@@ -529,10 +522,10 @@ class Symmetric3(tuple[Any, ...]):
     def __sub__(self, other: Any) -> Symmetric3:
         return Symmetric3(a - b for a, b in zip(self, other, strict=True))
 
-    def __mul__(self, factor: Scalar) -> Symmetric3:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def __mul__(self: Symmetric3, factor: Any) -> Symmetric3:
         return Symmetric3(a * factor for a in self)
 
-    __rmul__: ClassVar[Callable[[Symmetric3, Any], Symmetric3]] = __mul__  # pyright: ignore
+    __rmul__: ClassVar[Callable[[Symmetric3, Any], Symmetric3]] = __mul__
 
     def with_column(self, k: int, column: Any) -> Symmetric3:
         """Return the matrix with another k-th column and row."""

@@ -335,12 +335,8 @@ def jacobian(
         mode: `"forward"`, `"reverse"`, or for each x the one with fewer directions.
         along: by names of outputs, from the entries of y, the rows of a matrix K(y): K dy instead of dy.
 
-    Returns:
-        A program of the same inputs; for each x, for each output y, an output `dy_dx` of shape (*y, *directions), or
-        (rows of K, *directions).
-
-    Raises:
-        UnknownNameError, ParameterError: if there is no such input or mode.
+    It has the same inputs; for each x, for each output y, an output `dy_dx` of shape (*y, *directions), or (rows of K,
+    *directions). UnknownNameError and ParameterError say that there is no such input or mode.
     """
     if mode not in MODES:
         raise ParameterError("mode", got=mode, expected=", ".join(map(repr, MODES)))

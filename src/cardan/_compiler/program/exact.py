@@ -129,12 +129,6 @@ def _if_short(v: Value) -> Value | None:
     return v if len(_terms(v)) <= MOST_TERMS else None
 
 
-def _on_circle(angle: Value) -> tuple[int, int]:
-    t = _hashed("angle", angle)
-    scale = pow(1 + t * t, -1, PRIME)
-    return (1 - t * t) * scale % PRIME, 2 * t * scale % PRIME
-
-
 # --- values at the point ---
 
 
@@ -263,7 +257,9 @@ class _Point:
     def cos_sin(self, x: Value) -> tuple[int, int]:
         c, s = 1, 0
         for angle, times in self._sum_of_angles(x).items():
-            a, b = _on_circle(angle)
+            t = _hashed("angle", angle)  # of a random point of the circle, (a, b)
+            scale = pow(1 + t * t, -1, PRIME)
+            a, b = (1 - t * t) * scale % PRIME, 2 * t * scale % PRIME
             b = b if times > 0 else -b
             for _ in range(abs(times)):
                 c, s = (c * a - s * b) % PRIME, (s * a + c * b) % PRIME

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra import scalar
-from cardan._algebra.arrays.entrywise import BINARY, UNARY
-from cardan._algebra.arrays.symbolic import apply_function, by_numpy
+from cardan._algebra.arrays.symbolic import BINARY, UNARY, apply_function, by_numpy
 from cardan._algebra.errors import TraceError, users_line
 from cardan._compiler.program.careful import floor_divide, hypot, remainder
 from cardan._compiler.program.no_number import no_branch, no_number
@@ -73,8 +72,7 @@ class Graph:
 
     def constant(self, value: float) -> Expr:
         """Return a number as an expression; its sign is carried beside it."""
-        magnitude = abs(value)
-        return Expr(self, self.add(Op.CONST, (), magnitude), value < 0.0)
+        return Expr(self, self.add(Op.CONST, (), abs(value)), value < 0.0)
 
     def lift(self, value: Any) -> Expr:
         """Return a number or an expression of this graph as an expression; TraceError for anything else."""
@@ -322,7 +320,7 @@ class Expr:
     def __round__(self, digits: int = 0) -> float:
         raise no_number()
 
-    __int__ = __index__ = __float__  # pyright: ignore[reportAssignmentType]
+    __int__ = __index__ = __float__
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
         return by_numpy(ufunc, method, inputs, options)

@@ -34,12 +34,8 @@ def last_readers(
     What a region needs of what was there before, it needs to its end: in the next pass again. But what it picks from
     goes into a table as it begins; what it keeps comes into one at the end of each pass.
 
-    Args:
-        program: what is cut.
-        home: the block of each instruction that is an operation.
-        spans: of its stretches.
-        heads: the first block of its region for each instruction with a place of its own for what is carried to it.
-        operands: of each instruction: the program's, or those of joined products.
+    `home` has the block of each instruction that is an operation, `heads` the first block of its region for each
+    instruction with a place of its own for what is carried to it. `operands` may be those of joined products.
     """
     last: dict[int, int] = {}
 

@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 from typing import NamedTuple
 
 from cardan._algebra.by_fields import ByFields
@@ -101,8 +101,7 @@ class Program(ByFields):
             object.__setattr__(self, "instructions", Instructions(self.instructions))
 
     def operation_counts(self) -> Counter[str]:
-        counts = {op.value: self.instructions.count_of(op) for op in OPS if op not in LEAVES}
-        return Counter({name: count for name, count in counts.items() if count})
+        return Counter({op.value: n for op in OPS if op not in LEAVES and (n := self.instructions.count_of(op))})
 
     @property
     def operations(self) -> int:
@@ -121,7 +120,10 @@ class Program(ByFields):
         return sum(i.op in (Op.ADD, Op.SUB) and not products.isdisjoint(i.args) for i in self.instructions)
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self))
+        inputs, outputs = ", ".join(map(str, self.inputs)), ", ".join(map(str, self.outputs))
+        results = (f"  {name} <- %{k}" for name, k in zip(entry_names(self.outputs), self.results, strict=True))
+        lines = _phase_lines(self, None, entry_names(self.inputs))
+        return "\n".join([f"program {self.name}({inputs}) -> {outputs}", *lines, *results])
 
 
 def work_counts(program: Program) -> Counter[Op]:
@@ -203,29 +205,18 @@ def places_by_name(arrays: Sequence[Array]) -> dict[str, slice]:
 
 
 def entry_names(arrays: Sequence[Array]) -> list[str]:
-    return [f"{array.name}{_index(array.shape, k)}" for array in arrays for k in range(array.size)]
-
-
-def _index(shape: tuple[int, ...], flat: int) -> str:
-    indices = []
-    for size in reversed(shape):
-        flat, k = divmod(flat, size)
-        indices.append(str(k))
-    return f"[{', '.join(reversed(indices))}]" if shape else ""
-
-
-def _lines(program: Program) -> Iterator[str]:
-    inputs, outputs = ", ".join(map(str, program.inputs)), ", ".join(map(str, program.outputs))
-    yield f"program {program.name}({inputs}) -> {outputs}"
-    yield from _phase_lines(program, None, entry_names(program.inputs))
-    for name, k in zip(entry_names(program.outputs), program.results, strict=True):
-        yield f"  {name} <- %{k}"
+    entries = [(array, index) for array in arrays for index in product(*map(range, array.shape))]
+    return [f"{array.name}[{', '.join(map(str, index))}]" if index else array.name for array, index in entries]
 
 
 def _phase_lines(program: Program, within: Region | None, names: Sequence[str]) -> Iterator[str]:
     for part in phases(program, within):
         if isinstance(part, range):
-            yield from (_line(program, k, names) for k in part)
+            for k in part:
+                op, args, value = program.instructions[k]
+                operands = " ".join(f"%{a}" for a in args)
+                shown = names[int(value)] if op is Op.INPUT else repr(value) if op is Op.CONST else operands
+                yield f"  %{k} = {op.value} {shown}" + (f" of pass {value:g}" if op is Op.KEPT else "")
         else:
             skipped = f" if %{part.going} is true" if part.may_be_skipped else ""
             ended = f", while %{part.going} is true" if part.may_end_early else ""
@@ -233,13 +224,6 @@ def _phase_lines(program: Program, within: Region | None, names: Sequence[str]) 
             yield from _phase_lines(program, part, names)
             on = " and on with " + ", ".join(f"%{k} <- %{after}" for k, after in part.carried)
             yield "  }" + (on if part.carried else "")
-
-
-def _line(program: Program, k: int, names: Sequence[str]) -> str:
-    op, args, value = program.instructions[k]
-    operands = " ".join(f"%{a}" for a in args)
-    shown = names[int(value)] if op is Op.INPUT else repr(value) if op is Op.CONST else operands
-    return f"  %{k} = {op.value} {shown}" + (f" of pass {value:g}" if op is Op.KEPT else "")
 
 
 def verify(program: Program) -> Program:

@@ -120,7 +120,11 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
     The instructions stay as they are, so that the passes do what as many calls of the program do, to the last bit.
     `carried` names inputs, and the outputs of the same size that take their place in the next pass.
     """
-    pairs = _pairs(program, carried)
+    number = {int(i.value): k for k, i in enumerate(program.instructions) if i.op is Op.INPUT}
+    inputs, outputs = places_by_name(program.inputs), places_by_name(program.outputs)
+    named = [pair for x, y in carried.items() for pair in enumerate(program.results[outputs[y]], inputs[x].start)]
+    # of inputs that are used, their instructions, and those whose values take their place
+    pairs = tuple(sorted((number[k], after) for k, after in named if k in number and number[k] != after))
     inside = program.regions
     if pairs and inside and inside[0].carried == pairs:  # a repeat of a repeat
         count, inside = count * inside[0].passes, inside[1:]
@@ -149,11 +153,3 @@ def times(program: Program, count: int) -> Program:
     if first is None or count == 1:
         return program
     return replace(program, regions=(first._replace(passes=count * first.passes), *program.regions[1:]))
-
-
-def _pairs(program: Program, carried: Mapping[str, str]) -> tuple[tuple[int, int], ...]:
-    """Return the instructions of inputs that are used, and those whose values take their place."""
-    number = {int(i.value): k for k, i in enumerate(program.instructions) if i.op is Op.INPUT}
-    inputs, outputs = places_by_name(program.inputs), places_by_name(program.outputs)
-    pairs = [pair for x, y in carried.items() for pair in enumerate(program.results[outputs[y]], inputs[x].start)]
-    return tuple(sorted((number[k], after) for k, after in pairs if k in number and number[k] != after))

@@ -1,8 +1,17 @@
-"""Tracing: run a function once on symbols and keep what it did as a program."""
+"""Tracing: run a function once on symbols and keep what it did as a program.
+
+Which line of source wrote each operation is looked up for who asks alone (`Function.explain`): that is slow.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import linecache
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +21,8 @@ from cardan._algebra.arrays import symbolic
 from cardan._algebra.errors import TraceError
 from cardan._compiler.program.expr import Graph
 from cardan._compiler.program.instructions import Instructions
-from cardan._compiler.program.located import count_lines, new_graph
 from cardan._compiler.program.no_number import of_libraries
+from cardan._compiler.program.ops import LEAVES, Op
 from cardan._compiler.program.passes import PASSES
 from cardan._compiler.program.program import Array, Program, leaked, places_of
 
@@ -21,18 +30,12 @@ from cardan._compiler.program.program import Array, Program, leaked, places_of
 def trace(
     name: str, function: Callable[..., Mapping[str, np.ndarray]], inputs: Sequence[Array], *, regions: bool = False
 ) -> Program:
-    """Return the program of a function.
+    """Return the program of a function; TraceError if it branches on a symbol or returns what is not a scalar.
 
-    Args:
-        name: of the program.
-        function: takes an array of symbols (dtype object) for each input, returns arrays of symbols or numbers by name.
-        inputs: names and shapes of the arguments.
-        regions: whether `cardan.repeat` makes regions; else it writes the passes out.
-
-    Raises:
-        TraceError: if the function branches on a symbol or returns something that is not a scalar.
+    It takes an array of symbols (dtype object) for each input, and returns arrays of symbols or numbers by name. With
+    `regions`, `cardan.repeat` makes regions; else it writes the passes out.
     """
-    graph = new_graph(regions=regions)
+    graph = Graph(regions=regions) if _counter.get() is None else LocatedGraph(regions=regions)
     entries, places = graph.symbols(inputs), places_of(inputs)
     symbols = [symbolic(entries[place], a.shape) for a, place in zip(inputs, places, strict=True)]
     try:
@@ -79,3 +82,69 @@ def _result(graph: Graph, name: str, key: str, entry: Any) -> int:
         return graph.result(entry)
     except TraceError as error:
         raise TraceError(f"{name}: result {key!r} holds something that is no scalar: {error}") from None
+
+
+# --- lines of source ---
+
+Line = tuple[str, int, str]  # file, number of the line, and the function it is in
+
+_HERE = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep
+# Operators of spatial objects and arrays are not lines of a page: the line that wrote them is.
+_BENEATH = (f"{_HERE}_compiler{os.sep}", f"{_HERE}_algebra{os.sep}")
+
+_counter: ContextVar[Counter[Line] | None] = ContextVar("cardan_lines", default=None)
+
+
+class LocatedGraph(Graph):
+    """A graph that remembers the line each operation was first written by."""
+
+    __slots__ = ("lines",)
+
+    def __init__(self, *, regions: bool = False) -> None:
+        super().__init__(regions=regions)
+        self.lines: list[Line] = []
+
+    def add(self, op: Op, args: tuple[int, ...], value: float = 0.0) -> int:
+        index = super().add(op, args, value)
+        if index == len(self.lines):
+            frame = sys._getframe(1)
+            while frame.f_back is not None and frame.f_code.co_filename.startswith(_BENEATH):
+                frame = frame.f_back
+            self.lines.append((frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
+        return index
+
+
+@contextmanager
+def counting_lines() -> Iterator[Counter[Line]]:
+    """Count, by line, the operations that results need, of what is traced inside in this thread."""
+    counter: Counter[Line] = Counter()
+    token = _counter.set(counter)
+    try:
+        yield counter
+    finally:
+        _counter.reset(token)
+
+
+def count_lines(graph: Graph, results: Sequence[int]) -> None:
+    """Add the operations that results need to what is counted now, if anything is."""
+    counter = _counter.get()
+    if counter is None or not isinstance(graph, LocatedGraph):
+        return
+    needed, waiting = set[int](), list(results)
+    while waiting:
+        k = waiting.pop()
+        if k not in needed:
+            needed.add(k)
+            waiting += graph.instructions[k][1]
+    counter.update(graph.lines[k] for k in needed if graph.instructions[k][0] not in LEAVES)
+
+
+def table_of_lines(counter: Counter[Line], most: int = 30) -> list[str]:
+    """Return lines of text: operations, place and source, the most first; the rest together."""
+    listed = counter.most_common(most)
+    rows = [
+        f"{count:8} {os.path.basename(file)}:{line} {name}: {linecache.getline(file, line).strip()}"
+        for (file, line, name), count in listed
+    ]
+    rest = counter.total() - sum(count for _, count in listed)
+    return rows + ([f"{rest:8} on {len(counter) - len(listed)} further lines"] if rest else [])

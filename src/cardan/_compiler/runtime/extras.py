@@ -10,17 +10,9 @@ from cardan._algebra.errors import MissingExtraError, TargetError
 
 
 def package(name: str, capability: str, extra: str, lowest: tuple[int, ...] = ()) -> Any:
-    """Return a module of an extra.
+    """Return a module of an extra, for a capability that needs it, of the `lowest` version that will do or a later one.
 
-    Args:
-        name: of the module.
-        capability: what needs it, for the error.
-        extra: the extra that installs it.
-        lowest: the first version that will do.
-
-    Raises:
-        MissingExtraError: if it is not installed; the message says which command installs it.
-        TargetError: if it is too old.
+    MissingExtraError says that it is not installed, and which command installs it; TargetError, that it is too old.
     """
     try:
         module = importlib.import_module(name)

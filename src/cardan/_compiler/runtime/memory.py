@@ -85,8 +85,8 @@ _BYTE = np.dtype(np.uint8)
 
 def _aligned(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """Return an array of any content that begins at a multiple of LINE; the allocator of C gives 16 mod 64."""
-    block = np.empty(math.prod(shape) * dtype.itemsize + LINE, _BYTE)
-    first: Any = ctypes.c_char.from_buffer(block)  # pyright: ignore[reportArgumentType] -- NumPy's arrays are buffers
+    block: Any = np.empty(math.prod(shape) * dtype.itemsize + LINE, _BYTE)  # a buffer, which its type does not say
+    first: Any = ctypes.c_char.from_buffer(block)
     start = -ctypes.addressof(first) % LINE  # a fourth of the time of block.ctypes.data
     return np.ndarray(shape, dtype, block, start)
 

@@ -224,16 +224,11 @@ class _Team:
 
 
 def split(rows: int, work: int, step: int, threads: int | None, run: Callable[[int, int], object]) -> None:
-    """Call run(start, stop) over all rows, in parts, on several threads where it is worth it.
+    """Call run(start, stop) over all rows, in parts, on several threads where it is worth it; see `work_of` for work.
 
-    An interrupt is seen between two parts. Once it is raised here, nothing runs any more.
-
-    Args:
-        rows: number of states.
-        work: of a state; see `work_of`.
-        step: parts are multiples of this many rows.
-        threads: at most, the caller's among them; None for `num_threads()`, which is not called for few states.
-        run: releases the interpreter while it computes.
+    An interrupt is seen between two parts. Once it is raised here, nothing runs any more. Parts are multiples of `step`
+    rows. The caller's is one of at most so many threads; None is for `num_threads()`, which is not called for few
+    states. `run` releases the interpreter while it computes.
     """
     if rows * work < WORTHWHILE:
         run(0, rows)

@@ -9,9 +9,10 @@ from typing import Any, Literal, NamedTuple
 
 from cardan._algebra.errors import TargetError, UnknownNameError
 from cardan._algebra.lazy import later
-from cardan._algebra.plugins import registered
+from cardan._algebra.plugins import plugin, registered
 from cardan._compiler.program.program import Program
-from cardan._compiler.targets.numpy import NumpyProgram, evaluate
+from cardan._compiler.targets.numpy import NumpyProgram
+from cardan._compiler.targets.numpy import evaluate as evaluate
 from cardan._compiler.targets.runner import Outline, Runner
 
 Source = Callable[[], Program]
@@ -40,27 +41,21 @@ TARGETS: dict[str, Target] = {
 
 
 def target_named(name: str, does: Literal["text", "load"] = "load", where: str = "") -> Target:
-    """Return a target that writes a program as text, or loads it.
+    """Return a target that writes a program as text, or loads it; UnknownNameError if there is none.
 
-    Raises:
-        UnknownNameError: if there is no such target.
-        TargetError: if it is another package's, and cannot be imported.
+    TargetError says that it is another package's, and cannot be imported.
     """
     if name not in TARGETS and name in registered(GROUP):  # looked at late: to find them takes 20 ms
-        TARGETS[name] = _added(name)
+        try:
+            TARGETS[name] = Target(*plugin(GROUP, name))
+        except Exception as error:  # it cannot be loaded, or is no target
+            home, cause = registered(GROUP)[name].value, error.__cause__ or error
+            raise TargetError(f"the target {name!r} ({home}) cannot be loaded: {cause!r}") from error
     if getattr(TARGETS.get(name), does, None) is None:
         names = [own for own, target in TARGETS.items() if getattr(target, does) is not None]
         kind = "target" if does == "load" else "form"
         raise UnknownNameError(kind, name, dict.fromkeys((*names, *registered(GROUP))), where)
     return TARGETS[name]
-
-
-def _added(name: str) -> Target:
-    entry = registered(GROUP)[name]
-    try:
-        return Target(*entry.load())
-    except Exception as error:  # whatever the import of a stranger raises
-        raise TargetError(f"the target {name!r} ({entry.value}) cannot be loaded: {error!r}") from error
 
 
 def default_target() -> str:
@@ -87,17 +82,3 @@ def load_program(outline: Outline, program: Source, target: str) -> Runner:
 def compile_program(program: Program, target: str) -> Runner:
     """Return a program, ready to run on a target; errors as `target_named`."""
     return load_program(Outline.of(program), lambda: program, target)
-
-
-__all__ = [
-    "TARGETS",
-    "NumpyProgram",
-    "Outline",
-    "Runner",
-    "Target",
-    "compile_program",
-    "default_target",
-    "evaluate",
-    "load_program",
-    "target_named",
-]

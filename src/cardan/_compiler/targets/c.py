@@ -87,11 +87,6 @@ EXTRA = {Op.SIGN: 2} | dict.fromkeys((Op.MIN, Op.MAX, Op.SELECT, Op.AND, Op.OR),
 """Values an operation needs besides its own: those of the branches of a conditional expression."""
 
 
-class CFiles(NamedTuple):
-    source: str
-    header: str
-
-
 class CFunction(NamedTuple):
     name: str  # of the function
     program: Program  # what it computes, its inputs and results named as in C
@@ -116,20 +111,15 @@ class CFunction(NamedTuple):
         return f"{self.stack} bytes, {size} of them in the array w, and what libm takes"
 
 
-def c_code(program: Program, name: str, *, single: bool = False, comment: str = "") -> CFiles:
-    """Return a program as C99, in files `name.c` and `name.h` with a comment at their heads; errors as `check_name`."""
-    function = c_function(program, name, single=single)
-    return CFiles(c_source(function, name, comment), c_header([function], name, comment))
-
-
 def c_text(program: Program) -> str:
-    return c_code(program, program.name).source
+    return c_source(c_function(program, program.name), program.name)
 
 
 def c_function(program: Program, name: str, *, single: bool = False, gives_workspace: bool = False) -> CFunction:
     """Return a program as a function of C, in float if it is `single`, and one that runs it over a batch.
 
-    The array w is the caller's if the function `gives_workspace`, and need not be on the stack then.
+    The array w is the caller's if the function `gives_workspace`, and need not be on the stack then. Errors are those
+    of `check_name`.
     """
     check_name(name)
     program = _renamed(program, name)
@@ -148,16 +138,11 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
     size = 4 if single else 8
     stack = _frames(writer.parts, size, min(len(program.results), PART)) + (0 if gives_workspace else places * size)
     function = CFunction(name, program, real, "\n".join(lines), "", places, gives_workspace, stack)
-    return function._replace(declaration=_declaration(function, one, many))
-
-
-def _declaration(function: CFunction, one: str, many: str) -> str:
-    name = function.name.upper()
-    lines = [f"/* One state: {function.work}.", f" * Stack, at most: {function.memory}. */"]
-    lines += [f"#define {name}_STACK {function.stack} /* bytes */"]
-    if function.gives_workspace:
-        lines += [f"#define {name}_WORKSPACE {function.workspace} /* entries of w */"]
-    return "\n".join([*lines, f"{one};\n", "/* n states, one after the other. */", f"{many};\n"])
+    said = [f"/* One state: {function.work}.", f" * Stack, at most: {function.memory}. */"]
+    said += [f"#define {name.upper()}_STACK {stack} /* bytes */"]
+    said += [f"#define {name.upper()}_WORKSPACE {places} /* entries of w */"] * gives_workspace
+    said += [f"{one};\n", "/* n states, one after the other. */", f"{many};\n"]
+    return function._replace(declaration="\n".join(said))
 
 
 def c_source(function: CFunction, header: str, comment: str = "") -> str:

@@ -95,15 +95,12 @@ def cpp_header(functions: Sequence[CppFunction], name: str, sizes: Sizes, commen
     guard, real = f"{name.upper()}_HPP", functions[0].c.real
     includes = "\n".join(f"#include <{h}>" for h in ("array", "cassert", "cstddef", "type_traits", "utility"))
     top = f'{banner(comment)}#ifndef {guard}\n#define {guard}\n\n{includes}\n\n#include "{name}.h"\n'
-    texts = [top, f"namespace {name} {{\n\nusing real = {real};\n{_SIZED}{SPAN}{JOINT}", _constants(sizes)]
-    return "\n".join([*texts, *map(_function, functions), f"}} // namespace {name}\n\n#endif\n"])
-
-
-def _constants(sizes: Sizes) -> str:
     rows = [f"    {{{_text(j.name)}, {j.q.start}, {len(j.q)}, {j.v.start}, {len(j.v)}}}," for j in sizes.joints]
-    numbers = f"inline constexpr std::size_t nq = {sizes.nq}, nv = {sizes.nv};\n"
-    body = "{{\n" + "\n".join(rows) + "\n}}" if rows else "{}"
-    return f"{numbers}inline constexpr std::array<joint, {len(rows)}> joints{body};\n"
+    joints = "{{\n" + "\n".join(rows) + "\n}}" if rows else "{}"
+    constants = f"inline constexpr std::size_t nq = {sizes.nq}, nv = {sizes.nv};\n"
+    constants += f"inline constexpr std::array<joint, {len(rows)}> joints{joints};\n"
+    texts = [top, f"namespace {name} {{\n\nusing real = {real};\n{_SIZED}{SPAN}{JOINT}", constants]
+    return "\n".join([*texts, *map(_function, functions), f"}} // namespace {name}\n\n#endif\n"])
 
 
 def _text(name: str) -> str:

@@ -126,11 +126,8 @@ def articulated_inertias(
 ) -> list[Articulated]:
     """Return U, D and I^a of every node.
 
-    Args:
-        model: the robot.
-        relative: its relative kinematics.
-        armature: nv inertias felt along the joints, beside those of the nodes.
-        impedances: (node, inertia) felt by bodies, in the nodes' frames, beside their own.
+    `armature`, nv inertias, is felt along the joints beside that of the nodes, `impedances` by bodies beside their own
+    inertia: a node each, and an inertia in its frame.
     """
     felt_along = [0.0] * model.nv if armature is None else armature
     I_A = [node.inertia.articulated() for node in model.nodes]
@@ -193,16 +190,11 @@ def _singular(node: Node) -> MechanismError:
 
 
 def mass_factor(model: Model, q: Vector) -> Factor:
-    """Return the mass matrix, factored."""
     return factored(model, mass_matrix.kernel(model, q))
 
 
 def factored(model: Model, M: Rows) -> Factor:
-    """Return the mass matrix M, factored.
-
-    Raises:
-        MechanismError: if a joint moves nothing that has inertia.
-    """
+    """Return the mass matrix M, factored; MechanismError if a joint moves nothing that has inertia."""
     for node in model.nodes:
         _check_inertia(node, [[M[i][j] for j in node.v] for i in node.v])
     try:
@@ -212,17 +204,12 @@ def factored(model: Model, M: Rows) -> Factor:
 
 
 def _times_inverse(U: Sequence[Force], D: Factor) -> list[Force]:
-    """Return the columns of U D^-1."""
     rows = [D.solve(row) for row in zip(*(column.scalars() for column in U), strict=True)]
     return [Force.of(tuple(row[k] for row in rows)) for k in range(len(U))]
 
 
 def inward_forces(
-    model: Model,
-    relative: Relative,
-    articulated: Sequence[Articulated],
-    p: Sequence[Force],
-    tau: Vector,
+    model: Model, relative: Relative, articulated: Sequence[Articulated], p: Sequence[Force], tau: Vector
 ) -> list[list[Scalar]]:
     """Return u_i of every node, with the bias forces p carried inwards."""
     p = list(p)
@@ -239,12 +226,8 @@ def inward_forces(
 
 
 def outward_accelerations(
-    model: Model,
-    relative: Relative,
-    articulated: Sequence[Articulated],
-    u: Sequence[Sequence[Scalar]],
+    model: Model, relative: Relative, articulated: Sequence[Articulated], u: Sequence[Sequence[Scalar]]
 ) -> Accelerations:
-    """Return the accelerations of the joints and of the nodes."""
     a: list[Scalar] = [0.0] * model.nv
     dA: list[Motion] = []
     for node in model.nodes:

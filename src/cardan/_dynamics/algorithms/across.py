@@ -8,7 +8,7 @@ Cost: that of the joints.
 
 from __future__ import annotations
 
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from cardan._algebra.spatial import SE3, Motion, MotionSubspace
 from cardan._dynamics.algorithms.tree import Vector
@@ -41,7 +41,7 @@ class JointQuantities(NamedTuple, Generic[Values]):
 
 
 @public(result=JointQuantities[Reals])
-def joint_quantities(model: Model, q: ArrayLike, v: ArrayLike) -> JointQuantities[list]:
+def joint_quantities(model: Model, q: ArrayLike, v: ArrayLike) -> JointQuantities[list[Any]]:
     """Return transform, motion subspace, twist and bias of all joints, each in its own frames.
 
     Of one joint alone: `cardan.evaluate_joint`. U and D of the joints: `cardan.articulated_inertias`.

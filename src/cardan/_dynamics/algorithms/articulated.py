@@ -12,7 +12,7 @@ Cost: O(n).
 
 from __future__ import annotations
 
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from cardan._algebra.errors import MechanismError
 from cardan._algebra.spatial import ForceSubspace
@@ -44,7 +44,7 @@ class ArticulatedInertias(NamedTuple, Generic[Values]):
 
 
 @public(result=ArticulatedInertias[Reals])
-def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias:
+def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias[Any]:
     """Return the articulated-body inertias I^A of the links, and U = I^A S and D = S^T U + armature of their joints.
 
     I^A is what a link resists a push with while the joints beyond it move freely. These are the quantities of the

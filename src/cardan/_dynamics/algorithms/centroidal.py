@@ -22,7 +22,6 @@ from cardan._robot.model import Model
 
 
 def total_inertia(model: Model, X: Sequence[SE3], composite: Sequence[Inertia]) -> Inertia:
-    """Return the inertia of all bodies in the world frame."""
     total = model.world_inertia()
     for node in model.nodes:
         if node.parent < 0:
@@ -67,11 +66,7 @@ def center_of_mass_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> Vector3
 
 
 def inverse_mass(model: Model) -> Scalar:
-    """Return 1 / m.
-
-    Raises:
-        MechanismError: if no body has mass.
-    """
+    """Return 1 / m; MechanismError if no body has mass."""
     if is_zero(model.mass):
         hint = "give a body an inertia (Inertia(mass=...)), or ask for the pose of a frame"
         raise MechanismError(f"model {model.name!r} has no mass, so its centre of mass does not move; {hint}.")

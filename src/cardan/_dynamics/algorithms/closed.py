@@ -61,18 +61,13 @@ class Closed:
         # each pair once, so that G is symmetric to the last digit
         G = [[dot(self.Y[max(i, j)], self.Z[min(i, j)]) for j in range(len(self.K))] for i in range(len(self.K))]
         self.length_squared = length_squared(model)
-        self.solver = proximal_factor(G, self._weights(), regularization(q))
-
-    def _weights(self) -> Rows:
-        """Return R."""
         R: Rows = [[0.0] * len(self.K) for _ in self.K]
-        extents = self._extents()
-        start = 0
+        extents, start = self._extents(), 0
         for loop in self.moving:
             for i, weights in enumerate(_metric(loop, self.M, extents, self.length_squared), start):
                 R[i][start : start + len(weights)] = weights
             start += len(loop.T)
-        return R
+        self.solver = proximal_factor(G, R, regularization(q))
 
     def _extents(self) -> list[Scalar]:
         """Return |S_j|^2 of every coordinate: 1 for a slide, for a hinge the square of the bodies' length."""
@@ -135,14 +130,13 @@ class Closed:
         return found
 
     def wrenches(self, multipliers: Sequence[Scalar]) -> list[Force]:
-        """Return the wrench of each closing joint on its child."""
         parts = zip(self.loops, self.by_joint(multipliers), strict=True)
         return [loop.wrench(part) if part else Force.zero() for loop, part in parts]
 
     def residual(self, a: Vector, k: Vector) -> list[Scalar]:
         """Return K a + k of all rows of `loop_jacobian`, 0 for loops that take no part."""
-        rest = [dot(row, a) + e for row, e in zip(self.K, k, strict=True)]
-        parts = zip(self.loops, self.by_joint(rest), strict=True)
+        rest = self.by_joint([dot(row, a) + e for row, e in zip(self.K, k, strict=True)])
+        parts = zip(self.loops, rest, strict=True)
         return [e for loop, part in parts for e in (part or [0.0] * len(loop.T))]
 
 

@@ -72,7 +72,6 @@ class Composite:
         self.B = w.skew() @ Sigma + linear.outer(h) - Matrix3.identity() * h.dot(linear)
 
     def add(self, other: Composite) -> None:
-        """Add what is behind another joint."""
         self.I, self.f, self.p, self.B = self.I + other.I, self.f + other.f, self.p + other.p, self.B + other.B
 
     def force(self, acceleration: Motion, velocity: Motion) -> Force:
@@ -142,7 +141,6 @@ def inverse_dynamics_derivatives(
 def outwards_in_one_frame(
     model: Model, q: Vector, v: Vector, a: Vector, external_forces: ArrayLike | None = None
 ) -> tuple[list[JointMotion], list[Composite]]:
-    """Return every node's joint and its own body."""
     relative = relative_kinematics(model, q)
     moved: list[_Moved] = []
     joints: list[JointMotion] = []

@@ -43,8 +43,7 @@ from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._robot.joints.derivation.derived import linearised_efforts
 from cardan._robot.model import Model
 
-RIGID = 1e6
-"""By how many times the inertia that a joint feels friction that sticks, and a stop, is heavier than it."""
+RIGID = 1e6  # by how many times the inertia that a joint feels friction that sticks, and a stop, is heavier than it
 RETURN = 0.5
 """The time [s] in which all but 1 / e of a depth beyond a stop is recovered. A tenth of it throws an arm that begins a
 radian outside. A stop gives back dt / RETURN / RIGID of the speed that it meets."""
@@ -60,11 +59,9 @@ class Element(NamedTuple):
 
     @property
     def is_line(self) -> bool:
-        """Whether it has no ends."""
         return _is_open(self.low) and _is_open(self.high)
 
     def at(self, a: Scalar) -> Scalar:
-        """Return the force at an acceleration."""
         return self._clipped(self.force - self.w * a)
 
     def _clipped(self, force: Scalar) -> Scalar:
@@ -74,7 +71,6 @@ class Element(NamedTuple):
     unit = 1.0
 
     def error(self, held: Scalar, a: Scalar) -> Scalar:
-        """Return by how much a force is wrong."""
         return abs(held - self.at(a))
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Line:
@@ -120,7 +116,6 @@ class Stops(NamedTuple):
         return above - below
 
     def error(self, held: Scalar, a: Scalar) -> Scalar:
-        """Return by how much an estimate of p is wrong."""
         return abs(held - self.at(a))
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Stopped:
@@ -143,10 +138,6 @@ def _coming_back(depth: Scalar, dt: float) -> Scalar:
     return minimum(depth, min(dt / RETURN, 1.0) * depth)
 
 
-def _inverse(x: Scalar) -> Scalar:
-    return 0.0 if is_zero(x) else 1.0 / x
-
-
 def _is_open(end: Scalar) -> bool:
     """Return whether an end of an element's range is none; a symbol, such as a friction that is an input, is one."""
     return isinstance(end, float) and math.isinf(end)
@@ -159,7 +150,6 @@ class Line(NamedTuple):
     w: Scalar
 
     def at(self, a: Scalar) -> Scalar:
-        """Return the force at an acceleration."""
         return self.force - self.w * a
 
 
@@ -176,8 +166,7 @@ class Stopped(NamedTuple):
         return self.start + self.square * a
 
 
-Lines = Sequence[Line | Stopped]
-"""Of each element, the part of its line that it is on."""
+Lines = Sequence[Line | Stopped]  # of each element, the part of its line that it is on
 
 
 class DriveCommand(NamedTuple):
@@ -263,7 +252,6 @@ class JointForces:
         self.efforts = [a + b for a, b in zip(self.efforts, efforts, strict=True)]
 
     def __iter__(self) -> Iterator[tuple[int, Element | Stops]]:
-        """Yield every element with its degree of freedom."""
         for j, own in enumerate(self.of_joints):
             for element in own:
                 yield j, element
@@ -300,7 +288,8 @@ class JointForces:
         worst: Scalar = 0.0
         for (j, element), own in zip(self, held, strict=True):
             if not element.is_line:
-                felt = element.unit * (self.dt * _inverse(self.inertias[j] + element.w))
+                inertia = self.inertias[j] + element.w
+                felt = element.unit * (self.dt * (0.0 if is_zero(inertia) else 1.0 / inertia))
                 worst = maximum(worst, element.error(own, a[j]) * felt)
         return worst
 

@@ -20,13 +20,10 @@ Matrices = TypeVar("Matrices", bound=tuple)
 
 
 class Entries(NamedTuple):
-    """Places in a matrix, row by row."""
-
-    rows: Any  # of the entries
-    columns: Any  # of the entries
+    rows: Any  # of places in a matrix, row by row
+    columns: Any  # of the same places
 
     def of(self, matrix: Rows) -> Any:
-        """Return the entries of a matrix at these places."""
         return [matrix[i][j] for i, j in zip(self.rows, self.columns, strict=True)]
 
 

@@ -80,15 +80,12 @@ class Turning(NamedTuple):
         return Force(self.force @ psi, self.moment @ psi)
 
     def transpose_apply(self, s: Motion) -> Vector3:
-        """Return Pi^T s."""
         return self.force.transpose_apply(s.linear) + self.moment.transpose_apply(s.angular)
 
     def added(self, other: Turning) -> Turning:
-        """Return the sum."""
         return Turning(self.force + other.force, self.moment + other.moment)
 
     def minus_outer(self, U: Force, gamma: Vector3) -> Turning:
-        """Return Pi - U gamma^T."""
         return Turning(self.force - U.linear.outer(gamma), self.moment - U.angular.outer(gamma))
 
 
@@ -101,12 +98,9 @@ class Articulated(NamedTuple):
 
 
 def articulated(model: Model, q: Vector, joints: Sequence[JointMotion], bodies: Sequence[Composite]) -> Articulated:
-    """Return the articulated bodies: (1) and (2).
+    """Return the articulated bodies, (1) and (2); MechanismError if a joint moves nothing that has inertia.
 
     D is found in the joints' own frames: seen from far away, it would be a small difference of large numbers.
-
-    Raises:
-        MechanismError: if a joint moves nothing that has inertia.
     """
     relative = relative_kinematics(model, q)
     own, X = articulated_inertias(model, relative), poses_in_one_frame(model, relative)
@@ -180,15 +174,11 @@ def _derivatives(
     dq, dv, dtau = (zeros(model.nv, model.nv) for _ in range(3))
     for node in model.nodes:
         i = joints[node.index]
-        moved, faster = _moved(tree, node, i, bodies[node.index].f), _faster(tree, node, i)
+        moved = _moved(tree, node, i, bodies[node.index].f)
+        faster = [_response(tree, node, c, s.angular) for c, s in zip(i.Upsilon_dot, i.S, strict=True)]
         for k, by_q, by_v in zip(node.v, moved, faster, strict=True):
             dq[k], dv[k], dtau[k] = by_q, by_v, tree.limbs.unit(node.index, k)
-    return ForwardDynamicsDerivatives(_columns(dq), _columns(dv), mirrored(dtau) or dtau)
-
-
-def _columns(matrix: Rows) -> Rows:
-    """Return the matrix with these columns."""
-    return transposed(matrix) or matrix
+    return ForwardDynamicsDerivatives(transposed(dq) or dq, transposed(dv) or dv, mirrored(dtau) or dtau)
 
 
 def _moved(tree: Articulated, J: Node, i: JointMotion, f: Force) -> list[list[Scalar]]:
@@ -196,11 +186,6 @@ def _moved(tree: Articulated, J: Node, i: JointMotion, f: Force) -> list[list[Sc
     efforts = [{m: -(s.dot(f)) for m, s in zip(J.v, dS, strict=True)} for dS in i.S_by_q] or [{}] * len(i.S)
     disturbances = zip(i.Psi_ddot, i.Psi_dot, i.S, efforts, strict=True)
     return [_response(tree, J, c, psi.angular, s.cross(f), e) for c, psi, s, e in disturbances]
-
-
-def _faster(tree: Articulated, J: Node, i: JointMotion) -> list[list[Scalar]]:
-    """Return the columns of a joint's velocities."""
-    return [_response(tree, J, c, s.angular) for c, s in zip(i.Upsilon_dot, i.S, strict=True)]
 
 
 def _response(

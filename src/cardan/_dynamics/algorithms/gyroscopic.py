@@ -30,7 +30,7 @@ from collections.abc import Sequence
 from numbers import Real
 
 from cardan._algebra.scalar import is_zero, where
-from cardan._algebra.spatial import Matrix3, MotionSubspace, Scalar, Symmetric3, Vector3
+from cardan._algebra.spatial import Matrix3, Scalar, Symmetric3, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
 
 
@@ -38,16 +38,12 @@ def gyroscopic_efforts(moment: Snapshot, dt: float) -> list[Scalar]:
     """Return J^T c along v: what the gyroscopic moments of a step's middle add to those of its beginning."""
     efforts: list[Scalar] = [0.0] * moment.model.nv
     for i, S in enumerate(moment.relative.S):
-        if turns_freely(S):
+        # it turns any way: about any point, or about the origin of its frame
+        if len(S) == 6 or (len(S) == 3 and all(is_zero(e) for column in S for e in column.linear)):
             couple = _couple(moment, i, len(S) == 6, dt)
             for j, column in moment.columns(i).items() if couple is not None else ():
                 efforts[j] = efforts[j] + column.angular.dot(couple)
     return efforts
-
-
-def turns_freely(S: MotionSubspace) -> bool:
-    """Whether a joint lets a body turn any way: about any point, or about the origin of its frame."""
-    return len(S) == 6 or (len(S) == 3 and all(is_zero(e) for column in S for e in column.linear))
 
 
 def _couple(moment: Snapshot, i: int, about_com: bool, dt: float) -> Vector3 | None:
@@ -65,13 +61,9 @@ def _couple(moment: Snapshot, i: int, about_com: bool, dt: float) -> Vector3 | N
     rest = w.cross(L)  # w x J w - m
     if not about_com:
         rest = rest + (inertia.first_moment * unit).cross(motion.origin)
-    K = J.matrix() + _gyroscopic(w, J, L) * (0.5 * dt)
+    G = Matrix3.from_columns(*(w.cross(column) for column in J.matrix().columns())) - L.skew()
+    K = J.matrix() + G * (0.5 * dt)
     return (J @ _solution(K, rest * -1.0) + rest) * size
-
-
-def _gyroscopic(w: Vector3, J: Symmetric3, L: Vector3) -> Matrix3:
-    """Return G = [w] J - [J w]."""
-    return Matrix3.from_columns(*(w.cross(column) for column in J.matrix().columns())) - L.skew()
 
 
 def _solution(K: Matrix3, b: Vector3) -> Vector3:

@@ -42,5 +42,4 @@ def _total(terms: Vector) -> Scalar:
 
 
 def kept(sound: Scalar, new: Vector, old: Vector) -> list[Scalar]:
-    """Return the new numbers where they are sound, else the old ones."""
     return [where(sound, a, b) for a, b in zip(new, old, strict=True)]

@@ -34,6 +34,7 @@ from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.spin import BodyMotion, body_motions
 from cardan._dynamics.algorithms.tree import (
     Vector,
+    deepest,
     poses_in_one_frame,
     relative_kinematics,
     supports,
@@ -50,8 +51,7 @@ SHALLOW = 10
 
 An arm has 7 to 9, a quadruped's foot 9, a humanoid's 12. Impedances on bodies cost more there, in a first pass.
 """
-CLOSING = 0.5
-"""Which share of a loop's gap a step closes: the rest of its error stays below that of the step."""
+CLOSING = 0.5  # which share of a loop's gap a step closes: the rest of its error stays below that of the step
 
 
 class Snapshot:
@@ -78,7 +78,6 @@ class Snapshot:
 
     @cached_property
     def poses(self) -> list[SE3]:
-        """The pose of every node in the world."""
         return world_poses(self.model, self.relative.X)
 
     @cached_property
@@ -134,11 +133,6 @@ def is_tree(model: Model) -> bool:
     return not model.has_mimics and not any(c.joint.num_constraints for c in model.closures)
 
 
-def depth(model: Model, node: int) -> int:
-    """Return the number of degrees of freedom between the world and a node."""
-    return sum(len(model.nodes[i].v) for i in supports(model, node))
-
-
 def implicit_dynamics(
     moment: Snapshot,
     tau: Vector,
@@ -149,20 +143,14 @@ def implicit_dynamics(
 ) -> Accelerations:
     """Return the accelerations under efforts tau - W a and wrenches f - Z dA.
 
-    Args:
-        moment: the state.
-        tau: joint efforts at zero acceleration.
-        armature: W, the nv numbers by which they fall with the acceleration.
-        forces: (node, wrench) on the nodes at zero joint acceleration, in their frames at their origins.
-        impedances: (node, Z).
-        dt: the step in which the rates of closed loops are brought to zero, and their gaps by `CLOSING`; without one
-            they are left as they are.
+    `armature` is W, nv numbers; `forces` are on the nodes at zero joint acceleration, in their frames at their origins;
+    `impedances` are Z. In a step dt the rates of closed loops are brought to zero, and their gaps by `CLOSING`; without
+    one they are left as they are.
     """
     forces, model = list(forces), moment.model
     # impedances on bodies cost more in joint space than in the tree, however shallow it is
-    shallow = max((depth(model, node.index) for node in model.nodes), default=0) <= SHALLOW
-    if not is_tree(model) or (shallow and not impedances):
-        a = JointSpace(moment, tau, armature, forces, impedances, dt).solve()
+    if not is_tree(model) or (deepest(model) <= SHALLOW and not impedances):
+        a = closed_solution(moment, *joint_space(moment, tau, armature, forces, impedances), dt)
         return Accelerations(a, moment.changes(a))
     # a copy: the state is asked by others after this
     p = list(moment.p)
@@ -173,33 +161,20 @@ def implicit_dynamics(
     return outward_accelerations(model, moment.relative, articulated, u)
 
 
-class JointSpace:
-    """The equation of motion in joint space: A a = b, A = M + W + J^T Z J, with the loops' K a + k = 0."""
-
-    def __init__(
-        self,
-        moment: Snapshot,
-        tau: Vector,
-        armature: Vector | None = None,
-        forces: NodeForces = (),
-        impedances: NodeImpedances = (),
-        dt: float | None = None,
-    ) -> None:
-        self.moment, self.dt = moment, dt
-        model = moment.model
-        self.A = mass_matrix.kernel(model, moment.q)
-        self.b = [t - h for t, h in zip(tau, bias_forces.kernel(model, moment.q, moment.v), strict=True)]
-        for j, w in enumerate(() if armature is None else armature):
-            self.A[j][j] = self.A[j][j] + w
-        for i, force in forces:
-            for j, column in moment.columns(i).items():
-                self.b[j] = self.b[j] + force.dot(column)
-        for i, Z in impedances:
-            add_impedance(self.A, moment.columns(i), Z)
-
-    def solve(self) -> list[Scalar]:
-        """Return a."""
-        return closed_solution(self.moment, self.A, self.b, self.dt)
+def joint_space(
+    moment: Snapshot, tau: Vector, armature: Vector | None, forces: NodeForces, impedances: NodeImpedances
+) -> tuple[Rows, list[Scalar]]:
+    """Return A and b of the equation of motion in joint space, A a = b: A = M + W + J^T Z J."""
+    A = mass_matrix.kernel(moment.model, moment.q)
+    b = [t - h for t, h in zip(tau, bias_forces.kernel(moment.model, moment.q, moment.v), strict=True)]
+    for j, w in enumerate(() if armature is None else armature):
+        A[j][j] = A[j][j] + w
+    for i, force in forces:
+        for j, column in moment.columns(i).items():
+            b[j] = b[j] + force.dot(column)
+    for i, Z in impedances:
+        add_impedance(A, moment.columns(i), Z)
+    return A, b
 
 
 def closed_solution(moment: Snapshot, A: Rows, b: Vector, dt: float | None) -> list[Scalar]:

@@ -27,8 +27,7 @@ from cardan._robot.joints import Limits
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import Model, Node
 
-HEAVY = 1e10
-"""W [kg, kg m^2] for each kilogram of all bodies, and one kilogram more."""
+HEAVY = 1e10  # W [kg, kg m^2] for each kilogram of all bodies, and one kilogram more
 
 NO_FORCES = ("damping", "friction", "drive_stiffness", "drive_damping", "spring_stiffness")
 
@@ -36,29 +35,21 @@ NO_FORCES = ("damping", "friction", "drive_stiffness", "drive_damping", "spring_
 class KinematicJoints:
     """Joints that move as they are told in a step, and the model and velocity that a step is taken of.
 
-    Args:
-        joints: their names; without any, everything is as it was.
-        q, v: the state where the step begins.
-        velocity: along v, that of the joints counts; None for 0.
-
-    Attributes:
-        model: with a heavy rotor at each of the joints, and no other forces there.
-        v: with the velocities they are told.
+    Without any joints, everything is as it was. The step begins at q and v. Of `velocity`, along v, that of the joints
+    counts; None is 0. `model` then has a heavy rotor at each of the joints, and no other forces there; `v` has the
+    velocities they are told.
     """
 
     def __init__(
         self, model: Model, joints: Sequence[str], q: Vector, v: Vector, velocity: Vector | None, dt: float
     ) -> None:
         self.nodes, self.q, self.dt, self.v = [n for n in model.nodes if n.name in joints], q, dt, list(v)
+        self.indices = [j for node in self.nodes for j in node.v]
         self.change: list[Scalar] = [0.0] * model.nv
-        for j in self._indices:
+        for j in self.indices:
             self.v[j] = 0.0 if velocity is None else velocity[j]
             self.change[j] = (self.v[j] - v[j]) * (1.0 / dt)
         self.model = _heavy(model, self.nodes) if self.nodes else model
-
-    @property
-    def _indices(self) -> list[int]:
-        return [j for node in self.nodes for j in node.v]
 
     def compensate(self, servo: DriveCommand) -> DriveCommand:
         """Return what drives are asked for, and what else rides on the joints feels of them: -M_rk a_k."""
@@ -74,7 +65,7 @@ class KinematicJoints:
             node.scatter(effort, [-e for e in relative.S[i].T @ forces[i]])
             if node.parent >= 0:
                 forces[node.parent] = forces[node.parent] + relative.X[i] @ forces[i]
-        for j in self._indices:
+        for j in self.indices:
             # these joints move as prescribed, whatever acts along them
             effort[j] = 0.0
         return servo._replace(effort=effort)
@@ -88,7 +79,7 @@ class KinematicJoints:
             own = node.joint.integrate(node.configuration(self.q), [self.dt * e for e in rates])
             for i, e in zip(node.q, own, strict=True):
                 q[i] = e
-        for j in self._indices:
+        for j in self.indices:
             v[j], a[j] = self.v[j], self.change[j]
         return q, v, a
 

@@ -71,7 +71,6 @@ class Kinematics:
             self.accelerations = accelerations(model, self.relative, c, a)
 
     def pose(self, frame: str) -> SE3:
-        """Return X_wf, the pose of a frame in the world."""
         at = self.model.attachment(frame)
         return self.poses[at.node] @ at.pose if at.node >= 0 else at.pose
 
@@ -87,7 +86,6 @@ class Kinematics:
         return at.pose.inverse_act(self.accelerations[at.node]) if at.node >= 0 else Motion.zero()
 
     def reference_pose(self, reference: Reference) -> SE3:
-        """Return X_wr."""
         return SE3(self.pose(reference.expressed_in).rotation, self.pose(reference.at).translation)
 
     def reference_twist(self, reference: Reference) -> Motion:
@@ -274,7 +272,6 @@ def _acceleration(kinematics: Kinematics, frame: str, at: str, expressed_in: str
 
 
 def each_frame(model: Model, frame: Any, of: Callable[[str], OfFrame]) -> OfFrame | list[OfFrame]:
-    """Return what is asked of one frame, or of each of several."""
     if isinstance(frame, str | int | np.integer):
         return of(_name(model, frame))
     if not isinstance(frame, tuple) or not frame:

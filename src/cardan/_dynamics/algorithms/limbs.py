@@ -48,7 +48,6 @@ class Limb(NamedTuple):
 
     @property
     def v(self) -> list[int]:
-        """Return its coordinates, outwards."""
         return [k for node in self.nodes for k in node.v]
 
 
@@ -92,8 +91,6 @@ UNKNOWN = Coordinate(Motion.zero(), 0.0, Force.zero(), Vector3.zero())
 
 
 class Disturbance(NamedTuple):
-    """What the joints respond to."""
-
     J: int  # node of the joint
     p: Force  # force on it, of what is behind it
     before: Force = Force.zero()  # force on what is before it
@@ -113,13 +110,7 @@ def minus_dot(x: Scalar, a: Iterable[Scalar], b: Iterable[Scalar]) -> Scalar:
 
 
 class Limbs:
-    """The limbs of a tree, and how they give way.
-
-    Args:
-        model: the robot.
-        coordinates: what is known of each coordinate.
-        L: where it is known, too.
-    """
+    """The limbs of a tree, and how they give way, by what is known of each coordinate; of L, too, where it is known."""
 
     def __init__(self, model: Model, coordinates: Sequence[Coordinate], L: Rows | None = None) -> None:
         self.model, self.coordinates, self.limbs = model, coordinates, limbs_of(model)
@@ -156,7 +147,6 @@ class Limbs:
         return self._outwards(u, UNDISTURBED)
 
     def response(self, disturbance: Disturbance) -> list[Scalar]:
-        """Return the accelerations that respond to a disturbance."""
         p, u = disturbance.p, dict[int, Scalar]()
         e = [disturbance.e.get(k, 0.0) for k in range(self.model.nv)]
         for i in self.way[disturbance.J]:
@@ -176,7 +166,6 @@ class Limbs:
         return self._outwards(u, UNDISTURBED)
 
     def _less_entries(self, x: Scalar, k: int, u: Mapping[int, Scalar]) -> Scalar:
-        """Return x - sum L_sk u_s."""
         behind = [s for s in self.L_T[k] if s in u]
         return minus_dot(x, [self.L_T[k][s] for s in behind], [u[s] for s in behind])
 
@@ -192,7 +181,6 @@ class Limbs:
         return p
 
     def _outwards(self, u: Mapping[int, Scalar], disturbance: Disturbance) -> list[Scalar]:
-        """Return the accelerations."""
         a: list[Scalar] = [0.0] * self.model.nv
         ends: list[Motion] = []
         behind = self.behind[disturbance.J] if disturbance.J >= 0 else set[int]()

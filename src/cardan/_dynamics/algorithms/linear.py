@@ -35,7 +35,6 @@ def add_block(matrix: Rows, rows: Sequence[int], columns: Sequence[int], block: 
 
 
 def transposed(block: Sequence[Sequence[Scalar]]) -> Rows:
-    """Return the transpose."""
     return [list(column) for column in zip(*block, strict=True)]
 
 
@@ -46,17 +45,14 @@ def mirrored(block: Sequence[Sequence[Scalar]]) -> Rows:
 
 
 def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    """Return the product of two vectors."""
     return sum((x * y for x, y in zip(a, b, strict=True)), 0.0)
 
 
 def with_diagonal(M: Rows, W: Sequence[Scalar]) -> Rows:
-    """Return M with W added to its diagonal."""
     return [[e + W[i] if i == j else e for j, e in enumerate(row)] for i, row in enumerate(M)]
 
 
 def combined(columns: Iterable[Force], factors: Sequence[Scalar]) -> Force:
-    """Return the sum of wrenches times factors."""
     return sum((column * factor for column, factor in zip(columns, factors, strict=True)), Force.zero())
 
 
@@ -71,8 +67,7 @@ def gram(columns: Sequence[Sequence[Scalar]]) -> Factor:
     return Factor([[dot(a, b) for b in columns] for a in columns])
 
 
-ROUNDING = 4e-15
-"""A pivot this small, relative to what it was before the elimination, is nothing but rounding errors."""
+ROUNDING = 4e-15  # a pivot this small, relative to what it was before the elimination, is nothing but rounding errors
 
 
 class SingularError(ZeroDivisionError):
@@ -90,10 +85,9 @@ def _is_rounding(pivot: Scalar, before: Scalar) -> bool:
 
 
 class Factor:
-    """The factorisation A = L^T D L of a symmetric positive definite matrix; its lower triangle is read.
+    """The factorisation A = L^T D L of a symmetric positive definite matrix, whose lower triangle is read.
 
-    Raises:
-        SingularError: if numbers in A make it singular.
+    SingularError says that numbers in A make it singular.
     """
 
     __slots__ = ("L", "inverse_diagonal")

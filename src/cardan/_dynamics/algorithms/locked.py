@@ -100,7 +100,6 @@ class _Locked:
         self.composite = composite_inertias(model, self.kinematics.relative)
 
     def reference(self, at: str, expressed_in: str) -> SE3:
-        """Return X_wr."""
         pose = self.kinematics.pose
         if at != CENTER:
             return SE3(pose(expressed_in).rotation, pose(at).translation)

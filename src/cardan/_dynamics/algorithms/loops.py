@@ -12,8 +12,8 @@ so that a closed loop stays closed if K v = 0 and K a + k = 0. Poses, twists and
 the body at which the loop's two sides fork: only the joints between count, and a wrench on the child, with its opposite
 on the parent, does work on them alone.
 
-Source: Featherstone (2008), sections 8.2 and 8.3, for the formulation; the residual and its bias by q_J are made here,
-so that a joint's own `nearest_configuration` and `motion_subspace` are all that is needed.
+Source: Featherstone (2008), sections 3.5 (T), 8.2 and 8.3; the residual and its bias by q_J are made here, so that a
+joint's own `nearest_configuration` and `motion_subspace` are all that is needed.
 Cost: about 100 operations a joint of the loop.
 """
 
@@ -24,12 +24,35 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.errors import DTypeError, MechanismError
 from cardan._algebra.scalar import is_zero
-from cardan._algebra.spatial import SE3, Force, Motion, Scalar
+from cardan._algebra.spatial import SE3, Force, Motion, MotionSubspace, Scalar
+from cardan._algebra.spatial.motion import sparse_complement
+from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
 from cardan._dynamics.algorithms.linear import Rows, combined, coordinates
-from cardan._dynamics.algorithms.rows import joint_rows
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, supports
 from cardan._dynamics.call.public import ArrayLike, public
+from cardan._robot.joints import Joint
 from cardan._robot.model import Connection, Model, Node
+
+
+class JointRows(NamedTuple):
+    residual: list[Scalar]  # r, 6 - nv scalars
+    wrenches: list[Force]  # the columns of T, in child axes
+    q: tuple[Scalar, ...]  # the joint's configuration nearest to the pose
+    S: MotionSubspace  # its motion subspace there
+
+
+def joint_rows(joint: Joint, X: SE3, near: Sequence[Scalar] | None = None) -> JointRows:
+    """Return the rows of a joint whose child frame has the pose X in its parent frame; `near`: a configuration."""
+    q = joint.nearest_configuration(X, near)
+    S = joint.subspace(q)
+    T, e = sparse_complement(S), offset(X, joint.transform(q))
+    return JointRows([wrench.dot(e) for wrench in T], list(T), q, S)
+
+
+def offset(X: SE3, X_J: SE3) -> Motion:
+    """Return e = (R^T (p - p_J), log(R_J^T R)): how far X is from X_J, along the axes of X."""
+    (R, p), (R_J, p_J) = X, X_J
+    return Motion(R.transpose_apply(p - p_J), rotation_vector_from_matrix(R_J.T @ R))
 
 
 class Side(NamedTuple):
@@ -57,32 +80,21 @@ class Side(NamedTuple):
 
 
 class Loop:
-    """A closing joint at a configuration of the tree: its rows of the constraints.
-
-    Attributes:
-        X: pose of the joint's child frame in its parent frame.
-        residual: r.
-        T: wrenches the joint resists, in child axes.
-        K: the rows of the Jacobian.
-    """
+    """A closing joint at a configuration of the tree: its rows of the constraints, in the letters of the head."""
 
     def __init__(self, model: Model, relative: Relative, closure: Connection) -> None:
         self.model, self.relative, self.closure, self.joint = model, relative, closure, closure.joint
         self.parent, self.child = _sides(model, closure)
         self.X = self.parent.pose(relative).inverse() @ self.child.pose(relative)
         self.residual, self.T, self.q, self.S = joint_rows(self.joint, self.X)
-        columns = self._columns()
-        self.K: Rows = [[wrench.dot(column) for column in columns] for wrench in self.T]
-
-    def _columns(self) -> list[Motion]:
-        """Return, for each of the nv velocities, the twist V of the child frame relative to the parent frame."""
-        columns = [Motion.zero()] * self.model.nv
+        # for each of the nv velocities, the twist V of the child frame relative to the parent frame
+        columns = [Motion.zero()] * model.nv
         for side, X_kc, sign in ((self.child, self.child.frame, 1.0), (self.parent, self.parent.frame @ self.X, -1.0)):
             for node in reversed(side.nodes):
-                for i, s in zip(node.v, self.relative.S[node.index], strict=True):
+                for i, s in zip(node.v, relative.S[node.index], strict=True):
                     columns[i] = columns[i] + X_kc.inverse_act(s) * sign
-                X_kc = self.relative.X[node.index] @ X_kc
-        return columns
+                X_kc = relative.X[node.index] @ X_kc
+        self.K: Rows = [[wrench.dot(column) for column in columns] for wrench in self.T]
 
     def bias(self, q: Vector, v: Vector) -> list[Scalar]:
         """Return k."""
@@ -183,14 +195,12 @@ def loop_bias(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
 
 
 def with_loops(model: Model, where: str) -> Model:
-    """Return a model that has loops, or raise `MechanismError`."""
     if not any(c.joint.num_constraints for c in model.closures):
         raise MechanismError(f"{where}: model {model.name!r} has no joint that closes a loop.")
     return model
 
 
 def without_loops(model: Model, where: str) -> Model:
-    """Return a model that has no loops, or raise `MechanismError`."""
     closing = [c.name for c in model.closures if c.joint.num_constraints]
     if closing:
         names = ", ".join(map(repr, closing[:4])) + (", ..." if len(closing) > 4 else "")
@@ -209,8 +219,7 @@ def joint_coordinates(model: Model, names: Any) -> list[int]:
         if name in model.closure_names:
             hint = "closes a loop and has no coordinates; choose another closing joint, model(closing=[...])"
             raise MechanismError(f"joint {name!r} {hint}.")
-    own = {i for name in names for i in range(model.nv)[model.v_slice(name)]}
-    return sorted(own)
+    return sorted({i for name in names for i in range(model.nv)[model.v_slice(name)]})
 
 
 def _sides(model: Model, closure: Connection) -> tuple[Side, Side]:

@@ -9,14 +9,14 @@ Cost: six multiply-adds an entry between limbs; O(d) an entry by the factors.
 
 from __future__ import annotations
 
-from cardan._algebra.spatial import Force, Motion, Vector3
+from cardan._algebra.spatial import Force, Vector3
 from cardan._dynamics.algorithms.aba import mass_factor
 from cardan._dynamics.algorithms.derivatives import outwards_in_one_frame
 from cardan._dynamics.algorithms.entries import mass_matrix_inverse_entries
 from cardan._dynamics.algorithms.forward_derivatives import articulated
-from cardan._dynamics.algorithms.limbs import Coordinate, Limbs, moves_all_ways
+from cardan._dynamics.algorithms.limbs import UNKNOWN, Coordinate, Limbs, moves_all_ways
 from cardan._dynamics.algorithms.linear import Factor, Rows, mirrored, zeros
-from cardan._dynamics.algorithms.tree import Vector, of_parent, poses_in_one_frame, relative_kinematics
+from cardan._dynamics.algorithms.tree import Vector, deepest, of_parent, poses_in_one_frame, relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, public
 from cardan._robot.model import Model
 
@@ -41,17 +41,14 @@ def mass_matrix_inverse(model: Model, q: ArrayLike, *, packed: bool = False) -> 
 
     Peers: Pinocchio `computeMinverse`.
     """
-    inverse = _inverse(model, q)
+    if deepest(model) > DEEP and not model.has_mimics:
+        rest = [0.0] * model.nv
+        inverse = _columns(model, articulated(model, q, *outwards_in_one_frame(model, q, rest, rest)).limbs)
+    else:
+        factor = mass_factor(model, q)
+        floats = not model.has_mimics and _floats(model, q)
+        inverse = _columns(model, _of_factor(model, q, factor)) if floats else factor.inverse()
     return mass_matrix_inverse_entries(model).of(inverse) if packed else inverse
-
-
-def _inverse(model: Model, q: Vector) -> Rows:
-    if model.has_mimics:
-        return mass_factor(model, q).inverse()
-    if _deepest(model) > DEEP:
-        return _columns(model, _of_bodies(model, q))
-    factor = mass_factor(model, q)
-    return _columns(model, _of_factor(model, q, factor)) if _floats(model, q) else factor.inverse()
 
 
 def _columns(model: Model, limbs: Limbs) -> Rows:
@@ -72,8 +69,7 @@ def _floats(model: Model, q: Vector) -> bool:
 def _of_factor(model: Model, q: Vector, factor: Factor) -> Limbs:
     """Return the limbs of trees whose first six coordinates are the acceleration of the base, so that L holds Gamma."""
     relative = relative_kinematics(model, q)
-    coordinates = [Coordinate(Motion.zero(), 0.0, Force.zero(), Vector3.zero())] * model.nv
-    X = poses_in_one_frame(model, relative)
+    coordinates, X = [UNKNOWN] * model.nv, poses_in_one_frame(model, relative)
     base: list[tuple[int, ...]] = []
     for node in model.nodes:
         base.append(of_parent(base, node.parent, node.v))
@@ -81,17 +77,3 @@ def _of_factor(model: Model, q: Vector, factor: Factor) -> Limbs:
             Gamma = Force.of([factor.L[k][i] if i < k else 0.0 for i in base[-1]])
             coordinates[k] = Coordinate(X[node.index] @ s, factor.inverse_diagonal[k], Gamma, Vector3.zero())
     return Limbs(model, coordinates, factor.L)
-
-
-def _of_bodies(model: Model, q: Vector) -> Limbs:
-    """Return the limbs at rest."""
-    rest = [0.0] * model.nv
-    return articulated(model, q, *outwards_in_one_frame(model, q, rest, rest)).limbs
-
-
-def _deepest(model: Model) -> int:
-    """Return the largest number of degrees of freedom between the world and a body."""
-    depths: list[int] = []
-    for node in model.nodes:
-        depths.append(len(node.v) + of_parent(depths, node.parent, 0))
-    return max(depths, default=0)

@@ -25,7 +25,7 @@ from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, quaternion_xyzw_from_matrix
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import coordinates
-from cardan._dynamics.algorithms.rows import offset
+from cardan._dynamics.algorithms.loops import offset
 from cardan._dynamics.algorithms.tree import Vector, of_parent
 from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.joints import Mimic
@@ -119,7 +119,6 @@ def eval_ik(
 def coordinates_of(
     model: Model, X: Sequence[SE3], V: Sequence[Motion], near: Vector | None = None
 ) -> GeneralisedState[list[Any]]:
-    """Return the coordinates of the nodes' poses in the world and twists."""
     q: list[Scalar] = [0.0] * model.nq
     v: list[Scalar] = [0.0] * model.nv
     for node in model.nodes:
@@ -137,7 +136,6 @@ def coordinates_of(
 
 
 def node_states(model: Model, poses: Sequence[Vector], twists: Sequence[Vector]) -> tuple[list[SE3], list[Motion]]:
-    """Return the poses in the world and the twists of the nodes, of those of the links."""
     X: list[SE3] = [SE3.identity()] * len(model.nodes)
     V: list[Motion] = [Motion.zero()] * len(model.nodes)
     for link, x, twist in zip(model.link_names, poses, twists, strict=True):

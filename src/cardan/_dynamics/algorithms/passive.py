@@ -50,7 +50,6 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> list[Scalar]:
 
 
 def has_spring(node: Node) -> bool:
-    """Return whether a joint has a spring of any stiffness."""
     return not all(map(is_zero, node.spring_stiffness))
 
 

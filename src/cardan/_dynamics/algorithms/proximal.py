@@ -53,7 +53,6 @@ def is_double(q: Vector) -> Scalar:
 
 
 def proximal_factor(A: Rows, R: Rows, by: Regularization) -> Factor:
-    """Return A + N, factored."""
     N = [[by.mu * r for r in row] for row in R]
     for i, row in enumerate(N):
         # rounding errors of A grow with A, so what covers them is a part of its own diagonal

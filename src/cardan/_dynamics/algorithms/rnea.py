@@ -80,7 +80,6 @@ def _efforts(
 
 
 def node_forces(model: Model, external_forces: ArrayLike | None) -> list[tuple[int, Force]]:
-    """Return the external wrenches on movable bodies, in their nodes' frames."""
     if external_forces is None:
         return []
     places = [model.attachments[body] for body in model.body_names]

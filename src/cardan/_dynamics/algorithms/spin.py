@@ -33,15 +33,10 @@ from cardan._robot.model import Model, Node
 
 
 class Spin:
-    """How a body turns: U r for its points, and what its inertia takes.
-
-    Args:
-        w: angular velocity, in the body's axes.
-        rate: angular acceleration.
-    """
+    """How a body turns, in its own axes: U r for its points, and what its inertia takes."""
 
     def __init__(self, w: Vector3, rate: Vector3) -> None:
-        self.w, self.rate = w, rate
+        self.w, self.rate = w, rate  # angular velocity and acceleration
 
     @cached_property
     def _squares(self) -> Vector3:
@@ -54,7 +49,6 @@ class Spin:
         return Vector3(y * z, x * z, x * y)
 
     def at(self, r: Vector3) -> Vector3:
-        """Return U r."""
         (xx, yy, zz), plus, minus = self._squares, self._products + self.rate, self._products - self.rate
         x, y, z = r
         return Vector3(
@@ -103,7 +97,6 @@ def body_motions(model: Model, relative: Relative, q: Vector, v: Vector, a: Vect
 
 
 def _across(node: Node, above: BodyMotion, relative: Relative, q: Vector, v: Vector, a: Vector | None) -> BodyMotion:
-    """Return the motion of a node, of that of its parent."""
     (R, r), S, rates = relative.X[node.index], relative.S[node.index], node.velocity(v)
     joint, joint_rate = S @ rates, node.joint.bias(node.configuration(q), rates)
     if a is not None:

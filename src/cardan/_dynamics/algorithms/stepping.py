@@ -35,20 +35,15 @@ from cardan._dynamics.algorithms.tree import Vector
 from cardan._robot.model import Model
 from cardan._robot.model.layout import Node
 
-Rate = Callable[[Vector, Vector], Vector]
-"""Accelerations of a state, a(q, v)."""
+Rate = Callable[[Vector, Vector], Vector]  # accelerations of a state, a(q, v)
 
 
-class Moved(NamedTuple):
-    """A state after a step."""
-
+class Moved(NamedTuple):  # a state after a step
     q: list[Scalar]
     v: list[Scalar]
 
 
 class Solved(NamedTuple):
-    """What a solve for the accelerations of a step found."""
-
     found: Accelerations  # the accelerations
     residual: Scalar  # by how much velocities after the step are wrong, at most [rad/s, m/s]
     # at the contacts, on the first body, in the axes of its node; they cost nothing where nobody asks
@@ -56,7 +51,6 @@ class Solved(NamedTuple):
 
 
 def along(q: Vector, v: Vector, dt: Scalar, model: Model) -> list[Scalar]:
-    """Return q (+) dt v."""
     return list(model.manifold.integrate(q, [dt * rate for rate in v]))
 
 

@@ -55,8 +55,7 @@ def joint_wrenches(
     """
     without_loops(model, "joint_wrenches")
     relative = relative_kinematics(model, q)
-    motions = body_motions(model, relative, q, v, a)
-    f = _body_forces(model, motions, external_forces)  # (5.9)
+    f = _body_forces(model, body_motions(model, relative, q, v, a), external_forces)  # (5.9)
     through: dict[str, Force] = {}
     # children first, so that all that a body carries has arrived
     for joint in reversed(ordered_tree(model.bodies, model.connections)):

@@ -45,12 +45,10 @@ class Relative(NamedTuple):
 
 
 def of_parent(values: Sequence[T], parent: int, world: T) -> T:
-    """Return the value of the parent node, or that of the world."""
     return values[parent] if parent >= 0 else world
 
 
 def relative_kinematics(model: Model, q: Vector) -> Relative:
-    """Return X_i and S_i of every node."""
     own = [node.configuration(q) for node in model.nodes]
     J = [node.joint.transform(qi) for node, qi in zip(model.nodes, own, strict=True)]
     X = [node.placement @ across for node, across in zip(model.nodes, J, strict=True)]
@@ -59,7 +57,6 @@ def relative_kinematics(model: Model, q: Vector) -> Relative:
 
 
 def world_poses(model: Model, X: Sequence[SE3]) -> list[SE3]:
-    """Return the pose of every node in the world."""
     poses: list[SE3] = []
     for node in model.nodes:
         poses.append(poses[node.parent] @ X[node.index] if node.parent >= 0 else X[node.index])
@@ -75,7 +72,6 @@ def poses_in_one_frame(model: Model, relative: Relative) -> list[SE3]:
 
 
 def twists(model: Model, relative: Relative, v: Vector) -> list[Motion]:
-    """Return V_i of every node."""
     V: list[Motion] = []
     for node in model.nodes:
         X, S = relative.X[node.index], relative.S[node.index]
@@ -139,3 +135,12 @@ def supports(model: Model, node: int) -> list[int]:
         path.append(node)
         node = model.nodes[node].parent
     return path
+
+
+def deepest(model: Model) -> int:
+    """Return the largest number of degrees of freedom between the world and a node."""
+    return max((depth(model, node.index) for node in model.nodes), default=0)
+
+
+def depth(model: Model, node: int) -> int:
+    return sum(len(model.nodes[i].v) for i in supports(model, node))

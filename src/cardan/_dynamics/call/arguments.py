@@ -100,9 +100,7 @@ def meant_argument(word: str, names: Collection[str]) -> str:
     return did_you_mean([ELSEWHERE[word]] if ELSEWHERE.get(word) in names else close_names(word, names))
 
 
-class Batch(NamedTuple):
-    """Checked numeric arguments."""
-
+class Batch(NamedTuple):  # of arguments that are checked
     names: tuple[str, ...]
     arrays: list[np.ndarray]  # each of shape (size, entries), contiguous; if all rows are one, a view of that row
     shape: tuple[int, ...]  # the broadcast leading dimensions

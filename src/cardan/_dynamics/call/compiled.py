@@ -19,7 +19,7 @@ from cardan._compiler.program.program import Region, places_of
 from cardan._compiler.program.replay import times, whole
 from cardan._compiler.runtime.memory import empty
 from cardan._compiler.targets import Outline, Runner
-from cardan._compiler.targets.llvm.fast_path_type import held_by
+from cardan._compiler.targets.llvm.fast_path import held_by
 from cardan._compiler.targets.runner import PythonCall
 from cardan._dynamics.call.arguments import Batch, check_finite, checked_batch, handler_of, meant_argument, pieces
 from cardan._dynamics.call.conversion import SecondTry
@@ -31,15 +31,10 @@ from cardan._robot.model.inputs import LIMITS
 
 
 class Compiled:
-    """A program for one model and one choice of options, ready to run.
+    """A program for one model and one choice of options, ready to run on a target, its results in a form.
 
-    Args:
-        outline: of the program: the arrays it takes and gives.
-        form: the form its results are returned in.
-        run: the program on a target.
-        target: the target's name.
-        trace: gives the traced function; called only if somebody asks for it: a program from the disk has none.
-        read_files: whether a file was read while it was traced: then no other model must be given it.
+    `trace` gives the traced function. It is called only if somebody asks for it: a program from the disk has none. If
+    it `read_files` while it was traced, no other model must be given it.
     """
 
     def __init__(
@@ -151,25 +146,21 @@ def explanation(title: str, compiled: Compiled, units: Mapping[str, str]) -> str
     program, tree = compiled.program, compiled.traced.tree
     counts = ", ".join(f"{n} {op}" for op, n in program.operation_counts().most_common())
     read, written = (sum(a.size for a in side) for side in (program.inputs, program.outputs))
+    passes = ", ".join(f"%{r.start} to %{r.stop - 1} {_how_often(r)}" for r in program.regions)
+    any_number = " (by machine code for any number)" if whole(program) else ""
     lines = [
         title,
         "arguments: " + ", ".join(f"{a}" + (f" [{units[a.name]}]" if a.name in units else "") for a in program.inputs),
         f"simplified tree: {tree[1]} numbers that cost operations, of {tree[0]}" if tree else "",
         "operations left after each stage: " + ", ".join(_stages(program)),
         f"{program.operations} operations: {counts}",
-        _passes(program),
+        f"run again: {passes}{any_number}; {program.work} operations in all" if passes else "",
         f"{program.multiply_adds} of the sums take a product along (multiply-add)",
         f"{8 * read} bytes read and {8 * written} written a state, in float64",
         f"traced in {compiled.traced.seconds:.3f} s",
         *compiled.run.describe(),
     ]
     return "\n  ".join(line for line in lines if line)
-
-
-def _passes(program: Program) -> str:
-    passes = ", ".join(f"%{r.start} to %{r.stop - 1} {_how_often(r)}" for r in program.regions)
-    any_number = " (by machine code for any number)" if whole(program) else ""
-    return f"run again: {passes}{any_number}; {program.work} operations in all" if passes else ""
 
 
 def _how_often(region: Region) -> str:
@@ -213,7 +204,7 @@ class Bound:
     by side in one array, shape (..., total): `places` says where each is.
     """
 
-    __slots__ = ("_compiled", "_cores", "_defaults", "_fast_path", "_made_by", "_name", "_packed", "_threads")
+    __slots__ = ("_compiled", "_cores", "_defaults", "_fast_path", "_name", "_packed", "_threads", "made_by")
 
     def __init__(
         self,
@@ -228,7 +219,7 @@ class Bound:
         self._defaults = {n: defaults[n] for n in names if n in defaults}
         self._name, self._threads, self._cores = function.name, function.threads, {n: cores[n] for n in names}
         self._compiled = function.compiled(model, names, options)
-        self._made_by, self._packed = (function, model, names, options, packed), packed
+        self.made_by, self._packed = (function, model, names, options, packed), packed  # the arguments of `bind`
 
     def __call__(self, *arrays: Any, out: np.ndarray | None = None, **named: Any) -> Any:
         """Evaluate; the arrays are those of the function, in its order, broadcast against each other.
@@ -248,7 +239,7 @@ class Bound:
         handler = handler_of(arrays)
         if handler is not None and (returned := handler.called_bound(self, arrays, out)) is not NotImplemented:
             return returned
-        function, model, *_ = self._made_by
+        function, model, *_ = self.made_by
         if any(isinstance(a, type(model)) for a in arrays):
             raise TypeError(f"{self._name} takes {self._misfit(arrays, {})}")
         batch = checked_batch(self._name, dict(zip(self._cores, arrays, strict=True)), self._cores)
@@ -273,13 +264,8 @@ class Bound:
         indices = [(..., place if array.shape else place.start) for array, place in outputs]
         return dict(zip(self._compiled.form.names, indices, strict=True))
 
-    @property
-    def made_by(self) -> tuple[Traceable, Model, tuple[str, ...], Options, bool]:
-        """The arguments of `bound` that made it."""
-        return self._made_by
-
     def __reduce__(self) -> Any:
-        return bound, (*self._made_by, self._defaults)
+        return bound, (*self.made_by, self._defaults)
 
     def _complete(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return all arrays in order: those by position, those by keyword, and the defaults of those left out."""
@@ -291,7 +277,7 @@ class Bound:
 
     def _misfit(self, arrays: tuple[Any, ...], named: Mapping[str, Any]) -> str:
         """Return in words what a call should give, what it gives, and what is wrong with that."""
-        first, model = list(self._cores)[: len(arrays)], self._made_by[1]
+        first, model = list(self._cores)[: len(arrays)], self.made_by[1]
         wrong = [f"{len(self._cores)} arrays ({self._listed()}), got {len(arrays) + len(named)}"]
         if any(isinstance(a, type(model)) for a in arrays):
             wrong[0] += f", the model among them: it is bound to {model.name}"
@@ -304,7 +290,6 @@ class Bound:
         return ", ".join(f"{n}={self._defaults[n]!r}" if n in self._defaults else n for n in self._cores)
 
     def _checked_out(self, out: Any, batch: Batch) -> list[np.ndarray]:
-        """Return the arrays in `out`, one for each result."""
         compiled, one = self._compiled, self._packed or self._compiled.is_single
         arrays = [out] if one else compiled.form.parts(out)
         if arrays is None:

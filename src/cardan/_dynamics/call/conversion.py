@@ -22,13 +22,11 @@ from cardan._dynamics.call.arguments import PIECE, common_dtype
 
 
 class SecondTry:
-    """What a fast path leaves a call to: it is tried once more with converted arguments, else goes the long way.
+    """What a fast path leaves a call to: it is tried once more with converted arguments, else goes the `slow` way.
 
-    Args:
-        cores: core shapes of the arrays.
-        slow: the long way, which takes the arguments as they came.
-        complete: returns all arrays, in order, of those by position and those by keyword; None if all come by position.
-        alone: places of arguments that the long way knows by being one number: they are not made a batch here.
+    That takes the arguments as they came. `complete` returns all arrays, in order, of those by position and those by
+    keyword; it is None if all come by position. `alone` has the places of arguments that the long way knows by being
+    one number: they are not made a batch here.
     """
 
     __slots__ = ("_alone", "_complete", "_cores", "_fast", "_slow")

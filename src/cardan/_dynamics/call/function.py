@@ -22,8 +22,8 @@ import numpy as np
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.errors import ParameterError, RecompilationWarning, StaleProgramError, levels_inside
 from cardan._compiler.program import Program
-from cardan._compiler.program.located import counting_lines, table_of_lines
 from cardan._compiler.program.ops import Op
+from cardan._compiler.program.trace import counting_lines, table_of_lines
 from cardan._compiler.runtime import reading
 from cardan._compiler.runtime.threads import checked_count
 from cardan._compiler.targets import Outline, default_target, load_program, target_named
@@ -95,6 +95,9 @@ class Function(Generic[P, R]):
         (0, ('result',))
     """
 
+    __name__: str
+    __qualname__: str
+
     def __init__(
         self,
         kernel: Callable[Concatenate[Model, P], R] | Source,
@@ -113,6 +116,9 @@ class Function(Generic[P, R]):
             interface = Signature(name, inspect.signature(kernel), dict(shapes or {}), tuple(options))
             kernel = Kernel(kernel, interface, returns, simplified)
         self.made_from: Source = kernel
+        self.interface: Signature = kernel.signature  # its arguments
+        self.name: str = kernel.signature.name
+        self.parameters: inspect.Signature = kernel.signature.parameters  # those of the kernel, the model first
         self.target = target
         self.threads = threads
         self.checked: bool = os.environ.get("CARDAN_CHECK", "0") != "0" if checked is None else checked
@@ -121,21 +127,6 @@ class Function(Generic[P, R]):
         self._cache: ByIdentity[Model, dict[Any, Compiled]] = ByIdentity()
         self._shared: WeakValueDictionary[Any, Compiled] = WeakValueDictionary()  # by the model's content
         self._repeated: dict[Any, Function[P, R]] = {}
-
-    @property
-    def interface(self) -> Signature:
-        """Its arguments."""
-        return self.made_from.signature
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-        return self.interface.name
-
-    @property
-    def parameters(self) -> inspect.Signature:
-        """The parameters of its kernel."""
-        return self.interface.parameters
 
     @overload
     def __call__(self, model: Model, *args: P.args, **kwargs: P.kwargs) -> R: ...
@@ -206,9 +197,8 @@ class Function(Generic[P, R]):
     def _made(self, model: Model, options: Options, key: Key) -> Compiled:
         """Return the program with its machine code: as it was found on disk, or traced now.
 
-        Raises:
-            StaleProgramError: later, if a program from the disk must be traced, and that gives another one: because a
-                global has changed, say.
+        StaleProgramError comes later, if a program from the disk must be traced, and that gives another one: because a
+        global has changed, say.
         """
         names, _, target = key
         name = store.name_of(self.made_from, model, names, options) if target_named(target).keeps else None
@@ -438,7 +428,7 @@ def _compiled(outline: Outline, traced: Traced, target: str, read_files: bool = 
 def made_into(of: Function[P, R], source: Source, text: str) -> Function[P, R]:
     """Return a function made from another one, which runs where that does, with a docstring."""
     made = Function(source, target=of.target, threads=of.threads, checked=of.checked)
-    made.__name__ = made.__qualname__ = source.signature.name  # pyright: ignore[reportAttributeAccessIssue]
+    made.__name__ = made.__qualname__ = source.signature.name
     made.__doc__ = text
     return made
 

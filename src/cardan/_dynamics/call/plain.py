@@ -26,17 +26,12 @@ from cardan._robot.model import Model
 
 
 def pushed(of: Function, model: Model, wrt: Sequence[str], names: Sequence[str], options: Options = ()) -> Function:
-    """Return the compiled function of the rates of all results while some arguments move.
+    """Return the compiled function of the rates of all results while some arguments, or inputs of the model, move.
 
     It takes the arrays by position, and by keyword `<name>_dot` for each that moves, in its shape (with a number behind
-    it, if that name is taken). Its results have the form and shapes of the function's own.
-
-    Args:
-        of: the function.
-        model: the robot, or one of the same shapes as those the function will be called for.
-        wrt: names of arrays that move, and of inputs of the model.
-        names: of all arrays that are given, in the function's order (`Function.interface.required` has them).
-        options: values of all other arguments, fixed.
+    it, if that name is taken). Its results have the form and shapes of the function's own. `names` are all arrays that
+    are given, in the function's order (`Function.interface.required` has them); other arguments are fixed as options.
+    The model may be another one of the same shapes.
 
     Raises:
         UnknownNameError: for a name that is not among the arrays given.
@@ -97,15 +92,9 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 class _Plain(OfProgram):
-    """A plain derivative of another function.
+    """A plain derivative of another function, by the arrays `wrt`.
 
-    Args:
-        way: which: pushed or pulled.
-        of: the function.
-        wrt: names of the arrays it is differentiated by.
-        own: names of the arrays that are given, without the inputs of a model.
-        options: of the function.
-        extra: the directions or weights.
+    `own` are the arrays that are given, without the inputs of a model; `extra` are the directions or weights.
     """
 
     def __init__(

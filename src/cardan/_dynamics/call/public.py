@@ -61,13 +61,10 @@ Reals = NDArray[np.floating[Any]]
 ArrayLike: TypeAlias = Any
 """An argument in numbers: of users an array of any library, or a list; in a page the scalars of one state."""
 
-PUBLIC: dict[str, Function[..., Any]] = {}
-"""The public compiled functions by name."""
+PUBLIC: dict[str, Function[..., Any]] = {}  # the public compiled functions by name
 
 
 class Public(Function[P, R], Generic[P, R, T]):
-    """A public function and its page."""
-
     kernel: Callable[Concatenate[Model, P], T]  # the page as it is written, on scalars
 
 
@@ -99,7 +96,9 @@ def public(page: Callable[..., Any] | None = None, /, *, result: Any = None, **d
     """
 
     def made(page: Callable[..., Any]) -> Public[..., Any, Any]:
-        page.__annotations__["return"] = "Reals" if result is None else _shown(result)
+        # a generic named tuple as it is written: `ConstrainedDynamics[Reals, Reals]`
+        shown = result and f"{result.__origin__.__name__}[{', '.join('Reals' for _ in result.__args__)}]"
+        page.__annotations__["return"] = shown or "Reals"
         function: Public[..., Any, Any] = Public(page, **declared)
         function.kernel = page
         if page.__doc__:  # python -OO takes docstrings away
@@ -111,25 +110,20 @@ def public(page: Callable[..., Any] | None = None, /, *, result: Any = None, **d
     return made if page is None else made(page)
 
 
-def _shown(result: Any) -> str:
-    """Return a generic named tuple as it is written: `ConstrainedDynamics[Reals, Reals]`."""
-    return f"{result.__origin__.__name__}[{', '.join('Reals' for _ in result.__args__)}]"
-
-
 def documented(
     docstring: str, parameters: Sequence[str] | Mapping[str, Any], of_module: str = "", result: Any = None
 ) -> str:
     """Return the whole documentation of a public function: its own docstring with what is said once for all.
 
-    Args:
-        docstring: what is its own.
-        parameters: the names of its arguments, in their order.
-        of_module: the docstring of its page: where its source is, unless the function names one.
-        result: the named tuple that is returned, which says itself what is in it.
+    Its page's docstring says where its source is, unless its own does. A named tuple that is returned says itself what
+    is in it.
     """
     found = _sections(docstring)
     if result is not None:
-        found["Returns"] = _of_fields(result.__origin__)
+        kind = result.__origin__
+        said = _sections(kind.__doc__ or "Attributes:")
+        named = f"`{kind.__name__}({', '.join(kind._fields)})`.\n{said['']}\n{said['Attributes']}"
+        found["Returns"] = "\n" + textwrap.indent(named, "    ")
     own, shared = _entries(found.get("Args", "")), _entries(_SHARED["Throughout"])
     described = dict.fromkeys(own.get(name, shared.get(name, "")) for name in parameters)
     found["Args"] = "".join(f"\n{entry}" for entry in described)
@@ -142,13 +136,6 @@ def documented(
     return "\n\n".join([found[""], *parts])
 
 
-def _of_fields(kind: Any) -> str:
-    """Return what a function returns that returns this kind of named tuple."""
-    said = _sections(kind.__doc__ or "Attributes:")
-    named = f"`{kind.__name__}({', '.join(kind._fields)})`.\n{said['']}\n{said['Attributes']}"
-    return "\n" + textwrap.indent(named, "    ")
-
-
 def _sections(docstring: str) -> dict[str, str]:
     """Return the parts of a docstring by their titles; what is before all titles has none."""
     pieces = _TITLE.split(inspect.cleandoc(docstring))
@@ -158,7 +145,6 @@ def _sections(docstring: str) -> dict[str, str]:
 
 
 def _entries(section: str) -> dict[str, str]:
-    """Return the lines that a section has for each name."""
     entries = _ENTRY.split(section.removeprefix("\n"))
     return {name: entry for entry in entries for name in entry.partition(":")[0].replace(",", " ").split()}
 

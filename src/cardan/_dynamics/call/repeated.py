@@ -10,28 +10,21 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import DTypeError, ParameterError, ShapeError, check_known
-from cardan._compiler.program import Array, Program
+from cardan._compiler.program import Program
 from cardan._compiler.program.replay import repeated
 from cardan._dynamics.call.signature import Options, Signature
 from cardan._dynamics.call.traced import OfProgram, Source, Traceable, Traced
 from cardan._robot.model import Model
 
-MOST = 10**9
-"""Passes, at most."""
+MOST = 10**9  # passes, at most
 Carry = tuple[tuple[str, str], ...] | None
 
 
 class Repeated(OfProgram):
     """A function run several times: its program in a region.
 
-    Args:
-        of: the function.
-        count: how often.
-        carry: names of arguments, and of the results that take their place in the next pass; None for all results
-            with the name and shape of an argument.
-
-    Raises:
-        ParameterError, DTypeError: for an invalid count or `carry`.
+    `carry` has names of arguments, and of the results that take their place in the next pass; None says all results
+    with the name and shape of an argument. ParameterError and DTypeError are for an invalid count or `carry`.
     """
 
     def __init__(self, of: Traceable, count: int, carry: Mapping[str, str] | None = None) -> None:
@@ -57,7 +50,7 @@ class Repeated(OfProgram):
         return self.count * (inner.passes if isinstance(inner, Repeated) else 1)
 
     def _carried(self, model: Model, program: Program) -> dict[str, str]:
-        """Return the names of inputs, and of the outputs carried to them."""
+        where = f"{self.of.name}.repeated"
         inputs, outputs = ({a.name: a for a in side} for side in (program.inputs, program.outputs))
         if self.carry is None:
             same = {n: n for n, a in inputs.items() if n in outputs and outputs[n].shape == a.shape}
@@ -65,24 +58,18 @@ class Repeated(OfProgram):
                 got = f"{', '.join(map(str, program.inputs))} -> {', '.join(map(str, program.outputs))}"
                 expected = "a result with the name and shape of an argument"
                 hint = 'Say which result takes the place of which argument: carry={"q": "q_next"}.'
-                raise ParameterError(f"{self.of.name}.repeated", got=got, expected=expected, hint=hint)
+                raise ParameterError(where, got=got, expected=expected, hint=hint)
             return same
         for x, y in self.carry:
-            self._check_pair(model, inputs, outputs, x, y)
+            check_known("array argument", x, self.of.interface.cores(model), where)
+            if x not in inputs:
+                got, expected = "not given, or an option, fixed while tracing", "it given, in numbers: it is carried"
+                raise ParameterError(f"{where}: argument {x!r}", got=got, expected=expected)
+            check_known("result", y, outputs, where)
+            if inputs[x].shape != outputs[y].shape:
+                expected = f"{inputs[x].shape}, as argument {x!r} has, whose place it takes"
+                raise ShapeError(where, f"result {y!r}", got=outputs[y].shape, expected=expected)
         return dict(self.carry)
-
-    def _check_pair(
-        self, model: Model, inputs: Mapping[str, Array], outputs: Mapping[str, Array], x: str, y: str
-    ) -> None:
-        where = f"{self.of.name}.repeated"
-        check_known("array argument", x, self.of.interface.cores(model), where)
-        if x not in inputs:
-            got = "not given, or an option, fixed while tracing"
-            raise ParameterError(f"{where}: argument {x!r}", got=got, expected="it given, in numbers: it is carried")
-        check_known("result", y, outputs, where)
-        if inputs[x].shape != outputs[y].shape:
-            expected = f"{inputs[x].shape}, as argument {x!r} has, whose place it takes"
-            raise ShapeError(where, f"result {y!r}", got=outputs[y].shape, expected=expected)
 
     def function(self) -> Any:
         return self._repeated(self.count)

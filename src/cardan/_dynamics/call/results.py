@@ -25,8 +25,6 @@ RESULT = "result"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Form(ByFields):
-    """The form a function returns its results in."""
-
     # one result, a tuple, a dictionary, a named tuple, or derivatives by several arguments
     kind: Literal["one", "tuple", "dict", "named", "derivatives"] = "one"
     names: tuple[str, ...] = (RESULT,)  # of the results
@@ -63,7 +61,6 @@ class Form(ByFields):
         return None if None in inner else [e for part in inner for e in part or ()]
 
     def describe(self) -> str:
-        """Return what results in this form are, in words."""
         if self.inner is not None:
             return f"a named tuple ({', '.join(self.by)}), each {self.inner.describe()}"
         kinds = {"one": "an array", "tuple": "a tuple", "dict": "a dictionary", "named": "a named tuple"}
@@ -86,7 +83,7 @@ class Form(ByFields):
 @functools.cache
 def derivatives_type(names: tuple[str, ...]) -> Any:
     """Return the class of named tuples of derivatives by arguments; what is in it can be pickled."""
-    made: Any = namedtuple("Derivatives", names)  # pyright: ignore[reportUntypedNamedTuple]
+    made: Any = namedtuple("Derivatives", names)
     made.__doc__ = "Derivatives by arguments, as `derivative` returns them for each alone."
     made.__module__ = __name__
     made.__reduce__ = lambda self: (_derivatives, (names, tuple(self)))
@@ -112,15 +109,9 @@ def form_of(value: Any, where: str = "") -> tuple[Form, list[Any]]:
 
 
 def packed(value: Any, *, batched: bool = False, where: str = "") -> np.ndarray:
-    """Return a scalar, spatial object, array or nested sequence of these as an array of objects.
+    """Return a scalar, spatial object, array or nested sequence of these as an array of objects; ResultError if ragged.
 
-    Args:
-        value: what a kernel or a joint's method returned.
-        batched: whether an array in it is a scalar (with a batch of values) instead of a sequence of scalars.
-        where: whose result it is, for the message.
-
-    Raises:
-        ResultError: if it is ragged.
+    If it is `batched`, an array in it is a scalar (with a batch of values) instead of a sequence of scalars.
     """
     shape, flat = _flat(value, batched, where)
     return symbolic(flat, shape)
@@ -145,7 +136,6 @@ SPATIAL = (SE3, Motion, Force, Columns, Inertia, ArticulatedInertia, Matrix3, Sy
 
 
 def _plain(value: Any) -> Any:
-    """Return a spatial object as nested lists."""
     if isinstance(value, SE3):
         return value.homogeneous()
     if isinstance(value, (Motion, Force)):

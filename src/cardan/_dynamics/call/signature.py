@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -34,31 +34,15 @@ Options = tuple[tuple[str, Any], ...]
 OPTION = "an option: text, a whole number, a truth value, or a tuple of these"
 
 
-class Call(NamedTuple):
-    """The arguments of one call: those that are calculated with, and those that the program is made for."""
-
-    arrays: dict[str, Any]  # in the order of the program's inputs: the function's own, then the model's
-    options: Options
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Signature(ByFields):
-    """The arguments of a function of a model.
+    """The arguments of a function of a model; ParameterError if a declared or fixed name is not among them."""
 
-    Args:
-        name: of the function, for messages.
-        parameters: of its kernel, the model first.
-        declared: core shapes of arrays beyond the names every function knows.
-        fixed: names of arguments that are options even where they are floats.
-
-    Raises:
-        ParameterError: if a declared or fixed name is not among the arguments.
-    """
-
-    name: str
-    parameters: inspect.Signature
+    name: str  # of the function, for messages
+    parameters: inspect.Signature  # of its kernel, the model first
+    # core shapes of arrays beyond the names every function knows
     declared: Mapping[str, Shape] = field(default_factory=dict)
-    fixed: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()  # names of arguments that are options even where they are floats
     shapes: dict[str, Shape] = field(init=False)  # core shapes of the arrays, in the order of the parameters
     # names of the other arguments: options, or numbers where a float is given
     open: tuple[str, ...] = field(init=False)
@@ -118,11 +102,10 @@ class Signature(ByFields):
         return own | dict.fromkeys(self.open, ()) | {name: given.shape for name, given in model.inputs.items()}
 
     def order(self, model: Model, names: Any) -> tuple[str, ...]:
-        """Return names of arrays in the order of the program's inputs."""
         return tuple(n for n in (*self.arguments, *model.inputs) if n in names)
 
-    def call(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
-        """Return the arguments of a call by name.
+    def call(self, model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], Options]:
+        """Return the arrays of a call by name, in the order of the program's inputs, and the options.
 
         Raises:
             TypeError: if an argument is missing, unknown, or given twice.
@@ -134,7 +117,7 @@ class Signature(ByFields):
             given |= self._inputs(model, kwargs)
         arrays = {n: v for n, v in given.items() if self._is_array(model, n, v)}
         options = tuple((n, self._option(n, given[n])) for n in self.open if n not in arrays)
-        return Call({n: arrays[n] for n in self.order(model, arrays)}, options)
+        return {n: arrays[n] for n in self.order(model, arrays)}, options
 
     def _bound(self, model: Model, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the value of each argument: what `inspect.Signature.bind` finds, in a tenth of its time."""
@@ -216,13 +199,8 @@ class Signature(ByFields):
     def required(self, model: Any, options: Mapping[str, Any], optional: Sequence[str] = ()) -> tuple[Any, Options]:
         """Return the names of the arrays that must be given, and all options, some left at their defaults.
 
-        Args:
-            model: the robot.
-            options: values of options; one that is a float becomes a number, which is an array.
-            optional: names of arrays to take along that may be left out.
-
-        Raises:
-            UnknownNameError, ParameterError: for unknown names, and options without a value.
+        An option that is a float becomes a number, which is an array. `optional` are arrays to take along that may be
+        left out. UnknownNameError and ParameterError are for unknown names, and options without a value.
         """
         check_model(self.name, model)
         for n in options.keys() - set(self.open) - {n for n in self.shapes if self._is_number(self.arguments[n])}:
@@ -240,7 +218,6 @@ class Signature(ByFields):
 
 
 def check_model(where: str, model: Any) -> None:
-    """Raise unless a model is one."""
     if not isinstance(model, Model):
         hint = "Load one with cardan.load(file), or build one with Mechanism(...).model()."
         raise DTypeError(where, "model", got=f"a {type(model).__name__}", expected="a cardan.Model", hint=hint)

@@ -47,11 +47,10 @@ class _Site(NamedTuple):
 
 
 class CallSites:
-    """The fast paths of one function.
+    """The fast paths of one function: `models` has sites of each model, while it lives.
 
-    Attributes:
-        models: of each model, while it lives: sites by the number of positional arguments and the keywords. If arrays,
-            and nothing else, are given by position, a fast path by their number alone.
+    They are known by the number of positional arguments and the keywords. If arrays, and nothing else, are given by
+    position, it has a fast path by their number alone.
     """
 
     __slots__ = ("_deciding", "_optional", "_signature", "models")
@@ -95,7 +94,6 @@ class CallSites:
         return key if _is_hashable(key) else None
 
     def _mark(self, name: str, value: Any) -> Any:
-        """Return what of an argument decides which program serves the call."""
         if type(value) is str:
             return value
         if name in self._optional:
@@ -140,7 +138,6 @@ class CallSites:
             sites[count] = fast_path
 
     def _glance(self, marked: Sequence[tuple[int, str]], first: Values) -> Callable[[Values], Hashable]:
-        """Return what tells calls of a site apart at a glance."""
         glances = [self._glance_at(k, name, first[k]) for k, name in marked]
         if len(glances) == 1:
             return glances[0]

@@ -28,8 +28,7 @@ from cardan._dynamics.call.traced import Source, resolved
 from cardan._robot.model import Model
 from cardan._version import __version__
 
-FIELDS = ("name", "inputs", "outputs", "operations", "digest", "passes")
-"""What an entry holds of an outline."""
+FIELDS = ("name", "inputs", "outputs", "operations", "digest", "passes")  # what an entry holds of an outline
 _STARTED = time.time()
 YOUNG = 2.0
 """Seconds: a file written less than this before it was imported may be newer than the code that runs.

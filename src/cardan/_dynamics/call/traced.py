@@ -150,14 +150,10 @@ class OfProgram(Source):
 
 
 class Kernel(Source):
-    """A plain Python function over scalars, run on symbols.
+    """A plain Python function over scalars, `kernel(model, q, v, ...)`, run on symbols.
 
-    Args:
-        kernel: `kernel(model, q, v, ...)`.
-        signature: of the kernel.
-        returns: core shape of its one result, if it is declared; of one that is not `packed`.
-        simplified: whether it depends on joint coordinates alone, so that it is traced on an equivalent model with
-            fewer numbers (`model/simplify.py`).
+    It `returns` one result of that core shape, if it is declared, and none `packed`. One that is `simplified` depends
+    on joint coordinates alone, so it is traced on an equivalent model with fewer numbers (`model/simplify.py`).
     """
 
     def __init__(
@@ -229,7 +225,9 @@ class Kernel(Source):
     def __reduce__(self) -> Any:
         module, name = self.kernel.__module__, self.kernel.__qualname__
         is_found = self.function() is not None
-        code = None if is_found and module != "__main__" else _by_value(self.kernel)
+        libraries = [sys.modules[name] for name in BY_VALUE if name in sys.modules]
+        is_sent = libraries and (not is_found or module == "__main__")
+        code: bytes | None = libraries[0].dumps(self.kernel) if is_sent else None
         if code is None and not is_found:
             raise FunctionReferenceError(module, name)
         if code is not None:
@@ -250,11 +248,7 @@ _SENT: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()
 def _kernel(
     module: str, name: str, code: bytes | None, shapes: Any, fixed: Any, returns: Any, simplified: bool
 ) -> Kernel:
-    """Return a kernel from where it stands, or from its code: another one may stand there, one redefined, say.
-
-    Raises:
-        FunctionReferenceError: if there is neither.
-    """
+    """Return a kernel from where it stands, or from its code: another one may stand there, one redefined, say."""
     known = getattr(resolved(module, name), "made_from", None) if code is None else _SENT.get(code)
     if isinstance(known, Kernel):
         return known
@@ -271,12 +265,7 @@ def _kernel_of(kernel: Any, shapes: Any, fixed: Any, returns: Any, simple: bool)
 
 
 BY_VALUE = ("cloudpickle", "joblib.externals.cloudpickle", "ray.cloudpickle")
-"""Libraries that send a function as code. joblib, Dask and Ray bring one of them."""
-
-
-def _by_value(kernel: Callable[..., Any]) -> bytes | None:
-    """Return a Python function as code, if a library that can do that is loaded."""
-    return next((sys.modules[name].dumps(kernel) for name in BY_VALUE if name in sys.modules), None)
+"""Libraries that send a function as code, if they are loaded. joblib, Dask and Ray bring one of them."""
 
 
 @functools.lru_cache(maxsize=128)

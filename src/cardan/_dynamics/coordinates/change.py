@@ -62,7 +62,7 @@ class Blocks:
 
     def congruent(self, A: Iterable[Vector]) -> Rows:
         """Return B^T A B."""
-        return transposed(transposed(A @ self) @ self)  # pyright: ignore[reportOperatorIssue]
+        return transposed(transposed(A @ self) @ self)
 
 
 class Change(NamedTuple):

@@ -110,8 +110,6 @@ HERE = SE3.identity()
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A joint's coordinates there."""
-
     nq: int  # there
     nv: int  # there
     there: Callable[[Scalars], list[Scalar]] = list  # q' of q; by default the same
@@ -220,28 +218,17 @@ def ball(form: Quaternion | Literal["rpy"], axes: Axes = "child", of_body: bool 
 
 @dataclass(frozen=True, slots=True)
 class Free:
-    """The rule of a free motion, its pose X', its twist taken at a point of the child and written part by part.
+    """The rule of a free motion, its pose X', its twist taken at a point of the child and written part by part."""
 
-    Args:
-        form: of the orientation there.
-        linear: representation of the linear part of the velocity there.
-        angular: representation of the angular part there.
-        reverse: whether orientation comes before position there, and angular before linear velocity.
-        of_base: whether X' is the pose of the child body in the world, and nothing else is free there; else it is that
-            of the joint's own frames.
-        point: where the velocity is taken, in the child body: a function of a model and a body.
-        effort_in_world: whether the effort there is a wrench in world axes though the velocity is in the parent's.
-        outer: what to call the axes that are not the body's.
-    """
-
-    form: Rotation
-    linear: Representation = "body"
-    angular: Representation = "body"
-    reverse: bool = False
+    form: Rotation  # of the orientation there
+    linear: Representation = "body"  # that of the linear part of the velocity there
+    angular: Representation = "body"  # that of the angular part
+    reverse: bool = False  # whether orientation comes before position there, and angular before linear velocity
+    # whether X' is the pose of the child body in the world, and nothing else is free there; else of the joint's frames
     of_base: bool = False
-    point: Callable[[Model, str], Vector3] | None = None
-    effort_in_world: bool = False
-    outer: Literal["world", "parent"] = "world"
+    point: Callable[[Model, str], Vector3] | None = None  # where the velocity is taken, in the child body
+    effort_in_world: bool = False  # whether the effort is a wrench in world axes though the velocity is in the parent's
+    outer: Literal["world", "parent"] = "world"  # what to call the axes that are not the body's
 
     def __call__(self, model: Model, c: Connection) -> Chart | None:
         if self.of_base and c.parent != WORLD:

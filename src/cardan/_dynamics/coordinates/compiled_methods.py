@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from cardan._algebra.errors import MechanismError, ShapeError
 from cardan._dynamics.call.arguments import is_symbolic, numeric_array
@@ -58,7 +58,7 @@ def compiled(**shapes: tuple[int | str, ...]) -> Callable[[Method], Method]:
                 self._functions[key] = Function(_kernel(self, body, parameters), known)
             return self._functions[key](self.model, *args, **kwargs)
 
-        return method  # pyright: ignore[reportReturnType]
+        return cast("Method", method)
 
     return decorate
 
@@ -69,7 +69,7 @@ def _kernel(owner: Any, body: Callable[..., Any], parameters: inspect.Signature)
 
     first, *rest = parameters.parameters.values()
     kernel.__name__, kernel.__doc__ = body.__name__, body.__doc__
-    kernel.__signature__ = parameters.replace(parameters=[first.replace(name="model"), *rest])  # pyright: ignore
+    kernel.__signature__ = parameters.replace(parameters=[first.replace(name="model"), *rest])
     return kernel
 
 
@@ -88,6 +88,5 @@ def _count_rows(owner: Any, where: str, name: str, value: Any, shape: tuple[int 
 
 
 def refuse_inputs(model: Model, hint: str) -> None:
-    """Raise `MechanismError` for a model with inputs."""
     if model.inputs:
         raise MechanismError(f"model {model.name!r} has inputs ({', '.join(model.inputs)}){hint}")

@@ -123,7 +123,6 @@ class OtherCoordinates(Compiled):
         return q, self._change(q).inverse @ v
 
     def _a_here(self, q: Vector, v: Vector, a: Vector) -> list[Scalar]:
-        """Return a from dv'/dt, with q and v the state here."""
         change = self._change(q, v)
         return change.inverse @ difference(a, change.rate @ v)
 

@@ -70,7 +70,9 @@ def assemble(
     # the neutral configuration is where robots are drawn, most often closed or nearly so
     q, r = _closed(model, model.neutral()[None], free, tolerance, steps)
     if not _size(r)[0] <= tolerance:
-        more = _random_starts(model, fixed)
+        more = model.random_configuration((STARTS,), seed=0)
+        for name in fixed:
+            more[:, model.q_slice(name)] = model.neutral()[model.q_slice(name)]
         q, r = _closed(model, more, free, tolerance, steps)
     best = int(np.argmax(_size(r) <= tolerance)) if (_size(r) <= tolerance).any() else int(np.argmin(_size(r)))
     _check(model, "configuration", r[[best]], tolerance, ())
@@ -154,13 +156,6 @@ def _free(model: Model, fixed: Sequence[str]) -> list[int]:
     return [i for i in range(model.nv) if i not in held]
 
 
-def _random_starts(model: Model, fixed: Sequence[str]) -> np.ndarray:
-    q = model.random_configuration((STARTS,), seed=0)
-    for name in fixed:
-        q[:, model.q_slice(name)] = model.neutral()[model.q_slice(name)]
-    return q
-
-
 def _size(r: np.ndarray) -> np.ndarray:
     return np.abs(r).max(axis=-1, initial=0.0)
 
@@ -199,7 +194,6 @@ def _step(J: np.ndarray, r: np.ndarray, damping: np.ndarray) -> np.ndarray:
 
 
 def _check(model: Model, what: str, r: np.ndarray, tolerance: float, shape: tuple[int, ...]) -> None:
-    """Raise `AssemblyError` unless every row is within the tolerance."""
     open_rows = np.flatnonzero(~(_size(r) <= tolerance))
     if not open_rows.size:
         return

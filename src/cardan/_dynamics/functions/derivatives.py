@@ -127,7 +127,10 @@ def gradient(of: Function[..., Any], wrt: str | Sequence[str]) -> Function[..., 
     names = wrt if isinstance(wrt, str) else _several(wrt)
 
     def transform(model: Model, program: Program, tangents: Sequence[Tangent]) -> Program:
-        _check_one_number(of, program)
+        if len(program.results) != 1:
+            what = f"function to take the gradient of ({of.name})"
+            expected = "a function whose result is one number; use cardan.derivative for others"
+            raise ParameterError(what, got=program.outputs, expected=expected)
         found = autodiff.jacobian(program, tangents, mode="reverse")
         return _one_result(found, tangents[0].shape) if isinstance(names, str) else found
 
@@ -255,14 +258,10 @@ class _Maker(NamedTuple):
 
 
 class _Transformed(OfProgram):
-    """A function made from the program of another one.
+    """A function made from the program of another one, `of`, by the call `made_by`.
 
-    Args:
-        made_by: the call that makes it.
-        of: the function whose program is transformed.
-        name: of the new function.
-        transform: for a model, the new program from the other's and from the directions of each argument.
-        extra: core shapes of further arrays, given by keyword.
+    For a model, `transform` gives the new program from the other's and from the directions of each argument. `extra`
+    has the core shapes of further arrays, given by keyword.
     """
 
     def __init__(
@@ -295,7 +294,6 @@ class _Transformed(OfProgram):
         return Traced(program, form, inner.seconds)
 
     def _check_argument(self, model: Model, wrt: str, names: tuple[str, ...]) -> None:
-        """Raise unless an argument exists and is given, in numbers."""
         if wrt not in self.of.interface.cores(model):
             known = (*self.of.interface.shapes, *self.of.interface.open, *model.inputs)
             raise UnknownNameError("array argument", wrt, known, where=self.of.name)
@@ -358,13 +356,7 @@ def _by_argument(inner: Form, program: Program, wrt: Sequence[str]) -> Form:
 
 
 def moving_results(where: str, model: Model, program: Program, chosen: bool | Sequence[str | int]) -> list[str]:
-    """Return the names of the results that are configurations.
-
-    Args:
-        where: the function's name, for messages.
-        model: the robot.
-        program: whose results they are.
-        chosen: their names or places; True for those that look like configurations.
+    """Return the names of the results that are configurations: those chosen, by name or place, or True for all.
 
     Raises:
         UnknownNameError, ShapeError: for a result that does not exist, or is of another shape.
@@ -380,7 +372,9 @@ def moving_results(where: str, model: Model, program: Program, chosen: bool | Se
         return names
     found = [name for name, shape in shapes.items() if shape == (model.nq,) and CONFIGURATION.fullmatch(name)]
     unclear = len(found) > 1 and model.nq == model.nv and found[0] != found[0].removeprefix(f"{RESULT}_")
-    if not found or (unclear and not _is_flat(model)):
+    # velocities that are the coordinates' rates: it makes no difference what is a configuration
+    is_flat = all(isinstance(factor, Euclidean) for factor in model.manifold.factors)
+    if not found or (unclear and not is_flat):
         expected = f"results of shape ({model.nq},): the one, one of a tuple, or called q, q0, q1, q_... (not q_dot)"
         hint = 'Say which are configurations: tangent=("goal",) by name, tangent=(0,) by place in a tuple.'
         raise ParameterError(f"configurations among the results of {where}", got=shapes, expected=expected, hint=hint)
@@ -390,11 +384,6 @@ def moving_results(where: str, model: Model, program: Program, chosen: bool | Se
 _RATE = r"(.*_)?(d?dot|rates?|vel|velocity|velocities|acc|accelerations?|derivatives?)(_.*)?"
 CONFIGURATION = re.compile(rf"{RESULT}(_\d+)?|q[01]?|q_(?!{_RATE}$).*")
 """What results that are configurations are called, and not their rates; those of a tuple have no names."""
-
-
-def _is_flat(model: Model) -> bool:
-    """Return whether velocities are the coordinates' rates, so that it makes no difference what is a configuration."""
-    return all(isinstance(factor, Euclidean) for factor in model.manifold.factors)
 
 
 # --- the directions of an argument ---
@@ -443,12 +432,6 @@ def _one_result(program: Program, shape: tuple[int, ...]) -> Program:
     return replace(program, outputs=(output._replace(name=RESULT, shape=shape),))
 
 
-def _check_one_number(of: Function[..., Any], program: Program) -> None:
-    if len(program.results) != 1:
-        expected = "a function whose result is one number; use cardan.derivative for others"
-        raise ParameterError(f"function to take the gradient of ({of.name})", got=program.outputs, expected=expected)
-
-
 def _check_function(of: Any) -> None:
     if not isinstance(of, Function):
         raise ParameterError(
@@ -457,7 +440,6 @@ def _check_function(of: Any) -> None:
 
 
 def _check_one_name(of: Any, wrt: Any) -> None:
-    """Raise unless these are a function and the name of one argument."""
     _check_function(of)
     if not isinstance(wrt, str):
         hint = "cardan.derivative takes several, and goes backwards where there are fewer results."

@@ -80,8 +80,7 @@ def integrate_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> Integrate
 
     Source: Sola, Deray and Atchuthan (2018), equations 78 and 79.
     """
-    by = _of_integrate(model, q, v)
-    return IntegrateDerivatives(by.dq, by.dv)
+    return IntegrateDerivatives(*_of_integrate(model, q, v))
 
 
 def integrate_transport(
@@ -126,11 +125,7 @@ def integrate_transport(
 
 
 def _columns(model: Model, J: Any) -> Any:
-    """Return the matrices of `integrate_transport`: an array of whatever library, so that it knows what is made of it.
-
-    Raises:
-        ShapeError, DTypeError: for an array that does not fit.
-    """
+    """Return the checked matrices of `integrate_transport`; an array of another library stays one."""
     where = "integrate_transport"
     if isinstance(J, (list, tuple, np.ndarray)):
         J = np.asarray(J) if is_symbolic(J) else numeric_array(where, "J", J)
@@ -163,7 +158,7 @@ def frame_velocity_derivatives(
     Source: differentiation of the program of `frame_velocity`.
     """
     by = _of_velocity(model, q, v, frame, at=at, expressed_in=expressed_in, relative_to=relative_to)
-    return FrameVelocityDerivatives(by.dq, by.dv)
+    return FrameVelocityDerivatives(*by)
 
 
 @public(result=FrameAccelerationDerivatives[Reals])
@@ -190,4 +185,4 @@ def frame_acceleration_derivatives(
     Source: differentiation of the program of `frame_acceleration`.
     """
     by = _of_acceleration(model, q, v, a, frame, at=at, expressed_in=expressed_in, relative_to=relative_to)
-    return FrameAccelerationDerivatives(by.dq, by.dv, by.da)
+    return FrameAccelerationDerivatives(*by)

@@ -52,7 +52,8 @@ def evaluate_joint(joint: Joint, quantity: str, *arrays: Any) -> Any:
         raise ShapeError(where, "arguments", got=(len(arrays),), expected=f"{len(sizes)} arrays: {', '.join(sizes)}")
     checked = [_checked(where, joint, size, array) for size, array in zip(sizes, arrays, strict=True)]
     named = enumerate(zip(sizes, checked, strict=True))
-    batch = broadcast(where, {f"argument {k} ({size})": array.shape[: -_rank(size)] for k, (size, array) in named})
+    leading = {f"argument {k} ({size})": a.shape[: -2 if size == "pose" else -1] for k, (size, a) in named}
+    batch = broadcast(where, leading)
     dtype = common_dtype(array.dtype for array in checked)
     parts = [_scalars(size, array.astype(dtype)) for size, array in zip(sizes, checked, strict=True)]
     # arrays take both branches of a `where`, and the one that is not taken may divide by 0
@@ -73,10 +74,6 @@ def _stacked(result: Any, shape: list[int], batch: tuple[int, ...], dtype: Any) 
     for index in np.ndindex(entries.shape):
         out[(..., *index)] = entries[index]
     return out
-
-
-def _rank(size: str) -> int:
-    return 2 if size == "pose" else 1
 
 
 def _count(joint: Joint, size: str) -> int:

@@ -27,13 +27,12 @@ from cardan._dynamics.algorithms.implicit import (
     Snapshot,
     add_impedance,
     closed_solution,
-    depth,
     implicit_dynamics,
     is_tree,
 )
 from cardan._dynamics.algorithms.linear import Rows, with_diagonal
 from cardan._dynamics.algorithms.rnea import bias_forces
-from cardan._dynamics.algorithms.tree import Vector, supports
+from cardan._dynamics.algorithms.tree import Vector, depth, supports
 from cardan._motion.contact.point import Contact
 
 Efforts = tuple[Vector, Vector]  # tau and W along v

@@ -11,17 +11,7 @@ with imported_later(globals()):
     from cardan._motion.identification.terms import parameters, regressor
 
 __all__ = [
-    "BaseParameters",
-    "ConsistentFit",
-    "Identification",
-    "Stribeck",
-    "base_parameters",
-    "excitation",
-    "fit_stribeck",
-    "identify",
-    "identify_consistent",
-    "parameters",
-    "regressor",
-]
-
+    "BaseParameters", "ConsistentFit", "Identification", "Stribeck", "base_parameters", "excitation",
+    "fit_stribeck", "identify", "identify_consistent", "parameters", "regressor",
+]  # fmt: skip
 __dir__ = __all__.copy

@@ -76,7 +76,7 @@ class BaseParameters:
 
 
 def base_parameters(model: Model, terms: Terms = (), *, tolerance: float = 1e-9, seed: int = 0) -> BaseParameters:
-    """Return which combinations of parameters the torques depend on.
+    """Return which combinations of parameters the torques depend on, with names; `len()` is their number.
 
     Joint limits are not looked at: what counts is what the structure allows to see.
 
@@ -85,9 +85,6 @@ def base_parameters(model: Model, terms: Terms = (), *, tolerance: float = 1e-9,
         terms: further parameters along v, as for `regressor`.
         tolerance: largest part of a column, relative to it, that counts as rounding [-].
         seed: of the random states.
-
-    Returns:
-        The combinations, with names; `len()` is their number.
 
     Raises:
         UnknownNameError, ParameterError: for a term that does not exist, or comes twice; a tolerance that is none.

@@ -107,9 +107,6 @@ def identify_consistent(
         prior: how far off the model's inertias may be: standard deviation of the logarithm of a body's extent along
             any axis [-], 1 for a factor e, 0.1 for ten percent.
 
-    Returns:
-        The model with the inertias found; `inertias` and `coefficients` by name.
-
     Raises:
         MechanismError: for a model none of whose bodies has mass, or with inputs.
         ParameterError: for noise or a prior that is none.

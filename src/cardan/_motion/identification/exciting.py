@@ -10,7 +10,8 @@ for the rule of the length of steps.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from cardan._algebra.errors import ExcessiveEffortError, MechanismError
 from cardan._algebra.manifolds.manifold import finite_range
 from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
-from cardan._motion.identification.combinations import BaseParameters, checked_base, natural_units
+from cardan._motion.identification.combinations import BaseParameters, NaturalUnits, checked_base, natural_units
 from cardan._motion.identification.terms import Terms, checked_terms, regressor
 from cardan._motion.trajectories.allowed import bounds
 from cardan._motion.trajectories.fourier import FourierSeries, fourier_jet
@@ -48,7 +49,8 @@ def excitation(
 ) -> FourierSeries:
     """Return a periodic motion along which the base parameters are seen well, within the model's limits.
 
-    It begins and ends at rest in the middle of the joints' ranges. `identify` tells the condition number that a motion
+    It lasts one period, and begins and ends at rest in the middle of the joints' ranges. Position limits that are
+    infinite count as half a turn, or the robot's own length. `identify` tells the condition number that a motion
     has, and so does its own standard deviations.
 
     Args:
@@ -62,9 +64,6 @@ def excitation(
         samples: at how many times the regressor is looked at; by default six for each period of the highest.
         base: the base parameters of the model with these terms, if they are known already.
         seed: of the random numbers.
-
-    Returns:
-        The motion, for one period. Position limits that are infinite count as half a turn, or the robot's own length.
 
     Raises:
         ParameterError: for fewer harmonics than 3, numbers that are none, a base of other terms or another robot.
@@ -93,36 +92,33 @@ def excitation(
     own = model.velocity_lower, model.velocity_upper
     rates = [bounds(WHERE, "velocity", velocity, model, own), bounds(WHERE, "acceleration", acceleration, model)]
     center = integrate(model, model.neutral(), 0.5 * (lower + upper))
-    room = _Room(center, 0.5 * (upper - lower), *(np.minimum(-b.lower, b.upper) for b in rates))
+    room = [0.5 * (upper - lower), *(np.minimum(-b.lower, b.upper) for b in rates)]
     times = np.linspace(0.0, period, samples or 6 * harmonics, endpoint=False)
-    search = _Search(model, base, room, period, harmonics, times)
+    search = _Search(model, base, units, center, room, period, harmonics, times)
     best, overload = search.best(trials, np.random.default_rng(seed))
     if overload > 0.0:
         raise ExcessiveEffortError(period, overload)
     sines, cosines = search.coefficients(best[None])
-    return FourierSeries(model, period, sines[:, 0], cosines[:, 0], room.center)
+    return FourierSeries(model, period, sines[:, 0], cosines[:, 0], center)
 
 
-class _Room(NamedTuple):
-    """Where and how far it may move: the middle of the range, and half of it; speeds and accelerations, shape (nv,)."""
-
-    center: np.ndarray
-    range: np.ndarray
-    velocity: np.ndarray
-    acceleration: np.ndarray
-
-
+@dataclass(eq=False)
 class _Search:
     """The search for the best coefficients; a candidate is an array of shape (2 harmonics - 3, nv)."""
 
-    def __init__(
-        self, model: Model, base: BaseParameters, room: _Room, period: float, harmonics: int, times: np.ndarray
-    ) -> None:
-        self.model, self.base, self.room, self.period, self.times = model, base, room, period, times
-        k = np.arange(1.0, harmonics + 1.0)
+    model: Model
+    base: BaseParameters
+    units: NaturalUnits
+    center: np.ndarray  # where it moves about, shape (nq,)
+    room: list[np.ndarray]  # how far it may move from there, how fast and with which acceleration, shape (nv,) each
+    period: float
+    harmonics: int
+    times: np.ndarray
+
+    def __post_init__(self) -> None:
+        k = np.arange(1.0, self.harmonics + 1.0)
         self.at_rest = _null_space(k[None]), _null_space(np.stack([np.ones_like(k), k**2]))
-        self.dense = np.linspace(0.0, period, 24 * harmonics, endpoint=False)
-        self.units = natural_units(model)
+        self.dense = np.linspace(0.0, self.period, 24 * self.harmonics, endpoint=False)
 
     def best(self, trials: int, rng: np.random.Generator) -> tuple[np.ndarray, float]:
         """Return the best candidate, and the share by which its torques exceed the limits."""
@@ -147,14 +143,14 @@ class _Search:
         cosines = np.tensordot(self.at_rest[1], family[:, split:], (1, 1))
         largest = [np.abs(x).max(axis=0) for x in fourier_jet(self.dense, self.period, sines, cosines)]
         with np.errstate(divide="ignore"):
-            shares = [room / size for room, size in zip(self.room[1:], largest, strict=True)]
+            shares = [room / size for room, size in zip(self.room, largest, strict=True)]
         factor = USED * np.minimum.reduce(shares)
         return sines * factor, cosines * factor
 
     def costs(self, family: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the logarithm of each candidate's condition number and what its torques cost, and their overload."""
         jet: Jet = fourier_jet(self.times, self.period, *self.coefficients(family))
-        sample = moved(self.model, self.room.center, *(np.moveaxis(x, 1, 0) for x in jet))
+        sample = moved(self.model, self.center, *(np.moveaxis(x, 1, 0) for x in jet))
         columns = regressor(self.model, *sample, self.base.terms)[..., self.base.columns]
         W = self.units.scaled(columns, self.base).reshape(len(family), -1, len(self.base))
         squares = np.linalg.eigvalsh(np.swapaxes(W, 1, 2) @ W)  # a quarter of the time of singular values

@@ -82,6 +82,8 @@ def identify(
 ) -> Identification:
     """Return the base parameters that explain measured torques best, with their standard deviations.
 
+    Those do not know of noise in q, v and a.
+
     Args:
         model: the robot; of its inertias and friction nothing is used.
         q: configurations [rad, m], shape (..., nq).
@@ -93,9 +95,6 @@ def identify(
             by joint, from the residuals.
         weighted: whether joints count by their noise; if not, all samples count the same.
         base: the base parameters of the model with these terms, if they are known already.
-
-    Returns:
-        Values with their standard deviations; those do not know of noise in q, v and a.
 
     Raises:
         ExcitationError: where the samples do not show all base parameters; says which.

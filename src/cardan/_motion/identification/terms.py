@@ -41,15 +41,14 @@ PARTS = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz")
 def regressor(model: Model, q: Any, v: Any, a: Any, terms: Terms = ()) -> np.ndarray:
     """Return W: tau = W @ `parameters(model, terms)`, less the armature where that is no term.
 
+    It has the shape (..., nv, 10 nbodies + nv len(terms)): efforts [N m, N] for each unit of a parameter.
+
     Args:
         model: the robot.
         q: configurations [rad, m], shape (..., nq).
         v: velocities [rad/s, m/s], shape (..., nv).
         a: accelerations [rad/s^2, m/s^2], shape (..., nv).
         terms: `"viscous"`, `"coulomb"`, `"offset"` and `"armature"`, those that are wanted, in any order.
-
-    Returns:
-        W, shape (..., nv, 10 nbodies + nv len(terms)): efforts [N m, N] for each unit of a parameter.
 
     Raises:
         UnknownNameError, ParameterError: for a term that does not exist, or comes twice.
@@ -71,12 +70,11 @@ def regressor(model: Model, q: Any, v: Any, a: Any, terms: Terms = ()) -> np.nda
 def parameters(model: Model, terms: Terms = ()) -> np.ndarray:
     """Return the parameter vector as the model has it: inertial parameters, then each term; offsets are 0.
 
+    It has the shape (10 nbodies + nv len(terms),): [kg, kg m, kg m^2], and those of the terms.
+
     Args:
         model: the robot.
         terms: as for `regressor`, with its errors.
-
-    Returns:
-        Shape (10 nbodies + nv len(terms),): [kg, kg m, kg m^2], and those of the terms.
 
     Examples:
         >>> cardan.identification.parameters(arm, ("viscous",))[90:]

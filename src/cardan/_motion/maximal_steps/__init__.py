@@ -5,11 +5,4 @@ from cardan._motion.maximal_steps.semi_implicit import semi_implicit_start
 from cardan._motion.maximal_steps.variational import variational_step
 from cardan._motion.maximal_steps.xpbd import xpbd_step
 
-__all__ = [
-    "Efforts",
-    "MovingBody",
-    "StepResult",
-    "semi_implicit_start",
-    "variational_step",
-    "xpbd_step",
-]
+__all__ = ["Efforts", "MovingBody", "StepResult", "semi_implicit_start", "variational_step", "xpbd_step"]

@@ -36,8 +36,8 @@ from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.linear import Factor, Rows, dot, gram, with_diagonal
+from cardan._dynamics.algorithms.loops import JointRows, joint_rows, offset
 from cardan._dynamics.algorithms.maximal import coordinates_of
-from cardan._dynamics.algorithms.rows import JointRows, joint_rows, offset
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, twists
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import Model, Node
@@ -94,6 +94,27 @@ class MovingBody:
         """Return the momentum at the centre of mass, in the body's axes, of its place and the part that turns."""
         return Force(placed.pose.rotation.transpose_apply(placed.v) * self.mass, angular)
 
+    def momentum_of_turn(self, w: Vector3, h: float) -> Vector3:
+        """Return pi of a turn, in the axes before it."""
+        L = self.J @ w
+        return L + w.cross(L) * (0.5 * h) + w * (0.25 * h * h * w.dot(L))
+
+    def momentum_after_turn(self, w: Vector3, h: float) -> Vector3:
+        """Return cay(h w)^T pi, in the axes after it: `momentum_of_turn` of the way back."""
+        return self.momentum_of_turn(w, -h)
+
+    def turn_of_momentum(self, momentum: Vector3, w: Vector3, h: float) -> Vector3:
+        """Return the w whose turn has a momentum, by Newton's method from an estimate."""
+        for _ in range(NEWTON):
+            L = self.J @ w
+            slope = self.J + (w.skew() @ self.J - L.skew()) * (0.5 * h)
+            slope = slope + (w.outer(L) * 2.0 + Matrix3.identity() * w.dot(L)) * (0.25 * h * h)
+            b = self.momentum_of_turn(w, h) - momentum
+            x, y, z = slope.columns()  # slope^-1 b by Cramer's rule: three unknowns need no pivoting
+            yz = y.cross(z)
+            w = w - Vector3(b.dot(yz), x.dot(b.cross(z)), x.dot(y.cross(b))) * (1.0 / x.dot(yz))
+        return w
+
 
 class BodyState(NamedTuple):
     """A body's centre of mass and its velocity, in world axes; its quaternion (x, y, z, w), and w in its own axes."""
@@ -115,42 +136,17 @@ class BodyState(NamedTuple):
         """Return the twist at the centre of mass, in body axes."""
         return Motion(matrix_from_quaternion_xyzw(self.r).transpose_apply(self.v), self.w)
 
+    def turning_to(self, r: Sequence[Scalar], h: float) -> Vector3:
+        """Return the w with r = self.r cay(h w)."""
+        x, y, z, s = quaternion_multiply_xyzw(quaternion_conjugate_xyzw(self.r), r)
+        return Vector3(x, y, z) * (2.0 / (h * s))  # s = 0 is half a turn in a step, which Cayley's map does not reach
+
 
 def turned(r: Sequence[Scalar], x: Vector3) -> tuple[Scalar, ...]:
     """Return the orientation r cay(x)."""
     q = quaternion_multiply_xyzw(r, (*(x * 0.5), 1.0))
     length = 1.0 / sqrt(dot(q, q))  # at least 1 before: r is of unit length, and (x / 2, 1) is longer
     return tuple(e * length for e in q)
-
-
-def mean_turning(r0: Sequence[Scalar], r1: Sequence[Scalar], h: float) -> Vector3:
-    """Return the w with r1 = r0 cay(h w)."""
-    x, y, z, s = quaternion_multiply_xyzw(quaternion_conjugate_xyzw(r0), r1)
-    return Vector3(x, y, z) * (2.0 / (h * s))  # s = 0 is half a turn in a step, which Cayley's map does not reach
-
-
-def momentum_of_turn(body: MovingBody, w: Vector3, h: float) -> Vector3:
-    """Return pi of a turn, in the axes before it."""
-    L = body.J @ w
-    return L + w.cross(L) * (0.5 * h) + w * (0.25 * h * h * w.dot(L))
-
-
-def momentum_after_turn(body: MovingBody, w: Vector3, h: float) -> Vector3:
-    """Return cay(h w)^T pi, in the axes after it: `momentum_of_turn` of the way back."""
-    return momentum_of_turn(body, w, -h)
-
-
-def turn_of_momentum(body: MovingBody, momentum: Vector3, w: Vector3, h: float) -> Vector3:
-    """Return the w whose turn has a momentum, by Newton's method from an estimate."""
-    for _ in range(NEWTON):
-        L = body.J @ w
-        slope = body.J + (w.skew() @ body.J - L.skew()) * (0.5 * h)
-        slope = slope + (w.outer(L) * 2.0 + Matrix3.identity() * w.dot(L)) * (0.25 * h * h)
-        b = momentum_of_turn(body, w, h) - momentum
-        x, y, z = slope.columns()  # slope^-1 b by Cramer's rule: three unknowns need no pivoting
-        yz = y.cross(z)
-        w = w - Vector3(b.dot(yz), x.dot(b.cross(z)), x.dot(y.cross(b))) * (1.0 / x.dot(yz))
-    return w
 
 
 # --- rows ---
@@ -202,8 +198,7 @@ class PlacedJoint(NamedTuple):
 
     def effort_rows(self) -> list[Row]:
         """Return for every degree of freedom the wrenches of a unit of effort: S (S^T S)^-1, whose rate is S^+ V."""
-        inverse = gram([s.scalars() for s in self.S]).inverse()
-        duals = [Force(*(self.S @ column)) for column in inverse]
+        duals = [Force(*(self.S @ column)) for column in gram([s.scalars() for s in self.S]).inverse()]
         return [Row(0.0, self.pair.wrenches(self.X, dual)) for dual in duals]
 
 
@@ -311,6 +306,47 @@ class System:
         V = twists(self.model, relative, v)
         return [body.frame @ twist for body, twist in zip(self.bodies, V, strict=True)]
 
+    # --- a step ---
+
+    def gain(self, row: Row) -> Scalar:
+        """Return J M^-1 J^T of one row: the inverse of the inertia that its bodies alone have against it."""
+        return sum((f.dot(self.bodies[k].response(f)) for k, f in row.wrenches.items()), 0.0)
+
+    def impulses(self, rows: Sequence[Row], multipliers: Vector) -> list[Force]:
+        parts = zip(rows, multipliers, strict=True)
+        wrenches = ((k, wrench * amount) for row, amount in parts for k, wrench in row.wrenches.items())
+        return together(len(self.bodies), wrenches)
+
+    def shifted(self, placed: Sequence[BodyState], rows: Sequence[Row], multipliers: Vector) -> list[BodyState]:
+        """Return the bodies moved by M^-1 T l."""
+        found, total = list(placed), self.impulses(rows, multipliers)
+        # Bodies that no row touches stay the same symbols: they would be moved by 0 otherwise, at a price.
+        for k in sorted({k for row in rows for k in row.wrenches}):
+            b, change = placed[k], self.bodies[k].response(total[k])
+            found[k] = b._replace(p=b.p + b.pose.rotation @ change.linear, r=turned(b.r, change.angular))
+        return found
+
+    def started(self, start: Sequence[BodyState], kick: Sequence[Force], h: float, fall: float) -> list[BodyState]:
+        """Return the bodies with the velocities, over a step of h, that impulses and gravity for a time `fall` make."""
+        found = []
+        for body, b, impulse in zip(self.bodies, start, kick, strict=True):
+            v = b.v + self.model.gravity * fall + b.pose.rotation @ impulse.linear * (1.0 / body.mass)
+            momentum = body.J @ b.w + impulse.angular
+            found.append(b._replace(v=v, w=body.turn_of_momentum(momentum, body.J_inverse @ momentum, h)))
+        return found
+
+    def coordinates_after(
+        self, placed: Sequence[BodyState], q: Vector, turned_for: float, own: Vector, W: Vector | None = None
+    ) -> StepResult:
+        """Return the coordinates of bodies that have moved from q, with momenta and inertias as for `velocity_of`.
+
+        Their angular velocities are those of the turn for a time `turned_for` [s]; if it is 0, they are those of now.
+        """
+        after, gaps = self.configuration_of(placed, q)
+        parts = zip(self.bodies, placed, strict=True)
+        momenta = [body.momentum(b, body.momentum_after_turn(b.w, turned_for)) for body, b in parts]
+        return StepResult(after, self.velocity_of(momenta, after, own, W), gaps)
+
 
 def response(model: Model, q: Vector, W: Vector | None = None) -> Callable[[Vector], list[Scalar]]:
     """Return what impulses along v change velocities by, loops closed, with W added to the joints' inertias."""
@@ -394,41 +430,6 @@ class PartialStep(NamedTuple):
     q: Sequence[Scalar]
     finish: Callable[[Efforts], StepResult]
     estimate: Callable[[Efforts], list[Scalar]] | None = None
-
-
-def coordinates_after(
-    system: System, placed: Sequence[BodyState], q: Vector, turned_for: float, own: Vector, W: Vector | None = None
-) -> StepResult:
-    """Return the coordinates of bodies that have moved from q, with momenta and inertias as for `velocity_of`.
-
-    Their angular velocities are those of the turn for a time `turned_for` [s]; if it is 0, they are those of now.
-    """
-    after, gaps = system.configuration_of(placed, q)
-    parts = zip(system.bodies, placed, strict=True)
-    momenta = [body.momentum(b, momentum_after_turn(body, b.w, turned_for)) for body, b in parts]
-    return StepResult(after, system.velocity_of(momenta, after, own, W), gaps)
-
-
-def started(
-    system: System, start: Sequence[BodyState], kick: Sequence[Force], h: float, fall: float
-) -> list[BodyState]:
-    """Return the bodies with the velocities, over a step of h, that impulses and gravity for a time `fall` make."""
-    found = []
-    for body, b, impulse in zip(system.bodies, start, kick, strict=True):
-        v = b.v + system.model.gravity * fall + b.pose.rotation @ impulse.linear * (1.0 / body.mass)
-        momentum = body.J @ b.w + impulse.angular
-        found.append(b._replace(v=v, w=turn_of_momentum(body, momentum, body.J_inverse @ momentum, h)))
-    return found
-
-
-def gain(bodies: Sequence[MovingBody], row: Row) -> Scalar:
-    """Return J M^-1 J^T of one row: the inverse of the inertia that its bodies alone have against it."""
-    return sum((f.dot(bodies[k].response(f)) for k, f in row.wrenches.items()), 0.0)
-
-
-def impulses(count: int, rows: Sequence[Row], multipliers: Vector) -> list[Force]:
-    parts = zip(rows, multipliers, strict=True)
-    return together(count, ((k, wrench * amount) for row, amount in parts for k, wrench in row.wrenches.items()))
 
 
 def together(count: int, wrenches: Iterable[tuple[int, Force]]) -> list[Force]:

@@ -26,16 +26,7 @@ from typing import NamedTuple
 from cardan._algebra.scalar import is_zero, maximum, sqrt, where
 from cardan._algebra.spatial import Force, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._motion.maximal_steps.bodies import (
-    BodyState,
-    Efforts,
-    JointedPair,
-    MovingBody,
-    PlacedJoint,
-    Row,
-    System,
-    gain,
-)
+from cardan._motion.maximal_steps.bodies import BodyState, Efforts, JointedPair, PlacedJoint, Row, System
 from cardan._robot.joints import Distance, Joint, Reversed
 
 SOFT = 1e-9
@@ -65,10 +56,10 @@ class EffortRows(NamedTuple):
         """Return the momentum of the drives at the bodies' mean twists, and what acts after, along v."""
         return [p + h * rest for p, rest in zip(rotors(self.units, armature, twists), self.rest, strict=True)]
 
-    def start(self, bodies: Sequence[MovingBody], h: float) -> list[Scalar]:
+    def start(self, system: System, h: float) -> list[Scalar]:
         """Return estimates of the impulses: those of each row alone, which do not overshoot."""
         parts = zip(self.rows, self.weights, self.forces, strict=True)
-        return [h * f / (1.0 + w * gain(bodies, row)) for row, w, f in parts]
+        return [h * f / (1.0 + w * system.gain(row)) for row, w, f in parts]
 
     def lag(self, twists: Sequence[Motion], multipliers: Vector, h: float) -> list[Scalar]:
         """Return J V' + l / W - J V_n - h tau / W."""
@@ -92,7 +83,7 @@ def effort_rows(
     # What neither answers nor has a rotor is an impulse that is known beforehand: a row for it would cost a factor.
     chosen = [i for i in range(model.nv) if not (constant[i] and is_zero(armature[i]))]
     plain = [0.0 if i in chosen else before[i] for i in range(model.nv)]
-    weights = [loads.W[i] + armature[i] + SOFT / gain(system.bodies, units[i]) for i in chosen]
+    weights = [loads.W[i] + armature[i] + SOFT / system.gain(units[i]) for i in chosen]
     rows, forces, rates = [units[i] for i in chosen], [before[i] for i in chosen], [v[i] for i in chosen]
     return EffortRows(units, plain, rest, rows, weights, forces, rates)
 
@@ -108,8 +99,7 @@ class DistanceBound(NamedTuple):
     limit: float
 
     def value(self, placed: Sequence[BodyState]) -> Scalar:
-        p = self.pair.across(placed).translation
-        return (sqrt(p.norm_squared()) - self.limit) * (self.sign or 1.0)
+        return (sqrt(self.pair.across(placed).translation.norm_squared()) - self.limit) * (self.sign or 1.0)
 
     def row(self, joint: PlacedJoint) -> Row:
         """Return the row along the line between both origins, of which the sign says what pushes."""
@@ -123,13 +113,13 @@ class DistanceBounds:
     """The bounds of a step: of joints where it begins; `free` are the bodies where they would be at its end without."""
 
     def __init__(self, system: System, joined: Sequence[PlacedJoint], free: Sequence[BodyState]) -> None:
-        self.bounds = [bound for pair in system.pairs for bound in bounds_of(pair)]
+        self.bounds = [DistanceBound(pair, *bound) for pair in system.pairs for bound in bounds_of(pair.joint)]
         by_pair = {id(j.pair): j for j in joined}
         self.rows = [bound.row(by_pair[id(bound.pair)]) for bound in self.bounds]
         self.acting = [True if b.sign == 0.0 else b.value(free) < 0.0 for b in self.bounds]
         self.compliances = [
             # A row that takes no part stays in the factor, but soft: which ones do is a symbol when this is traced.
-            where(acting, 0.0, OUT * gain(system.bodies, row))
+            where(acting, 0.0, OUT * system.gain(row))
             for acting, row in zip(self.acting, self.rows, strict=True)
         ]
 
@@ -143,23 +133,13 @@ class DistanceBounds:
         return [e if b.sign == 0.0 else maximum(e, 0.0) for b, e in zip(self.bounds, multipliers, strict=True)]
 
 
-def bounds_of(pair: JointedPair) -> list[DistanceBound]:
-    joint = distance_of(pair.joint)
-    if joint is None:
-        return []
-    lower, upper = joint.minimum, math.inf if joint.maximum is None else joint.maximum
-    if lower == upper:
-        return [DistanceBound(pair, 0.0, lower)]
-    found = [DistanceBound(pair, 1.0, lower)] if lower > 0.0 else []
-    return found if math.isinf(upper) else [*found, DistanceBound(pair, -1.0, upper)]
-
-
-def distance_of(joint: Joint) -> Distance | None:
-    """Return the distance joint that a joint is, whichever way round: the distance is the same; none that gives way."""
+def bounds_of(joint: Joint) -> list[tuple[float, float]]:
+    """Return sign and limit of each `DistanceBound` of a joint, whichever way round; none of one that gives way."""
     inner = joint.joint if isinstance(joint, Reversed) else joint
-    return inner if isinstance(inner, Distance) and not inner.has_efforts else None
-
-
-def has_bounds(joint: Joint) -> bool:
-    own = distance_of(joint)
-    return own is not None and (own.minimum > 0.0 or own.maximum is not None)
+    if not isinstance(inner, Distance) or inner.has_efforts:
+        return []
+    lower, upper = inner.minimum, math.inf if inner.maximum is None else inner.maximum
+    if lower == upper:
+        return [(0.0, lower)]
+    found = [(1.0, lower)] if lower > 0.0 else []
+    return found if math.isinf(upper) else [*found, (-1.0, upper)]

@@ -33,19 +33,7 @@ from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.cone import SMALL
 from cardan._motion.contact.touching import Pair
-from cardan._motion.maximal_steps.bodies import (
-    BodyState,
-    Efforts,
-    PartialStep,
-    Row,
-    StepResult,
-    System,
-    coordinates_after,
-    gain,
-    impulses,
-    momentum_after_turn,
-    started,
-)
+from cardan._motion.maximal_steps.bodies import BodyState, Efforts, PartialStep, Row, StepResult, System
 from cardan._motion.maximal_steps.effort_rows import DistanceBounds
 from cardan._motion.maximal_steps.non_penetration import Meeting, Touch, Touching, on_bodies
 from cardan._robot.model import Model
@@ -93,21 +81,21 @@ def semi_implicit_start(
         twists = [b.twist() for b in placed]
         left = zip(holding, system.residuals(placed, joined), strict=True)
         forces = [*(spring.force(e, twists) for spring, e in left), *_pushes(ends, stopping, placed, twists)]
-        kick = impulses(len(start), rows, [part * f for f in forces])
+        kick = system.impulses(rows, [part * f for f in forces])
         kick = [a + b for a, b in zip(kick, cushions.kick(placed), strict=True)]
-        placed = started(system, placed, kick, part, falling)
+        placed = system.started(placed, kick, part, falling)
         cushions.follow(placed)
         placed = [b.moved(part) for b in placed]
         # The velocity of the turn is not that after it: the momentum is, in axes that have turned.
         slowed = zip(system.bodies, placed, strict=True)
-        placed = [b._replace(w=body.J_inverse @ momentum_after_turn(body, b.w, part)) for body, b in slowed]
+        placed = [b._replace(w=body.J_inverse @ body.momentum_after_turn(b.w, part)) for body, b in slowed]
 
     placed = [b._replace(v=b.v + model.gravity * (h - parts * falling)) for b in placed]
 
     def finish(loads: Efforts) -> StepResult:
         each = zip(loads.tau, loads.W, model.passive("armature"), v, strict=True)
         own = [h * tau + (w + a) * rate for tau, w, a, rate in each]
-        return coordinates_after(system, placed, q, 0.0, own, loads.W)
+        return system.coordinates_after(placed, q, 0.0, own, loads.W)
 
     return PartialStep(system.configuration_of(placed, q)[0], finish)
 
@@ -131,9 +119,8 @@ class Cushion(NamedTuple):
         # critical damping; one that pushes alone gives back a little more. Below 1e-3 nobody sees it return.
         rate = -log(maximum(material.restitution, 1e-3))
         damping = 2.0 * rate / sqrt(math.pi**2 + rate * rate) * sqrt(k / along)
-        return Cushion(
-            touch, Meeting.of(touch.contact, start), k, damping, 1.0 / (h * among * (touch.G.trace() - along))
-        )
+        meeting = Meeting.of(touch.contact, start)
+        return Cushion(touch, meeting, k, damping, 1.0 / (h * among * (touch.G.trace() - along)))
 
     def approach(self, placed: Sequence[BodyState]) -> Scalar:
         return self.touch.contact.normal.dot(self.meeting.velocity(placed))
@@ -182,7 +169,7 @@ class Cushions:
 
 
 def _spring(system: System, row: Row, h: float, stiffness: float | None, damping: float | None) -> RowSpring:
-    inertia = 1.0 / gain(system.bodies, row)
+    inertia = 1.0 / system.gain(row)
     own = 2.0 * DAMPING * STIFFNESS**0.5 / h * inertia
     k = STIFFNESS / (h * h) * inertia if stiffness is None else stiffness
     return RowSpring(row, k, own if damping is None else damping)

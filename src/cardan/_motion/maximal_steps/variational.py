@@ -26,16 +26,7 @@ from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import regularization
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.touching import Pair
-from cardan._motion.maximal_steps.bodies import (
-    BodyState,
-    Efforts,
-    Responses,
-    StepResult,
-    System,
-    coordinates_after,
-    impulses,
-    started,
-)
+from cardan._motion.maximal_steps.bodies import BodyState, Efforts, Responses, StepResult, System
 from cardan._motion.maximal_steps.effort_rows import DistanceBounds, effort_rows, rotors
 from cardan._motion.maximal_steps.non_penetration import SWEEPS, Touched
 from cardan._robot.model import Model
@@ -58,18 +49,18 @@ def variational_step(
     share = 0.5 if all(map(is_zero, loads.W)) else 1.0
     answering = effort_rows(system, joined, loads, v, share)
     fixed = [row for j in joined for row in j.rows]
-    kick = impulses(len(start), answering.units, [h * e for e in answering.plain])
-    bounds = DistanceBounds(system, joined, [b.moved(h) for b in started(system, start, kick, h, share * h)])
+    kick = system.impulses(answering.units, [h * e for e in answering.plain])
+    bounds = DistanceBounds(system, joined, [b.moved(h) for b in system.started(start, kick, h, share * h)])
     rows = [*fixed, *bounds.rows, *answering.rows]
     compliances = [*[0.0] * len(fixed), *bounds.compliances, *(1.0 / w for w in answering.weights)]
     solver = Responses(system.bodies, rows, compliances, DEPENDENT * regularization(q).nu if model.nv else 0.0)
     first, last = len(fixed), len(fixed) + len(bounds.rows)
     # From those of each row alone on: starts that overshoot would need more iterations.
-    multipliers = [*[0.0] * last, *answering.start(system.bodies, h)]
+    multipliers = [*[0.0] * last, *answering.start(system, h)]
 
     def moving(kick: Sequence[Force], multipliers: Vector) -> list[BodyState]:
-        total = [a + b for a, b in zip(kick, impulses(len(start), rows, multipliers), strict=True)]
-        return started(system, start, total, h, share * h)
+        total = [a + b for a, b in zip(kick, system.impulses(rows, multipliers), strict=True)]
+        return system.started(start, total, h, share * h)
 
     def solved(kick: Sequence[Force], multipliers: list[Scalar]) -> list[Scalar]:
         for _ in range(iterations):
@@ -78,8 +69,7 @@ def variational_step(
             left = [e * (1.0 / h) for e in system.residuals(placed, joined)]
             left += bounds.lag(placed, multipliers[first:last], h)
             left += answering.lag([b.twist() for b in now], multipliers[last:], h)
-            step = solver.solve([-e for e in left])
-            multipliers = [e + d for e, d in zip(multipliers, step, strict=True)]
+            multipliers = [e + d for e, d in zip(multipliers, solver.solve([-e for e in left]), strict=True)]
             multipliers[first:last] = bounds.pushing(multipliers[first:last])
         return multipliers
 
@@ -94,5 +84,5 @@ def variational_step(
     now = moving(kick, multipliers)
     own = answering.momentum(armature, [b.twist() for b in now], h)
     end = [b.moved(h)._replace(v=b.v + model.gravity * ((1.0 - share) * h)) for b in now]
-    stepped = coordinates_after(system, end, q, h, own)
+    stepped = system.coordinates_after(end, q, h, own)
     return stepped if touched is None else touched.left(stepped, end)

@@ -33,21 +33,7 @@ from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import regularization
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.touching import Pair
-from cardan._motion.maximal_steps.bodies import (
-    BodyState,
-    Efforts,
-    PlacedJoint,
-    Responses,
-    Row,
-    StepResult,
-    System,
-    coordinates_after,
-    gain,
-    impulses,
-    mean_turning,
-    started,
-    turned,
-)
+from cardan._motion.maximal_steps.bodies import BodyState, Efforts, PlacedJoint, Responses, StepResult, System
 from cardan._motion.maximal_steps.effort_rows import DistanceBounds, rotors
 from cardan._motion.maximal_steps.non_penetration import SWEEPS, Touched, fallen
 from cardan._robot.model import Model
@@ -69,18 +55,18 @@ def xpbd_step(
     units, armature = system.effort_rows(joined), model.passive("armature")
     if not pairs and all(map(is_zero, (*loads.W, *armature))):
         # Nothing answers within the step, so bodies may fall freely: the passes over the joints do all.
-        kick, touched = impulses(len(start), units, [h * tau for tau in loads.tau]), None
-        flying = started(system, start, kick, h, h)
+        kick, touched = system.impulses(units, [h * tau for tau in loads.tau]), None
+        flying = system.started(start, kick, h, h)
     else:
         moment = Snapshot(model, q, v)
         after = fallen(system, start, moment, loads, h)
         touched = Touched(system, start, moment, after, loads.W, h, pairs, iterations * SWEEPS)
-        flying = started(system, start, touched.kick, h, 0.0)
+        flying = system.started(start, touched.kick, h, 0.0)
     placed = _closed(system, [b.moved(h) for b in flying], joined, q, iterations)
     parts = zip(start, placed, strict=True)  # velocities are those that took the bodies where they are
-    moving = [b._replace(v=(b.p - a.p) * (1.0 / h), w=mean_turning(a.r, b.r, h)) for a, b in parts]
+    moving = [b._replace(v=(b.p - a.p) * (1.0 / h), w=a.turning_to(b.r, h)) for a, b in parts]
     twists = [a._replace(v=b.v, w=b.w).twist() for a, b in zip(start, moving, strict=True)]
-    stepped = coordinates_after(system, moving, q, h, rotors(units, armature, twists))
+    stepped = system.coordinates_after(moving, q, h, rotors(units, armature, twists))
     return stepped if touched is None else touched.left(stepped, moving)
 
 
@@ -94,14 +80,14 @@ def _closed(
     def once(places: list[Any], near: list[Any], pushed: list[Scalar]) -> tuple[list[Any], list[Any], list[Scalar]]:
         now, near, pushed = _at(placed, places), list(near), list(pushed)
         for k, (bound, row) in enumerate(zip(bounds.bounds, bounds.rows, strict=True)):
-            total = pushed[k] - bound.value(now) / gain(system.bodies, row)
+            total = pushed[k] - bound.value(now) / system.gain(row)
             total = total if bound.sign == 0.0 else maximum(total, 0.0)  # in sum it pushes; one pass may take back
-            now, pushed[k] = shifted(system, now, [row], [total - pushed[k]]), total
+            now, pushed[k] = system.shifted(now, [row], [total - pushed[k]]), total
         for k in range(len(joined)):
             own = system.joint(k, now, near)
             near[k], still = own.q, [0.0] * len(own.rows)
             amounts = Responses(system.bodies, own.rows, still, small).solve([-row.residual for row in own.rows])
-            now = shifted(system, now, own.rows, amounts)
+            now = system.shifted(now, own.rows, amounts)
         return [(b.p, b.r) for b in now], near, pushed
 
     start = [(b.p, b.r) for b in placed], [j.q for j in joined], [0.0] * len(bounds.rows)
@@ -110,13 +96,3 @@ def _closed(
 
 def _at(placed: Sequence[BodyState], places: Sequence[Any]) -> list[BodyState]:
     return [b._replace(p=p, r=r) for b, (p, r) in zip(placed, places, strict=True)]
-
-
-def shifted(system: System, placed: Sequence[BodyState], rows: Sequence[Row], multipliers: Vector) -> list[BodyState]:
-    """Return the bodies moved by M^-1 T l."""
-    found, total = list(placed), impulses(len(placed), rows, multipliers)
-    # Bodies that no row touches stay the same symbols: they would be moved by 0 otherwise, at a price.
-    for k in sorted({k for row in rows for k in row.wrenches}):
-        b, change = placed[k], system.bodies[k].response(total[k])
-        found[k] = b._replace(p=b.p + b.pose.rotation @ change.linear, r=turned(b.r, change.angular))
-    return found

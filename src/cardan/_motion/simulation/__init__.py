@@ -16,20 +16,7 @@ with imported_later(globals()):
     from cardan._motion.simulation.world import World
 
 __all__ = [
-    "Articulation",
-    "ContactPair",
-    "ContactPoints",
-    "Contacts",
-    "Control",
-    "State",
-    "View",
-    "World",
-    "WorldBuilder",
-    "compliant",
-    "contact_pairs",
-    "contact_points",
-    "solvers",
-    "stand",
-]
-
+    "Articulation", "ContactPair", "ContactPoints", "Contacts", "Control", "State", "View", "World", "WorldBuilder",
+    "compliant", "contact_pairs", "contact_points", "solvers", "stand",
+]  # fmt: skip
 __dir__ = __all__.copy

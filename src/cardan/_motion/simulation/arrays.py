@@ -44,10 +44,7 @@ def checked_dtype(dtype: Any) -> np.dtype:
 def filled(where: str, name: str, value: Any, like: np.ndarray, *, infinite: bool = False) -> np.ndarray:
     """Return a value as an array of the shape (worlds, ...) and type of another, broadcast over the worlds.
 
-    Messages say `where` and `name`; entries may be infinite if `infinite` says so.
-
-    Raises:
-        DTypeError, ShapeError, NotFiniteError: if it has another core shape, holds no real numbers, or NaN.
+    Raise, with `where` and `name`, for another core shape, what is no real number, NaN, and infinity unless `infinite`.
     """
     array = numeric_array(where, name, value)
     if array.shape not in (like.shape, like.shape[1:]) and not (array.ndim == 0 and like.ndim == 1):
@@ -66,8 +63,7 @@ def chosen_rows(worlds: Any, count: int) -> np.ndarray:
     try:
         return np.arange(count) if worlds is None else np.atleast_1d(np.arange(count)[worlds])
     except (IndexError, TypeError):
-        expected = f"a mask of {count} worlds, or indices of them"
-        raise ParameterError("worlds", got=worlds, expected=expected) from None
+        raise ParameterError("worlds", got=worlds, expected=f"a mask of {count} worlds, or indices of them") from None
 
 
 class Constants(dict[str, np.ndarray]):
@@ -78,9 +74,7 @@ class Constants(dict[str, np.ndarray]):
         super().__init__(arrays)
 
     def __setitem__(self, name: str, value: Any) -> None:
-        array = self.checked(name, value)
-        check_limits(self.model, {**self, name: array})
-        self[name][...] = array
+        self.update_all({name: value})
 
     def update_all(self, values: Mapping[str, Any]) -> None:
         """Assign several at once: a limit may be above the old one of the other end."""
@@ -160,15 +154,13 @@ def _check_open_ends(where: str, model: Model, name: str, array: np.ndarray) -> 
     """Raise `ParameterError` for a limit of what has none: a position that is no coordinate."""
     given = model.inputs[name]
     moving = [c for c in model.connections if c.joint.nv and not isinstance(c.joint, Mimic)]
-    owners = [c for c in moving if given.owner in (None, c.name)]
-    for c in owners:
+    for c in (c for c in moving if given.owner in (None, c.name)):
         first = model.v_slice(c.name).start if given.owner is None else 0
         for k in without_limit(c, given.constant):
             if not np.isinf(array[..., first + k]).all():
                 got = "a finite one, of a velocity whose position is no coordinate of its own"
                 hint = "give the joint limits where it is described, if it shall have any"
-                expected = "infinite"
-                raise ParameterError(f"{where}: {name} of joint {c.name!r}", got=got, expected=expected, hint=hint)
+                raise ParameterError(f"{where}: {name} of joint {c.name!r}", got=got, expected="infinite", hint=hint)
 
 
 def _constant(model: Model, name: str) -> str:

@@ -64,11 +64,8 @@ def articulation(model: Model, name: str, joints: Sequence[str]) -> Articulation
     at = [k for k, joint in enumerate(moving) if joint in chosen]
     between = [joint for joint in moving[at[0] : at[-1]] if joint not in chosen] if at else []
     if not own or between:
-        raise MechanismError(
-            f"articulation {name!r}: "
-            + (f"joints {between[:6]} stand between its own" if own else "has no joint")
-            + "; add the joints of an articulation one after the other."
-        )
+        what = f"joints {between[:6]} stand between its own" if own else "has no joint"
+        raise MechanismError(f"articulation {name!r}: {what}; add the joints of an articulation one after the other.")
     bodies = {c.child for c in own}
     roots = [c for c in own if c.parent not in bodies]
     on_world = [c for c in roots if c.parent == WORLD]
@@ -94,12 +91,9 @@ def articulation(model: Model, name: str, joints: Sequence[str]) -> Articulation
 def select_names(kind: str, names: Sequence[str], pattern: Any, where: str = "view") -> list[str]:
     """Return those of the names of a kind of things that a `Pattern` matches, in their own order.
 
-    Raises:
-        UnknownNameError: if nothing matches; for a list, if something in it matches nothing.
-        ParameterError: for another thing than a pattern.
+    Raise `UnknownNameError` if nothing matches; for a list, if something in it matches nothing.
     """
-    lists = (list, tuple, set, frozenset)
-    tests = list(pattern) if isinstance(pattern, lists) else [pattern]
+    tests = list(pattern) if isinstance(pattern, (list, tuple, set, frozenset)) else [pattern]
     if not tests or not all(isinstance(test, (str, re.Pattern)) for test in tests):
         expected = "a pattern such as 'leg*', a list of names, or a compiled regular expression"
         raise ParameterError(f"pattern of {kind}", got=pattern, expected=expected)

@@ -8,14 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import (
-    Explained,
-    MechanismError,
-    ParameterError,
-    ShapeError,
-    check_known,
-    check_new,
-)
+from cardan._algebra.errors import Explained, MechanismError, ParameterError, ShapeError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._motion.simulation.articulation import Articulation, articulation
 from cardan._motion.simulation.pairs import Disabled, contact_pairs
@@ -26,7 +19,7 @@ from cardan._robot.description import Mechanism, Plane, Shape, editing
 from cardan._robot.geometry.shapes import ALL_BITS, Geometry
 from cardan._robot.joints import FreeFlyer, Joint, Limits, Mimic
 from cardan._robot.model import WORLD, Connection, Drive, Material, Model
-from cardan._robot.model.start import said_start
+from cardan._robot.model.layout import said_start
 from cardan._robot.records import EARTH_GRAVITY
 
 WATER = 1000.0
@@ -111,10 +104,10 @@ class WorldBuilder(Explained):
         Returns:
             Its name.
         """
-        X = None if pose is None else checked_pose(f"pose of link {name!r}", pose)
+        poses = {} if pose is None else {name: checked_pose(f"pose of link {name!r}", pose)}
         self._mechanism.add_body(name, inertia)
         self._locked |= {name} if lock_inertia else set()
-        self._poses |= {} if X is None else {name: X}
+        self._poses |= poses
         return name
 
     def add_body(self, name: str, pose: Any = None, inertia: Inertia | None = None, lock_inertia: bool = False) -> str:
@@ -126,14 +119,12 @@ class WorldBuilder(Explained):
         Returns:
             Its name.
         """
-        joint = f"{name}_free"
-        used, where = {c.name for c in self._mechanism.joints}, f"world {self._mechanism.name!r}"
-        check_new("joint", joint, used, f"{where} (give prefix=...)")
+        joint, own = f"{name}_free", self._mechanism
+        check_new("joint", joint, {c.name for c in own.joints}, f"world {own.name!r} (give prefix=...)")
         self._check_new_articulation(name)
         self.add_link(name, pose, inertia, lock_inertia)
         self.add_joint(joint, FreeFlyer(), WORLD, name)
-        self.add_articulation(name, [joint])
-        return name
+        return self.add_articulation(name, [joint])
 
     def add_shape(
         self,
@@ -167,17 +158,15 @@ class WorldBuilder(Explained):
             The shape.
         """
         at = SE3.identity() if pose is None else pose
-        given: dict[str, Any] = {"name": name, "role": role, "rgba": rgba, "surface": material}
-        given |= {"group": group, "mask": mask, "margin": margin}
-        shape = Shape(link, geometry=geometry, pose=at, **given)
-        known = {body.name: body for body in self._mechanism.bodies}
-        check_known("body", link, (WORLD, *known), "shape")
+        kind: Any = role
+        shape = Shape(link, kind, geometry, at, name, rgba, surface=material, group=group, mask=mask, margin=margin)
         adds = link != WORLD and link not in self._locked
         inertia = shape.inertia(density) if adds else None  # first: it refuses what has no volume
         self._mechanism.add_shape(shape)
-        if inertia is not None:
-            own = known[link].inertia
-            self._mechanism._exchange(replace(known[link], inertia=inertia if own is None else own + inertia))
+        for body in self._mechanism.bodies:
+            if body.name == link and inertia is not None:
+                total = inertia if body.inertia is None else body.inertia + inertia
+                self._mechanism._exchange(replace(body, inertia=total))
         return shape
 
     def add_ground(self, material: Material | None = None, pose: Any = None, name: str = "ground") -> Shape:
@@ -243,9 +232,8 @@ class WorldBuilder(Explained):
         for joint in joints:
             check_known("joint", joint, known, f"articulation {name!r}")
             if joint in held:
-                raise MechanismError(
-                    f"joint {joint!r} is in articulation {held[joint]!r}; it cannot be in {name!r}, too."
-                )
+                message = f"joint {joint!r} is in articulation {held[joint]!r}; it cannot be in {name!r}, too."
+                raise MechanismError(message)
         self._articulations[name] = tuple(dict.fromkeys(joints))
         self._colliding |= {name} if self_collision else set()
         return name
@@ -284,34 +272,25 @@ class WorldBuilder(Explained):
             MechanismError: if it has no body; if a base other than fixed is asked for and nothing needs one.
             ParameterError: if it is a model.
         """
-        if not isinstance(mechanism, Mechanism):
-            hint = "A Model has a base already; cardan.load_mechanism reads a mechanism."
-            raise ParameterError("mechanism to add", got=mechanism, expected="a cardan.Mechanism", hint=hint)
-        if not mechanism.bodies:
-            raise MechanismError(f"mechanism {mechanism.name!r} has no body: give it one with add_body.")
+        _check_mechanism(mechanism)
         both = self._mechanism.append(mechanism, prefix=prefix, pose=pose, base=base).mechanism
-        before, parts = self._mechanism, both._parts()
-        new = parts._replace(bodies=parts.bodies[len(before.bodies) :], joints=parts.joints[len(before.joints) :])
-        trees = [joints for _, joints in editing.components(new)]
+        before = editing.components(self._mechanism._parts())
+        trees = [joints for _, joints in editing.components(both._parts())[len(before) :]]
         first = prefix + mechanism.name if name is None else name
         names = [first, *(f"{first}_{joints[0].child}" for joints in trees[1:])]
         for tree in names:  # before anything is changed: a call that fails adds nothing
             self._check_new_articulation(tree)
         self._mechanism = both  # from here on nothing is refused
         own = {prefix + c.name for c in mechanism.joints}
-        for c in (c for c in new.joints if c.name not in own and moves_freely(c.joint)):
-            if pose is None:
-                self._loose.add(c.name)
-            elif isinstance(c.joint, FreeFlyer):  # its coordinates say where it is, in the world
-                self.q[c.name] = np.array(c.joint.nearest_configuration(c.parent_pose), dtype=float)
-                both._exchange(replace(c, parent_pose=SE3.identity()))
+        bases = [c for joints in trees for c in joints if c.name not in own and moves_freely(c.joint)]
+        self._loose |= {c.name for c in bases if pose is None}
+        self.q |= {} if pose is None else _put_in_world(both, bases)
         said = said_start(mechanism.annotations.configurations)
         self._starts |= {prefix + joint: coordinates for joint, coordinates in said.items()}
         self._articulations |= {n: tuple(c.name for c in joints) for n, joints in zip(names, trees, strict=True)}
         self._colliding |= set(names) if self_collision else set()
-        bodies = {WORLD, *(b.name for b in new.bodies)}
-        apart = {tuple(body if body == WORLD else prefix + body for body in pair) for pair in disabled}
-        self._apart |= {(a, b) for a, b in apart if {a, b} <= bodies}
+        new = {WORLD: WORLD} | {b.name: prefix + b.name for b in mechanism.bodies}
+        self._apart |= {(new[a], new[b]) for a, b in disabled if a in new and b in new}
         return tuple(names)
 
     def disable_contact(self, a: str, b: str) -> None:
@@ -363,21 +342,7 @@ class WorldBuilder(Explained):
             OverlapWarning: of pairs that are left out because they overlap.
             StartWarning: of shapes that begin deep in one another, and of what has nothing to stand on the ground with.
         """
-        own, held = self._mechanism, {joint for joints in self._articulations.values() for joint in joints}
-        if not own.bodies:
-            has = "shapes on the world alone" if own.shapes else "nothing in it"
-            raise MechanismError(
-                f"world {own.name!r} has {has}, expected at least one link: nothing could move. Add one with add_body, "
-                "add_link or add(mechanism)."
-            )
-        orphans = tuple(c.name for c in own.joints if c.name not in held)
-        if orphans and check_orphans:
-            shown = ", ".join(map(repr, orphans[:12])) + (", ..." if len(orphans) > 12 else "")
-            raise MechanismError(
-                f"joints in no articulation: {shown}. Name them in add_articulation(name, joints), or keep them "
-                "as they are: finalize(check_orphans=False)."
-            )
-        return _make_world(self, orphans, movable_bases, closing, keep_overlapping)
+        return _make_world(self, check_orphans, movable_bases, closing, keep_overlapping)
 
     def _check_new_articulation(self, name: str) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -386,10 +351,9 @@ class WorldBuilder(Explained):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "_parts" in state:  # pickled by version 0.1, which kept inertias beside the bodies
-            inertias, mechanism = state.pop("_inertia"), state.pop("_parts")
-            for body in mechanism.bodies:
-                mechanism._exchange(replace(body, inertia=inertias[body.name]))
-            state["_mechanism"] = mechanism
+            inertias, state["_mechanism"] = state.pop("_inertia"), state.pop("_parts")
+            for body in state["_mechanism"].bodies:
+                state["_mechanism"]._exchange(replace(body, inertia=inertias[body.name]))
         vars(self).update(state)
 
     def __repr__(self) -> str:
@@ -426,12 +390,50 @@ def drive_all(mechanism: Mechanism, drive: Drive) -> Mechanism:
     return mechanism
 
 
+def _check_mechanism(mechanism: Any) -> None:
+    if not isinstance(mechanism, Mechanism):
+        hint = "A Model has a base already; cardan.load_mechanism reads a mechanism."
+        raise ParameterError("mechanism to add", got=mechanism, expected="a cardan.Mechanism", hint=hint)
+    if not mechanism.bodies:
+        raise MechanismError(f"mechanism {mechanism.name!r} has no body: give it one with add_body.")
+
+
+def _put_in_world(mechanism: Mechanism, bases: Sequence[Connection]) -> dict[str, np.ndarray]:
+    """Let the coordinates of free base joints say where they are, in place of their frames, and return those."""
+    found = {}
+    for c in bases:
+        if isinstance(c.joint, FreeFlyer):
+            found[c.name] = np.array(c.joint.nearest_configuration(c.parent_pose), dtype=float)
+            mechanism._exchange(replace(c, parent_pose=SE3.identity()))
+    return found
+
+
 # --- what a world is made of ---
 
 
+def _orphans(b: WorldBuilder, may_be: bool) -> tuple[str, ...]:
+    """Return the joints in no articulation, or raise for them; raise for a world in which nothing could move."""
+    own, held = b._mechanism, {joint for joints in b._articulations.values() for joint in joints}
+    if not own.bodies:
+        has = "shapes on the world alone" if own.shapes else "nothing in it"
+        raise MechanismError(
+            f"world {own.name!r} has {has}, expected at least one link: nothing could move. Add one with add_body, "
+            "add_link or add(mechanism)."
+        )
+    orphans = tuple(c.name for c in own.joints if c.name not in held)
+    if orphans and not may_be:
+        shown = ", ".join(map(repr, orphans[:12])) + (", ..." if len(orphans) > 12 else "")
+        raise MechanismError(
+            f"joints in no articulation: {shown}. Name them in add_articulation(name, joints), or keep them "
+            "as they are: finalize(check_orphans=False)."
+        )
+    return orphans
+
+
 def _make_world(
-    b: WorldBuilder, orphans: tuple[str, ...], movable_bases: bool, closing: Sequence[str], keep_overlapping: bool
+    b: WorldBuilder, check_orphans: bool, movable_bases: bool, closing: Sequence[str], keep_overlapping: bool
 ) -> World:
+    orphans = _orphans(b, not check_orphans)
     mechanism, added = _with_free_joints(with_solids(b._mechanism), b.gravity)
     model = mechanism.model(gravity=b.gravity, closing=closing)
     articulations = []
@@ -484,12 +486,12 @@ def _movable(model: Model, articulations: Mapping[str, Articulation]) -> dict[st
     What closes a loop on the world cannot be moved: such an articulation is left out.
     """
     held = {body for c in model.closures if WORLD in (c.parent, c.child) for body in (c.parent, c.child)}
-    found = {}
-    for name, its in articulations.items():
-        on_world = [c.name for c in model.connections if c.parent == WORLD and c.child in its.bodies]
-        if not its.is_floating and not held.intersection(its.bodies):
-            found[name] = {f"{joint}_pose": joint for joint in on_world}
-    return found
+    on_world = [c for c in model.connections if c.parent == WORLD]
+    return {
+        name: {f"{c.name}_pose": c.name for c in on_world if c.child in its.bodies}
+        for name, its in articulations.items()
+        if not its.is_floating and not held.intersection(its.bodies)
+    }
 
 
 # --- where it begins ---

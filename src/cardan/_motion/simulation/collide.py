@@ -8,19 +8,19 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.scalar import where
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function, function
 from cardan._motion.collision import FAR, Candidate, Two, check_page, count_of, points, points_of
 from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
-from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.geometry.shapes import Geometry, Sphere
+from cardan._robot.geometry.touching import Contacts
 from cardan._robot.model import Model
 
 
@@ -49,8 +49,8 @@ def collide_function(pairs: tuple[ContactPair, ...]) -> Function[..., Any]:
     """Return gaps, points and normals of pairs as a function of model and q, compiled for each model on first use."""
 
     @function(simplified=True)
-    def collide(model: Model, q: ArrayLike) -> ContactPoints:
-        kinematics = Kinematics(model, q)  # pyright: ignore[reportArgumentType] -- an array of symbols
+    def collide(model: Model, q: Vector) -> ContactPoints:
+        kinematics = Kinematics(model, q)
         placed = []
         for pair in pairs:
             X_a, X_b = kinematics.pose(pair.a) @ pair.pose_a, kinematics.pose(pair.b) @ pair.pose_b

@@ -33,14 +33,11 @@ def compliant(mechanism: Mechanism) -> Mechanism:
 
     A joint with compliance keeps its name, and its coordinates come first; those it gives way by follow them [m, rad],
     linear ones first, along and about the axes of its child frame. Compliance along what a joint moves anyway is
-    nothing; joints without are as they were.
+    nothing; joints without are as they were. Joints move on the same, so that targets and limits of their own are as
+    before, and so are actuators; in named configurations nothing gives way.
 
     Args:
         mechanism: with `compliance` at some joints [m/N, rad/(N m)].
-
-    Returns:
-        The mechanism, for a world. Joints move on the same, so that targets and limits of their own are as before, and
-        so are actuators; in named configurations nothing gives way.
 
     Raises:
         UnsupportedError: for compliance of a joint that copies another or closes a loop, or along an axis of the child
@@ -106,7 +103,7 @@ def _properties(c: Connection, springs: Sequence[float]) -> dict[str, Any]:
     ends |= {"velocity_lower": -np.inf, "effort_lower": -np.inf}
     limits = Limits(**{name: longer(getattr(c.limits, name), [end] * n) for name, end in ends.items()})
     drive = Drive([*c.drive_stiffness, *still], [*c.drive_damping, *still])
-    spring = Spring([*c.spring.stiffness, *springs], [*c.spring.rest, *still])  # pyright: ignore -- resolved
+    spring = Spring([*c.spring_stiffness, *springs], [*c.spring_rest, *still])
     return {**own, "limits": limits, "drive": drive, "spring": spring}
 
 

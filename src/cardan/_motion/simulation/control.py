@@ -200,14 +200,10 @@ class Control(Explained):
         return f"<Control of {len(self)} worlds {self.world.name!r}, {self.dtype}>"
 
 
-def _rebuilt(
-    world: WorldContents,
-    effort: np.ndarray,
-    position: np.ndarray,
-    velocity: np.ndarray,
-    wrenches: np.ndarray | None = None,
-) -> Control:
+def _rebuilt(world: WorldContents, *arrays: np.ndarray) -> Control:
+    """Return the control that holds these very arrays, in the order of `Control.names`."""
     control = Control.__new__(Control)
-    control.world, control._effort, control._position, control._velocity = world, effort, position, velocity
-    control._wrenches, control._held = wrenches, False
+    control.world, control._wrenches, control._held = world, None, False
+    for name, array in zip((*NAMES, "wrenches"), arrays, strict=False):
+        setattr(control, f"_{name}", array)
     return control

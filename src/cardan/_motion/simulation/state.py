@@ -38,7 +38,6 @@ FOUND = ("q", "v", "warm", "residual")
 
 SAVED = ("q", "v", "time", "warm", "residual", "diverged")
 
-
 MOST = 2**20
 """Steps counted from one beginning: so many, and far more in one call, are exact in single precision."""
 
@@ -397,7 +396,7 @@ class State(Explained):
         """
         constants = {f"constants.{name}": array for name, array in self._constants.items()}
         arrays = {**self._arrays(), **constants, "world": np.array(_kind(self.world))}
-        write_whole({Path(file): lambda stream: np.savez(stream, **arrays)})  # pyright: ignore
+        write_whole({Path(file): lambda stream: np.savez(stream, **arrays)})
 
     @staticmethod
     def load(world: WorldContents, file: str | os.PathLike[str]) -> State:
@@ -411,13 +410,29 @@ class State(Explained):
             DescriptionError: if it holds no state of such a world.
             OSError: if it cannot be read.
         """
+        where = os.fspath(file)
         content = Path(file).read_bytes()  # at once, so that an error of the disk is not taken for a damaged file
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in stored.files}
         except DAMAGED as error:
-            raise DescriptionError([Fault(os.fspath(file), 0, f"holds no state of cardan: {error}")]) from None
-        return _checked(world, arrays, os.fspath(file))
+            raise DescriptionError([Fault(where, 0, f"holds no state of cardan: {error}")]) from None
+        missing = [name for name in (*SAVED, "world") if name not in arrays]
+        if missing:
+            raise DescriptionError([Fault(where, 0, f"holds no state of cardan: {', '.join(missing)} missing")])
+        if str(arrays["world"]) != _kind(world):
+            message = f"holds a state of another world than {world.name!r}: bodies, joints, constants or inputs differ"
+            raise DescriptionError([Fault(where, 0, message)])
+        prefix = "constants."
+        constants = {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+        given = {name: arrays[name] for name in SAVED}
+        fresh = State(world, len(given["q"]), given["q"].dtype)
+        for name, array in {**given, **constants}.items():
+            like = fresh._arrays().get(name, fresh.constants.get(name))
+            if like is None or (like.shape, like.dtype) != (array.shape, array.dtype):
+                message = f"{name}: {array.dtype}{array.shape} is not what this world has"
+                raise DescriptionError([Fault(where, 0, message)])
+        return _rebuilt(world, given, constants)
 
     def __repr__(self) -> str:
         count = int(self._now()[1].sum())
@@ -500,21 +515,3 @@ def _kind(world: WorldContents) -> str:
     # Colours and named configurations do not change what a coordinate means.
     bare = replace(world.model, annotations=Annotations())
     return bare.digest or repr((world.name, world.model.joint_names, world.model.nq, world.model.nv))
-
-
-def _checked(world: WorldContents, arrays: dict[str, np.ndarray], file: str) -> State:
-    missing = [name for name in (*SAVED, "world") if name not in arrays]
-    if missing:
-        raise DescriptionError([Fault(file, 0, f"holds no state of cardan: {', '.join(missing)} missing")])
-    if str(arrays["world"]) != _kind(world):
-        message = f"holds a state of another world than {world.name!r}: bodies, joints, constants or inputs differ"
-        raise DescriptionError([Fault(file, 0, message)])
-    prefix = "constants."
-    constants = {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
-    given = {name: arrays[name] for name in SAVED}
-    fresh = State(world, len(given["q"]), given["q"].dtype)
-    for name, array in {**given, **constants}.items():
-        like = fresh._arrays().get(name, fresh.constants.get(name))
-        if like is None or (like.shape, like.dtype) != (array.shape, array.dtype):
-            raise DescriptionError([Fault(file, 0, f"{name}: {array.dtype}{array.shape} is not what this world has")])
-    return _rebuilt(world, given, constants)

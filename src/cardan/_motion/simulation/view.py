@@ -331,8 +331,7 @@ class View(Explained):
         if name in INERTIAL and name != "inertial_parameters":
             return "body", self.body_indices
         if name in POSES:
-            rows = [[model.joint_names.index(joint) for joint in own] for own in self.joints]
-            return "joint", _rectangle(rows)
+            return "joint", _rectangle([[model.joint_names.index(joint) for joint in own] for own in self.joints])
         known = [n for n in (*INERTIAL, *POSES, *ALONG_V) if n != "inertial_parameters"]
         hint = "what belongs to the world or to one owner is in state.constants" if name in model.inputs else ""
         raise UnknownNameError("constant", name, known, where="view", hint=hint)
@@ -340,26 +339,17 @@ class View(Explained):
     # --- what is written ---
 
     def _write(
-        self,
-        kind: str,
-        name: str,
-        array: np.ndarray,
-        values: Any,
-        worlds: Any,
-        indices: np.ndarray | None = None,
-        infinite: bool = False,
+        self, kind: str, name: str, array: np.ndarray, values: Any, worlds: Any, at: Any = None, infinite: bool = False
     ) -> None:
         """Write values at the view's places of an array (worlds, ...): `kind` tells what these belong to."""
-        at = getattr(self, f"{kind}_indices") if indices is None else indices
+        at = getattr(self, f"{kind}_indices") if at is None else at
         core, mask = (*at.shape, *array.shape[2:]), self._mask(worlds, len(array))
-        if mask is None:
-            rows, full = _given(name, values, len(array), worlds, core, infinite)
-            array[rows.reshape(-1, *(1,) * at.ndim), at] = full
-            return
-        _, full = _given(name, values, len(array), None, core, infinite)
-        owners = np.repeat(np.arange(len(self.articulations)), self._counts[kind]).reshape(at.shape)
-        chosen = mask[:, owners].reshape(*full.shape[: 1 + at.ndim], *(1,) * (full.ndim - 1 - at.ndim))
-        array[:, at] = np.where(chosen, full, array[:, at])
+        rows, full = _given(name, values, len(array), worlds if mask is None else None, core, infinite)
+        if mask is not None:
+            owners = np.repeat(np.arange(len(self.articulations)), self._counts[kind]).reshape(at.shape)
+            chosen = mask[:, owners].reshape(*full.shape[: 1 + at.ndim], *(1,) * (full.ndim - 1 - at.ndim))
+            full = np.where(chosen, full, array[:, at])
+        array[rows.reshape(-1, *(1,) * at.ndim), at] = full
 
     def _mask(self, worlds: Any, count: int) -> np.ndarray | None:
         """Return a mask of worlds and articulations, (worlds, A); None if worlds are chosen as wholes."""

@@ -17,7 +17,7 @@ from cardan._motion.simulation.standing import warn_of_deep_state
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.view import View, pick, select_joints
 from cardan._motion.simulation.world_contents import CONTACT_INPUTS, WorldContents
-from cardan._robot.geometry.contacts import Contacts
+from cardan._robot.geometry.touching import Contacts
 from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD, Model
 from cardan._robot.model.table import aligned

@@ -64,16 +64,13 @@ class WorldContents(Explained):
         return np.column_stack([self.model.lower, self.model.upper])
 
     def centre(self, q: Any = None) -> np.ndarray:
-        """Return a configuration at the middle of the limits.
+        """Return configurations at the middle of the limits [rad, m], shape (..., nq).
 
         Coordinates that are their own limit coordinates (angles and lengths) are put between two finite limits; the
         others stay: those of orientations, (cos, sin) pairs, and where there is no limit.
 
         Args:
             q: the configuration the others are taken from, shape (..., nq); by default `initial`.
-
-        Returns:
-            Configurations [rad, m], shape (..., nq).
         """
         centred = np.array(self.initial if q is None else q, dtype=float)
         lower, upper = self.model.lower, self.model.upper
@@ -93,14 +90,12 @@ class WorldContents(Explained):
         if self is other:
             return True
         mine, theirs = ((w.contact_inputs, w.kinematic, w.pairs) for w in (self, other))
-        same = mine == theirs
-        return same and self.model == other.model
+        return mine == theirs and self.model == other.model
 
     def constants(self) -> dict[str, np.ndarray]:
-        """Return this world's own values of what is given for each world, by name: of contacts, then of the model.
+        """Return this world's own values of what is given for each world, by name [in its unit, see `with_inputs`].
 
-        Returns:
-            By name [in its unit, see `with_inputs`]; of contacts first.
+        Those of contacts come first, then those of the model.
         """
         surfaces = [p.material for p in self.pairs]
         surfaces = [replace(s, dissipation=DISSIPATION) if s.dissipation is None else s for s in surfaces]

@@ -57,8 +57,7 @@ def entries_of_limits(model: Model) -> dict[int, int]:
 
 def bounds_of(model: Model) -> tuple[Bound, ...]:
     """Return the bounds of entries of q that are finite."""
-    entries = entries_of_limits(model).items()
-    found = [Bound(k, i, float(model.lower[i]), float(model.upper[i])) for i, k in entries]
+    found = [Bound(k, i, float(model.lower[i]), float(model.upper[i])) for i, k in entries_of_limits(model).items()]
     return tuple(b for b in found if math.isfinite(b.lower) or math.isfinite(b.upper))
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,21 +35,16 @@ from cardan._robot.records import WORLD
 ROTATION = 1e-6  # how far R^T R of a target may be from 1: matrices written with seven digits are rotations
 
 
-class Branch(NamedTuple):
+class Branch:
     """What leads from the fork of two frames to one of them: node indices outwards, and poses in the fork's frame."""
 
-    nodes: list[int]
-    poses: list[SE3]
-    end: SE3
-
-
-def _branch(model: Model, relative: Relative, at: Attachment, other: Attachment) -> Branch:
-    shared = set(supports(model, other.node))
-    nodes = [i for i in reversed(supports(model, at.node)) if i not in shared]
-    poses: list[SE3] = []
-    for i in nodes:
-        poses.append(poses[-1] @ relative.X[i] if poses else relative.X[i])
-    return Branch(nodes, poses, poses[-1] @ at.pose if poses else at.pose)
+    def __init__(self, model: Model, relative: Relative, at: Attachment, other: Attachment) -> None:
+        shared = set(supports(model, other.node))
+        self.nodes = [i for i in reversed(supports(model, at.node)) if i not in shared]
+        self.poses: list[SE3] = []
+        for i in self.nodes:
+            self.poses.append(self.poses[-1] @ relative.X[i] if self.poses else relative.X[i])
+        self.end: SE3 = self.poses[-1] @ at.pose if self.poses else at.pose
 
 
 class RelativeMotion:
@@ -58,7 +53,7 @@ class RelativeMotion:
     def __init__(self, model: Model, q: Vector, frame: str, root: str) -> None:
         self.model, self.relative = model, relative_kinematics(model, q)
         ends = model.attachment(frame), model.attachment(root)
-        self.frame, self.root = (_branch(model, self.relative, *pair) for pair in (ends, ends[::-1]))
+        self.frame, self.root = (Branch(model, self.relative, *pair) for pair in (ends, ends[::-1]))
         is_fork = not self.root.nodes and ends[1].pose == SE3.identity()  # the root is the frame in which the two fork
         self.X: SE3 = self.frame.end if is_fork else self.root.end.inverse() @ self.frame.end
 
@@ -94,18 +89,9 @@ def orientation_error(R: Matrix3, target: Any) -> Vector3:
 def check_rotations(what: str, R: np.ndarray) -> None:
     """Raise where matrices, shape (..., 3, 3), are no rotations, with the row of the first."""
     off = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(axis=(-1, -2))
+    wrong = ~((off <= ROTATION) & (np.linalg.det(R) > 0.0))
     expected = f"a rotation matrix, R^T R = 1 to {ROTATION} and det R = +1"
-    _raise_for_first(
-        what, ~((off <= ROTATION) & (np.linalg.det(R) > 0.0)), R, expected, "Normalise it, or build it by SE3."
-    )
-
-
-def check_poses(what: str, X: np.ndarray) -> None:
-    """Raise where matrices, shape (..., 4, 4), are no poses, with the row of the first."""
-    last = X[..., 3, :]
-    expected = "0 0 0 1 as the last row of a homogeneous matrix"
-    _raise_for_first(what, (last != (0.0, 0.0, 0.0, 1.0)).any(axis=-1), last, expected)
-    check_rotations(what, X[..., :3, :3])
+    _raise_for_first(what, wrong, R, expected, "Normalise it, or build it by SE3.")
 
 
 def _raise_for_first(what: str, wrong: np.ndarray, got: np.ndarray, expected: str, hint: str = "") -> None:
@@ -128,7 +114,10 @@ class PoseTask(Task):
         return range(3)
 
     def check_target(self, model: Model, target: np.ndarray) -> None:
-        check_poses(f"{type(self).__name__}({self.frame!r}).target", target)
+        what, last = f"{type(self).__name__}({self.frame!r}).target", target[..., 3, :]
+        expected = "0 0 0 1 as the last row of a homogeneous matrix"
+        _raise_for_first(what, (last != (0.0, 0.0, 0.0, 1.0)).any(axis=-1), last, expected)
+        check_rotations(what, target[..., :3, :3])
 
 
 @dataclass(frozen=True, eq=False)

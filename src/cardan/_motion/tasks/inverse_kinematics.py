@@ -1,10 +1,20 @@
-"""Inverse kinematics: configurations in which a robot does what its tasks ask."""
+"""Inverse kinematics: configurations in which a robot does what its tasks ask, found by descents from several places.
+
+All problems that are not solved are descended some passes a call. A descent that gets no nearer is given up, and the
+next one begins at a random configuration: the first of them is the same for every problem, and so is the second. So
+what is found for one does not depend on the others, nor on how a batch is split. At last, what was found best for
+problems that nothing solved is brought to rest in its valley.
+
+Tasks of lower priority count from a solution of the first ones on: it is brought to rest with all of them, these with a
+small weight, and then back to a solution of the first ones by the shortest steps.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,16 +23,59 @@ from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.configuration import integrate
+from cardan._dynamics.call.function import Function
 from cardan._motion.tasks.frames import FramePose
-from cardan._motion.tasks.levenberg_marquardt import descent
-from cardan._motion.tasks.search import InverseKinematics, Search, Weights
-from cardan._motion.tasks.stack import Stack, by_problem, checked_states
-from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_tasks
+from cardan._motion.tasks.levenberg_marquardt import DAMPING, PASSES, Descent, descent
+from cardan._motion.tasks.stack import Stack, by_problem
+from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_array, checked_tasks
 from cardan._motion.tasks.whole_body import ClosedLoops
 from cardan._robot.model import Model
 
 WHERE = "inverse_kinematics"
 LOWER = 1e-3  # what a row of the next priority counts: errors share as the squares do, 1 to a million
+LONGEST = 6  # calls of one descent: hardly any of those that lead to a solution are longer
+# A descent is given up when a call does not bring its squared error down to this part of what it was.
+NEARER = 0.3
+# Calls that bring to rest: as many, or until some in a row take less than this part off the squared error. One may do
+# so only because its damping is still too small.
+FINISH, RESTING, STILL = 40, 1e-12, 2
+# Weights of limits that are no bounds of entries, one after the other, where the best is outside at rest. As the first
+# of all, 1 finds more solutions.
+STIFFER = (30.0, 1000.0)
+# How far [rad, m] a configuration may be outside limits that are no bounds of its entries.
+WITHIN = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InverseKinematics:
+    """Configurations for targets, and what they reach.
+
+    Attributes:
+        q: the configuration found [rad, m], shape (..., nq), float64; where none does what is asked, that with the
+            smallest squared error, each entry times its weight.
+        converged: whether all entries of the tasks' errors are within the tolerance, and q within the limits [-],
+            (...).
+        residual: the largest entry of the errors at q [m, rad], without weights, of those whose weight is not 0, (...).
+            Of both, tasks of lower priority are no part.
+        restarts: how often a descent was begun anew, from a random configuration [-], (...).
+        iterations: passes of all descents [-], (...).
+
+    Examples:
+        >>> found = cardan.inverse_kinematics(arm, frame="tool", target=cardan.frame_transform(arm, q, "tool"))
+        >>> found.q.shape, bool(found.converged)
+        ((7,), True)
+    """
+
+    q: np.ndarray
+    converged: np.ndarray
+    residual: np.ndarray
+    restarts: np.ndarray
+    iterations: np.ndarray
+
+    def __str__(self) -> str:
+        done, count = int(np.sum(self.converged)), int(np.size(self.converged))
+        worst = float(np.max(self.residual, initial=0.0))
+        return f"{done} of {count} problems solved, largest residual {worst:.3g}, {int(np.sum(self.restarts))} restarts"
 
 
 def inverse_kinematics(
@@ -77,11 +130,10 @@ def inverse_kinematics(
     restarts, seed = whole(f"{WHERE}: restarts", restarts, 0), whole(f"{WHERE}: seed", seed, 0)
     tolerance = positive(f"{WHERE}: tolerance", tolerance, "m, rad")
     stack = Stack(model, _asked(model, tasks, frame, target), WHERE)
-    start = model.neutral() if q0 is None else checked_states(WHERE, "q0", q0, model)
+    start = model.neutral() if q0 is None else checked_array(WHERE, "q0", q0, (model.nq,))
     if q0 is not None:
         start = integrate(model, start, np.zeros(model.nv))  # on the manifold
-    parts = {"q0": start, "targets": stack.targets(), "weights": stack.weights()}
-    batch, given = by_problem(WHERE, parts)
+    batch, given = by_problem(WHERE, {"q0": start, "targets": stack.targets(), "weights": stack.weights()})
     function, weights = descent(stack.structure, stack.size, bool(limits)), _weights(stack, given["weights"])
     found = Search(function, model, given["q0"], given["targets"], weights, restarts, seed, tolerance).run()
     arrays = (getattr(found, field.name) for field in fields(found))
@@ -104,3 +156,119 @@ def _weights(stack: Stack, given: np.ndarray) -> Weights:
     after = np.repeat(ranks, [rows.stop - rows.start for rows in stack.rows])
     first = given * (after == 0)
     return Weights(first * stack.scales(), first, given * LOWER ** after.astype(float))
+
+
+# --- the search ---
+
+
+class Weights(NamedTuple):
+    """Weights of the tasks' rows, each of shape (n, m)."""
+
+    search: np.ndarray  # for the search: of the first tasks alone, lengths measured by the robot's size
+    first: np.ndarray  # those given, of the first tasks; 0 for the others
+    all: np.ndarray  # those of all, the others' smaller
+
+
+@dataclass(eq=False)
+class Search:
+    """The search for solutions of n problems by `levenberg_marquardt.descent`."""
+
+    function: Function
+    model: Model
+    q: np.ndarray  # where the first descents begin, shape (n, nq)
+    targets: np.ndarray
+    weights: Weights
+    restarts: int  # random configurations to begin at, at most
+    seed: int  # of these
+    tolerance: float  # largest accepted residual [m, rad]
+
+    def __post_init__(self) -> None:
+        n = len(self.q)
+        self.at, self.damping = self.q.copy(), np.full(n, DAMPING)
+        self.found = InverseKinematics(self.q.copy(), np.zeros(n, bool), np.full(n, np.inf), *np.zeros((2, n), int))
+        self.cost, self.violation, self.stiffness = np.full(n, np.inf), np.zeros(n), np.ones(n)
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where descents begin that are not the first, shape (restarts, nq)."""
+        return self.model.random_configuration((self.restarts,), seed=self.seed)
+
+    def run(self) -> InverseKinematics:
+        self._search()
+        self._finish(np.flatnonzero(~self.found.converged))
+        if (self.weights.all != self.weights.first).any():
+            self._improve(np.flatnonzero(self.found.converged))
+        return self.found
+
+    def _search(self) -> None:
+        """Descend from one start after the other, until all problems are solved or have had all starts."""
+        rows, calls, last = np.arange(len(self.at)), np.zeros(len(self.at), int), self.cost.copy()
+        while rows.size:
+            step = self._descend(rows, self.weights.search)
+            self._note(rows, step)
+            calls[rows] += 1
+            goes_on = (step.cost <= NEARER * last[rows]) & (calls[rows] < LONGEST)
+            last[rows] = step.cost
+            is_open = ~self.found.converged[rows]
+            again = rows[is_open & ~goes_on & (self.found.restarts[rows] < self.restarts)]
+            rows = np.sort(np.concatenate([rows[is_open & goes_on], again]))
+            if again.size:
+                self._place(again, self.starts[self.found.restarts[again]])
+                self.found.restarts[again] += 1
+                calls[again], last[again] = 0, np.inf
+
+    def _finish(self, rows: np.ndarray) -> None:
+        """Bring what is best of problems that are not solved to rest, by the weights that were given, within limits."""
+        for stiffness in (1.0, *STIFFER):
+            self.stiffness[rows] = stiffness
+            self._place(rows, self.found.q[rows])
+            self.cost[rows] = np.inf
+            for step, of in self._rest(rows, self.weights.first):
+                self._note(of, step)
+            rows = rows[self.violation[rows] > WITHIN]
+
+    def _improve(self, rows: np.ndarray) -> None:
+        """Bring solutions to rest with all tasks, and back to where the first ones are solved."""
+        self._place(rows, self.found.q[rows])
+        for _ in self._rest(rows, self.weights.all):
+            pass
+        self._place(rows, self.at[rows])
+        for _ in range(LONGEST if rows.size else 0):
+            step = self._descend(rows, self.weights.first)
+            solved = self._solved(step)
+            self.found.q[rows[solved]], self.found.residual[rows[solved]] = step.q[solved], step.residual[solved]
+            rows = rows[~solved]
+
+    def _place(self, rows: np.ndarray, q: np.ndarray) -> None:
+        self.at[rows], self.damping[rows] = q, DAMPING
+
+    def _descend(self, rows: np.ndarray, weights: np.ndarray) -> Descent:
+        numbers = self.damping, self.stiffness, self.targets, weights
+        step = self.function(self.model, self.at[rows], *(array[rows] for array in numbers))
+        self.at[rows], self.damping[rows] = step.q, step.damping
+        self.found.iterations[rows] += PASSES
+        return step
+
+    def _rest(self, rows: np.ndarray, weights: np.ndarray) -> Iterator[tuple[Descent, np.ndarray]]:
+        """Go on with problems until they rest, and yield each call's result with the problems it is of."""
+        best, still = np.full(len(self.at), np.inf), np.zeros(len(self.at), int)
+        for _ in range(FINISH):
+            if not rows.size:
+                return
+            step = self._descend(rows, weights)
+            yield step, rows
+            falls = step.cost < (1.0 - RESTING) * best[rows]
+            best[rows], still[rows] = step.cost, np.where(falls, 0, still[rows] + 1)
+            rows = rows[(still[rows] < STILL) & ~self._solved(step)]
+
+    def _solved(self, step: Descent) -> np.ndarray:
+        return (step.residual <= self.tolerance) & (step.violation <= WITHIN)
+
+    def _note(self, rows: np.ndarray, step: Descent) -> None:
+        """Note which problems are solved, and what is best."""
+        solved = self._solved(step)
+        better = solved | (step.cost < self.cost[rows])
+        best = rows[better]
+        self.found.q[best], self.found.residual[best] = step.q[better], step.residual[better]
+        self.violation[best], self.cost[best] = step.violation[better], step.cost[better]
+        self.found.converged[rows] = solved

@@ -118,8 +118,7 @@ def descent(structure: Structure, size: int, limits: bool) -> Function:
         asked = [where(w > 0.0, e, 0.0) for w, e in zip(weights.tolist(), errors, strict=False)]
         return Descent(_array(found), nu, _largest(asked), _largest(errors[size:]), _square(problem.weighted(found)))
 
-    shapes = {"targets": targets_shape(tasks), "weights": (size,)}
-    return Function(inverse_kinematics_passes, shapes)
+    return Function(inverse_kinematics_passes, {"targets": targets_shape(tasks), "weights": (size,)})
 
 
 def _array(entries: Sequence[Scalar]) -> np.ndarray:

@@ -25,9 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.arrays import symbolic
-from cardan._algebra.errors import UnknownNameError
 from cardan._algebra.spatial import Scalar
-from cardan._compiler.runtime.extras import package
 from cardan._dynamics.algorithms.configuration import limit_coordinates
 from cardan._dynamics.algorithms.linear import Rows, dot
 from cardan._dynamics.call.function import Function
@@ -80,8 +78,7 @@ def _differential(
             found["rates"] = _array([list(rates[i]) for i in limited], model.nv)
         return found
 
-    shapes = {"targets": targets_shape(tasks), "weights": (size,), "gains": (size,)}
-    return Function(differential_tasks, shapes)
+    return Function(differential_tasks, {"targets": targets_shape(tasks), "weights": (size,), "gains": (size,)})
 
 
 def _normal(level: int, weighted: Rows, nv: int, damping: Scalar) -> dict[str, Any]:
@@ -115,40 +112,25 @@ TOLERANCES = 1e-11, 1e-7
 ITERATIONS = 100  # of proxsuite: it is there after about ten, and after its own 10 000 no nearer
 
 
-def _daqp(module: Any) -> Solver:
-    def solve(given: Quadratic) -> np.ndarray | None:
-        H, g, A, lower, upper = map(np.ascontiguousarray, given)  # of others it would read what lies behind
-        for tolerance in TOLERANCES:
-            x, _, flag, _ = module.solve(H, g, A, upper, lower, primal_tol=tolerance)
-            if flag > 0:
-                return x
-        return None
-
-    return solve
+def _by_daqp(module: Any, given: Quadratic) -> np.ndarray | None:
+    H, g, A, lower, upper = map(np.ascontiguousarray, given)  # of others it would read what lies behind
+    for tolerance in TOLERANCES:
+        x, _, flag, _ = module.solve(H, g, A, upper, lower, primal_tol=tolerance)
+        if flag > 0:
+            return x
+    return None
 
 
-def _proxsuite(module: Any) -> Solver:
-    qps, solved = module.proxqp.dense.QP, module.proxqp.QPSolverOutput.PROXQP_SOLVED
-
-    def solve(given: Quadratic) -> np.ndarray | None:
-        n, k = len(given.g), len(given.A)
-        first = n if len(given.lower) > k else 0
-        box = (given.lower[:n], given.upper[:n]) if first else ()
-        qp = qps(n, 0, k, bool(first))
-        qp.settings.eps_abs, qp.settings.max_iter = TOLERANCES[0], ITERATIONS
-        qp.init(given.H, given.g, None, None, given.A, given.lower[first:], given.upper[first:], *box)
-        qp.solve()
-        found = qp.results.info
-        return qp.results.x if found.status == solved or max(found.pri_res, found.dua_res) <= TOLERANCES[1] else None
-
-    return solve
+def _by_proxsuite(module: Any, given: Quadratic) -> np.ndarray | None:
+    n, k = len(given.g), len(given.A)
+    first = n if len(given.lower) > k else 0
+    box = (given.lower[:n], given.upper[:n]) if first else ()
+    qp = module.proxqp.dense.QP(n, 0, k, bool(first))
+    qp.settings.eps_abs, qp.settings.max_iter = TOLERANCES[0], ITERATIONS
+    qp.init(given.H, given.g, None, None, given.A, given.lower[first:], given.upper[first:], *box)
+    qp.solve()
+    found, solved = qp.results.info, module.proxqp.QPSolverOutput.PROXQP_SOLVED
+    return qp.results.x if found.status == solved or max(found.pri_res, found.dua_res) <= TOLERANCES[1] else None
 
 
-SOLVERS = {"daqp": _daqp, "proxsuite": _proxsuite}
-
-
-def solver_of(name: str, where: str) -> Solver:
-    """Return a solver by its name; raise `UnknownNameError` or, if it is not installed, `MissingExtraError`."""
-    if name not in SOLVERS:
-        raise UnknownNameError("solver", name, SOLVERS, where=where)
-    return SOLVERS[name](package(name, f"{where} by {name}", "qp"))
+SOLVERS = {"daqp": _by_daqp, "proxsuite": _by_proxsuite}

@@ -1,24 +1,41 @@
-"""Differential inverse kinematics: the velocity that does best what tasks ask, within limits."""
+"""Differential inverse kinematics: the velocity that does best what tasks ask, within limits.
+
+The best motion of a step, x = v dt, is found by one quadratic program for each priority.
+Loops that are to be closed are an equation, K x = -k r: its least solution and a basis N of the motions that keep it
+are x = x_0 + N z. Priorities go on from there: each chooses z within all limits, and leaves to the next the motions
+that change neither what it asked, the null space of J N, nor a limit that holds it back. So a task of a later priority
+cannot disturb one of an earlier, and no equation is left to the solver, whose rows may depend on one another.
+
+Source: Escande, Mansard and Wieber, Hierarchical quadratic programming (2014); Kanoun, Lamiraux and Wieber (2011).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive
-from cardan._algebra.errors import InfeasibleError
+from cardan._algebra.errors import InfeasibleError, check_known
+from cardan._compiler.runtime.extras import package
 from cardan._dynamics.call.arguments import check_finite
-from cardan._motion.tasks.quadratic import differential, solver_of
-from cardan._motion.tasks.stack import Stack, as_rows, by_problem, checked_states
-from cardan._motion.tasks.steps import StepHierarchy, limits_of
-from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_tasks
+from cardan._motion.tasks.bounds import entries_of_limits, other_limits
+from cardan._motion.tasks.quadratic import SOLVERS, Quadratic, Solver, differential, priorities
+from cardan._motion.tasks.stack import Stack, as_rows, by_problem
+from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_array, checked_tasks
 from cardan._motion.tasks.whole_body import ClosedLoops, Damping
 from cardan._robot.model import Model
 
 WHERE = "solve_ik"
+# Rows whose singular value is below this, relative to the largest, depend on the others; as in `assemble`.
+DEPENDENT = 1e-8
+# By how much of the largest limit a priority may pass those that an earlier one has reached: where many meet there is
+# else one point to be found, which solvers miss by their roundings. What comes out is put back to the limits.
+SLACK = 1e-8
 
 
 def solve_ik(
@@ -33,8 +50,9 @@ def solve_ik(
 ) -> np.ndarray:
     """Return the velocity that brings a robot nearest to what is asked of it in a step of time.
 
-    It minimises the sum of weight^2 (J v dt + gain e)^2 over the entries of the errors e, and damping |v dt|^2. Calling
-    it and moving on, `q = cardan.integrate(model, q, v * dt)`, is closed-loop inverse kinematics.
+    Velocities have the shape (..., nv) [rad/s, m/s]. Each minimises the sum of weight^2 (J v dt + gain e)^2 over the
+    entries of the errors e, and damping |v dt|^2. Calling it and moving on, `q = cardan.integrate(model, q, v * dt)`,
+    is closed-loop inverse kinematics.
 
     Args:
         model: the robot. Its loops are kept closed (`ClosedLoops` is added where it is missing).
@@ -46,9 +64,6 @@ def solve_ik(
             back as fast as its velocity limits allow.
         damping: what a motion costs [1/rad^2, 1/m^2]: it decides where tasks do not.
         solver: `"daqp"` or `"proxsuite"`, of the extra `qp`.
-
-    Returns:
-        Velocities, shape (..., nv) [rad/s, m/s].
 
     Raises:
         NotFiniteError: where a task's error, or its slope, is no number at q.
@@ -65,14 +80,19 @@ def solve_ik(
 
     Peers: pink `solve_ik`, mink `solve_ik`.
 
-    Source: Escande, Mansard and Wieber (2014); see `tasks/steps.py`.
+    Source: Escande, Mansard and Wieber (2014).
     """
     check_model_without_inputs(WHERE, model)
     positive(f"{WHERE}: dt", dt, "s")
     positive(f"{WHERE}: damping", damping, "1/rad^2, 1/m^2")
-    package = solver_of(solver, WHERE)
-    stack = Stack(model, _asked(model, tasks), WHERE)
-    q = checked_states(WHERE, "q", q, model)
+    check_known("solver", solver, SOLVERS, WHERE)
+    best = partial(SOLVERS[solver], package(solver, f"{WHERE} by {solver}", "qp"))
+    asked = checked_tasks(WHERE, tasks)
+    closing = [task for task in asked if isinstance(task, ClosedLoops)]
+    asked = asked if closing or not model.closures else (*asked, ClosedLoops())
+    # Something is to be minimised beside the loops.
+    stack = Stack(model, asked if len(closing) < len(asked) else (*asked, Damping()), WHERE)
+    q = checked_array(WHERE, "q", q, (model.nq,))
     batch, given = by_problem(WHERE, {"q": q, "targets": stack.targets(), "weights": stack.weights()})
     given |= {"gains": as_rows(stack.gains(), batch), "damping": as_rows(np.array([damping]), batch)[:, 0]}
     bounds = limits_of(model, limits)
@@ -80,7 +100,7 @@ def solve_ik(
     for name, what in (("e", "errors of the tasks"), ("J", "Jacobian of the tasks")):
         check_finite(WHERE, what, found[name], batch, "A direction to the frame itself is none, say.")
     steps = StepHierarchy(stack, given["weights"], given["damping"], bounds, found, given["q"], dt)
-    x = [steps.solve(row, package) for row in range(len(given["q"]))]
+    x = [steps.solve(row, best) for row in range(len(given["q"]))]
     failed = [row for row, motion in enumerate(x) if motion is None]
     if failed:
         rows = [tuple(map(int, np.unravel_index(k, batch))) for k in failed] if batch else []
@@ -88,9 +108,149 @@ def solve_ik(
     return steps.of_full_size(np.array(x, dtype=float).reshape(len(x), model.nv)).reshape((*batch, model.nv)) / dt
 
 
-def _asked(model: Model, tasks: Any) -> Sequence[Task]:
-    """Return the tasks, with the loops of the model to be closed, and something to minimise beside these."""
-    given = checked_tasks(WHERE, tasks)
-    closing = [task for task in given if isinstance(task, ClosedLoops)]
-    given = given if closing or not model.closures else (*given, ClosedLoops())
-    return given if len(closing) < len(given) else (*given, Damping())
+# --- one program for each priority ---
+
+
+class StepLimits(NamedTuple):
+    """The limits of a model as a step has them."""
+
+    places: list[int]  # for each velocity the number of the entry of q that is its limit coordinate; any, where none is
+    position: np.ndarray  # least and greatest values of these entries, shape (2, nv); infinite where there is none
+    velocity: np.ndarray  # least and greatest velocities, shape (2, nv)
+    others: tuple[int, ...]  # numbers of the limit coordinates that are no entries of q
+    limits: np.ndarray  # least and greatest values of all limit coordinates, shape (2, nv)
+
+
+NOTHING = np.array([[-np.inf], [np.inf]])
+_known: ByIdentity[Model, StepLimits] = ByIdentity()
+
+
+def limits_of(model: Model, count: bool) -> StepLimits:
+    """Return the limits of a model, looked up once; infinite ones if they do not count."""
+    if not count:
+        free = np.broadcast_to(NOTHING, (2, model.nv))
+        return StepLimits([0] * model.nv, free, free, (), free)
+    known = _known.get(model)
+    if known is None:
+        entries, limits = entries_of_limits(model), np.array([model.lower, model.upper])
+        position = np.where([i in entries for i in range(model.nv)], limits, NOTHING)
+        velocity = np.array([model.velocity_lower, model.velocity_upper])
+        places = [entries.get(i, 0) for i in range(model.nv)]
+        known = _known.setdefault(model, StepLimits(places, position, velocity, other_limits(model), limits))
+    return known
+
+
+class StepHierarchy:
+    """The motions of a batch of steps: what is asked of each, and its limits.
+
+    Inside, a motion is measured by the largest bound of its row, and a sum of squares by the mean of H's diagonal, so
+    that all numbers are about 1.
+    """
+
+    def __init__(
+        self,
+        stack: Stack,
+        weights: np.ndarray,  # of the tasks' rows, shape (batch, m)
+        damping: np.ndarray,  # what a motion costs, shape (batch,)
+        bounds: StepLimits,
+        found: Mapping[str, np.ndarray],  # results of the compiled program (`differential`)
+        q: np.ndarray,  # configurations, shape (batch, nq)
+        dt: float,
+    ) -> None:
+        self.stack, self.model, self.weights, self.found, self.bounds = stack, stack.model, weights, found, bounds
+        here, reach = q.take(bounds.places, axis=1), dt * bounds.velocity
+        # The least and the greatest motion of each velocity in the step, shape (batch, nv), from its own limits.
+        lower, upper = (np.clip(ends - here, *reach) for ends in bounds.position)
+        ends = np.maximum(np.abs(lower), np.abs(upper))
+        largest = np.where(np.isfinite(ends), ends, 0.0).max(axis=1, initial=0.0)
+        self.unit = np.where(largest > 0.0, largest, 1.0)[:, None]
+        self.lower, self.upper = lower / self.unit, upper / self.unit
+        self.levels = priorities(stack)
+        self.closing = self.levels.pop(-1, None)
+        self.asked = {level: self._normal(found[f"H{level}"], found[f"g{level}"], damping) for level in self.levels}
+
+    def _normal(self, H: np.ndarray, g: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        size = np.trace(H, axis1=1, axis2=2) / self.model.nv if self.model.nv else np.ones(len(H))
+        return H / size[:, None, None], g / (size[:, None] * self.unit), damping / size
+
+    def of_full_size(self, x: np.ndarray) -> np.ndarray:
+        """Return motions as they are; those of the velocities' own limits alone are within these to the last digit."""
+        return (x if self.closing else np.clip(x, self.lower, self.upper)) * self.unit
+
+    def solve(self, row: int, solver: Solver) -> np.ndarray | None:
+        """Return the motion of one step; None if nothing is within all limits."""
+        x, N = self._closed(row)
+        last = max(self.levels)
+        for k, level in enumerate(self.levels):
+            z = self._best(row, level, x, N, solver, within=k > 0)
+            if z is None:
+                return None
+            x = x + (z if N is None else N @ z)
+            if level != last:
+                N = self._left(row, level, x, N)
+        return x
+
+    def _closed(self, row: int) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the least motion that closes the loops, and a basis of those that keep them so; None for all."""
+        if not self.closing:
+            return np.zeros(self.model.nv), None if self.model.nv else np.zeros((0, 0))
+        U, s, V, rank = _decompose(self.found["J"][row][self.closing])
+        along = (U[:, :rank].T @ self.found["e"][row][self.closing]) / (s[:rank] * self.unit[row])
+        return -V[:rank].T @ along, V[rank:].T
+
+    def _best(
+        self, row: int, level: int, x: np.ndarray, N: np.ndarray | None, solver: Solver, within: bool
+    ) -> np.ndarray | None:
+        """Return z of the best motion x + N z for the tasks of a priority; `within`: x is within all limits."""
+        H, g, _ = (part[row] for part in self.asked[level])
+        A, lower, upper = self._limits(row)
+        if N is None:
+            return solver(Quadratic(H, g, A, lower, upper))
+        A = np.concatenate([np.eye(len(x)), A])
+        lower, upper = lower - A @ x, upper - A @ x
+        is_within = within or ((lower <= SLACK).all() and (upper >= -SLACK).all())
+        if is_within:  # z = 0 is then a solution for the solver, too, whatever rounding says
+            lower, upper = np.minimum(lower, -SLACK), np.maximum(upper, SLACK)
+        if not N.shape[1]:  # there is nothing to choose
+            return np.zeros(0) if is_within else None
+        return solver(Quadratic(N.T @ H @ N, N.T @ (g + H @ x), A @ N, lower, upper))
+
+    def _limits(self, row: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return A and the least and greatest (x, A x): of each velocity, and of limits that are no entries of q."""
+        lower, upper = self.lower[row], self.upper[row]
+        others = list(self.bounds.others)
+        if not others:
+            return np.zeros((0, len(lower))), lower, upper
+        least, most = (self.bounds.limits[:, others] - self.found["limited"][row]) / self.unit[row]
+        return self.found["rates"][row], np.concatenate([lower, least]), np.concatenate([upper, most])
+
+    def _left(self, row: int, level: int, x: np.ndarray, N: np.ndarray | None) -> np.ndarray:
+        """Return a basis of the motions that change nothing of what a priority asked, nor leave its active limits."""
+        N = np.eye(len(x)) if N is None else N
+        rows = [r for r in self.levels[level] if self.weights[row, r] > 0.0]
+        J = self.found["J"][row][rows] * self.stack.scales()[rows, None]
+        _, _, V, rank = _decompose(J @ N)
+        free = N @ V[rank:].T
+        _, _, V, rank = _decompose(free[self._pushing(row, level, x, N)])
+        return free @ V[rank:].T
+
+    def _pushing(self, row: int, level: int, x: np.ndarray, N: np.ndarray) -> np.ndarray:
+        """Return the velocities whose limits hold a priority back: by the multipliers of those that are reached."""
+        H, g, damping = (part[row] for part in self.asked[level])
+        reached = np.flatnonzero((x <= self.lower[row] + SLACK) | (x >= self.upper[row] - SLACK))
+        multipliers = np.linalg.lstsq(N[reached].T, N.T @ (H @ x + g), rcond=DEPENDENT)[0]
+        return reached[np.abs(multipliers) > SLACK + 10.0 * damping]  # more than damping alone makes of them
+
+    def in_the_way(self, row: int) -> list[str]:
+        """Return what no motion can keep: loops, and limits that the least motion closing them breaks."""
+        x, _ = self._closed(row)
+        beyond = {*np.flatnonzero((x < self.lower[row]) | (x > self.upper[row])).tolist(), *self.bounds.others}
+        moved = {n: range(*self.model.v_slice(n).indices(self.model.nv)) for n in self.model.joint_names}
+        loops = [f"loop {c.name!r}" for c in self.model.closures if c.joint.num_constraints]
+        return [*loops, *(f"limits of joint {n!r}" for n, own in moved.items() if beyond.intersection(own))]
+
+
+def _decompose(J: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    """Return U, s, V of J = U s V with all rows of V, and how many rows of J do not depend on others."""
+    U, s, V = np.linalg.svd(J)
+    return U, s, V, int((s > DEPENDENT * s.max(initial=0.0)).sum())

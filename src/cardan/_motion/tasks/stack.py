@@ -17,7 +17,7 @@ import numpy as np
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.errors import ResultError, ShapeError
-from cardan._dynamics.call.arguments import Shape, broadcast, check_finite, checked_batch
+from cardan._dynamics.call.arguments import Shape, broadcast
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import packed
 from cardan._motion.tasks.task import Structure, Task, checked_tasks, core, error_function, error_of, interned
@@ -180,14 +180,6 @@ class Stack:
         return np.concatenate([np.broadcast_to(p, (*shape, p.shape[-1])) for p in parts], axis=-1)
 
 
-def checked_states(where: str, name: str, q: Any, model: Model) -> np.ndarray:
-    """Return configurations as floats, shape (..., nq)."""
-    batch = checked_batch(where, {name: q}, {name: (model.nq,)})
-    states = batch.arrays[0].astype(float)
-    check_finite(where, name, states, batch.shape)
-    return states.reshape((*batch.shape, model.nq))
-
-
 def by_problem(where: str, parts: Mapping[str, np.ndarray]) -> tuple[tuple[int, ...], dict[str, np.ndarray]]:
     """Return the shape of a batch, and each of its arrays (..., n) with a row for each problem."""
     shape = broadcast(where, {name: part.shape[:-1] for name, part in parts.items()})
@@ -219,7 +211,7 @@ _known: ByIdentity[Model, dict[Structure, tuple[slice, ...]]] = ByIdentity()
 def _rows(structure: Structure, model: Model) -> tuple[slice, ...]:
     known = _known.setdefault(model, {})
     if structure not in known:
-        functions = [error_function(task) for task in structure.tasks]
+        functions = [error_function(Structure([task])) for task in structure.tasks]
         compiled = (function.compiled(model, *function.interface.required(model, {})) for function in functions)
         ends = [0, *itertools.accumulate(program.outputs[0].size for program in compiled)]
         known[structure] = tuple(slice(a, b) for a, b in itertools.pairwise(ends))

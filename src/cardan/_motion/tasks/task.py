@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._algebra.scalar import is_finite
 from cardan._dynamics.call.arguments import check_finite, checked_batch, numeric_array
@@ -82,9 +83,7 @@ class Task(ABC):
         self.checked_weight()
         if isinstance(self.gain, bool) or not is_finite(self.gain) or not 0.0 < self.gain <= 1.0:
             raise ParameterError(f"gain of {type(self).__name__}", got=self.gain, expected="a number in (0, 1]")
-        if isinstance(self.priority, bool) or _whole(self.priority) < 0:
-            expected = "a whole number >= 0, 0 for the tasks that go first"
-            raise ParameterError(f"priority of {type(self).__name__}", got=self.priority, expected=expected)
+        whole(f"priority of {type(self).__name__}", self.priority, 0)
         # A class that has a target says of which shape: else no program would be given it.
         target = getattr(self, "target", None)
         if target is not None and type(self).target_shape is Task.target_shape:
@@ -106,7 +105,7 @@ class Task(ABC):
     def jacobian(self, model: Model, q: Any, target: Any) -> Any:
         """Return J with de/dt = J v, m rows of nv scalars: here, the derivative of the program of `error`."""
         given = np.empty(0, dtype=object) if target is None else target
-        return derivative(error_function(self), "q")(model, q, given)
+        return derivative(error_function(Structure([self])), "q")(model, q, given)
 
     def check_target(self, model: Model, target: np.ndarray) -> None:  # noqa: B027 -- most arrays are targets
         """Raise for targets, shape (..., *target_shape), of finite numbers, that are invalid for other reasons."""
@@ -142,10 +141,7 @@ class Task(ABC):
         if given is None:
             expected = f"an array of shape (..., {', '.join(map(str, shape))})"
             raise ParameterError(f"{name}: target", got=None, expected=expected)
-        batch = checked_batch(name, {"target": np.asarray(given)}, {"target": shape})
-        array = batch.arrays[0].astype(float)
-        check_finite(name, "target", array, batch.shape)
-        array = array.reshape((*batch.shape, *shape))
+        array = checked_array(name, "target", np.asarray(given), shape)
         self.check_target(model, array)
         return array
 
@@ -170,11 +166,12 @@ class PlaceTask(Task):
         return range(3)
 
 
-def _whole(value: Any) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        return -1
+def checked_array(where: str, name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
+    """Return finite numbers as floats, shape (..., *core)."""
+    batch = checked_batch(where, {name: value}, {name: core})
+    array = batch.arrays[0].astype(float)
+    check_finite(where, name, array, batch.shape)
+    return array.reshape((*batch.shape, *core))
 
 
 def check_model_without_inputs(where: str, model: Any) -> None:
@@ -243,15 +240,11 @@ def error_of(task: Task, model: Model, q: Any, target: Any) -> np.ndarray:
 
 
 @functools.lru_cache(maxsize=256)
-def _error_function(structure: Structure) -> Function:
+def error_function(structure: Structure) -> Function:
+    """Return the compiled function (model, q, target) -> error of a task without its numbers."""
     (task,) = structure.kept()
 
     def task_error(model: Model, q: Any, target: Any) -> np.ndarray:
         return error_of(task, model, q, target)
 
     return Function(task_error, {"target": lambda model: core(task, model)})
-
-
-def error_function(task: Task) -> Function:
-    """Return the compiled function (model, q, target) -> error of a task, the same for all of one structure."""
-    return _error_function(Structure([task]))

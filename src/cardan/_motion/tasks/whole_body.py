@@ -75,9 +75,8 @@ class Posture(Task):
         return model.manifold.difference_rate_jacobian(model.manifold.difference(target, q))
 
     def check_target(self, model: Model, target: np.ndarray) -> None:
-        check_configuration(
-            "Posture", "target", target.reshape(math.prod(target.shape[:-1]), model.nq), model.unit_parts
-        )
+        rows = target.reshape(math.prod(target.shape[:-1]), model.nq)
+        check_configuration("Posture", "target", rows, model.unit_parts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,24 +5,13 @@ from cardan._algebra.lazy import imported_later
 with imported_later(globals()):
     from cardan._motion.trajectories.fourier import FourierSeries
     from cardan._motion.trajectories.least_time import time_optimal
-    from cardan._motion.trajectories.point_to_point import MinimumJerk, Trapezoidal
     from cardan._motion.trajectories.pose_move import PoseMove, PoseSample
     from cardan._motion.trajectories.spline import Spline
-    from cardan._motion.trajectories.time_laws import Timed, TimeLaw
+    from cardan._motion.trajectories.time_laws import MinimumJerk, Timed, TimeLaw, Trapezoidal
     from cardan._motion.trajectories.trajectory import Sample, Trajectory
 
 __all__ = [
-    "FourierSeries",
-    "MinimumJerk",
-    "PoseMove",
-    "PoseSample",
-    "Sample",
-    "Spline",
-    "TimeLaw",
-    "Timed",
-    "Trajectory",
-    "Trapezoidal",
-    "time_optimal",
-]
-
+    "FourierSeries", "MinimumJerk", "PoseMove", "PoseSample", "Sample", "Spline", "TimeLaw", "Timed", "Trajectory",
+    "Trapezoidal", "time_optimal",
+]  # fmt: skip
 __dir__ = __all__.copy

@@ -17,12 +17,17 @@ procedure (2016), for damping.
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import MechanismError, ParameterError, PathError, UnsupportedError
+from cardan._compiler.runtime.extras import package
 from cardan._dynamics.algorithms.configuration import difference
 from cardan._dynamics.algorithms.passive import passive_forces
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
@@ -32,7 +37,6 @@ from cardan._motion.trajectories.local import checked_configurations
 from cardan._motion.trajectories.piecewise import PiecewisePolynomial
 from cardan._motion.trajectories.spline import Spline
 from cardan._motion.trajectories.time_laws import Timed, TimeLaw
-from cardan._motion.trajectories.toppra_package import squared_speeds
 from cardan._motion.trajectories.trajectory import Trajectory
 from cardan._robot.model import Model
 
@@ -44,6 +48,7 @@ PASSES = 3  # how often damping is taken into account anew: the third pass chang
 # The speed at which the limits hold between the points of the grid, relative to that at them, below which a finer grid
 # is worth its time.
 CLOSE = 0.999
+LARGEST = 1e4  # bound of x where nothing else bounds it, in units in which a typical one is 1
 
 
 class Rows(NamedTuple):
@@ -85,7 +90,9 @@ def time_optimal(
     passive: bool = False,
     gridpoints: int = 200,
 ) -> Timed:
-    """Return the fastest motion along a path, from rest to rest, within limits.
+    """Return the fastest motion along a path, from rest to rest, within limits, from time 0 on.
+
+    Limits hold at the points of the grid and several between any two.
 
     Args:
         model: the robot whose inverse dynamics the torques are.
@@ -97,9 +104,6 @@ def time_optimal(
         passive: whether the efforts must also overcome the joints' friction, damping and springs (`passive_forces`).
         gridpoints: into how many stretches the path is divided, at least; up to eight times as many are taken where
             torques change fast.
-
-    Returns:
-        A trajectory, from time 0. Limits hold at the points of the grid and several between any two.
 
     Raises:
         PathError: where the limits do not let it follow the path; says where and which joint.
@@ -256,9 +260,8 @@ def _grid(path: Trajectory, count: int) -> np.ndarray:
     # At a knot accelerations change their course: in a stretch around it, they are not what they are at its ends.
     knots = path.knots if isinstance(path, Spline) else np.array(path.interval)
     breaks = (knots - knots[0]) / (knots[-1] - knots[0])
-    counts = np.ceil(count * np.diff(breaks) * (1.0 - 1e-12)).astype(
-        int
-    )  # a count that is whole stays, despite rounding
+    # A count that is whole stays, despite rounding.
+    counts = np.ceil(count * np.diff(breaks) * (1.0 - 1e-12)).astype(int)
     pieces = [np.linspace(a, b, n, endpoint=False) for a, b, n in zip(breaks[:-1], breaks[1:], counts, strict=True)]
     return np.concatenate([*pieces, [1.0]])
 
@@ -279,3 +282,57 @@ def _law(grid: np.ndarray, speeds: np.ndarray) -> TimeLaw:
     times = 2.0 * np.diff(grid) / (speeds[:-1] + speeds[1:])
     pieces = np.stack([grid[:-1], speeds[:-1] * times, 0.5 * np.diff(speeds) * times], axis=1)
     return TimeLaw(PiecewisePolynomial(np.concatenate([[0.0], np.cumsum(times)]), pieces))
+
+
+# --- the library toppra, an extra: imported when it is used, and not before ---
+
+
+def squared_speeds(
+    grid: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray, ceiling: np.ndarray
+) -> tuple[np.ndarray, int | None]:
+    """Return the largest x from 0 to 0 with a u + b x + c <= 0 and x <= ceiling, u = dx/ds / 2, and None.
+
+    If there is none, return zeros, and the point of the grid from which no way leads on. The grid has the shape
+    (n + 1,), as x and the ceiling; a, b and c have (n + 1, rows).
+    """
+    what = "time-optimal path parametrisation"
+    algorithm, constraint = (package(f"toppra.{part}", what, "toppra") for part in ("algorithm", "constraint"))
+
+    class Given(constraint.LinearConstraint):  # F (a u + b x + c) <= g; its base is there only if toppra is
+        def __init__(self) -> None:
+            super().__init__()
+            self.identical, self.dof = True, 1  # one F and g for all points
+
+        def compute_constraint_params(self, path: Any, gridpoints: np.ndarray) -> Any:
+            # At a point and, with the x that u leads to, x + 2 u ds, at the next; after the last, at that again.
+            step = 2.0 * np.diff(gridpoints)[:, None]
+            following = [np.concatenate([e[1:], e[-1:]]) for e in (a, b, c)]
+            following[0][:-1] += step * b[1:]
+            rows = [np.concatenate(pair, axis=1) for pair in zip((a, b, c), following, strict=True)]
+            count = rows[0].shape[1]
+            bound = np.stack([np.zeros_like(ceiling), np.minimum(ceiling, LARGEST)], axis=1)
+            return *rows, np.eye(count), np.zeros(count), None, bound
+
+    path = SimpleNamespace(path_interval=(grid[0], grid[-1]), dof=1)
+    with _silenced_toppra():
+        solver = algorithm.TOPPRA([Given()], path, gridpoints=grid, solver_wrapper="seidel")
+        found: Any = solver.compute_parameterization(0.0, 0.0, return_data=True)
+    _, speeds, _, reached = found
+    if speeds is not None and not np.isnan(speeds).any():
+        return speeds**2, None
+    # Where the way back from the end breaks off, or else the way forth.
+    broken = np.flatnonzero(np.isnan(reached).any(axis=1))[-1:]
+    ends = broken if broken.size or speeds is None else np.flatnonzero(np.isnan(speeds))
+    return np.zeros_like(grid), int(ends[0]) if ends.size else 0
+
+
+@contextmanager
+def _silenced_toppra() -> Iterator[None]:
+    """Keep toppra from telling about failures on the standard error: they become errors."""
+    logger = logging.getLogger("toppra")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

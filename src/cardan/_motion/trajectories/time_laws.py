@@ -1,23 +1,35 @@
-"""Time laws: how far along a path one is at a time, from rest at 0 to rest at 1; and a path with another time law.
+"""Time laws: how far along a path one is at a time, from rest at 0 to rest at 1; and motions of such a law.
+
+A path with another time law:
 
     q(s(t)),  v = q' ds/dt,  a = q'' (ds/dt)^2 + q' d2s/dt2
 
 The chain rule holds for the velocities of every joint, which are linear in the rate of its coordinates.
 
+From rest to rest along the shortest way: q(t) = q0 exp(s(t) d), d = difference(q0, q1). All joints begin and end
+together and keep in step. The direction d does not change along the way, so that v = d ds/dt and a = d d2s/dt2 hold for
+quaternions, too, and every joint keeps its limits if the one that needs them most does.
+
 Source: Flash and Hogan (1985) for minimum jerk; Biagiotti and Melchiorri, Trajectory Planning for Automatic Machines
-and Robots (2008), sections 3.2 (trapezoid) and 3.4 (double S).
+and Robots (2008), sections 3.2 (trapezoid), 3.4 (double S) and 5.1.
 """
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.checked_numbers import positive
-from cardan._algebra.errors import DTypeError
+from cardan._algebra.errors import DTypeError, ParameterError
+from cardan._dynamics.algorithms.configuration import difference, normalize
+from cardan._motion.trajectories.allowed import bounds, check_limited, smallest
+from cardan._motion.trajectories.local import checked_configurations, moved
 from cardan._motion.trajectories.piecewise import Jet, PiecewisePolynomial, checked_start, checked_times
 from cardan._motion.trajectories.trajectory import Sample, Trajectory
 from cardan._robot.model import Model
@@ -25,14 +37,6 @@ from cardan._robot.model import Model
 # Of the minimum-jerk law of duration 1: the rate half-way; the acceleration at (3 - sqrt(3)) / 6 of the time and,
 # backwards, as long before the end.
 PEAK_RATE, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / np.sqrt(3.0)
-
-
-class _Phase(NamedTuple):
-    """A stretch of constant jerk."""
-
-    duration: float
-    acceleration: float  # at its beginning
-    jerk: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +97,7 @@ class TimeLaw:
         a = positive("acceleration", acceleration, "1/s^2")
         peak = min(positive("rate", rate, "1/s", unlimited=True), np.sqrt(a))
         ramp, cruise = peak / a, 1.0 / peak - peak / a
-        return _of_phases([_Phase(ramp, a, 0.0), _Phase(cruise, 0.0, 0.0), _Phase(ramp, -a, 0.0)])
+        return _of_phases([(ramp, a, 0.0), (cruise, 0.0, 0.0), (ramp, -a, 0.0)])
 
     @staticmethod
     def double_s(rate: float, acceleration: float, jerk: float) -> TimeLaw:
@@ -101,35 +105,24 @@ class TimeLaw:
         v = positive("rate", rate, "1/s", unlimited=True)
         a = positive("acceleration", acceleration, "1/s^2", unlimited=True)
         j = positive("jerk", jerk, "1/s^3")
-        build_up, ramp = _ramp(v, a, j)
+        build_up = min(a / j, math.sqrt(v / j))  # how long the jerk takes: up to a, or as long as the rate allows
+        ramp = build_up + v / (j * build_up)
         cruise = 1.0 / v - ramp
-        if cruise < 0.0:
-            (build_up, ramp), cruise = _ramp_without_cruise(a, j), 0.0
+        if not cruise >= 0.0:  # the deceleration follows at once
+            build_up = min(a / j, math.cbrt(0.5 / j))
+            ramp, cruise = 0.5 * build_up + math.sqrt(0.25 * build_up**2 + 1.0 / (j * build_up)), 0.0
         top, flat = j * build_up, ramp - 2.0 * build_up
-        up = [_Phase(build_up, 0.0, j), _Phase(flat, top, 0.0), _Phase(build_up, top, -j)]
-        down = [_Phase(build_up, 0.0, -j), _Phase(flat, -top, 0.0), _Phase(build_up, -top, j)]
-        return _of_phases([*up, _Phase(cruise, 0.0, 0.0), *down])
+        up = [(build_up, 0.0, j), (flat, top, 0.0), (build_up, top, -j)]
+        down = [(build_up, 0.0, -j), (flat, -top, 0.0), (build_up, -top, j)]
+        return _of_phases([*up, (cruise, 0.0, 0.0), *down])
 
 
-def _ramp(v: float, a: float, j: float) -> tuple[float, float]:
-    """Return how long the jerk and the whole ramp take to reach the rate v."""
-    if np.isfinite(a) and v * j >= a * a:
-        return a / j, a / j + v / a
-    return np.sqrt(v / j), 2.0 * np.sqrt(v / j)
+def _of_phases(phases: Sequence[tuple[float, float, float]]) -> TimeLaw:
+    """Return the law from rest at 0 through phases: duration, acceleration where they begin, constant jerk.
 
-
-def _ramp_without_cruise(a: float, j: float) -> tuple[float, float]:
-    """Return how long the jerk and the whole ramp take where the deceleration follows at once."""
-    if 2.0 * a**3 <= j * j:
-        build_up = a / j
-        return build_up, 0.5 * build_up + np.sqrt(0.25 * build_up**2 + 1.0 / a)
-    build_up = np.cbrt(0.5 / j)
-    return build_up, 2.0 * build_up
-
-
-def _of_phases(phases: Sequence[_Phase]) -> TimeLaw:
-    """Return the law from rest at 0 through phases of constant jerk; of those too short to tell, what they lead to."""
-    least = 1e-14 * sum(phase.duration for phase in phases)
+    Of those too short to tell, what they lead to counts.
+    """
+    least = 1e-14 * sum(duration for duration, _, _ in phases)
     knots, coefficients, s, v = [0.0], [], 0.0, 0.0
     for h, a, j in phases:
         powers = [s, v * h, a * h * h / 2.0, j * h**3 / 6.0]
@@ -140,7 +133,7 @@ def _of_phases(phases: Sequence[_Phase]) -> TimeLaw:
     return TimeLaw(PiecewisePolynomial(np.array(knots), np.array(coefficients)))
 
 
-# --- a path with another time law -----------------------------------------------------------------------------------
+# --- a path with another time law ---
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,8 +166,8 @@ class Timed(Trajectory):
                 raise DTypeError("Timed", name, got=repr(value), expected=f"a cardan.trajectories.{kind.__name__}")
         object.__setattr__(self, "start", checked_start("Timed", self.start))
 
-    @property
-    def model(self) -> Model:  # pyright: ignore[reportIncompatibleVariableOverride]
+    @computed
+    def model(self) -> Model:
         """The robot that moves."""
         return self.path.model
 
@@ -188,3 +181,152 @@ class Timed(Trajectory):
         q, v, a = self.path.evaluated(first + (last - first) * np.clip(s, 0.0, 1.0))
         rate, second = (last - first) * rate[..., None], (last - first) * second[..., None]
         return Sample(q, v * rate, a * rate**2 + v * second)
+
+
+# --- from rest to rest ---
+
+
+class _Move(Trajectory):
+    """A move from rest to rest, whose law follows from what it is given."""
+
+    __slots__ = ()
+    q0: Any
+    q1: Any
+    start: float
+    _step: np.ndarray
+    _law: TimeLaw
+
+    def __post_init__(self) -> None:
+        where, model = type(self).__name__, self.model
+        given = {name: checked_configurations(where, model, getattr(self, name), name) for name in ("q0", "q1")}
+        values: dict[str, Any] = {name: normalize(model, q) for name, q in given.items()}
+        values["_step"] = difference(model, values["q0"], values["q1"])
+        law = self._law_along(values["_step"])
+        values |= {"start": checked_start(where, self.start), "_law": law, "duration": law.duration}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @abstractmethod
+    def _law_along(self, step: np.ndarray) -> TimeLaw: ...
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return self.start, self.start + self._law.duration
+
+    def evaluated(self, t: np.ndarray) -> Sample:
+        jet = self._law.progress.at(np.clip(t - self.start, 0.0, self._law.duration))
+        return moved(self.model, self.q0, *(s[..., None] * self._step for s in jet))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MinimumJerk(_Move):
+    """From rest to rest with the least mean square jerk: the quintic law 10 u^3 - 15 u^4 + 6 u^5.
+
+    Args:
+        model: the robot.
+        q0: first configuration [rad, m], shape (nq,).
+        q1: last configuration, shape (nq,).
+        duration: how long it takes [s]; None for the shortest time within the limits.
+        velocity: largest velocities [rad/s, m/s], one number or shape (nv,); None for the model's. Read if there is no
+            duration.
+        acceleration: largest accelerations [rad/s^2, m/s^2], one number or shape (nv,); None for none.
+        start: when it begins [s].
+
+    Raises:
+        ShapeError, DTypeError, NotFiniteError, ConfigurationError: for arrays that are no configurations of the model.
+        ParameterError: for a duration that is none; without one, where a joint that moves has no limits.
+
+    Examples:
+        >>> move = cardan.trajectories.MinimumJerk(arm, arm.neutral(), q, duration=2.0)
+        >>> bool(np.allclose(move.at(2.0).q, q)), bool(np.allclose(move.at(2.0).v, 0.0))
+        (True, True)
+
+    Peers: roboticstoolbox `jtraj`.
+
+    Source: Flash and Hogan (1985).
+    """
+
+    model: Model
+    q0: Any
+    q1: Any
+    duration: Any = None  # pyright: ignore[reportIncompatibleVariableOverride] -- known from the law at last
+    velocity: Any = None
+    acceleration: Any = None
+    start: float = 0.0
+    _step: np.ndarray = field(init=False, repr=False)
+    _law: TimeLaw = field(init=False, repr=False)
+
+    def _law_along(self, step: np.ndarray) -> TimeLaw:
+        if self.duration is not None:
+            return TimeLaw.minimum_jerk(self.duration)
+        rate, acceleration = _limits("MinimumJerk", self.model, step, self.velocity, self.acceleration)
+        if np.isinf(rate) and np.isinf(acceleration):
+            hint = "Give duration=, velocity= or acceleration=."
+            check_limited("MinimumJerk", "velocity", np.zeros_like(step, dtype=bool), step != 0.0, self.model, hint)
+        # The least time in which the peaks of rate and acceleration stay within the limits.
+        return TimeLaw.minimum_jerk(max(PEAK_RATE / rate, float(np.sqrt(PEAK_ACCELERATION / acceleration))))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trapezoidal(_Move):
+    """From rest to rest in the shortest time within velocity and acceleration limits, all joints in step.
+
+    Velocities are trapezoids over time, or triangles where there is no time to reach the limit; with a limit of the
+    jerk, too, their corners are round (a "double S").
+
+    Args:
+        model, q0, q1, velocity, start: as for `MinimumJerk`; the model's velocity limits may be infinite.
+        acceleration: largest accelerations [rad/s^2, m/s^2], one number or shape (nv,).
+        jerk: largest jerks [rad/s^3, m/s^3], one number or shape (nv,); None for none.
+        duration: how long it shall take [s]; None for the shortest time.
+
+    Raises:
+        ShapeError, DTypeError, NotFiniteError, ConfigurationError: as for `MinimumJerk`.
+        ParameterError: where a joint that moves has no acceleration limit, or one that does not let it move, naming the
+            joint; for a duration that is too short; where the ends are the same.
+
+    Examples:
+        >>> move = cardan.trajectories.Trapezoidal(arm, arm.neutral(), q, acceleration=5.0, velocity=1.0)
+        >>> bool(np.allclose(move.at(move.interval[1]).q, q))
+        True
+
+    Source: Biagiotti and Melchiorri (2008), sections 3.2, 3.4 and 5.1 (joints in step).
+    """
+
+    model: Model
+    q0: Any
+    q1: Any
+    acceleration: Any
+    velocity: Any = None
+    jerk: Any = None
+    duration: Any = None  # pyright: ignore[reportIncompatibleVariableOverride] -- known from the law at last
+    start: float = 0.0
+    _step: np.ndarray = field(init=False, repr=False)
+    _law: TimeLaw = field(init=False, repr=False)
+
+    def _law_along(self, step: np.ndarray) -> TimeLaw:
+        rate, acceleration = _limits("Trapezoidal", self.model, step, self.velocity, self.acceleration)
+        highest = "acceleration" if self.jerk is None else "jerk"  # without a limit there is no shortest time
+        given = bounds("Trapezoidal", highest, getattr(self, highest), self.model)
+        check_limited("Trapezoidal", highest, given.finite, step != 0.0, self.model, "")
+        if self.jerk is None:
+            law = TimeLaw.trapezoid(rate, acceleration)
+        else:
+            law = TimeLaw.double_s(rate, acceleration, smallest("Trapezoidal", "jerk", given, step, self.model))
+        if self.duration is None:
+            return law
+        duration = positive("Trapezoidal: duration", self.duration, "s")
+        if duration < law.duration * (1.0 - 1e-12):
+            expected = f"at least {law.duration:.9g} s, the shortest time within the limits"
+            raise ParameterError("Trapezoidal: duration", got=self.duration, expected=expected)
+        return law.stretched(duration)
+
+
+def _limits(where: str, model: Model, step: np.ndarray, velocity: Any, acceleration: Any) -> tuple[float, float]:
+    """Return the largest rate and acceleration of a time law along a step, which must not be 0."""
+    if not step.any():
+        expected, hint = "another configuration than q0", "MinimumJerk(..., duration=) rests."
+        raise ParameterError(f"{where}: q1", got="q0 again", expected=expected, hint=hint)
+    own = model.velocity_lower, model.velocity_upper
+    rate = smallest(where, "velocity", bounds(where, "velocity", velocity, model, own), step, model)
+    return rate, smallest(where, "acceleration", bounds(where, "acceleration", acceleration, model), step, model)

@@ -26,7 +26,15 @@ from cardan._robot.model import Model
 from cardan._version import __version__
 
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "forward_kinematics", "jacobian")
-HEADER = ("function", "operations", "compile", "one thread", "all threads", "of peak", "one call")
+COLUMNS = {
+    "function": "{function}",
+    "operations": "{operations}",
+    "compile": "{compile_s:.2f} s",
+    "one thread": "{one_thread_ns:.1f} ns",
+    "all threads": "{all_threads_ns:.1f} ns",
+    "of peak": "{percent:.0f} %",
+    "one call": "{call_us:.2f} us",
+}
 LARGEST_RESULT = 2**28  # bytes a batch may write
 CALLS = 200  # single calls timed together: one alone is near the clock's resolution
 
@@ -127,16 +135,6 @@ def report(model: Model, where: dict[str, Any], rows: list[dict[str, Any]]) -> s
     states = max(row["states"] for row in rows)
     head = f"{model.name}, nv = {model.nv}: times of one state, in batches of {states}, float64"
     machine = f"{where['processor']}, {where['threads']} threads, {where['peak_gflops']:.0f} GFlop/s a core at most"
-    return f"{head}\n{machine}\n\n{table(HEADER, [_cells(row) for row in rows])}"
-
-
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    return (
-        row["function"],
-        str(row["operations"]),
-        f"{row['compile_s']:.2f} s",
-        f"{row['one_thread_ns']:.1f} ns",
-        f"{row['all_threads_ns']:.1f} ns",
-        f"{100 * row['fraction_of_peak']:.0f} %",
-        f"{row['call_us']:.2f} us",
-    )
+    said = [{**row, "percent": 100 * row["fraction_of_peak"]} for row in rows]
+    cells = [tuple(text.format(**row) for text in COLUMNS.values()) for row in said]
+    return f"{head}\n{machine}\n\n{table(tuple(COLUMNS), cells)}"

@@ -44,7 +44,16 @@ def run(args: argparse.Namespace) -> int:
         expected = f"a writable place ({error.strerror or error})"
         raise ParameterError("file to write", got=args.output, expected=expected) from None
     say(f"{args.output}: {type(thing).__name__.lower()} {thing.name!r}, {len(thing.bodies)} bodies")
-    return _checked(thing, args, losses) if args.check else 0
+    if not args.check:
+        return 0
+    options = {**reading(args), "srdf": None}  # what was written holds the groups itself
+    found = compare(thing, args.output, on_inertia="ignore", **options)
+    # A body's frame may be anywhere on it.
+    stated = [d for d in found.differences if d.kind == "frame" or any(_names(loss, d) for loss in losses)]
+    say(found)
+    unstated = len(found.differences) - len(stated)
+    say(f"{unstated} differences that were not stated, {len(stated)} that were")
+    return int(unstated > 0)
 
 
 def _saved(thing: Any, output: str) -> list[str]:
@@ -56,20 +65,6 @@ def _saved(thing: Any, output: str) -> list[str]:
         warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
     stated = [str(warning.message) for warning in caught if issubclass(warning.category, DescriptionWarning)]
     return [text.removeprefix(f"{thing.name}: ") for text in stated]
-
-
-def _checked(thing: Any, args: argparse.Namespace, losses: list[str]) -> int:
-    """Compare what was read with what was written, and return 1 for a difference that the writer did not state.
-
-    A body's frame may be anywhere on it.
-    """
-    options = {**reading(args), "srdf": None}  # what was written holds the groups itself
-    found = compare(thing, args.output, on_inertia="ignore", **options)
-    stated = [d for d in found.differences if d.kind == "frame" or any(_names(loss, d) for loss in losses)]
-    say(found)
-    unstated = len(found.differences) - len(stated)
-    say(f"{unstated} differences that were not stated, {len(stated)} that were")
-    return int(unstated > 0)
 
 
 def _names(loss: str, difference: Difference) -> bool:

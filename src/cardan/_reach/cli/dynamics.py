@@ -53,18 +53,14 @@ def columns(model: Model, trajectory: SampledMotion, frame: str) -> dict[str, np
     q, v, a = trajectory
     tau = inverse_dynamics(model, q, v, a)
     pose = SE3.of(frame_transform(model, q, frame))
-    results = {name: tau[:, k] for k, name in enumerate(effort_names(model))}
-    results["kinetic_energy"], results["potential_energy"] = kinetic_energy(model, q, v), potential_energy(model, q)
-    numbers = (*pose.translation, *quaternion_xyzw_from_matrix(pose.rotation))
-    for name, values in zip(("x", "y", "z", "qx", "qy", "qz", "qw"), numbers, strict=True):
-        results[f"{frame}:{name}"] = np.broadcast_to(values, len(q))
-    return results
-
-
-def effort_names(model: Model) -> list[str]:
     names = []
     for c in model.connections:
         iv = model.v_slice(c.name)
         count = iv.stop - iv.start
         names += [f"tau:{c.name}"] if count == 1 else [f"tau:{c.name}:{n}" for n in c.joint.velocity_names[:count]]
-    return names
+    results = {name: tau[:, k] for k, name in enumerate(names)}
+    results["kinetic_energy"], results["potential_energy"] = kinetic_energy(model, q, v), potential_energy(model, q)
+    numbers = (*pose.translation, *quaternion_xyzw_from_matrix(pose.rotation))
+    for name, values in zip(("x", "y", "z", "qx", "qy", "qz", "qw"), numbers, strict=True):
+        results[f"{frame}:{name}"] = np.broadcast_to(values, len(q))
+    return results

@@ -24,8 +24,7 @@ def fill(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "With --step, what --function names is generated for the same world's robot."
     add(parser, *ROBOT)
     help = "such as inverse_dynamics, or one of your own in a Python file, which is run; may be given several times"
-    metavar = "[AS=][FILE.py:]NAME"
-    add(parser, "--function", action="extend", nargs="+", default=[], metavar=metavar, help=help)
+    add(parser, "--function", action="extend", nargs="+", default=[], metavar="[AS=][FILE.py:]NAME", help=help)
     add(parser, "--frame")
     help = "source to write, named as its one function will be, FILE.h beside it; or a folder for a library of several"
     parser.add_argument("-o", "--output", required=True, metavar="FILE.c|FOLDER", help=help)

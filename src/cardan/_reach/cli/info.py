@@ -19,20 +19,17 @@ def fill(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.graph:
-        print(harmless(graph(args)), end="")
+    if args.graph:  # what it is described by, before a base is chosen
+        thing = read_file(args)
+        if isinstance(thing, Model):
+            text = graphviz_text(thing.name, thing.bodies, (*thing.connections, *thing.closures), thing.frames)
+        else:
+            text = thing.graphviz()
+        print(harmless(text), end="")
         return 0
     model = load_robot(args)
     tell(args, described(model), f"{model}\n\n{masses(model)}\n\n{tree(model)}")
     return 0
-
-
-def graph(args: argparse.Namespace) -> str:
-    """Return the robot as a graph in Graphviz's language: what it is described by, before a base is chosen."""
-    thing = read_file(args)
-    if isinstance(thing, Model):
-        return graphviz_text(thing.name, thing.bodies, (*thing.connections, *thing.closures), thing.frames)
-    return thing.graphviz()
 
 
 def described(model: Model) -> dict[str, Any]:
@@ -76,13 +73,11 @@ def masses(model: Model) -> str:
     rows = []
     for body in model.bodies:
         node = model.attachments[body.name].node
-        shown = ("-", "-") if body.inertia is None else (f"{body.inertia.mass:.6g}", _vector(body.inertia.com))
+        shown = ("-", "-")
+        if body.inertia is not None:
+            shown = f"{body.inertia.mass:.6g}", f"({', '.join(f'{e:.4g}' for e in body.inertia.com)})"
         rows.append((body.name, *shown, model.nodes[node].name if node >= 0 else WORLD))
     return table(("body", "mass [kg]", "centre of mass [m]", "rides on joint"), rows)
-
-
-def _vector(v: Any) -> str:
-    return "(" + ", ".join(f"{e:.4g}" for e in v) + ")"
 
 
 def tree(model: Model) -> str:

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from cardan._algebra.errors import CardanError, DescriptionWarning
-from cardan._algebra.plugins import registered
+from cardan._algebra.errors import CardanError, DescriptionWarning, PluginError
+from cardan._algebra.plugins import plugin, registered
 from cardan._version import __version__
 
 # Each command is a module of this folder with `fill(parser)` and `run(args)`; only the given one is imported.
@@ -71,12 +71,12 @@ def _fill(parser: argparse.ArgumentParser, command: Any) -> None:
 
 def _add_registered(parser: argparse.ArgumentParser, subparsers: Any, given: str | None) -> None:
     """Add the commands of other packages, or the given one alone; if one cannot be imported, it is said and why."""
-    entries = {name: entry for name, entry in registered(GROUP).items() if name not in COMMANDS}
-    for name, entry in {given: entries[given]}.items() if given in entries else entries.items():
+    names = [name for name in registered(GROUP) if name not in COMMANDS]
+    for name in [given] if given in names else names:
         try:
-            command = entry.load()
-        except Exception as error:  # another package's code may raise anything
-            problem = f"cannot be imported from {entry.value}: {type(error).__name__}: {error}"
+            command = plugin(GROUP, name)
+        except PluginError as error:
+            problem = f"cannot be imported from {error.home}: {type(error.__cause__).__name__}: {error.__cause__}"
             if name == given:
                 parser.error(f"{name} {problem}")
             subparsers.add_parser(name, help=problem.replace("%", "%%"))

@@ -191,6 +191,5 @@ def jsonable(value: Any) -> Any:
 
 
 def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    """Return rows of text in aligned columns."""
     lines = aligned([header, *rows])
     return "\n".join([lines[0], "-" * max(len(line) for line in lines), *lines[1:]])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,17 +20,18 @@ from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.plugins import registered
 from cardan._compiler.runtime.staging import write_whole
+from cardan._dynamics.algorithms.centroidal import center_of_mass_velocity
 from cardan._dynamics.algorithms.configuration import limit_coordinates
+from cardan._dynamics.algorithms.energy import kinetic_energy, potential_energy
 from cardan._dynamics.functions.assembly import assemble
 from cardan._motion.contact import LAWS
 from cardan._motion.simulation import Control, State, World, solvers
 from cardan._motion.simulation.builder import drive_all
-from cardan._motion.simulation.solvers import Solver
+from cardan._motion.simulation.solvers import Solver, Trajectory
 from cardan._motion.simulation.standing import stand
 from cardan._reach.cli.options import READING, add, check_output, harmless, locked, reading, tell
-from cardan._reach.cli.simulation_record import Recorded, recorded, simulation_figure, weight
 from cardan._reach.formats import load_mechanism
-from cardan._reach.pictures.axes import check_picture, picture_writer
+from cardan._reach.pictures.axes import check_picture, picture_writer, pyplot_module
 from cardan._robot.model import Drive
 
 SOLVERS = {
@@ -61,10 +62,17 @@ def fill(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(dt=DT)
 
 
+def _solver_name(text: str) -> str:
+    if text not in SOLVERS and text not in registered("cardan.solvers"):  # which takes 20 ms to find
+        known = ", ".join(map(repr, (*SOLVERS, *registered("cardan.solvers"))))
+        raise argparse.ArgumentTypeError(f"invalid choice: {text!r} (choose from {known})")
+    return text
+
+
 def add_solver(parser: Any, flag: str, **options: Any) -> None:
     """Add what `solver_of` reads to a parser, or a group of one: a solver, its options and those of its world."""
     parser.add_argument("--dt", type=float, metavar="H", help=f"length of a step [s] (default: {DT:g})")
-    parser.add_argument(flag, dest="solver", choices=(*SOLVERS, *registered("cardan.solvers")), **options)
+    parser.add_argument(flag, dest="solver", type=_solver_name, metavar=f"{{{','.join(SOLVERS)}}}", **options)
     help = "of featherstone: implicit (default), semi_implicit, leapfrog, midpoint, rk4; mujoco has its own"
     parser.add_argument("--integrator", metavar="NAME", help=help)
     help = "law of contacts, of featherstone (default: convex); none, of all: what touches passes through"
@@ -79,7 +87,13 @@ def add_solver(parser: Any, flag: str, **options: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    _check_outputs(args)
+    # Before anything takes time: the files must be what they are named.
+    if Path(args.output).suffix.lower() != ".npz":
+        raise ParameterError("file to write", got=args.output, expected="a name that ends in .npz")
+    check_output(args, args.file)
+    if args.plot:
+        check_picture(args.plot)
+        check_output(args, args.file, output=args.plot)
     solver = solver_of(args)
     steps = checked_steps(args, solver.world)
     state = begun(args, solver.world)
@@ -164,7 +178,6 @@ def begun(args: argparse.Namespace, world: World) -> State:
 
 
 def holding(state: State) -> Control:
-    """Return a control that lets drives hold the joints where they are."""
     world: World = state.world  # pyright: ignore[reportAssignmentType] -- the record a state knows is its world
     control = world.control(len(state))
     control.position = limit_coordinates(world.model, state.q)
@@ -172,16 +185,6 @@ def holding(state: State) -> Control:
 
 
 # --- what was found ---
-
-
-def _check_outputs(args: argparse.Namespace) -> None:
-    """Raise before anything takes time, if the files cannot be what they are named."""
-    if Path(args.output).suffix.lower() != ".npz":
-        raise ParameterError("file to write", got=args.output, expected="a name that ends in .npz")
-    check_output(args, args.file)
-    if args.plot:
-        check_picture(args.plot)
-        check_output(args, args.file, output=args.plot)
 
 
 def _write(args: argparse.Namespace, solver: Solver, record: Recorded) -> None:
@@ -235,3 +238,69 @@ def tell_diverged(state: State) -> int:
     if len(gone) > SHOWN:
         print(f"cardan simulate: and {len(gone) - SHOWN} more worlds diverged", file=sys.stderr)
     return DIVERGED if gone else 0
+
+
+# --- the record of a simulation, and its picture: energies, and the forces that hold the robot ---
+
+
+class Recorded(NamedTuple):
+    """What a simulation found: T records of W worlds."""
+
+    time: np.ndarray  # [s], (T, W)
+    q: np.ndarray  # configurations, (T, W, nq)
+    v: np.ndarray  # velocities, (T, W, nv)
+    kinetic_energy: np.ndarray  # [J], (T, W)
+    potential_energy: np.ndarray  # of weight [J], (T, W)
+    # the force of the world on all bodies but for weight, through base and contacts, the mean from each record to the
+    # next in world axes [N], (T - 1, W, 3); NaN once a world has diverged
+    support: np.ndarray
+    residual: np.ndarray  # of the solves of the steps, (T, W)
+    diverged: np.ndarray  # (W,)
+
+
+def recorded(world: World, found: Trajectory) -> Recorded:
+    model = world.model
+    energies = kinetic_energy(model, found.q, found.v), potential_energy(model, found.q)
+    momentum = model.mass * center_of_mass_velocity(model, found.q, found.v)
+    passed = np.diff(found.time, axis=0)[..., None]
+    with np.errstate(invalid="ignore", divide="ignore"):  # a diverged world's time stands still
+        support = np.where(passed > 0.0, np.diff(momentum, axis=0) / passed, np.nan) - weight(world)
+    return Recorded(found.time, found.q, found.v, *energies, support, found.residual, found.state.diverged)
+
+
+def weight(world: World) -> np.ndarray:
+    """Return the weight of all bodies [N], (3,)."""
+    return world.model.mass * np.array(tuple(world.model.gravity), dtype=float)
+
+
+def simulation_figure(title: str, record: Recorded, weight: np.ndarray) -> Any:
+    """Return a figure: energies above, the force of the world on the robot below; of many worlds middle and range.
+
+    The negative of the weight [N], (3,), is the force that holds the robot still.
+    """
+    figure, (above, below) = pyplot_module().subplots(2, sharex=True, figsize=(8.0, 6.4), layout="constrained")
+    time = np.nanmax(record.time, axis=1)
+    potential = record.potential_energy - record.potential_energy[0]
+    energies = {"kinetic": record.kinetic_energy, "potential": potential}
+    for name, energy in {**energies, "total": record.kinetic_energy + potential}.items():
+        _draw(above, time, energy, name)
+    for k, axis in enumerate("xyz"):
+        _draw(below, 0.5 * (time[1:] + time[:-1]), record.support[..., k], axis)
+    below.axhline(-weight[2], color="black", linestyle="--", linewidth=1, label="force that holds it still")
+    figure.suptitle(title)
+    above.set(ylabel="energy [J], potential from the start")
+    below.set(xlabel="time [s]", ylabel="force by base and contacts [N]")
+    for axes in (above, below):
+        axes.grid(alpha=0.3)
+        axes.legend(ncols=4, fontsize="small", loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False)
+    return figure
+
+
+def _draw(axes: Any, time: np.ndarray, values: np.ndarray, name: str) -> None:
+    """Draw the middle one of some worlds, (T, W), and the range of nine tenths of them."""
+    sound = np.where(np.isfinite(values), values, np.nan)
+    seen = np.isfinite(sound).any(axis=1)
+    low, middle, high = np.nanquantile(sound[seen], (0.05, 0.5, 0.95), axis=1)
+    (line,) = axes.plot(time[seen], middle, label=name, linewidth=1)
+    if values.shape[1] > 1:
+        axes.fill_between(time[seen], low, high, color=line.get_color(), alpha=0.2, linewidth=0)

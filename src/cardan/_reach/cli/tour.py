@@ -35,11 +35,15 @@ def run(args: argparse.Namespace) -> int:
     t, q, v, a = motion(arm)
     tau = inverse_dynamics(arm, q, v, a)
     print(f"Torques along a motion of {DURATION:g} s, {len(t)} states in one call of inverse_dynamics:\n")
-    print(torque_table(arm, tau))
+    numbers = zip(moving(arm), tau.min(axis=0), tau.max(axis=0), arm.effort_upper, strict=True)
+    rows = [(name, *(f"{e:9.3f}" for e in row)) for name, *row in numbers]
+    print(table(("joint", "min [N m]", "max [N m]", "limit [N m]"), rows))
     print(f"\nChecks:\n{checks(arm, (t, q, v, a), tau)}\n")
     try:
         pyplot = pyplot_module()
-        for name, figure in {"arm": _arm(arm, t, q), "torques": _torques(pyplot, arm, t, tau)}.items():
+        axes = plot(arm, q, t=t, shown=SHOWN, paths=arm.body_names[-1])
+        axes.set_title(f"{arm.name} along its motion")
+        for name, figure in {"arm": axes.figure, "torques": _torques(pyplot, arm, t, tau)}.items():
             print(f"picture: {save_figure(figure, Path(args.output) / f'{name}.png', 150)}")
     except MissingExtraError as error:
         print(f"No pictures: {error}")
@@ -61,14 +65,7 @@ def moving(model: Model) -> list[str]:
     return [name for name in model.joint_names if range(model.nv)[model.v_slice(name)]]
 
 
-def torque_table(model: Model, tau: np.ndarray) -> str:
-    numbers = zip(moving(model), tau.min(axis=0), tau.max(axis=0), model.effort_upper, strict=True)
-    rows = [(name, *(f"{e:9.3f}" for e in row)) for name, *row in numbers]
-    return table(("joint", "min [N m]", "max [N m]", "limit [N m]"), rows)
-
-
 def checks(model: Model, moved: Motion, tau: np.ndarray) -> str:
-    """Return three laws of physics with the largest deviation found."""
     t, q, v, a = moved
     back = np.abs(forward_dynamics(model, q, v, tau) - a).max()
     kinetic = kinetic_energy(model, q, v)
@@ -81,12 +78,6 @@ def checks(model: Model, moved: Motion, tau: np.ndarray) -> str:
         f"  kinetic energy = v' M v / 2                    worst difference {quadratic:.1e} J\n"
         f"  energy gained = work of the torques            worst difference {balance:.1e} J of {np.ptp(energy):.1f} J"
     )
-
-
-def _arm(model: Model, t: np.ndarray, q: np.ndarray) -> Any:
-    axes = plot(model, q, t=t, shown=SHOWN, paths=model.body_names[-1])
-    axes.set_title(f"{model.name} along its motion")
-    return axes.figure
 
 
 def _torques(pyplot: Any, model: Model, t: np.ndarray, tau: np.ndarray) -> Any:

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -38,13 +38,10 @@ class SampledMotion(NamedTuple):
 
 
 def read_trajectory(file: str, model: Model) -> SampledMotion:
-    """Return the trajectory in a .csv or .npz file.
+    """Return the trajectory in a .csv or .npz file; TrajectoryError names the row that is wrong.
 
     A CSV row holds q, or q and v, or q, v and a, one number a column; a first line that holds names is skipped. An
     .npz holds arrays `q` (n, nq) and, if wanted, `v` and `a` (n, nv).
-
-    Raises:
-        TrajectoryError: naming the row that is wrong.
     """
     ending = _ending(file, "read")
     try:
@@ -86,8 +83,7 @@ def _read_csv(file: str, stream: BinaryIO, model: Model) -> dict[str, np.ndarray
             rows.append([_number(file, number, column, cell) for column, cell in enumerate(cells, start=1)])
     except csv.Error as error:
         raise TrajectoryError(file, len(rows) + 1, f"is no CSV: {error}") from None
-    table = np.array(rows or np.empty((0, nq)))
-    parts = zip(("q", "v", "a"), np.split(table, [nq, nq + nv], axis=1), strict=True)
+    parts = zip(("q", "v", "a"), np.split(np.array(rows or np.empty((0, nq))), [nq, nq + nv], axis=1), strict=True)
     return {name: part for name, part in parts if part.shape[1] or name == "q"}
 
 
@@ -159,5 +155,5 @@ def _write_csv(stream: BinaryIO, columns: Mapping[str, np.ndarray]) -> None:
 
 def _write_npz(stream: BinaryIO, columns: Mapping[str, np.ndarray]) -> None:
     safe = {re.sub(r"[/\\%\x00]", lambda c: f"%{ord(c[0]):02X}", name): array for name, array in columns.items()}
-    encoded = {name.encode(errors="backslashreplace").decode(): array for name, array in safe.items()}
-    np.savez(stream, **encoded)  # pyright: ignore[reportArgumentType]
+    encoded: dict[str, Any] = {name.encode(errors="backslashreplace").decode(): array for name, array in safe.items()}
+    np.savez(stream, **encoded)

@@ -34,7 +34,6 @@ FACTORS = {
 
 
 def close(a: np.ndarray, b: np.ndarray) -> bool:
-    """Return whether two arrays are the same as far as a hypothesis has to fit."""
     size = max(float(np.abs(a).max(initial=0.0)), float(np.abs(b).max(initial=0.0)))
     return bool(np.isfinite(size)) and bool(np.abs(a - b).max(initial=0.0) <= FITS * size)
 
@@ -74,7 +73,6 @@ def of_numbers(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray)
 
 
 def of_com(a: np.ndarray, b: np.ndarray) -> str:
-    """Return why the centre of mass is elsewhere: a sign, axes, a unit."""
     cause = of_numbers(a, b)
     if cause or not a.any() or not b.any():
         return cause
@@ -125,7 +123,6 @@ def point(inertia: Inertia) -> np.ndarray:
 
 
 def turn(R: np.ndarray) -> str:
-    """Return a rotation in words: about which axis, by how much."""
     angle, u = _axis_angle(R)
     if angle < 1e-7:
         return ""

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from cardan._algebra.errors import DTypeError, MechanismError
 from cardan._algebra.spatial import Inertia
 from cardan._reach.comparison.causes import FITS
@@ -17,15 +15,13 @@ from cardan._reach.formats.load import options_for, read_robot
 from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import rooted
 from cardan._robot.joints import FreeFlyer, Joint, Mimic, Reversed
-from cardan._robot.model import WORLD, Body, Connection, Frame, Model
+from cardan._robot.model import WORLD, Body, Connection, Model
 
 Robot = Mechanism | Model | str | bytes | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedRobot:
-    """A robot as it is compared."""
-
     thing: Mechanism | Model  # the mechanism or model
     bodies: Mapping[str, Body]  # by name
     tree: Mapping[str, Connection]  # the joints of its tree by the child, directed away from the world
@@ -47,17 +43,8 @@ class ComparedRobot:
     def name(self) -> str:
         return self.thing.name
 
-    @property
-    def gravity(self) -> np.ndarray:
-        return np.array(tuple(self.thing.gravity), dtype=float)
-
-    @property
-    def frames(self) -> Mapping[str, Frame]:
-        return {frame.name: frame for frame in self.thing.frames}
-
 
 def open_robot(robot: Robot, options: Mapping[str, Any]) -> Mechanism | Model:
-    """Return a robot that is given, or read from a description."""
     if isinstance(robot, (Mechanism, Model)):
         return robot
     if not isinstance(robot, (str, bytes, os.PathLike)):
@@ -76,7 +63,6 @@ def alike(a: Mechanism | Model, b: Mechanism | Model) -> tuple[ComparedRobot, Co
 
 
 def _on_base(mechanism: Mechanism, like: Model) -> Model:
-    """Return the model of a mechanism on the base of another."""
     own = {c.name for c in mechanism.joints}
     base = next((c for c in like.connections if c.parent == WORLD and c.name not in own), None)
     if base is None or any(visit.body == base.child for visit in mechanism.traversal(WORLD)):
@@ -99,7 +85,6 @@ class JointChain:
 
     @property
     def moving(self) -> Connection:
-        """The joint that moves, or the last."""
         return next((c for c in self.joints if not is_fixed(c)), self.joints[-1])
 
     @property

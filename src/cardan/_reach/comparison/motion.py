@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from cardan._robot.model import Connection
 Pose = np.ndarray  # A pose as a matrix, (4, 4)
 SAMPLES = 4
 _REVERSED = "the joint is reversed: the coordinate has the other sign"
+_UNITS = [*FACTORS, *(1.0 / s for s in FACTORS)]
+SCALES = {-1.0: _REVERSED} | {s: f"the coordinate is in another unit: {1 / s:.6g} of a's is 1 of b's" for s in _UNITS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +39,10 @@ class JointPlacing:
 
 
 def compare_placing(mine: JointChain, theirs: JointChain, above: Pose, tolerance: float) -> JointPlacing:
-    """Return how the frames of a body are placed by the joints above it in two robots."""
     a, b = _single(mine.moving), _single(theirs.moving)
     name = mine.moving.name
     if a.nq == b.nq:
-        configurations = _configurations(a)
-        offset = _constant(lambda q: _offset(mine, theirs, above, q, q), configurations, tolerance)
+        offset = _constant(lambda q: _offset(mine, theirs, above, q, q), _configurations(a), tolerance)
         if offset is not None:
             same = type(a) is type(b) or a.nq == 0
             return JointPlacing(offset, note="" if same else _other_kind(name, a, b))
@@ -126,15 +127,15 @@ def _by_poses(mine: JointChain, theirs: JointChain, above: Pose, tolerance: floa
 
 
 def _explained(mine: JointChain, theirs: JointChain, above: Pose, name: str, tolerance: float) -> JointPlacing:
-    """Return what is different about a joint that moves its body otherwise."""
     a, b = _single(mine.moving), _single(theirs.moving)
     kinds = type(moved_by(a)).__name__, type(moved_by(b)).__name__
     if kinds[0] != kinds[1] or a.nq != b.nq:
         return JointPlacing(np.eye(4), Difference("motion", name, "another kind of joint", *kinds))
     loose = max(tolerance, 1e-7)  # hypotheses multiply and divide the numbers: rounding grows
     if a.nq == a.nv == 1:
-        for factor, cause in _scales():
-            offset = _scaled(mine, theirs, above, factor, loose)
+        for factor, cause in SCALES.items():  # is the second coordinate a multiple of the first?
+            scaled = partial(lambda s, q: _offset(mine, theirs, above, q, (q[0] * s,)), factor)
+            offset = _constant(scaled, [(0.0,), (0.1,), (0.7,)], loose)
             if offset is not None:
                 difference = Difference("motion", name, "moves otherwise", cause=cause)
                 return JointPlacing(offset, difference, is_reversed=factor == -1.0)
@@ -145,20 +146,6 @@ def _explained(mine: JointChain, theirs: JointChain, above: Pose, name: str, tol
         cause = f"the joint{shift(np.eye(4), at)}, in its own axes"
         return JointPlacing(np.eye(4), Difference("motion", name, "is elsewhere on the body above", cause=cause))
     return JointPlacing(np.eye(4), _axes(mine, theirs, above, name))
-
-
-def _scaled(mine: JointChain, theirs: JointChain, above: Pose, factor: float, tolerance: float) -> Pose | None:
-    """Return the constant pose between the child frames if the second coordinate is a multiple of the first."""
-    samples = [(0.0,), (0.1,), (0.7,)]
-    return _constant(lambda q: _offset(mine, theirs, above, q, (q[0] * factor,)), samples, tolerance)
-
-
-def _scales() -> list[tuple[float, str]]:
-    scales = [*FACTORS, *(1.0 / s for s in FACTORS)]
-    return [
-        (-1.0, _REVERSED),
-        *((s, f"the coordinate is in another unit: {1 / s:.6g} of a's is 1 of b's") for s in scales),
-    ]
 
 
 def _axes(mine: JointChain, theirs: JointChain, above: Pose, name: str) -> Difference:

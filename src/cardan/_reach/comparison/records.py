@@ -25,7 +25,6 @@ _TOUCH = ("margin", "density")
 
 
 def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) -> list[Difference]:
-    """Return what differs about the limits and passive properties of a joint."""
     found = []
     if isinstance(a.joint, Mimic) != isinstance(b.joint, Mimic):
         where = "a" if isinstance(a.joint, Mimic) else "b"
@@ -86,10 +85,10 @@ def _swapped(a: Connection, b: Connection, key: str) -> str:
 def compare_records(
     a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> list[Difference]:
-    """Return what differs about frames, shapes, and what is stated by name."""
     found = list(_frames(a, b, pairs, offsets, tolerance))
     found += _shapes(a, b, pairs, offsets, tolerance)
-    names = _names(a, b, pairs)
+    hanging = [(a.tree[c].name, b.tree[d].name) for c, d in pairs.items() if c in a.tree and d in b.tree]
+    names = {**pairs, **dict(hanging)}
     for kind in ("named_configurations", "groups", "actuators"):
         mine, theirs = (_stated(view, kind) for view in (a, b))
         mine = {name: _called(value, names) for name, value in mine.items()}
@@ -105,7 +104,7 @@ def compare_records(
 def _frames(
     a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str], offsets: Mapping[str, np.ndarray], tolerance: float
 ) -> Iterator[Difference]:
-    mine, theirs = a.frames, b.frames
+    mine, theirs = ({frame.name: frame for frame in view.thing.frames} for view in (a, b))
     for name in [*mine, *(name for name in theirs if name not in mine)]:
         if name not in mine or name not in theirs:
             yield Difference("record", name, f"this frame is in {'a' if name in mine else 'b'} alone")
@@ -166,8 +165,7 @@ def _shape(where: str, s: Any, t: Any, offset: np.ndarray, tolerance: float) -> 
         if isinstance(x, str) or isinstance(y, str) or x is None or y is None:
             yield Difference("shape", where, f.name, x, y)
         elif not _near(x, y, tolerance):
-            cause = causes.of_numbers(np.atleast_1d(x), np.atleast_1d(y))
-            yield Difference("shape", where, f.name, x, y, cause)
+            yield Difference("shape", where, f.name, x, y, causes.of_numbers(np.atleast_1d(x), np.atleast_1d(y)))
     if way := shift(s.pose.matrix(), offset @ t.pose.matrix(), tolerance):
         yield Difference("shape", where, "this shape is elsewhere", cause="it" + way)
     for key in (*_LOOKS, *(_TOUCH if s.role == "collision" else ())):
@@ -184,14 +182,6 @@ def _alike(a: Any, b: Any, tolerance: float) -> bool:
     if not a or not b or isinstance(a, str):
         return (a or None) == (b or None)  # a density or margin of 0 says as little as none
     return _near(a, b, tolerance)
-
-
-def _names(a: ComparedRobot, b: ComparedRobot, pairs: Mapping[str, str]) -> dict[str, str]:
-    """Return what the second robot calls the bodies and joints of the first."""
-    joints = {
-        a.tree[body].name: b.tree[other].name for body, other in pairs.items() if body in a.tree and other in b.tree
-    }
-    return {**pairs, **joints}
 
 
 def _stated(view: ComparedRobot, kind: str) -> dict[str, Any]:

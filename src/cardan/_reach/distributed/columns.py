@@ -41,7 +41,6 @@ def in_memory(array: Any) -> Column:
 
 
 def columns_of(where: str, data: Any) -> dict[str, Column]:
-    """Return the columns of a mapping from names to arrays or paths, or of a path."""
     if isinstance(data, Mapping):
         nameless = [name for name in data if not isinstance(name, str)]
         if nameless:
@@ -129,11 +128,14 @@ def _archived(path: str) -> dict[str, Column]:
 @lru_cache(maxsize=4)
 def _group(file: str, number: int, name: str, core: tuple[int, ...], stamp: int) -> np.ndarray:
     """Return a column of a group of rows; chunks shorter than one find it again, unless the file's stamp is new."""
-    groups = package("pyarrow.parquet", "Parquet", "parquet").ParquetFile(file)
-    column = groups.read_row_group(number, columns=[name])[name].combine_chunks()
+    parquet, compute = (package(f"pyarrow.{part}", "Parquet", "parquet") for part in ("parquet", "compute"))
+    column = parquet.ParquetFile(file).read_row_group(number, columns=[name])[name].combine_chunks()
     for size in core:
         _check_whole(file, name, column)
-        _check_lengths(file, name, column, size)
+        lengths = compute.list_value_length(column).to_numpy(zero_copy_only=False)
+        if (lengths != size).any():
+            got, expected = f"a list of {lengths[lengths != size][0]} numbers", f"{size} in every row, as in the first"
+            raise ParameterError(f"column {name!r} of {file}", got=got, expected=expected)
         column = column.flatten()
     _check_whole(file, name, column)
     return column.to_numpy(zero_copy_only=False).reshape(-1, *core)
@@ -143,13 +145,6 @@ def _check_whole(file: str, name: str, column: Any) -> None:
     if column.null_count:
         got, expected = f"{column.null_count} values missing", "a number in every row"
         raise ParameterError(f"column {name!r} of {file}", got=got, expected=expected)
-
-
-def _check_lengths(file: str, name: str, column: Any, size: int) -> None:
-    lengths = package("pyarrow.compute", "Parquet", "parquet").list_value_length(column).to_numpy(zero_copy_only=False)
-    if (lengths != size).any():
-        got = f"a list of {lengths[lengths != size][0]} numbers"
-        raise ParameterError(f"column {name!r} of {file}", got=got, expected=f"{size} in every row, as in the first")
 
 
 def _parquet_columns(path: str) -> dict[str, Column]:

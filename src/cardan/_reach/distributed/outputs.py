@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import shutil
 import zipfile
@@ -15,7 +16,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from cardan._algebra.errors import ParameterError
+from cardan._algebra.errors import ParameterError, quoted
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.distributed.columns import zarr_columns
@@ -23,8 +24,6 @@ from cardan._reach.distributed.columns import zarr_columns
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What the results of all rows are: an array each."""
-
     names: tuple[str, ...]  # of the results
     shapes: tuple[tuple[int, ...], ...]  # of the arrays, rows first
     dtype: np.dtype  # of all of them
@@ -64,14 +63,19 @@ class Files(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Arrays(Files):
-    """A folder of `.npy` files, one for each result."""
-
     def create(self, place: Path, table: Table, chunk: int) -> None:
         """Make files of their final length; a disk without room for them is an error now, if the system can say so."""
         for name, shape in zip(table.names, table.shapes, strict=True):
             with open(place / f"{name}.npy", "wb") as stream:
                 length = _write_header(stream, shape, table.dtype)
-                _reserve(stream, place / f"{name}.npy", length)
+                # Room on the disk is taken now, where the system and the disk can.
+                try:
+                    if hasattr(os, "posix_fallocate"):
+                        os.posix_fallocate(stream.fileno(), 0, max(length, 1))
+                except OSError as error:
+                    if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+                        message = f"{os.strerror(error.errno or 0)} ({length} bytes)"
+                        raise OSError(error.errno, message, str(place / f"{name}.npy")) from None
                 stream.truncate(length)
 
     def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
@@ -205,16 +209,6 @@ def _write_header(stream: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) -> 
     return stream.tell() + dtype.itemsize * int(np.prod(shape, dtype=np.int64))
 
 
-def _reserve(stream: BinaryIO, file: Path, length: int) -> None:
-    """Take room on the disk for a file, where the system and the disk can."""
-    try:
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(stream.fileno(), 0, max(length, 1))
-    except OSError as error:
-        if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
-            raise OSError(error.errno, f"{os.strerror(error.errno or 0)} ({length} bytes)", str(file)) from None
-
-
 def _check_numbers(table: Table, format: str) -> None:
     for name, shape in zip(table.names, table.shapes, strict=True):
         if 0 in shape[1:]:
@@ -227,3 +221,93 @@ def remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+# --- results that are being written: under another name until they are whole, with a list of what is done ---
+#
+# Beside `out` stands a folder `out.unfinished`: `work.json` says what is computed, `done` has a line for each chunk
+# whose results are on the disk, `results` holds them. The same call goes on from there; another one gets an error.
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    out: Path  # where the results will be
+    files: Files  # their format
+    table: Table  # the results
+    chunk: int  # how many rows are computed at a time
+    work: Mapping[str, Any]  # what is computed, as JSON
+
+    @property
+    def folder(self) -> Path:
+        return self.out.with_name(self.out.name + ".unfinished")
+
+    @property
+    def place(self) -> Path:
+        return self.folder / "results"
+
+    def begin(self, where: str, overwrite: bool) -> set[int]:
+        """Make the folder, or find it; return the first rows of the chunks that are done.
+
+        ParameterError for results that are there and not to be replaced, or unfinished ones of other work or damaged.
+        """
+        if os.path.lexists(self.out) and not overwrite:
+            hint = "overwrite=True replaces it once the new results are whole."
+            raise ParameterError(f"{where}: out", got=str(self.out), expected="a name that is free", hint=hint)
+        problem, expected, end = "", "", ""
+        if self._is_same():
+            done, problem = self._done()
+            if not problem:
+                return done
+            expected, end = "unfinished results as they were left", ", to begin anew."
+        elif self.folder.exists():
+            expected = "no unfinished results of another function, robot, data or chunk"
+            problem, end = str(self.folder), "; the same call as before would go on with it."
+        if problem and not overwrite:
+            hint = f"Remove {str(self.folder)!r}, or pass overwrite=True{end}"
+            raise ParameterError(f"{where}: out", got=problem, expected=expected, hint=hint)
+        self._create()
+        return set()
+
+    def _is_same(self) -> bool:
+        try:
+            found = json.loads((self.folder / "work.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return False
+        return found == json.loads(json.dumps(self.work)) and self.place.is_dir()
+
+    def _done(self) -> tuple[set[int], str]:
+        """Return what is listed, and what is damaged, or an empty text; a last line that was cut off does not count."""
+        file = self.folder / "done"
+        try:
+            whole, _, _ = file.read_text(encoding="ascii").rpartition("\n")
+            done = {int(line) for line in whole.split("\n") if line}
+            file.write_text("".join(f"{start}\n" for start in sorted(done)), encoding="ascii")
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "no list of rows"
+            return set(), f"{str(file)!r}, which is damaged: {reason}"
+        if stray := sorted(start for start in done if start % self.chunk or not 0 <= start < max(self.table.rows, 1)):
+            return set(), f"{str(file)!r}, which is damaged: no chunk begins at row {quoted(stray[0])}"
+        return done, self.files.damage(self.place, self.table, done)
+
+    def _create(self) -> None:
+        remove(self.folder)
+        self.place.mkdir(parents=True)
+        try:
+            self.files.create(self.place, self.table, self.chunk)
+            (self.folder / "done").touch()
+            text = json.dumps(self.work).encode()
+            write_whole({self.folder / "work.json": lambda stream: stream.write(text)})  # last: now it can be gone on
+        except BaseException:
+            remove(self.folder)
+            raise
+
+    def mark(self, start: int) -> None:
+        with open(self.folder / "done", "a", encoding="ascii") as stream:
+            stream.write(f"{start}\n")
+
+    def finish(self) -> None:
+        whole = self.files.finish(self.place, self.table)
+        if os.path.lexists(self.out):  # a folder cannot be renamed over another one
+            os.replace(self.out, self.folder / "replaced")
+        os.replace(whole, self.out)
+        remove(self.folder)

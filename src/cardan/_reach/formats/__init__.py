@@ -5,10 +5,9 @@ for those who write a reader of their own: docs/new-format.md.
 """
 
 from cardan._reach.formats.json.codec import from_json, to_json
-from cardan._reach.formats.json.types import register_joint
+from cardan._reach.formats.json.values import register_joint
 from cardan._reach.formats.load import check, load, load_mechanism, read_robot, save
-from cardan._reach.formats.reading import Description, Options, outcome
-from cardan._reach.formats.registry import Format, register_format
+from cardan._reach.formats.reading import Description, Format, Options, outcome, register_format
 from cardan._reach.formats.report import Report
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.srdf import disabled_contacts

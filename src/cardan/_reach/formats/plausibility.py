@@ -54,8 +54,6 @@ def review(
 
 @dataclass(frozen=True)
 class _RobotAndShapes:
-    """A mechanism with what several checks need."""
-
     mechanism: Mechanism
     allow: Callable[[str], bool]
     _meshes: dict[str, Any] = field(default_factory=dict)
@@ -67,11 +65,11 @@ class _RobotAndShapes:
 
     @cached_property
     def shapes(self) -> dict[str, list[Shape]]:
-        """Shapes of each body: the collision shapes, or the visual ones if there are no others."""
-        found: dict[str, dict[str, list[Shape]]] = {}
-        for shape in self.mechanism.shapes:
-            found.setdefault(shape.body, {}).setdefault(shape.role, []).append(shape)
-        return {body: [*roles.get("collision", ()), *roles.get("visual", ())] for body, roles in found.items()}
+        """Shapes of each body, those for collision first."""
+        found: dict[str, list[Shape]] = {}
+        for shape in sorted(self.mechanism.shapes, key=lambda shape: shape.role != "collision"):
+            found.setdefault(shape.body, []).append(shape)
+        return found
 
     @cached_property
     def boxes(self) -> dict[str, np.ndarray]:
@@ -95,20 +93,18 @@ class _RobotAndShapes:
 
     def _box(self, geometry: Any) -> np.ndarray | None:
         if isinstance(geometry, Mesh):
-            box = self._mesh_box(geometry.path)
+            path = geometry.path
+            if path is None or not self.allow(path):
+                return None
+            if path not in self._meshes:
+                self._meshes[path] = stl_box(path) if len(self._meshes) < MAX_MESHES else None
+            box = self._meshes[path]
             return None if box is None else np.sort(box * np.array(geometry.scale), axis=0)
         if isinstance(geometry, HeightField):
             vertices, _ = geometry.surface()
             return np.array([vertices.min(axis=0), vertices.max(axis=0)])
         half = half_sizes(geometry)
         return None if half is None else np.array([[-h for h in half], half])
-
-    def _mesh_box(self, path: str | None) -> np.ndarray | None:
-        if path is None or not self.allow(path):
-            return None
-        if path not in self._meshes:
-            self._meshes[path] = stl_box(path) if len(self._meshes) < MAX_MESHES else None
-        return self._meshes[path]
 
     @cached_property
     def neighbours(self) -> dict[str, list[tuple[str, Connection]]]:
@@ -244,10 +240,6 @@ def _odd_joints(is_odd: Callable[[Connection], Any], odd: str) -> Callable[[_Rob
     return lambda robot: (("joint", c.name, odd) for c in robot.mechanism.joints if is_odd(c))
 
 
-def _excludes_zero(c: Connection) -> bool:
-    return any(low > 0.0 or high < 0.0 for low, high in zip(c.limits.lower or (), c.limits.upper or (), strict=True))
-
-
 def unwritable(robot: _RobotAndShapes) -> Iterator[Finding]:
     """Names that other formats have no way to write."""
     m = robot.mechanism
@@ -265,13 +257,11 @@ CHECKS: tuple[Callable[[_RobotAndShapes], Iterator[Finding]], ...] = (  # A new 
     impossible_density,
     unlike_neighbours,
     massless_ends,
-    _odd_joints(_excludes_zero, "0 is outside of the limits, and so is the neutral configuration"),
     _odd_joints(
-        lambda c: c.joint.nv and c.limits.effort and max(c.limits.effort) == 0.0,
-        "the limit of effort is 0: no motor can move it",
+        lambda c: any(low > 0.0 for low in c.limits.lower or ()) or any(high < 0.0 for high in c.limits.upper or ()),
+        "0 is outside of the limits, and so is the neutral configuration",
     ),
-    _odd_joints(
-        lambda c: c.joint.nv and c.limits.velocity and max(c.limits.velocity) == 0.0, "the limit of velocity is 0"
-    ),
+    _odd_joints(lambda c: max(c.limits.effort or (1.0,)) == 0.0, "the limit of effort is 0: no motor can move it"),
+    _odd_joints(lambda c: max(c.limits.velocity or (1.0,)) == 0.0, "the limit of velocity is 0"),
     unwritable,
 )

@@ -29,8 +29,6 @@ class SandboxError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SandboxBounds:
-    """What work may take."""
-
     seconds: float = 2.0  # of processor time, from when its modules are imported
     memory: int = 450 * 2**20  # bytes of memory of its own, those modules included
     clock: float = 40.0  # seconds by the clock: for work that waits, and for systems without the other bounds
@@ -38,18 +36,20 @@ class SandboxBounds:
     guarded: bool = False  # whether Python's audit events are refused but for those of reading and computing
 
 
-def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bounds: SandboxBounds) -> Any:
+def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bounds: SandboxBounds | None) -> Any:
     """Return what `job.work` makes of an argument, in a process of its own; all values are those of JSON.
 
     Args:
         job: a module with `prepare()`, which imports what it needs, and `work(argument, ask)`.
         argument: what `work` is given.
         answer: of this process to what the work asks by `ask(question, text)`.
-        bounds: what it may take.
+        bounds: what it may take; None for work on what is trusted, which is done in this process.
 
     Raises:
         SandboxError: if it met a bound or crashed, or no process can be started here.
     """
+    if bounds is None:
+        return job.work(argument, answer)
     process: Any = _started()  # whose streams are there
     clock = threading.Timer(bounds.clock, process.kill)
     clock.start()
@@ -76,22 +76,16 @@ def run(job: ModuleType, argument: Any, answer: Callable[[str, str], Any], bound
         process.communicate()
     if "returns" in reply:
         return reply["returns"]
-    raise SandboxError(
-        _beyond(f"{bounds.memory >> 20} MB of memory") if "memory" in reply else str(reply.get("raises"))
-    )
+    beyond = _beyond(f"{bounds.memory >> 20} MB of memory")
+    raise SandboxError(beyond if "memory" in reply else str(reply.get("raises")))
 
 
 def _started() -> subprocess.Popen[str]:
     if not sys.executable or getattr(sys, "frozen", False):  # Python within another program: there is none to start
         raise SandboxError(f"is read in a process of its own, and none can be started here; {TRUSTED}")
     try:
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", "-B", str(PROGRAM)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            encoding="utf-8",
-        )
+        pipe, command = subprocess.PIPE, [sys.executable, "-I", "-S", "-B", str(PROGRAM)]
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8")
     except OSError as error:
         message = f"is read in a process of its own, which cannot be started: {error.strerror}; {TRUSTED}"
         raise SandboxError(message) from None

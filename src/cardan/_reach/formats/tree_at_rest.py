@@ -87,10 +87,7 @@ def poses_at_rest(
 ) -> tuple[dict[str, SE3], dict[str, Connection]]:
     """Return X_root_body of the bodies, and the joint that leads to each where it is directed so.
 
-    Args:
-        starts: bodies where trees may begin, all others among them.
-        joints: the joints.
-        given: poses of starts; of others it is the identity.
+    Trees may begin at `starts`, all bodies among them, of which some have a pose that is given.
     """
     poses: dict[str, SE3] = {}
     tree: dict[str, Connection] = {}

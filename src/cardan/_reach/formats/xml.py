@@ -69,8 +69,6 @@ class _RefusedError(Exception):
 
 
 class _Builder:
-    """Receives expat's events and builds the tree."""
-
     def __init__(self, parser: Any) -> None:
         self.parser, self.stack, self.count = parser, [], 0
         self.root: Element | None = None

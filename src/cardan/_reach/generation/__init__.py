@@ -1,7 +1,6 @@
 """Functions of a robot as source code for other machines: one file of C, or a library with its headers and CMake."""
 
-from cardan._reach.generation.library import Generated, generate
-from cardan._reach.generation.sources import function_in, step_of
+from cardan._reach.generation.library import Generated, function_in, generate, step_of
 
 __all__ = ["Generated", "function_in", "generate", "step_of"]
 __dir__ = __all__.copy

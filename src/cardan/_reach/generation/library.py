@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
+import sys
+import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from inspect import Parameter, Signature
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from types import ModuleType
+from typing import Any, Literal, TypeAlias
+from zlib import crc32
 
-from cardan._algebra.errors import CardanError, DTypeError, DuplicateNameError, ParameterError, TraceError, visible
+from cardan._algebra.arrays import repeat
+from cardan._algebra.errors import (
+    CardanError,
+    DTypeError,
+    DuplicateNameError,
+    ParameterError,
+    TraceError,
+    UnknownNameError,
+    visible,
+)
 from cardan._compiler.program import Program
 from cardan._compiler.runtime.staging import write_whole
 from cardan._compiler.targets.c import HEADERS, RESERVED, CFunction, c_function, c_header, c_source, check_name
 from cardan._compiler.targets.cmake import RESERVED_TARGETS, cmake_config, cmake_lists
 from cardan._compiler.targets.cpp_header import CppFunction, CppJoint, Sizes, cpp_header
-from cardan._dynamics.call.function import Function
-from cardan._motion.simulation.solvers.solver import Solver
-from cardan._reach.generation.sources import line_in, step_of
+from cardan._dynamics.call.function import Function, function
+from cardan._motion.simulation.solvers.solver import ARRAYS, CompiledSolver, Solver, checked_steps
 from cardan._robot.model import Model
 
 # A function, one with some of its options (`functools.partial(cardan.jacobian, frame="tool")`), or a solver's step.
@@ -45,14 +59,6 @@ class Generated:
 
     def __str__(self) -> str:
         return "\n".join(f"{f.name}: {f.work}\n  stack, at most: {f.memory}" for f in self.functions)
-
-
-class _Named(NamedTuple):
-    """A function by its own name, with the program of the model."""
-
-    name: str
-    doc: str
-    program: Program
 
 
 def generate(
@@ -99,7 +105,7 @@ def generate(
     place, chosen = Path(output), _chosen(functions)
     write = _one_file if place.suffix == ".c" else _package
     _check_place(place, chosen)  # before anything is compiled, which takes time
-    named = [_Named(name, _first_line(one), program_of(name, one, model)) for name, one in chosen.items()]
+    named = [(name, _first_line(one), program_of(name, one, model)) for name, one in chosen.items()]
     make = functools.partial(c_function, single=single, gives_workspace=workspace == "argument")
     files, made = write(place, named, make, model)
     _write(place, files)
@@ -110,7 +116,6 @@ def generate(
 
 
 def _chosen(functions: Any) -> dict[str, One]:
-    """Return functions by name; DuplicateNameError for two of one name."""
     if isinstance(functions, Mapping):
         chosen = {str(name): _checked(one) for name, one in functions.items()}
     else:
@@ -154,8 +159,7 @@ def program_of(name: str, one: One, model: Model) -> Program:
     inner = _inner(one)
     if isinstance(inner, Solver):
         if inner.world.model is not model and inner.world.model != model:
-            expected = "solver.world.model: the step is one of its own world"
-            raise ParameterError("model", got=model, expected=expected)
+            raise ParameterError("model", got=model, expected="solver.world.model: the step is one of its own world")
         inner = step_of(inner)
     try:
         program = inner.program(model, **given)
@@ -173,6 +177,7 @@ def program_of(name: str, one: One, model: Model) -> Program:
 
 # --- the files ---
 
+Named: TypeAlias = tuple[str, str, Program]  # a function's own name, what it does, and its program for the model
 Files: TypeAlias = dict[Path, str]
 Make: TypeAlias = Callable[[Program, str], CFunction]
 
@@ -195,7 +200,6 @@ def _check_place(place: Path, chosen: Mapping[str, One]) -> None:
 
 
 def _check_library(library: str, names: Iterable[str]) -> None:
-    """Raise for names that a library cannot have, or its functions."""
     if library in RESERVED_TARGETS:
         raise ParameterError("output folder", got=library, expected="another name: CMake gives that one a meaning")
     for name in names:
@@ -208,7 +212,7 @@ def _check_library(library: str, names: Iterable[str]) -> None:
                 raise DuplicateNameError("name", own, f"library {library!r}, of functions {other!r} and {name!r}")
 
 
-def _one_file(place: Path, named: list[_Named], make: Make, model: Model) -> tuple[Files, list[CFunction]]:
+def _one_file(place: Path, named: list[Named], make: Make, model: Model) -> tuple[Files, list[CFunction]]:
     ((name, doc, program),) = named
     function = make(program, place.stem)
     comment = "\n".join([f"{name} of {visible(model.name)}", doc, "", _layout(model), "", *_promises(function)])
@@ -216,21 +220,21 @@ def _one_file(place: Path, named: list[_Named], make: Make, model: Model) -> tup
     return {place: c_source(function, place.stem, comment), place.with_suffix(".h"): header}, [function]
 
 
-def _package(place: Path, named: list[_Named], make: Make, model: Model) -> tuple[Files, list[CFunction]]:
+def _package(place: Path, named: list[Named], make: Make, model: Model) -> tuple[Files, list[CFunction]]:
     library = place.name
     made = [make(program, f"{library}_{name}") for name, _, program in named]
     text = "\n".join([f"Functions of {visible(model.name)}", "", _layout(model)])
     sizes = f"#define {library.upper()}_NQ {model.nq}\n#define {library.upper()}_NV {model.nv}\n"
-    cpp = [CppFunction(own.name, function) for own, function in zip(named, made, strict=True)]
+    cpp = [CppFunction(name, function) for (name, *_), function in zip(named, made, strict=True)]
     files = {
         place / "CMakeLists.txt": cmake_lists(library, [f"src/{f.name}.c" for f in made]),
         place / "cmake" / f"{library}Config.cmake": cmake_config(library),
         place / "include" / f"{library}.h": c_header(made, library, text, constants=sizes),
         place / "include" / f"{library}.hpp": cpp_header(cpp, library, Sizes(model.nq, model.nv, _joints(model)), text),
     }
-    for own, function in zip(named, made, strict=True):
-        comment = "\n".join([f"{own.name} of {visible(model.name)}", own.doc, "", *_promises(function)])
-        files[place / "src" / f"{function.name}.c"] = c_source(function, library, comment)
+    for (name, doc, _), one in zip(named, made, strict=True):
+        comment = "\n".join([f"{name} of {visible(model.name)}", doc, "", *_promises(one)])
+        files[place / "src" / f"{one.name}.c"] = c_source(one, library, comment)
     return files, made
 
 
@@ -257,11 +261,137 @@ def _write(place: Path, files: Files) -> None:
         for folder in sorted(folder for folder in own if not folder.exists()):
             folder.mkdir()
             made.append(folder)
-        write_whole(
-            {p: lambda stream, t=t: stream.write(t.encode(errors="backslashreplace")) for p, t in files.items()}
-        )
+        texts = {p: t.encode(errors="backslashreplace") for p, t in files.items()}
+        write_whole({p: lambda stream, t=t: stream.write(t) for p, t in texts.items()})
     except OSError as error:
         for folder in reversed(made):  # the innermost first: only empty folders can be removed
             folder.rmdir()
-        expected = f"a writable place ({error.strerror})"
-        raise ParameterError("output file", got=str(place), expected=expected) from None
+        raise ParameterError("output file", got=str(place), expected=f"a writable place ({error.strerror})") from None
+
+
+# --- what is generated beside cardan's own: functions in files of users (`laws.py:weigh`), and steps of solvers ---
+
+
+def function_in(file: str | Path, name: str) -> Function[..., Any]:
+    """Return a function that a Python file makes with `@cardan.function`. The file is run, as importing it would.
+
+    Args:
+        file: the path.
+        name: of the function.
+
+    Raises:
+        ParameterError: for a file that cannot be imported, with its line, and for a name of something else.
+        UnknownNameError: if it has nothing of the name.
+
+    Examples:
+        >>> import pathlib, tempfile
+        >>> lines = "import cardan", "@cardan.function", "def weigh(model, q): return cardan.gravity_forces(model, q)"
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "laws.py"
+        ...     _ = file.write_text(chr(10).join(lines))
+        ...     weigh = cardan.generation.function_in(file, "weigh")
+        >>> weigh(arm, q).shape
+        (7,)
+    """
+    module = imported(Path(file))
+    found = getattr(module, name, None)
+    functions = [n for n, value in vars(module).items() if isinstance(value, Function)]
+    if found is None:
+        raise UnknownNameError("function", name, functions, where=str(file))
+    if not isinstance(found, Function):
+        hint = f"Write @cardan.function above it: def {name}(model, q, v, ...)." if callable(found) else ""
+        expected = "a function made by @cardan.function"
+        raise ParameterError(f"{name} in {file}", got=found, expected=expected, hint=hint)
+    return found
+
+
+def imported(file: Path) -> ModuleType:
+    """Return a file as a module, once for each content, under a name that hides no other module's.
+
+    It can import what is beside it. ParameterError for a file that cannot be imported, with its line.
+    """
+    if not file.is_file():
+        raise ParameterError("file to import", got=str(file), expected="a Python file that exists")
+    path = file.resolve()
+    # By content: an edited file is a new module.
+    name = f"cardan_{path.stem}_{crc32(str(path).encode(errors='surrogateescape') + path.read_bytes()):08x}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ParameterError("file to import", got=str(file), expected="a Python file, whose name ends in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # before it runs: pickles and dataclasses look their module up
+    sys.path.insert(0, str(path.parent))
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        del sys.modules[name]  # the next call tries again
+        got = f"{type(error).__name__}: {error}"
+        where = line_in(path, error)
+        raise ParameterError(f"file to import{where}", got=got, expected="a file that can be imported") from error
+    finally:
+        sys.path.remove(str(path.parent))
+    return module
+
+
+def line_in(file: Path, error: BaseException) -> str:
+    """Return ` (file:line)` of a file's own code where something went wrong."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f" ({error.filename}:{error.lineno})"
+    lines = [f.lineno for f in traceback.extract_tb(error.__traceback__) if Path(f.filename) == file]
+    return f" ({file}:{lines[-1]})" if lines else f" ({file})"
+
+
+def step_of(solver: Solver, steps: int = 1) -> Function[..., Any]:
+    """Return some steps of a solver as one function, to be generated: `step(model, q, v, effort)`.
+
+    A world with drives, or with joints whose motion is prescribed, takes their targets, too:
+    `step(model, q, v, effort, position, velocity)`; one with properties of contacts as inputs (`World.with_inputs`)
+    takes these.
+
+    Args:
+        solver: what moves the world; its world's model is the one to generate for.
+        steps: how many, one after the other, under one control; a loop in the code.
+
+    Returns:
+        A function with the results `q_next` and `v_next`, `good`, how many of the steps had a result that is a state
+        (where one has none, the state stays as it is), and `residual`, of the last solve.
+
+    Raises:
+        ParameterError: for a number of steps below 1.
+        UnsupportedError: for a solver whose step is not cardan's own, such as MuJoCo.
+
+    Examples:
+        >>> world = cardan.robots.double_pendulum().world()
+        >>> step = cardan.generation.step_of(cardan.solvers.Featherstone(world, dt=0.001), steps=10)
+        >>> sorted(step(world.model, world.initial, np.zeros(2), np.zeros(2)))
+        ['good', 'q_next', 'residual', 'v_next']
+    """
+    inner, count = solver.function, checked_steps(steps)
+    # A step of the solver is several of its function.
+    count *= solver.substeps if isinstance(solver, CompiledSolver) else 1
+    shapes = _shapes(solver)
+
+    def step(model: Model, q: Any, v: Any, *by_position: Any, **by_name: Any) -> dict[str, Any]:
+        arrays = dict(zip(shapes, by_position, strict=False)) | by_name
+
+        def once(q: Any, v: Any, good: Any, _: Any) -> tuple[Any, ...]:
+            found = inner(model, q, v, good, **arrays)
+            return found["q"], found["v"], found["count"], found["residual"]
+
+        q, v, good, residual = repeat(count, once, q, v, 0.0, 0.0)
+        return {"q_next": q, "v_next": v, "good": good, "residual": residual}
+
+    by_name = [Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in ("model", "q", "v", *shapes)]
+    step.__signature__ = Signature(by_name)
+    return function(shapes=shapes)(step)
+
+
+def _shapes(solver: Solver) -> dict[str, Any]:
+    model, world = solver.world.model, solver.world
+    gains = (*model.passive("drive_stiffness"), *model.passive("drive_damping"))
+    names = ("effort", "position", "velocity") if any(gains) or world.kinematic else ("effort",)
+    known = solver.function.interface.shapes
+    inputs = {n: known[n] for n in world.contact_inputs if known.get(n, (0,)) != (0,)}
+    return {name: ARRAYS[name] for name in names} | inputs

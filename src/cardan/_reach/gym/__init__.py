@@ -7,10 +7,8 @@ try:
 except ImportError:
     raise MissingExtraError("environments of Gymnasium", "gym") from None
 
-from cardan._reach.gym.arm_reach import ArmReach
-from cardan._reach.gym.cart_pole_swing_up import CartPoleSwingUp
-from cardan._reach.gym.quadruped_walk import QuadrupedWalk
 from cardan._reach.gym.task import Start, Task
+from cardan._reach.gym.tasks import ArmReach, CartPoleSwingUp, QuadrupedWalk
 from cardan._reach.gym.vectorised import SingleWorld, VectorisedWorlds
 
 __all__ = ["TASKS", "ArmReach", "CartPoleSwingUp", "QuadrupedWalk", "SingleWorld", "Start", "Task", "VectorisedWorlds"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -17,18 +17,6 @@ from cardan._motion.simulation.state import SAVED
 from cardan._reach.gym.task import Task
 
 Results = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
-
-
-class Episodes(NamedTuple):
-    """What each world's episode is begun with.
-
-    Attributes:
-        seed: of the world, (worlds,) of uint64.
-        episode: the number of its next one, 0 at a reset with a seed, (worlds,) of uint64.
-    """
-
-    seed: np.ndarray
-    episode: np.ndarray
 
 
 class VectorisedWorlds(VectorEnv):
@@ -75,7 +63,11 @@ class VectorisedWorlds(VectorEnv):
         if render_mode is not None:
             raise ParameterError("render_mode", got=render_mode, expected="None: cardan draws nothing")
         self.task: Task = task if isinstance(task, Task) else task(**options)
-        self.autoreset_mode: AutoresetMode = _mode(autoreset_mode)
+        try:
+            self.autoreset_mode: AutoresetMode = AutoresetMode(autoreset_mode)
+        except ValueError:
+            expected = " or ".join(self.modes)
+            raise ParameterError("autoreset_mode", got=autoreset_mode, expected=expected) from None
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self.num_envs = num_envs
         self.max_episode_steps = max_episode_steps
@@ -83,13 +75,14 @@ class VectorisedWorlds(VectorEnv):
         self.state: State = world.state(num_envs, dtype)
         self._control: Control = world.control(num_envs, dtype)
         kind = self.state.dtype.type
-        self.single_observation_space: spaces.Space[Any] = spaces.Box(
-            self.task.lowest.astype(kind), self.task.highest.astype(kind), dtype=kind
-        )
+        bounds = self.task.lowest.astype(kind), self.task.highest.astype(kind)
+        self.single_observation_space: spaces.Space[Any] = spaces.Box(*bounds, dtype=kind)
         self.single_action_space: spaces.Space[Any] = spaces.Box(-1.0, 1.0, (self.task.actions,), kind)
         self.observation_space: spaces.Space[Any] = batch_space(self.single_observation_space, num_envs)
         self.action_space: spaces.Space[Any] = batch_space(self.single_action_space, num_envs)
-        self._episodes: Episodes | None = None
+        # What each world's episode is begun with: its seed, and the number of the next one, 0 at a reset with a seed.
+        self._seeds: np.ndarray | None = None
+        self._episodes = np.zeros(num_envs, np.uint64)
         self._elapsed = np.zeros(num_envs, int)
         self._ended = np.zeros(num_envs, bool)
         self._goal = np.empty((num_envs, 0))
@@ -107,9 +100,19 @@ class VectorisedWorlds(VectorEnv):
             options: `"reset_mask"`, shape (worlds,) of bool: the worlds to reset; by default all.
         """
         super().reset(seed=None if seed is None else int(np.ravel(seed)[0]))
-        rows = self._rows_to_reset((options or {}).get("reset_mask"))
-        if seed is not None or self._episodes is None:
-            self._sow(rows, seed)
+        mask = (options or {}).get("reset_mask")
+        rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
+        if rows.dtype != bool or rows.shape != (self.num_envs,):
+            raise ParameterError("reset_mask", got=mask, expected=f"an array of bool of shape ({self.num_envs},)")
+        if seed is not None or self._seeds is None:
+            count = self.num_envs
+            first = int(self.np_random.integers(2**62)) if seed is None else seed
+            seeds = [int(first) + k for k in range(count)] if np.ndim(first) == 0 else [int(s) for s in first]  # pyright: ignore
+            if len(seeds) != count or not all(0 <= s < 2**64 for s in seeds):
+                raise ParameterError("seed", got=seed, expected=f"a whole number in [0, 2^64), or {count} of them")
+            before = np.zeros(count, np.uint64) if self._seeds is None else self._seeds
+            self._seeds = np.where(rows, np.array(seeds, np.uint64), before)
+            self._episodes[rows] = 0
         self._begin(rows)
         return self._observations(), self._infos()
 
@@ -122,9 +125,7 @@ class VectorisedWorlds(VectorEnv):
         rewards = np.where(self.state.diverged, 0.0, self.task.reward(self.state, self._goal, taken))
         self._elapsed += 1
         terminated = self.state.diverged | self.task.failed(self.state)
-        late = (
-            np.zeros(self.num_envs, bool) if self.max_episode_steps is None else self._elapsed >= self.max_episode_steps
-        )
+        late = self._elapsed >= (np.inf if self.max_episode_steps is None else self.max_episode_steps)
         if again.any():  # NEXT_STEP: for these the action is for naught
             self._begin(again)
             rewards[again], terminated[again], late[again] = 0.0, False, False
@@ -133,20 +134,9 @@ class VectorisedWorlds(VectorEnv):
 
     # --- episodes ---
 
-    def _sow(self, rows: np.ndarray, seed: int | Sequence[int] | None) -> None:
-        count = self.num_envs
-        first = int(self.np_random.integers(2**62)) if seed is None else seed
-        seeds = [int(first) + k for k in range(count)] if np.ndim(first) == 0 else [int(s) for s in first]  # pyright: ignore
-        if len(seeds) != count or not all(0 <= s < 2**64 for s in seeds):
-            raise ParameterError("seed", got=seed, expected=f"a whole number in [0, 2^64), or {count} of them")
-        begun = self._episodes or Episodes(np.zeros(count, np.uint64), np.zeros(count, np.uint64))
-        begun.seed[rows] = np.array(seeds, np.uint64)[rows]
-        begun.episode[rows] = 0
-        self._episodes = begun
-
     def _begin(self, rows: np.ndarray) -> None:
-        assert self._episodes is not None
-        numbers = uniform(self._episodes.seed[rows], self._episodes.episode[rows], self.task.numbers)
+        assert self._seeds is not None
+        numbers = uniform(self._seeds[rows], self._episodes[rows], self.task.numbers)
         start = self.task.start(numbers)
         fresh = self.task.solver.world.state(len(numbers), self.state.dtype, start.q, start.v)
         for name in SAVED:
@@ -155,18 +145,12 @@ class VectorisedWorlds(VectorEnv):
             self._goal = np.zeros((self.num_envs, *start.goal.shape[1:]))
         self._goal[rows] = start.goal
         self._elapsed[rows], self._ended[rows] = 0, False
-        self._episodes.episode[rows] += np.uint64(1)
-
-    def _rows_to_reset(self, mask: Any) -> np.ndarray:
-        rows = np.ones(self.num_envs, bool) if mask is None else np.asarray(mask)
-        if rows.dtype != bool or rows.shape != (self.num_envs,):
-            raise ParameterError("reset_mask", got=mask, expected=f"an array of bool of shape ({self.num_envs},)")
-        return rows
+        self._episodes[rows] += np.uint64(1)
 
     # --- steps ---
 
     def _checked(self, actions: Any) -> np.ndarray:
-        if self._episodes is None:
+        if self._seeds is None:
             raise ParameterError("step", got="a step before the first reset", expected="reset() first")
         if self.autoreset_mode == AutoresetMode.DISABLED and self._ended.any():
             got = f"episodes that ended in worlds {np.flatnonzero(self._ended)[:6].tolist()}"
@@ -196,13 +180,6 @@ class VectorisedWorlds(VectorEnv):
         return infos | {f"_{name}": np.ones(self.num_envs, bool) for name in infos}
 
 
-def _mode(mode: str | AutoresetMode) -> AutoresetMode:
-    try:
-        return AutoresetMode(mode)
-    except ValueError:
-        raise ParameterError("autoreset_mode", got=mode, expected=" or ".join(VectorisedWorlds.modes)) from None
-
-
 # --- random numbers of many worlds at once, each from its own seed: a hash of seed, episode and place ---
 # Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014), the generator SplitMix64.
 
@@ -210,15 +187,9 @@ _GAMMA = np.uint64(0x9E3779B97F4A7C15)  # the odd number nearest to 2^64 over th
 
 
 def uniform(seeds: np.ndarray, episodes: np.ndarray, count: int) -> np.ndarray:
-    """Return numbers that are uniform in [0, 1): the same for the same seed and episode, whatever the other rows are.
+    """Return numbers that are uniform in [0, 1), multiples of 2^-53, shape (rows, count).
 
-    Args:
-        seeds: of each row, (rows,) of uint64.
-        episodes: its number, (rows,) of uint64.
-        count: how many numbers a row has.
-
-    Returns:
-        (rows, count), multiples of 2^-53.
+    They are the same for the same seed and episode, (rows,) of uint64 each, whatever the other rows are.
     """
     begun = mixed(mixed(seeds) + episodes)
     numbers = mixed(begun[:, None] + _GAMMA * np.arange(1, count + 1, dtype=np.uint64))

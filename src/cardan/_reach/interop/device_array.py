@@ -174,15 +174,11 @@ class DeviceArray:
         if self.layout.strides == contiguous_strides(self.shape):
             driver().copy_out(found, self.layout.address, self.device, self.stream)
             return found
-        return self._gathered()
-
-    def _gathered(self) -> np.ndarray:
-        """Return what is in it where entries are apart: all from the first to the last is copied."""
+        # Entries are apart: all from the first to the last is copied.
         reach = [s * (n - 1) for n, s in zip(self.shape, self.layout.strides, strict=True)]
         before, behind = sum(min(r, 0) for r in reach), sum(max(r, 0) for r in reach)
         whole = np.empty(behind - before + 1, self.dtype)
-        start = self.layout.address + before * self.dtype.itemsize
-        driver().copy_out(whole, start, self.device, self.stream)
+        driver().copy_out(whole, self.layout.address + before * self.dtype.itemsize, self.device, self.stream)
         strides = [s * self.dtype.itemsize for s in self.layout.strides]
         return np.lib.stride_tricks.as_strided(whole[-before:], self.shape, strides).copy()
 
@@ -316,8 +312,7 @@ def handle_of(stream: Any) -> int:
     if hasattr(stream, "__cuda_stream__"):
         return int(stream.__cuda_stream__()[1])
     if isinstance(stream, bool) or not isinstance(stream, (int, np.integer)) or stream < 0:
-        expected = "a handle, or an object with __cuda_stream__"
-        raise ParameterError("stream", got=stream, expected=expected)
+        raise ParameterError("stream", got=stream, expected="a handle, or an object with __cuda_stream__")
     return int(stream)
 
 
@@ -341,9 +336,8 @@ class _Own(Library):
         for name in others:
             if (arrays[name].stream or LEGACY) != (arrays[first].stream or LEGACY):
                 got, expected = f"on stream {arrays[name].stream}", f"on {arrays[first].stream}, as {first!r} is"
-                raise DTypeError(
-                    where, name, got=got, expected=expected, hint="All arrays of a call are on one stream."
-                )
+                hint = "All arrays of a call are on one stream."
+                raise DTypeError(where, name, got=got, expected=expected, hint=hint)
         return arrays[first].stream
 
     def empty(self, shape: tuple[int, ...], dtype: np.dtype, like: DeviceArray) -> DeviceArray:

@@ -48,7 +48,6 @@ def wrap(function: Function[..., Any], model: Model, **options: Any) -> Wrapped:
         >>> jax.jacrev(torques)(q, v, a).shape
         (7, 7)
     """
-    jax_package()
     return Wrapped(function, model, options)
 
 
@@ -66,7 +65,10 @@ class Wrapped(Wrapper):
         <frame_transform of arm7, for JAX>
     """
 
+    framework = "JAX"
+
     def __init__(self, function: Function[..., Any], model: Model, options: Mapping[str, Any]) -> None:
+        jax_package()
         check_function(function)
         if function.target not in (None, "llvm"):
             got, expected = f"one on {function.target!r}", 'one on native code: function.on("llvm")'
@@ -86,7 +88,11 @@ class Wrapped(Wrapper):
         said = {n: 0.0 if _is_jax(value) else value for n, value in given.items()}
         arrays, options = self.function.interface.call(self.model, (), said)
         for name in arrays:
-            _check_numbers(self.function.name, name, given.get(name, arrays[name]))
+            # What cannot be an array at all; what is in one is seen later.
+            value = given.get(name, arrays[name])
+            if not hasattr(value, "__array__") and not isinstance(value, (int, float, complex, list, tuple)):
+                got, expected = f"a {type(value).__name__}", "an array of numbers"
+                raise DTypeError(self.function.name, name, got=got, expected=expected)
         run, form = self._run(tuple(arrays), options)
         return form.rebuilt(run(*(given.get(n, arrays[n]) for n in arrays)))
 
@@ -121,12 +127,6 @@ class Wrapped(Wrapper):
             self._calls[key] = run, call.form
         return self._calls[key]
 
-    def __reduce__(self) -> Any:
-        return functools.partial(wrap, **self.options), (self.function, self.model)
-
-    def __repr__(self) -> str:
-        return f"<{self.function.name} of {self.model.name}, for JAX>"
-
 
 @functools.cache
 def _array_type() -> Any:
@@ -135,12 +135,6 @@ def _array_type() -> Any:
 
 def _is_jax(value: Any) -> bool:
     return isinstance(value, _array_type())
-
-
-def _check_numbers(where: str, name: str, value: Any) -> None:
-    """Raise for what cannot be an array at all; what is in one is seen later."""
-    if not hasattr(value, "__array__") and not isinstance(value, (int, float, complex, list, tuple)):
-        raise DTypeError(where, name, got=f"a {type(value).__name__}", expected="an array of numbers")
 
 
 def _evaluated(call: Call, *given: Any) -> list[Any]:

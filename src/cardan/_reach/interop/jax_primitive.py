@@ -11,7 +11,7 @@ import ctypes
 import functools
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -32,9 +32,8 @@ from cardan._robot.model import Model
 
 jax = jax_package()
 jnp = jax.numpy
-ad, batching, mlir, core = (
-    import_module(f"jax.{n}") for n in ("interpreters.ad", "interpreters.batching", "interpreters.mlir", "extend.core")
-)
+ad, batching, mlir = (import_module(f"jax.interpreters.{name}") for name in ("ad", "batching", "mlir"))
+core = import_module("jax.extend.core")
 
 
 class Call:
@@ -90,8 +89,7 @@ class Call:
         if wrt not in self._pulled:
             function = pulled(self.function, self.model, wrt, self.names, self.options)
             names = function.interface.order(self.model, {*self.names, *extra_names(function)})
-            outputs = [Array(n, self.inputs[n]) for n in wrt]
-            self._pulled[wrt] = Call(function, self.model, names, (), outputs)
+            self._pulled[wrt] = Call(function, self.model, names, (), [Array(n, self.inputs[n]) for n in wrt])
         return self._pulled[wrt]
 
     def bind(self, values: Mapping[str, Any], dtype: np.dtype) -> list[Any]:
@@ -195,53 +193,30 @@ ad.primitive_transposes[PRIMITIVE] = _transposed
 _TARGETS: dict[str, Handler] = {}  # what XLA knows, by name
 
 
-def _target(call: Call, dtype: np.dtype, rows: int) -> str:
+def _target(call: Call, dtype: np.dtype, rows: int, on_device: bool) -> str:
     """Return the name under which XLA knows a program: by its content, so that it is the same in every process."""
-    compiled = call.compiled
-    name = f"{_name(call, compiled, dtype)}{'_few' * (rows <= few_states(dtype))}"
-
-    def handler() -> Handler:
-        code = compiled.run.code(dtype, rows, for_good=True)
-        return Handler(
-            words_of(code, compiled.run.work, compiled.run.outline.passes), dtype, *_shapes(compiled), keep=code
-        )
-
-    return _registered(name, handler, "cpu")
-
-
-def _device_target(call: Call, dtype: np.dtype) -> str:
-    """Return likewise the name of a program's kernel."""
-    compiled = call.function.on("cuda").compiled(call.model, call.names, call.options)
-
-    def handler() -> Handler:
-        run: Any = compiled.run
-        found = driver().on_all(run.outline, run.program, dtype == np.float32)
-        return Handler(found.words, dtype, *_shapes(compiled), device=True, keep=found)
-
-    return _registered(f"{_name(call, compiled, dtype)}_cuda", handler, "CUDA")
-
-
-def _name(call: Call, compiled: Any, dtype: np.dtype) -> str:
-    plain = re.sub(r"\W", "_", call.function.name)[:80]
-    outline = compiled.run.outline
+    compiled = call.function.on("cuda").compiled(call.model, call.names, call.options) if on_device else call.compiled
+    plain, outline = re.sub(r"\W", "_", call.function.name)[:80], compiled.run.outline
     again = f"_{outline.passes}_times" if outline.passes else ""
-    return f"cardan_{plain}_{outline.digest[:24]}_{dtype}{again}"
-
-
-def _shapes(compiled: Any) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-    return [a.shape for a in compiled.inputs], [a.shape for a in compiled.outputs]
-
-
-def _registered(name: str, make: Callable[[], Handler], platform: str) -> str:
-    """Make XLA know a handler by its name, unless it does."""
+    kind = "_cuda" if on_device else "_few" * (rows <= few_states(dtype))
+    name = f"cardan_{plain}_{outline.digest[:24]}_{dtype}{again}{kind}"
     with LOCK:
         if name not in _TARGETS:
-            handler = make()
+            handler, platform = _handler(compiled, dtype, rows, on_device), "CUDA" if on_device else "cpu"
             jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.c_void_p(handler.address)), platform=platform)
             jax.ffi.register_ffi_target_as_batch_partitionable(name)
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(handler))  # XLA's threads may outlive all modules
             _TARGETS[name] = handler
     return name
+
+
+def _handler(compiled: Any, dtype: np.dtype, rows: int, on_device: bool) -> Handler:
+    run, shapes = compiled.run, [[a.shape for a in side] for side in (compiled.inputs, compiled.outputs)]
+    if on_device:
+        found = driver().on_all(run.outline, run.program, dtype == np.float32)
+        return Handler(found.words, dtype, *shapes, device=True, keep=found)
+    code = run.code(dtype, rows, for_good=True)
+    return Handler(words_of(code, run.work, run.outline.passes), dtype, *shapes, keep=code)
 
 
 def _lowered(context: Any, *operands: Any, call: Call, dtype: np.dtype, on_device: bool = False) -> Any:
@@ -252,7 +227,7 @@ def _lowered(context: Any, *operands: Any, call: Call, dtype: np.dtype, on_devic
     batch = _leading(call, context.avals_in)
     known = all(isinstance(n, int) for n in batch)  # when exported, dimensions may be symbols
     rows = math.prod(batch) if known else MANY
-    name = _device_target(call, dtype) if on_device else _target(call, dtype, rows)
+    name = _target(call, dtype, rows, on_device)
     lowering = jax.ffi.ffi_lowering(name, extra_attributes=_spread(context, len(batch)) if known else {})
     return lowering(context, *operands)
 

@@ -21,8 +21,8 @@ from cardan._reach.interop.mujoco_joints import placed
 from cardan._reach.interop.mujoco_package import mujoco
 from cardan._reach.interop.mujoco_shapes import Solid, check_ends, ends_of, set_geometry
 from cardan._robot.description import Mechanism
-from cardan._robot.geometry.contacts import Contacts
 from cardan._robot.geometry.shapes import Ellipsoid, HeightField, Plane, Shape, Sphere
+from cardan._robot.geometry.touching import Contacts
 from cardan._robot.model import WORLD, Model
 
 MANY = 8  # points a pair may have at most, the deepest first; as many as two boxes have there
@@ -61,8 +61,7 @@ class MujocoCollision:
     def __init__(self, robot: Any, *, pairs: Iterable[Any] | None = None, reach: float = 0.05) -> None:
         world = robot.world(ground=False) if isinstance(robot, Mechanism) else robot
         if not isinstance(getattr(world, "model", None), Model):
-            got = type(robot).__name__
-            raise DTypeError("MujocoCollision", "robot", got=got, expected="a mechanism or a world")
+            raise DTypeError("MujocoCollision", "robot", got=type(robot).__name__, expected="a mechanism or a world")
         if not is_finite(reach) or reach < 0.0:
             raise ParameterError("reach", got=reach, expected="a finite number >= 0 [m]")
         self.model: Model = world.model
@@ -133,11 +132,17 @@ class MujocoCollision:
         self._find_many(data, left, empty, full)
 
     def _find_many(self, data: Any, left: np.ndarray, empty: np.ndarray, full: np.ndarray) -> None:
-        """Find the contacts of pairs of which too many are equally near, or overlap."""
         margin = self._there.pair_margin
         margin[left] = np.where(empty > 0.0, full, 0.0)[left]
         count = self._counted(data)
-        self._warn_of(np.flatnonzero(left & (count >= self._mj.mjMAXCONPAIR) & (margin == 0.0)))
+        most, ends = self._mj.mjMAXCONPAIR, list(self._numbers)
+        for k in np.flatnonzero(left & (count >= most) & (margin == 0.0)):
+            name = self.pairs[self._pair_of[ends[k]][0]].name
+            warnings.warn(
+                f"contact pair {name!r} overlaps at more points than the {most} MuJoCo tells, and a deeper one may be "
+                "missing: make the height field coarser, or the other shape smaller.",
+                stacklevel=5,
+            )
         missed = left & (count == 0)
         if missed.any():
             margin[missed] = full[missed]
@@ -148,17 +153,6 @@ class MujocoCollision:
         self._mj.mj_collision(self._there, data)
         found = [self._numbers[frozenset(ends)] for ends in data.contact.geom.tolist()]
         return np.bincount(np.array(found, dtype=int), minlength=len(self._numbers))
-
-    def _warn_of(self, numbers: Iterable[int]) -> None:
-        """Warn of pairs that overlap at more points than MuJoCo tells."""
-        ends = list(self._numbers)
-        for k in numbers:
-            name, most = self.pairs[self._pair_of[ends[k]][0]].name, self._mj.mjMAXCONPAIR
-            warnings.warn(
-                f"contact pair {name!r} overlaps at more points than the {most} MuJoCo tells, and a deeper one may be "
-                "missing: make the height field coarser, or the other shape smaller.",
-                stacklevel=6,
-            )
 
     def _look(self, poses: np.ndarray, gap: np.ndarray, point: np.ndarray, normal: np.ndarray) -> None:
         data = self._data

@@ -16,8 +16,8 @@ from cardan._algebra.spatial import SE3, Vector3
 from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
 from cardan._dynamics.coordinates.convention import turn_of
 from cardan._robot import joints as J
+from cardan._robot.joints.catalogue.chains import ChainJoint
 from cardan._robot.joints.recognise import hinge_of
-from cardan._robot.joints.serial import ChainJoint
 from cardan._robot.model import WORLD, Annotations, Connection, Drive, Model
 from cardan._robot.records import Spring
 
@@ -119,8 +119,7 @@ def add_joints(mj: Any, body: Any, c: Connection, chain: Chain) -> list[str]:
     names = step_names(c.name, len(chain.steps))
     for k, (name, step) in enumerate(zip(names, chain.steps, strict=True)):
         step = step.seen_from(c.child_pose)
-        kind = getattr(mj.mjtJoint, f"mjJNT_{step.kind.upper()}")
-        joint = body.add_joint(name=name, type=kind)
+        joint = body.add_joint(name=name, type=getattr(mj.mjtJoint, f"mjJNT_{step.kind.upper()}"))
         if step.kind != "free":
             joint.pos = list(step.point)
         if step.kind in ("hinge", "slide"):
@@ -149,7 +148,11 @@ def _add_properties(mj: Any, joint: Any, c: Connection, k: int, step: Step) -> N
     armature, damping, friction = (_values(c, name)[k] for name in PASSIVE)
     joint.armature, joint.damping[0], joint.frictionloss = armature, damping, friction
     if c.spring_stiffness[k]:
-        _check_spring(c, step)
+        # A spring there would not be the one here: along axes of its own, or where angles begin anew.
+        kind = kind_within(c.joint)
+        if (is_planar(c) and step.kind == "slide") or kind.manifold.nq != kind.manifold.nv:
+            what = f"the spring of joint {c.name!r}, a {type(kind).__name__}"
+            raise UnsupportedError(what, LIBRARY, "give springs to joints whose coordinates are angles and lengths")
         joint.stiffness[0], joint.springref = c.spring_stiffness[k], c.spring_rest[k]
     if isinstance(c.joint, J.Mimic):  # limits are those of what it copies
         return
@@ -160,14 +163,6 @@ def _add_properties(mj: Any, joint: Any, c: Connection, k: int, step: Step) -> N
         joint.limited, joint.range = mj.mjtLimited.mjLIMITED_TRUE, bounds(lower, upper)
     if math.isfinite(least) or math.isfinite(most):
         joint.actfrclimited, joint.actfrcrange = mj.mjtLimited.mjLIMITED_TRUE, bounds(least, most)
-
-
-def _check_spring(c: Connection, step: Step) -> None:
-    """Raise where a spring there would not be the one here: along axes of its own, or where angles begin anew."""
-    kind, space = kind_within(c.joint), kind_within(c.joint).manifold
-    if (is_planar(c) and step.kind == "slide") or space.nq != space.nv:
-        what = f"the spring of joint {c.name!r}, a {type(kind).__name__}"
-        raise UnsupportedError(what, LIBRARY, "give springs to joints whose coordinates are angles and lengths")
 
 
 def bounds(lower: float, upper: float) -> list[float]:
@@ -199,22 +194,18 @@ def _add_properties_of_many(joint: Any, c: Connection, step: Step) -> None:
     stiffness = _one_of(c, "spring_stiffness")
     if stiffness and (step.kind == "free" or any(c.spring_rest)):
         what = f"the spring of joint {c.name!r}, a {type(c.joint).__name__}"
-        raise UnsupportedError(
-            what, LIBRARY, "springs of balls alone, at rest in the neutral orientation, are the same"
-        )
+        instead = "springs of balls alone, at rest in the neutral orientation, are the same"
+        raise UnsupportedError(what, LIBRARY, instead)
     joint.stiffness[0] = stiffness
     joint.armature, joint.damping[0], joint.frictionloss = armature, damping, friction
 
 
 def _one_of(c: Connection, name: str) -> float:
-    values = set(_values(c, name))
-    if len(values) > 1:
-        raise UnsupportedError(
-            f"{name} {_values(c, name)} of joint {c.name!r}, which is not the same about all axes",
-            LIBRARY,
-            "give all axes the same",
-        )
-    return values.pop()
+    values = _values(c, name)
+    if len(set(values)) > 1:
+        what = f"{name} {values} of joint {c.name!r}, which is not the same about all axes"
+        raise UnsupportedError(what, LIBRARY, "give all axes the same")
+    return values[0]
 
 
 def _check_planar(c: Connection) -> None:
@@ -283,12 +274,12 @@ class Emulated:
 
 
 def emulated(model: Model) -> Emulated:
-    kinds = {c.name: kind_of_emulation(c) for c in model.connections}
+    remade = {c.name for c in model.connections if kind_of_emulation(c) is not None}
     for c in model.connections:
-        if isinstance(c.joint, J.Mimic) and kinds.get(c.joint.primary) is not None:
+        if isinstance(c.joint, J.Mimic) and c.joint.primary in remade:
             what = f"joint {c.name!r}, which mimics {c.joint.primary!r}"
             raise UnsupportedError(what, "what emulates joints for MuJoCo", "let it mimic a hinge or slide")
-    made = [KINDS[kind](c) if (kind := kinds[c.name]) else (c, (), ()) for c in model.connections]
+    made = [_made(c) for c in model.connections]
     return Emulated(
         replace(model, connections=tuple(c for c, _, _ in made), annotations=Annotations()),  # of other joints
         tuple(coupling for _, couplings, _ in made for coupling in couplings),
@@ -297,7 +288,7 @@ def emulated(model: Model) -> Emulated:
 
 
 def kind_of_emulation(c: Connection) -> str | None:
-    """Return the key in `KINDS` of what a joint is made of; None for joints that stay."""
+    """Return as what a joint is remade; None for joints that stay."""
     hinge = hinge_of(c.joint)
     if hinge is not None:
         return "helical" if isinstance(hinge.joint, J.Helical) and hinge.joint.pitch != 0.0 else None
@@ -308,27 +299,29 @@ def kind_of_emulation(c: Connection) -> str | None:
     return "free" if isinstance(c.joint, (J.FreeFlyer, J.FloatingMRP)) and c.parent != WORLD else None
 
 
-def _helical(c: Connection) -> tuple[Any, ...]:
-    hinge: Any = hinge_of(c.joint)
-    joint = J.Cylindrical(hinge.joint.axis)
-    places = {"parent_pose": c.parent_pose @ hinge.before, "child_pose": c.child_pose @ hinge.after.inverse()}
-    return _remade(c, joint, (None, 0), places), (((c.name, 0), (c.name, 1), (0.0, hinge.joint.pitch)),), ()
-
-
-def _constant_velocity(c: Connection) -> tuple[Any, ...]:
-    links: Any = c.joint.links  # pyright: ignore[reportAttributeAccessIssue]
-    joint = J.Composite([link for link, _ in links], [placement or SE3.identity() for _, placement in links])
-    couplings = tuple(((c.name, 3 - k), (c.name, k), (0.0, 1.0)) for k in range(2))
-    return _remade(c, joint, (0, 1, None, None)), couplings, ()
-
-
-def _distance(c: Connection) -> tuple[Any, ...]:
+def _made(c: Connection) -> tuple[Any, ...]:
+    """Return what a joint is remade as: the connection, the couplings and the ropes."""
     joint: Any = c.joint
-    bounds = joint.minimum, math.inf if joint.maximum is None else joint.maximum
-    return _free(c)[0], (), (Rope(c.name, ((c.parent, c.parent_pose), (c.child, c.child_pose)), bounds),)
+    match kind_of_emulation(c):
+        case "helical":
+            hinge: Any = hinge_of(joint)
+            places = {"parent_pose": c.parent_pose @ hinge.before, "child_pose": c.child_pose @ hinge.after.inverse()}
+            coupling = (c.name, 0), (c.name, 1), (0.0, hinge.joint.pitch)
+            return _remade(c, J.Cylindrical(hinge.joint.axis), (None, 0), places), (coupling,), ()
+        case "constant velocity":
+            placements = [placement or SE3.identity() for _, placement in joint.links]
+            couplings = tuple(((c.name, 3 - k), (c.name, k), (0.0, 1.0)) for k in range(2))
+            row = J.Composite([link for link, _ in joint.links], placements)
+            return _remade(c, row, (0, 1, None, None)), couplings, ()
+        case "distance":
+            bounds = joint.minimum, math.inf if joint.maximum is None else joint.maximum
+            return _free(c), (), (Rope(c.name, ((c.parent, c.parent_pose), (c.child, c.child_pose)), bounds),)
+        case "free":
+            return _free(c), (), ()
+    return c, (), ()
 
 
-def _free(c: Connection) -> tuple[Any, ...]:
+def _free(c: Connection) -> Connection:
     along = (
         *(e for name in (*ALONG_V, *GAINS) for e in getattr(c, name)),
         *(1 / e for name in LIMITS for e in getattr(c.limits, name)),
@@ -336,16 +329,7 @@ def _free(c: Connection) -> tuple[Any, ...]:
     if any(along):
         what = f"a limit, damping, friction, armature or spring of joint {c.name!r}, which does not hang on the world"
         raise UnsupportedError(what, "what emulates joints for MuJoCo", "take it off")
-    return Connection(c.name, J.FreeFlyer(), WORLD, c.child), (), ()
-
-
-KINDS: Mapping[str, Callable[[Connection], tuple[Any, ...]]] = {
-    "helical": _helical,
-    "constant velocity": _constant_velocity,
-    "distance": _distance,
-    "free": _free,
-}
-"""How each is made: the connection, the couplings and the ropes."""
+    return Connection(c.name, J.FreeFlyer(), WORLD, c.child)
 
 
 def _remade(

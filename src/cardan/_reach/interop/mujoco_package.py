@@ -19,7 +19,7 @@ def mujoco(capability: str) -> Any:
 def mujoco_batch(capability: str) -> Any:
     """Return the module `mujoco.batch`, which steps many simulations at once; errors as `mujoco`."""
     mujoco(capability)
-    from mujoco import batch  # pyright: ignore[reportMissingImports]
+    from mujoco import batch
 
     return batch
 

@@ -15,7 +15,7 @@ from cardan._algebra.spatial import SE3
 from cardan._reach.interop.mujoco_joints import LIBRARY, placed
 from cardan._robot.geometry import shapes as G
 from cardan._robot.geometry.mesh import surface_of_file
-from cardan._robot.geometry.touching import MAX_CLASSES, Bits, both_ways, groups_and_masks
+from cardan._robot.geometry.touching import MAX_CLASSES, both_ways, groups_and_masks
 from cardan._robot.records import WORLD, Material
 
 SIZES: dict[type, tuple[str, Callable[[Any], list[float]]]] = {
@@ -68,22 +68,18 @@ def geom_names(shapes: Sequence[G.Shape]) -> list[str]:
 def set_groups(spec: Any, names: Sequence[str], shapes: Sequence[G.Shape]) -> None:
     """Let shapes for collision touch by their groups and masks. MuJoCo gives a contact the larger friction of two."""
     solid = [(name, shape) for name, shape in zip(names, shapes, strict=True) if shape.role == "collision"]
-    bits = _bits(sorted({(shape.group, shape.mask) for _, shape in solid}))
+    # MuJoCo asks groups and masks one way, cardan both.
+    classes = sorted({(shape.group, shape.mask) for _, shape in solid})
+    bits = groups_and_masks(classes, both_ways)
+    if len(classes) > MAX_CLASSES and any(a != b for a, b in bits.items()):
+        what = f"groups and masks of {len(classes)} kinds, of which one lets touch and the other does not"
+        raise UnsupportedError(what, LIBRARY, "hand it a world, which lists its pairs, or make both masks agree")
     for name, shape in solid:
         surface, geom = shape.surface or Material(), spec.geom(name)
         geom.contype, geom.conaffinity = map(_signed, bits[shape.group, shape.mask])
         geom.condim, friction = _friction(surface, f"shape {name!r}")
         geom.margin = shape.margin
         geom.friction = [friction[0], friction[2], friction[3]]
-
-
-def _bits(classes: Sequence[Bits]) -> dict[Bits, Bits]:
-    """Return `contype` and `conaffinity` for groups and masks, which MuJoCo asks one way, and cardan both."""
-    found = groups_and_masks(classes, both_ways)
-    if len(classes) > MAX_CLASSES and any(a != b for a, b in found.items()):
-        what = f"groups and masks of {len(classes)} kinds, of which one lets touch and the other does not"
-        raise UnsupportedError(what, LIBRARY, "hand it a world, which lists its pairs, or make both masks agree")
-    return found
 
 
 def ends_of(pair: Any) -> tuple[Solid, Solid]:
@@ -108,9 +104,8 @@ def check_ends(name: str, a: G.Geometry, b: G.Geometry) -> None:
     """Raise `UnsupportedError` for two grounds: MuJoCo finds no contact of them, and does not say so."""
     if isinstance(a, GROUNDS) and isinstance(b, GROUNDS):
         what = f"contact pair {name!r}, a {type(a).__name__} and a {type(b).__name__}"
-        raise UnsupportedError(
-            what, LIBRARY, "let their groups and masks not touch, or make one of them a Box or a Mesh"
-        )
+        instead = "let their groups and masks not touch, or make one of them a Box or a Mesh"
+        raise UnsupportedError(what, LIBRARY, instead)
 
 
 def check_grounds(shapes: Iterable[G.Shape], node_of: Callable[[str], int]) -> None:

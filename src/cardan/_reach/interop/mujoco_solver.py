@@ -24,9 +24,9 @@ from cardan._reach.interop.mujoco_collision import places_of
 from cardan._reach.interop.mujoco_package import mujoco, mujoco_batch
 from cardan._reach.interop.mujoco_spec import to_mjspec
 from cardan._reach.interop.mujoco_state import MujocoState
-from cardan._robot.geometry.contacts import ContactForces
+from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.joints import Distance
-from cardan._robot.model import Connection, Model
+from cardan._robot.model import Model
 
 # --- forces at the contacts of MuJoCo's worlds, in cardan's convention ---
 #
@@ -223,7 +223,9 @@ class MuJoCo(Solver):
         asked = self._targets(state, control)
         q, v, warm = (np.array(x, dtype=np.float64) for x in (state.q, state.v, state.warm))
         good = np.zeros(len(state))
-        at_once = 1 if self._turns(asked) else count
+        # One step at a time, where what is asked for is another force or target there after every step.
+        wrapped = any(servo.qpos >= 0 and servo.stiffness for servo in self._servos)
+        at_once = 1 if wrapped or "wrenches" in asked or asked["effort"][:, self._free].any() else count
         with self._lock:  # a batch is of one thread at a time
             for _ in range(count // at_once if len(state) else 0):
                 q, v, warm, sound = self._stepped(q, v, warm, asked, at_once)
@@ -269,8 +271,7 @@ class MuJoCo(Solver):
 
     @cached_property
     def _contacts(self) -> ContactReader:
-        pairs = self.world.pairs if self.contact else ()
-        return ContactReader(mujoco(USE), self.model, pairs, self._ends)
+        return ContactReader(mujoco(USE), self.model, self.world.pairs if self.contact else (), self._ends)
 
     def _targets(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
         """Return efforts and targets as float64, shape (worlds, nv), and the wrenches on bodies, if any act."""
@@ -282,11 +283,6 @@ class MuJoCo(Solver):
         if "wrenches" in asked and not asked["wrenches"].any():
             del asked["wrenches"]
         return asked
-
-    def _turns(self, asked: Mapping[str, np.ndarray]) -> bool:
-        """Return whether what is asked for is another force or target there after every step."""
-        wrapped = any(servo.qpos >= 0 and servo.stiffness for servo in self._servos)
-        return wrapped or "wrenches" in asked or bool(asked["effort"][:, self._free].any())
 
     def _stepped(
         self, q: np.ndarray, v: np.ndarray, warm: np.ndarray, asked: Mapping[str, np.ndarray], count: int
@@ -314,7 +310,9 @@ class MuJoCo(Solver):
         for k, servo in enumerate(self._servos):
             effort, target, rate = (asked[name][:, servo.v] for name in ("effort", "position", "velocity"))
             if servo.stiffness:
-                target = _nearest(target, qpos[:, servo.qpos]) if servo.qpos >= 0 else target
+                if servo.qpos >= 0:  # of the angles that say the same, the one nearest to where it is
+                    angle, turn = qpos[:, servo.qpos], 2.0 * np.pi
+                    target = angle + (np.remainder(target - angle + np.pi, turn) - np.pi)
                 ctrl[:, k] = target + (servo.damping * rate + effort) / servo.stiffness
             else:
                 ctrl[:, k] = rate + effort / servo.damping
@@ -347,21 +345,10 @@ def _servo(there: Any, model: Model, actuator: Any) -> DriveActuator:
     joint, _, index = (name, "", "0") if name in model.slices else name.rpartition(":")
     c = model.connection(joint)
     k = min(int(index), c.joint.nv - 1)  # a screw is driven at the second of the joints that emulate it
-    is_angle = _is_on_circle(c, k)
+    space = c.joint.manifold
+    is_angle = isinstance(space, UnitComplex) or (isinstance(space, SE2) and k == 2 and space.nq == 4)
     qpos = int(there.jnt_qposadr[there.actuator_trnid[actuator.id, 0]]) if is_angle else -1
     return DriveActuator(model.v_slice(joint).start + k, c.drive_stiffness[k], c.drive_damping[k], qpos)
-
-
-def _is_on_circle(c: Connection, k: int) -> bool:
-    """Return whether a joint's k-th coordinate is an angle that it has as a point on the circle."""
-    space = c.joint.manifold
-    return isinstance(space, UnitComplex) or (isinstance(space, SE2) and k == 2 and space.nq == 4)
-
-
-def _nearest(target: np.ndarray, angle: np.ndarray) -> np.ndarray:
-    """Return the angle of a target that is nearest to another."""
-    turn = 2.0 * np.pi
-    return angle + (np.remainder(target - angle + np.pi, turn) - np.pi)
 
 
 def _sound(*parts: np.ndarray) -> np.ndarray:

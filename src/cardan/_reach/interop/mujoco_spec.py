@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from cardan._algebra.errors import DTypeError, DuplicateNameError, MechanismError, UnsupportedError
+from cardan._algebra.errors import DescriptionWarning, DTypeError, DuplicateNameError, MechanismError, UnsupportedError
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._dynamics.coordinates import conventions
 from cardan._reach.interop.mujoco_joints import (
@@ -17,8 +19,10 @@ from cardan._reach.interop.mujoco_joints import (
     Chain,
     Emulated,
     add_joints,
+    bounds,
     chain_of,
     emulated,
+    is_planar,
     kind_of_emulation,
     kind_within,
     placed,
@@ -29,7 +33,6 @@ from cardan._reach.interop.mujoco_shapes import add_pairs, add_shapes, check_gro
 from cardan._reach.interop.mujoco_state import (
     MujocoState,
     add_loop,
-    add_mimic,
     add_polynomial,
     add_rope,
     can_close,
@@ -39,16 +42,10 @@ from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import FreeFlyer, Mimic, Reversed, Spherical
 from cardan._robot.model import WORLD, Body, Connection, Model
+from cardan._robot.records import Actuator
 
 if TYPE_CHECKING:
-    import mujoco as mj  # pyright: ignore[reportMissingImports]
-
-import math
-import warnings
-
-from cardan._algebra.errors import DescriptionWarning
-from cardan._reach.interop.mujoco_joints import bounds, is_planar
-from cardan._robot.records import Actuator
+    import mujoco as mj
 
 # --- actuators, named configurations and disabled contacts: general actuators, keyframes and exclusions ---
 #
@@ -75,22 +72,18 @@ def _drive_of(actuator: Actuator, connections: Mapping[str, Connection]) -> tupl
 
 def _moved(actuator: Actuator) -> dict[tuple[str, int], float]:
     """Return the gears that are not 0, by joint and index there."""
-    rows: Any = zip(actuator.joints, actuator.gear, strict=True)  # pyright: ignore[reportArgumentType]
-    return {(joint, k): gear for joint, row in rows for k, gear in enumerate(row) if gear}
+    return {(joint, k): gear for joint, row in actuator._rows() for k, gear in enumerate(row) if gear}
 
 
-def add_actuators(
-    mj: Any, spec: Any, model: Model, chains: Mapping[str, Chain], steps: Mapping[str, Sequence[str]]
-) -> None:
+def add_actuators(writer: _Writer, model: Model) -> None:
     """Add the actuators of a model; one that MuJoCo cannot say is left out with a warning."""
     connections = {c.name: c for c in model.connections}
     for actuator in model.actuators:
-        why = _why_not(actuator, connections, chains)
-        if why:
+        if why := _why_not(actuator, connections, writer.chains):
             message = f"{model.name}: actuator {actuator.name!r} is left out: {why}"
             warnings.warn(DescriptionWarning(message), stacklevel=2)
         else:
-            _add_actuator(mj, spec, actuator, connections, chains, steps)
+            _add_actuator(writer, actuator, connections)
 
 
 def _why_not(actuator: Actuator, connections: Mapping[str, Connection], chains: Mapping[str, Chain]) -> str:
@@ -108,45 +101,34 @@ def _why_not(actuator: Actuator, connections: Mapping[str, Connection], chains: 
     return ""
 
 
-def _add_actuator(
-    mj: Any,
-    spec: Any,
-    actuator: Actuator,
-    connections: Mapping[str, Connection],
-    chains: Mapping[str, Chain],
-    steps: Mapping[str, Sequence[str]],
-) -> None:
-    there = spec.add_actuator(name=actuator.name)
+def _add_actuator(writer: _Writer, actuator: Actuator, connections: Mapping[str, Connection]) -> None:
+    mj, steps, there = writer.mj, writer.steps, writer.spec.add_actuator(name=actuator.name)
     moved = _moved(actuator)
     joint = next(iter(moved))[0]
-    kind = chains[joint].steps[0].kind
+    kind = writer.chains[joint].steps[0].kind
     if kind in ("ball", "free"):
         there.trntype, there.target = mj.mjtTrn.mjTRN_JOINT, steps[joint][0]
-        there.gear = _gear_of_many(connections[joint], kind, moved)
+        # About axes of the child body, not of the joint.
+        about = [moved.get((joint, i + 3 * (kind == "free")), 0.0) for i in range(3)]
+        axes = connections[joint].child_pose.rotation.rows()
+        turned = [sum(row[i] * about[i] for i in range(3)) for row in axes]
+        there.gear = [0.0] * 3 + turned if kind == "free" else turned + [0.0] * 3
     elif len(moved) == 1:
         ((_, k), gear) = next(iter(moved.items()))
         there.trntype, there.target, there.gear = mj.mjtTrn.mjTRN_JOINT, steps[joint][k], [gear] + [0.0] * 5
     else:
         there.trntype, there.target = mj.mjtTrn.mjTRN_TENDON, f"{actuator.name}:length"
-        tendon = spec.add_tendon(name=there.target)
+        tendon = writer.spec.add_tendon(name=there.target)
         for (name, k), gear in moved.items():
             tendon.wrap_joint(steps[name][k], gear)
     _set_law(mj, there, actuator)
 
 
-def _gear_of_many(c: Connection, kind: str, moved: Mapping[tuple[str, int], float]) -> list[float]:
-    """Return the gear of a ball or free joint: about axes of the child body, not of the joint."""
-    first = 3 if kind == "free" else 0
-    about = [moved.get((c.name, first + i), 0.0) for i in range(3)]
-    turned = [sum(row[i] * about[i] for i in range(3)) for row in c.child_pose.rotation.rows()]
-    return [0.0] * 3 + turned if kind == "free" else turned + [0.0] * 3
-
-
 def _set_law(mj: Any, there: Any, actuator: Actuator) -> None:
     there.gainprm[0] = 1.0 if actuator.gain is None else actuator.gain
-    if any(actuator.bias or ()):
+    if actuator.bias is not None and any(actuator.bias):
         there.biastype = mj.mjtBias.mjBIAS_AFFINE
-        there.biasprm[:3] = list(actuator.bias)  # pyright: ignore[reportArgumentType]
+        there.biasprm[:3] = list(actuator.bias)
     for key, (lower, upper) in (("ctrl", actuator.control_range), ("force", actuator.effort_range)):
         if math.isfinite(lower) or math.isfinite(upper):
             setattr(there, f"{key}limited", mj.mjtLimited.mjLIMITED_TRUE)
@@ -154,26 +136,6 @@ def _set_law(mj: Any, there: Any, actuator: Actuator) -> None:
 
 
 INITIAL = "initial"  # the keyframe in which a world begins
-
-
-def add_initial(spec: Any, state: MujocoState, q: np.ndarray, v: np.ndarray) -> None:
-    qpos, qvel = state.to_mujoco(q, v)
-    spec.add_key(name=INITIAL, qpos=[float(e) for e in qpos], qvel=[float(e) for e in qvel])
-
-
-def add_keyframes(spec: Any, model: Model) -> None:
-    """Add the named configurations that are no keyframes yet."""
-    named = {name: q for name, q in model.named_configurations.items() if name not in {key.name for key in spec.keys}}
-    if named:
-        state = MujocoState(model)
-        for name, q in named.items():
-            qpos, _ = state.to_mujoco(np.asarray(q, dtype=float), np.zeros(model.nv))
-            spec.add_key(name=name, qpos=[float(e) for e in qpos])
-
-
-def add_exclusions(spec: Any, pairs: Collection[tuple[str, str]]) -> None:
-    for one, other in pairs:
-        spec.add_exclude(bodyname1=one, bodyname2=other)
 
 
 # --- drives as MuJoCo's servos: one actuator for each coordinate that has one, by the name of its joint there ---
@@ -184,28 +146,24 @@ def add_exclusions(spec: Any, pairs: Collection[tuple[str, str]]) -> None:
 # The second where the stiffness is 0. The force of both is cut off at the joint's limits of effort.
 
 
-def add_drives(
-    mj: Any, spec: Any, c: Connection, chain: Chain, names: Sequence[str], said: Collection[tuple[str, int]] = ()
-) -> None:
+def add_drives(writer: _Writer, c: Connection) -> None:
     """Add the actuators of a joint, but for those of its coordinates that are `said` already."""
+    chain, names = writer.chains[c.name], writer.steps[c.name]
     for k, (stiffness, damping) in enumerate(zip(c.drive_stiffness, c.drive_damping, strict=True)):
-        if not (stiffness or damping) or (c.name, k) in said:
+        if not (stiffness or damping) or (c.name, k) in writer.said:
             continue
         _check(c, chain, k, stiffness)
-        name = servo_name(c, names, k)
+        # A ball has three servos.
+        name = names[k] if len(names) == c.joint.nv else f"{c.name}:{k}"
         is_ball = name not in names
-        servo = spec.add_actuator(name=name, target=names[0 if is_ball else k], trntype=mj.mjtTrn.mjTRN_JOINT)
+        there = {"target": names[0 if is_ball else k], "trntype": writer.mj.mjtTrn.mjTRN_JOINT}
+        servo = writer.spec.add_actuator(name=name, **there)
         if is_ball:
             servo.gear = [*list(c.child_pose.rotation.columns())[k], 0.0, 0.0, 0.0]
         if stiffness:
             servo.set_to_position(kp=stiffness, kv=damping)
         else:
             servo.set_to_velocity(kv=damping)
-
-
-def servo_name(c: Connection, names: Sequence[str], k: int) -> str:
-    """Return what the servo of a joint's k-th coordinate is called; a ball has three of them."""
-    return names[k] if len(names) == c.joint.nv else f"{c.name}:{k}"
 
 
 def _check(c: Connection, chain: Chain, k: int, stiffness: float) -> None:
@@ -226,9 +184,7 @@ LEAST = 1e-15  # the smallest mass [kg] and principal moment [kg m^2] MuJoCo tak
 Shapes = bool | Literal["touching"] | Iterable[Shape]  # which shapes come along; see `to_mjspec`
 
 
-def to_mjspec(  # pyright: ignore
-    robot: Any, *, shapes: Shapes = True, emulate: bool = False, annotations: bool = False
-) -> mj.MjSpec:  # pyright: ignore
+def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False, annotations: bool = False) -> mj.MjSpec:  # pyright: ignore
     """Return a robot as a `mujoco.MjSpec`, to be compiled, changed, or written as XML there.
 
     Bodies, joints, frames (as sites) and actuators have the names they have here; a joint that is several of MuJoCo's
@@ -266,7 +222,9 @@ def to_mjspec(  # pyright: ignore
         what, instead = f"joint {joint!r}, which moves as it is told", "hand over the world without that"
         raise UnsupportedError(what, "MuJoCo", instead)
     found = emulated(model) if emulate else Emulated(model)
-    starts = _free_poses(model, getattr(robot, "initial", None))
+    q = getattr(robot, "initial", None)
+    free = [c for c in model.connections if c.parent == WORLD and c.joint.is_floating] if q is not None else []
+    starts = {c.name: c.joint.transform(tuple(q[model.q_slice(c.name)].tolist())) for c in free}  # pyright: ignore
     writer = _Writer(module, opened(found.model, can_close), drives_said(model) if annotations else (), starts)
     for (joint, i), (other, k), coefficients in found.couplings:
         ends = writer.steps[joint][i], writer.steps[other][k]
@@ -275,36 +233,28 @@ def to_mjspec(  # pyright: ignore
         add_rope(module, writer.spec, writer.bodies, rope)
     _add_shapes(writer, robot, shapes)
     if hasattr(robot, "initial"):
-        add_initial(writer.spec, MujocoState(model, emulate), robot.initial, robot.initial_velocity)
+        qpos, qvel = MujocoState(model, emulate).to_mujoco(robot.initial, robot.initial_velocity)
+        writer.spec.add_key(name=INITIAL, qpos=[float(e) for e in qpos], qvel=[float(e) for e in qvel])
     if annotations:
         writer.annotate(model)
     return writer.spec
-
-
-def _free_poses(model: Model, q: np.ndarray | None) -> dict[str, SE3]:
-    """Return X_joint of what moves freely in the world, by its joint, where a configuration (nq,) has it."""
-    free = [c for c in model.connections if c.parent == WORLD and c.joint.is_floating] if q is not None else []
-    return {c.name: c.joint.transform(tuple(q[model.q_slice(c.name)].tolist())) for c in free}  # pyright: ignore
 
 
 def _add_shapes(writer: _Writer, robot: Any, shapes: Shapes) -> None:
     """Add shapes; those of a world touch where the world lists it, all others by their groups."""
     own, pairs = tuple(getattr(robot, "shapes", ())), getattr(robot, "pairs", None)
     if shapes == "touching":
-        chosen = tuple(s for s in own if s.role == "collision" and (pairs is None or _is_in(s, pairs)))
+        listed = {end for pair in pairs or () for end in ends_of(pair)}
+        solid = (s for s in own if s.role == "collision")
+        chosen = tuple(s for s in solid if pairs is None or (s.body, s.geometry, s.pose) in listed)
     else:
-        chosen = own if shapes is True else tuple(shapes or ())  # pyright: ignore[reportArgumentType]
+        chosen = own if shapes is True else tuple(shapes or ())
     names = add_shapes(writer.mj, writer.spec, writer.bodies, chosen)
     if (shapes is True or shapes == "touching") and pairs is not None:
         add_pairs(writer.mj, writer.spec, names, chosen, pairs)
     else:
         check_grounds(chosen, lambda body: writer.model.attachment(body).node)
         set_groups(writer.spec, names, chosen)
-
-
-def _is_in(shape: Shape, pairs: Iterable[Any]) -> bool:
-    place = (shape.body, shape.geometry, shape.pose)
-    return any(place in ends_of(pair) for pair in pairs)
 
 
 def _check_names(chains: dict[str, Chain]) -> None:
@@ -323,9 +273,8 @@ def model_of(robot: Any) -> Model:
     if not isinstance(model, Model):
         raise DTypeError("to_mjspec", "robot", got=type(robot).__name__, expected="a mechanism, a model or a world")
     if model.inputs:
-        raise MechanismError(
-            f"model {model.name!r} has inputs ({', '.join(model.inputs)}): give model.with_values(...)."
-        )
+        names = ", ".join(model.inputs)
+        raise MechanismError(f"model {model.name!r} has inputs ({names}): give model.with_values(...).")
     return model
 
 
@@ -335,51 +284,44 @@ class _Writer:
     def __init__(
         self, mj: Any, model: Model, said: Collection[tuple[str, int]] = (), starts: Mapping[str, SE3] | None = None
     ) -> None:
-        self.mj, self.model, self.spec, self._said = mj, model, mj.MjSpec(), said
+        self.mj, self.model, self.spec, self.said = mj, model, mj.MjSpec(), said
         self._starts = starts or {}  # what moves freely is drawn where it begins: X_joint by joint
         self.bodies = {WORLD: self.spec.worldbody}
         self.steps: dict[str, list[str]] = {}
-        self._set_options()
-        self._chains = {c.name: _chain(model, c) for c in model.connections}
-        moving = {c.child for c in model.connections if self._chains[c.name].steps}
+        self.spec.modelname, self.spec.option.gravity = model.name, list(model.gravity)
+        compiler = self.spec.compiler
+        compiler.degree, compiler.autolimits = False, True
+        compiler.inertiafromgeom = mj.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
+        self.chains = {c.name: _chain(model, c) for c in model.connections}
+        moving = {c.child for c in model.connections if self.chains[c.name].steps}
         self._summed = {model.attachments[b.name].node for b in model.bodies if not _stands_alone(b, b.name in moving)}
-        self._summed.discard(WORLD_NODE)
-        _check_names(self._chains)
+        self._summed.discard(-1)  # the node of what does not move
+        _check_names(self.chains)
         self._children: dict[str, list[Connection]] = {body: [] for body in (WORLD, *model.body_names)}
         for c in model.connections:
             self._children[c.parent].append(c)
         self._add_bodies()
         self._add_constraints()
 
-    def _set_options(self) -> None:
-        spec = self.spec
-        spec.modelname = self.model.name
-        spec.option.gravity = list(self.model.gravity)
-        spec.compiler.degree, spec.compiler.autolimits = False, True
-        spec.compiler.inertiafromgeom = self.mj.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
-
     def _add_bodies(self) -> None:
-        between = _between(self.model, self._chains, self._children)
+        between = _between(self.model, self.chains, self._children)
         stack = self._children[WORLD][::-1]
         while stack:
             row = [stack.pop()]
             while row[-1].child in between:
                 row += self._children[row[-1].child]
-            self._add_body(row)
+            # The child of the last of some joints in a row, with all of them: between are only massless bodies.
+            last, chains = row[-1], [self.chains[c.name] for c in row]
+            rest = [self._starts.get(c.name, chain.rest) for c, chain in zip(row, chains, strict=True)]
+            at_rest = [c.parent_pose @ X @ c.child_pose.inverse() for c, X in zip(row, rest, strict=True)]
+            body = self.bodies[row[0].parent].add_body(name=last.child, **placed(_product(at_rest)))
+            self.bodies[last.child] = body
+            _set_inertia(body, last, self._inertia(last, moves=bool(chains[-1].steps)))
+            for k, (c, chain) in enumerate(zip(row, chains, strict=True)):
+                c = replace(c, child_pose=_product(at_rest[k + 1 :]).inverse() @ c.child_pose)
+                self.steps[c.name] = add_joints(self.mj, body, c, chain)
+                add_drives(self, c)
             stack += self._children[row[-1].child][::-1]
-
-    def _add_body(self, row: Sequence[Connection]) -> None:
-        """Add the child of the last of some joints in a row, with all of them: between are only massless bodies."""
-        last, chains = row[-1], [self._chains[c.name] for c in row]
-        rest = [self._starts.get(c.name, chain.rest) for c, chain in zip(row, chains, strict=True)]
-        at_rest = [c.parent_pose @ X @ c.child_pose.inverse() for c, X in zip(row, rest, strict=True)]
-        body = self.bodies[row[0].parent].add_body(name=last.child, **placed(_product(at_rest)))
-        self.bodies[last.child] = body
-        _set_inertia(body, last, self._inertia(last, moves=bool(chains[-1].steps)))
-        for k, (c, chain) in enumerate(zip(row, chains, strict=True)):
-            c = replace(c, child_pose=_product(at_rest[k + 1 :]).inverse() @ c.child_pose)
-            self.steps[c.name] = add_joints(self.mj, body, c, chain)
-            add_drives(self.mj, self.spec, c, chain, self.steps[c.name], self._said)
 
     def _inertia(self, c: Connection, moves: bool) -> Inertia | None:
         """Return the inertia of a joint's child: its own, or all that moves with it where a part cannot stand alone."""
@@ -391,13 +333,15 @@ class _Writer:
 
     def annotate(self, model: Model) -> None:
         """Add what a model says beside bodies, joints and frames, but for shapes."""
-        add_actuators(self.mj, self.spec, model, self._chains, self.steps)
-        add_keyframes(self.spec, model)
-        add_exclusions(self.spec, model.annotations.disabled_contacts)
-        self._mark_joints()
-
-    def _mark_joints(self) -> None:
-        """Mark where the frames of balls and free joints are, which MuJoCo has at their bodies."""
+        add_actuators(self, model)
+        there = {key.name for key in self.spec.keys}
+        for name, q in model.named_configurations.items():
+            if name not in there:
+                qpos, _ = MujocoState(model).to_mujoco(np.asarray(q, dtype=float), np.zeros(model.nv))
+                self.spec.add_key(name=name, qpos=[float(e) for e in qpos])
+        for one, other in model.annotations.disabled_contacts:
+            self.spec.add_exclude(bodyname1=one, bodyname2=other)
+        # MuJoCo has the frames of balls and free joints at their bodies: marks say where they are.
         for c in self.model.connections:
             ends = {FreeFlyer: (c.parent_pose, c.child_pose), Spherical: (c.child_pose,)}.get(type(c.joint), ())
             if any(pose != SE3.identity() for pose in ends):
@@ -407,7 +351,9 @@ class _Writer:
     def _add_constraints(self) -> None:
         for node in self.model.nodes:
             if isinstance(node.joint, Mimic):
-                add_mimic(self.mj, self.spec, node.joint, self.steps[node.name], self.steps[node.joint.primary])
+                mimic, ends = node.joint, zip(self.steps[node.name], self.steps[node.joint.primary], strict=True)
+                for own, other in ends:
+                    add_polynomial(self.mj, self.spec, own, other, (mimic.offset, mimic.multiplier))
         for c in self.model.closures:
             add_loop(self.mj, self.spec, self.bodies, self.model, c)
         for frame in self.model.frames:
@@ -420,18 +366,15 @@ def _between(model: Model, chains: Mapping[str, Chain], children: Mapping[str, S
     used = {body for c in model.closures for body in (c.parent, c.child)}
     used |= {part.body for part in (*model.frames, *beside.shapes)}
     used |= {body for pair in beside.disabled_contacts for body in pair}
+    of_scalars = {name for name, c in chains.items() if c.steps and {s.kind for s in c.steps} <= {"hinge", "slide"}}
     return {
         c.child
         for c in model.connections
         if c.child not in used
         and not any((model.body(c.child).inertia or Inertia.zero()).parameters())
         and len(children[c.child]) == 1
-        and all(_is_of_scalars(chains[joint.name]) for joint in (c, *children[c.child]))
+        and {joint.name for joint in (c, *children[c.child])} <= of_scalars
     }
-
-
-def _is_of_scalars(chain: Chain) -> bool:
-    return bool(chain.steps) and all(step.kind in ("hinge", "slide") for step in chain.steps)
 
 
 def _product(poses: Iterable[SE3]) -> SE3:
@@ -457,9 +400,6 @@ def _remedy(c: Connection) -> str:
     return "lock it (model.lock), or replace it"
 
 
-WORLD_NODE = -1  # of what does not move (`Attachment.node`)
-
-
 def _is_real(inertia: Inertia | None) -> bool:
     if inertia is None or inertia.mass <= 0.0:
         return False
@@ -470,7 +410,7 @@ def _stands_alone(body: Body, moves: bool) -> bool:
     """Return whether MuJoCo takes a body's own inertia; what is fixed to another may have none."""
     inertia = body.inertia
     if moves:
-        return _is_real(inertia) and min(_principal(inertia)[0]) >= LEAST <= inertia.mass  # pyright: ignore
+        return _is_real(inertia) and min(_principal(inertia)[0]) >= LEAST <= inertia.mass
     return inertia is None or _is_real(inertia) or not any(inertia.parameters())
 
 
@@ -493,8 +433,5 @@ def _set_inertia(body: Any, c: Connection, inertia: Inertia | None) -> None:
     place = placed(SE3(Matrix3.of(axes), inertia.com))
     body.explicitinertial, body.mass = True, inertia.mass
     body.ipos, body.iquat = place["pos"], place["quat"]
-    body.inertia = [
-        max(moments[0], 0.0),
-        moments[1],
-        min(moments[2], moments[0] + moments[1]),
-    ]  # a plate's is the sum but for rounding
+    largest = min(moments[2], moments[0] + moments[1])  # a plate's is the sum but for rounding
+    body.inertia = [max(moments[0], 0.0), moments[1], largest]

@@ -57,24 +57,14 @@ def opened(model: Model, can_close: Callable[[Connection], bool]) -> Model:
     taken: dict[str, list[Inertia]] = {}
     for c in cut:
         taken.setdefault(c.child, []).append(c.child_pose @ halves[c.name])
+    # As where they close the loops, nothing resists or limits them.
+    in_tree = [Connection(c.name, c.joint, c.parent, half_of(c.name), c.parent_pose) for c in cut]
     bodies = tuple(replace(b, inertia=_without(b.inertia, taken.get(b.name, []))) for b in model.bodies)
     return replace(
         model,
         bodies=bodies + tuple(Body(half_of(name), inertia) for name, inertia in halves.items()),
-        connections=model.connections + tuple(_to_half(c) for c in cut),
+        connections=model.connections + tuple(in_tree),
         closures=tuple(c for c in model.closures if can_close(c)) + tuple(_weld(c) for c in cut),
-    )
-
-
-def closed_again(model: Model, can_close: Callable[[Connection], bool]) -> Model:
-    """Return the model with the bodies of `opened`, each half held by a fixed joint: it has the model's own q and v."""
-    cut = [c for c in model.closures if not can_close(c)]
-    return replace(
-        model,
-        bodies=model.bodies + tuple(Body(half_of(c.name)) for c in cut),
-        connections=model.connections + tuple(_weld(c) for c in cut),
-        closures=(),
-        annotations=Annotations(),
     )
 
 
@@ -102,11 +92,6 @@ def _without(inertia: Inertia | None, parts: list[Inertia]) -> Inertia | None:
     return inertia
 
 
-def _to_half(c: Connection) -> Connection:
-    """Return the joint in the tree; as where it closes the loop, nothing resists or limits it."""
-    return Connection(c.name, c.joint, c.parent, half_of(c.name), c.parent_pose)
-
-
 def _weld(c: Connection) -> Connection:
     return Connection(f"{c.name}:weld", Fixed(), c.child, half_of(c.name), c.child_pose)
 
@@ -131,11 +116,6 @@ def can_close(c: Connection) -> bool:
     return c.joint.nv == 0 or kind_of(c.joint) in (J.Spherical, J.Revolute, J.UnboundedRevolute)
 
 
-def add_mimic(mj: Any, spec: Any, mimic: J.Mimic, names: Sequence[str], primary: Sequence[str]) -> None:
-    for own, other in zip(names, primary, strict=True):
-        add_polynomial(mj, spec, own, other, (mimic.offset, mimic.multiplier))
-
-
 def add_polynomial(mj: Any, spec: Any, joint: str, other: str, coefficients: Sequence[float]) -> None:
     """Hold one coordinate at a polynomial, constant first, of another."""
     equality = _equality(mj, spec, f"{joint}:follows", mj.mjtEq.mjEQ_JOINT, mj.mjtObj.mjOBJ_JOINT, joint, other)
@@ -143,22 +123,16 @@ def add_polynomial(mj: Any, spec: Any, joint: str, other: str, coefficients: Seq
 
 
 def add_loop(mj: Any, spec: Any, bodies: dict[str, Any], model: Model, c: Connection) -> None:
-    if c.joint.nv == 0:
-        ends = _sites(c, bodies, "", c.joint.transform(()), SE3.identity())
-        _equality(mj, spec, c.name, mj.mjtEq.mjEQ_WELD, mj.mjtObj.mjOBJ_SITE, *ends)
-        return
-    hinge = hinge_of(c.joint) or turn_of(c.joint)
+    kind = mj.mjtEq.mjEQ_WELD if c.joint.nv == 0 else mj.mjtEq.mjEQ_CONNECT
+    hinge = (hinge_of(c.joint) or turn_of(c.joint)) if c.joint.nv else None
     if hinge is None:
-        _connect(mj, spec, c.name, _sites(c, bodies, "", SE3.identity(), SE3.identity()))
-        return
-    for k, side in enumerate((-_arm(model, c), _arm(model, c))):
-        point = SE3(translation=hinge.joint.axis * side)
-        ends = _sites(c, bodies, f":{k}", hinge.before @ point, hinge.after.inverse() @ point)
-        _connect(mj, spec, f"{c.name}:{k}", ends)
-
-
-def _connect(mj: Any, spec: Any, name: str, ends: tuple[str, str]) -> None:
-    _equality(mj, spec, name, mj.mjtEq.mjEQ_CONNECT, mj.mjtObj.mjOBJ_SITE, *ends)
+        held = {"": (c.joint.transform(()) if c.joint.nv == 0 else SE3.identity(), SE3.identity())}
+    else:
+        points = [SE3(translation=hinge.joint.axis * side) for side in (-_arm(model, c), _arm(model, c))]
+        held = {f":{k}": (hinge.before @ X, hinge.after.inverse() @ X) for k, X in enumerate(points)}
+    for end, places in held.items():
+        ends = _sites(c, bodies, end, *places)
+        _equality(mj, spec, f"{c.name}{end}", kind, mj.mjtObj.mjOBJ_SITE, *ends)
 
 
 def _equality(mj: Any, spec: Any, name: str, kind: Any, of: Any, name1: str, name2: str) -> Any:
@@ -223,13 +197,19 @@ class MujocoState:
 
 
 class _Extended(Compiled):
-    """States of a model as those of one with more coordinates for the same motions."""
-
     def __init__(self, model: Model, there: Model) -> None:
         super().__init__(model, (_Extended, (model, there)))
         self.there, self.nq, self.nv = there, there.nq, there.nv
         self._source = {c.name: c for c in (*model.connections, *model.closures)}
-        self._tree = closed_again(model, can_close)
+        # The bodies of `opened`, each half held by a fixed joint: it has the model's own q and v.
+        cut = [c for c in model.closures if not can_close(c)]
+        self._tree = replace(
+            model,
+            bodies=model.bodies + tuple(Body(half_of(c.name)) for c in cut),
+            connections=model.connections + tuple(_weld(c) for c in cut),
+            closures=(),
+            annotations=Annotations(),
+        )
 
     @compiled()
     def state(self, q: Any, v: Any) -> Any:
@@ -276,7 +256,6 @@ class _Extended(Compiled):
 
 
 def _emulating(c: Connection, x: Vector) -> list[Scalar]:
-    """Return the coordinates, or velocities, of the joints that emulate one."""
     kind = kind_of_emulation(c)
     if kind == "helical":
         hinge: Any = hinge_of(c.joint)

@@ -24,8 +24,6 @@ from cardan._robot.model import Model
 
 
 class Layout(NamedTuple):
-    """Where an array lies."""
-
     address: int  # of its first entry
     shape: tuple[int, ...]
     strides: tuple[int, ...]  # in entries
@@ -86,13 +84,7 @@ def on_cuda(function: Any) -> Function:
 
 
 def called(library: Library, function: Function, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Return what a function returns for arrays of a library on a device.
-
-    Raises:
-        DTypeError, ShapeError: for arrays that are not of one library, device and precision, or do not fit.
-        ParameterError: see `on_cuda`.
-        MissingExtraError, TargetError, DeviceMemoryError: where the device, or its software, does not serve.
-    """
+    """Return what a function returns for arrays of a library on a device; errors as `on_cuda` and `Given`."""
     arrays, options = function.interface.call(model, args, kwargs)
     compiled = on_cuda(function).compiled(model, tuple(arrays), options)
     given = Given(library, function.name, arrays, function.interface.cores(model))
@@ -100,7 +92,6 @@ def called(library: Library, function: Function, model: Model, args: tuple[Any, 
 
 
 def called_bound(library: Library, bound: Bound, arrays: Sequence[Any], out: Any) -> Any:
-    """Return what a bound function returns for arrays of a library on a device; errors as `called`."""
     function, model, names, options, packed = bound.made_by
     if len(arrays) != len(names):
         raise TypeError(f"{function.name} takes {len(names)} arrays ({', '.join(names)}), got {len(arrays)}")
@@ -113,12 +104,9 @@ def called_bound(library: Library, bound: Bound, arrays: Sequence[Any], out: Any
 
 
 class Given:
-    """Arrays of one library, device and precision, whose batches broadcast.
+    """Arrays of one library, device and precision, whose batches broadcast; DTypeError, ShapeError if they are not.
 
     They have names and core shapes; `where` is the function, for messages.
-
-    Raises:
-        DTypeError, ShapeError: if they are not.
     """
 
     def __init__(self, library: Library, where: str, arrays: Mapping[str, Any], cores: Mapping[str, Any]) -> None:
@@ -153,8 +141,9 @@ class Given:
         rows = [self._row_buffer(x, core) for x, core in zip(arrays, compiled.shapes(packed), strict=True)]
         if out is not None:
             self._check_apart(held, rows)
-        if packed:
-            rows = [_part(rows[0], place) for place in compiled.places]
+        if packed:  # one after the other in one row
+            starts = [(rows[0].address + p.start * self.dtype.itemsize, p.stop - p.start) for p in compiled.places]
+            rows = [rows[0]._replace(address=address, entries=entries) for address, entries in starts]
         cast("CudaProgram", compiled.run).launch(held, rows, self.size, self.stream)
         return arrays
 
@@ -239,8 +228,3 @@ def _is_plain_number(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim == 0 and value.dtype.kind in "fiu"
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-
-
-def _part(rows: Buffer, place: slice) -> Buffer:
-    address = rows.address + place.start * rows.dtype.itemsize
-    return rows._replace(address=address, entries=place.stop - place.start)

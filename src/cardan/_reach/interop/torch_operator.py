@@ -19,7 +19,7 @@ import numpy as np
 from cardan._algebra.errors import DTypeError, TargetError
 from cardan._compiler.runtime.extras import package
 from cardan._dynamics.call.arguments import broadcast, check_core
-from cardan._dynamics.call.compiled import Bound, Compiled, bound
+from cardan._dynamics.call.compiled import Bound, bound
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.plain import extra_names, pulled, pushed
 from cardan._dynamics.call.results import Form
@@ -43,7 +43,6 @@ class Torch(Library):
         return isinstance(value, torch.Tensor) and value.is_cuda
 
     def number_of(self, tensor: Any) -> int:
-        """Return the number of the device a tensor is on."""
         return tensor.device.index
 
     def layout(self, array: Any) -> Layout:
@@ -69,8 +68,7 @@ library = Torch()
 
 def evaluate_there(arrays: Sequence[Any], program: Program) -> list[Any]:
     """Return the results for tensors on one device, without derivatives; errors as `on_device.called`."""
-    function = on_device.on_cuda(program.function)
-    compiled = function.compiled(program.model, program.names, program.options)
+    compiled = on_device.on_cuda(program.function).compiled(program.model, program.names, program.options)
     plain = [array.detach().resolve_neg() for array in arrays]  # a view may say "negate me"
     given = dict(zip(program.names, plain, strict=True))
     cores = dict(zip(program.names, program.cores, strict=True))
@@ -121,7 +119,6 @@ class Program:
         return [np.asarray(y) for y in self._form.parts(self._run(*arrays)) or ()]
 
     def derived(self, way: Way, wrt: Sequence[int]) -> Derived:
-        """Return a plain derivative by some of the arrays, made once."""
         step = way + BY + ",".join(map(str, wrt))
         if step not in self._derived:
             with _LOCK:
@@ -156,20 +153,16 @@ _ALIVE: WeakValueDictionary[str, Program] = WeakValueDictionary()
 
 def program_of(function: Function, model: Model, names: tuple[str, ...], options: Options) -> Program:
     compiled = function.compiled(model, names, options)
-    name = f"{function.name}-{_digest(function, model, names, compiled)[:24]}"
+    checks = function.interface.unit_parts(model, names), function.checked
+    said = compiled.digest, compiled.passes, names, tuple(model.inputs), checks, function.threads, compiled.target
+    digest = hashlib.sha256(repr(said).encode()).hexdigest()
+    name = f"{function.name}-{digest[:24]}"
     with _LOCK:
         return _ALIVE.get(name) or _kept(Program(name, function, model, names, options))
 
 
 def _kept(program: Program) -> Program:
     return _ALIVE.setdefault(program.name, program)
-
-
-def _digest(function: Function, model: Model, names: tuple[str, ...], compiled: Compiled) -> str:
-    """Return the digest of all that matters of a program: what it computes, what it checks, and where it runs."""
-    checks = function.interface.unit_parts(model, names), function.checked
-    said = compiled.digest, compiled.passes, names, tuple(model.inputs), checks, function.threads, compiled.target
-    return hashlib.sha256(repr(said).encode()).hexdigest()
 
 
 def program_named(name: str) -> Program:
@@ -206,36 +199,25 @@ def batch_of(program: Program, arrays: Sequence[Any]) -> tuple[Any, ...]:
     """Return the leading dimensions of the results; arrays that do not fit, or are not alike, are refused."""
     where, first = program.function.name, arrays[0]
     for name, array, core in zip(program.names, arrays, program.cores, strict=True):
-        _check_kind(where, name, array)
+        if array.dtype not in DTYPES or array.layout != torch.strided:
+            got, expected = f"a {array.layout} tensor of {array.dtype}", "a tensor of torch.float32 or torch.float64"
+            hint = f"{name}.to_dense()." if array.layout != torch.strided else f"Convert it: {name}.to(torch.float64)."
+            raise DTypeError(where, name, got=got.replace("torch.strided ", ""), expected=expected, hint=hint)
         if array.dtype != first.dtype:
             got, expected = str(array.dtype), f"{first.dtype}, as {program.names[0]!r} is"
             raise DTypeError(where, name, got=got, expected=expected, hint=f"Convert it: {name}.to({first.dtype}).")
         if array.device != first.device:
             got, expected = f"on {array.device}", f"on {first.device}, as {program.names[0]!r} is"
-            raise DTypeError(
-                where, name, got=got, expected=expected, hint=f"Move it: {name}.to({program.names[0]}.device)."
-            )
+            hint = f"Move it: {name}.to({program.names[0]}.device)."
+            raise DTypeError(where, name, got=got, expected=expected, hint=hint)
         check_core(where, name, array.shape, core)
     leading = {n: a.shape[: a.ndim - len(c)] for n, a, c in zip(program.names, arrays, program.cores, strict=True)}
     batch = leading[program.names[0]]
     if all(shape == batch for shape in leading.values()):
         return batch
-    return _broadcast(where, leading)
-
-
-def _check_kind(where: str, name: str, array: Any) -> None:
-    if array.dtype in DTYPES and array.layout == torch.strided:
-        return
-    got = f"a {array.layout} tensor of {array.dtype}".replace("torch.strided ", "")
-    hint = f"{name}.to_dense()." if array.layout != torch.strided else f"Convert it: {name}.to(torch.float64)."
-    raise DTypeError(where, name, got=got, expected="a tensor of torch.float32 or torch.float64", hint=hint)
-
-
-def _broadcast(where: str, leading: dict[str, Any]) -> Any:
-    """Return common leading dimensions, also where they are unknown sizes of a graph."""
     if all(type(n) is int for shape in leading.values() for n in shape):
         return broadcast(where, leading)
-    return torch.broadcast_shapes(*leading.values())
+    return torch.broadcast_shapes(*leading.values())  # there are unknown sizes of a graph
 
 
 def is_plain(arrays: Sequence[Any]) -> bool:
@@ -257,15 +239,11 @@ def _on_cpu(arrays: Sequence[Any], name: str) -> list[Any]:
 
 
 def evaluate_plainly(arrays: Sequence[Any], program: Program) -> list[Any]:
-    """Return the results for tensors on the CPU, without derivatives."""
     dtype = arrays[0].dtype
     if dtype not in DTYPES or any(a.dtype != dtype for a in arrays):
         batch_of(program, arrays)  # says what is wrong; all else the program's own door does
-    return [torch.from_numpy(y) for y in program.evaluate([_numbers(a) for a in arrays])]
-
-
-def _numbers(array: Any) -> Any:
-    return array.numpy(force=array.requires_grad or array.is_neg())
+    numbers = [a.numpy(force=a.requires_grad or a.is_neg()) for a in arrays]
+    return [torch.from_numpy(y) for y in program.evaluate(numbers)]
 
 
 def _on_cuda(arrays: Sequence[Any], name: str) -> list[Any]:
@@ -329,8 +307,7 @@ class _Evaluated(torch.autograd.function._SingleLevelFunction):
     def jvp(ctx: Any, *rates: Any) -> tuple[Any, ...]:
         arrays, moving = ctx.saved_tensors, [k for k, rate in enumerate(rates[2:]) if rate is not None]
         along = ctx.program.derived("pushed", moving)
-        given = along.arranged(arrays, [rates[2 + k] for k in moving])
-        return tuple(evaluate(given, along.program.name))
+        return tuple(evaluate(along.arranged(arrays, [rates[2 + k] for k in moving]), along.program.name))
 
 
 def _with_derivatives(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:
@@ -351,8 +328,7 @@ def _below(keys: Any, arrays: Sequence[Any], name: str) -> list[Any]:
 
 
 def _of_many(info: Any, in_dims: tuple[Any, ...], arrays: Sequence[Any], name: str) -> tuple[list[Any], list[int]]:
-    program = program_named(name)
-    dims, cores = in_dims[0], program.cores
+    dims, cores = in_dims[0], program_named(name).cores
     ranks = [a.ndim - len(c) - (d is not None) for a, d, c in zip(arrays, dims, cores, strict=True)]
     moved = [
         a if d is None else _led(a.movedim(d, 0), max(ranks) - rank)

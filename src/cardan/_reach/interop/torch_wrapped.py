@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 import itertools
 import types
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._compiler.targets import default_target
 from cardan._dynamics.call.function import Function
-from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import Options, check_model, is_number, token
 from cardan._reach.interop.torch_operator import Program, evaluate, evaluate_plainly, is_plain, program_of, torch
 from cardan._reach.interop.torch_operator import called_bound as called_bound
@@ -67,11 +66,9 @@ def _wrapped(function: Function[..., Any], model: Model, target: str) -> Wrapped
 
 
 class _Plan(NamedTuple):
-    """What a choice of arrays and options leads to."""
-
     name: str
     program: Program  # which only this holds
-    form: Any  # see `_form`
+    form: Any  # see `_plainly`
 
 
 class Wrapped(Wrapper):
@@ -87,6 +84,8 @@ class Wrapped(Wrapper):
         >>> torch.compile(cardan.interop.torch.wrap(cardan.mass_matrix, arm), backend="eager")(torch.tensor(q)).shape
         torch.Size([7, 7])
     """
+
+    framework = "PyTorch"
 
     def __init__(self, function: Function[..., Any], model: Model, options: Mapping[str, Any]) -> None:
         check_function(function)
@@ -117,7 +116,7 @@ class Wrapped(Wrapper):
                 return _formed(plan.form, evaluate_plainly(args, plan.program))
         arrays, options = self._told_apart(args, kwargs)
         plan = _plan_of(self._key, tuple(arrays), options)
-        if not torch.compiler.is_compiling() and _are_these(arrays.values(), args):
+        if not torch.compiler.is_compiling() and [*map(id, arrays.values())] == [*map(id, args)]:
             self._by_position[len(args)] = plan
         tensors = self._tensors(arrays)
         results = evaluate_plainly(tensors, plan.program) if is_plain(tensors) else evaluate(tensors, plan.name)
@@ -127,7 +126,10 @@ class Wrapped(Wrapper):
         given = {**self._given, **dict(zip(self._positional, args, strict=False)), **kwargs}
         twice = any(n in kwargs for n in self._positional[: len(args)])
         if twice or len(given) != len(self._names) or len(args) > len(self._positional):
-            self._refuse(args, kwargs)
+            try:
+                self.__signature__.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{self.function.name}{self.__signature__}: {error}") from None
         arrays = {n: given[n] for n in self._names if self._is_array(n, given[n])}
         return arrays, tuple((n, given[n]) for n in self._names if n in self._open and n not in arrays)
 
@@ -151,36 +153,17 @@ class Wrapped(Wrapper):
         raise DTypeError(self.function.name, name, got=got, expected="a tensor of PyTorch, as others are", hint=hint)
 
     def _plan(self, names: tuple[str, ...], options: Options) -> _Plan:
-        """Return what is run for a choice of arrays and options, made once."""
         key = names, token(options)
         if key not in self._plans:
-            self._plans[key] = self._made(names, options)
+            if not names:
+                expected = "at least one: its result is the same always, torch.as_tensor(function(model))"
+                raise ParameterError(f"arrays of {self.function.name}", got=names, expected=expected)
+            said = self.function.interface.settled(options)
+            program = program_of(self.function, self.model, names, said)
+            form = self.function.compiled(self.model, names, said).form
+            count = len(form.names) if form.inner is None else len(form.by) * len(form.inner.names)
+            self._plans[key] = _Plan(program.name, program, _plainly(form.rebuilt(range(count))))
         return self._plans[key]
-
-    def _made(self, names: tuple[str, ...], options: Options) -> _Plan:
-        if not names:
-            expected = "at least one: its result is the same always, torch.as_tensor(function(model))"
-            raise ParameterError(f"arrays of {self.function.name}", got=names, expected=expected)
-        said = self.function.interface.settled(options)
-        program = program_of(self.function, self.model, names, said)
-        form = self.function.compiled(self.model, names, said).form
-        return _Plan(program.name, program, _form(form))
-
-    def _refuse(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        try:
-            self.__signature__.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{self.function.name}{self.__signature__}: {error}") from None
-
-    def __reduce__(self) -> Any:
-        return functools.partial(wrap, **self.options), (self.function, self.model)
-
-    def __repr__(self) -> str:
-        return f"<{self.function.name} of {self.model.name}, for PyTorch>"
-
-
-def _are_these(values: Collection[Any], others: Collection[Any]) -> bool:
-    return len(values) == len(others) and all(x is y for x, y in zip(values, others, strict=True))
 
 
 _ALIVE: WeakValueDictionary[str, Wrapped] = WeakValueDictionary()
@@ -195,13 +178,8 @@ def _plan_of(key: str, names: tuple[str, ...], options: Options) -> _Plan:
     return _ALIVE[key]._plan(names, options)
 
 
-def _form(form: Form) -> Any:
-    """Return what results are returned in, as plainly as a compiler reads it: a number, or (kind, keys, parts)."""
-    count = len(form.names) if form.inner is None else len(form.by) * len(form.inner.names)
-    return _plainly(form.rebuilt(range(count)))
-
-
 def _plainly(form: Any) -> Any:
+    """Return what results are returned in, as plainly as a compiler reads it: a number, or (kind, keys, parts)."""
     if isinstance(form, int):
         return form
     if isinstance(form, dict):
@@ -258,16 +236,14 @@ class Module(torch.nn.Module):
         check_model("Module", model)
         if isinstance(inputs, str):
             raise ParameterError("inputs of a Module", got=inputs, expected=f"a list of names: [{inputs!r}]")
-        self.model: ModelWithInputs = (
-            model.with_inputs(**inputs) if isinstance(inputs, Mapping) else model.with_inputs(*inputs)
-        )
+        names, single = ((), inputs) if isinstance(inputs, Mapping) else (inputs, {})
+        self.model: ModelWithInputs = model.with_inputs(*names, **single)
         self._wrapped: dict[Function, Wrapped] = {}
         for name, value in self.model.input_values().items():
             if hasattr(self, name):
                 hint = f"Call it otherwise: inputs={{'my_{name}': (owner, constant)}}."
-                raise ParameterError(
-                    f"input {name!r}", got="what a module has already", expected="a new name", hint=hint
-                )
+                got, expected = "what a module has already", "a new name"
+                raise ParameterError(f"input {name!r}", got=got, expected=expected, hint=hint)
             self.register_parameter(name, torch.nn.Parameter(torch.as_tensor(value, dtype=dtype)))
 
     def constants(self) -> dict[str, Any]:
@@ -279,7 +255,7 @@ class Module(torch.nn.Module):
         """
         return {name: getattr(self, name) for name in self.model.inputs}
 
-    def forward(self, function: Function, *args: Any, **kwargs: Any) -> Any:
+    def forward(self, function: Function[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Return a function's results for the parameters.
 
         Args:

@@ -14,7 +14,6 @@ from cardan._robot.model import Model
 
 
 def check_function(function: Any) -> None:
-    """Raise `ParameterError` for what is no compiled function."""
     if not isinstance(function, Function):
         expected = "one made by @cardan.function, or cardan's own"
         raise ParameterError("function to wrap", got=function, expected=expected)
@@ -22,6 +21,8 @@ def check_function(function: Any) -> None:
 
 class Wrapper:
     """A function whose arguments are those of cardan's without the model, with the model's inputs by keyword."""
+
+    framework: str
 
     def __init__(self, function: Function, model: Model, options: Mapping[str, Any], known: Collection[str]) -> None:
         check_model(function.name, model)
@@ -41,3 +42,9 @@ class Wrapper:
         self._positional = tuple(n for n in interface.positional if n in rest)
         inputs = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY) for n in model.inputs]
         self.__signature__: inspect.Signature = inspect.Signature([*rest.values(), *inputs])
+
+    def __reduce__(self) -> Any:
+        return functools.partial(type(self), options=self.options), (self.function, self.model)
+
+    def __repr__(self) -> str:
+        return f"<{self.function.name} of {self.model.name}, for {self.framework}>"

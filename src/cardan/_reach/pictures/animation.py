@@ -95,7 +95,11 @@ def animate(
     samples, times = _motion(model, q, time, world)
     roles, framed = checked_roles(WHERE, shapes), checked_frames(WHERE, model, frames)
     rate, pace = positive(f"{WHERE}: fps", fps, "1/s"), positive(f"{WHERE}: speed", speed, "-")
-    when = _pictures(times, rate / pace)
+    count = max(round((times[-1] - times[0]) * rate / pace), 1) + 1
+    if count > LONGEST:
+        hint = "Take fewer pictures a second (fps=...), a higher speed=..., or a part of the motion."
+        raise ParameterError("film", got=f"{count} pictures", expected=f"at most {LONGEST}", hint=hint)
+    when = np.linspace(times[0], times[-1], count)
     drawn = _Drawn(model, between(model, samples, times, when), when, roles, framed, title)
     try:
         return drawn.written(ending, path, rate, positive(f"{WHERE}: dpi", dpi))
@@ -123,14 +127,6 @@ def _motion(model: Model, q: Any, time: Any, world: int) -> tuple[np.ndarray, np
     if not (np.diff(times) > 0.0).all():
         raise ParameterError(f"{WHERE}: time", got=times.tolist(), expected="times that ascend [s]")
     return samples, times
-
-
-def _pictures(times: np.ndarray, rate: float) -> np.ndarray:
-    count = max(round((times[-1] - times[0]) * rate), 1) + 1
-    if count > LONGEST:
-        hint = "Take fewer pictures a second (fps=...), a higher speed=..., or a part of the motion."
-        raise ParameterError("film", got=f"{count} pictures", expected=f"at most {LONGEST}", hint=hint)
-    return np.linspace(times[0], times[-1], count)
 
 
 def between(model: Model, samples: np.ndarray, times: np.ndarray, when: ArrayLike) -> np.ndarray:
@@ -190,8 +186,7 @@ def _writer(animation: Any, ending: str, rate: float) -> Any:
     if ending == ".gif":
         return animation.PillowWriter(fps=rate)
     with contextlib.suppress(MissingExtraError):  # that of the extra; else one on the machine
-        found = package("imageio_ffmpeg", "films", "video").get_ffmpeg_exe()
-        pyplot().rcParams["animation.ffmpeg_path"] = found
+        pyplot().rcParams["animation.ffmpeg_path"] = package("imageio_ffmpeg", "films", "video").get_ffmpeg_exe()
     if not animation.FFMpegWriter.isAvailable():
         raise MissingExtraError("films as .mp4 (a .gif or .html needs no extra)", "video")
     return animation.FFMpegWriter(fps=rate)

@@ -41,8 +41,7 @@ def checked_rows(where: str, name: str, values: Any, shape: tuple[int, ...]) -> 
     """Return numbers of a shape, a row for each configuration; of a single one the row alone will do."""
     batch = checked_batch(where, {name: values}, {name: shape[1:]})
     if batch.shape != shape[:1] and (batch.shape or shape[0] != 1):
-        got = (*batch.shape, *shape[1:])
-        raise ShapeError(where, name, got=got, expected=f"{shape}, a row for each of q")
+        raise ShapeError(where, name, got=(*batch.shape, *shape[1:]), expected=f"{shape}, a row for each of q")
     found = batch.arrays[0].astype(float).reshape(shape)
     check_finite(where, name, found, shape[:1])
     return found
@@ -89,30 +88,22 @@ ROUNDING = 1e-9  # below this, the angular part of a motion is rounding
 
 
 class Freedom(NamedTuple):
-    """A degree of freedom: an entry of v."""
-
     place: int  # in v
     joint: str  # whose it is
     name: str  # the joint's, and where it has several, behind a dot that of this one
     unit: str  # of the coordinate, `"rad"` or `"m"`
 
 
-def freedoms(model: Model) -> list[Freedom]:
-    return [each for name in model.joint_names for each in _of_joint(model, name)]
-
-
-def _of_joint(model: Model, name: str) -> Iterator[Freedom]:
-    indices = range(model.nv)[model.v_slice(name)]
-    if not indices:
-        return
-    joint = model.joint(name)
-    for place, unit, velocity in zip(indices, units(joint), joint.velocity_names, strict=True):
-        yield Freedom(place, name, name if len(indices) == 1 else f"{name}.{velocity}", unit)
+def freedoms(model: Model) -> Iterator[Freedom]:
+    for name in model.joint_names:
+        indices, joint = range(model.nv)[model.v_slice(name)], model.joint(name)
+        parts = zip(indices, units(joint), joint.velocity_names, strict=True) if indices else ()
+        for place, unit, velocity in parts:
+            yield Freedom(place, name, name if len(indices) == 1 else f"{name}.{velocity}", unit)
 
 
 def units(joint: Joint) -> list[str]:
     """Return the unit of each coordinate in which a joint's limits are stated: what turns [rad], what shifts [m]."""
     q = tuple(float(e) for e in joint.neutral())
-    return [
-        "rad" if any(abs(float(e)) > ROUNDING for e in column.angular) else "m" for column in joint.motion_subspace(q)
-    ]
+    turns = (any(abs(float(e)) > ROUNDING for e in column.angular) for column in joint.motion_subspace(q))
+    return ["rad" if turn else "m" for turn in turns]

@@ -28,8 +28,7 @@ def axes_in_space(ax: Any) -> Any:
             expected = 'matplotlib axes of three dimensions, as figure.add_subplot(projection="3d")'
             raise ParameterError("ax", got=ax, expected=expected)
         return ax
-    figure = pyplot().figure(figsize=(6.4, 6.4), layout="constrained")
-    new = figure.add_subplot(projection="3d")
+    new = pyplot().figure(figsize=(6.4, 6.4), layout="constrained").add_subplot(projection="3d")
     new.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
     return new
 

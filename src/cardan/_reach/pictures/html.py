@@ -37,7 +37,9 @@ def model_html(model: Model) -> str:
         True
     """
     try:
-        return _page(model, f"<b>{escape(model.name)}</b>: {_counts(model)}")
+        closing = f", {len(model.closures)} closing joints" if model.closures else ""
+        size = f"{model.nbodies} bodies, {model.mass:.6g} kg, nq = {model.nq}, nv = {model.nv}{closing}"
+        return _page(model, f"<b>{escape(model.name)}</b>: {size}")
     except Exception:  # joints and shapes of users' own may raise anything; a notebook shows what it can
         return f"<pre>{escape(repr(model))}</pre>"
 
@@ -59,14 +61,14 @@ def mechanism_html(mechanism: Mechanism) -> str:
         return f"<pre>{escape(repr(mechanism))}</pre>"
 
 
-def _counts(model: Model) -> str:
-    closing = f", {len(model.closures)} closing joints" if model.closures else ""
-    return f"{model.nbodies} bodies, {model.mass:.6g} kg, nq = {model.nq}, nv = {model.nv}{closing}"
-
-
 def _page(model: Model, head: str) -> str:
-    image, style = _image(model), "display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start"
-    return f'<div><p>{head}</p><div style="{style}">{image}{_table(model)}</div></div>'
+    found, style = list(_rows(model)), "max-height:32em;overflow:auto"
+    rows = "".join(f"<tr>{row}</tr>" for row in found[:ROWS])
+    more = f"<p>and {len(found) - ROWS} more</p>" if len(found) > ROWS else ""
+    titles = "".join(f'<th style="text-align:left;padding:0 0.6em 0 0">{title}</th>' for title in HEADER)
+    table = f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table>{more}"
+    beside = "display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start"
+    return f'<div><p>{head}</p><div style="{beside}">{_image(model)}<div style="{style}">{table}</div></div></div>'
 
 
 def _image(model: Model) -> str:
@@ -78,31 +80,18 @@ def _image(model: Model) -> str:
     return f'<img src="data:image/svg+xml;base64,{data}" alt="{escape(model.name)}">' if svg else ""
 
 
-def _table(model: Model) -> str:
-    found = list(_rows(model))
-    rows = "".join(f"<tr>{row}</tr>" for row in found[:ROWS])
-    more = f"<p>and {len(found) - ROWS} more</p>" if len(found) > ROWS else ""
-    head = "".join(f'<th style="text-align:left;padding:0 0.6em 0 0">{title}</th>' for title in HEADER)
-    style = "max-height:32em;overflow:auto"
-    return f'<div style="{style}"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{more}</div>'
-
-
 def _rows(model: Model) -> Iterator[str]:
     """Yield a row for each joint, from the world outwards, depth first; then those that close loops."""
     masses = {b.name: b.inertia.mass if b.inertia is not None else 0.0 for b in model.bodies}
     for c, depth in walk(model):
-        yield _row(model, c, f"{masses[c.child]:.4g}", min(depth, DEEPEST))
+        iq, kind = model.q_slice(c.name), type(c.joint).__name__
+        where = "" if iq.start == iq.stop else str(iq.start) if iq.stop == iq.start + 1 else f"{iq.start}:{iq.stop}"
+        if isinstance(c.joint, Mimic):
+            kind = f"{type(c.joint.joint).__name__} that copies {c.joint.primary}"
+        texts = (c.child, f"{masses[c.child]:.4g}", c.name, kind, where, _limits(c))
+        yield _cells(min(depth, DEEPEST), texts)
     for c in model.closures:
         yield _cells(0, (f"{c.child} on {c.parent}", "", c.name, f"{type(c.joint).__name__}, closes a loop", "", ""))
-
-
-def _row(model: Model, c: Connection, mass: str, depth: int) -> str:
-    iq = model.q_slice(c.name)
-    where = "" if iq.start == iq.stop else str(iq.start) if iq.stop == iq.start + 1 else f"{iq.start}:{iq.stop}"
-    kind = type(c.joint).__name__
-    if isinstance(c.joint, Mimic):
-        kind = f"{type(c.joint.joint).__name__} that copies {c.joint.primary}"
-    return _cells(depth, (c.child, mass, c.name, kind, where, _limits(c)))
 
 
 def _cells(depth: int, texts: tuple[str, ...]) -> str:
@@ -160,7 +149,6 @@ def eye() -> np.ndarray:
 
 
 def _facets(scene: Scene, towards: np.ndarray, on_page: OnPage) -> list[tuple[float, str]]:
-    """Return facets that face the eye, each with how near it is."""
     seen = normals_of(scene.facets) @ towards > 0.0
     facets = scene.facets[seen]
     colours = np.round(255.0 * lit(facets, scene.colours[seen])[:, :3]).astype(int)

@@ -21,7 +21,7 @@ from cardan._dynamics.algorithms.configuration import limit_coordinates
 from cardan._dynamics.algorithms.jacobians import jacobian
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.functions.assembly import assemble
-from cardan._reach.pictures.arguments import Freedom, checked_joints, checked_model, checked_motion, freedoms
+from cardan._reach.pictures.arguments import checked_joints, checked_model, checked_motion, freedoms
 from cardan._reach.pictures.axes import axes_in_space, frame_everything, pyplot
 from cardan._reach.pictures.robot_plot import plot
 from cardan._robot.model import Model
@@ -198,8 +198,15 @@ def _cloud(ax: Any, points: np.ndarray, values: np.ndarray, label: str) -> Any:
 
 
 def _over_two(model: Model, frame: str, q: Any, joints: Any, along: str, ax: Any) -> Any:
-    one, other = _two_freedoms(model, joints)
-    grid = [np.linspace(*_range(model, freedom), GRID) for freedom in (one, other)]
+    names = checked_joints("manipulability", model, joints)
+    found = [f for name in names for f in freedoms(model) if f.joint == name and model.joint(name).nq == 1]
+    if len(names) != 2 or len(found) != 2 or names[0] == names[1]:
+        raise ParameterError("manipulability: joints", got=names, expected="two different joints of one coordinate")
+    one, other = found
+    # Within limits; a turn, or a metre to both sides, where there are none.
+    reach = {"rad": np.pi, "m": 1.0}
+    ranges = [finite_range(model.lower[f.place], model.upper[f.place], reach[f.unit]) for f in found]
+    grid = [np.linspace(*ends, GRID) for ends in ranges]
     configurations = np.tile(checked_motion("manipulability", model, q)[0], (GRID, GRID, 1))
     for freedom, values in zip((one, other), np.meshgrid(*grid), strict=True):
         configurations[..., model.q_slice(freedom.joint).start] = values
@@ -212,17 +219,3 @@ def _over_two(model: Model, frame: str, q: Any, joints: Any, along: str, ax: Any
     ax.set_ylabel(f"{other.name} [{other.unit}]", parse_math=False)
     ax.set_title(model.name, parse_math=False)
     return ax
-
-
-def _two_freedoms(model: Model, joints: Any) -> list[Freedom]:
-    names = checked_joints("manipulability", model, joints)
-    found = [f for name in names for f in freedoms(model) if f.joint == name and model.joint(name).nq == 1]
-    if len(names) != 2 or len(found) != 2 or names[0] == names[1]:
-        raise ParameterError("manipulability: joints", got=names, expected="two different joints of one coordinate")
-    return found
-
-
-def _range(model: Model, freedom: Freedom) -> tuple[np.ndarray, np.ndarray]:
-    """Return the limits of a coordinate; a turn, or a metre to both sides, if it has none."""
-    k = freedom.place
-    return finite_range(model.lower[k], model.upper[k], np.pi if freedom.unit == "rad" else 1.0)

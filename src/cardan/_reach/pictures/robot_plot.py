@@ -112,7 +112,7 @@ def _moved_from(last: Scene, ghost: Scene) -> Scene:
 
 def draw_facets(ax: Any, scenes: Sequence[Scene], tints: np.ndarray | None) -> None:
     """Draw all facets as one collection: those within one are drawn from far to near."""
-    from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # pyright: ignore[reportMissingImports]
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     facets = joined([scene.facets for scene in scenes], (4, 3))
     if not len(facets):
@@ -163,8 +163,6 @@ def finish(ax: Any, title: str, points: np.ndarray) -> None:
 
 def _explain(ax: Any, values: np.ndarray, label: str) -> None:
     plt = pyplot()
-    colours = plt.get_cmap("viridis")(np.linspace(0.95, 0.0, 256))
-    bar = plt.matplotlib.colors.ListedColormap(colours)
-    norm = plt.Normalize(float(values[0]), float(values[-1]))
-    mappable = plt.cm.ScalarMappable(norm, bar)
+    bar = plt.matplotlib.colors.ListedColormap(plt.get_cmap("viridis")(np.linspace(0.95, 0.0, 256)))
+    mappable = plt.cm.ScalarMappable(plt.Normalize(float(values[0]), float(values[-1])), bar)
     ax.figure.colorbar(mappable, ax=ax, label=label, shrink=0.6, ticks=values if len(values) < 10 else None)

@@ -55,10 +55,7 @@ WHOLE: Errors = {
 }
 
 # Errors of the linear or the angular part of a column alone.
-HALF: Errors = {
-    _IN_PARENT_AXES: lambda Ad: Ad[:, :3, :3],
-    _TURNED_TWICE: lambda Ad: Ad[:, :3, :3].swapaxes(1, 2),
-}
+HALF: Errors = {_IN_PARENT_AXES: lambda Ad: Ad[:, :3, :3], _TURNED_TWICE: lambda Ad: Ad[:, :3, :3].swapaxes(1, 2)}
 
 NONE: Errors = {}
 ANY = np.eye(6)[None]  # poses, where no error depends on them

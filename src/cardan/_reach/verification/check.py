@@ -64,7 +64,8 @@ class Finding:
         by = f"worst error {self.error:.2g}, tolerance {self.tolerance:.2g}"
         if not self.failed:
             return f"{self.name}: {self.identity} ({by})"
-        places = [f"{name} = {_short(x)}" for name, x in (("q", self.q), ("v", self.v)) if x is not None]
+        numbers = {name: x for name, x in (("q", self.q), ("v", self.v)) if x is not None}
+        places = [f"{name} = ({', '.join(f'{e:.4g}' for e in x)})" for name, x in numbers.items()]
         place = " at " + ", ".join(places) if places else ""
         parts = [f"{self.name}: {self.identity} does not hold ({by}){place}."]
         parts += [f"{entry}." for entry in self.entries]
@@ -74,10 +75,6 @@ class Finding:
     def plain(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {**asdict(self), "message": self.message}
-
-
-def _short(numbers: Numbers) -> str:
-    return "(" + ", ".join(f"{x:.4g}" for x in numbers) + ")"
 
 
 ENTRIES = 3  # how many wrong entries are named
@@ -102,7 +99,6 @@ class Ledger:
 
     @property
     def failed(self) -> bool:
-        """Whether something seen so far is not as it must be."""
         return self._ratio > 1.0
 
     @property

@@ -18,8 +18,7 @@ from cardan._dynamics.algorithms.derivatives import inverse_dynamics_derivatives
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._reach.verification import motion
 from cardan._reach.verification.check import Ledger, check
-from cardan._reach.verification.differences import derivative
-from cardan._reach.verification.samples import Samples
+from cardan._reach.verification.samples import Samples, derivative
 from cardan._robot.description import Mechanism
 from cardan._robot.joints import Joint, Limits, Mimic, Revolute
 from cardan._robot.model import Model
@@ -46,10 +45,8 @@ def robot(joint: Joint, base: str, bounds: Limits) -> Model:
     if isinstance(joint, Mimic):  # it copies a joint that must be there, and has no limits of its own
         m.add_body("lead", _inertia(3))
         m.add_joint(joint.primary, joint.joint, "trunk", "lead", _pose(2), _pose(3))
-    if isinstance(joint, Mimic):
-        m.add_joint("joint", joint, "trunk", "link", _pose(4), _pose(5))
-    else:
-        m.add_joint("joint", joint, "trunk", "link", _pose(4), _pose(5), limits=bounds)
+    own: dict[str, Any] = {} if isinstance(joint, Mimic) else {"limits": bounds}
+    m.add_joint("joint", joint, "trunk", "link", _pose(4), _pose(5), **own)
     m.add_joint("hinge", Revolute((0.0, 0.6, 0.8)), "link", "tool", _pose(6), _pose(7))
     return m.model(base=base)
 
@@ -84,8 +81,7 @@ def cases(joint: Joint, samples: Samples) -> Iterator[Case]:
 def _see(ledger: Ledger, got: Any, expected: Any, case: Case, label: str, slack: float = 0.0) -> None:
     model, q, v, _ = case
     for k in range(STATES):
-        where = f"{label} ({model.name.split(' on ')[1]})"
-        ledger.see(got[k], expected[k], q[k], v[k], label=where, slack=slack)
+        ledger.see(got[k], expected[k], q[k], v[k], label=f"{label} ({model.name.split(' on ')[1]})", slack=slack)
 
 
 def _blame(joint: Joint, samples: Samples) -> str:

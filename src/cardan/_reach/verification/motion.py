@@ -9,8 +9,16 @@ import numpy as np
 from cardan._algebra.spatial import SE3, Force
 from cardan._reach.verification.causes import adjoints, bias_cause, explained
 from cardan._reach.verification.check import Ledger, Skip, check
-from cardan._reach.verification.differences import entries, rate_along, scaled, subspace_by_differences
-from cardan._reach.verification.samples import Samples, TransformAlone, columns, vector
+from cardan._reach.verification.samples import (
+    Samples,
+    TransformAlone,
+    columns,
+    entries,
+    rate_along,
+    scaled,
+    subspace_by_differences,
+    vector,
+)
 from cardan._robot.joints import Joint
 from cardan._robot.joints.first_checks import first_line
 
@@ -45,8 +53,7 @@ def _cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> str:
     rates, in_transform = _rate_cause(joint, samples, got, true), _transform_cause(joint, samples, got)
     in_subspace, entire = rates, True
     if not rates:
-        Ad = adjoints(samples.poses)
-        in_subspace, entire = explained(np.array(got), np.array(true), Ad, joint.velocity_names)
+        in_subspace, entire = explained(np.array(got), np.array(true), adjoints(samples.poses), joint.velocity_names)
     causes = (in_subspace if entire or not in_transform else "", in_transform)
     return ", or ".join(c for c in causes if c) or "no simple error explains it"
 

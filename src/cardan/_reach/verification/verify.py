@@ -1,25 +1,141 @@
-"""The checklist, and the function that goes through it."""
+"""The checklist, the function that goes through it, and the certificate: what was found, as text and as plain data."""
 
 from __future__ import annotations
 
+import math
+import textwrap
+from dataclasses import asdict, dataclass
+from typing import Any
+
 from cardan._algebra.errors import DTypeError, ParameterError
-from cardan._reach.verification import dynamics, laws, motion, numerics, rank, structure
-from cardan._reach.verification.certificate import Certificate
+from cardan._reach.verification import dynamics, laws, motion, numerics, rank
 from cardan._reach.verification.check import Check, Finding
-from cardan._reach.verification.numerics import speed
+from cardan._reach.verification.numerics import Speed, speed
+from cardan._reach.verification.rank import Singularity
 from cardan._reach.verification.samples import Samples
 from cardan._robot.joints import Joint, Limits
 from cardan._robot.joints.limits import narrow_limits
 
+WIDTH = 100
+EXPLAINED = 3  # failures told in full; the first ones are the causes
+MARKS = {"passed": "ok", "failed": "FAILED", "skipped": "-"}
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The outcome of `verify_joint`; `print` shows it.
+
+    Attributes:
+        joint: as it prints.
+        type: name of its class.
+        nq: number of coordinates; -1 if it cannot be told.
+        nv: number of degrees of freedom; -1 if it cannot be told.
+        samples: number of configurations looked at.
+        seed: of the random numbers.
+        findings: one for each check, in order; the first failure is the one to mend first.
+        singularities: configurations found where S loses rank.
+        speed: what the joint costs; None where it does not run.
+        limits: the positions that were asked for; None for all of the joint's domain.
+
+    Examples:
+        >>> certificate = cardan.verify_joint(cardan.joints.Prismatic((0.0, 0.0, 1.0)), samples=2)
+        >>> certificate.passed, certificate.failures, certificate.plain()["type"]
+        (True, (), 'Prismatic')
+    """
+
+    joint: str
+    type: str
+    nq: int
+    nv: int
+    samples: int
+    seed: int
+    findings: tuple[Finding, ...]
+    singularities: tuple[Singularity, ...] = ()
+    speed: Speed | None = None
+    limits: Limits | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether no check failed."""
+        return not self.failures
+
+    @property
+    def failures(self) -> tuple[Finding, ...]:
+        """The findings of the checks that failed."""
+        return tuple(f for f in self.findings if f.failed)
+
+    @property
+    def verdict(self) -> str:
+        """The outcome in one line."""
+        count = {s: sum(f.status == s for f in self.findings) for s in MARKS}
+        skipped = f", {count['skipped']} skipped" if count["skipped"] else ""
+        if self.passed:
+            return f"passed: {count['passed']} checks{skipped}"
+        return f"FAILED: {count['failed']} of {len(self.findings)} checks{skipped}"
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain data; this layout is stable, infinite numbers are None."""
+        plain = ("joint", "type", "nq", "nv", "samples", "seed", "passed", "verdict")
+        return {
+            "certificate": 1,
+            **{key: getattr(self, key) for key in plain},
+            "findings": [_finite(f.plain()) for f in self.findings],
+            "singularities": [asdict(s) for s in self.singularities],
+            "speed": asdict(self.speed) if self.speed else None,
+            "limits": _finite([self.limits.lower, self.limits.upper]) if self.limits else None,
+        }
+
+    def __str__(self) -> str:
+        within = f", within {self.limits.lower} to {self.limits.upper}" if self.limits else ""
+        parts = [
+            f"{textwrap.shorten(self.joint, WIDTH - 20)}: nq = {self.nq}, nv = {self.nv}",
+            f"{self.verdict} ({self.samples} configurations, seed {self.seed}{within})",
+            "",
+            f"{'check':31}{'error':>9}{'allowed':>10}   identity",
+            "-" * WIDTH,
+            *map(_row, self.findings),
+        ]
+        if self.singularities:
+            parts += ["", "singular configurations found:", *(f"  {s.text}" for s in self.singularities)]
+        if self.speed:
+            s = self.speed
+            parts += ["", f"cost of transform, S and bias: {s.operations} operations, {s.nanoseconds:.2g} ns a state"]
+            parts[-1] += f" ({s.derived_operations} operations if derived)"
+        for failure in self.failures[:EXPLAINED]:
+            parts += ["", *textwrap.wrap(failure.message, WIDTH, subsequent_indent="    ")]
+        others = ", ".join(f.name for f in self.failures[EXPLAINED:])
+        if others:
+            parts += ["", *textwrap.wrap(f"also failed, perhaps as a consequence: {others}", WIDTH)]
+        return "\n".join(parts)
+
+
+def _row(finding: Finding) -> str:
+    mark, words = MARKS[finding.status], finding.note if finding.status == "skipped" else finding.identity
+    numbers = f"{'':9}{'':10}" if finding.status == "skipped" else f"{finding.error:9.1e}{finding.tolerance:10.1e}"
+    name = textwrap.shorten(finding.name, 30)
+    first = f"{name:31}{numbers} {mark:>6}  "
+    return "\n".join(textwrap.wrap(words, WIDTH, initial_indent=first, subsequent_indent=" " * len(first)))
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _finite(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+# --- the checklist ---
+
 CHECKS: tuple[Check, ...] = (
-    structure.sizes,
-    structure.transform,
+    laws.sizes,
+    laws.transform,
     laws.rigid,
     motion.smooth,
-    structure.shapes,
-    structure.memory,
-    structure.value,
-    structure.serialisation,
+    laws.shapes,
+    laws.memory,
+    laws.value,
+    laws.serialisation,
     laws.off_manifold,
     laws.inverse_maps,
     laws.velocity_maps,
@@ -34,7 +150,7 @@ CHECKS: tuple[Check, ...] = (
     motion.wrenches,
     laws.limits,
     laws.round_trip,
-    structure.traced,
+    laws.traced,
     motion.subspace_rate,
     motion.uses,
     laws.reversal,
@@ -87,7 +203,7 @@ def verify_joint(joint: Joint, samples: int = 12, seed: int = 0, *, limits: Limi
     where = Samples(joint, samples, seed, limits)
     findings = _examined(joint, where)
     passed = {f.name for f in findings if f.status == "passed"}
-    runs = {structure.shapes.name, structure.traced.name} <= passed
+    runs = {laws.shapes.name, laws.traced.name} <= passed
     sound = runs and motion.subspace.name in passed
     return Certificate(
         joint=repr(joint),

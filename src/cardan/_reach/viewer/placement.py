@@ -42,8 +42,7 @@ def place_bodies(model: Model, q: np.ndarray, offsets: np.ndarray) -> Placement:
 
 def grid(worlds: int, spacing: float) -> np.ndarray:
     """Return the origins of worlds in a square grid about the origin, shape (worlds, 3) [m]."""
-    columns = math.ceil(math.sqrt(worlds))
-    cells = np.stack(np.divmod(np.arange(worlds), columns), axis=-1)[:, ::-1]
+    cells = np.stack(np.divmod(np.arange(worlds), math.ceil(math.sqrt(worlds))), axis=-1)[:, ::-1]
     middle = 0.5 * (cells.max(axis=0) + cells.min(axis=0))
     return np.column_stack([spacing * (cells - middle), np.zeros(worlds)])
 

@@ -51,11 +51,6 @@ class Playback:
         self.time: float = float(times[0])
         self.is_playing: bool = False
         self._clock = 0.0
-        self._show_controls()
-
-    # --- what the browser shows of it ---
-
-    def _show_controls(self) -> None:
         gui, by_browser = self.served.server.gui, self.served.by_browser
         first, last = float(self.times[0]), float(self.times[-1])
         with gui.add_folder("trajectory", order=-1.0) as self._folder:
@@ -69,9 +64,12 @@ class Playback:
         self._speed.on_update(by_browser(lambda value: setattr(self, "speed", max(float(value), 0.0))))
         self._loop.on_update(by_browser(lambda value: setattr(self, "loop", bool(value))))
 
+    # --- what the browser shows of it ---
+
     def remove(self) -> None:
         """Stop, and take the controls away."""
         self.pause()
+        self.served.mailbox.post("time", lambda: None)  # in place of what would move a slider that is gone
         self._folder.remove()
 
     # --- what one can do with it ---
@@ -161,10 +159,7 @@ class Playback:
         for robot, path in self.paths.items():
             robot.rows = between(robot.model, path, self.times, self.time)
             robot.draw()
-        self.served.mailbox.post("time", self._follow, after=0.1, replace=False)
-
-    def _follow(self) -> None:
-        self._slider.value = self.time
+        self.served.mailbox.post("time", lambda: setattr(self._slider, "value", self.time), after=0.1, replace=False)
 
 
 def checked_path(robot: ShownRobot, trajectory: Any) -> np.ndarray:
@@ -177,8 +172,7 @@ def checked_path(robot: ShownRobot, trajectory: Any) -> np.ndarray:
         hint = "As many worlds are shown as cardan.show(world, q) is given configurations of." if several else ""
         raise ShapeError(where, "trajectory", got=array.shape, expected=expected, hint=hint)
     flat = checked_rows(where, robot.model, array.reshape(-1, array.shape[-1]), None)
-    path = flat.reshape(len(array), -1, nq)
-    return np.broadcast_to(path, (len(array), worlds, nq))
+    return np.broadcast_to(flat.reshape(len(array), -1, nq), (len(array), worlds, nq))
 
 
 def checked_times(times: Any, dt: float | None, number: int) -> np.ndarray:

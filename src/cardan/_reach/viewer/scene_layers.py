@@ -10,20 +10,34 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cardan._algebra.errors import DescriptionWarning, ParameterError, ShapeError
 from cardan._algebra.spatial import SE3, Inertia, Vector3
+from cardan._compiler.runtime.extras import package
 from cardan._dynamics.algorithms.centroidal import center_of_mass
 from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._reach.pictures.scene import PALETTE
 from cardan._reach.viewer.placement import Placement, quaternion_wxyz
-from cardan._reach.viewer.triangles import PLAIN, DrawnSurface, add_spheres, surface_of, unit_sphere
-from cardan._robot.geometry.contacts import Contacts
-from cardan._robot.geometry.shapes import Box, Mesh, Plane, Shape
+from cardan._robot.geometry.mesh import metres, surface_of_file
+from cardan._robot.geometry.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Geometry,
+    HeightField,
+    Mesh,
+    Plane,
+    Shape,
+    Sphere,
+)
+from cardan._robot.geometry.touching import Contacts
 from cardan._robot.model import Model
+from cardan._robot.registered import mesh_reader
 
 MASS_COLOUR, INERTIA_COLOUR, CLOSURE_COLOUR = (225, 60, 60), (80, 130, 225), (230, 40, 160)
 DIFFUSE = 0.35  # opacity of ellipsoids of inertia, which lie inside the robot
@@ -43,7 +57,6 @@ class Layer:
 
 
 def move(handle: Any, positions: np.ndarray, wxyz: np.ndarray) -> None:
-    """Send where the instances of a thing are."""
     handle.batched_positions = np.ascontiguousarray(positions, np.float32)
     handle.batched_wxyzs = np.ascontiguousarray(wxyz, np.float32)
 
@@ -153,7 +166,6 @@ def _rows(array: np.ndarray) -> np.ndarray:
 
 
 def mass_centre(scene: Any, path: str, size: float, model: Model, offsets: np.ndarray) -> Draw:
-    """Add the centre of mass of the whole robot."""
     handle = add_spheres(scene, f"{path}/point", 0.02 * size, offsets, MASS_COLOUR)
 
     def draw(q: np.ndarray, at: Placement) -> None:
@@ -266,8 +278,6 @@ def checked_vectors(name: str, value: Any, like: tuple[int, ...] | None = None) 
 
 
 class TouchingPoints:
-    """What is drawn of contacts, at a path of viser's scene."""
-
     def __init__(self, scene: Any, path: str) -> None:
         self._scene, self._path, self._balls, self._arrows = scene, path, None, None
 
@@ -288,3 +298,127 @@ def _renewed(handle: Any, name: str, array: np.ndarray, make: Callable[[], Any])
     if handle is not None:
         handle.remove()
     return make() if len(array) else None
+
+
+# --- shapes as triangles, in the axes of the body they are on: primitives are made here, files are read by trimesh ---
+#
+# A file keeps the materials it has, unless the description gives the shape a colour. Files without normals of their own
+# (STL) and boxes are shaded face by face, everything else smoothly.
+
+PLANE_SIDE = 10.0  # of the part of a half space that is drawn [m]
+PLAIN = (0.55, 0.58, 0.64)
+SECTIONS = 32  # around what is round: its outline is off by r (1 - cos(pi / 32)), half a percent of its radius
+# Of shapes whose description and file have no colour, by role; collision shapes show what is in them.
+OPACITY = {"visual": 1.0, "collision": 0.45}
+
+
+def trimesh() -> Any:
+    return package("trimesh", "the viewer", "view")
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnSurface:
+    """Triangles of one colour, or a binary glTF file with materials of its own."""
+
+    vertices: np.ndarray  # shape (n, 3) [m], in body axes
+    faces: np.ndarray  # indices of vertices, shape (m, 3)
+    rgba: tuple[float, ...]  # colour, in [0, 1]
+    flat: bool = False  # whether every triangle is shaded as the plane it is
+    glb: bytes = b""  # the file; empty where the colour counts
+
+
+def surface_of(shape: Shape, rgb: tuple[float, ...] = PLAIN) -> DrawnSurface:
+    """Return what is drawn for a shape, in a colour if it has none; ParameterError if its file cannot be read."""
+    geometry, pose = shape.geometry, shape.pose.matrix()
+    if isinstance(geometry, Mesh):
+        return _of_file(shape, geometry, pose @ np.diag((*geometry.scale, 1.0)), rgb)
+    mesh = _primitive(geometry).apply_transform(pose)
+    is_flat = isinstance(geometry, Box | Plane | HeightField)
+    return DrawnSurface(np.asarray(mesh.vertices), np.asarray(mesh.faces), _colour(shape, rgb), is_flat)
+
+
+def _colour(shape: Shape, rgb: tuple[float, ...]) -> tuple[float, ...]:
+    has_none = shape.rgba is None or shape.role == "collision"
+    return (*rgb, OPACITY[shape.role]) if has_none else tuple(shape.rgba or ())
+
+
+# --- primitives ---------------------------------------------------------------------------------------------------
+
+
+def _primitive(geometry: Geometry) -> Any:
+    creation = trimesh().creation
+    match geometry:
+        case Box():
+            return creation.box(extents=geometry.size)
+        case Sphere():
+            return creation.icosphere(subdivisions=3, radius=max(geometry.radius, _POINT))
+        case Ellipsoid():
+            return creation.icosphere(subdivisions=3).apply_scale(np.maximum(geometry.radii, _POINT))
+        case Capsule():
+            return creation.capsule(height=geometry.length, radius=geometry.radius, count=(SECTIONS, SECTIONS // 2))
+        case Cylinder():
+            return _cylinder(geometry.radius, geometry.length)
+        case Plane():
+            corners = [(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)]
+            faces = [(0, 1, 2), (0, 2, 3)]
+            return trimesh().Trimesh(0.5 * PLANE_SIDE * np.array(corners), faces, process=False)
+        case HeightField():
+            return trimesh().Trimesh(*geometry.surface(), process=False)
+        case _:
+            raise ParameterError("geometry of a shape", got=geometry, expected="a shape of cardan.geometry.shapes")
+
+
+_POINT = 1e-9  # least radius [m]: what has none cannot be turned the right side out
+
+
+def unit_sphere() -> tuple[np.ndarray, np.ndarray]:
+    mesh = trimesh().creation.icosphere(subdivisions=2)
+    return np.asarray(mesh.vertices), np.asarray(mesh.faces)
+
+
+def add_spheres(scene: Any, path: str, radius: float, centres: np.ndarray, colour: tuple[int, int, int]) -> Any:
+    """Add a sphere about each of some points (n, 3) [m] to viser's scene, and return what shows them."""
+    vertices, faces = unit_sphere()
+    turns = np.tile((1.0, 0.0, 0.0, 0.0), (len(centres), 1))
+    look = {"batched_colors": colour, "lod": "off"}
+    return scene.add_batched_meshes_simple(path, radius * vertices, faces, turns, centres, **look)
+
+
+def _cylinder(radius: float, length: float) -> Any:
+    """Return a cylinder whose ends share no vertex with its side, so that the edge between them is shaded as one."""
+    angle = np.linspace(0.0, 2.0 * np.pi, SECTIONS, endpoint=False)
+    ring = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    rings = [np.column_stack([ring, np.full(SECTIONS, z)]) for z in (-0.5 * length, 0.5 * length)]
+    k, after = np.arange(SECTIONS), np.roll(np.arange(SECTIONS), -1)
+    side = np.concatenate([np.stack([k, after, SECTIONS + after], 1), np.stack([k, SECTIONS + after, SECTIONS + k], 1)])
+    fan = np.stack([np.zeros(SECTIONS - 2, int), k[1:-1], k[2:]], axis=1)
+    faces = np.concatenate([side, 2 * SECTIONS + fan[:, ::-1], 3 * SECTIONS + fan])
+    return trimesh().Trimesh(np.concatenate([*rings, *rings]), faces, process=False)
+
+
+# --- files --------------------------------------------------------------------------------------------------------
+
+
+def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray, rgb: tuple[float, ...]) -> DrawnSurface:
+    parts = [part.apply_transform(X) for part in parts_of_file(mesh.uri, mesh.path)]
+    bare = [trimesh().Trimesh(part.vertices, part.faces, process=False) for part in parts]  # without their looks
+    whole = parts[0] if len(parts) == 1 else trimesh().util.concatenate(bare)
+    has_look = any(part.visual.defined for part in parts)
+    keeps = shape.rgba is None and shape.role == "visual" and has_look
+    glb = bytes(trimesh().Scene(parts).export(file_type="glb")) if keeps else b""
+    flat = str(mesh.path).lower().endswith(".stl") or mesh_reader(mesh.path) is not None
+    return DrawnSurface(np.asarray(whole.vertices, float), np.asarray(whole.faces), _colour(shape, rgb), flat, glb)
+
+
+def parts_of_file(uri: str, path: str | None) -> list[Any]:
+    """Return the meshes in a file, each placed as the file says, in metres; ParameterError if it holds no triangle."""
+    if path is None or not Path(path).is_file() or mesh_reader(path):
+        return [surface_of_file(uri, path)]
+    try:
+        scene = trimesh().load_scene(path, process=False)
+        parts = [part for part in scene.dump() if len(getattr(part, "faces", ())) > 0]
+    except Exception as error:  # what a reader of a dozen formats raises on faulty files is not known
+        raise ParameterError(f"mesh {uri!r}", got=f"{path}: {error}", expected="a mesh file trimesh can read") from None
+    if not parts or not all(np.isfinite(part.vertices).all() for part in parts):
+        raise ParameterError(f"mesh {uri!r}", got=f"{path}: no triangle, or not finite", expected="triangles")
+    return [part.apply_scale(metres(scene.units)) for part in parts]

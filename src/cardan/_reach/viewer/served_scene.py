@@ -48,11 +48,9 @@ class Mailbox:
                 self._change.notify()
 
     def flush(self, timeout: float) -> None:
-        """Wait until what was asked for before is done.
+        """Wait until what was asked for before is done; TimeoutError if it takes longer [s].
 
-        Raises:
-            TimeoutError: if it takes longer [s].
-            Exception: the first one that was raised by an action since the last call.
+        The first error of an action since the last call is raised here.
         """
         done = threading.Event()
         self.post(done, done.set)
@@ -75,7 +73,11 @@ class Mailbox:
             began = time.monotonic()
             with self._around():
                 for action in actions:
-                    self._do(action)
+                    try:
+                        action()
+                    except Exception as error:  # one robot that cannot be shown must not stop the others
+                        log().warning("the viewer could not show what it was given: %s", error)
+                        self._failure = self._failure or error
             time.sleep(max(0.0, began + 1.0 / RATE - time.monotonic()))
 
     def _due(self) -> list[Action]:
@@ -89,13 +91,6 @@ class Mailbox:
                 first = min((when for when, _ in self._waiting.values()), default=None)
                 self._change.wait(None if first is None else first - now)
         return []
-
-    def _do(self, action: Action) -> None:
-        try:
-            action()
-        except Exception as error:  # one robot that cannot be shown must not stop the others
-            log().warning("the viewer could not show what it was given: %s", error)
-            self._failure = self._failure or error
 
 
 # --- the server ---
@@ -162,7 +157,7 @@ def _not_shared(*_: Any, **__: Any) -> None:
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
     """Let viser print no banner: the address is the viewer's `url`."""
-    import rich  # pyright: ignore[reportMissingImports] -- viser's
+    import rich  # viser's
 
     console = rich.get_console()
     before, console.quiet = console.quiet, True

@@ -29,7 +29,7 @@ from cardan._reach.viewer.scene_layers import TouchingPoints, checked_vectors, t
 from cardan._reach.viewer.served_scene import ServedScene
 from cardan._reach.viewer.shown_robot import ShownRobot
 from cardan._robot.description import Mechanism
-from cardan._robot.geometry.contacts import Contacts
+from cardan._robot.geometry.touching import Contacts
 from cardan._robot.model import Model
 
 ALOUD = 0.3  # length of the largest force's arrow, as a share of the size of what is shown
@@ -315,14 +315,12 @@ class Viewer:
             worlds = np.repeat(np.arange(len(array)), array.shape[1]) if array.ndim == 3 else np.zeros(len(array), int)
             where, arrows = array.reshape(-1, 3), np.zeros((array.size // 3, 3))
             if forces is not None:
-                arrows = self._arrows(checked_vectors("forces", forces, array.shape).reshape(-1, 3), scale)
+                arrows = checked_vectors("forces", forces, array.shape).reshape(-1, 3)
+                largest = float(np.linalg.norm(arrows, axis=1).max(initial=0.0))
+                arrows = arrows * (ALOUD * self.size / max(largest, 1e-300) if scale is None else float(scale))
         origins = next(iter(self._robots.values())).offsets if self._robots else np.zeros((1, 3))
         placed = where + origins[np.minimum(worlds, len(origins) - 1)]
         self._served.mailbox.post("contacts", lambda: self._touching.draw(self.size, placed, arrows))
-
-    def _arrows(self, forces: np.ndarray, scale: float | None) -> np.ndarray:
-        largest = float(np.linalg.norm(forces, axis=1).max(initial=0.0))
-        return forces * (ALOUD * self.size / max(largest, 1e-300) if scale is None else float(scale))
 
     # --- the page ---
 
@@ -442,7 +440,6 @@ def show(
 
 
 def _named(things: Any) -> list[tuple[str | None, Any]]:
-    """Return what is to be shown, with names if they have some."""
     if isinstance(things, Mapping):
         return [(str(name), thing) for name, thing in things.items()]
     return [(None, thing) for thing in (things if isinstance(things, list | tuple) else [things])]

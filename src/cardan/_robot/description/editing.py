@@ -59,18 +59,14 @@ class Report:
 
     def __str__(self) -> str:
         lines = [f"renamed: {old} -> {new}" for old, new in self.renamed.items()]
-        lines += [f"moved: what was on {name} is on {onto}, at {_place(X)}" for name, (onto, X) in self.moved.items()]
-        lines += [f"now a frame: {name}" for name in self.became_frames]
-        lines += [f"changed: joint {name}" for name in self.changed_joints]
-        lines += [f"removed: {name}" for name in self.removed]
-        lines += [f"added: {name}" for name in self.added]
-        lines += [f"replaced: {what}" for what in self.replaced]
+        for name, (onto, X) in self.moved.items():
+            turned = "" if X.rotation == SE3.identity().rotation else ", turned"
+            place = ", ".join(f"{e:.6g}" for e in X.translation)
+            lines.append(f"moved: what was on {name} is on {onto}, at ({place}) m{turned}")
+        lists = {"now a frame:": self.became_frames, "changed: joint": self.changed_joints}
+        lists |= {"removed:": self.removed, "added:": self.added, "replaced:": self.replaced}
+        lines += [f"{change} {name}" for change, names in lists.items() for name in names]
         return "\n".join(lines) or "nothing changed"
-
-
-def _place(X: SE3) -> str:
-    turned = "" if X.rotation == SE3.identity().rotation else ", turned"
-    return f"({', '.join(f'{e:.6g}' for e in X.translation)}) m{turned}"
 
 
 # --- names ---
@@ -152,14 +148,7 @@ def loose(parts: Parts) -> list[tuple[str, list[Connection]]]:
 def based(parts: Parts, base: Joint, prefix: str, name: str) -> Parts:
     """Return the parts with a base joint for each that does not hang on the world; joints of a part are together.
 
-    Args:
-        parts: with a prefix before all names.
-        base: the joint.
-        prefix: goes before the base joints' names, too.
-        name: of the mechanism, for messages.
-
-    Raises:
-        MechanismError: if a joint is asked for and nothing needs one.
+    The prefix is before all names already, and goes before those of the base joints; name is the mechanism's.
     """
     own, anchors = {c.name.removeprefix(prefix) for c in parts.joints}, [anchor for anchor, _ in loose(parts)]
     if not anchors and not isinstance(base, Fixed):
@@ -203,21 +192,14 @@ def with_joint(
         if lost:
             got = f"{type(joint).__name__} with nv = {joint.nv} for {type(old.joint).__name__} with nv = {old.joint.nv}"
             raise ParameterError(f"joint {name!r}", got=got, expected=f"new values for its {', '.join(lost)}")
-        old = bare
-        given = {**WITHOUT_MOTION, **given}
-    new = replace(old, joint=joint, **given) if joint.nv == old.joint.nv else _rebuilt(old, joint, given)
+        given = {**WITHOUT_MOTION, **given}  # what is given, and of the rest nothing
+    new = replace(old, joint=joint, **given)
     joints = tuple(new if c.name == name else c for c in parts.joints)
     resolve_mimics(joints)  # raises where a mimic can no longer copy it
     # Configurations and actuators are in the joint's own coordinates: of another manifold they mean nothing.
     same = type(old.joint.manifold) is type(joint.manifold) and old.joint.manifold == joint.manifold
     still = () if same else (name,)
     return _annotated(parts._replace(joints=joints), Report(changed_joints=(name,)), still=still)
-
-
-def _rebuilt(old: Connection, joint: Joint, given: Mapping[str, Any]) -> Connection:
-    sides = (old.parent, old.child, old.parent_pose, old.child_pose)
-    kept = {**WITHOUT_MOTION, "compliance": old.compliance, **given, "limits": given.get("limits") or Limits()}
-    return Connection(old.name, joint, *sides, **kept)
 
 
 def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts, Report]:

@@ -60,6 +60,8 @@ class Mechanism(Explained):
         child: name of a body or frame, whose pose or motion it is.
         parent: name of a body or frame, from which it is seen.
         q: coordinates by joint [rad, m], shapes (..., nq) (or (...) where nq = 1); joints left out are neutral.
+        prefix: goes before names, such as `"left/"`.
+        shape, actuator, group, annotations: records, with the names of their bodies and joints.
         configurations: for each joint to lock, its own nq coordinates (a number where nq = 1).
 
     Examples:
@@ -187,9 +189,6 @@ class Mechanism(Explained):
             name: new name.
             inertia: about the centre of mass, in body axes; None for a body without inertia.
 
-        Returns:
-            The body's record.
-
         Raises:
             DuplicateNameError, ParameterError: for a name in use; for an empty name or a wrong inertia.
         """
@@ -235,7 +234,7 @@ class Mechanism(Explained):
         compliance: Sequence[float] | None = None,
         spring: Spring | None = None,
     ) -> Connection:
-        """Add a joint: X_parent_child = parent_pose @ joint.transform(q) @ child_pose.inverse().
+        """Add a joint and return its record: X_parent_child = parent_pose @ joint.transform(q) @ child_pose.inverse().
 
         Args:
             name: new name.
@@ -251,9 +250,6 @@ class Mechanism(Explained):
             drive: gains of a drive that follows targets.
             compliance: how far the joint gives way [m/N, rad/(N m)], six numbers, for solvers that can.
             spring: pulls towards a place of rest.
-
-        Returns:
-            The joint's record.
 
         Raises:
             DuplicateNameError, UnknownNameError, ParameterError: for a name in use, an unknown body, a wrong value.
@@ -278,9 +274,6 @@ class Mechanism(Explained):
             body: the body, or `"world"`.
             pose: X_body_frame; identity by default.
             kind: `"operational"` (a tool, a contact) or `"sensor"`.
-
-        Returns:
-            The frame's record.
         """
         frame = Frame(name, body, SE3.identity() if pose is None else pose, kind)
         self._check_new("frame", name)
@@ -289,13 +282,7 @@ class Mechanism(Explained):
         return frame
 
     def add_shape(self, shape: Shape) -> Shape:
-        """Add a visual or collision shape; shapes take no part in the dynamics.
-
-        Args:
-            shape: with the name of its body.
-
-        Returns:
-            The shape.
+        """Add a visual or collision shape and return it; shapes take no part in the dynamics.
 
         Raises:
             UnknownNameError, DuplicateNameError: for a body that does not exist, a name in use.
@@ -307,13 +294,7 @@ class Mechanism(Explained):
         return shape
 
     def add_actuator(self, actuator: Actuator) -> Actuator:
-        """Add what drives joints; models carry it, the dynamics takes no notice of it.
-
-        Args:
-            actuator: with the names of its joints.
-
-        Returns:
-            The actuator.
+        """Add what drives joints and return it; models carry it, the dynamics takes no notice of it.
 
         Raises:
             UnknownNameError, DuplicateNameError: for a joint that does not exist, a name in use.
@@ -328,13 +309,7 @@ class Mechanism(Explained):
         return actuator
 
     def add_group(self, group: Group) -> Group:
-        """Add a group of bodies and joints.
-
-        Args:
-            group: with the names of its bodies and joints.
-
-        Returns:
-            The group.
+        """Add a group of bodies and joints and return it.
 
         Raises:
             UnknownNameError, DuplicateNameError: for a body or joint that does not exist, a name in use.
@@ -445,11 +420,7 @@ class Mechanism(Explained):
     # --- another mechanism of this one; nothing here changes it ---
 
     def prefixed(self, prefix: str) -> Edited:
-        """Return the mechanism with a prefix before every name but the world's, those of configurations too.
-
-        Args:
-            prefix: such as `"left/"`.
-        """
+        """Return the mechanism with a prefix before every name but the world's, those of configurations too."""
         return self._edited(editing.renamed(self._parts(), lambda name: prefix + name))
 
     def renamed(self, names: Mapping[str, str]) -> Edited:
@@ -583,9 +554,6 @@ class Mechanism(Explained):
 
     def with_annotations(self, annotations: Annotations) -> Edited:
         """Return the mechanism with other shapes, actuators, groups, configurations and disabled contacts.
-
-        Args:
-            annotations: as `mechanism.annotations` has them.
 
         Raises:
             UnknownNameError, ShapeError, DuplicateNameError: for a body or joint that does not exist; for numbers that

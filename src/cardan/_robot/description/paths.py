@@ -51,8 +51,7 @@ class BodyGraph:
         while stack:
             visit = stack.pop()
             order.append(visit)
-            # Reversed, as the last one on the stack is the first to be visited: neighbours keep the order of the
-            # document.
+            # Reversed, as the last one on the stack is visited first: neighbours keep the order of the document.
             for c in reversed(self.next_to[visit.body]):
                 other = c.child if c.parent == visit.body else c.parent
                 if other not in seen:

@@ -46,17 +46,9 @@ def rooted(
 ) -> tuple[tuple[Connection, ...], tuple[Connection, ...]]:
     """Return the joints directed away from the world, and those that close loops, as they are described.
 
-    Base joints come first, then those of the spanning tree in document order, each from parent to child.
-
-    Args:
-        bodies: names of the bodies, in document order.
-        joints: the joints, in document order.
-        bases: base joints from the world to a root that the caller chose.
-        base: joint by which every other part that does not hang on the world is attached to it.
-        closing: names of joints that must close a loop.
-
-    Raises:
-        MechanismError: if a joint of `closing`, or a mimic, cannot be what it must be.
+    Base joints come first, then those of the spanning tree in document order, each from parent to child. Bases lead
+    from the world to a root that the caller chose; every other part that does not hang on the world is attached to it
+    by `base`. Joints of `closing` close a loop; `MechanismError` if one of them, or a mimic, cannot be what it must be.
     """
     forest = Forest((WORLD, *bodies))
     # Roots that the caller chose come before all joints: a joint that leads back to the world then closes a loop.
@@ -107,11 +99,7 @@ def _attached(
 
 
 def base_name(body: str, taken: Collection[str], *, plain: bool = True) -> str:
-    """Return the name of a body's base joint: `root`, or `root_<body>` where a joint of the robot is named so.
-
-    Raises:
-        DuplicateNameError: if that is taken, too.
-    """
+    """Return the name of a body's base joint: `root`, or `root_<body>` where a joint of the robot is named so."""
     name = "root" if plain and "root" not in taken else f"root_{body}"
     check_new("joint", name, taken, "the mechanism (this name is the base joint's)")
     return name

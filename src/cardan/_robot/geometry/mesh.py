@@ -25,20 +25,15 @@ from cardan._robot.registered import mesh_reader
 
 
 def mesh_integrals(uri: str, path: str | None, scale: Sequence[float]) -> Inertia:
-    """Return the inertia at density 1 of what a mesh file encloses, in the mesh's frame: its mass is the volume [m^3].
-
-    Raises:
-        MissingExtraError: without the extra `mesh`.
-        ParameterError: if there is no such file, it cannot be read, or its surface is not closed.
-    """
+    """Return the inertia at density 1 of what a mesh file encloses, in its frame: the mass is the volume [m^3]."""
     surface = surface_of_file(uri, path)
     if not (surface.is_watertight and surface.is_winding_consistent):
-        raise ParameterError(
-            f"mesh {uri!r}",
-            got=f"{len(surface.faces)} triangles that leave the inside open",
-            expected="a closed surface, whose triangles all face outwards",
-            hint="Repair it, or give the body its inertia.",
+        got = f"{len(surface.faces)} triangles that leave the inside open"
+        expected, hint = (
+            "a closed surface, whose triangles all face outwards",
+            "Repair it, or give the body its inertia.",
         )
+        raise ParameterError(f"mesh {uri!r}", got=got, expected=expected, hint=hint)
     return integrals_of_triangles(np.asarray(surface.triangles, dtype=float) * np.asarray(scale), f"mesh {uri!r}")
 
 
@@ -109,12 +104,8 @@ def surface_of_heights(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return vertices [m], shape (n, 3), and the triangles of them, shape (m, 3), counter-clockwise seen from outside.
 
-    Args:
-        heights: above z = 0 [m], rows along y of numbers along x.
-        size: full side lengths along x and y [m]; the middle of the rectangle is the origin.
-        base: z of the level base [m].
-
-    Every cell of the grid is two triangles that share the diagonal from its corner of least x and y, as in MuJoCo.
+    Heights and the level base are z [m], size the full side lengths [m], with the origin in the middle. Every cell of
+    the grid is two triangles that share the diagonal from its corner of least x and y, as in MuJoCo.
     """
     z = np.array(heights)
     y, x = (np.linspace(-0.5 * side, 0.5 * side, n) for side, n in zip(reversed(size), z.shape, strict=True))

@@ -106,13 +106,6 @@ def _lengths(what: str, values: Sequence[float], expected: str) -> tuple[float, 
     return tuple(_not_negative(what, e) for e in values)
 
 
-def _bits(what: str, value: Any) -> int:
-    bits = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else -1
-    if not 0 <= bits <= ALL_BITS:
-        raise ParameterError(what, got=value, expected="a whole number of 32 bits, 0 to 0xffffffff")
-    return bits
-
-
 @dataclass(frozen=True, slots=True)
 class Box(_Centred):
     """A box centred on its frame; `size` = full side lengths along x, y, z [m].
@@ -482,6 +475,10 @@ class Shape:
         margin: how far around it contact is felt [m].
         density: of its matter [kg/m^3], where the description says it; the body's inertia is what counts.
 
+    Throughout:
+        other: a shape of another body.
+        density: [kg/m^3].
+
     Examples:
         >>> from cardan.description import Shape, Sphere
         >>> ball = Shape("link", "collision", Sphere(0.1), pose=cardan.SE3(translation=(0.0, 0.0, 0.1)))
@@ -520,22 +517,19 @@ class Shape:
         if self.density is not None:
             object.__setattr__(self, "density", density_checked(self.density))
         for key in ("group", "mask"):
-            object.__setattr__(self, key, _bits(f"{key} of a shape of {self.body!r}", getattr(self, key)))
+            value = getattr(self, key)
+            bits = int(value) if isinstance(value, Integral) and not isinstance(value, bool) else -1
+            if not 0 <= bits <= ALL_BITS:
+                expected = "a whole number of 32 bits, 0 to 0xffffffff"
+                raise ParameterError(f"{key} of a shape of {self.body!r}", got=value, expected=expected)
+            object.__setattr__(self, key, bits)
 
     def may_touch(self, other: Shape) -> bool:
-        """Return whether each one's group is in the other's mask.
-
-        Args:
-            other: a shape of another body.
-        """
+        """Return whether each one's group is in the other's mask."""
         return bool(self.group & other.mask) and bool(other.group & self.mask)
 
     def inertia(self, density: float) -> Inertia:
-        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in body axes.
-
-        Args:
-            density: [kg/m^3].
-        """
+        """Return the inertia as a homogeneous solid of `density` [kg/m^3], in body axes."""
         return self.pose @ self.geometry.inertia(density)
 
 

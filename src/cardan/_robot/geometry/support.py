@@ -17,25 +17,15 @@ import numpy as np
 from cardan._robot.geometry.mesh import surface_of_file
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Mesh, Sphere
 
-# Meshes whose vertices are kept: about those of eight robots.
-KEPT = 256
+KEPT = 256  # meshes whose vertices are kept: about those of eight robots
 
 
 def reach(geometry: Geometry, direction: np.ndarray) -> np.ndarray:
-    """Return how far a shape reaches along directions from its origin [m], shape (...).
+    """Return how far a shape of a type in `SUPPORT` (half spaces have no end) reaches from its origin [m], shape (...).
 
-    Args:
-        geometry: the shape, of a type in `SUPPORT`: half spaces have no end.
-        direction: unit vectors in the shape's frame, shape (..., 3).
-
-    Raises:
-        MissingExtraError, ParameterError: for a mesh that cannot be read.
+    Directions are unit vectors in the shape's frame, shape (..., 3).
     """
     return SUPPORT[type(geometry)](geometry, np.asarray(direction, dtype=float))
-
-
-def _across(d: np.ndarray) -> np.ndarray:
-    return np.hypot(d[..., 0], d[..., 1])
 
 
 def _of_vertices(vertices: np.ndarray, d: np.ndarray) -> np.ndarray:
@@ -59,7 +49,7 @@ SUPPORT: dict[type, Callable[[Any, np.ndarray], np.ndarray]] = {
     Box: lambda g, d: 0.5 * np.abs(d) @ np.array(g.size, dtype=float),
     Sphere: lambda g, d: np.full(d.shape[:-1], float(g.radius)),
     Ellipsoid: lambda g, d: np.linalg.norm(d * np.array(g.radii, dtype=float), axis=-1),
-    Cylinder: lambda g, d: g.radius * _across(d) + 0.5 * g.length * np.abs(d[..., 2]),
+    Cylinder: lambda g, d: g.radius * np.hypot(d[..., 0], d[..., 1]) + 0.5 * g.length * np.abs(d[..., 2]),
     Capsule: lambda g, d: g.radius + 0.5 * g.length * np.abs(d[..., 2]),
     Mesh: _of_mesh,
     Hull: lambda g, d: (d @ np.array(g.vertices).T).max(axis=-1),

@@ -6,7 +6,6 @@ from cardan._robot.joints.limits import Limits
 
 with imported_later(globals()):
     from cardan._robot.joints import coordinate_functions as coordinate_functions
-    from cardan._robot.joints import serial as serial
     from cardan._robot.joints.catalogue.biomechanical import Ellipsoid, OpenSimCustom, condylar_knee
     from cardan._robot.joints.catalogue.chains import D6, Composite, ConstantVelocity, Universal
     from cardan._robot.joints.catalogue.elastic import Cable, Distance
@@ -26,11 +25,11 @@ with imported_later(globals()):
         Helical,
         Prismatic,
         Revolute,
+        Spline,
         UnboundedRevolute,
         VariableScrew,
     )
     from cardan._robot.joints.catalogue.shipped import CATALOGUE
-    from cardan._robot.joints.catalogue.spline import Spline
     from cardan._robot.joints.coordinate_functions import (
         Constant,
         CoordinateFunction,

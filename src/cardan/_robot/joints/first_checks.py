@@ -25,16 +25,10 @@ RIGID = 1e-9  # how far R^T R may be from 1: parameters given to fewer digits ar
 
 # How velocities move coordinates: one answer, the manifold's, to all who ask.
 OF_THE_MANIFOLD = (
-    "integrate",
-    "difference",
-    "local_coordinates",
-    "global_coordinates",
-    "velocity_to_configuration_derivative",
-    "velocity_to_configuration_derivative_jacobian",
-    "configuration_derivative_to_velocity",
-    "configuration_derivative_to_velocity_jacobian",
-    "configuration_derivative_to_velocity_adjoint",
-)
+    "integrate", "difference", "local_coordinates", "global_coordinates", "velocity_to_configuration_derivative",
+    "velocity_to_configuration_derivative_jacobian", "configuration_derivative_to_velocity",
+    "configuration_derivative_to_velocity_jacobian", "configuration_derivative_to_velocity_adjoint",
+)  # fmt: skip
 
 
 class JointFault(NamedTuple):
@@ -67,15 +61,13 @@ def manifold_fault(joint: Joint) -> JointFault | None:
     manifold = getattr(joint, "manifold", None)
     if not isinstance(manifold, Manifold):
         line = "manifold = cardan.manifolds.Euclidean(1)"
-        return JointFault(
-            f"manifold is {manifold!r}", f"give the class a manifold, such as  {line}  for one coordinate"
-        )
+        cure = f"give the class a manifold, such as  {line}  for one coordinate"
+        return JointFault(f"manifold is {manifold!r}", cure)
     own = [name for name in OF_THE_MANIFOLD if joint._has_own(name)]
     if not own:
         return None
-    return JointFault(
-        f"{own[0]} is a method of its own, which nothing would call", f"write a manifold whose {own[0]} it is"
-    )
+    cure = f"write a manifold whose {own[0]} it is"
+    return JointFault(f"{own[0]} is a method of its own, which nothing would call", cure)
 
 
 def size_faults(joint: Joint, q: Sequence[float], v: Sequence[float]) -> list[JointFault]:
@@ -157,11 +149,6 @@ def _places(joint: Joint) -> list[tuple[float, ...]]:
     return [tuple(float(e) for e in q) for q in (joint.neutral(), *random)]
 
 
-def _sizes_fault(joint: Joint) -> JointFault | None:
-    q = tuple(map(float, joint.random_configuration(seed=0)))
-    return next(iter(size_faults(joint, q, (0.5,) * joint.nv)), None)
-
-
 def _pose_fault(joint: Joint) -> JointFault | None:
     """Evaluate the transform, as a user's code has it."""
     poses = [joint.transform(q) for q in _places(joint)]
@@ -189,19 +176,13 @@ def _shape_fault(joint: Joint) -> JointFault | None:
     return next(filter(None, map(motion_fault, (*S, *bias))), None)
 
 
-def _own_efforts_fault(joint: Joint) -> JointFault | None:
-    if not joint.has_efforts:
-        return None
-    return efforts_fault(joint, joint.efforts(_places(joint)[-1], (0.5,) * joint.nv))
-
-
 # In this order: what a later check asks for, an earlier one has seen to be there.
 _CHECKS = {
     "manifold": manifold_fault,
-    "the manifold": _sizes_fault,
+    "the manifold": lambda joint: next(iter(size_faults(joint, _places(joint)[-1], (0.5,) * joint.nv)), None),
     "transform": _pose_fault,
     "motion_subspace": _shape_fault,
-    "efforts": _own_efforts_fault,
+    "efforts": lambda joint: efforts_fault(joint, joint.efforts(_places(joint)[-1], (0.5,) * joint.nv)),
 }
 
 

@@ -25,14 +25,10 @@ from cardan._algebra.scalar import is_symbol, where
 from cardan._algebra.spatial import SE3, Motion, Scalar, log_se3
 from cardan._robot.joints.limits import move_to_bounds
 
-# Configurations a search on numbers begins at, one after the other, until one arrives.
-STARTS = 12
-# Steps from each of them; most searches arrive in fewer than ten.
-STEPS = 60
-# Steps of a search written out, from a configuration near by: from 0.1 rad away four arrive.
-STEPS_NEAR = 6
-# Steps of a search written out, from a table.
-STEPS_FAR = 16
+STARTS = 12  # configurations a search on numbers begins at, one after the other, until one arrives
+STEPS = 60  # from each of them; most searches arrive in fewer than ten
+STEPS_NEAR = 6  # of a search written out, from a configuration near by: from 0.1 rad away four arrive
+STEPS_FAR = 16  # of a search written out, from a table
 # Configurations in a table; there is one for every two freedoms: a start in each finds what one misses (of poses of a
 # composite joint of five freedoms one start finds 0.82, three 0.97).
 TABLE = 48
@@ -49,10 +45,11 @@ def search_configuration(joint: Any, X_pc: SE3, near: Sequence[Any] | None = Non
     if target.dtype == object or any(map(is_symbol, () if near is None else near)):
         return _write_out(joint, X_pc, near)
     starts = None if near is None else np.stack(np.broadcast_arrays(*near), axis=-1)
+    anywhere = [np.array(joint.neutral()), *joint.random_configuration((STARTS - 1,), seed=0)] if near is None else []
     batch = np.broadcast_shapes(target.shape[:-2], () if starts is None else starts.shape[:-1])
     target, found = np.broadcast_to(target, (*batch, 4, 4)), np.empty((*batch, joint.nq))
     for index in np.ndindex(*batch):
-        own = _starts(joint) if starts is None else [np.broadcast_to(starts, found.shape)[index]]
+        own = anywhere if starts is None else [np.broadcast_to(starts, found.shape)[index]]
         found[index] = _search_one(joint, SE3.of(target[index]), own)
     return tuple(found[..., k][()] for k in range(joint.nq))
 
@@ -122,10 +119,6 @@ def _nearest_of_table(joint: Any, X: SE3, seed: int) -> tuple[Scalar, ...]:
 
 
 # --- on numbers ---
-
-
-def _starts(joint: Any) -> list[np.ndarray]:
-    return [np.array(joint.neutral()), *joint.random_configuration((STARTS - 1,), seed=0)]
 
 
 def _search_one(joint: Any, X: SE3, starts: Sequence[np.ndarray]) -> np.ndarray:

@@ -19,31 +19,26 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from cardan._algebra.arrays import stack
+from cardan._algebra.by_fields import computed
 from cardan._algebra.content import attributes
 from cardan._algebra.errors import Explained, JointError
 from cardan._algebra.manifolds import Manifold
 from cardan._algebra.spatial import SE3, Force, ForceSubspace, Motion, MotionSubspace, Scalar
+from cardan._algebra.spatial.motion import orthogonal_complement
 from cardan._robot.joints.derivation.derived import derived_bias, derived_subspace, subspace_rate
 from cardan._robot.joints.inverse import check_reached, search_configuration
 from cardan._robot.joints.limits import Limits, narrow_limits, neutral_within
 from cardan._robot.joints.quantities import complete_methods, nearest_image, refuse_batches
 from cardan._robot.joints.state import is_frozen
-from cardan._robot.joints.wrench import orthogonal_complement
 
 T = TypeVar("T")
 Scalars = Sequence[Scalar]
-# Three numbers, which become a unit `Vector3`.
-Axis = Any
-
-
-def computed(method: Callable[[Any], T]) -> T:
-    """Return a property in place of what other joints have in their class; type checkers see the value itself."""
-    return cast("T", property(method))
+Axis = Any  # three numbers, which become a unit `Vector3`
 
 
 def _with_or_without_near(method: Callable[..., tuple[Scalar, ...]]) -> Callable[..., tuple[Scalar, ...]]:

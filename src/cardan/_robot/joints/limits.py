@@ -105,11 +105,7 @@ def checked_limits(what: str, limits: Any) -> Limits:
 
 
 def narrow_limits(joint: Any, limits: Limits | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and upper positions, shape (nv,), that both a joint's domain and limits allow.
-
-    Raises:
-        ParameterError: if there are no such positions, or limits are something else.
-    """
+    """Return the lower and upper positions, shape (nv,), that both a joint's domain and limits allow, or raise."""
     own: Any
     given: Any
     name = type(joint).__name__

@@ -30,8 +30,7 @@ from cardan._compiler.program import Op, Program
 from cardan._robot.joints.derivation.programs import count_slots, joint_program, keep_by_joint, open_slots, pose_entries
 
 TURN = 2.0 * math.pi
-# The slope of what is neither linear in a coordinate nor periodic.
-NEITHER = math.nan
+NEITHER = math.nan  # the slope of what is neither linear in a coordinate nor periodic
 
 
 def angle_coordinates(joint: Any) -> tuple[int, ...]:
@@ -68,7 +67,9 @@ def _has_period(program: Program, index: int) -> bool:
             slopes.append(0.0)
         else:
             seen = seen or any(slopes[a] != 0.0 for a in args)
-            slopes.append(_slope(op, [slopes[a] for a in args], [_constant(program, a) for a in args]))
+            given = [program.instructions[a] for a in args]
+            constants = [float(i.value) if i.op is Op.CONST else None for i in given]
+            slopes.append(_slope(op, [slopes[a] for a in args], constants))
     # A coordinate that nothing depends on has every period, and is no angle.
     return seen and all(slopes[r] == 0.0 for r in program.results)
 
@@ -88,11 +89,6 @@ def _slope(op: Op, slopes: Sequence[float], constants: Sequence[float | None]) -
 
 
 LINEAR: dict[Op, Callable[..., Any]] = {Op.ADD: operator.add, Op.SUB: operator.sub, Op.NEG: operator.neg}
-
-
-def _constant(program: Program, index: int) -> float | None:
-    instruction = program.instructions[index]
-    return float(instruction.value) if instruction.op is Op.CONST else None
 
 
 Size = str  # of a vector, a name of the joint's own numbers (`"nq"`, `"nv"`); or `"wrench"` or `"pose"`
@@ -213,11 +209,7 @@ def _of_one_state(method: Callable[..., Any], quantity: str, sizes: tuple[Size, 
 
 
 def _one_state(joint: Any, where: str, name: str, value: Any, size: Size) -> Any:
-    """Return a vector of one state, scalars of any type (each may be a batch); an array of numbers as their tuple.
-
-    Raises:
-        ShapeError: for a batch in one array or in nested lists, or for another number of scalars.
-    """
+    """Return a vector of one state, scalars of any type (each may be a batch); an array of numbers as their tuple."""
     if size not in ("nq", "nv") or not isinstance(value, (np.ndarray, list, tuple, Real)):
         return value
     shape = _shape(value)

@@ -31,14 +31,9 @@ from cardan._robot.joints.catalogue.one_axis import Helical, Prismatic, Revolute
 from cardan._robot.joints.derivation.programs import keep_by_joint, pose_entries
 from cardan._robot.joints.joint import Joint
 
-# How far coefficients may be off, relative to the largest: what a few dozen roundings leave.
-ROUNDING = 1e-14
-
-# How far the length of an axis may be from 1 that somebody normalised.
-UNIT = 1e-15
-
-# Products of more terms than this are no hinge's.
-LARGEST = 400
+ROUNDING = 1e-14  # how far coefficients may be off, relative to the largest: what a few dozen roundings leave
+UNIT = 1e-15  # how far the length of an axis may be from 1 that somebody normalised
+LARGEST = 400  # terms of a product: those of a hinge have fewer by far
 
 Term = tuple[int, float]
 

@@ -40,17 +40,13 @@ def keep(joint: Any) -> None:
 
 
 def copied(thing: T) -> T:
-    """Return a thing with parts of its own, arrays read-only; itself, if none of its parts can change.
-
-    Raises:
-        JointError: if a part cannot be read.
-    """
+    """Return a thing with parts of its own, arrays read-only; itself, if none of its parts can change."""
     found = parts_of(thing)
     # Symbols, functions and modules stand for themselves; a copy of a symbol would be another one.
     themselves = {id(e): e for e in found.apart}
     if all(id(part) in themselves or _is_immutable(part) for part in found.met):
         return thing
-    twin = copy.deepcopy(thing, themselves)  # a copy of a symbol would be another one
+    twin = copy.deepcopy(thing, themselves)
     _make_read_only(twin)
     return twin
 

@@ -7,16 +7,6 @@ from cardan._robot.model.simplify import simplified_tree
 from cardan._robot.records import FRAME_KINDS, WORLD, Body, Connection, Drive, Frame, Material
 
 __all__ = [
-    "FRAME_KINDS",
-    "WORLD",
-    "Annotations",
-    "Attachment",
-    "Body",
-    "Connection",
-    "Drive",
-    "Frame",
-    "Material",
-    "Model",
-    "Node",
-    "simplified_tree",
-]
+    "FRAME_KINDS", "WORLD", "Annotations", "Attachment", "Body", "Connection", "Drive", "Frame", "Material", "Model",
+    "Node", "simplified_tree",
+]  # fmt: skip

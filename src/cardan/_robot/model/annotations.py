@@ -43,13 +43,6 @@ class Annotations(ByFields):
         for kind, name in self.named():
             check_new(kind, name, seen.setdefault(kind, set()), "the annotations")
             seen[kind].add(name)
-        self._check_names(bodies, joints)
-        for actuator in self.actuators:
-            check_gears(actuator, joints)
-        for configuration in self.configurations:
-            check_coordinates(configuration, joints)
-
-    def _check_names(self, bodies: Collection[str], joints: Collection[str]) -> None:
         known = {WORLD, *bodies}
         for where, names in (
             *((f"shape {s.name!r}", (s.body,)) for s in self.shapes),
@@ -64,6 +57,10 @@ class Annotations(ByFields):
         ):
             for name in names:
                 check_known("joint", name, joints, where)
+        for actuator in self.actuators:
+            check_gears(actuator, joints)
+        for configuration in self.configurations:
+            check_coordinates(configuration, joints)
 
     # --- what becomes of them ---
 
@@ -73,9 +70,7 @@ class Annotations(ByFields):
         return Annotations(
             tuple(replace(s, body=new(s.body)) for s in self.shapes),
             tuple(replace(a, name=new(a.name), joints=moved(a.joints)) for a in self.actuators),
-            tuple(
-                Group(new(g.name), moved(g.bodies), moved(g.joints), new(g.tip) if g.tip else "") for g in self.groups
-            ),
+            tuple(Group(new(g.name), moved(g.bodies), moved(g.joints), g.tip and new(g.tip)) for g in self.groups),
             tuple(
                 Configuration(new(c.name), {new(j): own for j, own in c.coordinates.items()})
                 for c in self.configurations

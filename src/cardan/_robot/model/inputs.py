@@ -31,23 +31,17 @@ INERTIAL: dict[str, tuple[int, ...]] = {"mass": (), "com": (3,), "inertia": (3, 
 
 # Constants of a joint, homogeneous matrices (4, 4): its frames in its two bodies.
 POSES = ("parent_pose", "child_pose")
-
 _PARTS = {"drive": ("stiffness", "damping"), "spring": ("stiffness", "rest")}
 # Constants of a joint's drive and spring: the part, and what they are called there.
 OF_A_PART = {f"{part}_{key}": (part, key) for part, keys in _PARTS.items() for key in keys}
-
-# Constants along the degrees of freedom.
-PASSIVE = ("armature", "damping", "friction", *OF_A_PART)
+PASSIVE = ("armature", "damping", "friction", *OF_A_PART)  # constants along the degrees of freedom
 
 # Limits along the degrees of freedom as `Model` names them, and what `Limits` calls them. A degree of freedom
 # whose position is no coordinate, as of an orientation, cannot be given a limit that it has not: it stays infinite.
 LIMITS = {"lower": "lower", "upper": "upper", "effort_lower": "effort_lower", "effort_upper": "effort"}
+ALONG_V = (*PASSIVE, *LIMITS)  # what is given as one number for each degree of freedom
 
-# Constants that are given as one number for each degree of freedom.
-ALONG_V = (*PASSIVE, *LIMITS)
-
-# Values by owner and constant.
-Values = dict[tuple[str, str], np.ndarray]
+Values = dict[tuple[str, str], np.ndarray]  # by owner and constant
 
 # What `with_inputs` takes without an owner: one number, vector or matrix for each body, joint, frame or dof.
 OF_ALL = (*INERTIAL, *POSES, "frame_pose", *ALONG_V, "gravity")
@@ -177,12 +171,9 @@ def _check_open(connection: Connection, constant: str, array: np.ndarray) -> Non
         subspace_program(template)
         rates_program(template)
     except (CardanError, TypeError, ValueError) as error:
-        raise ParameterError(
-            f"parameter {constant!r} of joint {connection.name!r}",
-            got="one whose value the joint's code looks at",
-            expected="one that its transform and motion subspace only calculate with",
-            hint=f"Of a symbol it said: {error}",
-        ) from error
+        what, got = f"parameter {constant!r} of joint {connection.name!r}", "one whose value the joint's code looks at"
+        expected = "one that its transform and motion subspace only calculate with"
+        raise ParameterError(what, got=got, expected=expected, hint=f"Of a symbol it said: {error}") from error
 
 
 def _inertial(inertia: Inertia | None, constant: str) -> Any:
@@ -202,10 +193,7 @@ def _matrices(poses: list[SE3]) -> np.ndarray:
 
 
 def with_constants(model: Any, values: Mapping[str, np.ndarray]) -> Any:
-    """Return the model with the inputs' values in it, numbers or symbols, which nobody checks.
-
-    The values are taken as they are: axes must have unit length, poses must be rigid.
-    """
+    """Return the model with the inputs' values in it, numbers or symbols, which nobody checks: poses must be rigid."""
     given = _spread(model, values)
     bodies = tuple(_body(b, given) for b in model.bodies)
     connections = tuple(_connection(c, given) for c in model.connections)
@@ -271,12 +259,10 @@ def _body(body: Body, given: Values) -> Body:
     mass = own.mass if parts["mass"] is None else parts["mass"][()]
     com = own.com if parts["com"] is None else Vector3(*parts["com"])
     # Mass and centre move the inertia about the origin; the one about the centre of mass stays what it is.
-    about = own.inertia_at_com if parts["inertia"] is None else _symmetric(parts["inertia"])
+    J, about = parts["inertia"], own.inertia_at_com
+    if J is not None:
+        about = Symmetric3(J[i, i] if i == j else 0.5 * (J[i, j] + J[j, i]) for i in range(3) for j in range(i, 3))
     return replaced(body, inertia=Inertia.from_origin(mass, com * mass, about + Symmetric3.point(com) * mass))
-
-
-def _symmetric(J: np.ndarray) -> Symmetric3:
-    return Symmetric3(J[i, i] if i == j else 0.5 * (J[i, j] + J[j, i]) for i in range(3) for j in range(i, 3))
 
 
 def _connection(c: Connection, given: Values) -> Connection:
@@ -286,24 +272,18 @@ def _connection(c: Connection, given: Values) -> Connection:
     for part, key in (OF_A_PART[name] for name in along.keys() & OF_A_PART.keys()):
         parts.setdefault(part, {})[key] = along.pop(f"{part}_{key}")
     changes |= along | {part: replaced(getattr(c, part), **values) for part, values in parts.items()}
-    limits = {n: values for n in LIMITS if (values := given.get((c.name, n))) is not None}
+    limits: dict[str, tuple[Any, ...]] = {}
+    for n in LIMITS:
+        if (values := given.get((c.name, n))) is not None:
+            open_ended, own = without_limit(c, n), enumerate(_along_v(c, n))
+            limits[LIMITS[n]] = tuple(e if k in open_ended else values[k] for k, e in own)
     if limits:
-        kept = {LIMITS[n]: _limits(c, n, values) for n, values in limits.items()}
-        changes["limits"] = replaced(c.limits, **kept)
+        changes["limits"] = replaced(c.limits, **limits)
     joint = c.joint
     for (owner, constant), value in given.items():
         if owner == c.name and constant not in (*POSES, *ALONG_V, *INERTIAL, "pose"):
             joint = with_parameter(joint, constant, value)
     return replaced(c, joint=joint, **changes) if changes or joint is not c.joint else c
-
-
-def _limits(c: Connection, constant: str, values: np.ndarray) -> tuple[Any, ...]:
-    """Return given limits of a joint, infinite if it cannot be given one."""
-    open_ended = without_limit(c, constant)
-    return tuple(
-        own if k in open_ended else value
-        for k, (own, value) in enumerate(zip(_along_v(c, constant), values, strict=True))
-    )
 
 
 def without_limit(c: Connection, constant: str) -> set[int]:

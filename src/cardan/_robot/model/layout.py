@@ -5,25 +5,19 @@ Algorithms run over the nodes: the movable joints in topological order, each wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from cardan._algebra.by_fields import ByFields
-from cardan._algebra.errors import (
-    MechanismError,
-    ParameterError,
-    ShapeError,
-    UnknownNameError,
-    check_known,
-    check_new,
-)
+from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, UnknownNameError, check_known, check_new
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Inertia, Scalar, snapped
 from cardan._robot.joints import Fixed, Joint, Mimic
-from cardan._robot.records import WORLD, Body, Connection, Frame
+from cardan._robot.joints.limits import move_to_middle
+from cardan._robot.records import WORLD, Body, Configuration, Connection, Frame
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -72,18 +66,16 @@ class Attachment(ByFields):
 
 
 Slices = dict[str, tuple[slice, slice]]
+SQUARED = ("armature", "damping", "drive_stiffness", "drive_damping", "spring_stiffness")
 
 
 def check_unique(bodies: Sequence[Body], frames: Sequence[Frame], connections: Sequence[Connection]) -> None:
     """Raise `DuplicateNameError` where a name is used twice; bodies and frames share one set of names."""
-    seen: set[str] = {WORLD}
-    for kind, name in [("body", b.name) for b in bodies] + [("frame", f.name) for f in frames]:
-        check_new(kind, name, seen, "model")
-        seen.add(name)
-    joints: set[str] = set()
-    for connection in connections:
-        check_new("joint", connection.name, joints, "model")
-        joints.add(connection.name)
+    places, joints = {WORLD}, set[str]()
+    for kind, records, seen in (("body", bodies, places), ("frame", frames, places), ("joint", connections, joints)):
+        for record in records:
+            check_new(kind, record.name, seen, "model")
+            seen.add(record.name)
 
 
 def check_closures(bodies: Sequence[Body], closures: Sequence[Connection]) -> None:
@@ -184,8 +176,7 @@ def place(
         at_joint, to_child = base.pose @ c.parent_pose, c.child_pose.inverse()
         if c.joint.nv == 0:
             pose = at_joint @ c.joint.transform(()) @ to_child
-            # Products leave 1e-17 in place of 0, which as a constant of a program would cost operations: hence
-            # `snapped`.
+            # Products leave 1e-17 in place of 0, which costs operations as a constant of a program.
             attachments[c.child] = Attachment(base.node, snapped(pose))
         else:
             attachments[c.child] = Attachment(len(skeleton), snapped(to_child))
@@ -219,12 +210,8 @@ def _node(
         q=tuple(range(iq.start, iq.stop)),
         v=tuple(range(iv.start, iv.stop)),
         # Powers are the same: what grows with the velocity counts k^2 at the primary, dry friction |k|.
-        armature=tuple(k * k * e for e in c.armature or ()),
-        damping=tuple(k * k * e for e in c.damping or ()),
+        **{name: tuple(k * k * e for e in getattr(c, name) or ()) for name in SQUARED},
         friction=tuple(abs(k) * e for e in c.friction or ()),
-        drive_stiffness=tuple(k * k * e for e in c.drive_stiffness),
-        drive_damping=tuple(k * k * e for e in c.drive_damping),
-        spring_stiffness=tuple(k * k * e for e in c.spring_stiffness),
         # Where the primary is when the mimic is at its rest; one that does not move with it has no stiffness.
         spring_rest=tuple((e - offset) / k if k else 0.0 for e in c.spring_rest) if mimic else tuple(c.spring_rest),
     )
@@ -280,3 +267,38 @@ def _configuration(joints: Mapping[str, Any], name: str, value: Any) -> tuple[fl
     if not np.isfinite(q).all():
         raise ParameterError(f"configuration of joint {name!r}", got=tuple(q), expected="finite numbers")
     return tuple(q.tolist())
+
+
+# --- where a robot begins ---
+
+# Configurations that say where a robot begins: those of MJCF files; one's own and those of USD files, which win.
+STARTS = ("qpos0", "initial")
+
+
+def said_start(configurations: Iterable[Configuration]) -> dict[str, tuple[float, ...]]:
+    """Return the coordinates, by joint, that configurations say a robot begins with."""
+    by_name = {c.name: c.coordinates for c in configurations}
+    return {joint: own for name in STARTS for joint, own in by_name.get(name, {}).items()}
+
+
+def start_configuration(model: Any) -> np.ndarray:
+    """Return where a robot begins, shape (nq,); see `Model.start_configuration`."""
+    q, said = model.neutral(), said_start(model.annotations.configurations)
+    # Joints that loops hang on stay neutral: the loops close where their bodies are drawn.
+    closing = {node for c in model.closures for node in _path(model, c.parent) ^ _path(model, c.child)}
+    fixed = {i for node in closing for i in model.nodes[node].q}
+    for c in model.connections:
+        own, along = model.slices[c.name]
+        if c.name in said:
+            q[own] = said[c.name]
+        elif not isinstance(c.joint, Mimic) and c.joint.nv and fixed.isdisjoint(range(own.start, own.stop)):
+            q[own] = move_to_middle(c.joint.manifold, q[own].tolist(), model.lower[along], model.upper[along])
+    return q
+
+
+def _path(model: Any, body: str) -> set[int]:
+    node, path = model.attachment(body).node, set()
+    while node >= 0:
+        path.add(node)
+        node = model.nodes[node].parent
+    return path

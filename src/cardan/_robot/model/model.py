@@ -20,7 +20,6 @@ from cardan._robot.model import layout
 from cardan._robot.model.annotations import Annotations, kinds_of
 from cardan._robot.model.inputs import Input
 from cardan._robot.model.layout import Attachment, Node
-from cardan._robot.model.start import start_configuration
 from cardan._robot.model.table import explain_word, layout_table
 from cardan._robot.records import EARTH_GRAVITY, WORLD, Actuator, Body, Connection, Frame, Group, checked_gravity
 from cardan._robot.registered import render
@@ -61,6 +60,7 @@ class Model(Explained):
         body: name of a body.
         frame: name of a body or frame.
         shape: leading dimensions.
+        gravity: [m/s^2], in world axes.
         seed: of `numpy.random.default_rng`; the same seed gives the same configurations.
 
     Raises:
@@ -293,7 +293,7 @@ class Model(Explained):
 
         Peers: MuJoCo `qpos0`, Drake `SetDefaultPositions`.
         """
-        return start_configuration(self)
+        return layout.start_configuration(self)
 
     def random_configuration(self, shape: int | Sequence[int] = (), *, seed: Any = None) -> np.ndarray:
         """Return random configurations within the position limits, shape (*shape, nq) [rad, m].
@@ -393,11 +393,7 @@ class Model(Explained):
     # --- other models of the same robot ---
 
     def with_gravity(self, gravity: Sequence[float]) -> Model:
-        """Return the same model under another gravity [m/s^2, world axes].
-
-        Args:
-            gravity: [m/s^2], in world axes.
-        """
+        """Return the same model under another gravity."""
         return replace(self, gravity=gravity)
 
     def spanning_tree(self) -> Model:

@@ -22,7 +22,7 @@ Kleinfinger, Minimum operations and minimum parameters of the dynamic models of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
 from typing import Any, cast
@@ -32,7 +32,7 @@ from cardan._algebra.content import apart
 from cardan._algebra.scalar import atan2
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, snapped
 from cardan._algebra.spatial.rotations import rotation_about_axis
-from cardan._robot.joints import Helical, Joint, Prismatic, Revolute, UnboundedRevolute
+from cardan._robot.joints import Helical, Prismatic, Revolute, UnboundedRevolute
 from cardan._robot.joints.derivation.programs import open_slots, replaced
 from cardan._robot.joints.recognise import hinge_of
 from cardan._robot.model.layout import Attachment, Node
@@ -42,11 +42,9 @@ TURNING = (Revolute, UnboundedRevolute)
 ABOUT_AN_AXIS = (*TURNING, Helical, Prismatic)  # exactly these: a class derived from them may do something else
 # Below it, what rounding leaves of 0 and 1, as for `snapped`.
 RESIDUE = 1e-15
-# A joint, the pose before it and the pose after it.
-JointBetween = tuple[Any, SE3, SE3]
-# The smallest inertia of a joint, relative to the moment that goes to the parent and comes back in it.
-#
-# Rounding errors are of the moment's size: so no more than three digits are lost. Bodies of robots are thicker by far.
+JointBetween = tuple[Any, SE3, SE3]  # a joint, the pose before it and the pose after it
+# The smallest inertia of a joint, relative to the moment that goes to the parent and comes back in it: rounding errors
+# are of the moment's size, so no more than three digits are lost. Bodies of robots are thicker by far.
 THINNEST = 1e-3
 
 
@@ -60,9 +58,8 @@ def simplified_tree(model: Model) -> Model:
             for name, at in model.attachments.items()
         }
         alone = [apart()]  # equal to no other: what is made of its nodes is of no use to the model itself
-        twin = _twins.setdefault(
-            model, replaced(model, nodes=_move_inertias(nodes), attachments=places, _content=alone)
-        )
+        twin = replaced(model, nodes=_move_inertias(nodes), attachments=places, _content=alone)
+        twin = _twins.setdefault(model, twin)
     return twin
 
 
@@ -104,11 +101,12 @@ def _turn_frames(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
             moves.append(SE3.identity())
             changed.append(replace(node, placement=placement))
             continue
-        joint, before, after = _align(_recognise(node.joint))
+        hinge = None if type(node.joint) is UnboundedRevolute else hinge_of(node.joint)
+        joint, before, after = _align(hinge or (node.joint, SE3.identity(), SE3.identity()))
         placement = placement @ before
         beyond = [after @ child.placement for child in children]
         choices = _moves(joint, placement)
-        move = min(choices, key=lambda X: _cost(placement @ X, [X.inverse() @ b for b in beyond]))
+        move = min(choices, key=lambda X: _weight(placement @ X) + 0.9 * sum(_weight(X.inverse() @ b) for b in beyond))
         moves.append(after.inverse() @ move)
         inertia = moves[-1].inverse() @ node.inertia
         inertia = _clear(inertia, inertia)
@@ -116,14 +114,8 @@ def _turn_frames(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
     return changed, moves
 
 
-def _recognise(joint: Joint) -> JointBetween:
-    """Return a joint as what it does, and where its frames are: X = before @ joint.transform(q) @ after."""
-    hinge = None if type(joint) is UnboundedRevolute else hinge_of(joint)
-    return hinge or (joint, SE3.identity(), SE3.identity())
-
-
 def _align(placed: JointBetween) -> JointBetween:
-    """Return a joint about an axis as one about a coordinate axis."""
+    """Return a joint about an axis as one about a coordinate axis; X = before @ joint.transform(q) @ after."""
     joint, before, after = placed
     if type(joint) not in ABOUT_AN_AXIS or max(abs(e) for e in joint.axis) == 1.0:
         return placed
@@ -135,11 +127,6 @@ def _align(placed: JointBetween) -> JointBetween:
         return replace(joint, axis=unit), before, after
     X = SE3(rotation_about_axis(normal * (1.0 / sine), atan2(sine, unit.dot(joint.axis))))
     return replace(joint, axis=unit), before @ X, X.inverse() @ after
-
-
-def _cost(placement: SE3, below: Iterable[SE3]) -> float:
-    """Return how many numbers of the placements cost operations; those behind the joint may still be mended."""
-    return _weight(placement) + 0.9 * sum(_weight(X) for X in below)
 
 
 def _weight(X: SE3) -> float:
@@ -155,7 +142,10 @@ def _moves(joint: Any, placement: SE3) -> list[SE3]:
         return [SE3.identity()]
     axis = joint.axis
     turns = [Matrix3.identity(), *(rotation_about_axis(axis, angle) for angle in _angles(axis, placement.rotation))]
-    return [SE3(R, axis * s) for s in (0.0, *_slides(axis, placement)) for R in turns]
+    along, p = placement.rotation @ axis, placement.translation
+    # Slides that make an entry of the translation 0; where the axis is far from that direction, they would be long.
+    slides = [-p[i] / along[i] for i in range(3) if abs(along[i]) > 0.7 and p[i] != 0.0]
+    return [SE3(R, axis * s) for s in (0.0, *slides) for R in turns]
 
 
 def _angles(axis: Vector3, R: Matrix3) -> list[float]:
@@ -170,12 +160,6 @@ def _angles(axis: Vector3, R: Matrix3) -> list[float]:
     return angles
 
 
-def _slides(axis: Vector3, placement: SE3) -> list[float]:
-    """Return the displacements along the axis at which some entry of the translation is 0."""
-    along, p = placement.rotation @ axis, placement.translation
-    return [-p[i] / along[i] for i in range(3) if abs(along[i]) > 0.7 and p[i] != 0.0]  # none far away
-
-
 # --- inertia ---
 
 
@@ -186,7 +170,9 @@ def _move_inertias(nodes: Sequence[Node]) -> tuple[Node, ...]:
         part = None if _is_symbolic(node) else _unseen_part(node, inertias[node.index])
         if part is None or THINNEST * max(map(abs, part.inertia_at_origin)) > least[node.index]:
             continue
-        inertias[node.index] = _without(inertias[node.index], part)
+        whole = inertias[node.index]
+        rest = [a - b for a, b in zip(whole.parameters(), part.parameters(), strict=True)]
+        inertias[node.index] = _clear(Inertia.from_parameters(rest), whole)  # what cancels is exactly 0
         if node.parent >= 0:
             inertias[node.parent] = inertias[node.parent] + node.placement @ part
     return tuple(replace(node, inertia=inertias[node.index]) for node in nodes)
@@ -245,16 +231,8 @@ def _least(J: Symmetric3) -> float:
     return max(4.0 * determinant / trace**2, 0.0) if trace > 0.0 else 0.0
 
 
-def _without(inertia: Inertia, part: Inertia) -> Inertia:
-    """Return the difference; what cancels is exactly 0."""
-    rest = [a - b for a, b in zip(inertia.parameters(), part.parameters(), strict=True)]
-    return _clear(Inertia.from_parameters(rest), inertia)
-
-
 def _clear(inertia: Inertia, size: Inertia) -> Inertia:
     """Return an inertia whose rounding errors are 0, relative to the largest number of each kind in another."""
     (m, h, J), largest = inertia, [max(map(abs, part)) for part in ((size.mass,), *size[1:])]
-    kept = [
-        [e if abs(e) > 1e-15 * most else 0.0 for e in part] for part, most in zip(((m,), h, J), largest, strict=True)
-    ]
-    return Inertia.from_parameters([e for part in kept for e in part])
+    parts = zip(((m,), h, J), largest, strict=True)
+    return Inertia.from_parameters([e if abs(e) > 1e-15 * most else 0.0 for part, most in parts for e in part])

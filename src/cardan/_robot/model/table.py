@@ -43,19 +43,16 @@ def kind_of(joint: Joint) -> str:
 def _row(model: Any, c: Any) -> tuple[str, ...]:
     iq, iv = model.slices[c.name]
     between = f"{visible(c.parent)} -> {visible(c.child)}"
-    return visible(c.name), kind_of(c.joint), between, _slice(iq), _slice(iv), _limits(c.limits)
+    pairs = zip(c.limits.lower, c.limits.upper, strict=True)
+    shown = ["free" if math.isinf(a) and math.isinf(b) else f"[{a:.4g}, {b:.4g}]" for a, b in pairs]
+    limits = shown[0] if len(set(shown)) == 1 else ", ".join(shown)
+    return visible(c.name), kind_of(c.joint), between, _slice(iq), _slice(iv), limits
 
 
 def _slice(s: slice) -> str:
     if s.stop == s.start:
         return "-"
     return str(s.start) if s.stop == s.start + 1 else f"{s.start}:{s.stop}"
-
-
-def _limits(limits: Any) -> str:
-    pairs = zip(limits.lower, limits.upper, strict=True)
-    shown = ["free" if math.isinf(a) and math.isinf(b) else f"[{a:.4g}, {b:.4g}]" for a, b in pairs]
-    return shown[0] if len(set(shown)) == 1 else ", ".join(shown)
 
 
 # --- hints ---

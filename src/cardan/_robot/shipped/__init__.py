@@ -8,10 +8,8 @@ from pathlib import Path
 
 from cardan._algebra.errors import UnknownNameError
 from cardan._robot.description import Mechanism
-from cardan._robot.shipped.linkages import five_bar, four_bar
-from cardan._robot.shipped.pendulums import cart_pole, chain, double_pendulum
-from cardan._robot.shipped.robots import arm7, humanoid, quadruped
-from cardan._robot.shipped.stewart_platform import stewart_platform
+from cardan._robot.shipped.linkages import five_bar, four_bar, stewart_platform
+from cardan._robot.shipped.robots import arm7, cart_pole, chain, double_pendulum, humanoid, quadruped
 
 Builders = dict[str, Callable[[], Mechanism]]
 

@@ -1,7 +1,7 @@
-"""Planar linkages with a loop, in the xz plane: bars turning about -y, so that positive angles lead from x to z.
+"""Mechanisms with loops: two planar linkages, and the Stewart platform, a plate on six legs that change their length.
 
-The four-bar linkage is crank, coupler and rocker on a base. The five-bar linkage is a parallel robot: two arms that
-hold one tip.
+The linkages lie in the xz plane. Their bars turn about -y, so that positive angles lead from x to z. The four-bar
+linkage is crank, coupler and rocker on a base. The five-bar linkage is a parallel robot: two arms that hold one tip.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import math
 
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import atan2, cos, sin
-from cardan._algebra.spatial import SE3
-from cardan._algebra.spatial.rotations import rotation_about_axis
-from cardan._robot.description import Mechanism
-from cardan._robot.joints import Revolute
-from cardan._robot.shipped.solids import add_rod, all_positive
+from cardan._algebra.spatial import SE3, Inertia, Matrix3, Vector3
+from cardan._algebra.spatial.rotations import matrix_from_zyx, rotation_about_axis
+from cardan._robot.description import Cylinder, Mechanism, Shape
+from cardan._robot.joints import Prismatic, Revolute, Spherical, Universal
+from cardan._robot.shipped.solids import add_rod, all_positive, at
 
 Point = tuple[float, float]
 AXIS = (0.0, -1.0, 0.0)
@@ -62,9 +62,8 @@ def four_bar(
     _hinge(m, "crank_joint", "base", "crank", _place(0.0, 0.0, angle))
     _hinge(m, "coupler_joint", "crank", "coupler", _place(crank, 0.0, turn_coupler - angle))
     _hinge(m, "rocker_joint", "base", "rocker", _place(ground, 0.0, turn_rocker))
-    _hinge(
-        m, "closing_joint", "coupler", "rocker", _place(coupler, 0.0, turn_rocker - turn_coupler), _place(rocker, 0.0)
-    )
+    end = _place(coupler, 0.0, turn_rocker - turn_coupler)
+    _hinge(m, "closing_joint", "coupler", "rocker", end, _place(rocker, 0.0))
     return m
 
 
@@ -113,11 +112,7 @@ def five_bar(
 
 
 def _meeting_point(what: str, a: Point, to_a: float, b: Point, to_b: float) -> Point:
-    """Return the point at given distances from a and b, on the left of the way from a to b.
-
-    Raises:
-        ParameterError: if there is no such point.
-    """
+    """Return the point at given distances from a and b, on the left of the way from a to b, or raise."""
     d = math.dist(a, b)
     if not abs(to_a - to_b) < d < to_a + to_b:
         expected = f"lengths that reach {d:.6g} m and leave the bars an angle"
@@ -145,3 +140,68 @@ def _add_bar(m: Mechanism, name: str, mass: float, length: float) -> None:
 
 def _hinge(m: Mechanism, name: str, parent: str, child: str, parent_pose: SE3, child_pose: SE3 | None = None) -> None:
     m.add_joint(name, Revolute(AXIS), parent, child, parent_pose=parent_pose, child_pose=child_pose)
+
+
+def stewart_platform(
+    base_radius: float = 0.6,
+    platform_radius: float = 0.35,
+    height: float = 0.7,
+    platform_mass: float = 10.0,
+    leg_mass: float = 1.0,
+) -> Mechanism:
+    """Return a hexapod: six legs of a universal joint, a slide and a ball joint; at q = 0 closed, the plate level.
+
+    Leg k has the bodies `cylinder{k}` and `piston{k}` and the joints `universal{k}`, `slide{k}` and `ball{k}`. The ball
+    joints of legs 2 to 6 close five loops, which leave six freedoms of 21.
+
+    Args:
+        base_radius: of the circle of the universal joints [m].
+        platform_radius: of the circle of the ball joints [m].
+        height: of the plate at q = 0 [m].
+        platform_mass: of the plate, a disc [kg].
+        leg_mass: of a leg, shared equally by its two rods [kg].
+
+    Examples:
+        >>> len(cardan.robots.stewart_platform().model().closures)
+        5
+    """
+    all_positive(
+        "a Stewart platform",
+        base_radius=base_radius,
+        platform_radius=platform_radius,
+        height=height,
+        platform_mass=platform_mass,
+        leg_mass=leg_mass,
+    )
+    m = Mechanism("stewart_platform")
+    m.add_body("base")
+    radius, thickness = platform_radius, 0.02
+    # A disc: m r^2 / 4 across and what its thickness adds, m r^2 / 2 about its axis.
+    across = platform_mass * (3.0 * radius * radius + thickness * thickness) / 12.0
+    moments = Matrix3.diagonal(across, across, 0.5 * platform_mass * radius**2)
+    m.add_body("platform", Inertia(platform_mass, (0.0, 0.0, 0.0), moments))
+    m.add_shape(Shape("platform", "visual", Cylinder(radius, thickness)))
+    for k in range(6):
+        side = 1.0 if k % 2 else -1.0
+        middle = 2.0 * math.pi / 3.0 * ((k + 1) // 2)  # legs pair up at the plate
+        foot = _on_circle(base_radius, middle - side * (math.pi / 3.0 - 0.2))
+        head = _on_circle(platform_radius, middle - side * 0.2)
+        _add_leg(m, k + 1, foot, head, height, leg_mass)
+    return m
+
+
+def _on_circle(radius: float, angle: float) -> Vector3:
+    return Vector3(radius * cos(angle), radius * sin(angle), 0.0)
+
+
+def _add_leg(m: Mechanism, k: int, foot: Vector3, head: Vector3, height: float, mass: float) -> None:
+    """Add a leg: z of its frames points from foot to head at q = 0."""
+    x, y, z = head + Vector3(0.0, 0.0, height) - foot
+    length = math.sqrt(x * x + y * y + z * z)
+    upright = matrix_from_zyx((atan2(y, x), atan2(math.sqrt(x * x + y * y), z), 0.0))
+    rod = 0.6 * length
+    add_rod(m, f"cylinder{k}", mass / 2, rod, 0.03, centre=(0.0, 0.0, rod / 2))
+    add_rod(m, f"piston{k}", mass / 2, rod, 0.02, centre=(0.0, 0.0, -rod / 2))
+    m.add_joint(f"universal{k}", Universal(), "base", f"cylinder{k}", parent_pose=SE3(upright, foot))
+    m.add_joint(f"slide{k}", Prismatic((0.0, 0.0, 1.0)), f"cylinder{k}", f"piston{k}", parent_pose=at(0, 0, length))
+    m.add_joint(f"ball{k}", Spherical(), f"piston{k}", "platform", child_pose=SE3(upright, head))

@@ -1,13 +1,96 @@
-"""A 7-axis arm, a quadruped and a humanoid."""
+"""Pendulums, a 7-axis arm, a quadruped and a humanoid."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from cardan._algebra.checked_numbers import positive
+from cardan._algebra.checked_numbers import positive, whole
 from cardan._robot.description import Mechanism
-from cardan._robot.joints import Fixed, Limits, Revolute
-from cardan._robot.shipped.solids import add_box, add_rod, add_sphere, at
+from cardan._robot.joints import Fixed, Limits, Prismatic, Revolute
+from cardan._robot.shipped.solids import add_box, add_rod, add_sphere, all_positive, at
+
+_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "-y": (0.0, -1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+
+def double_pendulum(
+    mass1: float = 1.0, length1: float = 0.5, mass2: float = 0.8, length2: float = 0.4, radius: float = 0.02
+) -> Mechanism:
+    """Return two homogeneous rods hanging from a base, both turning about y; at q = 0 they hang straight down.
+
+    Args:
+        mass1: of the upper rod [kg].
+        length1: of the upper rod, from joint to joint [m].
+        mass2: of the lower rod [kg].
+        length2: of the lower rod [m].
+        radius: of both rods [m].
+
+    Examples:
+        >>> cardan.robots.double_pendulum().model().nv
+        2
+    """
+    all_positive("a double pendulum", mass1=mass1, length1=length1, mass2=mass2, length2=length2, radius=radius)
+    m = Mechanism("double_pendulum")
+    m.add_body("base")
+    add_rod(m, "upper", mass1, length1, radius, centre=(0.0, 0.0, -length1 / 2))
+    add_rod(m, "lower", mass2, length2, radius, centre=(0.0, 0.0, -length2 / 2))
+    m.add_joint("shoulder", Revolute(_AXES["y"]), "base", "upper")
+    m.add_joint("elbow", Revolute(_AXES["y"]), "upper", "lower", parent_pose=at(0, 0, -length1))
+    return m
+
+
+def cart_pole(
+    cart_mass: float = 1.0, pole_mass: float = 0.1, pole_length: float = 1.0, track: float = 2.4
+) -> Mechanism:
+    """Return a cart on a rail along x with a pole turning about y; at q = 0 the pole stands upright.
+
+    Args:
+        cart_mass: [kg].
+        pole_mass: of the homogeneous rod [kg].
+        pole_length: [m].
+        track: the cart moves within +-track [m].
+
+    Examples:
+        >>> cardan.robots.cart_pole().model().nv
+        2
+    """
+    all_positive("a cart-pole", cart_mass=cart_mass, pole_mass=pole_mass, pole_length=pole_length, track=track)
+    m = Mechanism("cart_pole")
+    m.add_body("base")
+    add_box(m, "cart", cart_mass, (0.3, 0.2, 0.1))
+    add_rod(m, "pole", pole_mass, pole_length, 0.02, centre=(0.0, 0.0, pole_length / 2))
+    rail = Limits(lower=[-track], upper=[track], velocity=[10.0], effort=[100.0])
+    m.add_joint("slide", Prismatic(_AXES["x"]), "base", "cart", limits=rail)
+    m.add_joint("hinge", Revolute(_AXES["y"]), "cart", "pole")
+    return m
+
+
+def chain(n: int = 6, mass: float = 0.5, length: float = 0.3, radius: float = 0.02) -> Mechanism:
+    """Return n equal homogeneous rods, each hinged to the end of the one before; at q = 0 they hang straight down.
+
+    Args:
+        n: number of rods and of joints.
+        mass: of each rod [kg].
+        length: of each rod [m].
+        radius: of each rod [m].
+
+    Raises:
+        ParameterError: unless n is a positive integer and the others are positive.
+
+    Examples:
+        >>> cardan.robots.chain(5).model().nv
+        5
+    """
+    whole("number of links of a chain", n, 1)
+    all_positive("a chain's links", mass=mass, length=length, radius=radius)
+    m = Mechanism(f"chain{n}")
+    m.add_body("base")
+    for k in range(1, n + 1):
+        add_rod(m, f"link{k}", mass, length, radius, centre=(0.0, 0.0, -length / 2))
+        axis = _AXES["y" if k % 2 else "x"]
+        parent, offset = ("base", 0.0) if k == 1 else (f"link{k - 1}", -length)
+        m.add_joint(f"joint{k}", Revolute(axis), parent, f"link{k}", parent_pose=at(0, 0, offset))
+    return m
+
 
 # name, axis, offset from the joint before [m], mass [kg], length [m], radius [m], reach [rad], velocity [rad/s], torque
 _ARM_LINKS = (
@@ -19,7 +102,6 @@ _ARM_LINKS = (
     ("wrist_pitch", "y", 0.20, 1.4, 0.10, 0.050, 2.0, 3.0, 30.0),
     ("wrist_roll", "z", 0.08, 0.5, 0.06, 0.040, 3.0, 3.0, 20.0),
 )
-_WAYS = {"z": (0.0, 0.0, 1.0), "y": (0.0, 1.0, 0.0), "-y": (0.0, -1.0, 0.0)}
 
 
 def arm7(scale: float = 1.0, payload: float = 0.8) -> Mechanism:
@@ -42,7 +124,7 @@ def arm7(scale: float = 1.0, payload: float = 0.8) -> Mechanism:
         add_rod(m, name, mass * s**3, length * s, radius * s, centre=(0.0, 0.0, length * s / 2))
         limits = Limits(lower=[-reach], upper=[reach], velocity=[speed], effort=[torque])
         pose = at(0, 0, offset * s)
-        m.add_joint(f"joint{k}", Revolute(_WAYS[axis]), parent, name, parent_pose=pose, limits=limits, damping=[0.5])
+        m.add_joint(f"joint{k}", Revolute(_AXES[axis]), parent, name, parent_pose=pose, limits=limits, damping=[0.5])
         parent = name
     add_box(m, "tool", payload, (0.10 * s, 0.04 * s, 0.12 * s), centre=(0.0, 0.0, 0.06 * s))
     m.add_joint("flange", Fixed(), parent, "tool", parent_pose=at(0, 0, 0.06 * s))
@@ -84,16 +166,17 @@ def _add_leg(m: Mechanism, leg: str, front: int, left: int, half: float) -> None
     add_rod(m, thigh, 1.0, half, 0.025, centre=(0.0, 0.0, -half / 2))
     add_rod(m, shank, 0.25, half, 0.015, centre=(0.0, 0.0, -half / 2))
     add_sphere(m, foot, 0.06, 0.02, touches=True)
-    x, y = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
     damped: dict[str, Any] = {"damping": [0.05]}
     corner = at(front * 0.20, left * 0.06, 0)
-    m.add_joint(f"{hip}_joint", Revolute(x), "trunk", hip, parent_pose=corner, limits=_HIP, **damped)
-    m.add_joint(f"{thigh}_joint", Revolute(y), hip, thigh, parent_pose=at(0, left * 0.08, 0), limits=_THIGH, **damped)
-    m.add_joint(f"{shank}_joint", Revolute(y), thigh, shank, parent_pose=at(0, 0, -half), limits=_SHANK, **damped)
+    m.add_joint(f"{hip}_joint", Revolute(_AXES["x"]), "trunk", hip, parent_pose=corner, limits=_HIP, **damped)
+    m.add_joint(
+        f"{thigh}_joint", Revolute(_AXES["y"]), hip, thigh, parent_pose=at(0, left * 0.08, 0), limits=_THIGH, **damped
+    )
+    m.add_joint(
+        f"{shank}_joint", Revolute(_AXES["y"]), thigh, shank, parent_pose=at(0, 0, -half), limits=_SHANK, **damped
+    )
     m.add_joint(f"{foot}_joint", Fixed(), shank, foot, parent_pose=at(0, 0, -half))
 
-
-_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 # part, axis, offset from the part before (y counts to the left), mass, length of the rod downwards, radius, effort,
 # position limits of the left side [rad]; about x and z they are mirrored on the right

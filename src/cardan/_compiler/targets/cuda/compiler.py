@@ -122,7 +122,10 @@ def _compiled(source: str, name: str, architecture: str) -> Cubin:
         (status,) = nvrtc.nvrtcCompileProgram(program, len(options), options)
         said = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program).decode(errors="replace")
         if int(status) != _SUCCESS:
-            raise TargetError(_refusal(name, architecture, status, said))
+            lines = [line for line in said.rstrip("\0").splitlines() if line.strip()]
+            more = f"\n... ({len(lines) - _LINES} more lines)" if len(lines) > _LINES else ""
+            shown, ours = "\n".join(lines[:_LINES]) or str(status), ".".join(map(str, version()))
+            raise TargetError(f"NVRTC {ours} cannot compile {name} for {architecture}:\n{shown}{more}")
         image = _text(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program)
     finally:
         nvrtc.nvrtcDestroyProgram(program)
@@ -137,13 +140,6 @@ def _text(size_of: Any, write: Any, program: Any) -> bytes:
     text = b"\0" * size
     write(program, text)
     return text
-
-
-def _refusal(name: str, architecture: str, status: Any, said: str) -> str:
-    lines = [line for line in said.rstrip("\0").splitlines() if line.strip()]
-    more = f"\n... ({len(lines) - _LINES} more lines)" if len(lines) > _LINES else ""
-    shown = "\n".join(lines[:_LINES]) or str(status)
-    return f"NVRTC {'.'.join(map(str, version()))} cannot compile {name} for {architecture}:\n{shown}{more}"
 
 
 def resources_of(said: str) -> Resources:

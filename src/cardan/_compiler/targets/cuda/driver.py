@@ -98,22 +98,19 @@ class Driver:
     def device(self, number: int) -> Device:
         """Return a device; TargetError if there is none of this number."""
         if number not in self._devices:
-            self._devices[number] = self._device(number)
+            handle = self._handle(number)
+            name = self._value(self.api.cuDeviceGetName(128, handle), "asking for its name")
+            has = functools.partial(self._attribute, handle)
+            major, minor = has("COMPUTE_CAPABILITY_MAJOR"), has("COMPUTE_CAPABILITY_MINOR")
+            shared, registers = has("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"), has("MAX_REGISTERS_PER_BLOCK")
+            plain, processors = name.split(b"\0")[0].decode(errors="replace"), has("MULTIPROCESSOR_COUNT")
+            self._devices[number] = Device(number, plain, (major, minor), shared, registers, processors)
         return self._devices[number]
 
     def _handle(self, number: int) -> Any:
         if not 0 <= number < self.count:
             raise TargetError(f"there is no device {number}: this process sees {self.count}, numbered from 0.")
         return self._value(self.api.cuDeviceGet(number), "asking for a device")
-
-    def _device(self, number: int) -> Device:
-        handle = self._handle(number)
-        name = self._value(self.api.cuDeviceGetName(128, handle), "asking for its name")
-        has = functools.partial(self._attribute, handle)
-        major, minor = has("COMPUTE_CAPABILITY_MAJOR"), has("COMPUTE_CAPABILITY_MINOR")
-        shared, registers = has("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"), has("MAX_REGISTERS_PER_BLOCK")
-        plain = name.split(b"\0")[0].decode(errors="replace")
-        return Device(number, plain, (major, minor), shared, registers, has("MULTIPROCESSOR_COUNT"))
 
     def _attribute(self, handle: Any, name: str) -> int:
         attribute = getattr(self.api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
@@ -126,17 +123,14 @@ class Driver:
         if int(status) == 0 and int(current) == number:
             yield
             return
-        self._expect(self.api.cuCtxPushCurrent(self._context(number))[0], "changing the device")
+        if number not in self._contexts:
+            opened = self.api.cuDevicePrimaryCtxRetain(self._handle(number))
+            self._contexts[number] = self._value(opened, "opening a device")
+        self._expect(self.api.cuCtxPushCurrent(self._contexts[number])[0], "changing the device")
         try:
             yield
         finally:
             self._expect(self.api.cuCtxPopCurrent()[0], "changing the device back")
-
-    def _context(self, number: int) -> Any:
-        if number not in self._contexts:
-            opened = self.api.cuDevicePrimaryCtxRetain(self._handle(number))
-            self._contexts[number] = self._value(opened, "opening a device")
-        return self._contexts[number]
 
     # --- kernels ---
 
@@ -300,11 +294,9 @@ _used: list[Driver] = []
 
 
 def driver() -> Driver:
-    """Return the driver of this process.
+    """Return the driver of this process; MissingExtraError without the extra `cuda`.
 
-    Raises:
-        MissingExtraError: without the extra `cuda`.
-        TargetError: without a driver, with one that is too old, without a device, and in a process that was forked.
+    TargetError says that there is no driver or device, that it is too old, or that the process was forked.
     """
     if not _used:
         _used.append(Driver(_api()))

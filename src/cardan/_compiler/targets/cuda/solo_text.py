@@ -30,7 +30,11 @@ class SoloText:
         self.chunks = chunks_of(program.outputs, COLUMNS)
         self.width = width_of(program)
         self.after = self._after()
-        self.parts.wait(self._needed())
+        needed: dict[int, int] = {}
+        for chunk, part in zip(self.chunks, self.after, strict=True):
+            for r in chunk.results(program):
+                needed[r] = max(needed.get(r, 0), part)
+        self.parts.wait(needed)
 
     def _after(self) -> list[int]:
         """Return for each chunk the part after which it is written: the one that computes its last value.
@@ -42,29 +46,16 @@ class SoloText:
             return [last + 1] * len(self.chunks)
         return [max((self.parts.home.get(r, 0) for r in c.results(self.program)), default=0) for c in self.chunks]
 
-    def _needed(self) -> dict[int, int]:
-        found: dict[int, int] = {}
-        for chunk, part in zip(self.chunks, self.after, strict=True):
-            for r in chunk.results(self.program):
-                found[r] = max(found.get(r, 0), part)
-        return found
-
     def lines(self) -> Iterator[str]:
-        for p in range(len(self.parts.parts)):
-            yield f"{self.words} void {self.name}_part{p}({self._taken()})\n{{"
-            yield from self.parts.operations(p)
-            yield from self._stores(p)
-            yield "}\n"
-
-    def _taken(self) -> str:
         arrays = [f"const real *{a.name}" for a in self.program.inputs]
         outputs = [f"real *{a.name}, const long long {a.name}_stride" for a in self.program.outputs]
         stage = "real *stage, const int ahead, const int lane"
-        return ", ".join([stage, *arrays, *outputs, "real *w", "real *rows"])
-
-    def _passed(self) -> str:
-        outputs = [f"{a.name}, {a.name}_stride" for a in self.program.outputs]
-        return ", ".join(["stage, ahead, lane", *(a.name for a in self.program.inputs), *outputs, "w", "rows"])
+        taken = ", ".join([stage, *arrays, *outputs, "real *w", "real *rows"])
+        for p in range(len(self.parts.parts)):
+            yield f"{self.words} void {self.name}_part{p}({taken})\n{{"
+            yield from self.parts.operations(p)
+            yield from self._stores(p)
+            yield "}\n"
 
     def _stores(self, p: int) -> list[str]:
         lines = []
@@ -86,6 +77,8 @@ class SoloText:
         for a in self.program.outputs:
             yield f"    real *{a.name} = {a.name}_rows + first * {a.name}_stride;"
         yield f"    real w[{max(self.parts.places, 1)}], rows[{max(self.parts.rows, 1)}];"
-        calls = [f"{self.name}_part{p}({self._passed()});" for p in range(len(self.parts.parts))]
+        outputs = [f"{a.name}, {a.name}_stride" for a in self.program.outputs]
+        passed = ", ".join(["stage, ahead, lane", *(a.name for a in self.program.inputs), *outputs, "w", "rows"])
+        calls = [f"{self.name}_part{p}({passed});" for p in range(len(self.parts.parts))]
         yield from (f"    {line}" for line in self.parts.run(calls))
         yield from self._stores(len(self.parts.parts))

@@ -42,8 +42,7 @@ def chunks_of(outputs: Sequence[Array], columns: int) -> list[Chunk]:
 
 def width_of(program: Program) -> int:
     """Return how many entries a row of the stage has: an odd number, as many as the widest chunk has columns."""
-    columns = max((min(a.size, COLUMNS) for a in (*program.inputs, *program.outputs)), default=1)
-    return columns | 1
+    return max((min(a.size, COLUMNS) for a in (*program.inputs, *program.outputs)), default=1) | 1
 
 
 def loads(array: Array, width: int) -> list[str]:

@@ -27,8 +27,6 @@ HANDED = 0.5  # likewise a value that goes from warp to warp, in each of them
 
 
 class Team(NamedTuple):
-    """Who computes what, when."""
-
     steps: list[list[list[int]]]  # of each step, the instructions of each warp, in order
     home: dict[int, tuple[int, int]]  # step and warp of each instruction
     spans: Spans  # the first and the last step of each straight stretch of the program
@@ -46,7 +44,12 @@ def team_of(program: Program, joined: Joined, warps: int) -> Team:
     home: dict[int, tuple[int, int]] = {}
     number: list[int] = []
     for n, stretch in enumerate(stretches(program)):
-        dealt = _best(joined, [k for k in stretch if joined.ops[k] not in LEAVES], warps)
+        own = [k for k in stretch if joined.ops[k] not in LEAVES]
+        dealt: list[list[list[int]]] = [[[] for _ in range(warps)]]  # one step at least
+        if own:
+            depth = _depths(joined, own)
+            ways = (_dealt(joined, own, depth, warps, bands) for bands in BANDS)
+            dealt = min(ways, key=lambda steps: _cost(joined, steps))
         spans[stretch] = len(steps), len(steps) + len(dealt) - 1
         for step in dealt:
             home |= {k: (len(steps), warp) for warp, line in enumerate(step) for k in line}
@@ -68,14 +71,6 @@ def handed(program: Program, joined: Joined, team: Team) -> set[int]:
         for head, _ in region.carried:
             found |= {a for a in joined.args[head] if a in team.home}
     return found
-
-
-def _best(joined: Joined, own: Sequence[int], warps: int) -> list[list[list[int]]]:
-    """Return a stretch dealt in the best of several numbers of bands; one step at least."""
-    if not own:
-        return [[[] for _ in range(warps)]]
-    depth = _depths(joined, own)
-    return min((_dealt(joined, own, depth, warps, bands) for bands in BANDS), key=lambda steps: _cost(joined, steps))
 
 
 def _cost(joined: Joined, steps: Sequence[Sequence[Sequence[int]]]) -> float:
@@ -112,7 +107,6 @@ def _dealt(joined: Joined, own: Sequence[int], depth: dict[int, int], warps: int
 
 
 def _shared_out(joined: Joined, band: Sequence[int], warps: int, warp_of: dict[int, int]) -> list[list[int]]:
-    """Return the instructions of each warp in a band, and note them."""
     lines: list[list[int]] = [[] for _ in range(warps)]
     share = SLACK * len(band) / warps
     for group in sorted(_connected(joined, band), key=len, reverse=True):

@@ -22,7 +22,7 @@ from cardan._compiler.targets.c_family import Dialect, in_c
 from cardan._compiler.targets.cuda.solo_text import APART, INLINE, SoloText
 from cardan._compiler.targets.cuda.staging import PASSES, STAGING, WARP, WARPS, Launch
 from cardan._compiler.targets.cuda.team_text import SHARES, STRIDE, TeamText
-from cardan._compiler.targets.libm import FUNCTIONS
+from cardan._compiler.targets.libm.elementary import FUNCTIONS
 
 SOLO = 390  # registers' worth of values that wait in the order of the program, up to which the compiler hardly spills
 SHARE = 220  # likewise, a warp of a team

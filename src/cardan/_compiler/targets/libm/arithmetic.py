@@ -15,60 +15,37 @@ Reduced = tuple[str, Real, str]
 class Arithmetic(ABC):
     """Writes operations on doubles and on 64-bit integers; each returns the name of its result.
 
-    Conditions are `olt`, `ogt` and `oeq`: less, greater, equal, all false where a number is none. Where `word` is 32
-    they are on floats and 32-bit integers; few functions know these.
+    Operations on numbers (`binary`) are `add`, `sub`, `mul`, `div`; on integers (`logic`) `and`, `or`, `xor`, `shl`,
+    `lshr`, `ashr`, `add`. Conditions are `olt`, `ogt` and `oeq`: less, greater, equal, all false where a number is
+    none. Where `word` is 32 they are on floats and 32-bit integers; few functions know these.
     """
 
     word = 64  # bits of a number
 
     @abstractmethod
-    def binary(self, operation: str, a: Real, b: Real) -> str:
-        """Write an operation on numbers: `add`, `sub`, `mul`, `div`."""
-
+    def binary(self, operation: str, a: Real, b: Real) -> str: ...
     @abstractmethod
-    def neg(self, a: Real) -> str:
-        """Write -a."""
-
+    def neg(self, a: Real) -> str: ...
     @abstractmethod
-    def call(self, name: str, *operands: Real) -> str:
-        """Write a function processors have: `fma`, `fabs`, `sqrt`."""
-
+    def call(self, name: str, *operands: Real) -> str: ...  # a function processors have: `fma`, `fabs`, `sqrt`
     @abstractmethod
-    def compare(self, condition: str, a: Real, b: Real) -> str:
-        """Write a condition on numbers."""
-
+    def compare(self, condition: str, a: Real, b: Real) -> str: ...
     @abstractmethod
-    def differ(self, a: str, b: str) -> str:
-        """Write whether of two conditions just one holds."""
-
+    def differ(self, a: str, b: str) -> str: ...  # whether of two conditions just one holds
     @abstractmethod
-    def select(self, mask: str, a: Real, b: Real) -> str:
-        """Write a where the condition holds, b elsewhere."""
-
+    def select(self, mask: str, a: Real, b: Real) -> str: ...  # a where the condition holds, b elsewhere
     @abstractmethod
-    def bits(self, x: Real) -> str:
-        """Write the bits of a number."""
-
+    def bits(self, x: Real) -> str: ...
     @abstractmethod
-    def from_bits(self, x: Bits) -> str:
-        """Write the number with such bits."""
-
+    def from_bits(self, x: Bits) -> str: ...
     @abstractmethod
-    def logic(self, operation: str, a: Bits, b: Bits) -> str:
-        """Write an operation on integers: `and`, `or`, `xor`, `shl`, `lshr`, `ashr`, `add`."""
-
+    def logic(self, operation: str, a: Bits, b: Bits) -> str: ...
     @abstractmethod
-    def is_not_zero(self, x: Bits) -> str:
-        """Write whether an integer is not zero."""
-
+    def is_not_zero(self, x: Bits) -> str: ...
     @abstractmethod
-    def is_negative(self, x: Bits) -> str:
-        """Write whether an integer is negative."""
-
+    def is_negative(self, x: Bits) -> str: ...
     @abstractmethod
-    def number(self, x: Bits) -> str:
-        """Write a signed integer as the number it is."""
-
+    def number(self, x: Bits) -> str: ...  # a signed integer as the number it is
     @abstractmethod
     def reduced_far(self, size: str, near: Reduced) -> Reduced:
         """Write `far.reduction` of an angle where it is beyond the range in which `near` is right."""

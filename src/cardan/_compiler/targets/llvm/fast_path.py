@@ -25,7 +25,7 @@ from cardan._compiler.runtime.log import log
 from cardan._compiler.runtime.memory import ALIGNED, LEAST, empty
 from cardan._compiler.runtime.threads import COUNT, PART, WORTHWHILE
 from cardan._compiler.targets.llvm import fast_path_layout as layout
-from cardan._compiler.targets.llvm.fast_path_layout import PyMethodDef
+from cardan._compiler.targets.llvm.fast_path_layout import PyMemberDef, PyMethodDef, PyType_Slot, PyType_Spec
 from cardan._compiler.targets.llvm.image import once, workspace
 from cardan._compiler.targets.llvm.store import image_of, load
 from cardan._compiler.targets.runner import PythonCall
@@ -35,6 +35,9 @@ _NEW_ARRAY, _AS_SCALAR = 93, 76  # in NumPy's table of C functions, fixed since 
 
 _DTYPES = {8: np.dtype(np.float64), 4: np.dtype(np.float32)}
 _FASTCALL_KEYWORDS = 0x80 | 0x02
+_SSIZE, _READONLY = 19, 1  # of a member of objects
+_CALL, _MEMBERS = 50, 72  # numbers of slots, fixed by the stable ABI
+_HAVE_VECTORCALL = 1 << 11
 _TEXT = "cardan._compiler.targets.llvm.fast_path_text"
 _OUT = sys.intern("out")
 _NUMBERS = (float, np.float64, int, np.int64, np.float32)  # not their subclasses: truth values are no numbers
@@ -101,7 +104,8 @@ def _addresses() -> dict[str, int]:
     api = ctypes.pythonapi
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    table = api.PyCapsule_GetPointer(np._core._multiarray_umath._ARRAY_API, None)  # pyright: ignore[reportAttributeAccessIssue]
+    of_numpy = sys.modules["numpy._core._multiarray_umath"]
+    table = api.PyCapsule_GetPointer(of_numpy._ARRAY_API, None)
     names = {
         "vectorcall": "PyObject_Vectorcall",
         "save_thread": "PyEval_SaveThread",
@@ -134,18 +138,12 @@ def _method(name: str) -> Any:
 
 
 class FastPath:
-    """The fast path to one program.
+    """The fast path to one program, for core shapes of its arguments and of the arrays that are made.
 
-    Args:
-        call: what Python sees of it.
-        arrays: core shapes of the arguments.
-        results: core shapes of the arrays that are made.
-        places: of each output of the program the result it is in, the entry where it begins there, and how many
-            entries rows are apart.
-        work: of a state; see `work_of`.
-        few: up to how many states of float64, and of float32, have code of their own.
-        patience: of each kind of code that is not there, how many states code of the other kind serves for now.
-        passes: how often the program is run on its own results, if it is repeated; see `Outline`.
+    `places` has of each output of the program the result it is in, the entry where it begins there, and how many
+    entries rows are apart. Up to `few` states, of float64 and of float32, have code of their own. `patience` says, of
+    each kind of code that is not there, how many states code of the other kind serves for now. See `work_of` for the
+    work of a state, `Outline` for passes.
     """
 
     def __init__(
@@ -167,7 +165,8 @@ class FastPath:
         words = {**_addresses(), "count": len(arrays), "results": len(results), "outputs": len(places)}
         words |= {"parts": len(parts), "lead": lead, "slow": id(slow), "passes": passes}
         words["threads"] = ctypes.addressof(counter)
-        words |= _rows(max(work, 1))
+        work = max(work, 1)  # the most states of a call on one thread, and on several, and from how many it unlocks
+        words |= {"alone": max(PART // work, 1), "shared": max((WORTHWHILE - 1) // work, 1), "release": RELEASE // work}
         names = gathered if isinstance(gathered, tuple) else ()
         words |= {"gathered": id(gathered) if isinstance(gathered, type) else 0, "is_dict": len(names)}
         words |= {"finish": id(finish) if finish else 0, "few0": few[0], "few1": few[1]}
@@ -206,11 +205,6 @@ def _spec(shape: tuple[int, ...], maker: int = 0, name: int = 0) -> list[int]:
     return [len(shape), entries, maker, large, name, *shape, *[0] * (layout.MAX_CORE - len(shape))]
 
 
-def _rows(work: int) -> dict[str, int]:
-    """Return the most states of a call on one thread, and on several, and from how many it releases the lock."""
-    return {"alone": max(PART // work, 1), "shared": max((WORTHWHILE - 1) // work, 1), "release": RELEASE // work}
-
-
 def _lent(core: int, shape: tuple[int, ...], first: np.ndarray) -> np.ndarray:
     return empty(first.shape[: first.ndim - core] + shape, _DTYPES[first.itemsize])
 
@@ -219,3 +213,52 @@ def serves(arrays: Sequence[tuple[int, ...]], results: Sequence[tuple[int, ...]]
     """Return whether a fast path can be made for these core shapes, and so many outputs."""
     fits = all(len(shape) <= layout.MAX_CORE for shape in (*arrays, *results))
     return is_supported() and fits and 1 <= len(arrays) <= layout.MAX_ARRAYS and 1 <= outputs <= layout.MAX_OUTPUTS
+
+
+# --- objects that are called as a fast path ---
+
+
+@once
+def held_by(kind: type, slot: str) -> Callable[[Callable[..., Any]], Any]:
+    """Return what makes objects of a subclass that hold a fast path in a slot, and are called as that fast path is.
+
+    All that the class has is in slots. An object of a class with a `__call__` is called by way of a tuple of its
+    arguments, and of a dictionary of the named ones: 35 ns, and 100 with `out=`, which is as long as the fast path
+    takes. A class with a vectorcall (PEP 590) is called with the arguments as they lie on Python's stack. Such a class
+    can be made by `PyType_FromSpecWithBases` alone.
+    """
+    subclass, offset, place = _subclass(kind), _offset(kind, slot), kind.__basicsize__
+    source = f"fast path in a slot {offset, layout.METHOD, layout.SELF}"
+    code = load(image_of(source, lambda: later(f"{_TEXT}:call_text")(offset), "call"), "call")
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(code))  # never freed: some objects outlive all modules
+
+    def made(fast_path: Callable[..., Any]) -> Any:
+        held = subclass.__new__(subclass)
+        setattr(held, slot, fast_path)
+        ctypes.c_void_p.from_address(id(held) + place).value = code.address
+        return held
+
+    return made
+
+
+def _subclass(kind: type) -> Any:
+    """Return a subclass with a vectorcall, whose address is behind all that its objects have otherwise."""
+    call = ctypes.cast(ctypes.pythonapi.PyVectorcall_Call, ctypes.c_void_p)
+    members = (PyMemberDef * 2)(PyMemberDef(b"__vectorcalloffset__", _SSIZE, kind.__basicsize__, _READONLY, None))
+    slots = (PyType_Slot * 3)(PyType_Slot(_CALL, call), PyType_Slot(_MEMBERS, ctypes.addressof(members)))
+    name = f"{kind.__module__}.{kind.__qualname__}".encode()
+    size = kind.__basicsize__ + ctypes.sizeof(ctypes.c_void_p)
+    spec = PyType_Spec(name, size, 0, _HAVE_VECTORCALL, ctypes.addressof(slots))
+    make = ctypes.pythonapi.PyType_FromSpecWithBases
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object]
+    made = make(ctypes.addressof(spec), (kind,))
+    made.__doc__ = kind.__doc__
+    return made
+
+
+def _offset(kind: type, slot: str) -> int:
+    """Return where in its objects a slot is: where what is put there is seen."""
+    sample, mark = object.__new__(kind), object()
+    setattr(sample, slot, mark)
+    words = range(0, kind.__basicsize__, 8)
+    return next(k for k in words if ctypes.c_void_p.from_address(id(sample) + k).value == id(mark))

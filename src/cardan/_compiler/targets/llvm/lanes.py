@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """What a value is in this module: W lanes of double or float."""
-
     width: int
     scalar: str  # "double" or "float"
 

@@ -11,7 +11,7 @@ from enum import Enum
 from functools import partial
 
 from cardan._compiler.program.ops import Op
-from cardan._compiler.targets.libm import FUNCTIONS
+from cardan._compiler.targets.libm.elementary import FUNCTIONS
 from cardan._compiler.targets.libm.far import FAST_RANGE, LOWEST, reduction, two_over_pi
 from cardan._compiler.targets.libm.trig import sincos, tan
 from cardan._compiler.targets.llvm.lanes import Lanes

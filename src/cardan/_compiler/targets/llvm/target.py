@@ -133,8 +133,7 @@ class NativeProgram(Runner):
     def write(self, arrays: Arrays, results: Arrays, batch: int, dtype: np.dtype, threads: int | None = None) -> None:
         if not batch * self.total:
             return
-        code = self.code(dtype, batch)
-        passes = self.outline.passes
+        code, passes = self.code(dtype, batch), self.outline.passes
         split(batch, self.work, code.image.width, threads, lambda a, b: code(arrays, results, a, b, passes))
 
     def fast_path(self, call: PythonCall) -> Callable[..., Any] | None:

@@ -16,7 +16,6 @@ from cardan._compiler.program.liveness import Tables
 from cardan._compiler.program.ops import TRUTHS, Op
 from cardan._compiler.program.passes import Fused
 from cardan._compiler.program.program import Program
-from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine
 from cardan._compiler.targets.llvm.entry import (
     EntryWriter,
     constant_function,
@@ -247,17 +246,13 @@ def _keeping(name: str, columns: Sequence[int], writer: _PlanWriter, tables: Tab
     return w.procedure(name, [(workspace(writer.lanes), "%ws"), ("i64", "%pass")])
 
 
-def _direct(name: str, machine: Machine, lanes: Lanes, line: Allocation) -> str:
-    """Return a straight line as assembly, and as a function LLVM can call."""
-    text = "\\0A".join(machine.text(name, machine, lanes, line))
-    return f'module asm "{text}"\ndeclare void @{name}(ptr)'
-
-
 def block_text(plan: Plan, lanes: Lanes, number: int) -> str:
     if plan.machine is None:
         return _Block(plan, lanes, number).text()
     if number in plan.direct:
-        return _direct(f"block{number}", plan.machine, lanes, plan.direct[number])
+        name = f"block{number}"  # a straight line as assembly, and as a function LLVM can call
+        text = "\\0A".join(plan.machine.text(name, plan.machine, lanes, plan.direct[number]))
+        return f'module asm "{text}"\ndeclare void @{name}(ptr)'
     return _Calls(plan, lanes, number).text()
 
 

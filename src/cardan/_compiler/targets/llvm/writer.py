@@ -159,7 +159,6 @@ class Reader(CodeWriter):
         self.unless(self.emit(f"icmp ne ptr {pointer}, null"), elsewhere)
 
     def product(self, dims: str, count: str, operation: str = "mul") -> str:
-        """Write the product of so many dimensions."""
         times = lambda k, found: [self.whole(operation, found, self.word(dims, k))]  # noqa: E731
         return self.loop_if_any("0", count, 1, times, ("i64", "1"))[0]
 
@@ -186,7 +185,6 @@ class Reader(CodeWriter):
         return self.branch(self.whole("icmp eq", size, 0), lambda: ["null"] * 3, take, *three)
 
     def put_back(self, spare: str, to_free: str, to_keep: str) -> None:
-        """Write that a workspace is not needed any more."""
         keep = lambda: self.line(f"store atomic ptr {to_keep}, ptr {spare} release, align 8")  # noqa: E731
         self.branch(self.is_null(to_keep), lambda: None, keep)
         self.branch(self.is_null(to_free), lambda: None, lambda: self.do("free", f"ptr {to_free}"))

@@ -54,20 +54,28 @@ class Handler:
         if heap:
             self.context[at.WORD["spare"]] = start
         self._keep = keep
+        address, mark = self.context.__array_interface__["data"][0], at.MARK.to_bytes(8, "little")
         with LOCK:
-            self._code = load(_for_context(self.context.__array_interface__["data"][0], device), "handler")
+            image = _image(device)
+            if image.code.count(mark) != 1:
+                lacking = "the compiler left no place for the context of a handler"
+                raise TargetError(f"{lacking}; this processor is not known to it.")
+            code = image.code.replace(mark, address.to_bytes(8, "little"))
+            self._code = load(image._replace(code=code), "handler")
         self.address: int = self._code.address
 
 
 def words_of(code: Any, work: int, passes: int) -> dict[str, int]:
     """Return the words that say how to call a program's machine code; see `work_of` for work, `Outline` for passes."""
+    system: Any = ctypes  # checkers know `WinDLL` on Windows alone
+    rest = system.WinDLL("kernel32").SwitchToThread if os.name == "nt" else system.CDLL(None).sched_yield
     return {
         "evaluate": code.address,
         "passes": passes,
         "heap": code.heap,
         "malloc": _address(ctypes.pythonapi.PyMem_RawMalloc),
         "free": _address(ctypes.pythonapi.PyMem_RawFree),
-        "rest": _rest(),
+        "rest": _address(rest),
         "work": min(work, at.WORTHWHILE),
         "width": code.image.width,
     }
@@ -75,20 +83,6 @@ def words_of(code: Any, work: int, passes: int) -> dict[str, int]:
 
 def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
-
-
-def _rest() -> int:
-    if os.name == "nt":
-        return _address(ctypes.WinDLL("kernel32").SwitchToThread)  # pyright: ignore[reportAttributeAccessIssue]
-    return _address(ctypes.CDLL(None).sched_yield)
-
-
-def _for_context(address: int, device: bool) -> Image:
-    """Return the machine code with the address of a context in it."""
-    image, mark = _image(device), at.MARK.to_bytes(8, "little")
-    if image.code.count(mark) != 1:
-        raise TargetError("the compiler left no place for the context of a handler; this processor is not known to it.")
-    return image._replace(code=image.code.replace(mark, address.to_bytes(8, "little")))
 
 
 @functools.cache

@@ -255,7 +255,6 @@ class _HandlerText(_FrameReader):
         self.unless(self.whole("icmp eq", self.word(failed, 0), 0), "no_memory")
 
     def in_parts(self, work: str) -> None:
-        """Write the computation by the caller and by tasks."""
         job = self.call("malloc", f"i64 {8 * len(at.JOB)}")
         self.need(job, "no_memory")
         grains = self.whole("udiv", work, at.GRAIN)

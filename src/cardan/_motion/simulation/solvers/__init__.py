@@ -5,24 +5,19 @@ the group `cardan.solvers`.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cardan._algebra.lazy import fetcher
+from cardan._algebra.lazy import imported_later
 from cardan._algebra.plugins import plugin
 
-if TYPE_CHECKING:
+with imported_later(globals()):
     from cardan._motion.simulation.solvers.featherstone import Featherstone
     from cardan._motion.simulation.solvers.maximal import XPBD, SemiImplicit, Variational
     from cardan._motion.simulation.solvers.solver import Solver, Stepper, Trajectory
 
 __all__ = ["XPBD", "Featherstone", "SemiImplicit", "Solver", "Stepper", "Trajectory", "Variational"]
-
-_HOMES = {
-    ".featherstone": "Featherstone",
-    ".maximal": "SemiImplicit Variational XPBD",
-    ".solver": "Solver Stepper Trajectory",
-}
-_fetch = fetcher(__name__, _HOMES)
+__dir__ = __all__.copy
+_fetch = globals()["__getattr__"]  # of the names above; that below asks it last
 _registered: dict[str, str] = {}
 
 
@@ -39,7 +34,3 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(_registered[name]), name)
     of_others = None if name in __all__ or name.startswith("_") else plugin("cardan.solvers", name)
     return _fetch(name) if of_others is None else of_others
-
-
-def __dir__() -> list[str]:
-    return __all__

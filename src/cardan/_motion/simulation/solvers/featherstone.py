@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 
 from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
-from cardan._algebra.spatial import Force, Vector3
 from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
@@ -19,14 +18,14 @@ from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.point import WORLD as FIXED
 from cardan._motion.contact.point import Contact
-from cardan._motion.maximal_steps.effort_rows import has_bounds
+from cardan._motion.maximal_steps.effort_rows import bounds_of
 from cardan._motion.simulation.collide import check_pages, owners_of
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver, checked_steps, control_names, left_out
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
 from cardan._motion.simulation.state import State, clock_of
 from cardan._motion.simulation.world import World
-from cardan._robot.geometry.contacts import ContactForces
+from cardan._robot.geometry.touching import ContactForces
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
 """The first is of this page, the others are functions of `stepping`."""
@@ -99,13 +98,17 @@ class Featherstone(CompiledSolver):
 
     def features(self) -> Iterator[tuple[str, str]]:
         for c in (*self.world.model.connections, *self.world.model.closures):
-            if has_bounds(c.joint):
+            if bounds_of(c.joint):
                 yield "distance", f"the bounds of joint {c.name!r}, a Distance"
         yield from left_out(self.world.model)
 
     def _check_support(self) -> None:
         super()._check_support()
-        self._check_surfaces()
+        for pair in self.world.pairs:
+            for key in LEFT_OUT.get(self.contact or "", ()):
+                if getattr(pair.material, key) or f"contact_{key}" in self.world.contact_inputs:
+                    by = f"solver Featherstone with contact={self.contact!r}"
+                    raise UnsupportedError(f"the {key} of a surface ({pair.name})", by, "ask for contact='convex'")
         check_pages(self.world.pairs if self.contact else ())  # here, and not in the first step
         if self.integrator != "implicit":
             by = f"solver Featherstone with integrator={self.integrator!r}"
@@ -126,13 +129,6 @@ class Featherstone(CompiledSolver):
                 yield f"the dry friction of joint {c.name!r}", "use"
         if self.contact is not None and self.world.pairs:
             yield f"contacts ({self.world.pairs[0].name})", "ask for contact=None, or"
-
-    def _check_surfaces(self) -> None:
-        for pair in self.world.pairs:
-            for key in LEFT_OUT.get(self.contact or "", ()):
-                if getattr(pair.material, key) or f"contact_{key}" in self.world.contact_inputs:
-                    by = f"solver Featherstone with contact={self.contact!r}"
-                    raise UnsupportedError(f"the {key} of a surface ({pair.name})", by, "ask for contact='convex'")
 
     @cached_property
     def settings(self) -> Settings:
@@ -186,8 +182,7 @@ class Featherstone(CompiledSolver):
         given = dict(zip(control_names(control), arrays, strict=True))
         if state.constants:
             given |= {name: state.constants[name] for name in self._inputs}
-        count = clock_of(state, self.settings.dt).good
-        found = self._forces(self.world.model, state.q, state.v, count, **given)
+        found = self._forces(self.world.model, state.q, state.v, clock_of(state, self.settings.dt).good, **given)
         owners, signs = self._owners
         sign = signs.astype(state.dtype)  # a law finds forces on the body that moves, which may be the second
         return ContactForces(found["force"] * sign, found["torque"] * sign, found["point"], owners.copy())
@@ -207,9 +202,13 @@ def step_state(given: StepInputs) -> dict[str, Any]:
 
 def find_forces(given: StepInputs) -> dict[str, Any]:
     solved, touching = solve(given)
-    found = [in_world(*each) for each in zip(touching, solved.wrenches, strict=True)]
-    force, torque, point = zip(*found, strict=True)
-    return {"force": list(force), "torque": list(torque), "point": list(point)}
+    found: dict[str, Any] = {"force": [], "torque": [], "point": []}
+    for contact, wrench in zip(touching, solved.wrenches, strict=True):
+        X = contact.moment.poses[contact.a]
+        found["force"].append(X.rotation @ wrench.linear)
+        found["torque"].append(X.rotation @ wrench.angular)
+        found["point"].append(X @ contact.point)
+    return found
 
 
 def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
@@ -224,12 +223,6 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
         return stepping.free_accelerations(start, forces, dt, passes), ()
     touching = contacts(start, given.pairs, dt)
     return LAWS[law](start, forces, touching, dt, iterations), touching
-
-
-def in_world(contact: Contact, wrench: Force) -> tuple[Vector3, Vector3, Vector3]:
-    """Return force and torque on a contact's first body, and where they act, in world axes."""
-    X = contact.moment.poses[contact.a]
-    return X.rotation @ wrench.linear, X.rotation @ wrench.angular, X @ contact.point
 
 
 def explicit_step(given: StepInputs) -> stepping.Moved:

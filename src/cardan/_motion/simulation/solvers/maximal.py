@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.scalar import absolute, is_finite, maximum
 from cardan._algebra.spatial import Scalar
-from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
+from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.tree import Vector, supports
 from cardan._dynamics.call.function import Function
@@ -26,7 +26,7 @@ from cardan._motion.maximal_steps import (
     xpbd_step,
 )
 from cardan._motion.maximal_steps.bodies import PartialStep
-from cardan._motion.maximal_steps.effort_rows import has_bounds
+from cardan._motion.maximal_steps.effort_rows import bounds_of
 from cardan._motion.maximal_steps.non_penetration import SWEEPS, estimated
 from cardan._motion.simulation.collide import check_pages
 from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver, checked_steps, left_out
@@ -42,13 +42,11 @@ def at_start(step: Callable[..., StepResult], *, iterations: int, pairs: Sequenc
     """Return the beginning of a step whose efforts are those where it begins."""
 
     def start(model: Model, q: Vector, v: Vector, h: float) -> PartialStep:
-        def finish(loads: Efforts) -> StepResult:
-            return step(model, q, v, loads, h, iterations, pairs)
-
         def estimate(loads: Efforts) -> list[Scalar]:
             return estimated(Snapshot(model, q, v), loads, h, pairs, iterations * SWEEPS)
 
-        bounded = any(has_bounds(c.joint) for c in (*model.connections, *model.closures))
+        finish = partial(step, model, q, v, h=h, iterations=iterations, pairs=pairs)
+        bounded = any(bounds_of(c.joint) for c in (*model.connections, *model.closures))
         # Bounds are not in joint space, so that its estimate would be another: such steps are taken twice.
         return PartialStep(q, finish, None if bounded else estimate)
 
@@ -124,23 +122,15 @@ class Maximal(CompiledSolver):
 
 
 def step_state(given: StepInputs) -> dict[str, Any]:
-    settings, joints = given.settings, given.joints
-    start = STARTS[settings.method](pairs=given.pairs, **dict(settings.options))
-    model, dt, limits = joints.model, settings.dt, settings.limits
-    after, residual = advance(model, given.q, joints.v, given.command, dt, start, limits=limits)
-    return state_after(given, joints.at_end(*after), residual)
+    """Return what a step leaves that bodies and joints take as the method says.
 
-
-def advance(
-    model: Model, q: Vector, v: Vector, command: DriveCommand, h: float, start: Start, *, limits: bool = True
-) -> tuple[tuple[Vector, Vector, Vector], Scalar]:
-    """Return q, v and the mean accelerations of a step of h [s] that bodies and joints take as `start` says.
-
-    And by how much velocities are wrong at most, because a search ended [rad/s, m/s]: gaps over the step, and forces
-    that are not what they should be. `limits` says whether the joints' position limits are stops.
+    The residual is by how much velocities are wrong at most, because a search ended [rad/s, m/s]: gaps over the step,
+    and forces that are not what they should be.
     """
-    begun = start(model, q, v, h)
-    forces = JointForces(model, begun.q, v, command, h, limits=limits)
+    settings, joints, v, h = given.settings, given.joints, given.joints.v, given.settings.dt
+    start: Start = STARTS[settings.method](pairs=given.pairs, **dict(settings.options))
+    begun = start(joints.model, given.q, v, h)
+    forces = JointForces(joints.model, begun.q, v, given.command, h, limits=settings.limits)
 
     def mean(after: Vector) -> list[Scalar]:
         return [(new - old) * (1.0 / h) for new, old in zip(after, v, strict=True)]
@@ -156,7 +146,7 @@ def advance(
     residual = maximum(forces.residual(forces.on(lines, a), a), stepped.slack)
     for gap in stepped.gaps:
         residual = maximum(residual, absolute(gap) * (1.0 / h))
-    return (stepped.q, stepped.v, a), residual
+    return state_after(given, joints.at_end(stepped.q, stepped.v, a), residual)
 
 
 class XPBD(Maximal):
@@ -170,10 +160,6 @@ class XPBD(Maximal):
         world, dt, substeps, limits: as for `Featherstone`.
         iterations: over all joints; over contacts twice as many.
         contacts: False to let everything pass through everything else.
-
-    Raises:
-        UnsupportedError: for a world with something the solver would leave out (`supports`).
-        ParameterError: for invalid values.
 
     Examples:
         >>> world = cardan.robots.double_pendulum().world()
@@ -232,10 +218,6 @@ class Variational(Maximal):
             there are twice as many.
         contacts: False to let everything pass through everything else.
 
-    Raises:
-        UnsupportedError: for a world with something the solver would leave out (`supports`).
-        ParameterError: for invalid values.
-
     Examples:
         >>> world = cardan.robots.double_pendulum().world()
         >>> cardan.solvers.Variational(world, dt=0.001).step(world.state()).time
@@ -273,10 +255,6 @@ class SemiImplicit(Maximal):
         damping: of the springs [N s/m, N m s/rad]; None likewise.
         parts: into which a step is cut, between which the springs are asked.
         contacts: False to let everything pass through everything else.
-
-    Raises:
-        UnsupportedError: for a world with something the solver would leave out (`supports`).
-        ParameterError: for invalid values.
 
     Examples:
         >>> world = cardan.robots.double_pendulum().world()

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, NamedTuple, NoReturn
 
 import numpy as np
 
-from cardan._algebra.checked_numbers import positive
+from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.state import FOUND, MOST, Clock, State, clock_of, next_state, state_of
 from cardan._motion.simulation.world import World
-from cardan._robot.geometry.contacts import ContactForces
+from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.model import Model
 
 NUMBERS = 32
@@ -25,7 +25,6 @@ NUMBERS = 32
 
 YES = "yes"
 """What a table of support says of what is done; anything else is the reason why not."""
-
 
 _DONE = ("joint", "mimic joint", "loop", "orphan joint", "drive", "damping", "friction", "limit", "spring")
 SHARED = dict.fromkeys(_DONE, YES) | {
@@ -70,8 +69,8 @@ class Solver(ABC):
         control: what drives are asked for; by default no effort, and the world's targets.
 
     Raises:
-        ParameterError: for a step that is not positive.
-        UnsupportedError: for a world with anything that the solver would leave out.
+        ParameterError: for a step that is not positive, and other invalid values.
+        UnsupportedError: for a world with anything that the solver would leave out (`supports`).
 
     Examples:
         >>> world = cardan.robots.double_pendulum().world()
@@ -235,8 +234,10 @@ class Stepper:
         self._given = (self._found["q"], self._found["v"], self._found["count"].reshape(()), *own)
 
     def __call__(self) -> None:
-        if self._taken >= MOST:
-            self._begin_clock()
+        if self._taken >= MOST:  # counted anew from here on, so that numbers of steps stay exact in single precision
+            now = self._now()
+            self._clock, self._taken = Clock.at(now.time, now.diverged, self._row.dtype, now.dt), 0
+            self._found["count"][...] = 0.0
         self._run(*self._given, out=self._next)
         self._row[...] = self._next  # where a result is an argument, too, a call would copy, but slowly
         self._taken += self._steps
@@ -274,12 +275,6 @@ class Stepper:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Stepper is not copied or pickled: take its state, and make another of that")
-
-    def _begin_clock(self) -> None:
-        """Count anew from here on, so that numbers of steps stay exact in single precision."""
-        now = self._now()
-        self._clock, self._taken = Clock.at(now.time, now.diverged, self._row.dtype, now.dt), 0
-        self._found["count"][...] = 0.0
 
     def _now(self) -> Clock:
         start, lost, dt, taken, _ = self._clock
@@ -372,6 +367,4 @@ def left_out(model: Model) -> Iterator[tuple[str, str]]:
 
 
 def checked_steps(steps: Any, what: str = "steps") -> int:
-    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
-        raise ParameterError(what, got=steps, expected="a whole number >= 1")
-    return int(steps)
+    return whole(what, steps, 1)

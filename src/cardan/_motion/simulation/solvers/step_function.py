@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from types import SimpleNamespace
 from typing import Any, NamedTuple, cast
 
 from numpy.typing import ArrayLike
@@ -91,17 +92,6 @@ def state_after(given: StepInputs, after: tuple[Vector, Vector, Vector], residua
     return moved | {"count": kept(sound, [given.count + 1.0], [given.count])[0], "residual": residual}
 
 
-class Surface(NamedTuple):
-    """A `Material` whose numbers may be symbols."""
-
-    friction: Any
-    restitution: Any
-    stiffness: Any
-    dissipation: Any
-    torsional: Any
-    rolling: Any
-
-
 def with_surfaces(pairs: Sequence[ContactPair], surfaces: Sequence[Any]) -> Sequence[Pair]:
     """Return the pairs with what is given of surfaces, in the order of `CONTACT_INPUTS`: one value a pair, or None."""
     by_name = zip(CONTACT_INPUTS.values(), surfaces, strict=True)
@@ -110,9 +100,9 @@ def with_surfaces(pairs: Sequence[ContactPair], surfaces: Sequence[Any]) -> Sequ
         return pairs
     found: list[Any] = []
     for k, pair in enumerate(pairs):
-        own = {name: getattr(pair.material, name) for name in Surface._fields}
+        own = {field.name: getattr(pair.material, field.name) for field in fields(pair.material)}
         own |= {name: values[k] for name, values in given.items()}
-        material: Any = Surface(**own)  # a Material checks its numbers, which symbols are not
+        material: Any = SimpleNamespace(**own)  # a Material checks its numbers, which symbols are not
         found.append(replace(pair, material=material))
     return found
 

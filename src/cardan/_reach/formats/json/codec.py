@@ -24,7 +24,7 @@ from cardan._reach.formats.json.text import WrongError, json_text, lines_of, par
 from cardan._reach.formats.json.values import JOINT
 from cardan._reach.formats.reading import Description, Options
 from cardan._reach.formats.report import MAX_FAULTS, MAX_SUGGESTIONS, NO_INERTIA, At, Report
-from cardan._reach.formats.resources import Packages, Places
+from cardan._reach.formats.resources import Places
 from cardan._reach.formats.source import Source
 from cardan._robot.description import Mechanism, Mesh, Shape
 from cardan._robot.joints import Joint, Limits
@@ -83,7 +83,12 @@ def from_json(source: JsonSource, *, trusted: bool = False) -> Any:
         >>> cardan.from_json(cardan.to_json(mechanism)) == mechanism
         True
     """
-    return opened_json(_opened(source), trusted=trusted)[1]
+    if not isinstance(source, (str, bytes, os.PathLike)):
+        expected = "a path, or JSON as text or bytes"
+        raise DTypeError("from_json", "source", got=f"a {type(source).__name__}", expected=expected)
+    if isinstance(source, str) and not source.lstrip("\ufeff \t\r\n").startswith("{"):
+        source = Path(source)
+    return opened_json(Source.of(source), trusted=trusted)[1]
 
 
 # --- texts and their faults ---------------------------------------------------------------------------------------
@@ -99,14 +104,8 @@ class Text(NamedTuple):
 
     def faults(self, told: Iterable[Told], severity: str = "error") -> list[Fault]:
         told = list(told)
-        lines = self.lines(path for path, _ in told)
-        return [
-            Fault(self.name, line, f"{path_text(path)}: {message}", severity)
-            for (path, message), line in zip(told, lines, strict=True)
-        ]
-
-    def lines(self, paths: Iterable[Sequence[str | int]]) -> Iterator[int]:
-        return lines_of(self.content, paths)
+        placed = zip(told, lines_of(self.content, (path for path, _ in told)), strict=True)
+        return [Fault(self.name, line, f"{path_text(path)}: {why}", severity) for (path, why), line in placed]
 
 
 class _Faults:
@@ -133,44 +132,26 @@ class _Faults:
 
 
 def opened_json(source: Source, *, trusted: bool = False) -> tuple[Text, Any]:
-    """Return the text of a JSON source and what it holds; see `from_json`."""
-    opened = _decoded(source)
-    value, faults, thing = parsed(opened.content, opened.name), _Faults(), None
-    with faults.noted():
-        thing = _document(value, trusted, faults)
-    if faults.found:
-        raise DescriptionError(opened.faults(faults.found))
-    return opened, thing
-
-
-def _opened(source: JsonSource) -> Source:
-    """Return a source as given to `from_json`, where a text that is not JSON is the name of a file."""
-    if not isinstance(source, (str, bytes, os.PathLike)):
-        expected = "a path, or JSON as text or bytes"
-        raise DTypeError("from_json", "source", got=f"a {type(source).__name__}", expected=expected)
-    if isinstance(source, str) and not source.lstrip("\ufeff \t\r\n").startswith("{"):
-        source = Path(source)
-    return Source.of(source)
-
-
-def _decoded(source: Source) -> Text:
     try:
-        return Text(source.name, source.content.decode("utf-8-sig", "surrogatepass" if source.encoding else "strict"))
+        content = source.content.decode("utf-8-sig", "surrogatepass" if source.encoding else "strict")
     except UnicodeDecodeError as error:
         line = source.content.count(b"\n", 0, error.start) + 1
         raise DescriptionError([Fault(source.name, line, "is not UTF-8, as JSON must be")]) from None
-
-
-def _document(value: Any, trusted: bool, faults: _Faults) -> Any:
-    if type(value) is not dict or "cardan" not in value:
-        refuse(value, 'an object with "cardan", the kind of thing, and "schema": 1')
-    kind = at("cardan", TEXT.read, value["cardan"], trusted)
-    if kind not in DOCUMENTS:
-        raise WrongError(f"got {shown(kind)}, expected one of {', '.join(map(repr, DOCUMENTS))}", "cardan")
-    if "schema" not in value:
-        raise WrongError(f'the key "schema" is missing; this cardan writes "schema": {SCHEMA}')
-    at("schema", _check_schema, value["schema"])
-    return DOCUMENTS[kind].read({k: e for k, e in value.items() if k not in ("cardan", "schema")}, trusted, faults)
+    opened = Text(source.name, content)
+    value, faults, thing = parsed(opened.content, opened.name), _Faults(), None
+    with faults.noted():
+        if type(value) is not dict or "cardan" not in value:
+            refuse(value, 'an object with "cardan", the kind of thing, and "schema": 1')
+        kind = at("cardan", TEXT.read, value["cardan"], trusted)
+        if kind not in DOCUMENTS:
+            raise WrongError(f"got {shown(kind)}, expected one of {', '.join(map(repr, DOCUMENTS))}", "cardan")
+        if "schema" not in value:
+            raise WrongError(f'the key "schema" is missing; this cardan writes "schema": {SCHEMA}')
+        at("schema", _check_schema, value["schema"])
+        thing = DOCUMENTS[kind].read({k: e for k, e in value.items() if k not in ("cardan", "schema")}, trusted, faults)
+    if faults.found:
+        raise DescriptionError(opened.faults(faults.found))
+    return opened, thing
 
 
 def _check_schema(schema: Any) -> None:
@@ -226,9 +207,8 @@ ANNOTATIONS = {"shapes": Shape, "actuators": Actuator, "groups": Group, "configu
 
 def _annotations_data(own: Annotations) -> Fields:
     pairs = [records.PAIR.write(pair, "disabled contacts") for pair in own.disabled_contacts]
-    return _lists_data(**{key: getattr(own, key) for key in ANNOTATIONS}) | (
-        {"disabled_contacts": pairs} if pairs else {}
-    )
+    data = _lists_data(**{key: getattr(own, key) for key in ANNOTATIONS})
+    return data | {"disabled_contacts": pairs} if pairs else data
 
 
 def _pairs(given: Fields, make: Callable[[str, str], Any], trusted: bool, faults: _Faults) -> list[Any]:
@@ -333,8 +313,7 @@ DOCUMENTS: dict[str, Document] = {
 def read(source: Source, options: Options) -> Description:
     """Return the mechanism, or the model, a JSON file holds.
 
-    Of `package_dirs` this is made: meshes whose file is not where it was are looked for there; the others, and all if
-    it is not given, are those of the file.
+    Meshes whose file is not where it was are looked for in `package_dirs`, if that is given.
     """
     report = Report(source.name)
     opened, thing = opened_json(source, trusted=options.trusted)
@@ -343,9 +322,15 @@ def read(source: Source, options: Options) -> Description:
         report.error(1, message)
         return Description(None, report)
     if options.on_inertia != "ignore":
-        report.doubts += _doubts(opened, thing)
+        told = (
+            (("bodies", k, "inertia"), f"body {quoted(body.name)}: {reason}")
+            for k, body in enumerate(thing.bodies)
+            if body.inertia is not None
+            for reason in _impossible(body.inertia)
+        )
+        report.doubts += opened.faults(islice(told, MAX_FAULTS), "warning")
     if options.package_dirs:
-        thing = _with_meshes(thing, source.folder, options.package_dirs)
+        thing = _with_meshes(thing, Places(source.folder, options.package_dirs))
     return Description(thing, report, _Places(opened, thing))
 
 
@@ -358,9 +343,15 @@ class _Places(Mapping[tuple[str, str], At]):
 
     @cached_property
     def lines(self) -> dict[tuple[str, str], int]:
-        lists = _named_records(self.thing)
+        lists: dict[str, tuple[str, Sequence[Any]]] = {
+            "bodies": ("body", self.thing.bodies),
+            "joints": ("joint", self.thing.joints if isinstance(self.thing, Mechanism) else self.thing.connections),
+            "frames": ("frame", self.thing.frames),
+            "actuators": ("actuator", self.thing.annotations.actuators),
+        }
+        lists = lists if isinstance(self.thing, Mechanism) else lists | {"closures": ("joint", self.thing.closures)}
         paths = {(kind, part.name): (key, k) for key, (kind, parts) in lists.items() for k, part in enumerate(parts)}
-        return dict(zip(paths, self.opened.lines(paths.values()), strict=True))
+        return dict(zip(paths, lines_of(self.opened.content, paths.values()), strict=True))
 
     def __getitem__(self, part: tuple[str, str]) -> At:
         return self.lines[part]
@@ -370,27 +361,6 @@ class _Places(Mapping[tuple[str, str], At]):
 
     def __len__(self) -> int:
         return len(self.lines)
-
-
-def _named_records(thing: Mechanism | Model) -> dict[str, tuple[str, Sequence[Any]]]:
-    """Return the records that have a name, in the order of the file: its key for them -> what they are, and they."""
-    lists: dict[str, tuple[str, Sequence[Any]]] = {
-        "bodies": ("body", thing.bodies),
-        "joints": ("joint", thing.joints if isinstance(thing, Mechanism) else thing.connections),
-        "frames": ("frame", thing.frames),
-        "actuators": ("actuator", thing.annotations.actuators),
-    }
-    return lists if isinstance(thing, Mechanism) else lists | {"closures": ("joint", thing.closures)}
-
-
-def _doubts(opened: Text, thing: Mechanism | Model) -> list[Fault]:
-    told = (
-        (("bodies", k, "inertia"), f"body {quoted(body.name)}: {reason}")
-        for k, body in enumerate(thing.bodies)
-        if body.inertia is not None
-        for reason in _impossible(body.inertia)
-    )
-    return opened.faults(islice(told, MAX_FAULTS), "warning")
 
 
 def _impossible(inertia: Inertia) -> list[str]:
@@ -404,15 +374,15 @@ def _impossible(inertia: Inertia) -> list[str]:
     return inertia.faults(max(1e-9, rounding / max(at_com, NO_INERTIA)))
 
 
-def _with_meshes(thing: Any, folder: Path | None, packages: Packages) -> Any:
-    shapes = tuple(replace(s, geometry=_found(s.geometry, folder, packages)) for s in thing.shapes)
+def _with_meshes(thing: Any, places: Places) -> Any:
+
+    def found(geometry: Any) -> Any:
+        if not isinstance(geometry, Mesh) or (geometry.path is not None and Path(geometry.path).is_file()):
+            return geometry
+        return replace(geometry, path=places.file(geometry.uri))
+
+    shapes = tuple(replace(s, geometry=found(s.geometry)) for s in thing.shapes)
     annotations = replace(thing.annotations, shapes=shapes)
     if isinstance(thing, Model):
         return replace(thing, annotations=annotations)
     return thing.with_annotations(annotations).mechanism
-
-
-def _found(geometry: Any, folder: Path | None, packages: Packages) -> Any:
-    if not isinstance(geometry, Mesh) or (geometry.path is not None and Path(geometry.path).is_file()):
-        return geometry
-    return replace(geometry, path=Places(folder, packages).file(geometry.uri))

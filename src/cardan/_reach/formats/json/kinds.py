@@ -68,14 +68,13 @@ def members(value: Any, required: Sequence[str], optional: Sequence[str] = ()) -
     return value
 
 
-def built(kind: Callable[..., T], arguments: Mapping[str, Any]) -> T:
+def built(make: Callable[..., T], arguments: Mapping[str, Any]) -> T:
     """Return what a constructor makes of keyword arguments; whatever it raises is wrong with the file."""
     try:
-        return kind(**arguments)
+        return make(**arguments)
     except Exception as error:  # a constructor may raise anything
-        raise WrongError(
-            str(error) if isinstance(error, CardanError) else f"{type(error).__name__}: {error}"
-        ) from error
+        kind = "" if isinstance(error, CardanError) else f"{type(error).__name__}: "
+        raise WrongError(f"{kind}{error}") from error
 
 
 # --- texts and numbers --------------------------------------------------------------------------------------------
@@ -195,9 +194,8 @@ class Record:
         return data
 
     def keywords(self, value: Any, trusted: bool) -> dict[str, Any]:
-        given = members(
-            value, [f.key for f in self.fields if not f.optional], [f.key for f in self.fields if f.optional]
-        )
+        required, optional = ([f.key for f in self.fields if f.optional is may_lack] for may_lack in (False, True))
+        given = members(value, required, optional)
         return {f.key: at(f.key, f.kind.read, given[f.key], trusted) for f in self.fields if f.key in given}
 
     def read(self, value: Any, trusted: bool) -> Any:
@@ -240,16 +238,13 @@ def _array_data(value: Any, what: str) -> dict[str, Any]:
     return {"dtype": array.dtype.name, "shape": list(array.shape), "values": values}
 
 
-def _size(value: Any, _: bool) -> int:
-    return value if type(value) is int and value >= 0 else refuse(value, "a size, 0 or more")
-
-
 def _array(value: Any, trusted: bool) -> Any:
     given = members(value, ("dtype", "shape", "values"))
     dtype = at("dtype", TEXT.read, given["dtype"], trusted)
     if dtype not in DTYPES:
         raise WrongError(f"got {shown(dtype)}, expected one of {', '.join(DTYPES)}", "dtype")
-    shape = at("shape", listed(Kind(_number_data, _size)).read, given["shape"], trusted)
+    size = Kind(_number_data, lambda e, _: e if type(e) is int and e >= 0 else refuse(e, "a size, 0 or more"))
+    shape = at("shape", listed(size).read, given["shape"], trusted)
     whole = one(bool, "true or false") if dtype == "bool" else one(int, "a whole number")
     entry = BOUND if dtype.startswith("float") else Kind(_number_data, whole)
     values = at("values", listed(entry, math.prod(shape)).read, given["values"], trusted)

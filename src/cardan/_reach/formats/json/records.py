@@ -34,11 +34,6 @@ def _form(kind: type[Any]) -> K.Record:
 _FORMS = {name: _form(kind) for name, kind in GEOMETRIES.items()}
 
 
-def _geometry_data(geometry: Any, what: str) -> dict[str, Any]:
-    name = type(geometry).__name__
-    return {name: _FORMS[name].write(geometry, what)}
-
-
 def _geometry(value: Any, trusted: bool) -> Any:
     if type(value) is not dict or len(value) != 1:
         refuse(value, f'a geometry, such as {{"Sphere": {{"radius": 0.1}}}}; they are {", ".join(GEOMETRIES)}')
@@ -67,14 +62,6 @@ def _unless(key: str, usual: Any) -> Callable[[Any], Any]:
     return lambda thing: None if repr(getattr(thing, key)) == repr(usual) else getattr(thing, key)
 
 
-def _gear(actuator: Actuator) -> Any:
-    return None if all(repr(row) == "(1.0,)" for row in actuator.gear) else actuator.gear  # pyright: ignore
-
-
-def _coordinates_data(coordinates: Any, what: str) -> dict[str, Any]:
-    return {K.TEXT.write(joint, what): K.NUMBERS.write(own, what) for joint, own in coordinates.items()}
-
-
 def _coordinates(value: Any, trusted: bool) -> dict[str, Any]:
     if type(value) is not dict:
         refuse(value, 'coordinates by joint, such as {"elbow": [0.5]}')
@@ -101,18 +88,25 @@ FRAME = K.Record(
     *(K.Field("name", K.TEXT), K.Field("body", K.TEXT), K.Field("pose", K.POSE, True)),
     K.Field("kind", K.TEXT, True, _unless("kind", "operational")),
 )
+_GEOMETRY = K.Kind(lambda g, what: {type(g).__name__: _FORMS[type(g).__name__].write(g, what)}, _geometry)
 SHAPE = K.Record(
     Shape,
-    *(K.Field("body", K.TEXT), K.Field("role", K.TEXT), K.Field("geometry", K.Kind(_geometry_data, _geometry))),
+    *(K.Field("body", K.TEXT), K.Field("role", K.TEXT), K.Field("geometry", _GEOMETRY)),
     *(K.Field("pose", K.POSE, True), K.Field("rgba", K.NUMBERS, True)),
     *(K.Field(key, K.TEXT, True) for key in ("name", "material", "texture")),
     K.Field("surface", MATERIAL, True),
     *(K.Field(key, K.WHOLE, True, _unless(key, usual)) for key, usual in (("group", 1), ("mask", ALL_BITS))),
     *(K.Field("margin", K.NUMBER, True, _unless("margin", 0.0)), K.Field("density", K.NUMBER, True)),
 )
+_GEAR = K.Field(
+    "gear",
+    K.listed(K.NUMBERS, of="gears"),
+    True,
+    lambda actuator: None if all(repr(row) == "(1.0,)" for row in actuator.gear) else actuator.gear,
+)
 ACTUATOR = K.Record(
     Actuator,
-    *(K.Field("name", K.TEXT), K.Field("joints", NAMES), K.Field("gear", K.listed(K.NUMBERS, of="gears"), True, _gear)),
+    *(K.Field("name", K.TEXT), K.Field("joints", NAMES), _GEAR),
     K.Field("kind", K.TEXT, True, _unless("kind", "effort")),
     *(K.Field("gain", K.NUMBER, True), K.Field("bias", K.NUMBERS, True)),
     *(K.Field(key, K.LIMIT, True, _unless(key, (-math.inf, math.inf))) for key in ("control_range", "effort_range")),
@@ -122,9 +116,10 @@ GROUP = K.Record(
     *(K.Field("name", K.TEXT), K.Field("bodies", NAMES, True, _unless("bodies", ()))),
     *(K.Field("joints", NAMES, True, _unless("joints", ())), K.Field("tip", K.TEXT, True)),
 )
-CONFIGURATION = K.Record(
-    Configuration, K.Field("name", K.TEXT), K.Field("coordinates", K.Kind(_coordinates_data, _coordinates), True)
+_COORDINATES = K.Kind(
+    lambda own, what: {K.TEXT.write(joint, what): K.NUMBERS.write(q, what) for joint, q in own.items()}, _coordinates
 )
+CONFIGURATION = K.Record(Configuration, K.Field("name", K.TEXT), K.Field("coordinates", _COORDINATES, True))
 PAIR = K.listed(K.TEXT, 2, of="names of bodies")
 INPUT = K.Record(
     Input,

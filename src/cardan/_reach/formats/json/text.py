@@ -139,7 +139,6 @@ def shown(value: Any) -> str:
 
 
 def refuse(value: Any, expected: str, hint: str = "") -> NoReturn:
-    """Raise that a value is not what is expected."""
     if isinstance(value, Refused):
         raise WrongError(value.why)
     raise WrongError(f"got {shown(value)}, expected {expected}" + (f"; {hint}" if hint else ""))

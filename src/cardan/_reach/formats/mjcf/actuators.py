@@ -126,16 +126,14 @@ def _law(r: MjcfReading, k: int) -> tuple[Any, float | None, tuple[float, ...] |
         return "general", None, None
     gain = float(m.actuator_gainprm[k][0])
     bias = tuple(float(e) for e in m.actuator_biasprm[k][:3]) if is_affine else (0.0, 0.0, 0.0)
-    return _kind(gain, bias), gain, bias
-
-
-def _kind(gain: float, bias: tuple[float, ...]) -> str:
-    constant, length, rate = bias
-    if not any(bias):
-        return "effort"
-    if constant == 0.0 and gain == -length > 0.0 and rate <= 0.0:
-        return "position"
-    return "velocity" if constant == 0.0 == length and gain == -rate > 0.0 else "general"
+    match bias:
+        case (0.0, 0.0, 0.0):
+            return "effort", gain, bias
+        case (0.0, length, rate) if gain == -length > 0.0 and rate <= 0.0:
+            return "position", gain, bias
+        case (0.0, 0.0, rate) if gain == -rate > 0.0:
+            return "velocity", gain, bias
+    return "general", gain, bias
 
 
 def _range(r: MjcfReading, k: int, key: str) -> tuple[float, float]:

@@ -173,7 +173,17 @@ class _Meshes:
     def __init__(self, mj: Any, spec: Any, text: Expanded, source: Source, options: Options, report: Report) -> None:
         self.mj, self.spec, self.text, self.report = mj, spec, text, report
         self.files = Meshes(Places(source.folder, options.package_dirs))
-        self.needed = self._needed()
+        self.needed: dict[str, str] = {}  # what a mesh decides, by its name
+        for body in self.spec.bodies:
+            weighs = self._is_weighed(body)
+            for geom in body.geoms:
+                if not geom.meshname:
+                    continue
+                if geom.type not in (self.mj.mjtGeom.mjGEOM_MESH, self.mj.mjtGeom.mjGEOM_SDF):
+                    self.needed.setdefault(geom.meshname, "the size of a geom")
+                elif weighs and self._has_mass(geom):
+                    owner = f"body {body.name!r}" if body.name else "a body"
+                    self.needed.setdefault(geom.meshname, f"the mass of {owner}")
 
     def settle(self) -> dict[str, MeshFile]:
         found = {mesh.name: self._settled(mesh) for mesh in list(self.spec.meshes)}
@@ -205,19 +215,6 @@ class _Meshes:
         if self.spec.strippath:
             name = PurePosixPath(name.name)
         return str(PurePosixPath(self.spec.meshdir.replace("\\", "/")) / name)
-
-    def _needed(self) -> dict[str, str]:
-        needed: dict[str, str] = {}
-        for body in self.spec.bodies:
-            weighs = self._is_weighed(body)
-            for geom in body.geoms:
-                if not geom.meshname:
-                    continue
-                if geom.type not in (self.mj.mjtGeom.mjGEOM_MESH, self.mj.mjtGeom.mjGEOM_SDF):
-                    needed.setdefault(geom.meshname, "the size of a geom")
-                elif weighs and self._has_mass(geom):
-                    needed.setdefault(geom.meshname, f"the mass of {f'body {body.name!r}' if body.name else 'a body'}")
-        return needed
 
     def _is_weighed(self, body: Any) -> bool:
         """Return whether a body has its mass from its geoms; the world's weighs nothing."""

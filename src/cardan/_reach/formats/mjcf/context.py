@@ -55,8 +55,6 @@ class JointPart(NamedTuple):
 
 @dataclass(slots=True)
 class MjcfReading:
-    """A description half read."""
-
     there: CompiledMjcf  # as MuJoCo has it
     report: Report  # where faults go
     mechanism: Mechanism  # what has been made so far
@@ -80,9 +78,9 @@ class MjcfReading:
         return [self.name(kind, k) for k in range(count)]
 
 
-def is_(number: object, kind: object) -> bool:
+def is_(number: Any, kind: Any) -> bool:
     """Return whether a number of the compiled model stands for a kind; MuJoCo's kinds equal no number of NumPy."""
-    return int(number) == int(kind)  # pyright: ignore[reportArgumentType]
+    return int(number) == int(kind)
 
 
 def bounds(is_limited: object, values: Sequence[float]) -> tuple[float, float]:

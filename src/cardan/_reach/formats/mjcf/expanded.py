@@ -61,13 +61,6 @@ class _OpenElement(NamedTuple):
         return FilePlace(self.element.line, file=self.file)
 
 
-class _LeftOut(NamedTuple):
-    """What was left out of elements of one kind: where first, and how often which attribute ("": all of it)."""
-
-    place: FilePlace
-    attributes: Counter[str]
-
-
 class MjcfExpansion:
     """Writes the text: a stack of what is still to be written, elements and end tags."""
 
@@ -80,7 +73,8 @@ class MjcfExpansion:
         self.included: dict[Path, int] = {}
         self.size, self.count = len(source.content), 0
         self.handed = self.copied = self.built = 0
-        self.left_out: dict[tuple[str, Verdict], _LeftOut] = {}
+        # of elements of one kind: where something was left out first, and how often which attribute ("": all of it)
+        self.left_out: dict[tuple[str, Verdict], tuple[FilePlace, Counter[str]]] = {}
 
     def run(self, root: Element) -> Expanded:
         stack: list[_OpenElement | str] = [_OpenElement(root, "", self.source.folder, "", 1, 1)]
@@ -92,7 +86,12 @@ class MjcfExpansion:
                 stack += self._included(item)
             elif self._is_read(item):
                 stack += self._opened(item)
-        self._remark()
+        for (tag, verdict), (place, attributes) in self.left_out.items():
+            count = max(attributes.values())
+            often = f" ({count} times, here first)" if count > 1 else ""
+            what = ", ".join(filter(None, attributes))
+            say = self.report.warn if verdict in MOVING else self.report.remark
+            say(place, f"<{tag}{' ' * bool(what)}{what}> is left out{often}: {verdict.why}")
         return Expanded("\n".join(self.lines), self.places, self.textures, self.unread)
 
     def _write(self, line: str, place: FilePlace) -> None:
@@ -116,22 +115,12 @@ class MjcfExpansion:
         return verdict == READ
 
     def _leave_out(self, item: _OpenElement, attribute: str, verdict: Verdict) -> None:
-        """Refuse an element or an attribute of one, or note that it is left out."""
         place, tag = item.place, item.element.tag
         if verdict.kind == "refused":
             self.report.error(place, f"<{tag}{' ' * bool(attribute)}{attribute}>: {verdict.why}")
             return
-        left = self.left_out.setdefault((tag, verdict), _LeftOut(place, Counter()))
-        left.attributes[attribute] += 1
-
-    def _remark(self) -> None:
-        """Say once for each kind of element what was left out, however often."""
-        for (tag, verdict), left in self.left_out.items():
-            count = max(left.attributes.values())
-            often = f" ({count} times, here first)" if count > 1 else ""
-            what = ", ".join(filter(None, left.attributes))
-            say = self.report.warn if verdict in MOVING else self.report.remark
-            say(left.place, f"<{tag}{' ' * bool(what)}{what}> is left out{often}: {verdict.why}")
+        _, attributes = self.left_out.setdefault((tag, verdict), (place, Counter()))
+        attributes[attribute] += 1
 
     def _opened(self, item: _OpenElement) -> list[_OpenElement | str]:
         """Write the start of an element and return its children and its end."""

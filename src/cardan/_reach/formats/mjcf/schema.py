@@ -11,10 +11,11 @@ from functools import cache
 from cardan._reach.formats.vocabulary import Vocabulary, verdicts
 
 
-def _of(read: str = "", **others: str) -> dict[str, str]:
-    """Return verdicts: names that are read; then, under the reason, those that are not."""
+def _of(text: str) -> dict[str, str]:
+    """Return verdicts: on names that are read; then, behind semicolons and under the reason, on those that are not."""
+    read, *others = text.split(";")
     table = verdicts(read)
-    for reason, names in others.items():
+    for reason, names in (other.strip().split(": ") for other in others):
         table |= verdicts(names, WHY[reason])
     return table
 
@@ -54,141 +55,109 @@ _BODY = "<inertial> <joint> <freejoint> <geom> <site> <camera> <body> <frame> <r
 _TENDON = (
     "name class limited range actuatorfrclimited actuatorfrcrange springlength stiffness damping frictionloss armature"
 )
-_SOFT = "solref solimp"
-_LIMITS = "solreflimit solimplimit solreffriction solimpfriction"
+_SOFT = "; softness: solref solimp"
+_STOPS = "; softness: solreflimit solimplimit solreffriction solimpfriction margin springyield"
+_OWN = "; shown: group; own: user"
+_UNMOVING = "; light: <light>; flex: <flexcomp>; model: <attach>"
 
 
-def _actuator(more: str = "", **others: str) -> dict[str, str]:
-    return _of(f"{_ACTUATOR} {more}", shown="group", own="user", delay="delay nsample interp", **others) | {
-        "lengthrange": WHY["solver"]
-    }
+def _actuator(more: str = "") -> dict[str, str]:
+    return _of(f"{_ACTUATOR} {more}{_OWN}; delay: delay nsample interp; solver: lengthrange")
 
 
 # Tag (or `parent/tag`): its attributes and the `<elements>` that may stand in it, each with its verdict
 ELEMENTS: dict[str, dict[str, str]] = {
     "mujoco": _of(
         "model <compiler> <option> <default> <asset> <worldbody> <contact> <tendon> <equality> <actuator> <keyframe> "
-        "<include>",
-        outside="<body>",
-        looks="<visual> <statistic>",
-        sizes="<size>",
-        own="<custom>",
-        sensor="<sensor>",
-        plugin="<extension>",
-        flex="<deformable>",
+        "<include>; outside: <body>; looks: <visual> <statistic>; sizes: <size>; own: <custom>; sensor: <sensor>; "
+        "plugin: <extension>; flex: <deformable>"
     ),
     "compiler": _of(
         "alignfree angle autolimits assetdir coordinate balanceinertia boundinertia boundmass discardvisual eulerseq "
-        "fitaabb fusestatic inertiafromgeom inertiagrouprange meshdir settotalmass strippath texturedir",
-        saving="conflict passthrough savecanonical savecompiled saveinertial",
-        solver="usethread <lengthrange>",
+        "fitaabb fusestatic inertiafromgeom inertiagrouprange meshdir settotalmass strippath texturedir; "
+        "saving: conflict passthrough savecanonical savecompiled saveinertial; solver: usethread <lengthrange>"
     ),
     "option": _of(
-        "gravity <flag>",
-        fluid="density viscosity wind",
-        solver="actuatorgroupdisable apirate ccd_iterations ccd_tolerance collision cone impratio integrator "
+        "gravity <flag>; fluid: density viscosity wind; "
+        "solver: actuatorgroupdisable apirate ccd_iterations ccd_tolerance collision cone impratio integrator "
         "iterations jacobian ls_iterations ls_tolerance magnetic mpr_iterations mpr_tolerance noslip_iterations "
-        "noslip_tolerance sdf_initpoints sdf_iterations sleep_tolerance solver timestep tolerance",
-        softness="o_friction o_margin o_solimp o_solref",
+        "noslip_tolerance sdf_initpoints sdf_iterations sleep_tolerance solver timestep tolerance; "
+        "softness: o_friction o_margin o_solimp o_solref"
     ),
     "flag": _of(
-        "actuation clampctrl constraint contact damper equality frictionloss gravity limit spring",
-        solver="autoreset diagexact energy eulerdamp filterparent fwdinv invdiscrete ipc island midphase multiccd "
-        "nativeccd override passive refsafe sensor sensornoise sleep speculative warmstart",
+        "actuation clampctrl constraint contact damper equality frictionloss gravity limit spring; "
+        "solver: autoreset diagexact energy eulerdamp filterparent fwdinv invdiscrete ipc island midphase multiccd "
+        "nativeccd override passive refsafe sensor sensornoise sleep speculative warmstart"
     ),
     "default": _of(
         "class <default> <mesh> <texture> <material> <joint> <geom> <site> <camera> <equality> <tendon> <general> "
         "<motor> <position> <velocity> <intvelocity> <orientation> <pid> <damper> <cylinder> <muscle> <adhesion> "
-        "<dcmotor> <include>",
-        light="<light>",
-        pair="<pair>",
+        "<dcmotor> <include>; light: <light>; pair: <pair>"
     ),
-    "default/equality": _of("active", softness=_SOFT),
-    "default/tendon": _of(_TENDON, looks="material rgba width", shown="group", own="user")
-    | _of(softness=_LIMITS + " margin springyield"),
-    "asset": _of("<mesh> <hfield> <texture> <material> <include>", flex="<skin>", model="<model>"),
+    "default/equality": _of(f"active{_SOFT}"),
+    "default/tendon": _of(f"{_TENDON}; looks: material rgba width{_OWN}{_STOPS}"),
+    "asset": _of("<mesh> <hfield> <texture> <material> <include>; flex: <skin>; model: <model>"),
     "mesh": _of(
-        "name class file content_type scale vertex face inertia refpos refquat builtin params",
-        looks="normal texcoord smoothnormal material maxhullvert",
-        plugin="<plugin>",
+        "name class file content_type scale vertex face inertia refpos refquat builtin params; "
+        "looks: normal texcoord smoothnormal material maxhullvert; plugin: <plugin>"
     ),
     "hfield": _of("name file content_type nrow ncol size elevation"),
     "texture": _of(
-        "name class type file",
-        looks="builtin colorspace content_type embed gridlayout gridsize height hflip mark markrgb nchannel random "
-        "rgb1 rgb2 vflip width fileback filedown filefront fileleft fileright fileup",
+        "name class type file; "
+        "looks: builtin colorspace content_type embed gridlayout gridsize height hflip mark markrgb nchannel random "
+        "rgb1 rgb2 vflip width fileback filedown filefront fileleft fileright fileup"
     ),
     "material": _of(
-        "name class texture rgba <layer>",
-        looks="emission metallic reflectance roughness shininess specular texrepeat texuniform",
+        "name class texture rgba <layer>; "
+        "looks: emission metallic reflectance roughness shininess specular texrepeat texuniform"
     ),
     "layer": _of("texture role"),
     "worldbody": _of(
-        f"<geom> <site> <camera> <body> <frame> <replicate> <include> {_PLACE} name childclass", light="<light>"
-    )
-    | _of(flex="<flexcomp>", own="user", model="<attach>"),
-    "body": _of(
-        f"name childclass {_PLACE} {_BODY}",
-        light="<light>",
-        flex="<flexcomp>",
-        plugin="<plugin>",
-        composite="<composite>",
-        own="user",
-        gravcomp="gravcomp",
-        mocap="mocap",
-        solver="fuse simple sleep",
-        model="<attach>",
+        f"<geom> <site> <camera> <body> <frame> <replicate> <include> {_PLACE} name childclass; light: <light>; "
+        "flex: <flexcomp>; own: user; model: <attach>"
     ),
-    "frame": _of(f"name childclass {_PLACE} {_BODY} scale massscale scaling", light="<light>")
-    | _of(flex="<flexcomp>", model="<attach>"),
-    "replicate": _of(f"count sep offset euler childclass {_BODY} name {_PLACE}", light="<light>")
-    | _of(flex="<flexcomp>", model="<attach>"),
+    "body": _of(
+        f"name childclass {_PLACE} {_BODY}; light: <light>; flex: <flexcomp>; plugin: <plugin>; "
+        "composite: <composite>; own: user; gravcomp: gravcomp; mocap: mocap; solver: fuse simple sleep; "
+        "model: <attach>"
+    ),
+    "frame": _of(f"name childclass {_PLACE} {_BODY} scale massscale scaling{_UNMOVING}"),
+    "replicate": _of(f"count sep offset euler childclass {_BODY} name {_PLACE}{_UNMOVING}"),
     "inertial": _of(f"{_PLACE} mass diaginertia fullinertia"),
     "joint": _of(
         "name class type pos axis ref springref stiffness springdamper damping armature frictionloss limited range "
-        "actuatorfrclimited actuatorfrcrange align",
-        gravcomp="actuatorgravcomp",
-        softness=_LIMITS + " margin springyield",
-        shown="group",
-        own="user",
+        f"actuatorfrclimited actuatorfrcrange align; gravcomp: actuatorgravcomp{_STOPS}{_OWN}"
     ),
-    "freejoint": _of("name align", shown="group"),
+    "freejoint": _of("name align; shown: group"),
     "geom": _of(
         f"name class type {_PLACE} fromto size mass density shellinertia group contype conaffinity condim friction "
-        "margin rgba material mesh hfield fitscale",
-        softness="solmix " + _SOFT,
-        contact="adhesion gap priority surfacevel",
-        fluid="fluidcoef fluidshape",
-        looks="castshadow",
-        own="user",
-        plugin="<plugin>",
+        "margin rgba material mesh hfield fitscale; softness: solmix solref solimp; "
+        "contact: adhesion gap priority surfacevel; fluid: fluidcoef fluidshape; looks: castshadow; own: user; "
+        "plugin: <plugin>"
     ),
-    "site": _of(f"name class {_PLACE} fromto type size", area="mesh", looks="rgba material", shown="group", own="user"),
+    "site": _of(f"name class {_PLACE} fromto type size; area: mesh; looks: rgba material{_OWN}"),
     "camera": _of(
-        f"name class {_PLACE}",
-        optics="mode target fovy focal focalpixel ipd orthographic output principal principalpixel projection "
-        "resolution sensorsize",
-        own="user",
+        f"name class {_PLACE}; "
+        "optics: mode target fovy focal focalpixel ipd orthographic output principal principalpixel projection "
+        "resolution sensorsize; own: user"
     ),
-    "contact": _of("<exclude> <include>", pair="<pair>"),
+    "contact": _of("<exclude> <include>; pair: <pair>"),
     "exclude": _of("name body1 body2"),
     "tendon": _of("<fixed> <spatial> <include>"),
-    "fixed": _of(f"{_TENDON} <joint>", softness=_LIMITS + " margin springyield", shown="group", own="user"),
+    "fixed": _of(f"{_TENDON} <joint>{_STOPS}{_OWN}"),
     "fixed/joint": _of("joint coef"),
-    "spatial": _of(f"{_TENDON} <site> <geom> <pulley>", looks="material rgba width", shown="group", own="user")
-    | _of(softness=_LIMITS + " margin springyield"),
+    "spatial": _of(f"{_TENDON} <site> <geom> <pulley>; looks: material rgba width{_OWN}{_STOPS}"),
     "spatial/site": _of("site"),
     "spatial/geom": _of("geom sidesite"),
     "pulley": _of("divisor"),
-    "equality": _of("<connect> <weld> <joint> <tendon> <include>", flex="<flex> <flexvert> <flexstrain>"),
-    "connect": _of("name class active body1 body2 anchor site1 site2", softness=_SOFT),
-    "weld": _of("name class active body1 body2 anchor relpose site1 site2", softness=_SOFT + " torquescale"),
-    "equality/joint": _of("name class active joint1 joint2 polycoef", softness=_SOFT),
-    "equality/tendon": _of("name class active tendon1 tendon2 polycoef", softness=_SOFT),
+    "equality": _of("<connect> <weld> <joint> <tendon> <include>; flex: <flex> <flexvert> <flexstrain>"),
+    "connect": _of(f"name class active body1 body2 anchor site1 site2{_SOFT}"),
+    "weld": _of(f"name class active body1 body2 anchor relpose site1 site2{_SOFT} torquescale"),
+    "equality/joint": _of(f"name class active joint1 joint2 polycoef{_SOFT}"),
+    "equality/tendon": _of(f"name class active tendon1 tendon2 polycoef{_SOFT}"),
     "actuator": _of(
         "<general> <motor> <position> <velocity> <intvelocity> <orientation> <pid> <damper> <cylinder> <muscle> "
-        "<adhesion> <dcmotor> <include>",
-        plugin="<plugin>",
+        "<adhesion> <dcmotor> <include>; plugin: <plugin>"
     ),
     "general": _actuator(
         "actdim actearly actlimited actrange biasprm biastype dynprm dyntype gainprm gaintype input ffrange velrange"
@@ -205,19 +174,16 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "adhesion": _actuator("gain"),
     "dcmotor": _actuator("cogging controller inductance input lugre motorconst nominal resistance saturation thermal"),
     "keyframe": _of("<key> <include>"),
-    "key": _of("name qpos", state="time qvel act ctrl mpos mquat plastic"),
+    "key": _of("name qpos; state: time qvel act ctrl mpos mquat plastic"),
     "include": _of("file"),
 }
 
-NAMES = frozenset(  # attributes that hold a name, not numbers
-    _of(
-        "name class childclass file model body body1 body2 joint joint1 joint2 jointinparent site site1 site2 refsite "
-        "slidersite cranksite geom sidesite tendon tendon1 tendon2 mesh hfield material texture target meshdir "
-        "texturedir assetdir"
-    )
+_NAMES = (  # attributes that hold a name, not numbers
+    "name class childclass file model body body1 body2 joint joint1 joint2 jointinparent site site1 site2 refsite "
+    "slidersite cranksite geom sidesite tendon tendon1 tendon2 mesh hfield material texture target meshdir texturedir "
+    "assetdir"
 )
-
-
+NAMES = frozenset(_NAMES.split())
 VOCABULARY = Vocabulary("MJCF", ELEMENTS)
 
 

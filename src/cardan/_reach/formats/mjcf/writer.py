@@ -10,7 +10,7 @@ they were found; their files are not opened.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -19,16 +19,19 @@ import numpy as np
 
 from cardan._algebra.errors import CardanError, MechanismError, ParameterError, UnsupportedError
 from cardan._reach.formats.mjcf.expanded import MAX_HANDED, MAX_NUMBER
-from cardan._reach.formats.mjcf.losses import losses
 from cardan._reach.formats.tree_at_rest import outwards
-from cardan._reach.formats.written import Written, text_of
+from cardan._reach.formats.written import Written, is_bounded, losses_of, text_of
 from cardan._reach.formats.xml import MAX_DEPTH, UNWRITABLE, Lines, element, escaped
 from cardan._reach.interop.mujoco_package import heard, mujoco
 from cardan._reach.interop.mujoco_shapes import geom_names
 from cardan._reach.interop.mujoco_spec import to_mjspec
+from cardan._reach.interop.mujoco_state import half_of
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import HeightField, Mesh, Shape, Sphere
-from cardan._robot.model import WORLD, Model
+from cardan._robot.geometry.touching import EVERYTHING
+from cardan._robot.joints import D6, Mimic, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
+from cardan._robot.model import WORLD, Body, Model
+from cardan._robot.records import Material
 
 Attributes = Mapping[str, Any]
 MAX_BODIES_DEEP = MAX_DEPTH - 3  # of elements, two are above all bodies, and one is in the last
@@ -37,11 +40,7 @@ KINDS = {0: "none", 1: "affine"}  # of MuJoCo's biases
 
 
 def to_mjcf(thing: Mechanism | Model) -> str:
-    """Return a mechanism or a model as MJCF text; a `DescriptionWarning` names what it does not hold.
-
-    Raises:
-        As `write_mjcf`.
-    """
+    """Return a mechanism or a model as MJCF text; a `DescriptionWarning` names what it does not hold."""
     return text_of(write_mjcf(thing), thing.name, "MJCF")
 
 
@@ -120,7 +119,6 @@ def _text(value: Any) -> str:
 
 
 def _unless(value: Any, default: Any) -> Any:
-    """Return a number or numbers; None where they are MuJoCo's default."""
     return None if np.array_equal(np.asarray(value, dtype=float), np.asarray(default, dtype=float)) else value
 
 
@@ -137,15 +135,14 @@ class _Printer:
 
     def root(self) -> Lines:
         spec, inside = self.spec, [*self._inside(self.spec.worldbody)]
+        excludes = (_element("exclude", {"body1": e.bodyname1, "body2": e.bodyname2}) for e in spec.excludes)
         keys = (_element("key", {"name": k.name, "qpos": k.qpos}) for k in spec.keys)
         parts = [
             _element("compiler", {"angle": "radian", "autolimits": True, "inertiafromgeom": False}),
             _element("option", {"gravity": self.model.gravity}),
             *_section("asset", self._assets()),
             *_section("worldbody", [inside]),
-            *_section(
-                "contact", (_element("exclude", {"body1": e.bodyname1, "body2": e.bodyname2}) for e in spec.excludes)
-            ),
+            *_section("contact", excludes),
             *_section("tendon", map(self._tendon, spec.tendons)),
             *_section("equality", map(self._equality, spec.equalities)),
             *_section("actuator", map(self._actuator, spec.actuators)),
@@ -271,10 +268,7 @@ def _section(tag: str, elements: Any) -> list[Lines]:
 def _place(thing: Any, position: str = "pos", quaternion: str = "quat") -> dict[str, Any]:
     pos, quat = getattr(thing, position), getattr(thing, quaternion)
     is_default = any(map(math.isnan, quat)) or list(quat) == [1.0, 0.0, 0.0, 0.0]
-    return {
-        "pos": pos if position == "ipos" else _unless(pos, [0.0] * 3),
-        "quat": None if is_default else quat,
-    }
+    return {"pos": pos if position == "ipos" else _unless(pos, [0.0] * 3), "quat": None if is_default else quat}
 
 
 def _stiffest(thing: Any, which: str = "") -> dict[str, Any]:
@@ -286,3 +280,100 @@ def _stiffest(thing: Any, which: str = "") -> dict[str, Any]:
 def _key(mesh: Mesh) -> tuple[Any, ...]:
     is_relative = "://" not in mesh.uri and not mesh.uri.startswith("/")
     return (mesh.uri if is_relative else mesh.path or mesh.uri, *mesh.scale)
+
+
+# --- what MJCF does not hold of a model, of which the rest is written ---
+
+VELOCITY = "velocity limits of joints"
+PACKAGES = "packages of meshes, of which the path is written, on"
+COLOURS = "digits of colours, beyond single precision, of shapes on"
+USUAL = (VELOCITY, PACKAGES, COLOURS)  # what nearly every robot has
+
+ENDS = ("lower", "upper", "effort", "effort_lower")
+ACTING = ("damping", "friction", "armature", "drive_stiffness", "drive_damping", "spring_stiffness")
+UNTOUCHED = (None, *EVERYTHING, 0.0)  # surface, group, mask and margin of a shape nothing is said of
+# Joints whose velocities are not those of the hinges and slides they are there
+IN_A_ROW = (D6, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute)
+
+
+def losses(model: Model, spec: Any) -> tuple[str, ...]:
+    """Return what a specification, which `to_mjspec` made of a model, does not hold, or holds otherwise."""
+    written = [body for body in model.bodies if spec.body(body.name) is not None]
+    there, own = {a.name for a in spec.actuators}, {a.name for a in model.actuators}
+    gone = {*model.body_names} - {body.name for body in written}
+    unknown = [a for a in model.actuators if a.name in there and (a.gain is None or a.bias is None)]
+    halves = [half_of(c.name) for c in model.closures]
+    of_kinds = {
+        "massless bodies between joints of one body:": [name for name in model.body_names if name in gone],
+        "joints apart, but in a row of one body:": [c.name for c in model.connections if {c.parent, c.child} & gone],
+        "inertias of their own, but with what is fixed together, of bodies": [
+            b.name for b in written if not _has_its_own(b, spec.body(b.name))
+        ],
+        "loops as they are, but cut, with half of a body moved by their joint:": [n for n in halves if spec.body(n)],
+        **_of_joints(model),
+        **_of_shapes(model.shapes),
+        "that the gain of actuators is not known, which is 1 there:": [a.name for a in unknown],
+        "drives (drive stiffness, drive damping) of joints alone, but as actuators": [
+            a.name for a in spec.actuators if a.name not in own
+        ],
+        "groups": [group.name for group in model.annotations.groups],
+    }
+    usual = {what: of_kinds.pop(what) for what in USUAL}
+    return (*losses_of(usual), *losses_of(of_kinds, shown=None))
+
+
+def _has_its_own(body: Body, there: Any) -> bool:
+    """Return whether MuJoCo's body weighs what the body does, at the same place."""
+    inertia = body.inertia
+    if inertia is None or not any(inertia.parameters()):
+        return not there.explicitinertial
+    return there.explicitinertial and there.mass == inertia.mass and tuple(there.ipos) == tuple(inertia.com)
+
+
+def _of_joints(model: Model) -> dict[str, list[str]]:
+    joints: Any = (*model.connections, *model.closures)
+    mimics = [c for c in joints if isinstance(c.joint, Mimic)]
+    return {
+        VELOCITY: [c.name for c in joints if is_bounded(c, "velocity", "velocity_lower")],
+        "limits (lower, upper, effort) of joints that mimic another": [c.name for c in mimics if is_bounded(c, *ENDS)],
+        "limits (lower, upper, effort), damping, friction, armature, drives and springs of joints that close loops": [
+            c.name for c in model.closures if is_bounded(c, *ENDS) or any(any(getattr(c, key)) for key in ACTING)
+        ],
+        "their own coordinates, but those of hinges and slides, of joints": [
+            c.name for c in joints if isinstance(c.joint, IN_A_ROW)
+        ],
+        "compliance of joints": [c.name for c in joints if any(c.compliance)],
+    }
+
+
+def _of_shapes(shapes: Iterable[Shape]) -> dict[str, list[str]]:
+    shapes = tuple(shapes)
+    return {
+        # MuJoCo has colours in single precision, of which the shortest digits are printed
+        COLOURS: [s.body for s in shapes if any(float(str(np.float32(e))) != e for e in s.rgba or ())],
+        "textures of shapes on": [s.body for s in shapes if s.texture],
+        "stiffness and dissipation, or moments without friction, of surfaces on": [
+            s.body for s in shapes if s.role == "collision" and s.surface and s.surface != _said(s.surface)
+        ],
+        "surfaces, groups, masks and margins of shapes that are only seen, on": [
+            s.body for s in shapes if s.role == "visual" and (s.surface, s.group, s.mask, s.margin) != UNTOUCHED
+        ],
+        "digits of heights beyond single precision, and a level other than the lowest's to measure them from, on": [
+            s.body for s in shapes if isinstance(s.geometry, HeightField) and not _is_said(s.geometry)
+        ],
+        PACKAGES: [s.body for s in shapes if isinstance(s.geometry, Mesh) and "://" in s.geometry.uri],
+    }
+
+
+def _is_said(field: HeightField) -> bool:
+    """Return whether heights are the same after MuJoCo had them in single precision, as parts of the highest."""
+    heights = np.array(field.heights)
+    shares = heights / (field.relief or 1.0)
+    return not field.lowest and np.array_equal(shares.astype(np.float32) * np.float64(field.relief), heights)
+
+
+def _said(surface: Material) -> Material:
+    """Return what MuJoCo's friction says of a surface: nothing turns or rolls against it without friction."""
+    if not surface.friction:
+        return Material(friction=0.0)
+    return Material(friction=surface.friction, torsional=surface.torsional, rolling=surface.rolling)

@@ -185,9 +185,10 @@ def _version(root: Element, report: Report) -> Version | None:
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <sdf>; {hint}")
         return None
     text = report.text(root, "version")
-    version = None if text is None else _numbers(text)
-    if text is not None and version not in VERSIONS:
+    version = _numbers(text or "")
+    if version in VERSIONS:
+        return version
+    if text is not None:
         message = f"SDF version {text[:40]!r} is not known; the versions are 1.{VERSIONS[0][1]} to 1.{VERSIONS[-1][1]}"
         report.error(root, message)
-        return None
-    return version
+    return None

@@ -69,8 +69,6 @@ class ModelParts:
 
 @dataclass(frozen=True, slots=True)
 class SdfForm:
-    """What SDF can say of a mechanism."""
-
     name: str  # of the mechanism
     top: ModelParts  # what is in the model itself
     poses: dict[str, SE3]  # X_root_body at rest
@@ -112,14 +110,13 @@ def _joints_of(thing: Mechanism | Model) -> Sequence[Connection]:
 
     It does so only for a file that is one model of one part, on nothing: what is in a world would float.
     """
-    if isinstance(thing, Model) and thing.inputs:
+    if not isinstance(thing, Model):
+        return joints_of(thing)
+    if thing.inputs:
         raise UnsupportedError(f"inputs of a model {tuple(thing.inputs)}", _BY, INSTEAD)
-    is_left_out = isinstance(thing, Model) and has_given_base(thing) and not may_be_world(thing)
-    return joints_of(thing)[is_left_out:]
-
-
-def may_be_world(thing: Mechanism | Model) -> bool:
-    return tuple(map(float, thing.gravity)) != EARTH_GRAVITY or all(SEPARATOR in body.name for body in thing.bodies)
+    falls_otherwise = tuple(map(float, thing.gravity)) != EARTH_GRAVITY
+    may_be_world = falls_otherwise or all(SEPARATOR in body.name for body in thing.bodies)
+    return joints_of(thing)[has_given_base(thing) and not may_be_world :]
 
 
 def _recognised(c: Connection) -> Connection:

@@ -42,7 +42,10 @@ class Frames:
         found = scope.find(name)
         if found is None and (scope, name, what) not in self._told and not scope.may_have(name):
             self._told.add((scope, name, what))
-            hint = self.report.nearest(name, scope.visible()) or _hint(scope)
+            names = list(islice(scope.visible(), _SHOWN + 1))
+            shown = ", ".join(map(quoted, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+            others = f"; the names there are {shown}" if names else "; it is empty"
+            hint = self.report.nearest(name, scope.visible()) or others
             where = "the world" if scope.is_world else f"model {quoted(scope.element.attributes.get('name', ''))}"
             self.report.error(at, f"{what}: there is no {quoted(name)} in {where}{hint}")
         return found
@@ -202,12 +205,6 @@ def node_of(target: Destination) -> Entry | None:
 def _says(entry: Entry) -> str:
     what = "attached_to" if entry.kind == "frame" else "child"
     return f"{what} of {entry.kind} {quoted(entry.name)}"
-
-
-def _hint(scope: Scope) -> str:
-    names = list(islice(scope.visible(), _SHOWN + 1))
-    shown = ", ".join(map(quoted, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
-    return f"; the names there are {shown}" if names else "; it is empty"
 
 
 @dataclass(slots=True)

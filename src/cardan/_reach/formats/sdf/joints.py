@@ -13,7 +13,6 @@ from typing import Any
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Vector3
-from cardan._reach.formats.report import Report
 from cardan._reach.formats.sdf.frames import Attached, SdfReading
 from cardan._reach.formats.sdf.links import sensors_of
 from cardan._reach.formats.sdf.scopes import MODEL_FRAME, WORLD_FRAME, Destination, Entry
@@ -56,8 +55,6 @@ class SdfJoint:
 
 
 class JointReader:
-    """Reads the element of a joint."""
-
     def __init__(self, r: SdfReading, entry: Entry) -> None:
         self.r, self.entry, self.element, self.report = r, entry, entry.element, entry.document.report
         self.name = quoted(entry.name)
@@ -228,14 +225,8 @@ def as_mimic(r: SdfReading, read: SdfJoint, joints: dict[Entry, SdfJoint]) -> Sd
     if primary is None:
         report.error(at, f"{start}: {quoted(name)} is no joint; expected the name of one that moves")
         return read
-    return _copying(report, read, primary, mimic, start)
-
-
-def _copying(report: Report, read: SdfJoint, primary: SdfJoint, mimic: Element, start: str) -> SdfJoint:
-    factor, offset, reference = (
-        number_of(report, mimic, tag, default)
-        for tag, default in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))
-    )
+    usual = {"multiplier": 1.0, "offset": 0.0, "reference": 0.0}
+    factor, offset, reference = (number_of(report, mimic, tag, default) for tag, default in usual.items())
     axis = mimic.attributes.get("axis", "axis").strip() or "axis"
     if read.joint.nv != 1 or primary.joint.nv != 1 or axis != "axis":
         expected = "expected joints with one axis on both sides"

@@ -52,12 +52,6 @@ class SolidCone:
         return Inertia(m, (0.0, 0.0, -0.25 * h), Matrix3.diagonal(across, across, 0.3 * m * r * r))
 
 
-def density_of(report: Report, collision: Element) -> float | None:
-    if report.one(collision, "density") is None:
-        return None
-    return number_of(report, collision, "density", WATER, least=0.0)
-
-
 def read_shape(
     r: SdfReading, entry: Entry, element: Element, geometry: Geometry, pose: SE3, density: float | None
 ) -> Shape | None:
@@ -65,9 +59,15 @@ def read_shape(
     common = _look(report, element) if element.tag == "visual" else _contact(r, report, element)
     common |= {"name": element.attributes.get("name", "").strip(), "density": density}
     if isinstance(geometry, Plane):
-        pose = pose @ SE3(_upright(report, element))
+        plane = next(next(element.all("geometry")).all("plane"))
+        normal = vector_of(report, plane, "normal", (0.0, 0.0, 1.0))
+        if any(normal):
+            pose = pose @ SE3(rotation_onto(unit_axis(normal)))
+        else:
+            report.error(plane, "<plane><normal>: it has no direction; expected one such as 0 0 1")
     with report.blamed(element):
-        return Shape(entry.full_name, element.tag, geometry, pose, **common)  # pyright: ignore[reportArgumentType]
+        role = "visual" if element.tag == "visual" else "collision"
+        return Shape(entry.full_name, role, geometry, pose, **common)
     return None
 
 
@@ -116,32 +116,19 @@ _SOLIDS: dict[str, Callable[[Entry, Element], Geometry | SolidCone | None]] = {
 }
 
 
-def _upright(report: Report, element: Element) -> Matrix3:
-    """Return the rotation that turns z onto the normal of a plane."""
-    plane = next(next(element.all("geometry")).all("plane"))
-    normal = vector_of(report, plane, "normal", (0.0, 0.0, 1.0))
-    if not any(normal):
-        report.error(plane, "<plane><normal>: it has no direction; expected one such as 0 0 1")
-        return Matrix3.identity()
-    return rotation_onto(unit_axis(normal))
-
-
 def _look(report: Report, visual: Element) -> dict[str, Any]:
     material = report.one(visual, "material")
     opaque = 1.0 - min(number_of(report, visual, "transparency", 0.0, least=0.0), 1.0)
     if material is None:
         return {}
     diffuse = report.one(material, "diffuse")
-    rgba = None if diffuse is None else _colour(report, diffuse, opaque)
+    rgba = None
+    if diffuse is not None:
+        numbers = numbers_in(report, diffuse, 3 if len(diffuse.text.split()) == 3 else 4)
+        rgba = clipped(report, diffuse, (*numbers[:3], (*numbers, 1.0)[3] * opaque))
     maps = [e for pbr in material.all("pbr") for metal in pbr.all("metal") for e in metal.all("albedo_map")]
     texture = maps[0].text.strip() if maps else ""
     return {"rgba": rgba, "texture": texture, "material": material.attributes.get("cardan:name", "")}
-
-
-def _colour(report: Report, diffuse: Element, opaque: float) -> tuple[float, ...]:
-    words = diffuse.text.split()
-    numbers = numbers_in(report, diffuse, 3 if len(words) == 3 else 4)
-    return clipped(report, diffuse, (*numbers[:3], (*numbers, 1.0)[3] * opaque))
 
 
 def _contact(r: SdfReading, report: Report, collision: Element) -> dict[str, Any]:
@@ -165,10 +152,8 @@ def refiltered(report: Report, shapes: Sequence[Shape]) -> list[Shape]:
         report.warn(0, f"{message}; shapes touch only where both shapes' bits let them")
         return list(shapes)
     bits = groups_and_masks(kinds, either_way)
-    return [
-        replace(s, group=bits[s.group, s.mask][0], mask=bits[s.group, s.mask][1]) if s.role == "collision" else s
-        for s in shapes
-    ]
+    new = [bits.get((s.group, s.mask), EVERYTHING) if s.role == "collision" else (s.group, s.mask) for s in shapes]
+    return [replace(s, group=group, mask=mask) for s, (group, mask) in zip(shapes, new, strict=True)]
 
 
 def _bits(report: Report, element: Element | None, default: int) -> int:
@@ -184,9 +169,7 @@ def _bits(report: Report, element: Element | None, default: int) -> int:
 def _material(report: Report, surface: Element) -> Material | None:
     """Return what contact feels; None where nothing is said of it."""
     friction, bounce = report.one(surface, "friction"), report.one(surface, "bounce")
-    given: dict[str, float] = {}
-    if friction is not None:
-        given |= _friction(report, friction)
+    given = {} if friction is None else _friction(report, friction)
     if bounce is not None:
         given["restitution"] = number_of(report, bounce, "restitution_coefficient", 0.0, least=0.0)
     with report.blamed(surface):
@@ -196,8 +179,7 @@ def _material(report: Report, surface: Element) -> Material | None:
 
 def _friction(report: Report, friction: Element) -> dict[str, float]:
     ode, bullet = report.one(friction, "ode"), report.one(friction, "bullet")
-    found = (ode, "mu", "mu2") if ode is not None else (bullet, "friction", "friction2")
-    engine, first, second = found
+    engine, first, second = (ode, "mu", "mu2") if ode is not None else (bullet, "friction", "friction2")
     given: dict[str, float] = {}
     if engine is not None:
         given["friction"] = mu = number_of(report, engine, first, 1.0, least=0.0)
@@ -217,8 +199,6 @@ ENTRIES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 @dataclass(frozen=True, slots=True)
 class SdfLink:
-    """A link as read."""
-
     entry: Entry
     inertia: Inertia | None
     shapes: tuple[Shape, ...]
@@ -242,8 +222,10 @@ def read_link(r: SdfReading, entry: Entry) -> SdfLink:
         pose, geometry = r.frames.on_entry(entry, child), read_geometry(entry, child)
         if geometry is None:
             continue
-        density = density_of(report, child) if child.tag == "collision" else None
+        density = None
         if child.tag == "collision":
+            is_said = report.one(child, "density") is not None
+            density = number_of(report, child, "density", WATER, least=0.0) if is_said else None
             matter.append((child, geometry, pose, density))
         if not isinstance(geometry, SolidCone):
             shapes.append(read_shape(r, entry, child, geometry, pose, density))

@@ -52,8 +52,8 @@ def read(source: Source, options: Options) -> Description:
         return Description(None, report)
     models = [e for e in element.children if e.tag in ("model", "include")]
     others = [e for e in element.children if e.tag in ("frame", "joint")]
-    scope = Scope("", element, document, is_world=True)
-    Builder(library, options.model or (len(models) == 1 and not others)).fill(scope, (document.path,))
+    scope = Scope("", element, document, is_world=True, files=(document.path,))
+    Builder(library, options.model or (len(models) == 1 and not others)).fill(scope)
     if options.model is not None and options.model not in scope.names:
         hint = report.nearest(options.model, scope.names) or f"; the models are {', '.join(map(quoted, scope.names))}"
         report.error(element, f"there is no model {quoted(options.model)}{hint}")
@@ -93,10 +93,8 @@ def _chosen_root(document: SdfFile, chosen: str | None) -> Element | None:
     if chosen is not None:
         return root
     for other in models[1:]:
-        name = quoted(other.attributes.get("name", "..."))
-        report.warn(
-            other, f"<{other.tag}> is left out: outside of a <world> the first is read; choose with model={name}"
-        )
+        which = f"choose with model={quoted(other.attributes.get('name', '...'))}"
+        report.warn(other, f"<{other.tag}> is left out: outside of a <world> the first is read; {which}")
     return replace(root, children=models[:1])
 
 

@@ -64,6 +64,8 @@ class Scope:
     placement: str = ""  # name of what a model's pose is the pose of; its own frame where it is empty
     owner: Entry | None = None  # the model whose inside it is; None for a world
     is_whole: bool = True  # whether all it includes was read
+    files: tuple[str, ...] = ()  # that lead here by including one another
+    depth: int = 0  # of models in models
     names: dict[str, Entry] = field(default_factory=dict)  # what is in it, by name
     # names that stand for what is in a merged model, and that model
     merged: dict[str, Entry] = field(default_factory=dict)
@@ -95,17 +97,17 @@ class Scope:
     def _walked(self, name: str) -> tuple[tuple[Entry, ...], Scope, str]:
         models, scope = [], self
         while name not in scope.names and name != scope.own_frame:
-            step, rest = scope._step(name)
+            head, _, rest = name.partition(SEPARATOR)
+            step = merged = scope.merged.get(name) or scope.merged.get(head)
+            if merged is None:
+                step = scope.names.get(head)
+            else:  # its parts are named as if they stood here
+                rest = name
             if step is None or step.scope is None or not rest:
                 break
             models.append(step)
             scope, name = step.scope, rest
         return tuple(models), scope, name
-
-    def _step(self, name: str) -> tuple[Entry | None, str]:
-        head, _, rest = name.partition(SEPARATOR)
-        merged = self.merged.get(name) or self.merged.get(head)
-        return (merged, name) if merged else (self.names.get(head), rest)
 
     def visible(self) -> Iterator[str]:
         """Yield the names one may say here, for those who misspelled one."""
@@ -123,12 +125,6 @@ class Destination(NamedTuple):
     scope: Scope
 
 
-class Included(NamedTuple):
-    element: Element
-    document: SdfFile
-    merges: bool
-
-
 @dataclass(slots=True)
 class Builder:
     """Makes scopes of elements, opening what they include."""
@@ -136,21 +132,15 @@ class Builder:
     library: SdfFiles
     plain: bool | str = False  # the model whose names are those of the mechanism; True: the one there is
 
-    def fill(self, scope: Scope, files: tuple[str, ...], depth: int = 0) -> None:
-        """Put what stands in a scope's element into it.
-
-        Args:
-            scope: to fill.
-            files: that lead here by including one another.
-            depth: of models in models.
-        """
+    def fill(self, scope: Scope) -> None:
+        """Put what stands in a scope's element into it."""
         for element in scope.element.children:
             if element.tag in ("link", "frame", "joint"):
                 self._add_part(scope, element)
             elif element.tag == "model":
-                self._add_model(scope, element, scope.document, files, depth)
+                self._add_model(scope, element, scope.document)
             elif element.tag == "include":
-                self._add_included(scope, element, files, depth)
+                self._add_included(scope, element)
 
     def _add_part(self, scope: Scope, element: Element) -> None:
         document, kind = scope.document, cast("Kind", element.tag)
@@ -165,45 +155,41 @@ class Builder:
         if name is not None:
             _register(scope, entry)
 
-    def _add_model(
-        self,
-        scope: Scope,
-        element: Element,
-        document: SdfFile,
-        files: tuple[str, ...],
-        depth: int,
-        include: Included | None = None,
-    ) -> None:
+    def _add_model(self, scope: Scope, element: Element, document: SdfFile, include: Element | None = None) -> None:
+        report, merges, is_moved = scope.document.report, False, False
         name, pose = name_of(document.report, element), pose_of(document.report, element)
         static = flag_of(document.report, element, "static")
         if include is not None:
-            report, at = include.document.report, include.element
-            name = text_of(report, at, "name") or name
-            static = flag_of(report, at, "static", default=static)
-            is_moved = next(at.all("pose"), None) is not None
-            pose = pose_of(report, at) if is_moved else replace(pose, relative_to="")
-        if depth >= MAX_MODEL_DEPTH:
+            merges = flag_attribute(report, include, "merge")
+            name = text_of(report, include, "name") or name
+            static = flag_of(report, include, "static", default=static)
+            is_moved = next(include.all("pose"), None) is not None
+            pose = pose_of(report, include) if is_moved else replace(pose, relative_to="")
+        if scope.depth >= MAX_MODEL_DEPTH:
             document.report.error(element, f"models are nested more than {MAX_MODEL_DEPTH} deep")
             return
-        merges = include is not None and include.merges
         is_plain = scope.is_world and self.plain in (name, True)
         prefix = scope.prefix if is_plain or merges else f"{scope.prefix}{name}{SEPARATOR}"
-        inner = Scope(prefix, element, document, static=static or scope.static)
+        files = scope.files if include is None else (*scope.files, document.path)
+        inner = Scope(prefix, element, document, static=static or scope.static, files=files, depth=scope.depth + 1)
         inner.canonical = element.attributes.get("canonical_link", "").strip()
         inner.placement = element.attributes.get("placement_frame", "").strip()
         if include is not None:
-            inner.placement = _placement(include) or inner.placement
-        self.fill(inner, files, depth + 1)
+            inner.placement = text_of(report, include, "placement_frame") or inner.placement
+            if next(include.all("placement_frame"), None) is not None and not is_moved:
+                message = "<include> with a <placement_frame> needs a <pose>, which says where that frame is"
+                report.error(include, message)
+        self.fill(inner)
         if name is not None:
             inner.owner = entry = Entry("model", name, scope, element, document, pose, "", inner)
             (_merge if merges else _register)(scope, entry)
 
-    def _add_included(self, scope: Scope, element: Element, files: tuple[str, ...], depth: int) -> None:
+    def _add_included(self, scope: Scope, element: Element) -> None:
         report = scope.document.report
         uri = text_of(report, element, "uri", None)
         if not uri:
             return
-        document = self.library.included(uri, scope.document, element, files)
+        document = self.library.included(uri, scope.document, element, scope.files)
         if document is None:
             scope.is_whole = False
             return
@@ -211,20 +197,11 @@ class Builder:
         if len(models) > 1:
             document.report.error(models[1], "a file that is included holds one <model>")
         if models:
-            include = Included(element, scope.document, flag_attribute(report, element, "merge"))
-            self._add_model(scope, models[0], document, (*files, document.path), depth, include)
+            self._add_model(scope, models[0], document, element)
         elif any(child.tag in ("light", "actor") for child in document.root.children):
             report.remark(element, f"<uri> {quoted(uri)} holds a light or an actor and is skipped")
         else:
             report.error(element, f"<uri> {quoted(uri)}: {document.path} holds no <model>")
-
-
-def _placement(include: Included) -> str:
-    report, at = include.document.report, include.element
-    placement = text_of(report, at, "placement_frame")
-    if next(at.all("placement_frame"), None) is not None and next(at.all("pose"), None) is None:
-        report.error(at, "<include> with a <placement_frame> needs a <pose>, which says where that frame is")
-    return placement
 
 
 def _register(scope: Scope, entry: Entry) -> None:

@@ -63,16 +63,13 @@ class _SdfWriter:
         self.shapes: dict[str, list[Shape]] = {}
         for shape in thing.shapes:
             self.shapes.setdefault(shape.body, []).append(shape)
-        self.is_world = self._is_world()
         self.gravity = tuple(map(float, thing.gravity))
-
-    def _is_world(self) -> bool:
-        """Return whether this is what a world of several models is read as: all in models, none without a base."""
-        top, bodies = self.form.top, [body.name for body in self.thing.bodies]
-        joined = connected(bodies, joints_of(self.thing))
+        top, bodies = self.form.top, [body.name for body in thing.bodies]
+        joined = connected(bodies, joints_of(thing))
         all_hangs = {joined.find(body) for body in bodies} == {joined.find(WORLD)}
         several = len(top.models) > 1 or bool(top.frames or top.joints)
-        return not top.links and WORLD not in self.shapes and all_hangs and several
+        # whether this is what a world of several models is read as: all in models, none without a base
+        self.is_world = not top.links and WORLD not in self.shapes and all_hangs and several
 
     def losses(self) -> Lines:
         """Return what is written otherwise, and what only other readers of SDF do not take."""
@@ -114,19 +111,17 @@ class _SdfWriter:
         anchor = _anchor(name)
         if world and anchor in group.links:
             raise UnsupportedError(f"the name {anchor!r}", "SDF", "it stands for the world there; Mechanism.renamed")
-        parts = [self._world_link(anchor)] if world else []
+        parts = []
+        if world:  # a link fixed on the world, for what stands there, with its joint
+            shapes = [self._shape(shape, f"{shape.role}_{i}") for i, shape in enumerate(self.shapes.get(WORLD, ()))]
+            ends = (value("parent", WORLD), value("child", anchor))
+            joint = element("joint", {"name": f"{anchor}_joint", "type": "fixed"}, *ends)
+            parts = [[*element("link", {"name": anchor}, _inertial(None), *shapes), *joint]]
         parts += [self._link(group, body) for body in group.links.values()]
         parts += [self._model(inner, inner_name) for inner_name, inner in group.models.items()]
         parts += [self._joint(group, c) for c in group.joints.values()]
         parts += [_frame(group, frame, anchor) for frame in group.frames]
         return element("model", {"name": _text(name)}, *parts)
-
-    def _world_link(self, name: str) -> Lines:
-        """Return a link fixed on the world, for what stands there, with its joint."""
-        shapes = [self._shape(shape, f"{shape.role}_{i}") for i, shape in enumerate(self.shapes.get(WORLD, ()))]
-        ends = (value("parent", WORLD), value("child", name))
-        joint = element("joint", {"name": f"{name}_joint", "type": "fixed"}, *ends)
-        return [*element("link", {"name": name}, _inertial(None), *shapes), *joint]
 
     def _link(self, group: ModelParts, body: Body) -> Lines:
         shapes = self.shapes.get(body.name, ())
@@ -164,9 +159,8 @@ class _SdfWriter:
         ends = [value(tag, _text(name)) for tag, name in zip(("parent", "child"), names, strict=True)]
         pitch = value("screw_thread_pitch", _turn(travel or 0.0)) if kind == "screw" else []
         armature = value("cardan:armature", numbers(c.armature)) if c.armature and any(c.armature) else []
-        axes = [
-            _axis(c, i, tag, direction, self._mimic(group, c)) for i, (tag, direction) in enumerate(_axes(c, inner))
-        ]
+        mimic = self._mimic(group, c)
+        axes = [_axis(c, i, tag, direction, mimic) for i, (tag, direction) in enumerate(_axes(c, inner))]
         sensors = [_sensor(frame, c.child_pose.inverse() @ frame.pose) for frame in self.form.sensors.get(c.name, ())]
         pose = _pose(c.child_pose)  # in the child, but where the child is placed by this joint
         if self.form.tree.get(c.child) is c and _stands_in_parent(group, c):
@@ -199,16 +193,14 @@ def _inertial(body: Body | None) -> Lines:
 
 
 def _names(shapes: Sequence[Shape]) -> list[str]:
-    taken: set[tuple[str, str]] = set()
-    names = []
+    taken: dict[tuple[str, str], None] = {}
     for shape in shapes:
         name, count = shape.name or shape.role, 0
         while (shape.role, name) in taken:
             count += 1
             name = f"{shape.name or shape.role}_{count}"
-        taken.add((shape.role, name))
-        names.append(name)
-    return names
+        taken[shape.role, name] = None
+    return [name for _, name in taken]
 
 
 def _geometry(shape: Shape, what: str) -> Lines:
@@ -256,10 +248,8 @@ def _masks(shapes: Sequence[Shape]) -> dict[Bits, Lines]:
         return {kind: value("collide_bitmask", str(kind[0])) for kind in kinds}
     if len(kinds) > _BITS:
         raise UnsupportedError(f"{len(kinds)} kinds of groups and masks of shapes", "SDF", f"it has 16 bits. {INSTEAD}")
-    return {
-        kind: value("collide_bitmask", str(touched)) + value("category_bitmask", str(category))
-        for kind, (category, touched) in one_bit_each(kinds, both_ways).items()
-    }
+    bits = one_bit_each(kinds, both_ways).items()
+    return {k: value("collide_bitmask", str(b)) + value("category_bitmask", str(a)) for k, (a, b) in bits}
 
 
 def _axes(c: Connection, inner: Any) -> list[tuple[str, Any]]:

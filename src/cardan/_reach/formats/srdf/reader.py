@@ -83,7 +83,12 @@ class _Reading:
         self.groups: dict[str, _Found] = {}
 
     def add(self) -> None:
-        if self._has_too_many():
+        counts = Counter(element.tag for element in self.root.walk())
+        counts["group"] = sum(1 for _ in self.root.all("group"))  # not those that are named in groups
+        for tag in ("group_state", "chain", "end_effector", "group"):
+            if counts[tag] > MAX_PARTS:
+                self.report.error(self.root, f"more than {MAX_PARTS} <{tag}>")
+        if self.report.errors:
             return
         elements = self._named("group")
         for name in elements:
@@ -96,14 +101,6 @@ class _Reading:
         self._states()
         self._contacts()
         self._tell_absent()
-
-    def _has_too_many(self) -> bool:
-        counts = Counter(element.tag for element in self.root.walk())
-        counts["group"] = sum(1 for _ in self.root.all("group"))  # not those that are named in groups
-        for tag in ("group_state", "chain", "end_effector", "group"):
-            if counts[tag] > MAX_PARTS:
-                self.report.error(self.root, f"more than {MAX_PARTS} <{tag}>")
-        return bool(self.report.errors)
 
     def _named(self, tag: str) -> dict[str, Element]:
         found: dict[str, Element] = {}
@@ -305,10 +302,6 @@ def disabled_contacts(source: str | bytes | os.PathLike[str]) -> tuple[tuple[str
         report.error(root, f"the root element is <{root.tag[:60]}>, expected <robot>; is this an SRDF?")
     for element in root.all("disable_default_collisions"):
         report.error(element, "<disable_default_collisions> is not read: name the pairs in <disable_collisions>")
-    pairs = []
-    for element in root.all("disable_collisions"):
-        one, other = report.text(element, "link1"), report.text(element, "link2")
-        if one is not None and other is not None:
-            pairs.append((one, other))
-    report.stop()
-    return tuple(dict.fromkeys(pairs))
+    pairs = [(report.text(e, "link1"), report.text(e, "link2")) for e in root.all("disable_collisions")]
+    report.stop()  # also where one of a pair is missing
+    return tuple(dict.fromkeys((one, other) for one, other in pairs if one and other))

@@ -12,7 +12,6 @@ on the body: inertia, shapes, frames, other joints. The mechanism is the same.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,27 +79,25 @@ def urdf_form(thing: Mechanism | Model) -> UrdfForm:
         _check_joint(c, closing=c in loops)
     resolve_mimics(tree)
     links = {name: SE3.identity() for name in (WORLD, *(body.name for body in thing.bodies))}  # X_body_link
+
+    def on_link(body: str, thing: Any) -> Any:
+        """Return a pose or an inertia on a body, in its axes, as one on its link."""
+        return thing if links[body] == SE3.identity() else links[body].inverse() @ thing
+
     written: dict[str, Connection] = {}
     children = {c.child for c in tree}
     for c, *_ in outwards((c.parent for c in tree if c.parent not in children), tree):
-        seen = replace(c, parent_pose=_from_link(links[c.parent], c.parent_pose))
-        written[c.name], links[c.child] = _between_links(seen)
+        written[c.name], links[c.child] = _between_links(replace(c, parent_pose=on_link(c.parent, c.parent_pose)))
+    poses = [(on_link(c.parent, c.parent_pose), on_link(c.child, c.child_pose)) for c in loops]
     world = any(c.parent == WORLD for c in tree) or any(s.body == WORLD for s in thing.shapes)
     return UrdfForm(
         name=thing.name,
-        bodies=tuple(Body(b.name, b.inertia and _from_link(links[b.name], b.inertia)) for b in thing.bodies),
+        bodies=tuple(Body(b.name, b.inertia and on_link(b.name, b.inertia)) for b in thing.bodies),
         world=world,
         tree=tuple(written[c.name] for c in tree),
-        loops=tuple(
-            replace(
-                c,
-                parent_pose=_from_link(links[c.parent], c.parent_pose),
-                child_pose=_from_link(links[c.child], c.child_pose),
-            )
-            for c in loops
-        ),
-        frames=tuple(replace(f, pose=_from_link(links[f.body], f.pose)) for f in thing.frames),
-        shapes=tuple(replace(s, pose=_from_link(links[s.body], s.pose)) for s in thing.shapes),
+        loops=tuple(replace(c, parent_pose=X, child_pose=Y) for c, (X, Y) in zip(loops, poses, strict=True)),
+        frames=tuple(replace(f, pose=on_link(f.body, f.pose)) for f in thing.frames),
+        shapes=tuple(replace(s, pose=on_link(s.body, s.pose)) for s in thing.shapes),
         actuators=thing.actuators,
         moved={name: X for name, X in links.items() if SE3.identity() != X},
     )
@@ -127,7 +124,12 @@ def _directed(m: Mechanism) -> tuple[Joints, Joints]:
     on_world = any(WORLD in (c.parent, c.child) for c in joints) or any(s.body == WORLD for s in m.shapes)
     if not bodies:
         raise MechanismError(f"mechanism {m.name!r} has no body; {EMPTY}.")
-    _check_connected(m.name, bodies, joints, WORLD if on_world else bodies[0])
+    forest, root = connected(bodies, joints), WORLD if on_world else bodies[0]
+    if loose := [body for body in bodies if forest.find(body) != forest.find(root)]:
+        raise MechanismError(
+            f"{m.name!r} cannot be written as URDF, which has one root: {loose[0]!r} is not connected to {root!r}; "
+            "join them with a joint (Fixed or FreeFlyer, say). " + HINT
+        )
     if on_world:
         return rooted(bodies, joints, (), Fixed(), ())
     children = {c.child for c in joints}
@@ -141,16 +143,6 @@ def _directed(m: Mechanism) -> tuple[Joints, Joints]:
             break  # no root helps
     assert first is not None  # there is a body
     return first
-
-
-def _check_connected(name: str, bodies: Sequence[str], joints: Joints, root: str) -> None:
-    forest = connected(bodies, joints)
-    loose = [body for body in bodies if forest.find(body) != forest.find(root)]
-    if loose:
-        raise MechanismError(
-            f"{name!r} cannot be written as URDF, which has one root: {loose[0]!r} is not connected to {root!r}; "
-            "join them with a joint (Fixed or FreeFlyer, say). " + HINT
-        )
 
 
 def _recognised(c: Connection) -> Connection:
@@ -207,10 +199,4 @@ def _keeps_frame(c: Connection) -> bool:
 
 
 def across(c: Connection) -> Vector3:
-    """Return the axis of a planar joint in its child."""
     return c.child_pose.rotation @ Vector3(0.0, 0.0, 1.0)
-
-
-def _from_link(X_body_link: SE3, thing: Any) -> Any:
-    """Return a pose or an inertia on a body, in its axes, as one on its link."""
-    return thing if X_body_link == SE3.identity() else X_body_link.inverse() @ thing

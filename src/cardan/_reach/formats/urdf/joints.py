@@ -1,30 +1,33 @@
-"""The joints of URDF, one function for each element. Faults go to the report.
+"""The joints of URDF and what drives them, one function for each element. Faults go to the report.
 
 URDF has no element for a joint that closes a loop; here it is that of URDF+: `<loop name type>` with `<predecessor
 link>` and `<successor link>`, each with the `<origin>` of the joint's frame on it, and an `<axis>`. Programs that do
 not know it skip it and see the tree.
 
 Source: Chignoli, Slotine, Wensing and Kim, URDF+: an enhanced URDF for robots with kinematic loops (2024), and the
-models of the authors' library.
+models of the authors' library; the ROS documentation of transmissions (wiki.ros.org/urdf/XML/Transmission), and of
+ros2_control.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
-from cardan._algebra.errors import quoted
+from cardan._algebra.errors import CardanError, quoted
 from cardan._algebra.spatial import SE3, Vector3
-from cardan._reach.formats.report import Report
+from cardan._reach.formats.report import NUMBER, Report
 from cardan._reach.formats.tree_at_rest import rotation_onto, unit_axis
 from cardan._reach.formats.urdf.links import UrdfReading, read_origin
 from cardan._reach.formats.urdf.schema import VOCABULARY
 from cardan._reach.formats.xml import Element
 from cardan._robot import joints as J
 from cardan._robot.joints import Joint, Limits, Mimic
+from cardan._robot.records import Actuator
 
 _KINDS: dict[str, Callable[[Vector3], Joint]] = {
     "revolute": J.Revolute,
@@ -208,3 +211,114 @@ def _check_unused(report: Report, element: Element) -> None:
 def _check_optional(report: Report, element: Element, names: tuple[str, ...]) -> None:
     for name in names:
         report.number(element, name, 0.0)
+
+
+# --- actuators: <transmission> of ROS, and the command interfaces of <ros2_control> ---
+#
+#     <transmission name="elbow_transmission">
+#       <type>transmission_interface/SimpleTransmission</type>
+#       <joint name="elbow"><hardwareInterface>hardware_interface/EffortJointInterface</hardwareInterface></joint>
+#       <actuator name="motor"><mechanicalReduction>50</mechanicalReduction></actuator>
+#     </transmission>
+#
+# A joint feels reduction times the effort of its motor, which turns reduction times as far. Robots that are described
+# without a fault but for these are read: what is wrong with one, or not understood, is a remark.
+
+KINDS = {  # kinds of actuators by the last part of a hardware interface's name
+    "EffortJointInterface": "effort",
+    "PositionJointInterface": "position",
+    "VelocityJointInterface": "velocity",
+}
+INTERFACES = {kind: f"hardware_interface/{interface}" for interface, kind in KINDS.items()}
+SIMPLE = "SimpleTransmission"
+# Gain and bias of an actuator whose control is its effort; those of servos are the controller's
+MOTOR = (1.0, (0.0, 0.0, 0.0))
+
+
+def read_actuators(report: Report, root: Element, joints: Iterable[UrdfJoint]) -> dict[str, tuple[Actuator, int]]:
+    known = {joint.name: joint for joint in joints}
+    read = [_transmission(report, element, known) for element in root.all("transmission")]
+    read += [_commanded(report, e, known) for system in root.all("ros2_control") for e in system.all("joint")]
+    found: dict[str, tuple[Actuator, int]] = {}
+    for actuator, line in chain.from_iterable(read):
+        if actuator.name in found:
+            first = f"actuator {quoted(actuator.name)} is already defined in line {found[actuator.name][1]}"
+            report.remark(line, f"{first}; this one is skipped")
+        else:
+            found[actuator.name] = actuator, line
+    return found
+
+
+def _skip(report: Report, element: Element, why: str) -> tuple[()]:
+    name = element.attributes.get("name", "")
+    report.remark(element, f"<{element.tag} name={quoted(name)}> is skipped: {why}")
+    return ()
+
+
+def _transmission(report: Report, element: Element, joints: Mapping[str, UrdfJoint]) -> Iterable[tuple[Actuator, int]]:
+    driven, motors = list(element.all("joint")), list(element.all("actuator"))
+    kind = next((e.text.strip() for e in element.all("type")), "") or element.attributes.get("type", SIMPLE)
+    if kind.rpartition("/")[2] != SIMPLE:
+        return _skip(report, element, f"it is a {kind.rpartition('/')[2][:60]}, not a {SIMPLE}")
+    if len(driven) != 1 or len(motors) != 1:
+        return _skip(report, element, f"it has {len(driven)} <joint> and {len(motors)} <actuator>, expected one each")
+    interfaces = [e.text.strip() for part in (*driven, *motors) for e in part.all("hardwareInterface")]
+    reductions = [e for part in (motors[0], driven[0], element) for e in part.all("mechanicalReduction")]
+    gear = _number(reductions[0].text) if reductions else 1.0
+    if gear is None:
+        word = reductions[0].text.strip()[:40]
+        return _skip(report, element, f"its mechanicalReduction is {quoted(word)}, no number")
+    interface = interfaces[0] if interfaces else INTERFACES["effort"]
+    if interface.rpartition("/")[2] not in KINDS:
+        return _skip(report, element, f"its interface is {quoted(interface[:60])}, expected {' or '.join(KINDS)}")
+    name, joint = (part.attributes.get("name", "") for part in (motors[0], driven[0]))
+    return _actuator(report, element, joints, joint, KINDS[interface.rpartition("/")[2]], name=name, gear=gear)
+
+
+def _number(text: str) -> float | None:
+    word = text.strip()
+    number = float(word) if NUMBER.fullmatch(word) else math.inf
+    return number if math.isfinite(number) else None
+
+
+def _actuator(
+    report: Report, element: Element, joints: Mapping[str, UrdfJoint], joint: str, kind: Any, **said: Any
+) -> Iterable[tuple[Actuator, int]]:
+    if joint not in joints:
+        return _skip(report, element, f"there is no joint {quoted(joint)}{report.nearest(joint, joints)}")
+    if joints[joint].joint.nv == 0:
+        return _skip(report, element, f"joint {quoted(joint)} is fixed")
+    gain, bias = MOTOR if kind == "effort" else (None, None)
+    try:
+        return [(Actuator(joints=joint, kind=kind, gain=gain, bias=bias, **said), element.line)]
+    except CardanError as error:
+        return _skip(report, element, str(error))
+
+
+def _commanded(report: Report, element: Element, joints: Mapping[str, UrdfJoint]) -> Iterable[tuple[Actuator, int]]:
+    joint = element.attributes.get("name", "")
+    commands = [e for e in element.all("command_interface") if e.attributes.get("name") in INTERFACES]
+    others = [e.attributes.get("name", "") for e in element.all("command_interface") if e not in commands]
+    unused = [*(e.attributes["name"] for e in commands[1:]), *others]
+    if unused:
+        names = ", ".join(map(quoted, unused))[:120]
+        report.remark(element, f"joint {quoted(joint)}: commands of {names} are not used")
+    if not commands:
+        return ()
+    bounds = {e.attributes.get("name"): _number(e.text) for e in commands[0].all("param")}
+    lower, upper = bounds.get("min"), bounds.get("max")
+    control = (-math.inf if lower is None else lower, math.inf if upper is None else upper)
+    kind = commands[0].attributes["name"]
+    return _actuator(report, element, joints, joint, kind, name=joint, control_range=control)
+
+
+def is_transmission(actuator: Actuator) -> bool:
+    """Return whether a `SimpleTransmission` can say which joint an actuator drives, and how."""
+    return len(actuator.joints) == 1 and len(actuator.gear[0]) == 1 and actuator.kind in INTERFACES  # pyright: ignore
+
+
+def is_said_wholly(actuator: Actuator) -> bool:
+    ranges = (*actuator.control_range, *actuator.effort_range)
+    numbers = actuator.gain, actuator.bias
+    usual = MOTOR if actuator.kind == "effort" else (None, None)
+    return not any(map(math.isfinite, ranges)) and numbers == usual

@@ -17,8 +17,7 @@ from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
 from cardan._reach.formats.report import Report, inertia_of
-from cardan._reach.formats.resources import Meshes, Places
-from cardan._reach.formats.source import Source
+from cardan._reach.formats.resources import Meshes
 from cardan._reach.formats.urdf.schema import VOCABULARY
 from cardan._reach.formats.xml import Element
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere
@@ -36,13 +35,12 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class UrdfReading:
-    """What every element needs: where the file is, what was asked for, where faults go, the materials so far."""
+    """What every element needs: where faults go, what was asked for, the materials so far."""
 
-    source: Source
     report: Report
-    meshes: Meshes = field(default_factory=lambda: Meshes(Places()))
-    continuous: str = "angle"
-    version: str = "1.0"
+    meshes: Meshes
+    continuous: str
+    version: str
     materials: dict[str, Look] = field(default_factory=dict)
 
 
@@ -90,24 +88,21 @@ def read_origin(r: UrdfReading, owner: Element) -> SE3:
     return SE3.identity() if origin is None else read_pose(r, origin)
 
 
-def read_pose(r: UrdfReading, element: Element) -> SE3:
-    return SE3(_rotation(r.report, element), r.report.numbers(element, "xyz", 3, (0.0, 0.0, 0.0)))
-
-
-def _rotation(report: Report, origin: Element) -> Matrix3:
-    """Return R = Rz(yaw) Ry(pitch) Rx(roll), or the rotation of a quaternion."""
+def read_pose(r: UrdfReading, origin: Element) -> SE3:
+    """Return a pose whose rotation is Rz(yaw) Ry(pitch) Rx(roll), or that of a quaternion."""
+    report = r.report
     if "quat_xyzw" not in origin.attributes:
         roll, pitch, yaw = report.numbers(origin, "rpy", 3, (0.0, 0.0, 0.0))
-        return matrix_from_zyx((yaw, pitch, roll))
-    if "rpy" in origin.attributes:
-        report.error(origin, f"<{origin.tag}> has both rpy and quat_xyzw; leave one out")
-    before = report.error_count
-    quaternion = report.numbers(origin, "quat_xyzw", 4, None)
-    if not 0.99 < math.hypot(*quaternion) < 1.01:  # files print two digits or more
-        if report.error_count == before:
+        R = matrix_from_zyx((yaw, pitch, roll))
+    else:
+        if "rpy" in origin.attributes:
+            report.error(origin, f"<{origin.tag}> has both rpy and quat_xyzw; leave one out")
+        before, quaternion = report.error_count, report.numbers(origin, "quat_xyzw", 4, None)
+        is_unit = 0.99 < math.hypot(*quaternion) < 1.01  # files print two digits or more
+        if not is_unit and report.error_count == before:
             report.error(origin, f"<{origin.tag} quat_xyzw=...>: {quaternion} is not of length 1")
-        return Matrix3.identity()
-    return matrix_from_quaternion_xyzw(quaternion)
+        R = matrix_from_quaternion_xyzw(quaternion) if is_unit else Matrix3.identity()
+    return SE3(R, report.numbers(origin, "xyz", 3, (0.0, 0.0, 0.0)))
 
 
 def read_inertia(r: UrdfReading, link: Element, name: str) -> Inertia | None:

@@ -20,8 +20,7 @@ from cardan._reach.formats.reading import Description, Options, outcome
 from cardan._reach.formats.report import At, Report
 from cardan._reach.formats.resources import Meshes, Packages, Places
 from cardan._reach.formats.source import Source
-from cardan._reach.formats.urdf.actuators import read_actuators
-from cardan._reach.formats.urdf.joints import ENDS, LOOP_ENDS, UrdfJoint, read_joint
+from cardan._reach.formats.urdf.joints import ENDS, LOOP_ENDS, UrdfJoint, read_actuators, read_joint
 from cardan._reach.formats.urdf.links import (
     UrdfFrame,
     UrdfLink,
@@ -109,7 +108,7 @@ def read_tree(source: Source, options: Options, root: Element, report: Report) -
         return Description(None, report)
     version = root.attributes.get("version", "1.0")
     meshes = Meshes(Places(source.folder, options.package_dirs))
-    robot = _read_elements(UrdfReading(source, report, meshes, options.continuous, version), root)
+    robot = _read_elements(UrdfReading(report, meshes, options.continuous, version), root)
     meshes.tell(report)
     if report.errors:
         return Description(None, report)
@@ -132,7 +131,7 @@ def _read_elements(reading: UrdfReading, root: Element) -> _Robot:
     actuators = read_actuators(report, root, [*parts["joint"], *parts["loop"]])
     robot = _Robot(parts["link"], parts["joint"], parts["loop"], parts["frame"], actuators)
     is_complete = len(robot.links) == len(read["link"]) and len(robot.joints) == len(read["joint"])
-    check_robot(report, *robot[:4], complete=is_complete)
+    _check_robot(report, robot, is_complete)
     return robot
 
 
@@ -179,15 +178,8 @@ def _mechanism(report: Report, name: str, robot: _Robot) -> Mechanism | None:
     return None if report.errors else mechanism
 
 
-def check_robot(
-    report: Report,
-    links: Sequence[UrdfLink],
-    joints: Sequence[UrdfJoint],
-    loops: Sequence[UrdfJoint],
-    frames: Sequence[UrdfFrame],
-    *,
-    complete: bool,
-) -> None:
+def _check_robot(report: Report, robot: _Robot, is_complete: bool) -> None:
+    links, joints, loops, frames, _ = robot
     lines = {link.name: link.line for link in links}
     for kind, things in (("link", links), ("joint", [*joints, *loops]), ("frame", frames)):
         first: dict[str, int] = {}
@@ -196,7 +188,7 @@ def check_robot(
                 report.error(thing.line, f"{kind} {quoted(thing.name)} is already defined in line {first[thing.name]}")
             first.setdefault(thing.name, thing.line)
     known = [_check_ends(report, joint, "joint", ENDS, lines) for joint in joints]
-    _check_tree(report, links, joints, complete=complete and all(known))
+    _check_tree(report, links, joints, is_complete and all(known))
     _check_mimics(report, joints)
     for loop in loops:
         _check_ends(report, loop, "loop", LOOP_ENDS, lines)
@@ -210,13 +202,18 @@ def check_robot(
             report.error(frame.line, f"frame {quoted(frame.name)} {what}; give every link and frame its own name")
 
 
-def _check_tree(report: Report, links: Sequence[UrdfLink], joints: Sequence[UrdfJoint], *, complete: bool) -> None:
-    above = _joint_above(report, joints)
+def _check_tree(report: Report, links: Sequence[UrdfLink], joints: Sequence[UrdfJoint], is_complete: bool) -> None:
+    above: dict[str, UrdfJoint] = {}
+    for joint in joints:
+        first = above.setdefault(joint.child, joint)
+        if first is not joint:
+            named = f"joint {first.name!r} (line {first.line}) and {joint.name!r}; one of them must be a <loop>"
+            report.error(joint.child_line, f"link {quoted(joint.child)} has two parents: {named}")
     for loop in cycles({link: joint.parent for link, joint in above.items()}):
         report.error(above[loop[0]].line, f"the links form a loop: {_in_a_circle(loop, ' <- ')}")
     if WORLD in above:
         report.error(above[WORLD].child_line, "the link 'world' is the world: it can only be the root")
-    roots = [link for link in links if link.name not in above] if complete else []
+    roots = [link for link in links if link.name not in above] if is_complete else []
     if len(roots) > 1:
         named = ", ".join(f"{k.name!r} (line {k.line})" for k in roots[:4]) + (", ..." if len(roots) > 4 else "")
         report.error(roots[1].line, f"the robot has {len(roots)} root links: {named}; join them with joints")
@@ -224,11 +221,9 @@ def _check_tree(report: Report, links: Sequence[UrdfLink], joints: Sequence[Urdf
 
 def _check_ends(report: Report, joint: UrdfJoint, owner: str, roles: Sequence[str], links: Mapping[str, int]) -> bool:
     ends = zip(roles, (joint.parent, joint.child), (joint.parent_line, joint.child_line), strict=True)
-    what = f"{owner} {quoted(joint.name)}"
-    found = [
-        _check_link(report, line, f"{what}: its {role} link", name, links) for role, name, line in ends
-    ]  # each is an error of its own
-    return all(found)
+    what = f"{owner} {quoted(joint.name)}: its"
+    found = [_check_link(report, line, f"{what} {role} link", name, links) for role, name, line in ends]
+    return all(found)  # of a list: each is an error of its own
 
 
 def _check_link(report: Report, line: int, what: str, name: str, links: Mapping[str, int]) -> bool:
@@ -237,37 +232,26 @@ def _check_link(report: Report, line: int, what: str, name: str, links: Mapping[
     return name in links
 
 
-def _joint_above(report: Report, joints: Sequence[UrdfJoint]) -> dict[str, UrdfJoint]:
-    above: dict[str, UrdfJoint] = {}
-    for joint in joints:
-        first = above.setdefault(joint.child, joint)
-        if first is not joint:
-            named = f"joint {first.name!r} (line {first.line}) and {joint.name!r}; one of them must be a <loop>"
-            report.error(joint.child_line, f"link {quoted(joint.child)} has two parents: {named}")
-    return above
-
-
 def _check_mimics(report: Report, joints: Sequence[UrdfJoint]) -> None:
     by_name = {j.name: j for j in joints}
     copies = {j.name: j.joint.primary for j in joints if isinstance(j.joint, Mimic)}
-    for j in joints:
-        if isinstance(j.joint, Mimic):
-            _check_primary(report, j, j.joint.primary, by_name)
+    for joint in joints:
+        if not isinstance(joint.joint, Mimic):
+            continue
+        name = joint.joint.primary
+        start = f"joint {quoted(joint.name)} ({joint.kind}) mimics {quoted(name)}"
+        primary = by_name.get(name)
+        if primary is None:
+            report.error(joint.mimic_line, f"{start}, which does not exist{report.nearest(name, by_name)}")
+        elif primary.joint.nv != 1:
+            expected = "only revolute, continuous and prismatic joints can be mimicked"
+            report.error(joint.mimic_line, f"{start}, which is {primary.kind}; {expected}")
+        elif primary.joint.nq != joint.joint.nq:
+            expected = "with continuous='unit_complex' both must be continuous, or neither"
+            expected = f"{expected}; read with continuous='angle'"
+            report.error(joint.mimic_line, f"{start}, which is {primary.kind}; {expected}")
     for loop in cycles(copies):
         report.error(by_name[loop[0]].mimic_line, f"these joints mimic each other: {_in_a_circle(loop, ' mimics ')}")
-
-
-def _check_primary(report: Report, joint: UrdfJoint, name: str, joints: Mapping[str, UrdfJoint]) -> None:
-    start = f"joint {quoted(joint.name)} ({joint.kind}) mimics {quoted(name)}"
-    primary = joints.get(name)
-    if primary is None:
-        report.error(joint.mimic_line, f"{start}, which does not exist{report.nearest(name, joints)}")
-    elif primary.joint.nv != 1:
-        expected = "only revolute, continuous and prismatic joints can be mimicked"
-        report.error(joint.mimic_line, f"{start}, which is {primary.kind}; {expected}")
-    elif primary.joint.nq != joint.joint.nq:
-        expected = "with continuous='unit_complex' both must be continuous, or neither; read with continuous='angle'"
-        report.error(joint.mimic_line, f"{start}, which is {primary.kind}; {expected}")
 
 
 def cycles(successor: Mapping[str, str]) -> Iterator[list[str]]:

@@ -18,9 +18,17 @@ from typing import Any
 from cardan._algebra.errors import DescriptionWarning, ParameterError
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats.tree_at_rest import without_mimic
-from cardan._reach.formats.urdf.actuators import INTERFACES, SIMPLE, is_said_wholly, is_transmission
 from cardan._reach.formats.urdf.form import HINT, KINDS, across, urdf_form
-from cardan._reach.formats.urdf.joints import ENDS, LOOP_ENDS, PASSIVE, UNLIMITED
+from cardan._reach.formats.urdf.joints import (
+    ENDS,
+    INTERFACES,
+    LOOP_ENDS,
+    PASSIVE,
+    SIMPLE,
+    UNLIMITED,
+    is_said_wholly,
+    is_transmission,
+)
 from cardan._reach.formats.urdf.schema import VOCABULARY
 from cardan._reach.formats.written import Written, axis, dimensions, first_of, inertial, is_bounded, losses_of, rpy
 from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
@@ -78,7 +86,8 @@ def write_urdf(thing: Mechanism | Model) -> Written:
     for shape in form.shapes:
         on[shape.body].append(shape)
     _check_materials([shape for shapes in on.values() for shape in shapes])
-    links = [_link(body, on[body.name]) for body in (*([Body(WORLD)] * form.world), *form.bodies)]
+    bodies, what = (*([Body(WORLD)] * form.world), *form.bodies), "name of a body"
+    links = [element("link", {"name": _text(b.name, what)}, _inertial(b), *map(_shape, on[b.name])) for b in bodies]
     driven = [_transmission(a) for a in form.actuators if is_transmission(a)]
     inside = [*links, *map(_joint, form.tree), *map(_loop, form.loops), *map(_frame, form.frames), *driven]
     name = {"name": _text(form.name, "name of a robot")}
@@ -111,13 +120,10 @@ RATES = ("velocity", "effort")
 _PLAIN_SHAPE = {"surface": None, "group": 1, "mask": ALL_BITS, "margin": 0.0, "density": None}
 
 
-def _link(body: Body, shapes: Sequence[Shape]) -> list[str]:
-    inertia = [] if body.inertia is None else _inertial(body)
-    return element("link", {"name": _text(body.name, "name of a body")}, inertia, *map(_shape, shapes))
-
-
 def _inertial(body: Body) -> list[str]:
     inertia: Any = body.inertia
+    if inertia is None:
+        return []
     if inertia.mass == 0.0 and any(inertia.first_moment):
         got = f"first moment {tuple(inertia.first_moment)} of no mass"
         raise ParameterError(f"inertia of body {body.name!r} in URDF", got=got, expected="a mass > 0", hint=HINT)
@@ -149,9 +155,9 @@ def _material(shape: Shape, what: str) -> list[str]:
     if not (shape.material or shape.texture or shape.rgba is not None):
         return []
     color = [] if shape.rgba is None else element("color", {"rgba": numbers(shape.rgba)})
-    texture = _text(shape.texture, f"texture of {what}")
-    look = [*color, *(element("texture", {"filename": texture}) if texture else [])]
-    return on_a_line(element("material", {"name": _text(shape.material, f"material of {what}")}, look))
+    file = {"filename": _text(shape.texture, f"texture of {what}")}
+    texture = element("texture", file) if shape.texture else []
+    return on_a_line(element("material", {"name": _text(shape.material, f"material of {what}")}, color, texture))
 
 
 def _check_materials(shapes: Sequence[Shape]) -> None:
@@ -167,7 +173,9 @@ def _check_materials(shapes: Sequence[Shape]) -> None:
 
 
 def _joint(c: Connection) -> list[str]:
-    kind = _kind(c)
+    inner = without_mimic(c.joint)
+    is_endless = isinstance(inner, Revolute) and not is_bounded(c, "lower", "upper")
+    kind = "continuous" if is_endless else KINDS[type(inner)]
     origin = c.parent_pose @ c.child_pose.inverse() if isinstance(c.joint, Planar) else c.parent_pose
     mimic = []
     if isinstance(c.joint, Mimic):
@@ -192,11 +200,6 @@ def _on_link(body: str) -> dict[str, str]:
     return {"link": _text(body, "name of a body")}
 
 
-def _kind(c: Connection) -> str:
-    inner = without_mimic(c.joint)
-    return "continuous" if isinstance(inner, Revolute) and not is_bounded(c, "lower", "upper") else KINDS[type(inner)]
-
-
 def _axis(c: Connection) -> list[str]:
     inner = without_mimic(c.joint)
     direction = across(c) if isinstance(inner, Planar) else getattr(inner, "axis", None)
@@ -205,9 +208,8 @@ def _axis(c: Connection) -> list[str]:
 
 def _limit(c: Connection, kind: str) -> list[str]:
     """Return the limits; a number too large to be one stands for none where URDF wants a number."""
-    of: dict[str, Sequence[float]] = {
-        what: getattr(c.limits, what) or () for what in ("lower", "upper", *RATES, *(f"{e}_lower" for e in RATES))
-    }
+    names = ("lower", "upper", *RATES, *(f"{rate}_lower" for rate in RATES))
+    of: dict[str, Sequence[float]] = {what: getattr(c.limits, what) or () for what in names}
     bounds = {what: _one(c, what, of[what]) for what in RATES}
     for what in RATES:
         mirrored = tuple(-bound for bound in of[what])
@@ -228,9 +230,8 @@ def _limit(c: Connection, kind: str) -> list[str]:
 def _dynamics(c: Connection) -> list[str]:
     for what in ("drive_stiffness", "drive_damping", "compliance", "spring_stiffness"):
         if any(getattr(c, what)):
-            raise ParameterError(
-                f"{what} of joint {c.name!r} in URDF", got=getattr(c, what), expected="none", hint=HINT
-            )
+            told = f"{what} of joint {c.name!r} in URDF"
+            raise ParameterError(told, got=getattr(c, what), expected="none", hint=HINT)
     values = {what: _one(c, what, getattr(c, what)) for what in PASSIVE}
     if not any(values.values()):
         return []
@@ -248,9 +249,9 @@ def _one(c: Connection, what: str, values: Sequence[float]) -> float:
 
 def _transmission(actuator: Actuator) -> list[str]:
     kind = value("hardwareInterface", INTERFACES[actuator.kind])
-    name, ratio = _text(actuator.name, "name of an actuator"), repr(actuator.gear[0][0])  # pyright: ignore
-    joint = element("joint", {"name": _text(actuator.joints[0], "name of a joint")}, kind)
-    motor = element("actuator", {"name": name}, kind, value("mechanicalReduction", ratio))
+    name, ((moved, (gear,)),) = _text(actuator.name, "name of an actuator"), actuator._rows()
+    joint = element("joint", {"name": _text(moved, "name of a joint")}, kind)
+    motor = element("actuator", {"name": name}, kind, value("mechanicalReduction", repr(gear)))
     simple = value("type", f"transmission_interface/{SIMPLE}")
     return element("transmission", {"name": f"{name}_transmission"}, simple, joint, motor)
 

@@ -19,8 +19,14 @@ _EXPRESSION = "`"
 
 def prepare() -> None:
     os.environ["PXR_WORK_THREAD_LIMIT"] = "1"
-    import pxr.Usd
-    import pxr.UsdGeom  # noqa: F401
+    _pxr()
+
+
+def _pxr() -> Any:
+    import pxr as package
+    from pxr import Ar, Sdf, Usd, UsdGeom  # noqa: F401
+
+    return package
 
 
 def work(argument: dict[str, Any], ask: Ask) -> dict[str, Any]:
@@ -66,11 +72,8 @@ def examine(file: str, ask: Ask) -> None:
 
 def assets(file: str) -> dict[str, str]:
     """Return the files that a layer names, each with the prim where it does."""
-    import pxr.Sdf
-
-    Sdf: Any = pxr.Sdf
     try:
-        layer = Sdf.Layer.FindOrOpen(file)
+        layer = _pxr().Sdf.Layer.FindOrOpen(file)
     except Exception as error:
         raise FaultError(f"cannot be opened: {(error.args or ('',))[0]}", file=file) from None
     if layer is None:
@@ -85,11 +88,8 @@ def assets(file: str) -> dict[str, str]:
 
 def named(layer: Any) -> Iterator[tuple[str, str]]:
     """Yield the asset paths that composing follows, each with its prim; read all else that is said, too."""
-    import pxr.Sdf
-
-    Sdf: Any = pxr.Sdf
     paths: list[Any] = []
-    layer.Traverse(Sdf.Path.absoluteRootPath, paths.append)
+    layer.Traverse(_pxr().Sdf.Path.absoluteRootPath, paths.append)
     yield from (("/", asset) for asset in layer.subLayerPaths)
     for path in paths:
         spec = layer.GetObjectAtPath(path)
@@ -106,11 +106,8 @@ def named(layer: Any) -> Iterator[tuple[str, str]]:
 
 def resolved(layer: Any, asset: str, where: str) -> str:
     """Return where an asset path of a layer leads: nothing is opened."""
-    import pxr.Ar
-
-    Ar: Any = pxr.Ar
     try:
-        file = Ar.GetResolver().Resolve(layer.ComputeAbsolutePath(asset)).GetPathString()
+        file = _pxr().Ar.GetResolver().Resolve(layer.ComputeAbsolutePath(asset)).GetPathString()
     except Exception:
         file = ""
     if not file:
@@ -120,15 +117,11 @@ def resolved(layer: Any, asset: str, where: str) -> str:
 
 def compose(file: str) -> None:
     """Do with a stage what the reader does: every value of every prim, its pose, its composition errors."""
-    import pxr.Usd
-    import pxr.UsdGeom
-
-    Usd: Any = pxr.Usd
-    UsdGeom: Any = pxr.UsdGeom
+    Usd = _pxr().Usd
     try:
         stage = Usd.Stage.Open(file)
         [str(error) for error in getattr(stage, "GetCompositionErrors", list)()]
-        cache = UsdGeom.XformCache(Usd.TimeCode.EarliestTime())
+        cache = _pxr().UsdGeom.XformCache(Usd.TimeCode.EarliestTime())
         for prim in Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()):
             read(prim, cache)
     except Exception as error:

@@ -108,17 +108,18 @@ def limited(stage: Stage, prim: Any, name: str, is_angular: bool, low: str, high
 def properties(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Properties:
     drives = [_drive(stage, prim, dof) for dof in dofs]
     stiffness, damping, effort, targets = zip(*drives, strict=True) if drives else ((), (), (), ())
-    springs = [_spring(stage, prim, dof) for dof in dofs]
+    stiff = [_single_dof(stage, prim, dof, "stiffness") for dof in dofs]
+    rest = [_position(stage, prim, dof, "mjc:springref") if k else 0.0 for dof, k in zip(dofs, stiff, strict=True)]
     velocity = [_single_dof(stage, prim, dof, "velocity", math.inf) for dof in dofs]
     return Properties(
         J.Limits([dof.lower for dof in dofs], [dof.upper for dof in dofs], velocity=velocity, effort=effort),
         Drive(stiffness, damping) if any((*stiffness, *damping)) else None,
-        Spring(*zip(*springs, strict=True)) if any(k for k, _ in springs) else None,
+        Spring(tuple(stiff), tuple(rest)) if any(stiff) else None,
         tuple(_single_dof(stage, prim, dof, "damping") for dof in dofs),
         tuple(_single_dof(stage, prim, dof, "friction") for dof in dofs),
         tuple(_single_dof(stage, prim, dof, "armature") for dof in dofs),
         targets,
-        tuple(_state(stage, prim, dof) for dof in dofs),
+        tuple(_position(stage, prim, dof, f"state:{dof.name}:physics:position") for dof in dofs),
     )
 
 
@@ -156,14 +157,8 @@ def _single_dof(stage: Stage, prim: Any, dof: Dof, what: str, default: float = 0
     return said.get(taken, default)
 
 
-def _spring(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float]:
-    stiffness, unit = _single_dof(stage, prim, dof, "stiffness"), Units.of(stage, dof.is_angular)
-    return stiffness, number(stage, prim, "mjc:springref", 0.0) * unit.position if stiffness else 0.0
-
-
-def _state(stage: Stage, prim: Any, dof: Dof) -> float:
-    unit = Units.of(stage, dof.is_angular).position
-    return number(stage, prim, f"state:{dof.name}:physics:position", 0.0) * unit
+def _position(stage: Stage, prim: Any, dof: Dof, name: str) -> float:
+    return number(stage, prim, name, 0.0) * Units.of(stage, dof.is_angular).position
 
 
 # --- joints that copy others, as Newton, PhysX and MuJoCo write them on a joint's prim ---
@@ -181,7 +176,6 @@ class Copying(NamedTuple):
 
 
 def read_mimic(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Copying | None:
-    """Return how a joint copies another; None for one that does not."""
     applied = schemas(prim)
     unit = Units.of(stage, bool(dofs) and dofs[0].is_angular).position
     if "NewtonMimicAPI" in applied and flag(prim, "newton:mimicEnabled", True):
@@ -269,17 +263,10 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
     joint, dofs = made
     _remark_drives(stage, prim, dofs)
     with stage.report.blamed(stage.where(prim)):
-        return UsdJoint(
-            prim,
-            joint,
-            (one, other),
-            (X_one, X_other),
-            flag(prim, "physics:excludeFromArticulation", False),
-            flag(prim, "physics:collisionEnabled", False),
-            properties(stage, prim, dofs),
-            prim.GetName(),
-            read_mimic(stage, prim, dofs),
-        )
+        keys = ("excludeFromArticulation", "collisionEnabled")
+        excluded, touching = (flag(prim, f"physics:{key}", False) for key in keys)
+        said, name, copying = properties(stage, prim, dofs), prim.GetName(), read_mimic(stage, prim, dofs)
+        return UsdJoint(prim, joint, (one, other), (X_one, X_other), excluded, touching, said, name, copying)
     return None
 
 
@@ -428,18 +415,14 @@ def with_chains(stage: Stage, joints: Sequence[UsdJoint]) -> list[UsdJoint]:
             rows.setdefault(joint.bodies, []).append(joint)
     made: dict[str, UsdJoint | None] = {}
     for row in rows.values():
-        if 1 < len(row) <= 6 and _agree(row):
+        at_zero = [(j.poses[0] @ j.poses[1].inverse()).matrix() for j in row]
+        if 1 < len(row) <= 6 and all(np.abs(X - at_zero[0]).max() < CLOSE for X in at_zero):
             chain = _chain(row)
             made |= {joint.path: None for joint in row} | {row[0].path: chain}
             kind = type(chain.joint).__name__
             told = f"{len(row)} joints between two bodies, in a row: they are read as one, {chain.name!r} ({kind})"
             stage.remark(row[0].prim, told)
     return [new for joint in joints if (new := made.get(joint.path, joint)) is not None]
-
-
-def _agree(row: Sequence[UsdJoint]) -> bool:
-    at_zero = [(j.poses[0] @ j.poses[1].inverse()).matrix() for j in row]
-    return all(np.abs(X - at_zero[0]).max() < CLOSE for X in at_zero)
 
 
 def _chain(row: Sequence[UsdJoint]) -> UsdJoint:
@@ -475,8 +458,6 @@ def _joint(joints: Sequence[J.Joint], steps: Sequence[SE3]) -> J.Joint:
 
 
 def _together(parts: Sequence[Properties]) -> Properties:
-    """Return the properties of all degrees of freedom, one after the other."""
-
     def row(values: Iterable[Sequence[float]]) -> tuple[float, ...]:
         return tuple(e for value in values for e in value)
 

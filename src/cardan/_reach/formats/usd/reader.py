@@ -137,7 +137,6 @@ def chosen(stage: Stage, scene: Scene, wanted: str | None) -> str | None:
 
 
 def is_below(path: str, root: str) -> bool:
-    """Return whether a path is another one or below it."""
     return not root or path == root or path.startswith(root + "/")
 
 
@@ -239,8 +238,6 @@ def read(source: Source, options: Options) -> Description:
 
 
 class Reading:
-    """A stage on its way to a mechanism."""
-
     def __init__(self, stage: Stage, scene: Scene) -> None:
         self.stage, self.scene, self.report = stage, scene, stage.report
         self.places: dict[tuple[str, str], At] = {}
@@ -259,7 +256,9 @@ class Reading:
         scene.bodies = {path: prim for path, prim in scene.bodies.items() if is_below(path, root)}
         if not scene.bodies:
             self.report.error(0, "has no rigid body: no prim has the PhysicsRigidBodyAPI")
-        self.name_things(root)
+        self.scene.frames = [prim for prim in self.scene.frames if is_below(str(prim.GetPath()), root)]
+        paths = [*self.scene.bodies, *(str(prim.GetPath()) for prim in self.scene.frames)]
+        self.names |= names_of(self.report, "bodies and frames", dict.fromkeys(paths))
         self.add_bodies_and_shapes(mechanism, root)
         joints = without_orphans(stage, scene, with_chains(stage, self.joints(root)))
         if not self.report.errors:
@@ -285,11 +284,6 @@ class Reading:
             return (0.0, 0.0, 0.0)
         down = stage.turn @ direction / norm if norm > 0.0 else np.array([0.0, 0.0, -1.0])
         return tuple(float(e) + 0.0 for e in size * down)
-
-    def name_things(self, root: str) -> None:
-        self.scene.frames = [prim for prim in self.scene.frames if is_below(str(prim.GetPath()), root)]
-        paths = [*self.scene.bodies, *(str(prim.GetPath()) for prim in self.scene.frames)]
-        self.names |= names_of(self.report, "bodies and frames", dict.fromkeys(paths))
 
     def add_bodies_and_shapes(self, mechanism: Mechanism, root: str) -> None:
         stage, scene = self.stage, self.scene

@@ -112,7 +112,6 @@ class Solid:
 
 
 def read_solid(stage: Stage, scene: values.Scene, prim: Any) -> Solid | None:
-    """Return a geometry; None, and a fault, where it has none here."""
     posed, body = stage.pose(prim), scene.body_of(prim)
     owner = stage.pose(scene.bodies[body]) if body else None
     collides = "PhysicsCollisionAPI" in values.schemas(prim) and values.flag(prim, "physics:collisionEnabled", True)
@@ -127,13 +126,10 @@ def read_solid(stage: Stage, scene: values.Scene, prim: Any) -> Solid | None:
         say(stage.where(prim), "its transform shears it; it is read as if it were scaled along its axes")
     geometry, turn = made
     pose = posed.pose if owner is None else owner.pose.inverse() @ posed.pose
-    is_seen = _is_seen(prim) and not isinstance(geometry, Plane)
+    seen, purpose = pxr().UsdGeom.Imageable(prim), ("default", "render")
+    is_seen = seen.ComputeVisibility() != "invisible" and seen.ComputePurpose() in purpose
+    is_seen = is_seen and not isinstance(geometry, Plane)
     return Solid(prim, body, geometry, pose @ SE3(turn), collides, is_seen)
-
-
-def _is_seen(prim: Any) -> bool:
-    imageable = pxr().UsdGeom.Imageable(prim)
-    return imageable.ComputeVisibility() != "invisible" and imageable.ComputePurpose() in ("default", "render")
 
 
 def shapes_of(stage: Stage, solid: Solid, body: str, group: tuple[int, int]) -> list[Shape]:
@@ -144,12 +140,8 @@ def shapes_of(stage: Stage, solid: Solid, body: str, group: tuple[int, int]) -> 
         found.append(Shape(body, "visual", solid.geometry, solid.pose, name, rgba, looks))
     if solid.collides:
         surface, density = physics_material(stage, solid.prim)
-        found.append(
-            Shape(
-                body, "collision", solid.geometry, solid.pose, name,
-                surface=surface, density=density, group=group[0], mask=group[1],
-            )
-        )  # fmt: skip
+        contact: dict[str, Any] = {"surface": surface, "density": density, "group": group[0], "mask": group[1]}
+        found.append(Shape(body, "collision", solid.geometry, solid.pose, name, **contact))
     return found
 
 
@@ -194,16 +186,15 @@ def _radius(stage: Stage, prim: Any, default: float) -> float:
     return max(ends)
 
 
-def _mesh(stage: Stage, prim: Any, posed: Posed) -> Made:
-    return Mesh(f"{Path(stage.file).name}#{prim.GetPath()}", stage.mesh_file, posed.scale), Matrix3.identity()
-
-
 _GEOMETRIES: dict[str, Callable[[Stage, Any, Posed], Made]] = {
     "Cube": _cube,
     "Sphere": _sphere,
     **dict.fromkeys(("Cylinder", "Cylinder_1"), partial(_round, Cylinder, 1.0, 2.0)),
     **dict.fromkeys(("Capsule", "Capsule_1"), partial(_round, Capsule, 0.5, 1.0)),
-    "Mesh": _mesh,
+    "Mesh": lambda stage, prim, posed: (
+        Mesh(f"{Path(stage.file).name}#{prim.GetPath()}", stage.mesh_file, posed.scale),
+        Matrix3.identity(),
+    ),
     "Plane": lambda stage, prim, _: (Plane(), _TURNS[values.token(stage, prim, "axis", ("Z", "X", "Y"))]),
 }
 
@@ -303,7 +294,11 @@ def body_inertia(stage: Stage, body: Any, posed: Posed, solids: Sequence[Solid])
     if mass > 0.0 and centre is not None and tensor is not None:
         return _checked(stage, body, Inertia(mass, centre, tensor))
     density = _positive(stage, body, "physics:density") * stage.mass / stage.length**3
-    matter = _matter(stage, posed, solids, density)
+    matter = Inertia.zero()
+    for solid in solids:
+        if not isinstance(solid.geometry, Plane):
+            with stage.report.blamed(stage.where(solid.prim)):
+                matter = matter + _of_solid(stage, posed, solid, density)
     if mass == 0.0 and matter.mass == 0.0:
         stage.doubt(body, "has no mass, and no collider of which a mass could be computed")
         return None
@@ -345,12 +340,10 @@ def _positive(stage: Stage, prim: Any, name: str) -> float:
 
 def _centre(stage: Stage, body: Any, posed: Posed) -> Vector3 | None:
     """Return the centre of mass in body axes; None where it is to be computed, which is written as -inf."""
-    if (
-        not values.authored(body, "physics:centerOfMass")
-        or values.numbers_of(values.value(body, "physics:centerOfMass")) == [-math.inf] * 3
-    ):
+    name = "physics:centerOfMass"
+    if not values.authored(body, name) or values.numbers_of(values.value(body, name)) == [-math.inf] * 3:
         return None
-    local = values.vector(stage, body, "physics:centerOfMass", (0.0, 0.0, 0.0))
+    local = values.vector(stage, body, name, (0.0, 0.0, 0.0))
     return Vector3(*(float(e) for e in posed.stretch @ np.array(local)))
 
 
@@ -364,16 +357,6 @@ def _tensor(stage: Stage, body: Any) -> Symmetric3 | None:
     R = Matrix3.identity() if is_zero else values.rotation(stage, body, "physics:principalAxes")
     unit = stage.mass * stage.length**2
     return Symmetric3.of(Matrix3.diagonal(*(unit * e for e in moments))).rotated(R)
-
-
-def _matter(stage: Stage, posed: Posed, solids: Sequence[Solid], density: float) -> Inertia:
-    total = Inertia.zero()
-    for solid in solids:
-        if isinstance(solid.geometry, Plane):
-            continue
-        with stage.report.blamed(stage.where(solid.prim)):
-            total = total + _of_solid(stage, posed, solid, density)
-    return total
 
 
 def _of_solid(stage: Stage, posed: Posed, solid: Solid, density: float) -> Inertia:

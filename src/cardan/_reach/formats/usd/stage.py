@@ -65,13 +65,11 @@ def open_layers(report: Report, path: str, places: Places, trusted: bool = False
     argument, layers = {"file": path, "compose": not trusted}, Layers(path, places)
     package = pxr()
     try:
-        if trusted:
-            found = composition.work(argument, layers.answer)
-        else:
-            found = sandbox.run(composition, argument, layers.answer, BOUNDS)
+        found = sandbox.run(composition, argument, layers.answer, None if trusted else BOUNDS)
         if found:
             file, error = str(found["file"]), str(found["error"])
-            place = parse_place(error, file) if file else FilePlace(where=str(found["where"]))
+            at = _PLACED.search(error)
+            place = FilePlace(int(at[2]) if at else 0, file=file) if file else FilePlace(where=str(found["where"]))
             report.error(place, brief(error))
             return None
         return package.Sdf.Layer.FindOrOpen(path)
@@ -83,18 +81,12 @@ def open_layers(report: Report, path: str, places: Places, trusted: bool = False
 
 
 def ancestors(path: str) -> Iterator[str]:
-    """Yield the paths above one, but for the root's."""
     while path := path.rpartition("/")[0]:
         yield path
 
 
 _PLACED = re.compile(r"([^'\s]+):(\d+):(\d+): ")
 _WORDS = re.compile(r"Error in '[^']*' at line \d+ in file \S+ : |,@anon:[^@]*@")  # the session's layer is no file's
-
-
-def parse_place(told: str, file: str) -> FilePlace:
-    found = _PLACED.search(told)
-    return FilePlace(int(found[2]) if found else 0, file=file)
 
 
 def brief(told: str) -> str:
@@ -110,8 +102,8 @@ def brief(told: str) -> str:
 def pxr() -> Any:
     """Return the package `pxr` with the modules the reader uses; `MissingExtraError` without it."""
     try:
-        import pxr as package  # pyright: ignore[reportMissingImports]
-        from pxr import Ar, Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade  # noqa: F401 # pyright: ignore
+        import pxr as package
+        from pxr import Ar, Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade  # noqa: F401
     except ImportError:
         raise MissingExtraError("reading USD", "usd") from None
     return package
@@ -123,8 +115,6 @@ SHEAR = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class Posed:
-    """Where a prim is."""
-
     pose: SE3  # of its axes in the world, without scale
     stretch: np.ndarray  # (3, 3), from its own coordinates [stage units] to lengths along its axes [m]; symmetric
     is_sheared: bool  # whether the stretch is not along the axes
@@ -205,15 +195,11 @@ def opened(source: Source, options: Options, report: Report) -> Iterator[Stage |
         file = _file(source, folder)
         layer = open_layers(report, file, Places(source.folder, options.package_dirs), options.trusted)
         yield None if layer is None else _stage(layer, report, options, source, file)
-        _call(report, file, source.name)
-
-
-def _call(report: Report, file: str, name: str) -> None:
-    """Let faults call the description as the caller does, not by the full path, or that of a copy, OpenUSD knows."""
-    for faults in (report.errors, report.doubts, report.warnings, report.remarks):
-        for k, fault in enumerate(faults):
-            shown = name if fault.file == file else fault.file
-            faults[k] = replace(fault, file=shown, message=fault.message.replace(file, name))
+        # faults call the description as the caller does, not by the full path, or that of a copy, OpenUSD knows
+        for faults in (report.errors, report.doubts, report.warnings, report.remarks):
+            for k, fault in enumerate(faults):
+                shown = source.name if fault.file == file else fault.file
+                faults[k] = replace(fault, file=shown, message=fault.message.replace(file, source.name))
 
 
 def _file(source: Source, folder: str | None) -> str:

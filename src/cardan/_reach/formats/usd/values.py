@@ -116,22 +116,14 @@ def _wrong(stage: Stage, prim: Any, name: str, got: Any, expected: str, instead:
 # --- what there is on a stage, by kind, each with the rigid body it belongs to ---
 
 MAX_PRIMS = 100_000
-JOINTS = (
-    "PhysicsJoint",
-    "PhysicsFixedJoint",
-    "PhysicsRevoluteJoint",
-    "PhysicsPrismaticJoint",
-    "PhysicsSphericalJoint",
-    "PhysicsDistanceJoint",
-)
+_WITH_AXIS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
+JOINTS = ("PhysicsJoint", "PhysicsFixedJoint", *_WITH_AXIS, "PhysicsSphericalJoint", "PhysicsDistanceJoint")
 GEOMETRIES = ("Cube", "Sphere", "Cylinder", "Cylinder_1", "Capsule", "Capsule_1", "Cone", "Mesh", "Plane")
 SITES = ("MjcSiteAPI", "NewtonSiteAPI")
 
 
 @dataclass(slots=True)
 class Scene:
-    """Prims by kind."""
-
     prims: list[Any] = field(default_factory=list)  # all that were visited
     bodies: dict[str, Any] = field(default_factory=dict)  # rigid ones, by path
     owner: dict[str, str] = field(default_factory=dict)  # path of a geometry or frame -> of its body, "" for the world

@@ -31,8 +31,8 @@ def prepare() -> None:
     import encodings.cp1252
     import encodings.latin_1  # noqa: F401
 
-    import xacro.substitution_args  # pyright: ignore[reportMissingImports]  # noqa: F401
-    import yaml  # pyright: ignore[reportMissingModuleSource]  # noqa: F401
+    import xacro.substitution_args  # noqa: F401
+    import yaml  # noqa: F401
 
 
 def work(argument: dict[str, Any], ask: Ask) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def work(argument: dict[str, Any], ask: Ask) -> dict[str, Any]:
     Returns:
         `rows`, or `error` with its place `at`; and `messages`, lines with the place where they were.
     """
-    import xacro  # pyright: ignore[reportMissingImports]
+    import xacro
 
     if argument["environment"] is not None:
         os.environ = argument["environment"]  # noqa: B003 -- what the process itself has is no file's business
@@ -59,11 +59,8 @@ def work(argument: dict[str, Any], ask: Ask) -> dict[str, Any]:
         except Exception as error:  # the package raises whatever its parts do
             if is_caused_by(MemoryError, error):
                 raise MemoryError from None
-            return {
-                "error": message_of(error, xacro.macrostack),
-                "at": place_of(error.__traceback__),
-                "messages": messages.lines,
-            }
+            told, at = message_of(error, xacro.macrostack), place_of(error.__traceback__)
+            return {"error": told, "at": at, "messages": messages.lines}
         return {"rows": list(rows_of(document.documentElement)), "messages": messages.lines}
 
 
@@ -99,7 +96,7 @@ def _arrange(xacro: Any, ask: Ask, messages: Messages) -> Iterator[None]:
     finder.get_package_share_directory = find
     xacro.parse = lambda _, path: _parsed(xacro, path, ask)
     xacro.substitution_args_context = _Context(xacro)
-    sys.stderr, sys.modules[_FIND] = messages, finder  # pyright: ignore[reportAttributeAccessIssue]
+    sys.stderr, sys.modules[_FIND] = messages, finder
     try:
         yield
     finally:

@@ -17,8 +17,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from cardan._algebra.errors import DescriptionError, MissingExtraError, quoted
 from cardan._reach.formats import sandbox
-from cardan._reach.formats.reading import Description, Options
-from cardan._reach.formats.registry import format_of_content, module_of
+from cardan._reach.formats.reading import Description, Options, format_of_content, module_of
 from cardan._reach.formats.report import FileLine, Report
 from cardan._reach.formats.resources import ALLOWING, Places
 from cardan._reach.formats.sandbox import SandboxBounds, SandboxError
@@ -82,16 +81,9 @@ class Expansion:
 
     def run(self, source: Source, arguments: dict[str, str]) -> Element | None:
         file = None if source.folder is None else str(source.folder / Path(source.name).name)
-        argument = {
-            "rows": self.rows(source, source.name),
-            "file": file,
-            "arguments": arguments,
-            "environment": None if self.trusted else arguments,
-        }
-        if self.trusted:
-            made = composition.work(argument, self.answer)
-        else:
-            made = sandbox.run(composition, argument, self.answer, BOUNDS)
+        argument = {"rows": self.rows(source, source.name), "file": file, "arguments": arguments}
+        argument["environment"] = None if self.trusted else arguments
+        made = sandbox.run(composition, argument, self.answer, None if self.trusted else BOUNDS)
         try:
             return self.outcome(made, source.name, arguments)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -112,10 +104,10 @@ class Expansion:
 
     def with_hint(self, message: str, arguments: dict[str, str]) -> str:
         found = _NOT_GIVEN.search(message)
-        name = (found[1] or found[2]) if found else None
-        return (
-            f"{message}; pass xacro_args={{{name!r}: ...}}{self.report.nearest(name, arguments)}" if name else message
-        )
+        if found is None:
+            return message
+        name = found[1] or found[2]
+        return f"{message}; pass xacro_args={{{name!r}: ...}}{self.report.nearest(name, arguments)}"
 
     def answer(self, question: str, text: str) -> Any:
         if question == "why not":

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3, unit_vector
 from cardan._algebra.spatial.davenport import other_branch
 from cardan._algebra.spatial.rotations import matrix_from_xyz, rotation_about_axis, xyz_from_matrix
 from cardan._robot.joints.coordinate_functions import Constant, CoordinateFunction, Linear, Polynomial
-from cardan._robot.joints.joint import Axis, Joint, Scalars, computed
+from cardan._robot.joints.joint import Axis, Joint, Scalars
 
 
 @dataclass(frozen=True, slots=True)

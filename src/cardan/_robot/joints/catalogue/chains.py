@@ -1,13 +1,22 @@
-"""Joints in a row without bodies in between: universal, constant-velocity, D6 and composite joints."""
+"""Joints in a row without bodies in between, seen as one: universal, constant-velocity, D6 and composite joints.
+
+    X = P_1 X_1(q_1) P_2 X_2(q_2) ...          S = [Ad(X_tail,i)^-1 S_i]_i
+    bias: from the last joint to the first, with the twists of the later joints carrying the earlier ones.
+
+Source: Featherstone (2008), section 4.4; the recursion is derived in FACTS, section 3.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean, Product
 from cardan._algebra.scalar import atan2, is_zero, sqrt, where
@@ -16,9 +25,77 @@ from cardan._algebra.spatial.davenport import angles_about_axes, other_branch
 from cardan._algebra.spatial.rotations import quaternion_xyzw_from_matrix
 from cardan._robot.joints.catalogue.one_axis import Prismatic, Revolute
 from cardan._robot.joints.coordinate_functions import finite_numbers
-from cardan._robot.joints.joint import Axis, Joint, Scalars, computed
+from cardan._robot.joints.derivation.programs import split
+from cardan._robot.joints.joint import Axis, Joint, Scalars
 from cardan._robot.joints.limits import Limits, is_bounded
-from cardan._robot.joints.serial import ChainJoint, Links, chain_bias, chain_subspace, chain_transform
+
+Links = Sequence[tuple[Any, SE3 | None]]  # joints, each with the pose that comes before it (None for the identity)
+
+
+def _split(links: Links, q: Sequence[Scalar], size: str) -> list[Sequence[Scalar]]:
+    return split(q, *(getattr(joint, size) for joint, _ in links))[:-1]
+
+
+def chain_transform(links: Links, q: Sequence[Scalar]) -> SE3:
+    """Return the product of the placements and transforms."""
+    X = None
+    for (joint, placement), part in zip(links, _split(links, q, "nq"), strict=True):
+        for factor in (placement, joint.transform(part)):
+            X = factor if X is None else X if factor is None else X @ factor
+    return X if X is not None else SE3.identity()
+
+
+def _from_last(links: Links, q: Sequence[Scalar]) -> Iterator[tuple[Any, Sequence[Scalar], SE3]]:
+    """Yield, from the last joint to the first, the joint, its q and the pose of the chain's end behind it."""
+    tail = SE3.identity()
+    for (joint, placement), part in reversed(list(zip(links, _split(links, q, "nq"), strict=True))):
+        yield joint, part, tail
+        tail = joint.transform(part) @ tail
+        tail = tail if placement is None else placement @ tail
+
+
+def chain_subspace(links: Links, q: Sequence[Scalar]) -> list[Motion]:
+    """Return the columns of S at the end of the chain."""
+    blocks = [[tail.inverse_act(s) for s in joint.motion_subspace(part)] for joint, part, tail in _from_last(links, q)]
+    return [column for block in reversed(blocks) for column in block]
+
+
+def chain_bias(links: Links, q: Sequence[Scalar], v: Sequence[Scalar]) -> Motion:
+    """Return (dS/dt) v at the end of the chain."""
+    # From the end: what comes behind a joint carries its columns along, so its rate needs the twists behind.
+    twist_behind, bias = Motion.zero(), Motion.zero()
+    rates = _split(links, v, "nv")
+    for (joint, part, tail), rate in zip(_from_last(links, q), reversed(rates), strict=True):
+        twist = tail.inverse_act(joint.twist(part, rate))
+        bias = bias + tail.inverse_act(joint.bias(part, rate)) - twist_behind.cross(twist)
+        twist_behind = twist_behind + twist
+    return bias
+
+
+class ChainJoint(Joint):
+    """A joint that is a chain of others; implementations say which."""
+
+    @property
+    @abstractmethod
+    def links(self) -> Links:
+        """The joints in a row, each with the pose that comes before it (None for the identity)."""
+
+    def transform(self, q: Scalars) -> SE3:
+        return chain_transform(self.links, q)
+
+    def motion_subspace(self, q: Scalars) -> list[Motion]:
+        return chain_subspace(self.links, q)
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        return chain_bias(self.links, q, v)
+
+    def efforts(self, q: Scalars, v: Scalars) -> list[Scalar]:
+        parts = zip(self.links, _split(self.links, q, "nq"), _split(self.links, v, "nv"), strict=True)
+        return [e for (joint, _), own, rates in parts for e in joint.efforts(own, rates)]
+
+    @property
+    def has_efforts(self) -> bool:
+        return any(joint.has_efforts for joint, _ in self.links)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +230,12 @@ class D6(ChainJoint):
                 raise ParameterError(f"{name} axes of a D6 joint", got=axes, expected="a sequence of at most 3 axes")
             unit = tuple(unit_vector(axis, f"{name} axis {i} of a D6 joint") for i, axis in enumerate(axes))
             object.__setattr__(self, name, unit)
-        _check_independent(self.linear)
-        _check_neighbours(self.angular)
+        if len(self.linear) > 1 and np.linalg.matrix_rank(np.array(self.linear, float), tol=1e-6) < len(self.linear):
+            got = [tuple(a) for a in self.linear]
+            raise ParameterError("linear axes of a D6 joint", got=got, expected="linearly independent axes")
+        if any(first.cross(second).norm_squared() < 1e-12 for first, second in pairwise(self.angular)):
+            got = [tuple(a) for a in self.angular]
+            raise ParameterError("angular axes of a D6 joint", got=got, expected="neighbouring axes not parallel")
 
     @computed
     def manifold(self) -> Euclidean:
@@ -186,19 +267,6 @@ def _reciprocal(axes: Sequence[Vector3]) -> Sequence[Vector3]:
     c = axes[2] if len(axes) == 3 else a.cross(b)
     volume = a.cross(b).dot(c)
     return [u * (1.0 / volume) for u in (b.cross(c), c.cross(a), a.cross(b))][: len(axes)]
-
-
-def _check_independent(axes: Sequence[Vector3]) -> None:
-    if len(axes) > 1 and np.linalg.matrix_rank(np.array(axes, dtype=float), tol=1e-6) < len(axes):
-        got = [tuple(a) for a in axes]
-        raise ParameterError("linear axes of a D6 joint", got=got, expected="linearly independent axes")
-
-
-def _check_neighbours(axes: Sequence[Vector3]) -> None:
-    for first, second in pairwise(axes):
-        if first.cross(second).norm_squared() < 1e-12:
-            got = [tuple(a) for a in axes]
-            raise ParameterError("angular axes of a D6 joint", got=got, expected="neighbouring axes not parallel")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,7 @@ from cardan._algebra.manifolds import SE3 as RigidMotions
 from cardan._algebra.manifolds import Euclidean
 from cardan._algebra.scalar import is_finite, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3, unit_vector
-from cardan._algebra.spatial.rotations import (
-    matrix_from_quaternion_xyzw,
-    matrix_from_rotation_vector,
-    quaternion_xyzw_from_matrix,
-    right_jacobian,
-    rotation_vector_from_quaternion_xyzw,
-    rotation_vector_near,
-)
+from cardan._algebra.spatial import rotations as ro
 from cardan._robot.joints.catalogue.free_directions import FloatingJoint
 from cardan._robot.joints.coordinate_functions import finite_numbers
 from cardan._robot.joints.joint import Axis, Joint, Scalars
@@ -77,13 +70,13 @@ class Cable(Joint):
 
     def transform(self, q: Scalars) -> SE3:
         first, second = self.across
-        return SE3(matrix_from_rotation_vector(first * q[1] + second * q[2]), self.axis * q[0])
+        return SE3(ro.matrix_from_rotation_vector(first * q[1] + second * q[2]), self.axis * q[0])
 
     def motion_subspace(self, q: Scalars) -> list[Motion]:
         first, second = self.across
         bend = first * q[1] + second * q[2]
-        J, none = right_jacobian(bend), Vector3.zero()
-        stretch = matrix_from_rotation_vector(bend).transpose_apply(self.axis)
+        J, none = ro.right_jacobian(bend), Vector3.zero()
+        stretch = ro.matrix_from_rotation_vector(bend).transpose_apply(self.axis)
         return [Motion(stretch, none), Motion(none, J @ first), Motion(none, J @ second)]
 
     def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
@@ -93,11 +86,11 @@ class Cable(Joint):
 
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         """Return the stretch, and the bend without twist nearest to the rotation, at most pi or nearest to `near`."""
-        x, y, z, w = quaternion_xyzw_from_matrix(X_pc.rotation)
+        x, y, z, w = ro.quaternion_xyzw_from_matrix(X_pc.rotation)
         swing = Vector3(x, y, z) - self.axis * self.axis.dot((x, y, z))
-        bend = rotation_vector_from_quaternion_xyzw((*swing, w))
+        bend = ro.rotation_vector_from_quaternion_xyzw((*swing, w))
         if near is not None:
-            bend = rotation_vector_near(bend, self.across[0] * near[1] + self.across[1] * near[2])
+            bend = ro.rotation_vector_near(bend, self.across[0] * near[1] + self.across[1] * near[2])
         return self.axis.dot(X_pc.translation), *(e.dot(bend) for e in self.across)
 
 
@@ -159,7 +152,7 @@ class Distance(FloatingJoint):
         """Return the force [N] of a rope or rod that gives way, on the child's origin in child axes, and no moment."""
         if self.stiffness is None:
             return (0.0,) * 6
-        R, p = matrix_from_quaternion_xyzw(tuple(q[3:])), Vector3(*q[:3])
+        R, p = ro.matrix_from_quaternion_xyzw(tuple(q[3:])), Vector3(*q[:3])
         square = p.norm_squared()
         # Where the origins meet, the line between them has no direction and the force none: the guards keep root and
         # division finite there, on both branches, and the derivatives with them.

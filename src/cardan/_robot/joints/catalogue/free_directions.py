@@ -9,16 +9,11 @@ from cardan._algebra.manifolds import MRP, SE2, Euclidean, UnitQuaternion
 from cardan._algebra.manifolds import SE3 as RigidMotions
 from cardan._algebra.scalar import cos, sin
 from cardan._algebra.spatial import SE3, Matrix3, Motion, Scalar, Vector3, unit_vector
+from cardan._algebra.spatial import rotations as ro
 from cardan._algebra.spatial.davenport import other_branch
-from cardan._algebra.spatial.rotations import (
-    angle_about_axis,
-    matrix_about_axis,
-    matrix_from_zyx,
-    quaternion_xyzw_from_matrix,
-    rotation_about_axis,
-    zyx_from_matrix,
-)
 from cardan._robot.joints.joint import Axis, ConstantSubspaceJoint, Joint, Scalars
+
+_PLANE, _QUATERNIONS = SE2(), UnitQuaternion()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +59,6 @@ class Translation(ConstantSubspaceJoint):
         return tuple(X_pc.translation)
 
 
-_PLANE = SE2()
-
-
 @dataclass(frozen=True, slots=True)
 class Planar(ConstantSubspaceJoint):
     """Motion in the xy plane of the parent. q: (x, y, cos, sin), v: (vx, vy, wz) in child axes [m/s, rad/s].
@@ -84,14 +76,14 @@ class Planar(ConstantSubspaceJoint):
 
     def transform(self, q: Scalars) -> SE3:
         c, s = _PLANE.cos_sin(q)
-        return SE3(matrix_about_axis((0.0, 0.0, 1.0), c, s), Vector3(q[0], q[1], 0.0))
+        return SE3(ro.matrix_about_axis((0.0, 0.0, 1.0), c, s), Vector3(q[0], q[1], 0.0))
 
     def motion_subspace(self, q: Scalars) -> list[Motion]:
         x, y, z = Matrix3.identity().columns()
         return [Motion(x, Vector3.zero()), Motion(y, Vector3.zero()), Motion(Vector3.zero(), z)]
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
-        heading = angle_about_axis((0.0, 0.0, 1.0), X_pc.rotation)
+        heading = ro.angle_about_axis((0.0, 0.0, 1.0), X_pc.rotation)
         x, y, _ = X_pc.translation
         return x, y, cos(heading), sin(heading)
 
@@ -131,7 +123,7 @@ class PlanarAngle(ConstantSubspaceJoint):
         return self.x_axis.cross(self.y_axis)
 
     def transform(self, q: Scalars) -> SE3:
-        return SE3(rotation_about_axis(self.normal, q[2]), self.x_axis * q[0] + self.y_axis * q[1])
+        return SE3(ro.rotation_about_axis(self.normal, q[2]), self.x_axis * q[0] + self.y_axis * q[1])
 
     def motion_subspace(self, q: Scalars) -> list[Motion]:
         still = Vector3.zero()
@@ -139,10 +131,7 @@ class PlanarAngle(ConstantSubspaceJoint):
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
         p = X_pc.translation
-        return self.x_axis.dot(p), self.y_axis.dot(p), angle_about_axis(self.normal, X_pc.rotation)
-
-
-_QUATERNIONS = UnitQuaternion()
+        return self.x_axis.dot(p), self.y_axis.dot(p), ro.angle_about_axis(self.normal, X_pc.rotation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +156,7 @@ class Spherical(ConstantSubspaceJoint):
         return [Motion(Vector3.zero(), e) for e in Matrix3.identity().columns()]
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
-        return quaternion_xyzw_from_matrix(X_pc.rotation)
+        return ro.quaternion_xyzw_from_matrix(X_pc.rotation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +174,7 @@ class SphericalZYX(Joint):
     _names_of_q = ("yaw", "pitch", "roll")
 
     def transform(self, q: Scalars) -> SE3:
-        return SE3(matrix_from_zyx(q))
+        return SE3(ro.matrix_from_zyx(q))
 
     def motion_subspace(self, q: Scalars) -> list[Motion]:
         s1, c1, s2, c2 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
@@ -201,7 +190,7 @@ class SphericalZYX(Joint):
         return Motion(Vector3.zero(), Vector3(x, y, z))
 
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
-        angles = tuple(zyx_from_matrix(X_pc.rotation))
+        angles = tuple(ro.zyx_from_matrix(X_pc.rotation))
         return angles if near is None else other_branch(angles, near)
 
 
@@ -218,7 +207,7 @@ class FloatingJoint(ConstantSubspaceJoint):
         return [Motion.of(tuple(float(i == j) for i in range(6))) for j in range(6)]
 
     def nearest_configuration(self, X_pc: SE3) -> tuple[Scalar, ...]:
-        quaternion = quaternion_xyzw_from_matrix(X_pc.rotation)
+        quaternion = ro.quaternion_xyzw_from_matrix(X_pc.rotation)
         return (*X_pc.translation, *self.manifold.orientation.from_quaternion_xyzw(quaternion))
 
 

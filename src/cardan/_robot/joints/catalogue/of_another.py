@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cardan._algebra.by_fields import computed
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.manifolds import Euclidean, UnitComplex
 from cardan._algebra.scalar import is_finite
@@ -14,7 +15,7 @@ from cardan._compiler.program import Op
 from cardan._robot.joints.catalogue.free_directions import Fixed
 from cardan._robot.joints.catalogue.one_axis import Helical, Prismatic, Revolute, UnboundedRevolute
 from cardan._robot.joints.derivation.programs import joint_program, keep_by_joint, open_slots, pose_entries
-from cardan._robot.joints.joint import Joint, JointOfAnother, Scalars, computed
+from cardan._robot.joints.joint import Joint, JointOfAnother, Scalars
 from cardan._robot.joints.limits import Limits, is_bounded
 
 
@@ -102,9 +103,8 @@ class Mimic(JointOfAnother):
             ParameterError: if the multiplier is 0.
         """
         if self.multiplier == 0.0:
-            raise ParameterError(
-                "multiplier of a mimic", got=0.0, expected="not 0, to find the primary's configuration"
-            )
+            expected = "not 0, to find the primary's configuration"
+            raise ParameterError("multiplier of a mimic", got=0.0, expected=expected)
         inner = self.joint.nearest_configuration(X_pc, None if near is None else self.inner_configuration(near))
         if isinstance(self.joint.manifold, UnitComplex):
             angle = self.joint.manifold.angle(inner)
@@ -217,17 +217,10 @@ def _is_better_derived(template: _Derived) -> bool:
     return operations(_Derived) < operations(_Mapped)
 
 
-def _turned(joint: Any) -> Joint:
-    return replace(joint, axis=-joint.axis)
-
-
 # Joints whose reversal, with the same q, is a joint of a simpler kind than `Reversed`.
 CLOSED_FORMS: dict[type[Joint], Callable[[Any], Joint]] = {
+    **dict.fromkeys((Revolute, UnboundedRevolute, Prismatic, Helical), lambda joint: replace(joint, axis=-joint.axis)),
     Fixed: lambda joint: joint,
-    Revolute: _turned,
-    UnboundedRevolute: _turned,
-    Prismatic: _turned,
-    Helical: _turned,
     Mimic: lambda joint: replace(joint, joint=reverse(joint.joint)),
     Reversed: lambda joint: joint.joint,
 }

@@ -164,7 +164,9 @@ def _bias(template: Any, form: PoseForm) -> Program:
     symbols = graph.symbols(motion.inputs)
     joint, first, (q, v) = split_inputs(template, symbols, template.nq, template.nv)
     values = replay(motion, symbols)
-    found = pushforward(motion, values, _along(joint, q, v, first))
+    # One direction, the velocity itself, suffices: the bias is a derivative along the motion.
+    qdot = enumerate(joint.velocity_to_configuration_derivative(q, v))
+    found = pushforward(motion, values, {first + i: {0: e} for i, e in qdot if not is_zero(e)})
     entries, rates = split([values[r] for r in motion.results], len(form.program.results))
     accelerations = [found[r].get(0, 0.0) for r in motion.results[len(entries) :]]
 
@@ -232,13 +234,6 @@ def directions(joint: Any, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
     """Return the rates of q along each direction of the tangent, as seeds of inputs from `first` on."""
     J = joint.manifold.velocity_to_configuration_derivative_jacobian(q)
     return {first + i: {j: e for j, e in enumerate(row) if not is_zero(e)} for i, row in enumerate(J)}
-
-
-def _along(joint: Any, q: Scalars, v: Scalars, first: int) -> dict[int, dict[int, Any]]:
-    """Return the rates of q that belong to v, as seeds of direction 0."""
-    # One direction, the velocity itself, suffices for the bias: it is a derivative along the motion.
-    qdot = joint.velocity_to_configuration_derivative(q, v)
-    return {first + i: {0: e} for i, e in enumerate(qdot) if not is_zero(e)}
 
 
 def _weighed(vectors: Sequence[Scalars], weights: Scalars, size: int) -> list[Any]:

@@ -31,8 +31,7 @@ from cardan._compiler.targets.runner import Outline
 
 T = TypeVar("T")
 
-# Results of one function that are kept: a robot has dozens of joints, of which most are alike.
-MOST = 1024
+MOST = 1024  # results of one function that are kept: a robot has dozens of joints, of which most are alike
 
 # --- slots in place of symbols ---
 
@@ -133,8 +132,7 @@ def keep_by_joint(*methods: str) -> Callable[[Callable[[Any], T]], Callable[[Any
             if key is None:
                 return make(joint)
             if key not in results:
-                # All at once: a session that makes joints without end is rare, and derives the few it uses again in
-                # milliseconds.
+                # All at once: a session that makes joints without end is rare, and derives again in milliseconds.
                 if len(results) >= MOST:
                     results.clear()
                 results[key] = make(joint)
@@ -175,10 +173,7 @@ _WRITTEN: dict[str, Callable[..., dict[str, Any]]] = {
 
 
 def parameter(joint: Any, path: str) -> np.ndarray:
-    """Return a parameter made of numbers; dots in its name lead into joints within, as in `"joint.radii"`.
-
-    `ParameterError` if there is no such parameter, it is not made of numbers, or it is computed from others.
-    """
+    """Return a parameter that a joint is made from, of numbers; dots lead into joints within, as in `"joint.radii"`."""
     owner, value = joint, joint
     try:
         for step in path.split("."):
@@ -187,7 +182,12 @@ def parameter(joint: Any, path: str) -> np.ndarray:
         names = ", ".join(map(repr, joint.parameters())) or "none"
         expected = f"one of its parameters ({names}), or a path into one"
         raise ParameterError(f"parameter of {type(joint).__name__}", got=path, expected=expected) from None
-    if isinstance(owner, (tuple, list)) or _is_settable(owner, path.rpartition(".")[2]):
+    name = path.rpartition(".")[2]
+    # What a constructor does not take is computed from others, so that another value of it would contradict them.
+    own = (
+        {f.name for f in dataclasses.fields(owner) if f.init} if dataclasses.is_dataclass(owner) else attributes(owner)
+    )
+    if isinstance(owner, (tuple, list)) or name in own:
         try:
             return np.array(value, dtype=float)
         except (TypeError, ValueError):
@@ -217,12 +217,6 @@ def _with(thing: Any, head: str, rest: str, array: np.ndarray) -> Any:
 
 def _get(thing: Any, step: str) -> Any:
     return thing[int(step)] if isinstance(thing, (tuple, list)) else getattr(thing, step)
-
-
-def _is_settable(owner: Any, name: str) -> bool:
-    if dataclasses.is_dataclass(owner):
-        return any(f.name == name and f.init for f in dataclasses.fields(owner))
-    return name in attributes(owner)
 
 
 def _mapped(thing: Any, leaf: Callable[[Any], Any]) -> Any:

@@ -1,0 +1,199 @@
+"""The tasks that ship: a quadruped walks, an arm reaches, a cart-pole swings up."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cardan._dynamics.algorithms.kinematics import frame_transform
+from cardan._dynamics.algorithms.rnea import gravity_forces
+from cardan._motion.simulation import Control, State
+from cardan._motion.simulation.builder import drive_all
+from cardan._motion.simulation.solvers import Featherstone, Solver
+from cardan._reach.gym.task import NO_BOUND, Start, Task, spread
+from cardan._robot import shipped as robots
+from cardan._robot.model import Drive
+from cardan._robot.shipped.robots import LEGS
+
+TRUNK = "trunk"
+STANCE = np.tile([0.0, 0.7, -1.4], len(LEGS))  # rad: hip, thigh and shank of each leg, feet under the thighs' joints
+FOOT = 0.02  # m, radius of the feet, which alone touch the ground
+STROKE = 0.5  # rad, how far from the stance an action of 1 tells a joint to go
+LOW, TILTED = 0.18, 0.5  # m, and the cosine of an inclination, beyond which it has fallen
+FASTEST = 1.0  # m/s that are rewarded
+
+
+class QuadrupedWalk(Task):
+    """The 12-joint quadruped on its four feet, its joints driven to angles, on flat ground.
+
+    Seen: height of the trunk [m], the vertical in its axes, its twist in its axes [m/s, rad/s], the joints' angles from
+    the stance and velocities [rad, rad/s]. Done: the angles the drives go to, as shares of a stroke about the stance.
+    Earned: speed in x [m/s], at most 1, and a half for being up, less a little of the strokes. It ends in a fall.
+
+    Args:
+        stiffness: gains of the drives [N m/rad].
+        damping: [N m s/rad].
+
+    Examples:
+        >>> cardan.gym.QuadrupedWalk().horizon > 0
+        True
+    """
+
+    horizon: ClassVar[int] = 500
+    numbers: ClassVar[int] = 12
+    every: ClassVar[int] = 4
+
+    def __init__(self, stiffness: float = 60.0, damping: float = 1.5) -> None:
+        robot = drive_all(robots.quadruped(), Drive(stiffness, damping))
+        world = robot.world("floating", ground=True, self_collision=False)
+        self.solver: Solver = Featherstone(world, 0.005)
+        self.model: Any = world.model
+        self.actions: int = len(STANCE)
+        vertical, rest = np.ones(3), np.full(6 + 2 * len(STANCE), NO_BOUND)
+        self.highest: np.ndarray = np.concatenate([[NO_BOUND], vertical, rest])
+        self.lowest: np.ndarray = -self.highest
+        foot = frame_transform(self.model, np.concatenate([self.model.neutral()[:7], STANCE]), "front_left_foot")
+        # Of the trunk [m], at which the feet touch the ground in the stance.
+        self.height: float = FOOT - float(foot[2, 3])
+
+    def start(self, numbers: np.ndarray) -> Start:
+        q = np.tile(np.concatenate([self.model.neutral()[:7], STANCE]), (len(numbers), 1))
+        q[:, 2] = self.height + 0.02  # m, so that no foot begins in the ground
+        q[:, 7:] += spread(numbers, 0.05)
+        return Start(q, np.zeros((len(q), self.model.nv)), np.empty((len(q), 0)))
+
+    def command(self, control: Control, state: State, actions: np.ndarray) -> None:
+        control.position[:, 6:] = STANCE + STROKE * actions
+
+    def _rotation(self, state: State) -> np.ndarray:
+        return frame_transform(self.model, state.q, TRUNK)[:, :3, :3]
+
+    def _speed(self, state: State) -> np.ndarray:
+        """Return the velocity of the trunk in x [m/s]."""
+        return (self._rotation(state)[:, 0] * state.v[:, :3]).sum(axis=1)
+
+    def observe(self, state: State, goal: np.ndarray) -> np.ndarray:
+        vertical = np.clip(self._rotation(state)[:, 2], -1.0, 1.0)
+        return np.concatenate([state.q[:, 2:3], vertical, state.v[:, :6], state.q[:, 7:] - STANCE, state.v[:, 6:]], 1)
+
+    def reward(self, state: State, goal: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        return 0.5 + np.clip(self._speed(state), -FASTEST, FASTEST) - 0.05 * np.square(actions).mean(axis=1)
+
+    def failed(self, state: State) -> np.ndarray:
+        return (state.q[:, 2] < LOW) | (self._rotation(state)[:, 2, 2] < TILTED)
+
+    def info(self, state: State, goal: np.ndarray) -> dict[str, Any]:
+        return {"speed": self._speed(state)}
+
+
+# --- the arm: its tool is to be brought to a point and held there, by the speeds of its joints ---
+
+TOOL = "tool"
+BEGINS = 0.3  # rad, how far from upright the joints are at first
+
+
+class ArmReach(Task):
+    """The 7-axis arm, its joints driven at speeds, its weight held by their motors; every goal can be reached.
+
+    Seen: angles, velocities [rad, rad/s], the tool and from there to the goal [m], in the world. Done: the speeds of
+    the joints, as shares of their limits. Earned: minus the distance from tool to goal [m] and a little of the effort.
+
+    Args:
+        damping: gains of the drives [N m s/rad].
+
+    Examples:
+        >>> environment = cardan.gym.VectorisedWorlds(cardan.gym.ArmReach, num_envs=4)
+        >>> environment.reset(seed=0)[0].shape[0]
+        4
+    """
+
+    horizon: ClassVar[int] = 150
+    numbers: ClassVar[int] = 14
+    every: ClassVar[int] = 4
+
+    def __init__(self, damping: float = 30.0) -> None:
+        world = drive_all(robots.arm7(), Drive(damping=damping)).world()
+        self.solver: Solver = Featherstone(world, 0.005, contact=None)
+        self.model: Any = world.model
+        self.actions: int = self.model.nv
+        self.highest: np.ndarray = np.full(2 * self.model.nv + 6, NO_BOUND)
+        self.lowest: np.ndarray = -self.highest
+
+    def start(self, numbers: np.ndarray) -> Start:
+        first, reached = np.split(numbers, 2, axis=1)
+        low, high = self.solver.world.limits.T
+        q = spread(first, BEGINS)
+        return Start(q, np.zeros_like(q), self._tool(low + reached * (high - low)))
+
+    def _tool(self, q: np.ndarray) -> np.ndarray:
+        """Return where the tool is [m], (..., 3)."""
+        return frame_transform(self.model, q, TOOL)[..., :3, 3]
+
+    def command(self, control: Control, state: State, actions: np.ndarray) -> None:
+        control.velocity[:] = actions * self.model.velocity_upper
+        control.effort[:] = gravity_forces(self.model, state.q)
+
+    def observe(self, state: State, goal: np.ndarray) -> np.ndarray:
+        tool = self._tool(state.q)
+        return np.concatenate([state.q, state.v, tool, goal - tool], axis=1)
+
+    def reward(self, state: State, goal: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        return -self._distance(state, goal) - 0.01 * np.square(actions).mean(axis=1)
+
+    def _distance(self, state: State, goal: np.ndarray) -> np.ndarray:
+        return np.linalg.norm(goal - self._tool(state.q), axis=1)
+
+    def info(self, state: State, goal: np.ndarray) -> dict[str, Any]:
+        return {"distance": self._distance(state, goal)}
+
+
+# --- the cart-pole: a pole that hangs from a cart is to stand on it, by a force on the cart alone ---
+
+_OF_REST = np.array([0.1, 0.1, 0.05, 0.05])  # reach of the start about hanging at rest: m, rad, m/s, rad/s
+
+
+class CartPoleSwingUp(Task):
+    """A pole of 1 m that hangs from a cart on a rail of +-2.4 m, with stops at its ends.
+
+    Seen: position [m], cos and sin of the pole's angle (0 is upright), their velocities [m/s, rad/s]. Done: a force.
+    Earned: at most 1 an action, for a pole that stands over the middle of the rail.
+
+    Args:
+        force: of the action 1 [N].
+
+    Examples:
+        >>> environment = cardan.gym.VectorisedWorlds(cardan.gym.CartPoleSwingUp, num_envs=4)
+        >>> environment.reset(seed=0)[0].shape
+        (4, 5)
+    """
+
+    horizon: ClassVar[int] = 500
+    numbers: ClassVar[int] = 4
+    every: ClassVar[int] = 2
+
+    def __init__(self, force: float = 10.0) -> None:
+        self.force: float = float(force)
+        self.actions: int = 1
+        self.highest: np.ndarray = np.array([NO_BOUND, 1.0, 1.0, NO_BOUND, NO_BOUND])
+        self.lowest: np.ndarray = -self.highest
+        self.solver: Solver = Featherstone(robots.cart_pole().world(), 0.01, contact=None)
+        self.track: float = float(self.solver.world.limits[0, 1])
+
+    def start(self, numbers: np.ndarray) -> Start:
+        about = spread(numbers, _OF_REST)
+        return Start(about[:, :2] + [0.0, np.pi], about[:, 2:], np.empty((len(numbers), 0)))
+
+    def command(self, control: Control, state: State, actions: np.ndarray) -> None:
+        control.effort[:, :1] = self.force * actions
+
+    def observe(self, state: State, goal: np.ndarray) -> np.ndarray:
+        position, angle = state.q.T
+        return np.column_stack([position, np.cos(angle), np.sin(angle), state.v])
+
+    def reward(self, state: State, goal: np.ndarray, actions: np.ndarray) -> np.ndarray:
+        position, angle = state.q.T
+        upright = 0.5 * (1.0 + np.cos(angle))
+        centred = 1.0 - 0.5 * np.minimum(1.0, (position / self.track) ** 2)
+        slow = 1.0 / (1.0 + (state.v[:, 1] / 5.0) ** 2)  # a pole that goes round and round earns little
+        return upright * centred * slow
