@@ -39,7 +39,7 @@ from cardan._motion.collision.candidate import Candidate, X, Y, Z, in_precision,
 from cardan._motion.collision.support_points import extent_of, middle_of, radius_of, support
 from cardan._robot.geometry.shapes import Geometry
 
-PASSES = 24
+PASSES = 32
 # Of the sizes, in double and single precision: what is rounding, and where a search has found its point.
 TOLERANCE = 1e-14, 1e-6
 REACHED = 1e-10, 3e-6
