@@ -28,8 +28,6 @@ from two_shapes import (
     smallest,
 )
 
-pytestmark = pytest.mark.usefixtures("quick_target")
-
 
 def cube(half):
     return Hull([[half * e for e in corner] for corner in product((-1.0, 1.0), repeat=3)])
@@ -131,9 +129,10 @@ def test_ties_are_finite(size, dtype):
     turns = [Rotation.from_rotvec(angle * np.eye(3)[k]).as_matrix() for k in range(3) for angle in (0, math.pi / 2, 1)]
     A = [np.array(x, dtype) for x in zip(*product(turns, product((-0.5, 0.0, 0.2), repeat=3)), strict=True)]
     B = np.eye(3, dtype=dtype), np.zeros(3, dtype)
-    for a, b in product([SHAPES[kind] for kind in (Sphere, Capsule, Cylinder, Ellipsoid, Box, Hull)], repeat=2):
+    for kinds in ((Cylinder, Cylinder), (Ellipsoid, Hull), (Hull, Box), (Sphere, Capsule), (Capsule, Hull)):
+        a, b = (SHAPES[kind] for kind in kinds)
         one, two = sized(a, size), sized(b, size)
-        page = flat_convex if {type(a), type(b)} <= {Capsule, Cylinder, Box, Hull} else convex_convex
+        page = flat_convex if set(kinds) <= {Capsule, Cylinder, Box, Hull} else convex_convex
         with np.errstate(all="raise", under="ignore"):
             found = page(one, SE3(*A), two, SE3(*B))
         assert all(np.isfinite(x).all() for c in found for x in (c.gap, *c.point, *c.normal))

@@ -142,13 +142,13 @@ def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) ->
     n = select(encloses, -n, n)
     w = lowest(n)
     separation = n.dot(w.x)
-    better, enough = separation > old.separation, in_precision(old.separation, *REACHED) * size
-    best, best_n = maximum(separation, old.separation), select(better, n, old.n)
+    enough = in_precision(old.separation, *REACHED) * size
+    best, best_n = maximum(separation, old.separation), select(separation > old.separation, n, old.n)
     within, was_inside = logical_or(encloses, nearest.squared < tolerance * tolerance), old.inside > 0.5
     inside = logical_or(was_inside, within)
     fails = logical_and(old.tries > 0.5, within)  # that direction is deeper than the best
-    ahead = logical_or(separation > old.separation + tolerance, logical_not(was_inside))
-    moves = logical_and(logical_and(inside, ahead), logical_not(fails))
+    ahead = separation > old.separation + tolerance
+    moves = logical_and(logical_and(inside, logical_or(ahead, logical_not(was_inside))), logical_not(fails))
     # No point of C is nearer to q than w along n: where v is no farther, it is the nearest.
     reached = n.dot(w.x - old.q) >= n.dot(v) - enough
     ends = logical_or(fails, logical_and(reached, logical_not(moves)))
@@ -165,7 +165,7 @@ def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) ->
         where(inside, 1.0, 0.0),
         best_n,
         best,
-        select(logical_or(better, faithful), on_a, old.on_a),
+        select(logical_or(ahead, faithful), on_a, old.on_a),
         old.tries + where(turns, 1.0, 0.0),
         where(logical_and(ends, logical_not(turns)), 1.0, 0.0),
     )
