@@ -10,7 +10,7 @@ from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import Two, points_of
 from cardan._motion.contact.point import WORLD, Contact
-from cardan._robot.geometry.shapes import Box, Ellipsoid, Geometry, Sphere
+from cardan._robot.geometry.shapes import Box, Ellipsoid, Geometry, Hull, Sphere
 from cardan._robot.records import Material
 
 
@@ -59,6 +59,8 @@ class _Collider(NamedTuple):
             return 0.5 * math.hypot(*self.shape.size)
         if isinstance(self.shape, Ellipsoid):
             return max(self.shape.radii)
+        if isinstance(self.shape, Hull):
+            return max(math.hypot(*vertex) for vertex in self.shape.vertices)
         return math.hypot(0.5 * getattr(self.shape, "length", 0.0), getattr(self.shape, "radius", 0.0))
 
 
