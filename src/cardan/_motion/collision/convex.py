@@ -34,9 +34,9 @@ from typing import Any, NamedTuple
 from cardan._algebra.arrays.repeat import repeat
 from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
-from cardan._motion.collision.candidate import Candidate, X, Y, Z, in_precision, select
+from cardan._motion.collision.candidate import Candidate, X, Y, Z, axis_of, in_precision, select
 from cardan._motion.collision.support_points import extent_of, middle_of, radius_of, support
-from cardan._robot.geometry.shapes import Capsule, Geometry, Sphere
+from cardan._robot.geometry.shapes import Capsule, Cylinder, Geometry, Sphere
 
 PASSES = 28
 ROUND_PASSES = 20  # of a core that is a point or a line: its radius bears most overlaps, so that cores are apart
@@ -116,9 +116,8 @@ def search(a: Geometry, b: Geometry, X_ab: SE3) -> Search:
     # No entry is a plain number, so that batches of NumPy's keep their shape from pass to pass.
     zero = 0.0 * sum((*X_ab.rotation.entries(), *X_ab.translation), 0.0)
     towards = middle_of(a) - X_ab @ middle_of(b) + Vector3(zero, zero, zero)
-    n = _unit(towards, X)
-    first = lowest(n)
-    first = Vertex(*(v + Vector3(zero, zero, zero) for v in first))
+    n, first = _first([_unit(towards, X), *_axes(a, b, X_ab, towards)], lowest)
+    n, first = n + Vector3(zero, zero, zero), Vertex(*(v + Vector3(zero, zero, zero) for v in first))
     start = Search((first,) * 4, Vector3(zero, zero, zero), zero, n, n.dot(first.x), first.on_a, zero, zero)
 
     def improved(*state: Any) -> Search:
@@ -128,6 +127,21 @@ def search(a: Geometry, b: Geometry, X_ab: SE3) -> Search:
 
     is_round = not {Sphere, Capsule}.isdisjoint((type(a), type(b)))
     return Search(*repeat(ROUND_PASSES if is_round else PASSES, improved, *start))
+
+
+def _first(directions: list[Vector3], lowest: Callable[[Vector3], Vertex]) -> tuple[Vector3, Vertex]:
+    """Return the direction of greatest separation, and the point of C that is least along it."""
+    best, *others = ((n, lowest(n)) for n in directions)
+    for n, vertex in others:
+        better = n.dot(vertex.x) > best[0].dot(best[1].x)
+        best = _held(better, (n, vertex), best)
+    return best
+
+
+def _axes(a: Geometry, b: Geometry, X_ab: SE3, towards: Vector3) -> list[Vector3]:
+    """Return the axes of cylinders, towards A: thin ones part along these."""
+    axes = [axis for shape, axis in ((a, Z), (b, axis_of(X_ab))) if isinstance(shape, Cylinder)]
+    return [axis * where(axis.dot(towards) < 0.0, -1.0, 1.0) for axis in axes]
 
 
 def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) -> Search:
