@@ -9,8 +9,8 @@ Apart, the greatest s is the distance of C from 0, and n points to its nearest p
     q = (s(n) - d) n                            is outside of C, d > 0, and the direction n' from q to the nearest
                                                 point of C has s(n') >= s(n)
 
-since n' . q + |v| = s(n') and |v| >= n . (x - q) for all x of C. So the same search, for the point of C nearest to a
-point q, does both: q stays 0 while no pass finds 0 in C, and then follows the best n found. It ends where the normal
+since s(n') = n' . q + |v| with v from q to that point, |v| >= d and n' . q >= s(n) - d. So the same search, for the
+point of C nearest to a point q, does both: q stays 0 while no pass finds 0 in C, and then follows the best n found. It ends where the normal
 of the surface points to 0: the least depth there is nearby. From there q tries four sides of n, as long as passes last:
 a face beside an edge may be less deep.
 
@@ -19,9 +19,9 @@ its point nearest to q. What it returns is the best n of all passes: s(n) is a t
 be apart are apart.
 
 Source: Gilbert, Johnson and Keerthi, A fast procedure for computing the distance between complex objects (1988), for
-the search; van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3, for its end. The
-point q that moves is made here.
-Cost: a pass is 700 operations and the support points of both.
+the search; Ericson, Real-Time Collision Detection (2005), sections 5.1.2 to 5.1.6, for the simplex; van den Bergen,
+Collision Detection in Interactive 3D Environments (2003), section 4.3, for its end. The point q that moves is made here.
+Cost: a pass is 780 operations and the support points of both.
 """
 
 from __future__ import annotations
@@ -219,41 +219,33 @@ def _nearest(y: list[Vector3]) -> Nearest:
 
     The others were looked at in passes before.
     """
-    zero = 0.0
-    best = None
-    squares = {}
-    for i, j in ((0, 3), (1, 3), (2, 3)):
-        e = y[j] - y[i]
-        squares[i, j] = ee = e.norm_squared()
-        t = clip(-y[i].dot(e) / where(ee > SMALL, ee, 1.0), 0.0, 1.0)
-        at = y[i] + e * t
-        weights = [zero] * 4
-        weights[i], weights[j] = 1.0 - t, t
-        best = _nearer(best, True, at.norm_squared(), weights)
-    thin = in_precision(y[0].x, *THIN)
-    for i, j, k in ((3, 0, 1), (3, 1, 2), (3, 2, 0)):
-        e, f = y[j] - y[i], y[k] - y[i]
-        m = e.cross(f)
-        mm = m.norm_squared()
-        wide = mm > thin * squares[j, 3] * squares[k, 3]
-        wide = logical_and(wide, mm > SMALL)
+    *_, w = y
+    to_w = [w - e for e in y[:3]]
+    squares = [e.norm_squared() for e in to_w]
+    found = []
+    for k in range(3):
+        t = clip(-y[k].dot(to_w[k]) / where(squares[k] > SMALL, squares[k], 1.0), 0.0, 1.0)
+        found.append((True, (y[k] + to_w[k] * t).norm_squared(), _weights({k: 1.0 - t, 3: t})))
+    thin = in_precision(w.x, *THIN)
+    for j, k in ((0, 1), (1, 2), (2, 0)):
+        m = to_w[j].cross(to_w[k])
+        mm, height = m.norm_squared(), m.dot(w)
+        wide = logical_and(mm > thin * squares[j] * squares[k], mm > SMALL)
         inverse = 1.0 / where(wide, mm, 1.0)
-        height = m.dot(y[i])
-        across = y[i].cross(m) * inverse
-        s, t = across.dot(f), -across.dot(e)
+        across = m.cross(w) * inverse
+        s, t = across.dot(to_w[k]), -across.dot(to_w[j])
         within = logical_and(logical_and(s > 0.0, t > 0.0), logical_and(s + t < 1.0, wide))
-        weights = [zero] * 4
-        weights[i], weights[j], weights[k] = 1.0 - s - t, s, t
-        best = _nearer(best, within, height * height * inverse, weights)
+        found.append((within, height * height * inverse, _weights({j: s, k: t, 3: 1.0 - s - t})))
+    (_, squared, weights), *others = found
+    best = Nearest(squared, weights)
+    for exists, squared, weights in others:
+        better = logical_and(exists, squared < best.squared)
+        best = _held(better, Nearest(squared, weights), best)
     return best
 
 
-def _nearer(best: Nearest | None, exists: Any, squared: Scalar, weights: list[Scalar]) -> Nearest:
-    if best is None:
-        return Nearest(squared, tuple(weights))
-    better = logical_and(exists, squared < best.squared)
-    chosen = tuple(where(better, new, old) for new, old in zip(weights, best.weights, strict=True))
-    return Nearest(where(better, squared, best.squared), chosen)
+def _weights(of: dict[int, Scalar]) -> tuple[Scalar, ...]:
+    return tuple(of.get(k, 0.0) for k in range(4))
 
 
 def _encloses(y: list[Vector3], tolerance: Scalar) -> Any:
