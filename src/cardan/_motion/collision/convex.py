@@ -10,9 +10,9 @@ Apart, the greatest s is the distance of C from 0, and n points to its nearest p
                                                 point of C has s(n') >= s(n)
 
 since s(n') = n' . q + |v| with v from q to that point, |v| >= d and n' . q >= s(n) - d. So the same search, for the
-point of C nearest to a point q, does both: q stays 0 while no pass finds 0 in C, and then follows the best n found. It ends where the normal
-of the surface points to 0: the least depth there is nearby. From there q tries four sides of n, as long as passes last:
-a face beside an edge may be less deep.
+point of C nearest to a point q, does both: q stays 0 while no pass finds 0 in C, and then follows the best n found. It
+ends where the normal of the surface points to 0: the least depth there is nearby. From there q tries four sides of n,
+as long as passes last: a face beside an edge may be less deep.
 
 Every pass takes the point w of C that is least along n, and replaces the simplex of four points by the three that carry
 its point nearest to q. What it returns is the best n of all passes: s(n) is a true separation, so that shapes said to
@@ -20,7 +20,8 @@ be apart are apart.
 
 Source: Gilbert, Johnson and Keerthi, A fast procedure for computing the distance between complex objects (1988), for
 the search; Ericson, Real-Time Collision Detection (2005), sections 5.1.2 to 5.1.6, for the simplex; van den Bergen,
-Collision Detection in Interactive 3D Environments (2003), section 4.3, for its end. The point q that moves is made here.
+Collision Detection in Interactive 3D Environments (2003), section 4.3, for its end. The point q that
+moves is made here.
 Cost: a pass is 780 operations and the support points of both.
 """
 
