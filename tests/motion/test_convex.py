@@ -268,7 +268,7 @@ def test_pairs_of_the_same_hulls_are_one_block():
     """And what each is alone; other hulls have a block of their own."""
     small, large = cube(0.1), cube(0.12)
     shapes = [small, small, small, large]
-    world = on_table(*((s, SE3(translation=(0.3 * k, 0.02 * k, 0.1))) for k, s in enumerate(shapes)))
+    world = on_table(*((s, SE3(translation=(0.3 * k, 0.02 * k, 0.12))) for k, s in enumerate(shapes)))
     pairs = tuple(pair for pair in world.pairs if pair.b != "world")
     q = world.state().q
     together = collide_function(pairs)(world.model, q)
