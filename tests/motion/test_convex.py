@@ -149,6 +149,7 @@ def test_ties_are_finite(size, dtype):
         (SHAPES[Capsule], Capsule(0.1, 1.1), None),
         (SHAPES[Capsule], Sphere(0.2), None),
         (SHAPES[Box], Sphere(0.2), None),
+        (SHAPES[Cylinder], Sphere(0.2), None),
         (SHAPES[Box], Capsule(0.1, 1.1), None),
         (SHAPES[Sphere], Sphere(0.2), (Ellipsoid((0.3, 0.3, 0.3)), Sphere(0.2))),
         (Box((0.4, 0.4, 0.4)), Sphere(0.2), (cube(0.2), Sphere(0.2))),
