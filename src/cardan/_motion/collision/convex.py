@@ -35,9 +35,9 @@ from typing import Any, NamedTuple
 from cardan._algebra.arrays.repeat import repeat
 from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
-from cardan._motion.collision.candidate import Candidate, X, Y, Z, axis_of, in_precision, select
+from cardan._motion.collision.candidate import Candidate, X, Y, Z, in_precision, select
 from cardan._motion.collision.support_points import extent_of, middle_of, radius_of, support
-from cardan._robot.geometry.shapes import Capsule, Cylinder, Geometry, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Geometry, Sphere
 
 PASSES = 28
 ROUND_PASSES = 20  # of a core that is a point or a line: its radius bears most overlaps, so that cores are apart
@@ -140,9 +140,11 @@ def _first(directions: list[Vector3], lowest: Callable[[Vector3], Vertex]) -> tu
 
 
 def _axes(a: Geometry, b: Geometry, X_ab: SE3, towards: Vector3) -> list[Vector3]:
-    """Return the axes of cylinders, towards A: thin ones part along these."""
-    axes = [axis for shape, axis in ((a, Z), (b, axis_of(X_ab))) if isinstance(shape, Cylinder)]
-    return [axis * where(axis.dot(towards) < 0.0, -1.0, 1.0) for axis in axes]
+    """Return the normals of flat ends, towards A: thin cylinders and boxes part along these."""
+    normals: list[Vector3] = []
+    for shape, axes in ((a, (X, Y, Z)), (b, tuple(X_ab.rotation.columns()))):
+        normals += {Box: axes, Cylinder: axes[2:]}.get(type(shape), ())
+    return [n * where(n.dot(towards) < 0.0, -1.0, 1.0) for n in normals]
 
 
 def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) -> Search:
