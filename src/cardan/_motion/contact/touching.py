@@ -10,14 +10,9 @@ from cardan._algebra.scalar import minimum, sqrt
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import Two, points_of
-<<<<<<< HEAD
 from cardan._motion.collision.bounds import box_about, radius_about
 from cardan._motion.contact.point import WORLD, Contact, ContactsOfPair
 from cardan._robot.geometry.shapes import Geometry, Plane, Sphere
-=======
-from cardan._motion.contact.point import WORLD, Contact
-from cardan._robot.geometry.shapes import Box, Ellipsoid, Geometry, Hull, Sphere
->>>>>>> h-h
 from cardan._robot.records import Material
 
 # Pairs are looked at that may come as near as this part of their sizes, or would at so many times their velocities.
@@ -70,7 +65,6 @@ class _Collider(NamedTuple):
 
     @property
     def extent(self) -> float:
-<<<<<<< HEAD
         """How far the shape reaches from its centre, at most; 0 of a half space."""
         return 0.0 if isinstance(self.shape, Plane) else float(radius_about(box_about(self.shape)[1]))
 
@@ -81,16 +75,6 @@ class _Collider(NamedTuple):
         V, centre = moment.V[self.node], self.centre
         speed = sqrt((V.linear + V.angular.cross(centre)).norm_squared() + TINY)
         return (speed + self.extent * sqrt(V.angular.norm_squared() + TINY)) * dt
-=======
-        """About how far the shape reaches from its centre; 0 of a half space."""
-        if isinstance(self.shape, Box):
-            return 0.5 * math.hypot(*self.shape.size)
-        if isinstance(self.shape, Ellipsoid):
-            return max(self.shape.radii)
-        if isinstance(self.shape, Hull):
-            return max(math.hypot(*vertex) for vertex in self.shape.vertices)
-        return math.hypot(0.5 * getattr(self.shape, "length", 0.0), getattr(self.shape, "radius", 0.0))
->>>>>>> h-h
 
 
 def contacts(moment: Snapshot, pairs: Iterable[Pair], dt: float) -> list[Contact]:
