@@ -39,7 +39,7 @@ ITERATIONS = 4  # the most that the iteration takes, wherever it starts (above)
 FREE_PASSES = 2
 # Where velocities are wrong by more [m/s, rad/s], more iterations follow: so many times two at most. A robot that falls
 # on its limbs needs them in one step of a hundred. The second of two begins so far from the last estimate to the next.
-CONVERGED, FURTHER, TOWARDS = 1e-3, 6, 0.7
+CONVERGED, FURTHER, TOWARDS = 1e-3, 8, 0.7
 # So many alike iterations, of so many contacts, are written out: that is 6 to 15 % faster than a loop. More are one,
 # and compile sooner: a contact takes 450 operations an iteration, and five boxes, each with each, have a hundred.
 WRITTEN_OUT, MANY = 4, 32
@@ -110,16 +110,16 @@ def minimum(
         now = _iterate(problem, now, lines, passes - free)
     residual = problem.residual(now)
     if iterations is None and laws:
-        now, residual = aside(residual > CONVERGED, lambda: _further(problem, now, lines), (now, residual))
+        now, residual = aside(residual > CONVERGED, lambda: _further(problem, now), (now, residual))
     return Minimum(now, residual, laws, equation.contacts)
 
 
-def _further(problem: Problem, now: Estimate, staying: Lines) -> tuple[Estimate, Scalar]:
+def _further(problem: Problem, now: Estimate) -> tuple[Estimate, Scalar]:
     """Return the estimate after more iterations, until it is right, and its residual.
 
     Every other one begins between the last two estimates: an iteration that goes round in circles leaves them so.
     """
-    once = _alike(problem, staying)
+    once = _alike(problem, None)
 
     def twice(*values: Any) -> tuple[Any, ...]:
         before = Estimate(*values[:-1])
@@ -149,7 +149,8 @@ def _iterate(problem: Problem, now: Estimate, staying: Lines, count: int) -> Est
     return now
 
 
-def _alike(problem: Problem, staying: Lines) -> Callable[..., Estimate]:
+def _alike(problem: Problem, staying: Lines | None) -> Callable[..., Estimate]:
+    """Return an iteration that leaves joints that carry no contact on their lines, if these are given."""
     equation, elements, laws = problem
     carrying = equation.carrying()
 
@@ -157,7 +158,7 @@ def _alike(problem: Problem, staying: Lines) -> Callable[..., Estimate]:
         before = Estimate(*values)
         lines = elements.linear(before.efforts, before.a)
         for k, (j, _) in enumerate(elements):
-            lines[k] = lines[k] if j in carrying else staying[k]
+            lines[k] = staying[k] if staying and j not in carrying else lines[k]
         return _newton(equation, elements, laws, before, lines)
 
     return once
