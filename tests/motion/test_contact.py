@@ -281,7 +281,7 @@ def test_both_forms_of_the_equation_agree(seed):
     moment = Snapshot(model, list(q), list(v))
     body = [n for n in model.body_names if model.attachments[n].node >= 0]
     pairs = [_pair(name) for name in (body[0], body[-1], body[-1], body[-1])]
-    points = contacts(moment, pairs, 0.01)
+    points = contacts(moment, pairs)
     responses = [Response(Force(*rng.normal(size=(2, 3))), random_inertia(rng).articulated()) for _ in points]
     efforts = rng.normal(size=model.nv), rng.uniform(0.0, 1.0, model.nv)
     tree, joint = (
@@ -299,7 +299,7 @@ def test_a_contact_is_the_same_in_the_frame_of_its_tree(seed):
     moment = Snapshot(model, list(q), list(v))
     body = [n for n in model.body_names if model.attachments[n].node >= 0]
     between = replace(_pair(body[-1]), b=body[1], shape_b=Sphere(0.2), pose_b=cardan.SE3(translation=[0.0, 0.3, 0.1]))
-    for contact in contacts(moment, [_pair(body[-1]), between], 0.01):
+    for contact in contacts(moment, [_pair(body[-1]), between]):
         turned, R = contact.in_tree(), np.array(moment.in_tree[contact.a].rotation, float)
         pairs = [(contact.velocity, turned.velocity), (contact.drift, turned.drift)]
         columns, others = contact.columns(), turned.columns()
@@ -321,7 +321,7 @@ def test_a_finger_at_the_end_of_a_boom_keeps_its_digits():
     moment = Snapshot(model, [0.3, 0.4, -0.5, 0.6, 0.7, -0.8], [0.0] * 6)
     tip = cardan.SE3(translation=[1e-3, 2e-3, -1e-3])
     pair = ContactPair("5", Sphere(1e-3), tip, "world", Plane(), cardan.SE3(), Material(), "tip")
-    (contact,) = contacts(moment, [pair], 0.01)
+    (contact,) = contacts(moment, [pair])
     R, columns, others = np.array(moment.in_tree[contact.a].rotation), contact.columns(), contact.in_tree().columns()
     np.testing.assert_allclose(R @ np.array(columns[5].linear), np.array(others[5].linear), rtol=0.0, atol=1e-17)
 

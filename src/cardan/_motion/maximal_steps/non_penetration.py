@@ -97,7 +97,7 @@ class Touching:
     def __init__(self, moment: Snapshot, pairs: Iterable[Pair], M: Rows, h: float) -> None:
         self.moment, self.M, self.h = moment, M, h
         response = inverse(moment.model, moment.q, M)
-        self.touches = [Touch.of(contact, response) for contact in contacts(moment, pairs, h)]
+        self.touches = [Touch.of(contact, response) for contact in contacts(moment, pairs)]
 
     def by_positions(self, v: Vector, sweeps: int) -> Pushed:
         """Return the mean velocities of a step in which nothing overlaps at its end."""

@@ -565,6 +565,10 @@ class Mechanism(Explained):
         Raises:
             MissingExtraError: without the extra `mesh`.
             ParameterError: for a mesh that cannot be read.
+
+        Examples:
+            >>> cardan.robots.quadruped().with_hulls(vertices=32).mechanism == cardan.robots.quadruped()
+            True
         """
 
         def solid(shape: Shape) -> Shape:

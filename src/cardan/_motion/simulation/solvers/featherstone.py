@@ -227,7 +227,7 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
     if law is None:
         passes = iterations or (1 if forces.are_lines else 2)  # one to find out on which part of its line each force is
         return stepping.free_accelerations(start, forces, dt, passes), ()
-    touching = contacts(start, given.pairs, dt)
+    touching = contacts(start, given.pairs, dt if law == "convex" else None)
     return LAWS[law](start, forces, touching, dt, iterations), touching
 
 
