@@ -13,7 +13,7 @@ import cardan
 from cardan._compiler.program import verify
 from cardan._motion.collision import FAR, points
 from cardan._motion.simulation.collide import collide_function
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Mesh, Plane, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Mesh, Plane, Sphere
 from cardan.errors import ParameterError, ShapeError, UnsupportedError
 from cardan.robots import double_pendulum
 from cardan.simulation import contact_points
@@ -122,7 +122,11 @@ def from_surface(shape, x):
         case Box(size=size):
             over = np.abs(x) - np.array(size) / 2
         case Hull():
-            return np.max(x @ ConvexHull(np.array(shape.vertices)).equations[:, :3].T + ConvexHull(np.array(shape.vertices)).equations[:, 3], axis=-1)
+            return np.max(
+                x @ ConvexHull(np.array(shape.vertices)).equations[:, :3].T
+                + ConvexHull(np.array(shape.vertices)).equations[:, 3],
+                axis=-1,
+            )
         case Cylinder(radius=r, length=length):
             over = np.stack([np.linalg.norm(x[..., :2], axis=-1) - r, np.abs(x[..., 2]) - length / 2], axis=-1)
     return np.linalg.norm(np.maximum(over, 0.0), axis=-1) + np.minimum(over.max(axis=-1), 0.0)
@@ -440,6 +444,10 @@ def test_plain_numbers_and_symbols_of_others(kinds):
     np.testing.assert_allclose([float(c.gap) for c in points(a, number, b, SE3())], expected[7], atol=1e-12)
     casadi = pytest.importorskip("casadi", reason="needs the `oracles` extra: casadi")
     x = casadi.SX.sym("x", 3)
+    if HeightField in kinds:
+        with pytest.raises(UnsupportedError, match=r"cardan\.cell cannot take .*casadi"):
+            points(a, SE3(R[7], [x[0], x[1], x[2]]), b, SE3())
+        return
     gaps = casadi.Function("gaps", [x], [c.gap for c in points(a, SE3(R[7], [x[0], x[1], x[2]]), b, SE3())])
     found = gaps(p[7])
     np.testing.assert_allclose(

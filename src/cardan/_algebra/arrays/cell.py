@@ -9,6 +9,7 @@ import numpy as np
 
 from cardan._algebra.arrays.symbolic import symbolic
 from cardan._algebra.errors import ParameterError, UnsupportedError
+from cardan._algebra.scalar import is_symbol
 
 LONGEST = 2**24
 """Entries of a table: beyond, single precision has no number for each index."""
@@ -76,10 +77,10 @@ def cell(table: Any, index: Any) -> Any:
         return index.__cell__(own)
     if isinstance(index, np.ndarray) and index.dtype == object:
         return symbolic((cell(own, e) for e in index.ravel().tolist()), index.shape)
-    if isinstance(index, (float, int)):
-        return float(own.at(index))
     if isinstance(index, (np.ndarray, np.number)):
         return own.at(index)
+    if not is_symbol(index):
+        return float(own.at(float(index)))
     what = f"a table read at a symbol of {type(index).__module__}.{type(index).__qualname__}"
     instead = "numbers, arrays of NumPy, or symbols of cardan's own functions"
     raise UnsupportedError(what, "cardan.cell", instead)
