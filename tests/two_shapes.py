@@ -16,7 +16,7 @@ SHAPES = {
     Ellipsoid: Ellipsoid((0.2, 0.3, 0.4)),
     Hull: Hull([(0.3, 0, 0), (-0.2, 0.3, 0), (-0.2, -0.3, 0.1), (0.1, 0.1, 0.4), (-0.1, 0, -0.3), (0.2, 0.2, -0.2)]),
     Plane: Plane(),
-    HeightField: HeightField([[-9.0, 9.0, 27.0], [-12.0, 6.0, 24.0]], (60.0, 50.0), 90.0),  # a ramp
+    HeightField: HeightField([[-16.5, 1.5, 19.5], [-19.5, -1.5, 16.5]], (60.0, 50.0), 90.0),  # z = 0.6 x - 0.06 y
 }
 OTHER = {Box: Box((0.5, 0.3, 0.7)), Capsule: Capsule(0.1, 1.1), Sphere: Sphere(0.2), Cylinder: Cylinder(0.2, 0.6)}
 EVERY_PAIR = pytest.mark.parametrize("kinds", PAIRS, ids=lambda kinds: "-".join(kind.__name__ for kind in kinds))

@@ -114,6 +114,8 @@ def from_surface(shape, x):
             return np.linalg.norm(x, axis=-1) - r
         case Plane():
             return x[..., 2]
+        case HeightField():  # the ramp of `SHAPES`
+            return x @ np.array([-0.6, 0.06, 1.0]) / np.linalg.norm([-0.6, 0.06, 1.0])
         case Capsule(radius=r, length=length):
             z = np.clip(x[..., 2], -length / 2, length / 2)
             return np.linalg.norm(x - z[..., None] * np.array([0.0, 0.0, 1.0]), axis=-1) - r
@@ -359,6 +361,8 @@ def sized(shape, scale):
             return type(shape)([scale * s for s in sizes])
         case Hull(vertices=vertices):
             return Hull((scale * np.array(vertices)).tolist())
+        case HeightField(heights=heights, size=size, thickness=thickness):
+            return HeightField(scale * np.array(heights), [scale * e for e in size], scale * thickness)
     return shape
 
 
@@ -371,7 +375,7 @@ def test_every_number_is_finite_at_every_scale(kinds, scale, dtype):
     R, p = grid(scale)
     free = Rotation.random(len(p), random_state=rng).as_matrix()
     for size in (scale, 0.0):
-        a, b = (sized(shape, size) for shape in shapes_of(kinds))
+        a, b = (sized(shape, scale if isinstance(shape, HeightField) else size) for shape in shapes_of(kinds))
         for rotation in (R, free):
             A = rotation.astype(dtype), p.astype(dtype)
             B = np.eye(3, dtype=dtype), np.zeros(3, dtype=dtype)
