@@ -9,7 +9,7 @@ import cardan
 from cardan._motion.collision import PAIRS, points
 from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Plane, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Plane, Sphere
 from cardan.robots import double_pendulum
 from cardan.spatial import SE3
 
@@ -21,6 +21,7 @@ SHAPES = {
     Ellipsoid: Ellipsoid((0.2, 0.3, 0.4)),
     Hull: Hull([(0.3, 0, 0), (-0.2, 0.3, 0), (-0.2, -0.3, 0.1), (0.1, 0.1, 0.4), (-0.1, 0, -0.3), (0.2, 0.2, -0.2)]),
     Plane: Plane(),
+    HeightField: HeightField([[-16.5, 1.5, 19.5], [-19.5, -1.5, 16.5]], (60.0, 50.0), 90.0),  # z = 0.6 x - 0.06 y
 }
 OTHER = {Box: Box((0.5, 0.3, 0.7)), Capsule: Capsule(0.1, 1.1), Sphere: Sphere(0.2), Cylinder: Cylinder(0.2, 0.6)}
 SEARCHED = [kinds for kinds, page in PAIRS.items() if page in (convex_convex, flat_convex)]
@@ -104,6 +105,8 @@ def sized(shape, scale):
             return type(shape)([scale * s for s in sizes])
         case Hull(vertices=vertices):
             return Hull((scale * np.array(vertices)).tolist())
+        case HeightField(heights=heights, size=size, thickness=thickness):
+            return HeightField(scale * np.array(heights), [scale * e for e in size], scale * thickness)
     return shape
 
 
@@ -114,6 +117,8 @@ def from_surface(shape, x):
             return np.linalg.norm(x, axis=-1) - r
         case Plane():
             return x[..., 2]
+        case HeightField():  # the ramp of `SHAPES`
+            return x @ np.array([-0.6, 0.06, 1.0]) / np.linalg.norm([-0.6, 0.06, 1.0])
         case Capsule(radius=r, length=length):
             z = np.clip(x[..., 2], -length / 2, length / 2)
             return np.linalg.norm(x - z[..., None] * np.array([0.0, 0.0, 1.0]), axis=-1) - r

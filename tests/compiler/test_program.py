@@ -22,8 +22,8 @@ def run(program, *arrays):
     return NumpyProgram(program)(flat, flat[0].shape[0], np.dtype(float))
 
 
-def test_at_most_thirty_operations_each_specified():
-    assert len(set(Op) - {Op.CARRIED, Op.PICKED, Op.KEPT}) <= 30  # those mark a place, they do nothing
+def test_at_most_31_operations_each_specified():
+    assert len(set(Op) - {Op.CARRIED, Op.PICKED, Op.KEPT}) <= 31  # those mark a place, they do nothing
     assert set(SPEC) == set(Op)
 
 

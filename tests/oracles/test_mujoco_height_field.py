@@ -237,3 +237,17 @@ def test_a_quadruped_stands_on_waves():
     assert abs(state.v).max() < 0.5
     feet = MujocoCollision(world)(state.q)
     assert -5e-3 < feet.gap.min() < 5e-3
+
+
+def test_our_own_contacts_are_mujocos():
+    """A ball near terrain without sharp edges, up to what planes of triangles miss at these."""
+    x, y = np.meshgrid(np.linspace(-1.0, 1.0, 21), np.linspace(-1.0, 1.0, 21))
+    field = HeightField(0.03 * np.sin(5.0 * x) * np.cos(4.0 * y), (2.0, 2.0), 0.2)
+    world, rng = over(field, Sphere(0.05)), np.random.default_rng(5)
+    state, mujocos = world.state(100), MujocoCollision(world)
+    state.q[:] = [at(p) for p in np.column_stack([rng.uniform(-0.8, 0.8, (100, 2)), np.zeros(100)])]
+    heights = 0.03 * np.sin(5.0 * state.q[:, 0]) * np.cos(4.0 * state.q[:, 1])
+    state.q[:, 2] = heights + rng.uniform(0.047, 0.055, 100)
+    found, expected = world.collide(state).gap.min(axis=-1), [mujocos(q).gap.min() for q in state.q]
+    np.testing.assert_allclose(found, expected, atol=5e-4)
+    assert np.median(np.abs(found - expected)) < 1e-5

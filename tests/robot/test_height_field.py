@@ -132,20 +132,6 @@ def test_json_keeps_every_bit():
         cardan.from_json(json.dumps(document))
 
 
-def test_native_collision_refuses_by_name():
-    world = on_terrain().finalize()
-    assert len(world.pairs) == 1
-    for ask in (lambda: world.collide(world.state()), lambda: cardan.solvers.Featherstone(world, 0.001)):
-        with pytest.raises(UnsupportedError, match=r"ball/terrain.*Sphere and a HeightField.*cardan\.solvers\.MuJoCo"):
-            ask()
-
-
-@pytest.mark.parametrize("solver", ["Featherstone", "Variational", "XPBD", "SemiImplicit"])
-def test_no_solver_of_ours_ignores_it(solver):
-    with pytest.raises(UnsupportedError, match="HeightField"):
-        getattr(cardan.solvers, solver)(on_terrain().finalize(), 0.001)
-
-
 @pytest.mark.parametrize("write", [write_urdf, write_sdf])
 def test_formats_without_it_say_so(write):
     robot = Mechanism("hill")

@@ -60,6 +60,7 @@ PARTIALS: dict[Op, Callable[..., tuple[Any, ...]]] = {
     Op.ABS: lambda a, z: (scalar.sign(a),),
     Op.SIGN: lambda a, z: (0.0,),
     Op.FLOOR: lambda a, z: (0.0,),
+    Op.CELL: lambda a, z: (0.0,),
 }
 """Local derivatives. A choice (`_choice`) has none: it chooses among its operands' derivatives."""
 
@@ -483,7 +484,8 @@ def rate_along(function: Callable[[list[Any]], Sequence[Any]], x: Sequence[Any],
         results = tuple(graph.result(e) for e in function([graph.input(place) for place in places]))
     finally:
         graph.regions = regions
-    program = Program("rate", (), Instructions(graph.instructions), (), results)
+    tables = tuple(graph.tables)
+    program = Program("rate", (), Instructions(graph.instructions), (), results, tables=tables)
     own, values = dict(zip(places, x, strict=True)), []
     for k, (op, args, number) in enumerate(program.instructions):
         if op is Op.CONST or op is Op.INPUT:
@@ -491,6 +493,7 @@ def rate_along(function: Callable[[list[Any]], Sequence[Any]], x: Sequence[Any],
         elif k < start:
             values.append((Expr if SPEC[op].result is ValueType.REAL else Condition)(graph, k))
         else:
-            values.append(SPEC[op].evaluate(*(values[a] for a in args)))
+            table = (tables[int(number)],) if op is Op.CELL else ()
+            values.append(SPEC[op].evaluate(*table, *(values[a] for a in args)))
     found = pushforward(program, values, {place: {0: e} for place, e in zip(places, x_dot, strict=True)})
     return [found[r].get(0, 0.0) for r in results]

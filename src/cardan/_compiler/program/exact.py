@@ -154,7 +154,7 @@ class _Point:
                 self._infinite.add(len(self.values))
         else:
             operands = [self.values[a] for a in args]
-            value = self._folded(op, operands)
+            value = _hashed(op.value, number, *operands) if op is Op.CELL else self._folded(op, operands)
             if value is None and op in _ALGEBRA and self._infinite.isdisjoint(args):
                 value = _ALGEBRA[op](self, *operands)
             value = _symbol(op, operands) if value is None else value

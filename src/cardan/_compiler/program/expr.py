@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra import scalar
+from cardan._algebra.arrays.cell import Table
 from cardan._algebra.arrays.symbolic import BINARY, UNARY, apply_function, by_numpy
 from cardan._algebra.errors import TraceError, users_line
 from cardan._compiler.program.careful import floor_divide, hypot, remainder
@@ -45,12 +46,13 @@ class Graph:
     change of sign, or done before.
     """
 
-    __slots__ = ("folded", "instructions", "regions", "shared", "signs", "table")
+    __slots__ = ("folded", "instructions", "regions", "shared", "signs", "table", "tables")
 
     def __init__(self, *, regions: bool = False) -> None:
         self.instructions: list[tuple[Op, tuple[int, ...], float]] = []
         self.regions: list[Region] | None = [] if regions else None  # None: passes are written out
         self.table: dict[Any, int] = {}
+        self.tables: dict[Table, int] = {}  # those that are read, and their numbers
         self.folded = self.signs = self.shared = 0
 
     def add(self, op: Op, args: tuple[int, ...], value: float = 0.0) -> int:
@@ -217,6 +219,11 @@ class Expr:
 
     def __mapped__(self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]]) -> list[list[Any]]:
         return self.graph.mapped(body, rows)
+
+    def __cell__(self, table: Table) -> Expr:
+        graph = self.graph
+        number = graph.tables.setdefault(table, len(graph.tables))
+        return Expr(graph, graph.add(Op.CELL, (graph.result(self),), float(number)))
 
     # --- arithmetic ---
 

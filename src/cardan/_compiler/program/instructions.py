@@ -17,7 +17,7 @@ class Instruction(NamedTuple):
     op: Op  # which
     args: tuple[int, ...] = ()  # numbers of the earlier instructions it acts on
     # the number of a CONST; the position of an INPUT in the flattened inputs; what tells a CARRIED or PICKED from
-    # others; the pass of a KEPT, from 0; else 0
+    # others; the pass of a KEPT, from 0; the number of a CELL's table; else 0
     value: float = 0.0
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan._algebra import scalar
+from cardan._algebra.arrays.cell import Table, cell
 
 
 class ValueType(Enum):
@@ -63,14 +64,18 @@ class Op(Enum):
     CARRIED = "carried"  # a in the first pass of a region; then what the region says
     PICKED = "picked"  # in each pass of a region another operand: in the first the first, ...
     KEPT = "kept"  # behind a region, what a was in one of its passes
+    CELL = "cell"  # the number of a table at floor(a), clipped to its ends; the first for NaN
 
 
 class Spec(NamedTuple):
     operands: tuple[ValueType, ...]  # their types; a PICKED has as many of its own as its region has passes
     result: ValueType  # its type
-    evaluate: Callable[..., Any]  # the operation on scalars of any type
+    # the operation on scalars of any type; that of a CELL is given its table first
+    evaluate: Callable[..., Any]
     numpy: Callable[..., Any]  # the operation on arrays of numbers: its definition
-    c: str  # the operation in C, with {0}, {1}, {2} for the operands and {f} for the suffix of functions of floats
+    # the operation in C, with {0}, {1}, {2} for the operands and {f} for the suffix of functions of floats; of a CELL
+    # {1} is the table and {2} its last index
+    c: str
 
 
 _R, _B = ValueType.REAL, ValueType.BOOL
@@ -119,6 +124,7 @@ SPEC: dict[Op, Spec] = {
     Op.CARRIED: Spec((_R,), _R, lambda a: a, lambda a: a, ""),
     Op.PICKED: Spec((_R,), _R, lambda a, *others: a, lambda a, *others: a, ""),
     Op.KEPT: Spec((_R,), _R, lambda a: a, lambda a: a, ""),
+    Op.CELL: Spec((_R,), _R, cell, Table.at, "{1}[{0} > 0 ? {0} < {2} ? (long){0} : {2} : 0]"),
 }
 
 LEAVES = frozenset({Op.INPUT, Op.CONST, Op.CARRIED, Op.PICKED, Op.KEPT})  # what is there without an operation

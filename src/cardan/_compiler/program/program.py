@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise, product
 from typing import NamedTuple
 
+from cardan._algebra.arrays.cell import Table
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import ProgramError
 from cardan._compiler.program.instructions import OPS, Instruction, Instructions
@@ -95,6 +96,7 @@ class Program(ByFields):
     results: tuple[int, ...]  # ... the instructions with these numbers
     # what is run several times, in order; either apart or the later one within the earlier one
     regions: tuple[Region, ...] = ()
+    tables: tuple[Table, ...] = ()  # what CELL instructions read
     # what tracing and the passes did: a name and a number of operations each. (Not part of what it is.)
     history: tuple[tuple[str, int], ...] = field(default=(), compare=False)
 
@@ -132,7 +134,8 @@ class Program(ByFields):
         inputs, outputs = ", ".join(map(str, self.inputs)), ", ".join(map(str, self.outputs))
         results = (f"  {name} <- %{k}" for name, k in zip(entry_names(self.outputs), self.results, strict=True))
         lines = _phase_lines(self, None, entry_names(self.inputs))
-        return "\n".join([f"program {self.name}({inputs}) -> {outputs}", *lines, *results])
+        tables = (f"  table {n}: {len(table)} numbers" for n, table in enumerate(self.tables))
+        return "\n".join([f"program {self.name}({inputs}) -> {outputs}", *tables, *lines, *results])
 
 
 def work_counts(program: Program) -> Counter[Op]:
@@ -225,6 +228,7 @@ def _phase_lines(program: Program, within: Region | None, names: Sequence[str]) 
                 op, args, value = program.instructions[k]
                 operands = " ".join(f"%{a}" for a in args)
                 shown = names[int(value)] if op is Op.INPUT else repr(value) if op is Op.CONST else operands
+                shown = f"{shown} of table {value:g}" if op is Op.CELL else shown
                 yield f"  %{k} = {op.value} {shown}" + (f" of pass {value:g}" if op is Op.KEPT else "")
         else:
             skipped = f" if %{part.going} is true" if part.may_be_skipped else ""
@@ -246,7 +250,7 @@ def verify(program: Program) -> Program:
     seen: dict[Instruction, int] = {}
     flat_inputs = sum(a.size for a in program.inputs)
     for k, instruction in enumerate(program.instructions):
-        _verify_instruction(k, instruction, kinds, flat_inputs)
+        _verify_instruction(k, instruction, kinds, flat_inputs, len(program.tables))
         is_zero = instruction.op is Op.CONST and instruction.value == 0.0
         if instruction in seen and not is_zero and not _is_skipped_apart(program, seen[instruction], k):
             raise ProgramError(f"%{k} repeats %{seen[instruction]}")
@@ -351,7 +355,9 @@ def _verify_row(k: int, instruction: Instruction, region: Region | None) -> None
         raise ProgramError(f"%{k}: there is no pass {value:g} of {region.passes}")
 
 
-def _verify_instruction(k: int, instruction: Instruction, kinds: list[ValueType], flat_inputs: int) -> None:
+def _verify_instruction(
+    k: int, instruction: Instruction, kinds: list[ValueType], flat_inputs: int, tables: int
+) -> None:
     op, args, value = instruction
     operands = SPEC[op].operands * (len(args) if op is Op.PICKED else 1)
     if len(args) != len(operands):
@@ -363,3 +369,5 @@ def _verify_instruction(k: int, instruction: Instruction, kinds: list[ValueType]
             raise ProgramError(f"%{k}: operand %{a} of {op.value} is {kinds[a].value}, expected {kind.value}")
     if op is Op.INPUT and not 0 <= value < flat_inputs:
         raise ProgramError(f"%{k}: there is no input number {value:g}")
+    if op is Op.CELL and value not in range(tables):
+        raise ProgramError(f"%{k}: there is no table number {value:g}")

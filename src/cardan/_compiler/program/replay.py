@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import repeat
 from typing import Any
 
@@ -30,9 +31,10 @@ class Walk:
 
     def __init__(self, program: Program, functions: Functions, freed: Iterable[tuple[int, ...]] = repeat(())) -> None:
         self.program, self.ops, self.values = program, program.instructions.ops, program.instructions.values
-        self.steps: list[WalkStep] = list(
-            zip(map(functions.__getitem__, self.ops), program.instructions.args, freed, strict=False)
-        )
+        own: list[Any] = list(map(functions.__getitem__, self.ops))
+        for k in program.instructions.places(Op.CELL):
+            own[k] = partial(own[k], program.tables[int(self.values[k])])
+        self.steps: list[WalkStep] = list(zip(own, program.instructions.args, freed, strict=False))
         self.tables = dict(zip(program.regions, rows_of(program), strict=True))
         self.parts = {within: phases(program, within) for within in (None, *program.regions)}
 

@@ -74,7 +74,8 @@ def _program(
     for apply in PASSES:
         program = apply(program)
         history.append((apply.__name__, program.operations))
-    return replace(program, history=tuple(history))
+    tables = tuple(graph.tables) if program.instructions.count_of(Op.CELL) else ()
+    return replace(program, tables=tables, history=tuple(history))
 
 
 def _result(graph: Graph, name: str, key: str, entry: Any) -> int:

@@ -134,7 +134,18 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
     arguments = ", ".join(
         [*(f"{a.name} + {a.size} * k" for a in (*program.inputs, *program.outputs)), *["w"] * (given > 0)]
     )
-    lines = [*parts, f"{one}\n{{", *body, "}\n", f"{many}\n{{", *_LOOP, f"        {name}({arguments});", "}", ""]
+    lines = [
+        *_tables(program, name, real),
+        *parts,
+        f"{one}\n{{",
+        *body,
+        "}\n",
+        f"{many}\n{{",
+        *_LOOP,
+        f"        {name}({arguments});",
+        "}",
+        "",
+    ]
     size = 4 if single else 8
     stack = _frames(writer.parts, size, min(len(program.results), PART)) + (0 if gives_workspace else places * size)
     function = CFunction(name, program, real, "\n".join(lines), "", places, gives_workspace, stack)
@@ -143,6 +154,15 @@ def c_function(program: Program, name: str, *, single: bool = False, gives_works
     said += [f"#define {name.upper()}_WORKSPACE {places} /* entries of w */"] * gives_workspace
     said += [f"{one};\n", "/* n states, one after the other. */", f"{many};\n"]
     return function._replace(declaration="\n".join(said))
+
+
+def _tables(program: Program, name: str, real: str) -> list[str]:
+    found = []
+    for n, table in enumerate(program.tables):
+        entries = [_number(x, real == "float") for x in table.numbers.tolist()]
+        rows = [f"    {', '.join(entries[k : k + 8])}," for k in range(0, len(entries), 8)]
+        found += [f"static const {real} {name}_table{n}[{len(entries)}] = {{", *rows, "};\n"]
+    return found
 
 
 def c_source(function: CFunction, header: str, comment: str = "") -> str:
@@ -172,7 +192,7 @@ def check_name(name: str) -> None:
 def _renamed(program: Program, name: str) -> Program:
     """Return the program with names of inputs and results that mean nothing else in C, or in what is written here."""
     taken = {*RESERVED, *OF_CPP_HEADER, name, f"{name}_batch", "n", "k", "w", "r_"}
-    own_names = re.compile(rf"[Tjkrt]\d+_|{name}_(part|results)\d+")
+    own_names = re.compile(rf"[Tjkrt]\d+_|{name}_(part|results|table)\d+")
     arrays: list[Array] = []
     for array in (*program.inputs, *program.outputs):
         own = re.sub(r"[^A-Za-z0-9_]", "_", array.name)
@@ -196,7 +216,8 @@ class _CWriter:
     def __init__(self, program: Program, name: str, single: bool) -> None:
         self.program, self.name = program, name
         self.real, suffix = ("float", "f") if single else ("double", "")
-        dialect = Dialect(self.real, PART, lambda x: _number(x, single), lambda op, args: in_c(op, args, suffix))
+        cells, number = f"{name}_table", lambda x: _number(x, single)
+        dialect = Dialect(self.real, PART, number, lambda op, args: in_c(op, args, suffix), cells=cells)
         self.parts = ProgramParts(program, dialect)
         count = 0 if self.parts.is_whole else len(self.parts.parts)
         self.parts.wait(dict.fromkeys(program.results, count))

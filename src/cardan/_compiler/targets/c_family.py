@@ -27,6 +27,7 @@ class Dialect(NamedTuple):
     number: Callable[[float], str]  # how a constant is written
     expression: Callable[[Enum, Sequence[str]], str]  # how an operation on operands is written
     pair: str = ""  # the function that gives sine and cosine at once; none if empty
+    cells: str = ""  # how the name of a table that CELLs read begins
     tables: str = "w"  # the array in which the tables of regions lie; w, if they lie with all else
     # what says how often the program is run as a whole; where it is empty, the number itself stands there
     passes: str = ""
@@ -147,6 +148,9 @@ class ProgramParts:
         for k in self.parts[p]:
             args = self.args[k]
             operands = [self.value(a, p) for a in args]
+            if self.ops[k] is Op.CELL:
+                number = int(self.instructions[k].value)
+                operands += [f"{self.dialect.cells}{number}", str(len(self.program.tables[number]) - 1)]
             places = [self.place(k)] if k in self.slots else []
             lines += operation_lines(self.dialect, self.ops[k], k, args, operands, places, pairs)
         return lines

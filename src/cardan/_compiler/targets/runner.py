@@ -47,7 +47,9 @@ def _digest(program: Program) -> str:
     if whole(program):
         regions = (regions[0]._replace(passes=1), *regions[1:])
     layout = (*layout, regions) if regions else layout
-    digest = hashlib.sha256(repr(([op.value for op in Op], layout)).encode())
+    layout = (*layout, program.tables) if program.tables else layout
+    # What no program without tables has is in none of their digests.
+    digest = hashlib.sha256(repr(([op.value for op in Op if program.tables or op is not Op.CELL], layout)).encode())
     codes, ends, operands, values = program.instructions.columns()
     digest.update(codes)
     digest.update(np.insert(operands.astype(np.int64), ends, -1).tobytes())

@@ -25,43 +25,46 @@ Cost: 7, 14, 26, 45, 46 and 32 a vertex operations on the world's own z = 0, 23 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import reduce
+from typing import Any
 
 from cardan._algebra.scalar import absolute, logical_and, logical_not, maximum, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import Candidate, X, axis_of, existing, length_and_direction, select
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Plane, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
 
 LOW = 0.05  # the slope t of a hull's head: a sole that bends by less than 3 degrees stands on its rim
 SAME = 1e-3  # vertices nearer than this, in sizes of the hull, are one point of contact
 
 
-def _height_and_normal(X_a: SE3, X_b: SE3) -> tuple[Scalar, Vector3]:
-    """Return the height of A's origin above the plane [m], and the plane's normal in A's frame."""
+def on_plane(a: Geometry, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
     normal = axis_of(X_b)
-    return normal.dot(X_a.translation - X_b.translation), X_a.rotation.transpose_apply(normal)
+    height, n = normal.dot(X_a.translation - X_b.translation), X_a.rotation.transpose_apply(normal)
+    return candidates_above(a, height, n)
 
 
-def sphere_on_plane(a: Sphere, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
-    h, n = _height_and_normal(X_a, X_b)
+def candidates_above(a: Geometry, h: Scalar, n: Vector3) -> list[Candidate]:
+    """Return the candidates on a plane with A's origin at a height h above it [m], n its normal in A's frame."""
+    return ABOVE[type(a)](a, h, n)
+
+
+def _sphere(a: Sphere, h: Scalar, n: Vector3) -> list[Candidate]:
     return [Candidate(h - a.radius, n * -a.radius, n)]
 
 
-def capsule_on_plane(a: Capsule, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
-    h, n = _height_and_normal(X_a, X_b)
+def _capsule(a: Capsule, h: Scalar, n: Vector3) -> list[Candidate]:
     ends = [Vector3(0.0, 0.0, sign * 0.5 * a.length) for sign in (-1.0, 1.0)]
     return [Candidate(h + n.dot(end) - a.radius, end - n * a.radius, n) for end in ends]
 
 
-def ellipsoid_on_plane(a: Ellipsoid, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
-    h, n = _height_and_normal(X_a, X_b)
+def _ellipsoid(a: Ellipsoid, h: Scalar, n: Vector3) -> list[Candidate]:
     depth, direction = length_and_direction(n * Vector3(*a.radii), Vector3.zero())
     return [Candidate(h - depth, -(direction * Vector3(*a.radii)), n)]
 
 
-def box_on_plane(a: Box, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
+def _box(a: Box, h: Scalar, n: Vector3) -> list[Candidate]:
     """Return the corners of the face that looks down most: the lowest corner, and along two edges from there."""
-    h, n = _height_and_normal(X_a, X_b)
     corner = Vector3(*(where(e > 0.0, -0.5 * s, 0.5 * s) for e, s in zip(n, a.size, strict=True)))
     steep = Vector3(*map(absolute, n))
     face_x = logical_and(steep.x > steep.y, steep.x > steep.z)
@@ -75,8 +78,7 @@ def box_on_plane(a: Box, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
     return [Candidate(gap, point, n) for point, gap in ways]
 
 
-def cylinder_on_plane(a: Cylinder, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
-    h, n = _height_and_normal(X_a, X_b)
+def _cylinder(a: Cylinder, h: Scalar, n: Vector3) -> list[Candidate]:
     _, (x, y, _) = length_and_direction(Vector3(-n.x, -n.y, 0.0), X)
     end = where(n.z > 0.0, -0.5 * a.length, 0.5 * a.length)
     lowest = Vector3(x, y, 0.0) * a.radius
@@ -87,8 +89,7 @@ def cylinder_on_plane(a: Cylinder, X_a: SE3, b: Plane, X_b: SE3) -> list[Candida
     return [Candidate(h + n.dot(point), point, n) for point in points]
 
 
-def hull_on_plane(a: Hull, X_a: SE3, b: Plane, X_b: SE3) -> list[Candidate]:
-    h, n = _height_and_normal(X_a, X_b)
+def _hull(a: Hull, h: Scalar, n: Vector3) -> list[Candidate]:
     size = math.dist(*([extreme(e) for e in zip(*a.vertices, strict=True)] for extreme in (min, max)))
     low = _farthest(a, -n)
     # |x - p|^2 - (L / t) n . (x - p) is x . x less a linear function of x, and a number.
@@ -111,3 +112,13 @@ def _farthest(hull: Hull, d: Vector3, squares: float = 0.0) -> Vector3:
 
 def _better(a: tuple[Scalar, Vector3], b: tuple[Scalar, Vector3]) -> tuple[Scalar, Vector3]:
     return maximum(a[0], b[0]), select(b[0] > a[0], b[1], a[1])
+
+
+ABOVE: dict[type, Callable[[Any, Scalar, Vector3], list[Candidate]]] = {
+    Sphere: _sphere,
+    Capsule: _capsule,
+    Ellipsoid: _ellipsoid,
+    Box: _box,
+    Cylinder: _cylinder,
+    Hull: _hull,
+}

@@ -19,25 +19,17 @@ from cardan._motion.collision.box_round import box_capsule, box_sphere
 from cardan._motion.collision.candidate import FAR, Candidate, Z
 from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
-from cardan._motion.collision.on_plane import (
-    box_on_plane,
-    capsule_on_plane,
-    cylinder_on_plane,
-    ellipsoid_on_plane,
-    hull_on_plane,
-    sphere_on_plane,
-)
+from cardan._motion.collision.height_field import on_height_field
+from cardan._motion.collision.on_plane import ABOVE, on_plane
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, cylinder_sphere, sphere_sphere
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Plane, Sphere
+
+CONSTANT = (Hull, HeightField)  # shapes of so many numbers that a program has them, not its blocks
 
 # For each two types of shapes, in one of their orders, the page that knows them.
 PAIRS: dict[tuple[type, type], Callable[[Any, SE3, Any, SE3], list[Candidate]]] = {
-    (Sphere, Plane): sphere_on_plane,
-    (Capsule, Plane): capsule_on_plane,
-    (Ellipsoid, Plane): ellipsoid_on_plane,
-    (Box, Plane): box_on_plane,
-    (Cylinder, Plane): cylinder_on_plane,
-    (Hull, Plane): hull_on_plane,
+    **{(kind, Plane): on_plane for kind in ABOVE},
+    **{(kind, HeightField): on_height_field for kind in ABOVE},
     (Sphere, Sphere): sphere_sphere,
     (Capsule, Sphere): capsule_sphere,
     (Capsule, Capsule): capsule_capsule,
@@ -176,17 +168,17 @@ def _by_one_block(
 
 
 def _kind(shape: Geometry) -> Any:
-    """Return what shapes that share a block have in common: a type, or a hull, whose vertices are its constants."""
-    return shape if isinstance(shape, Hull) else type(shape)
+    """Return what shapes that share a block have in common: a type, or the shape whose numbers are its constants."""
+    return shape if isinstance(shape, Hull) else id(shape) if isinstance(shape, HeightField) else type(shape)
 
 
 def _sizes(shape: Geometry) -> list[Any]:
-    return [] if isinstance(shape, Hull) else [getattr(shape, field.name) for field in fields(shape)]
+    return [] if isinstance(shape, CONSTANT) else [getattr(shape, field.name) for field in fields(shape)]
 
 
 def _of_sizes(like: Geometry, sizes: Sequence[Any]) -> Any:
-    """Return a shape whose sizes may be symbols, so that nothing checks them; a hull has none."""
-    if isinstance(like, Hull):
+    """Return a shape whose sizes may be symbols, so that nothing checks them; hulls and terrains have none."""
+    if isinstance(like, CONSTANT):
         return like
     shape = object.__new__(type(like))
     for field, size in zip(fields(like), sizes, strict=True):

@@ -12,11 +12,12 @@ from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import Two, points_of
 from cardan._motion.collision.bounds import box_about, radius_about
 from cardan._motion.contact.point import WORLD, Contact, ContactsOfPair
-from cardan._robot.geometry.shapes import Geometry, Plane, Sphere
+from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Sphere
 from cardan._robot.records import Material
 
 # Pairs are looked at that may come as near as this part of their sizes, or would at so many times their velocities.
 SKIN, AHEAD = 0.02, 2.0
+GROUNDS = (Plane, HeightField)  # what is met at its surface alone, whose size says nothing of how near that is
 TINY = 1e-30  # a square beside which that of a speed is 0, so that the root has a derivative
 
 
@@ -60,13 +61,13 @@ class _Collider(NamedTuple):
 
     @property
     def centre(self) -> Vector3:
-        """The middle of the shape in its node's frame: a plane's origin."""
-        return self.X.translation if isinstance(self.shape, Plane) else self.X @ box_about(self.shape)[0]
+        """The middle of the shape in its node's frame: the origin of a plane or terrain."""
+        return self.X.translation if isinstance(self.shape, GROUNDS) else self.X @ box_about(self.shape)[0]
 
     @property
     def extent(self) -> float:
-        """How far the shape reaches from its centre, at most; 0 of a half space."""
-        return 0.0 if isinstance(self.shape, Plane) else float(radius_about(box_about(self.shape)[1]))
+        """How far the shape reaches from its centre, at most; 0 of what has no end."""
+        return 0.0 if isinstance(self.shape, GROUNDS) else float(radius_about(box_about(self.shape)[1]))
 
     def moves_by(self, moment: Snapshot, dt: float) -> Scalar:
         """Return how far a point of the shape moves in a time, at most, at the velocities there are [m]."""

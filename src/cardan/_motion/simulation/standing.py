@@ -4,7 +4,8 @@ With the root's joint X_wl = P J(q) C^-1, from the world's frame P to the link's
 for a given X_wl, of a fixed one P = X_wl C J(q)^-1; its other joints on the world, if any, keep their places beside P.
 
 With n the normal of a plane through the point p and h the support function of a shape at X = (R, t), the gap between
-both is n . (t - p) - h(-R^T n) (`cardan.geometry.support`), of meshes, too.
+both is n . (t - p) - h(-R^T n) (`cardan.geometry.support`), of meshes, too. On a height field
+it is less by the highest height below the shape: in the rectangle along the field's axes about its shadow.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from cardan._motion.simulation.kinematics import body_poses
 from cardan._motion.simulation.pairs import ContactPair, depth, is_of_one_tree
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
-from cardan._robot.description import Mesh, Plane
+from cardan._robot.description import HeightField, Mesh, Plane
+from cardan._robot.geometry.shapes import Geometry
 from cardan._robot.geometry.support import SUPPORT, reach
 from cardan._robot.joints import Distance, Joint
 from cardan._robot.model import Connection, Model
@@ -45,12 +47,17 @@ DEEP = 0.01
 LOOKED_AT = 64
 """Worlds that `warn_of_deep_state` looks at: a warning shall cost little, and one world is like the next."""
 
+GROUNDS = (Plane, HeightField)
+
 PoseOf = Callable[[str], np.ndarray]
 """Where a body is: homogeneous matrices X_world_body, shape (..., 4, 4)."""
 
 
 class Height(NamedTuple):
-    """How high a shape is above a plane: the gap along its normal [m], shape (...); the upward part of that [-]."""
+    """How high a shape is above a plane, or above what is below it of a terrain.
+
+    The gap along the ground's normal [m], shape (...), and the upward part of that [-].
+    """
 
     pair: ContactPair
     gap: np.ndarray
@@ -58,14 +65,14 @@ class Height(NamedTuple):
 
 
 def heights(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> tuple[list[Height], dict[str, str]]:
-    """Return how high shapes are above the planes that stand in the world; and of meshes that cannot be read, why.
+    """Return how high shapes are above planes and terrains fixed in the world; and of meshes that cannot be read, why.
 
     The second is by the name of the pair.
     """
     found, unread = [], {}
     for pair in pairs:
         ground = model.attachment(pair.b)
-        if isinstance(pair.shape_b, Plane) and ground.node < 0 and type(pair.shape_a) in SUPPORT:
+        if isinstance(pair.shape_b, GROUNDS) and ground.node < 0 and type(pair.shape_a) in SUPPORT:
             plane = (ground.pose @ pair.pose_b).matrix().astype(float)
             n, p = plane[:3, 2], plane[:3, 3]
             X = pose_of(pair.a) @ pair.pose_a.matrix().astype(float)
@@ -73,11 +80,28 @@ def heights(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> tupl
             down = -np.swapaxes(X[..., :3, :3], -1, -2) @ n
             try:
                 below = reach(pair.shape_a, down)
+                top = _top(pair.shape_b, plane, pair.shape_a, X) if isinstance(pair.shape_b, HeightField) else 0.0
             except (MissingExtraError, ParameterError) as error:  # a mesh whose file or reader is missing
                 unread[pair.name] = str(error)
             else:
-                found.append(Height(pair, (X[..., :3, 3] - p) @ n - below, float(n[2])))
+                found.append(Height(pair, (X[..., :3, 3] - p) @ n - below - top, float(n[2])))
     return found, unread
+
+
+def _top(field: HeightField, ground: np.ndarray, shape: Geometry, X: np.ndarray) -> np.ndarray:
+    """Return the highest height of a field below a shape at poses X (..., 4, 4), -inf beside the field [m]."""
+    heights = np.asarray(field.heights)
+    first, last, beside = [], [], np.zeros(X.shape[:-2], bool)
+    for axis, side, count in zip(ground[:3, :2].T, field.size, heights.shape[::-1], strict=True):
+        along, ways = (X[..., :3, 3] - ground[:3, 3]) @ axis, np.swapaxes(X[..., :3, :3], -1, -2) @ axis
+        low, high = along - reach(shape, -ways), along + reach(shape, ways)
+        beside |= (high < -0.5 * side) | (low > 0.5 * side)
+        cells = [(x / side + 0.5) * (count - 1) for x in (low, high)]
+        first.append(np.clip(np.floor(cells[0]), 0, count - 1).astype(int))
+        last.append(np.clip(np.ceil(cells[1]), 0, count - 1).astype(int) + 1)
+    corners = zip(*(np.ravel(c).tolist() for c in (*first, *last)), strict=True)
+    tops = [heights[i:i_end, j:j_end].max() for j, i, j_end, i_end in corners]
+    return np.where(beside, -np.inf, np.reshape(tops, beside.shape))
 
 
 def _warn_of_unread(world: str, unread: Mapping[str, str]) -> None:
@@ -98,8 +122,9 @@ def raised(c: Connection, q: Sequence[Any], by: Any, parent_pose: SE3 | None = N
 def stand(state: State) -> None:
     """Move each articulation that floats up or down in z, until the lowest of its shapes touches level ground.
 
-    What has no shape that may touch a level plane of the world stays where it is. States begin so (`World.state`):
-    call it again after joints were moved.
+    On a height field it clears the highest height below each shape's shadow, and will drop by what that is too much.
+    What has no shape that may touch a level plane of the world, or is beside its terrain, stays where it is. States
+    begin so (`World.state`): call it again after joints were moved.
 
     Args:
         state: is changed.
@@ -132,12 +157,13 @@ def _lift(
             c = root_joint(model, a)
             own = model.q_slice(c.name)
             before = list(np.moveaxis(q[..., own], -1, 0).astype(float))
-            q[..., own] = raised(c, before, np.max(ways, axis=0), frame(c))
+            by = np.max(ways, axis=0)
+            q[..., own] = raised(c, before, np.where(np.isfinite(by), by, 0.0), frame(c))
 
 
 def _poses_of(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> PoseOf:
     """Return where bodies are in worlds, by one call of a compiled function."""
-    bodies = list(dict.fromkeys(pair.a for pair in world.pairs if isinstance(pair.shape_b, Plane)))
+    bodies = list(dict.fromkeys(pair.a for pair in world.pairs if isinstance(pair.shape_b, GROUNDS)))
     found = body_poses(world.model, q, bodies=bodies, **constants) if bodies else ()
     poses = np.asarray(found, dtype=float)
 
@@ -174,7 +200,7 @@ def warn_of_start(world: WorldContents) -> None:
     """
     model, floating = world.model, [a for a in world.articulations.values() if a.is_floating]
     solid = {shape.body for shape in model.shapes if shape.role == "collision"}
-    has_ground = any(isinstance(s.geometry, Plane) and model.attachment(s.body).node < 0 for s in model.shapes)
+    has_ground = any(isinstance(s.geometry, GROUNDS) and model.attachment(s.body).node < 0 for s in model.shapes)
     falling = [a.name for a in floating if solid.isdisjoint(a.bodies)] if has_ground else []
     if falling:
         message = (
@@ -186,7 +212,8 @@ def warn_of_start(world: WorldContents) -> None:
     known = [pair for pair in world.pairs if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
     kinematics = Kinematics(model, world.initial.tolist())
     pose_of = _poses_at(model, world.initial)
-    above = {h.pair.name: -float(h.gap) for h in heights(model, known, pose_of)[0]}
+    on_planes = [pair for pair in known if isinstance(pair.shape_b, Plane)]  # of terrains `depth` knows more
+    above = {h.pair.name: -float(h.gap) for h in heights(model, on_planes, pose_of)[0]}
     others = _may_overlap(model, [pair for pair in known if pair.name not in above], pose_of)
     _warn_of_depths(world.name, above | {pair.name: depth(kinematics, pair) for pair in others})
 
@@ -222,7 +249,8 @@ def warn_of_deep_state(state: State) -> None:
     world, q = state.world, state.q[:LOOKED_AT]
     if len(q):
         constants = {name: value[:LOOKED_AT] for name, value in state.model_constants.items()}
-        found, _ = heights(world.model, world.pairs, _poses_of(world, q, constants))
+        on_planes = [pair for pair in world.pairs if isinstance(pair.shape_b, Plane)]
+        found, _ = heights(world.model, on_planes, _poses_of(world, q, constants))
         _warn_of_depths(world.name, {h.pair.name: -float(h.gap.min()) for h in found})
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
 
+from cardan._algebra.errors import UnsupportedError
 from cardan._compiler.program.ops import LEAVES, Op
 from cardan._compiler.program.passes import Fused, Joined, joined_products
 from cardan._compiler.program.program import Array, Program, rows_of
@@ -53,6 +54,9 @@ def cuda_code(program: Program, *, single: bool) -> CudaCode:
     entries further each next row does: 0 for an input that all states share. At the end, of a program that is repeated,
     how often.
     """
+    if program.tables:
+        what, instead = f"{program.name}, which reads a table (cardan.cell)", "use on('llvm') or on('numpy')"
+        raise UnsupportedError(what, "the cuda target", instead)
     program = _renamed(program)
     name = f"cardan_{re.sub(r'[^A-Za-z0-9_]', '_', program.name)}"
     joined = joined_products(program)

@@ -6,10 +6,11 @@ arithmetic or are selected. Single precision computes in double, but for sine an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from functools import partial
 
+from cardan._algebra.arrays.cell import Table
 from cardan._compiler.program.ops import Op
 from cardan._compiler.targets.libm.elementary import FUNCTIONS
 from cardan._compiler.targets.libm.far import FAST_RANGE, LOWEST, reduction, two_over_pi
@@ -22,8 +23,9 @@ SINCOS = "lanes_sincos"
 RARELY = '!1 = !{!"branch_weights", i32 1, i32 100000}'
 
 
-def function_name(op: Enum) -> str:
-    return f"lanes_{op.value}"
+def function_name(op: Enum, number: float = 0.0) -> str:
+    """Return the name of the function that computes an operation: of a CELL, on a table of that number."""
+    return f"lanes_{op.value}{f'_{number:.0f}' if op is Op.CELL else ''}"
 
 
 def math_definitions(ops: Iterable[Op], lanes: Lanes) -> list[str]:
@@ -124,3 +126,24 @@ def far_definitions(width: int) -> list[str]:
             words[k] = w.emit(f"insertelement {w.i} {words[k]}, i64 {word}, i32 {lane}")
     r, rest = reduction(w, "%x", words[0], words[1])
     return [_lane(), w.function(FAR, [(w.v, "%x")], [(w.v, r), (w.v, rest), (w.i, words[2])], "#0")]
+
+
+def table_definitions(tables: Sequence[Table], lanes: Lanes) -> list[str]:
+    """Return the tables as constants, and a function for each that reads it, lane by lane."""
+    return [text for n, table in enumerate(tables) for text in _table(f"{function_name(Op.CELL, n)}", table, lanes)]
+
+
+def _table(name: str, table: Table, lanes: Lanes) -> tuple[str, str]:
+    size = lanes.bytes // lanes.width
+    data = table.numbers.astype(f"<f{size}").tobytes()
+    # Bytes, written out: LLVM reads them ten times as fast as numbers.
+    constant = f'@{name}_table = internal constant [{len(data)} x i8] c"\\{data.hex(chr(92))}", align 64'
+    w, last = Writer(lanes), float(len(table) - 1)
+    x = w.select(w.compare("ogt", "%x", 0.0), "%x", 0.0)  # of NaN, too, 0
+    x = w.select(w.compare("olt", x, last), x, last)
+    places, found = w.emit(f"fptosi {w.v} {x} to <{lanes.width} x i64>"), lanes.constant(0.0)
+    for lane in range(lanes.width):
+        place = w.emit(f"extractelement <{lanes.width} x i64> {places}, i32 {lane}")
+        entry = w.load(lanes.scalar, w.at(f"@{name}_table", place, lanes.scalar), size)
+        found = w.emit(f"insertelement {w.v} {found}, {lanes.scalar} {entry}, i32 {lane}")
+    return constant, w.function(name, [(w.v, "%x")], [(w.v, found)])

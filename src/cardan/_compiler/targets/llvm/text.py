@@ -24,7 +24,7 @@ from cardan._compiler.targets.llvm.entry import (
     workspace,
 )
 from cardan._compiler.targets.llvm.lanes import Lanes
-from cardan._compiler.targets.llvm.math import SINCOS, function_name, math_definitions
+from cardan._compiler.targets.llvm.math import SINCOS, function_name, math_definitions, table_definitions
 from cardan._compiler.targets.llvm.plan import Move, Plan, in_groups, plan_program
 from cardan._compiler.targets.llvm.writer import Writer, attributes
 
@@ -119,7 +119,7 @@ class _Block(_PlanWriter):
             return self.sign(names[0])
         if op in _INTRINSIC:
             return w.call(_INTRINSIC[op], *names)
-        return w.invoke(function_name(op), [v], [(v, name) for name in names])[0]
+        return w.invoke(function_name(op, self.plan.numbers[k]), [v], [(v, name) for name in names])[0]
 
     def sign(self, x: str) -> str:
         """Write -1, 0 or 1; NaN and signed zeros pass as they are."""
@@ -140,7 +140,7 @@ class _Calls(_PlanWriter):
         self.calls: dict[tuple[str, tuple[int, ...]], dict[int, int]] = {}  # of each call, what its results are
         for k in plan.blocks[number]:
             op, args = plan.joined.ops[k], plan.joined.args[k]
-            name = SINCOS if op in (Op.SIN, Op.COS) else function_name(op)
+            name = SINCOS if op in (Op.SIN, Op.COS) else function_name(op, plan.numbers[k])
             self.calls.setdefault((name, args), {})[int(op is Op.COS)] = k
 
     def text(self) -> str:
@@ -264,5 +264,6 @@ def llvm_text(program: Program, lanes: Lanes, plan: Plan | None = None) -> str:
     if plan.streams():
         parts.append(stream_function(lanes))
     parts += math_definitions(set(program.instructions.ops), lanes)
+    parts += table_definitions(program.tables, lanes)
     parts += attributes(lanes)
     return "\n\n".join(parts)

@@ -1,0 +1,155 @@
+"""Height fields as ground: planes where they are level or tilted, triangles where they are not, robots that stand."""
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan import WorldBuilder, solvers
+from cardan._motion.collision import FAR
+from cardan._robot.geometry.shapes import HeightField, Plane, Sphere
+from cardan.description import Shape
+from cardan.spatial import SE3
+from two_shapes import SHAPES, candidates, random_poses
+
+SLOPE = np.array([0.3, -0.2])
+SOLIDS = [kind for kind in SHAPES if kind not in (Plane, HeightField)]
+
+
+def field_of(height, rows=9, columns=13, size=(20.0, 30.0), thickness=9.0):
+    x, y = (np.linspace(-0.5, 0.5, n) * side for n, side in zip((columns, rows), size, strict=True))
+    return HeightField(height(*np.meshgrid(x, y)), size, thickness)
+
+
+def rotation_to(normal):
+    x = np.cross([0.0, 1.0, 0.0], normal)
+    x /= np.linalg.norm(x)
+    return np.stack([x, np.cross(normal, x), normal], axis=1)
+
+
+UP = np.array([*-SLOPE, 1.0]) / np.sqrt(1.0 + SLOPE @ SLOPE)
+TILTED = rotation_to(UP)
+
+
+@pytest.mark.parametrize("kind", SOLIDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("slope", [np.zeros(2), SLOPE], ids=["level", "ramp"])
+def test_what_is_flat_is_a_plane(kind, slope):
+    field = field_of(lambda x, y: slope[0] * x + slope[1] * y + 0.4)
+    rng = np.random.default_rng(0)
+    A, (R, p) = random_poses(rng, 1000), random_poses(rng, 1000)
+    plane = R @ (TILTED if slope.any() else np.eye(3)), p + R @ np.array([0.0, 0.0, 0.4])
+    ways = candidates(SHAPES[kind], A, field, (R, p)), candidates(SHAPES[kind], A, Plane(), plane)
+    for found, expected in zip(*ways, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def nearest(vertices, triangles, p):
+    """The signed distance of points from triangles below them, by looking at all: the sign is that of the height."""
+    a, b, c = np.moveaxis(vertices[triangles], 1, 0)
+    normal = np.cross(b - a, c - a)
+    normal /= np.linalg.norm(normal, axis=-1, keepdims=True)
+    found = np.full(len(p), np.inf)
+    for u, v, w, n in zip(a, b, c, normal, strict=True):
+        edges, corners = np.array([v - u, w - v, u - w]), np.array([u, v, w])
+        height = (p - u) @ n
+        foot = p - height[:, None] * n
+        inside = np.all([np.cross(e, foot - o) @ n >= 0.0 for e, o in zip(edges, corners, strict=True)], axis=0)
+        t = np.clip(np.einsum("nkj,kj->nk", p[:, None] - corners, edges) / (edges**2).sum(-1), 0.0, 1.0)
+        to_edges = np.linalg.norm(p[:, None] - corners - t[..., None] * edges, axis=-1).min(axis=-1)
+        found = np.minimum(found, np.where(inside, np.abs(height), to_edges))
+    return found
+
+
+def hills(seed=0, n=12):
+    rng = np.random.default_rng(seed)
+    field = HeightField(rng.uniform(0.0, 0.15, (n, n)), (n - 1.0, n - 1.0), 1.0)
+    vertices, triangles = field.surface()
+    upper = [t for t in triangles if np.cross(*(vertices[t[1:]] - vertices[t[0]]))[2] > 0.0]
+    return field, vertices, np.array(upper)
+
+
+def test_random_terrain_beside_all_its_triangles():
+    """A ball near the surface: off by less than its radius times 1 - cos of an edge's angle."""
+    field, vertices, triangles = hills()
+    rng, radius = np.random.default_rng(1), 0.2
+    xy = rng.uniform(-5.0, 5.0, (600, 2))
+    p = np.column_stack([xy, rng.uniform(0.25, 0.35, 600)])
+    gap, _, normal = candidates(Sphere(radius), (np.eye(3), p), field, (np.eye(3), np.zeros(3)))
+    exact = nearest(vertices, triangles, p) - radius
+    sharpest = 2.0 * np.arctan(0.15 * np.sqrt(2.0))
+    near = np.abs(exact) < 0.05
+    assert near.sum() > 100
+    assert np.abs(gap[:, 0] - exact)[near].max() < (radius + 0.05) * (1.0 - np.cos(sharpest))
+    assert np.median(np.abs(gap[:, 0] - exact)[near]) < 1e-12
+    np.testing.assert_allclose(np.linalg.norm(normal, axis=-1), 1.0, atol=1e-12)
+
+
+def test_beside_and_below_there_is_nothing():
+    field = field_of(lambda x, y: 0.0 * x, size=(2.0, 4.0), thickness=0.5)
+    places = np.array([[0.99, 1.99, 0.0], [1.01, 0.0, 0.0], [0.0, -2.01, 0.0], [0.0, 0.0, -0.55], [0.0, 0.0, -0.35]])
+    gap, *_ = candidates(Sphere(0.1), (np.eye(3), places), field, (np.eye(3), np.zeros(3)))
+    assert (gap[:, 0] == FAR).tolist() == [False, True, True, True, False]
+
+
+def ball_on(ground, pose):
+    b = WorldBuilder()
+    b.add_shape("world", ground, pose, name="ground")
+    b.add_body("ball", pose=SE3(translation=0.1 * UP))
+    b.add_shape("ball", Sphere(0.1), density=1000.0)
+    return b.finalize()
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_ball_rolls_down_a_ramp_as_on_a_tilted_plane(dtype):
+    ends = []
+    for ground, pose in (
+        (field_of(lambda x, y: SLOPE[0] * x + SLOPE[1] * y), SE3()),
+        (Plane(), SE3(TILTED)),
+    ):
+        world = ball_on(ground, pose)
+        state = world.state(dtype=dtype)
+        state.q[:, :3] = 0.1 * UP
+        ends.append(solvers.Featherstone(world, 2e-3).step(state, steps=300).q)
+    assert ends[0][0, 0] < -0.2
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-9 if dtype is np.float64 else 1e-3)
+
+
+def rough(n):
+    rng, k = np.random.default_rng(0), np.arange(-6, 7)
+    kernel = np.exp(-(k**2) / 12.0)
+    heights = np.apply_along_axis(np.convolve, 0, rng.normal(size=(n, n)), kernel, "same")
+    heights = np.apply_along_axis(np.convolve, 1, heights, kernel, "same")
+    return HeightField(heights * (0.05 / np.abs(heights).max()), (0.05 * (n - 1), 0.05 * (n - 1)), 1.0)
+
+
+def dog_on(ground):
+    dog, _ = cardan.robots.quadruped().with_drives({"*": cardan.Drive(stiffness=60.0, damping=2.0)})
+    dog.add_shape(Shape("world", "collision", ground, name="ground"))
+    return dog.world(base="floating", ground=False)
+
+
+def test_a_quadruped_stands_on_rough_ground():
+    world = dog_on(rough(200))
+    state, control = world.state(4), world.control()
+    crouched = np.tile([0.0, 0.7, -1.4], 4)
+    state.q[:, :2] = [[0.0, 0.0], [1.0, -2.0], [-3.0, 0.5], [2.0, -4.0]]
+    state.q[:, 7:], control.position[:, 6:] = crouched, crouched
+    cardan.simulation.stand(state)
+    assert (world.collide(state).gap.min(axis=-1) > -1e-12).all()
+    solver = solvers.Featherstone(world, 2e-3)
+    after = solver.step(state, control, steps=1000)
+    assert not after.diverged.any()
+    assert (np.abs(after.q[:, 2] - 0.34) < 0.08).all()
+    assert np.abs(after.v).max() < 0.5
+    assert -5e-3 < world.collide(after).gap.min() < 1e-3
+    alone = [solver.step(state[k : k + 1], control, steps=1000).q for k in range(4)]
+    assert np.concatenate(alone).tobytes() == after.q.tobytes()
+
+
+def test_it_stands_on_a_level_field_as_on_a_plane():
+    world, level = dog_on(Plane()), dog_on(field_of(lambda x, y: 0.0 * x + 0.25))
+    np.testing.assert_allclose(level.state().q[0, 2] - 0.25, world.state().q[0, 2], atol=1e-12)
+    beside = level.state()
+    beside.q[:, 0] = 100.0
+    before = beside.q.copy()
+    cardan.simulation.stand(beside)
+    np.testing.assert_array_equal(beside.q, before)
