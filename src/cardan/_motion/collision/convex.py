@@ -32,7 +32,7 @@ from functools import reduce
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.repeat import repeat
+from cardan._algebra.arrays.repeat import repeat_while
 from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import Candidate, X, Y, Z, in_precision, select
@@ -91,22 +91,23 @@ class Search(NamedTuple):
     done: Scalar  # 1 if so, else 0
 
 
-def witness(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3) -> Witness:
-    """Return the gap of two shapes, along which direction, and between which points."""
+def witness(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None) -> Witness:
+    """Return the gap of two shapes, along which direction, and between which points; `enough` as in `search`."""
     X_ab = SE3(X_a.rotation.T @ X_b.rotation, X_a.inverse_act(X_b.translation))
-    found = search(a, b, X_ab)
-    gap, on_a = found.separation - (radius_of(a) + radius_of(b)), found.on_a - found.n * radius_of(a)
+    radii = radius_of(a) + radius_of(b)
+    found = search(a, b, X_ab, None if enough is None else enough + radii)
+    gap, on_a = found.separation - radii, found.on_a - found.n * radius_of(a)
     return Witness(gap, found.n, on_a, on_a - found.n * gap)
 
 
-def convex_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3) -> list[Candidate]:
-    """Return the candidate of the least gap."""
-    gap, n, on_a, _ = witness(a, X_a, b, X_b)
+def convex_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None) -> list[Candidate]:
+    """Return the candidate of the least gap; `enough` as in `search`."""
+    gap, n, on_a, _ = witness(a, X_a, b, X_b, enough)
     return [Candidate(gap, on_a, n)]
 
 
-def search(a: Geometry, b: Geometry, X_ab: SE3) -> Search:
-    """Return what the passes leave."""
+def search(a: Geometry, b: Geometry, X_ab: SE3, enough: Scalar | None = None) -> Search:
+    """Return what the passes leave; if only the side of `enough` is asked that the separation is on, as few as tell."""
     size = extent_of(a) + extent_of(b)
 
     def lowest(n: Vector3) -> Vertex:
@@ -124,9 +125,13 @@ def search(a: Geometry, b: Geometry, X_ab: SE3) -> Search:
     def improved(*state: Any) -> Search:
         old = Search(*state)
         new = _improved(old, lowest, size)
-        return Search(*(_held(old.done > 0.5, *both) for both in zip(old, new, strict=True)))
+        if enough is not None:
+            less = logical_and(new.inside > 0.5, enough >= 0.0)
+            known = logical_or(less, new.separation > enough)
+            new = new._replace(done=where(known, 1.0, new.done))
+        return new
 
-    return Search(*repeat(PASSES, improved, *start))
+    return Search(*repeat_while(PASSES, lambda *state: Search(*state).done < 0.5, improved, *start))
 
 
 def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) -> Search:

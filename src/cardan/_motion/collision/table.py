@@ -30,8 +30,10 @@ from cardan._motion.collision.on_plane import (
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, sphere_sphere
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
 
+Page = Callable[[Any, SE3, Any, SE3], list[Candidate]]
+
 # For each two types of shapes, in one of their orders, the page that knows them.
-PAIRS: dict[tuple[type, type], Callable[[Any, SE3, Any, SE3], list[Candidate]]] = {
+PAIRS: dict[tuple[type, type], Page] = {
     (Sphere, Plane): sphere_on_plane,
     (Capsule, Plane): capsule_on_plane,
     (Ellipsoid, Plane): ellipsoid_on_plane,
@@ -108,12 +110,16 @@ _COUNTS: dict[tuple[type, type], tuple[Any, int]] = {}  # by types, with the pag
 
 
 def points_of(
-    pairs: Sequence[Two], frames: Sequence[SE3] | None = None, reaches: Sequence[Scalar] | None = None
+    pairs: Sequence[Two],
+    frames: Sequence[SE3] | None = None,
+    reaches: Sequence[Scalar] | None = None,
+    page_of: Callable[[Two], Page] | None = None,
 ) -> list[list[Candidate]]:
     """Return the candidates of each of many pairs, as many in every pose; pairs that are alike share one block.
 
     They are in the frame of each pair's A, or where X_frame_a says. With reaches [m], pairs whose bounds are farther
-    apart may have no candidate, which saves their page. `UnsupportedError` names shapes that no page knows.
+    apart may have no candidate, which saves their page. `UnsupportedError` names shapes that no page knows. Another
+    page than that of `PAIRS` is what `page_of` says, for shapes in the same order; it returns one candidate.
     """
     alike: dict[Any, list[int]] = {}
     ordered: list[Two] = []
@@ -128,7 +134,7 @@ def points_of(
     found: dict[int, list[Candidate]] = {}
     for (_, _, swapped, _), members in alike.items():
         given = [[each[k] for k in members] if each else [] for each in (frames, reaches)]
-        found |= zip(members, _by_one_block([ordered[k] for k in members], swapped, *given), strict=True)
+        found |= zip(members, _by_one_block([ordered[k] for k in members], swapped, page_of, *given), strict=True)
     return [found[k] for k in range(len(pairs))]
 
 
@@ -138,7 +144,11 @@ def _is_in_order(two: Two) -> bool:
 
 
 def _by_one_block(
-    alike: Sequence[Two], swapped: bool, frames: Sequence[SE3], reaches: Sequence[Scalar]
+    alike: Sequence[Two],
+    swapped: bool,
+    page_of: Callable[[Two], Page] | None,
+    frames: Sequence[SE3],
+    reaches: Sequence[Scalar],
 ) -> list[list[Candidate]]:
     """Return the candidates of pairs that are alike, traced once if that is worth it (see `each`).
 
@@ -147,8 +157,8 @@ def _by_one_block(
     """
     first = alike[0]
     kind_a, kind_b = type(first.a), type(first.b)
-    page, count = PAIRS[kind_a, kind_b], count_of(first.a, first.b)
-    if own_module(page.__module__) is None:  # somebody else's page, which no key of a program knows
+    page, count = (page_of(first), 1) if page_of else (PAIRS[kind_a, kind_b], count_of(first.a, first.b))
+    if own_module(PAIRS[kind_a, kind_b].__module__) is None:  # somebody else's page, which no key of a program knows
         reading.note()
 
     def wanted(two: Two, X_ab: SE3, X: SE3 | None, reach: Scalar | None) -> list[Candidate]:

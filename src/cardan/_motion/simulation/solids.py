@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -22,8 +23,14 @@ def with_solids(mechanism: Mechanism) -> Mechanism:
     """
     if not any(_collides_as_mesh(shape) for shape in mechanism.shapes):
         return mechanism
-    shapes, poor = [], {}
-    for shape in mechanism.shapes:
+    shapes = solids(mechanism.name, mechanism.shapes)
+    return mechanism.with_annotations(replace(mechanism.annotations, shapes=shapes)).mechanism
+
+
+def solids(name: str, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
+    """Return shapes, collision meshes among them as hulls; as `with_solids`."""
+    found, poor = [], {}
+    for shape in shapes:
         if _collides_as_mesh(shape):
             try:
                 shape = replace(shape, geometry=Hull.of(shape.geometry))
@@ -33,10 +40,10 @@ def with_solids(mechanism: Mechanism) -> Mechanism:
                 size = np.linalg.norm(np.ptp(shape.geometry.vertices, axis=0))
                 if shape.geometry.error > max(COARSE[0], COARSE[1] * size):
                     poor[shape.body] = f"up to {1e3 * shape.geometry.error:.2g} mm within the mesh"
-        shapes.append(shape)
+        found.append(shape)
     if poor:
-        warnings.warn(HullWarning(mechanism.name, poor), stacklevel=levels_inside())
-    return mechanism.with_annotations(replace(mechanism.annotations, shapes=tuple(shapes))).mechanism
+        warnings.warn(HullWarning(name, poor), stacklevel=levels_inside())
+    return tuple(found)
 
 
 def _collides_as_mesh(shape: Shape) -> bool:
