@@ -37,12 +37,16 @@ from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, log
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import Candidate, X, Y, Z, in_precision, select
 from cardan._motion.collision.support_points import extent_of, middle_of, radius_of, support
-from cardan._robot.geometry.shapes import Geometry
+from cardan._robot.geometry.shapes import Cylinder, Ellipsoid, Geometry
 
 PASSES = 24
 # Of the sizes, in double and single precision: what is rounding, and where a search has found its point.
 TOLERANCE = 1e-14, 1e-6
 REACHED = 1e-10, 3e-6
+# For derivatives of curved shapes: a normal is as exact as the root of the gap's error, and takes more passes.
+FINE_PASSES = 48
+FINE = 1e-15, 3e-6
+CURVED = Cylinder, Ellipsoid
 TRIES = 4  # of other directions, once a least depth is found
 ASIDE = math.cos(0.8), math.sin(0.8)  # how far they are turned away
 # How far outside of C the point q is: of the depth, and of the sizes.
@@ -91,23 +95,29 @@ class Search(NamedTuple):
     done: Scalar  # 1 if so, else 0
 
 
-def witness(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None) -> Witness:
-    """Return the gap of two shapes, along which direction, and between which points; `enough` as in `search`."""
+def witness(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None, fine: bool = False) -> Witness:
+    """Return the gap of two shapes, along which direction, and between which points; as in `search`."""
     X_ab = SE3(X_a.rotation.T @ X_b.rotation, X_a.inverse_act(X_b.translation))
     radii = radius_of(a) + radius_of(b)
-    found = search(a, b, X_ab, None if enough is None else enough + radii)
+    found = search(a, b, X_ab, None if enough is None else enough + radii, fine)
     gap, on_a = found.separation - radii, found.on_a - found.n * radius_of(a)
     return Witness(gap, found.n, on_a, on_a - found.n * gap)
 
 
-def convex_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None) -> list[Candidate]:
-    """Return the candidate of the least gap; `enough` as in `search`."""
-    gap, n, on_a, _ = witness(a, X_a, b, X_b, enough)
+def convex_convex(
+    a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None, fine: bool = False
+) -> list[Candidate]:
+    """Return the candidate of the least gap; `enough` and `fine` as in `search`."""
+    gap, n, on_a, _ = witness(a, X_a, b, X_b, enough, fine)
     return [Candidate(gap, on_a, n)]
 
 
-def search(a: Geometry, b: Geometry, X_ab: SE3, enough: Scalar | None = None) -> Search:
-    """Return what the passes leave; if only the side of `enough` is asked that the separation is on, as few as tell."""
+def search(a: Geometry, b: Geometry, X_ab: SE3, enough: Scalar | None = None, fine: bool = False) -> Search:
+    """Return what the passes leave.
+
+    With `enough` they end as soon as they know on which side of it the separation is. `fine` is for derivatives.
+    """
+    fine = fine and isinstance(a, CURVED) | isinstance(b, CURVED)
     size = extent_of(a) + extent_of(b)
 
     def lowest(n: Vector3) -> Vertex:
@@ -124,17 +134,21 @@ def search(a: Geometry, b: Geometry, X_ab: SE3, enough: Scalar | None = None) ->
 
     def improved(*state: Any) -> Search:
         old = Search(*state)
-        new = _improved(old, lowest, size)
+        new = _improved(old, lowest, size, FINE if fine else REACHED)
         if enough is not None:
             less = logical_and(new.inside > 0.5, enough >= 0.0)
             known = logical_or(less, new.separation > enough)
             new = new._replace(done=where(known, 1.0, new.done))
         return new
 
-    return Search(*repeat_while(PASSES, lambda *state: Search(*state).done < 0.5, improved, *start))
+    return Search(
+        *repeat_while(FINE_PASSES if fine else PASSES, lambda *state: Search(*state).done < 0.5, improved, *start)
+    )
 
 
-def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) -> Search:
+def _improved(
+    old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar, reached_at: tuple[float, float]
+) -> Search:
     """Return a search after one pass."""
     tolerance = in_precision(old.separation, *TOLERANCE) * size
     relative = [vertex.x - old.q for vertex in old.simplex]
@@ -147,7 +161,7 @@ def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) ->
     n = select(encloses, -n, n)
     w = lowest(n)
     separation = n.dot(w.x)
-    better, enough = separation > old.separation, in_precision(old.separation, *REACHED) * size
+    better, enough = separation > old.separation, in_precision(old.separation, *reached_at) * size
     best, best_n = maximum(separation, old.separation), select(better, n, old.n)
     within, was_inside = logical_or(encloses, nearest.squared < tolerance * tolerance), old.inside > 0.5
     inside = logical_or(was_inside, within)

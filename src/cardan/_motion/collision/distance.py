@@ -62,7 +62,7 @@ def _nearest_page(two: Two) -> Page:
     """Return the page that gives one candidate, that of the least gap."""
     page = PAIRS[type(two.a), type(two.b)]
     if page in SEARCHED:
-        return convex_convex
+        return lambda a, X_a, b, X_b: convex_convex(a, X_a, b, X_b, fine=True)
     return lambda a, X_a, b, X_b: [reduce(_nearer, page(a, X_a, b, X_b))]
 
 
