@@ -99,7 +99,7 @@ def count_of(shape_a: Geometry, shape_b: Geometry) -> int:
     """Return how many candidates two shapes have, in every pose."""
     check_page(type(shape_a), type(shape_b))
     two = Two(shape_a, SE3(), shape_b, SE3())
-    two = two if _is_in_order(two) else two.swapped
+    two = two if is_in_order(two) else two.swapped
     key = type(two.a), type(two.b)
     if key not in _COUNTS or _COUNTS[key][0] is not PAIRS[key]:
         _COUNTS[key] = PAIRS[key], len(PAIRS[key](*two))
@@ -125,12 +125,12 @@ def points_of(
     ordered: list[Two] = []
     for k, two in enumerate(pairs):
         check_page(type(two.a), type(two.b))
-        swapped = not _is_in_order(two)
+        swapped = not is_in_order(two)
         ordered.append(two.swapped if swapped else two)
         R, p = ordered[k].X_ab
         # A program has no operations for entries known to be 0: pairs that differ in these are no block.
         zeros = tuple(is_zero(e) for e in (*R.entries(), *p))
-        alike.setdefault((_kind(ordered[k].a), _kind(ordered[k].b), swapped, zeros), []).append(k)
+        alike.setdefault((kind_of(ordered[k].a), kind_of(ordered[k].b), swapped, zeros), []).append(k)
     found: dict[int, list[Candidate]] = {}
     for (_, _, swapped, _), members in alike.items():
         given = [[each[k] for k in members] if each else [] for each in (frames, reaches)]
@@ -138,7 +138,7 @@ def points_of(
     return [found[k] for k in range(len(pairs))]
 
 
-def _is_in_order(two: Two) -> bool:
+def is_in_order(two: Two) -> bool:
     """Return whether shapes are in the order of their page."""
     return (type(two.a), type(two.b)) in PAIRS
 
@@ -173,7 +173,7 @@ def _by_one_block(
         return when(may_meet(*two, reach), found, [Candidate(FAR, Vector3.zero(), Z)] * count)
 
     def block(sizes_a: Any, sizes_b: Any, X_ab: SE3, *more: Any) -> list[Candidate]:
-        two = Two(_of_sizes(first.a, sizes_a), SE3(), _of_sizes(first.b, sizes_b), X_ab)
+        two = Two(of_sizes(first.a, sizes_a), SE3(), of_sizes(first.b, sizes_b), X_ab)
         X, reach = (*more, None, None)[:2] if frames else (None, *more, None)[:2]
         return wanted(two, X_ab, X, reach)
 
@@ -181,20 +181,20 @@ def _by_one_block(
     if len(alike) == 1 or Plane in (kind_a, kind_b):
         rows = zip(alike, relative, frames or repeat(None), reaches or repeat(None), strict=False)
         return [wanted(*row) for row in rows]
-    sizes = [[_sizes(shape) for shape in side] for side in zip(*((two.a, two.b) for two in alike), strict=True)]
+    sizes = [[sizes_of(shape) for shape in side] for side in zip(*((two.a, two.b) for two in alike), strict=True)]
     return each(block, *sizes, relative, *filter(len, (frames, reaches)))
 
 
-def _kind(shape: Geometry) -> Any:
+def kind_of(shape: Geometry) -> Any:
     """Return what shapes that share a block have in common: a type, or a hull, whose vertices are its constants."""
     return shape if isinstance(shape, Hull) else type(shape)
 
 
-def _sizes(shape: Geometry) -> list[Any]:
+def sizes_of(shape: Geometry) -> list[Any]:
     return [] if isinstance(shape, Hull) else [getattr(shape, field.name) for field in fields(shape)]
 
 
-def _of_sizes(like: Geometry, sizes: Sequence[Any]) -> Any:
+def of_sizes(like: Geometry, sizes: Sequence[Any]) -> Any:
     """Return a shape whose sizes may be symbols, so that nothing checks them; a hull has none."""
     if isinstance(like, Hull):
         return like

@@ -168,6 +168,8 @@ def is_free(
         True
     """
     functions = _functions_of(world, pairs, obstacles)
+    if isinstance(margin, float) and getattr(q, "dtype", None) == np.float32:
+        margin = np.float32(margin)
     if not functions.pairs:
         return np.ones(np.broadcast_shapes(np.shape(q)[:-1], np.shape(margin)), bool)[()]
     return functions.apart(functions.model, q, margin) > 0.5
@@ -264,10 +266,15 @@ def _functions(pairs: tuple[ContactPair, ...]) -> tuple[Function[..., Any], ...]
 
 
 def _placed(kinematics: Kinematics, pairs: Sequence[ContactPair]) -> list[Two]:
+    known: dict[Any, SE3] = {}  # one pose for each shape, by which `are_apart` knows it
+
     def pose(body: str, shape: Geometry, own: SE3) -> SE3:
-        X = kinematics.pose(body) @ own
-        # How a sphere is turned does not matter: along the world's axes it is cheap.
-        return SE3(None, X.translation) if isinstance(shape, Sphere) else X
+        key = body, shape, own
+        if key not in known:
+            X = kinematics.pose(body) @ own
+            # How a sphere is turned does not matter: along the world's axes it is cheap.
+            known[key] = SE3(None, X.translation) if isinstance(shape, Sphere) else X
+        return known[key]
 
     return [Two(p.shape_a, pose(p.a, p.shape_a, p.pose_a), p.shape_b, pose(p.b, p.shape_b, p.pose_b)) for p in pairs]
 
