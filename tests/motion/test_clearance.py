@@ -171,6 +171,39 @@ def test_what_is_free_is_farther_than_the_margin(every, margin):
         np.testing.assert_array_equal(free[sure], (d > margin)[sure])
 
 
+# --- tasks ----------------------------------------------------------------------------------------------------------
+
+
+def test_inverse_kinematics_keeps_away_and_its_row_is_smooth():
+    model, ball = solid_arm("capsule"), [(Sphere(0.15), at(0.45, 0.0, 0.75))]
+    q = model.random_configuration(200, seed=3)
+    target = cardan.frame_transform(model, q[cardan.is_free(model, q, 0.05, pairs=[], obstacles=ball)], "tool")
+    pose, keep = cardan.tasks.FramePose("tool", target), cardan.tasks.KeepApart(model, 0.02, pairs=[], obstacles=ball)
+    careless, careful = (cardan.inverse_kinematics(model, tasks) for tasks in ([pose], [pose, keep]))
+    assert careful.converged.all()
+    assert cardan.is_free(model, careful.q, 0.02, pairs=[], obstacles=ball).all()
+    assert not cardan.is_free(model, careless.q, 0.0, pairs=[], obstacles=ball).all()
+
+    @cardan.function
+    def both(model, q):
+        return {"e": keep.error(model, q, 0.1), "J": keep.jacobian(model, q, 0.1)}
+
+    J, found = cardan.derivative(both, "q")(model, q)["e"], both(model, q)
+    assert 0.02 < (found["e"] > 0.0).mean() < 0.98
+    np.testing.assert_allclose(found["J"], J, atol=1e-12)
+
+
+def test_velocities_go_round_an_obstacle():
+    model, ball = solid_arm("capsule"), [(Sphere(0.1), at(0.45, 0.0, 0.75))]
+    q = np.array([0.0, 0.6, 0.0, 1.2, 0.0, 0.5, 0.0])
+    keep = cardan.tasks.KeepApart(model, 0.02, band=0.03, pairs=[], obstacles=ball, weight=30.0, gain=0.5)
+    for _ in range(60):
+        reach = cardan.tasks.FramePosition("tool", (0.45, 0.0, 0.75), gain=0.05)
+        v = cardan.solve_ik(model, q, [reach, keep, cardan.tasks.Damping(weight=0.05)], 0.02)
+        q = cardan.integrate(model, q, 0.02 * np.asarray(v))
+        assert cardan.is_free(model, q, 0.005, pairs=[], obstacles=ball)
+
+
 # --- pairs ----------------------------------------------------------------------------------------------------------
 
 
@@ -215,3 +248,6 @@ def test_a_robot_that_cannot_touch_anything_is_not_free_in_silence():
         cardan.is_free(bare, bare.neutral())
     with pytest.raises(ParameterError, match=r"cardan.World or a cardan.Model"):
         cardan.is_free(cardan.robots.arm7(), bare.neutral())
+    keep = cardan.tasks.KeepApart(solid_arm("capsule"), 0.1)
+    with pytest.raises(ParameterError, match="one of the robot"):
+        cardan.inverse_kinematics(cardan.robots.double_pendulum().model(), keep)

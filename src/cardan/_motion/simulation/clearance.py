@@ -52,7 +52,7 @@ class Clearance(NamedTuple):
     normal: Any
 
 
-class _Functions(NamedTuple):
+class Functions(NamedTuple):
     """The compiled functions of pairs."""
 
     model: Model
@@ -97,7 +97,7 @@ def clearance(
         >>> bool((near.distance > 0.0).all())
         True
     """
-    functions = _functions_of(world, pairs, obstacles)
+    functions = functions_of(world, pairs, obstacles)
     if not functions.pairs:
         batch = np.shape(q)[:-1]
         return Clearance(np.empty((*batch, 0)), *np.empty((3, *batch, 0, 3)))
@@ -130,7 +130,7 @@ def clearance_jacobian(
         >>> cardan.clearance_jacobian(arm, q, pairs=[], obstacles=[ball]).shape[-1]
         7
     """
-    functions = _functions_of(world, pairs, obstacles)
+    functions = functions_of(world, pairs, obstacles)
     if not functions.pairs:
         return np.empty((*np.shape(q)[:-1], 0, functions.model.nv))
     return functions.jacobian(functions.model, q)
@@ -167,7 +167,7 @@ def is_free(
         >>> bool(cardan.is_free(arm, q, pairs=[], obstacles=[ball]))
         True
     """
-    functions = _functions_of(world, pairs, obstacles)
+    functions = functions_of(world, pairs, obstacles)
     if isinstance(margin, float) and getattr(q, "dtype", None) == np.float32:
         margin = np.float32(margin)
     if not functions.pairs:
@@ -178,10 +178,11 @@ def is_free(
 # --- which pairs ----------------------------------------------------------------------------------------------------
 
 # By the world or model itself, so that functions live as long as it does.
-_FUNCTIONS: WeakKeyDictionary[Any, dict[Any, _Functions]] = WeakKeyDictionary()
+_FUNCTIONS: WeakKeyDictionary[Any, dict[Any, Functions]] = WeakKeyDictionary()
 
 
-def _functions_of(world: Any, pattern: Any, obstacles: Any) -> _Functions:
+def functions_of(world: Any, pattern: Any, obstacles: Any = None) -> Functions:
+    """Return the compiled functions of the pairs a pattern names, or of pairs that are given themselves."""
     if not isinstance(world, (WorldContents, Model)):
         raise ParameterError("whose clearance", got=world, expected="a cardan.World or a cardan.Model")
     chosen = tuple(pattern) if isinstance(pattern, (list, set, frozenset)) else pattern
@@ -189,16 +190,21 @@ def _functions_of(world: Any, pattern: Any, obstacles: Any) -> _Functions:
     known = _FUNCTIONS.setdefault(world, {})
     if key not in known:
         model = world.model if isinstance(world, WorldContents) else world
-        pairs = (*_own_pairs(world), *_with_obstacles(model, world.shapes, key[1]))
-        if chosen == () or pattern is None:
-            pairs = pairs if pattern is None else pairs[len(_own_pairs(world)) :]
-        else:
-            pairs = select_pairs(pairs, chosen, f"clearance of {world.name!r}")
-        if not pairs and (obstacles or pattern is None):
-            raise _nothing_to_meet(world, bool(obstacles))
-        check_pages(pairs)
-        known[key] = _Functions(model, pairs, *_functions(pairs))
+        known[key] = _made(world, model, chosen, key[1])
     return known[key]
+
+
+def _made(world: WorldContents | Model, model: Model, chosen: Any, obstacles: Sequence[Any]) -> Functions:
+    if isinstance(chosen, tuple) and chosen and all(isinstance(pair, ContactPair) for pair in chosen):
+        return Functions(model, chosen, *_functions(chosen))
+    own = () if chosen == () else _own_pairs(world)
+    pairs = (*own, *_with_obstacles(model, world.shapes, obstacles))
+    if chosen:
+        pairs = select_pairs(pairs, chosen, f"clearance of {world.name!r}")
+    if not pairs and (obstacles or chosen is None):
+        raise _nothing_to_meet(world, bool(obstacles))
+    check_pages(pairs)
+    return Functions(model, pairs, *_functions(pairs))
 
 
 def _own_pairs(world: WorldContents | Model) -> tuple[ContactPair, ...]:
