@@ -55,7 +55,6 @@ class Clearance(NamedTuple):
 class Functions(NamedTuple):
     """The compiled functions of pairs."""
 
-    model: Model
     pairs: tuple[ContactPair, ...]
     clearance: Function[..., Any]
     jacobian: Function[..., Any]
@@ -101,7 +100,7 @@ def clearance(
     if not functions.pairs:
         batch = np.shape(q)[:-1]
         return Clearance(np.empty((*batch, 0)), *np.empty((3, *batch, 0, 3)))
-    return functions.clearance(functions.model, q)
+    return functions.clearance(model_of(world), q)
 
 
 def clearance_jacobian(
@@ -132,8 +131,8 @@ def clearance_jacobian(
     """
     functions = functions_of(world, pairs, obstacles)
     if not functions.pairs:
-        return np.empty((*np.shape(q)[:-1], 0, functions.model.nv))
-    return functions.jacobian(functions.model, q)
+        return np.empty((*np.shape(q)[:-1], 0, model_of(world).nv))
+    return functions.jacobian(model_of(world), q)
 
 
 def is_free(
@@ -172,7 +171,7 @@ def is_free(
         margin = np.float32(margin)
     if not functions.pairs:
         return np.ones(np.broadcast_shapes(np.shape(q)[:-1], np.shape(margin)), bool)[()]
-    return functions.apart(functions.model, q, margin) > 0.5
+    return functions.apart(model_of(world), q, margin) > 0.5
 
 
 # --- which pairs ----------------------------------------------------------------------------------------------------
@@ -189,22 +188,26 @@ def functions_of(world: Any, pattern: Any, obstacles: Any = None) -> Functions:
     key = chosen, tuple(obstacles or ())
     known = _FUNCTIONS.setdefault(world, {})
     if key not in known:
-        model = world.model if isinstance(world, WorldContents) else world
-        known[key] = _made(world, model, chosen, key[1])
+        known[key] = _made(world, chosen, key[1])
     return known[key]
 
 
-def _made(world: WorldContents | Model, model: Model, chosen: Any, obstacles: Sequence[Any]) -> Functions:
+def model_of(world: WorldContents | Model) -> Model:
+    """Return the model whose coordinates are given."""
+    return world.model if isinstance(world, WorldContents) else world
+
+
+def _made(world: WorldContents | Model, chosen: Any, obstacles: Sequence[Any]) -> Functions:
     if isinstance(chosen, tuple) and chosen and all(isinstance(pair, ContactPair) for pair in chosen):
-        return Functions(model, chosen, *_functions(chosen))
+        return Functions(chosen, *_functions(chosen))
     own = () if chosen == () else _own_pairs(world)
-    pairs = (*own, *_with_obstacles(model, world.shapes, obstacles))
+    pairs = (*own, *_with_obstacles(model_of(world), world.shapes, obstacles))
     if chosen:
         pairs = select_pairs(pairs, chosen, f"clearance of {world.name!r}")
     if not pairs and (obstacles or chosen is None):
         raise _nothing_to_meet(world, bool(obstacles))
     check_pages(pairs)
-    return Functions(model, pairs, *_functions(pairs))
+    return Functions(pairs, *_functions(pairs))
 
 
 def _own_pairs(world: WorldContents | Model) -> tuple[ContactPair, ...]:

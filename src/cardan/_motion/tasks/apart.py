@@ -12,7 +12,7 @@ from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import maximum, minimum
 from cardan._motion.simulation.articulation import Pattern
-from cardan._motion.simulation.clearance import Functions, Obstacles, functions_of
+from cardan._motion.simulation.clearance import Functions, Obstacles, functions_of, model_of
 from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._motion.tasks.task import Task
@@ -58,7 +58,7 @@ class KeepApart(Task):
         super().__post_init__()
         positive("band of KeepApart", self.band)
         functions = functions_of(self.world, self.pairs, self.obstacles)
-        for name, value in {"world": functions.model, "pairs": functions.pairs, "obstacles": None}.items():
+        for name, value in {"world": model_of(self.world), "pairs": functions.pairs, "obstacles": None}.items():
             object.__setattr__(self, name, value)
 
     def target_shape(self, model: Model) -> tuple[int, ...]:
@@ -78,10 +78,10 @@ class KeepApart(Task):
         return range(len(self.pairs or ()))
 
     def _functions(self, model: Model) -> Functions:
-        functions = functions_of(self.world, self.pairs)
-        if model.joint_names != functions.model.joint_names or model.nq != functions.model.nq:
+        own = model_of(self.world)
+        if model.joint_names != own.joint_names or model.nq != own.nq:
             raise ParameterError("KeepApart: world", got=self.world, expected=f"one of the robot {model.name!r}")
-        return functions
+        return functions_of(self.world, self.pairs)
 
 
 def _hinge(x: Any, band: float) -> Any:
