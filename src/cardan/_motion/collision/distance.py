@@ -121,8 +121,7 @@ def _as_given(two: Two) -> Two:
 
 
 def _is_held(a: Geometry, b: Geometry) -> bool:
-    kinds = type(a), type(b)
-    return PAIRS.get(kinds, PAIRS.get(kinds[::-1])) in HELD
+    return PAIRS.get((type(a), type(b)), PAIRS.get((type(b), type(a)))) in HELD
 
 
 def _held(X: SE3) -> SE3:

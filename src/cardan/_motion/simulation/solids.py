@@ -33,13 +33,14 @@ def solids(name: str, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     for shape in shapes:
         if _collides_as_mesh(shape):
             try:
-                shape = replace(shape, geometry=Hull.of(shape.geometry))
+                hull = Hull.of(shape.geometry)
             except (MissingExtraError, ParameterError) as error:
                 poor[shape.body] = f"not made: {error}"
             else:
-                size = np.linalg.norm(np.ptp(shape.geometry.vertices, axis=0))
-                if shape.geometry.error > max(COARSE[0], COARSE[1] * size):
-                    poor[shape.body] = f"up to {1e3 * shape.geometry.error:.2g} mm within the mesh"
+                size = np.linalg.norm(np.ptp(hull.vertices, axis=0))
+                shape = replace(shape, geometry=hull)
+                if hull.error > max(COARSE[0], COARSE[1] * size):
+                    poor[shape.body] = f"up to {1e3 * hull.error:.2g} mm within the mesh"
         found.append(shape)
     if poor:
         warnings.warn(HullWarning(name, poor), stacklevel=levels_inside())

@@ -75,7 +75,7 @@ class KeepApart(Task):
 
     @property
     def lengths(self) -> Sequence[int]:
-        return range(len(self.pairs or ()))
+        return range(len(functions_of(self.world, self.pairs).pairs))
 
     def _functions(self, model: Model) -> Functions:
         own = model_of(self.world)
