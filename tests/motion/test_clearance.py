@@ -171,6 +171,14 @@ def test_what_is_free_is_farther_than_the_margin(every, margin):
         np.testing.assert_array_equal(free[sure], (d > margin)[sure])
 
 
+def test_what_is_nan_is_not_free():
+    model, far = solid_body(BALL), [(BALL, at(9.0, 9.0, 9.0))]
+    q = np.stack([model.neutral()] * 3)
+    q[1, 0], q[2, 1] = np.nan, np.inf
+    assert cardan.is_free(model, q, obstacles=far).tolist() == [True, False, False]
+    assert not cardan.is_free(model, model.neutral(), np.nan, obstacles=far)
+
+
 # --- tasks ----------------------------------------------------------------------------------------------------------
 
 

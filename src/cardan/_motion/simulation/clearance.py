@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
-from cardan._algebra.scalar import where
+from cardan._algebra.scalar import absolute, logical_and, where
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import Vector, supports
@@ -25,6 +25,9 @@ from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import Shape
 from cardan._robot.geometry.shapes import Geometry, Sphere
 from cardan._robot.model import WORLD, Material, Model
+
+LARGEST = 1e30
+"""Coordinates that sum up to more, NaN among them, are nowhere."""
 
 Obstacles = Sequence[Shape | tuple[Geometry, Any]]
 """Shapes fixed in the world: `Shape("world", "collision", ...)`, or geometries, each with its pose."""
@@ -155,7 +158,7 @@ def is_free(
         obstacles: shapes fixed in the world.
 
     Returns:
-        Truth values, shape (...).
+        Truth values, shape (...); false where q is NaN.
 
     Raises:
         UnknownNameError, UnsupportedError, ParameterError, ShapeError, DTypeError: as `clearance`.
@@ -269,7 +272,9 @@ def _functions(pairs: tuple[ContactPair, ...]) -> tuple[Function[..., Any], ...]
 
     @function(shapes={"margin": ()}, returns=())
     def is_free(model: Model, q: Vector, margin: Any) -> Any:
-        return where(are_apart(_placed(Kinematics(model, q), pairs), margin), 1.0, 0.0)
+        # Bounds that are NaN seem far apart: what is not known to be free is not.
+        is_known = sum(map(absolute, q), 0.0) < LARGEST
+        return where(logical_and(is_known, are_apart(_placed(Kinematics(model, q), pairs), margin)), 1.0, 0.0)
 
     return clearance, clearance_jacobian, is_free
 
