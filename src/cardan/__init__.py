@@ -143,6 +143,7 @@ with imported_later(globals()):
     from cardan import viewer as viewer
     from cardan._dynamics.coordinates import conventions, converter, representation
     from cardan._motion.simulation import Control, State, World, WorldBuilder
+    from cardan._motion.simulation.clearance import clearance, clearance_jacobian, is_free
     from cardan._motion.tasks import inverse_kinematics, solve_ik
     from cardan._reach.comparison import compare
     from cardan._reach.formats import (
@@ -169,6 +170,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "Actuator", "Group", "joints", "manifolds",
     # worlds: what moves and touches
     "WorldBuilder", "World", "State", "Control", "solvers",
+    # how far shapes are apart
+    "clearance", "clearance_jacobian", "is_free",
     # dynamics
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
     "gravity_forces", "passive_forces", "torque_regressor", "joint_wrenches",

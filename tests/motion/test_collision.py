@@ -12,7 +12,7 @@ import cardan
 from cardan._compiler.program import verify
 from cardan._motion.collision import FAR, points
 from cardan._motion.simulation.collide import collide_function
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, HeightField, Mesh, Plane, Sphere
 from cardan.errors import ParameterError, ShapeError, UnsupportedError
 from cardan.robots import double_pendulum
 from cardan.simulation import contact_points

@@ -32,18 +32,22 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.repeat import repeat
+from cardan._algebra.arrays.repeat import repeat_while
 from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import Candidate, X, Y, Z, in_precision, select
 from cardan._motion.collision.support_points import extent_of, middle_of, radius_of, support
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Geometry, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Sphere
 
 PASSES = 28
 ROUND_PASSES = 20  # of a core that is a point or a line: its radius bears most overlaps, so that cores are apart
 # Of the sizes, in double and single precision: what is rounding, and where a search has found its point.
 TOLERANCE = 1e-14, 1e-6
 REACHED = 1e-10, 3e-6
+# For derivatives of curved shapes: a normal is as exact as the root of the gap's error, and takes more passes.
+FINE_PASSES = 48
+FINE = 1e-15, 3e-6
+CURVED = Cylinder, Ellipsoid
 TRIES = 4  # of other directions, once a least depth is found
 ASIDE = math.cos(0.8), math.sin(0.8)  # how far they are turned away
 # How far outside of C the point q is: of the depth, and of the sizes.
@@ -92,22 +96,29 @@ class Search(NamedTuple):
     done: Scalar  # 1 if so, else 0
 
 
-def witness(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3) -> Witness:
-    """Return the gap of two shapes, along which direction, and between which points."""
+def witness(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None, fine: bool = False) -> Witness:
+    """Return the gap of two shapes, along which direction, and between which points; as in `search`."""
     X_ab = SE3(X_a.rotation.T @ X_b.rotation, X_a.inverse_act(X_b.translation))
-    found = search(a, b, X_ab)
-    gap, on_a = found.separation - (radius_of(a) + radius_of(b)), found.on_a - found.n * radius_of(a)
+    radii = radius_of(a) + radius_of(b)
+    found = search(a, b, X_ab, None if enough is None else enough + radii, fine)
+    gap, on_a = found.separation - radii, found.on_a - found.n * radius_of(a)
     return Witness(gap, found.n, on_a, on_a - found.n * gap)
 
 
-def convex_convex(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3) -> list[Candidate]:
-    """Return the candidate of the least gap."""
-    gap, n, on_a, _ = witness(a, X_a, b, X_b)
+def convex_convex(
+    a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, enough: Scalar | None = None, fine: bool = False
+) -> list[Candidate]:
+    """Return the candidate of the least gap; `enough` and `fine` as in `search`."""
+    gap, n, on_a, _ = witness(a, X_a, b, X_b, enough, fine)
     return [Candidate(gap, on_a, n)]
 
 
-def search(a: Geometry, b: Geometry, X_ab: SE3) -> Search:
-    """Return what the passes leave."""
+def search(a: Geometry, b: Geometry, X_ab: SE3, enough: Scalar | None = None, fine: bool = False) -> Search:
+    """Return what the passes leave.
+
+    With `enough` they end as soon as they know on which side of it the separation is. `fine` is for derivatives.
+    """
+    fine = fine and isinstance(a, CURVED) | isinstance(b, CURVED)
     size = extent_of(a) + extent_of(b)
 
     def lowest(n: Vector3) -> Vertex:
@@ -123,11 +134,16 @@ def search(a: Geometry, b: Geometry, X_ab: SE3) -> Search:
 
     def improved(*state: Any) -> Search:
         old = Search(*state)
-        new = _improved(old, lowest, size)
-        return Search(*(_held(old.done > 0.5, *both) for both in zip(old, new, strict=True)))
+        new = _improved(old, lowest, size, FINE if fine else REACHED)
+        if enough is not None:
+            less = logical_and(new.inside > 0.5, enough >= 0.0)
+            known = logical_or(less, new.separation > enough)
+            new = new._replace(done=where(known, 1.0, new.done))
+        return new
 
     is_round = not {Sphere, Capsule}.isdisjoint((type(a), type(b)))
-    return Search(*repeat(ROUND_PASSES if is_round else PASSES, improved, *start))
+    passes = FINE_PASSES if fine else ROUND_PASSES if is_round else PASSES
+    return Search(*repeat_while(passes, lambda *state: Search(*state).done < 0.5, improved, *start))
 
 
 def _first(directions: list[Vector3], lowest: Callable[[Vector3], Vertex]) -> tuple[Vector3, Vertex]:
@@ -147,7 +163,9 @@ def _axes(a: Geometry, b: Geometry, X_ab: SE3, towards: Vector3) -> list[Vector3
     return [n * where(n.dot(towards) < 0.0, -1.0, 1.0) for n in normals]
 
 
-def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) -> Search:
+def _improved(
+    old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar, reached_at: tuple[float, float]
+) -> Search:
     """Return a search after one pass."""
     tolerance = in_precision(old.separation, *TOLERANCE) * size
     relative = [vertex.x - old.q for vertex in old.simplex]
@@ -160,8 +178,8 @@ def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) ->
     n = select(encloses, -n, n)
     w = lowest(n)
     separation = n.dot(w.x)
-    enough = in_precision(old.separation, *REACHED) * size
-    best, best_n = maximum(separation, old.separation), select(separation > old.separation, n, old.n)
+    better, enough = separation > old.separation, in_precision(old.separation, *reached_at) * size
+    best, best_n = maximum(separation, old.separation), select(better, n, old.n)
     within, was_inside = logical_or(encloses, nearest.squared < tolerance * tolerance), old.inside > 0.5
     inside = logical_or(was_inside, within)
     fails = logical_and(old.tries > 0.5, within)  # that direction is deeper than the best

@@ -26,8 +26,10 @@ from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geo
 
 CONSTANT = (Hull, HeightField)  # shapes of so many numbers that a program has them, not its blocks
 
+Page = Callable[[Any, SE3, Any, SE3], list[Candidate]]
+
 # For each two types of shapes, in one of their orders, the page that knows them.
-PAIRS: dict[tuple[type, type], Callable[[Any, SE3, Any, SE3], list[Candidate]]] = {
+PAIRS: dict[tuple[type, type], Page] = {
     **{(kind, Plane): on_plane for kind in ABOVE},
     **{(kind, HeightField): on_height_field for kind in ABOVE},
     (Sphere, Sphere): sphere_sphere,
@@ -89,7 +91,7 @@ def count_of(shape_a: Geometry, shape_b: Geometry) -> int:
     """Return how many candidates two shapes have, in every pose."""
     check_page(type(shape_a), type(shape_b))
     two = Two(shape_a, SE3(), shape_b, SE3())
-    two = two if _is_in_order(two) else two.swapped
+    two = two if is_in_order(two) else two.swapped
     key = type(two.a), type(two.b)
     if key not in _COUNTS or _COUNTS[key][0] is not PAIRS[key]:
         _COUNTS[key] = PAIRS[key], len(PAIRS[key](*two))
@@ -100,37 +102,45 @@ _COUNTS: dict[tuple[type, type], tuple[Any, int]] = {}  # by types, with the pag
 
 
 def points_of(
-    pairs: Sequence[Two], frames: Sequence[SE3] | None = None, reaches: Sequence[Scalar] | None = None
+    pairs: Sequence[Two],
+    frames: Sequence[SE3] | None = None,
+    reaches: Sequence[Scalar] | None = None,
+    page_of: Callable[[Two], Page] | None = None,
 ) -> list[list[Candidate]]:
     """Return the candidates of each of many pairs, as many in every pose; pairs that are alike share one block.
 
     They are in the frame of each pair's A, or where X_frame_a says. With reaches [m], pairs whose bounds are farther
-    apart may have no candidate, which saves their page. `UnsupportedError` names shapes that no page knows.
+    apart may have no candidate, which saves their page. `UnsupportedError` names shapes that no page knows. Another
+    page than that of `PAIRS` is what `page_of` says, for shapes in the same order; it returns one candidate.
     """
     alike: dict[Any, list[int]] = {}
     ordered: list[Two] = []
     for k, two in enumerate(pairs):
         check_page(type(two.a), type(two.b))
-        swapped = not _is_in_order(two)
+        swapped = not is_in_order(two)
         ordered.append(two.swapped if swapped else two)
         R, p = ordered[k].X_ab
         # A program has no operations for entries known to be 0: pairs that differ in these are no block.
         zeros = tuple(is_zero(e) for e in (*R.entries(), *p))
-        alike.setdefault((_kind(ordered[k].a), _kind(ordered[k].b), swapped, zeros), []).append(k)
+        alike.setdefault((kind_of(ordered[k].a), kind_of(ordered[k].b), swapped, zeros), []).append(k)
     found: dict[int, list[Candidate]] = {}
     for (_, _, swapped, _), members in alike.items():
         given = [[each[k] for k in members] if each else [] for each in (frames, reaches)]
-        found |= zip(members, _by_one_block([ordered[k] for k in members], swapped, *given), strict=True)
+        found |= zip(members, _by_one_block([ordered[k] for k in members], swapped, page_of, *given), strict=True)
     return [found[k] for k in range(len(pairs))]
 
 
-def _is_in_order(two: Two) -> bool:
+def is_in_order(two: Two) -> bool:
     """Return whether shapes are in the order of their page."""
     return (type(two.a), type(two.b)) in PAIRS
 
 
 def _by_one_block(
-    alike: Sequence[Two], swapped: bool, frames: Sequence[SE3], reaches: Sequence[Scalar]
+    alike: Sequence[Two],
+    swapped: bool,
+    page_of: Callable[[Two], Page] | None,
+    frames: Sequence[SE3],
+    reaches: Sequence[Scalar],
 ) -> list[list[Candidate]]:
     """Return the candidates of pairs that are alike, traced once if that is worth it (see `each`).
 
@@ -139,8 +149,8 @@ def _by_one_block(
     """
     first = alike[0]
     kind_a, kind_b = type(first.a), type(first.b)
-    page, count = PAIRS[kind_a, kind_b], count_of(first.a, first.b)
-    if own_module(page.__module__) is None:  # somebody else's page, which no key of a program knows
+    page, count = (page_of(first), 1) if page_of else (PAIRS[kind_a, kind_b], count_of(first.a, first.b))
+    if own_module(PAIRS[kind_a, kind_b].__module__) is None:  # somebody else's page, which no key of a program knows
         reading.note()
 
     def wanted(two: Two, X_ab: SE3, X: SE3 | None, reach: Scalar | None) -> list[Candidate]:
@@ -155,7 +165,7 @@ def _by_one_block(
         return when(may_meet(*two, reach), found, [Candidate(FAR, Vector3.zero(), Z)] * count)
 
     def block(sizes_a: Any, sizes_b: Any, X_ab: SE3, *more: Any) -> list[Candidate]:
-        two = Two(_of_sizes(first.a, sizes_a), SE3(), _of_sizes(first.b, sizes_b), X_ab)
+        two = Two(of_sizes(first.a, sizes_a), SE3(), of_sizes(first.b, sizes_b), X_ab)
         X, reach = (*more, None, None)[:2] if frames else (None, *more, None)[:2]
         return wanted(two, X_ab, X, reach)
 
@@ -163,20 +173,20 @@ def _by_one_block(
     if len(alike) == 1 or Plane in (kind_a, kind_b):
         rows = zip(alike, relative, frames or repeat(None), reaches or repeat(None), strict=False)
         return [wanted(*row) for row in rows]
-    sizes = [[_sizes(shape) for shape in side] for side in zip(*((two.a, two.b) for two in alike), strict=True)]
+    sizes = [[sizes_of(shape) for shape in side] for side in zip(*((two.a, two.b) for two in alike), strict=True)]
     return each(block, *sizes, relative, *filter(len, (frames, reaches)))
 
 
-def _kind(shape: Geometry) -> Any:
+def kind_of(shape: Geometry) -> Any:
     """Return what shapes that share a block have in common: a type, or the shape whose numbers are its constants."""
     return shape if isinstance(shape, Hull) else id(shape) if isinstance(shape, HeightField) else type(shape)
 
 
-def _sizes(shape: Geometry) -> list[Any]:
+def sizes_of(shape: Geometry) -> list[Any]:
     return [] if isinstance(shape, CONSTANT) else [getattr(shape, field.name) for field in fields(shape)]
 
 
-def _of_sizes(like: Geometry, sizes: Sequence[Any]) -> Any:
+def of_sizes(like: Geometry, sizes: Sequence[Any]) -> Any:
     """Return a shape whose sizes may be symbols, so that nothing checks them; hulls and terrains have none."""
     if isinstance(like, CONSTANT):
         return like

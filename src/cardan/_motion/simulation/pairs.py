@@ -14,6 +14,7 @@ from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.collision import Candidate, points
+from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._robot.description import Shape
 from cardan._robot.geometry.shapes import Geometry
 from cardan._robot.model import WORLD, Material, Model
@@ -185,6 +186,23 @@ def bearing(model: Model, pairs: Iterable[ContactPair]) -> list[ContactPair]:
             pair = replace(pair, material=replace(pair.material, stiffness=max(M / TIME**2, LIGHT)))
         found.append(pair)
     return found
+
+
+def select_pairs(pairs: Sequence[ContactPair], pattern: Pattern, where: str) -> tuple[ContactPair, ...]:
+    """Return the pairs a pattern names: by their names in either order, or that of one of their shapes or bodies.
+
+    Raises:
+        UnknownNameError: if nothing is selected, other than by an empty list.
+    """
+    if isinstance(pattern, (list, tuple, set, frozenset)) and not pattern:
+        return ()
+    labels: dict[str, set[str]] = {}
+    for pair in pairs:
+        a, _, b = pair.name.partition("/")
+        labels[pair.name] = {pair.name, f"{b}/{a}", a, b, pair.a, pair.b}
+    known = sorted({e for own in labels.values() for e in own})
+    names = select_names("pair, shape or body", known, pattern, where=where)
+    return tuple(pair for pair in pairs if not labels[pair.name].isdisjoint(names))
 
 
 def is_of_one_tree(model: Model, pair: ContactPair) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -22,21 +23,28 @@ def with_solids(mechanism: Mechanism) -> Mechanism:
     """
     if not any(_collides_as_mesh(shape) for shape in mechanism.shapes):
         return mechanism
-    shapes, coarse = [], {}
-    for shape in mechanism.shapes:
+    shapes = solids(mechanism.name, mechanism.shapes)
+    return mechanism.with_annotations(replace(mechanism.annotations, shapes=shapes)).mechanism
+
+
+def solids(name: str, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
+    """Return shapes, collision meshes among them as hulls; as `with_solids`."""
+    found, coarse = [], {}
+    for shape in shapes:
         if _collides_as_mesh(shape):
             try:
-                shape = replace(shape, geometry=Hull.of(shape.geometry))
+                hull = Hull.of(shape.geometry)
             except (MissingExtraError, ParameterError):
                 pass  # it is said where it matters: of what stands on the ground, and by a solver
             else:
-                size = np.linalg.norm(np.ptp(shape.geometry.vertices, axis=0))
-                if shape.geometry.error > max(COARSE[0], COARSE[1] * size):
-                    coarse[shape.body] = f"up to {1e3 * shape.geometry.error:.2g} mm within the mesh"
-        shapes.append(shape)
+                size = np.linalg.norm(np.ptp(hull.vertices, axis=0))
+                shape = replace(shape, geometry=hull)
+                if hull.error > max(COARSE[0], COARSE[1] * size):
+                    coarse[shape.body] = f"up to {1e3 * hull.error:.2g} mm within the mesh"
+        found.append(shape)
     if coarse:
-        warnings.warn(HullWarning(mechanism.name, coarse), stacklevel=levels_inside())
-    return mechanism.with_annotations(replace(mechanism.annotations, shapes=tuple(shapes))).mechanism
+        warnings.warn(HullWarning(name, coarse), stacklevel=levels_inside())
+    return tuple(found)
 
 
 def _collides_as_mesh(shape: Shape) -> bool:

@@ -13,6 +13,7 @@ from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._motion.simulation.collide import collide
 from cardan._motion.simulation.control import Control
+from cardan._motion.simulation.pairs import select_pairs
 from cardan._motion.simulation.standing import warn_of_deep_state
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.view import View, pick, select_joints
@@ -178,16 +179,7 @@ class World(WorldContents):
         Raises:
             UnknownNameError: if nothing is selected.
         """
-        if isinstance(pattern, (list, tuple, set, frozenset)) and not pattern:
-            return replace(self, pairs=())
-        labels: dict[str, set[str]] = {}
-        for pair in self.pairs:
-            a, _, b = pair.name.partition("/")
-            labels[pair.name] = {pair.name, f"{b}/{a}", a, b, pair.a, pair.b}
-        known = sorted({e for own in labels.values() for e in own})
-        names = select_names("pair, shape or body", known, pattern, where=f"contacts of world {self.name!r}")
-        kept = tuple(pair for pair in self.pairs if not labels[pair.name].isdisjoint(names))
-        return replace(self, pairs=kept)
+        return replace(self, pairs=select_pairs(self.pairs, pattern, f"contacts of world {self.name!r}"))
 
     def with_kinematic(self, pattern: Pattern) -> World:
         """Return the world with some joints that move as they are told, whatever pushes: belts, lifts, cranks.

@@ -1,5 +1,6 @@
 """What a robot is asked to reach, and the configurations and velocities that do: inverse kinematics."""
 
+from cardan._motion.tasks.apart import KeepApart
 from cardan._motion.tasks.frames import FrameOrientation, FramePose, FramePosition, LookAt, RelativeFrame
 from cardan._motion.tasks.inverse_kinematics import InverseKinematics, inverse_kinematics
 from cardan._motion.tasks.solve_ik import solve_ik
@@ -9,6 +10,7 @@ from cardan._motion.tasks.whole_body import CenterOfMass, ClosedLoops, Damping, 
 
 __all__ = [
     "CenterOfMass", "ClosedLoops", "Damping", "FrameOrientation", "FramePose", "FramePosition", "InverseKinematics",
-    "Linearization", "LookAt", "Posture", "RelativeFrame", "Stack", "Task", "inverse_kinematics", "solve_ik",
+    "KeepApart", "Linearization", "LookAt", "Posture", "RelativeFrame", "Stack", "Task", "inverse_kinematics",
+    "solve_ik",
 ]  # fmt: skip
 __dir__ = __all__.copy

@@ -1,0 +1,307 @@
+"""How far the shapes of a robot are apart, from one another and from obstacles, as compiled functions of q."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from cardan._algebra.errors import ParameterError
+from cardan._algebra.scalar import absolute, logical_and, where
+from cardan._algebra.spatial import SE3
+from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._dynamics.algorithms.tree import Vector, supports
+from cardan._dynamics.call.function import Function, function
+from cardan._motion.collision import Two
+from cardan._motion.collision.convex import Witness
+from cardan._motion.collision.distance import are_apart, witnesses
+from cardan._motion.simulation.articulation import Pattern
+from cardan._motion.simulation.collide import check_pages
+from cardan._motion.simulation.pairs import WORLD_NODE, ContactPair, contact_pairs, select_pairs
+from cardan._motion.simulation.solids import solids
+from cardan._motion.simulation.world_contents import WorldContents
+from cardan._robot.description import Shape
+from cardan._robot.geometry.shapes import Geometry, Sphere
+from cardan._robot.model import WORLD, Material, Model
+
+LARGEST = 1e30
+"""Coordinates that sum up to more, NaN among them, are nowhere."""
+
+Obstacles = Sequence[Shape | tuple[Geometry, Any]]
+"""Shapes fixed in the world: `Shape("world", "collision", ...)`, or geometries, each with its pose."""
+
+
+class Clearance(NamedTuple):
+    """How far P pairs of shapes are apart, in the world.
+
+    Attributes:
+        distance: of the surfaces [m], shape (..., P); negative, the depth, where they overlap.
+        on_a: the nearest points on the first shapes [m], or the deepest, shape (..., P, 3).
+        on_b: those on the second shapes [m], shape (..., P, 3).
+        normal: unit vectors from the second shape to the first, shape (..., P, 3).
+
+    Examples:
+        >>> world = cardan.robots.quadruped().world("floating", ground=True)
+        >>> near = cardan.clearance(world, world.initial)
+        >>> near.distance.shape == (len(world.pairs),)
+        True
+    """
+
+    distance: Any
+    on_a: Any
+    on_b: Any
+    normal: Any
+
+
+class Functions(NamedTuple):
+    """The compiled functions of pairs."""
+
+    pairs: tuple[ContactPair, ...]
+    clearance: Function[..., Any]
+    jacobian: Function[..., Any]
+    apart: Function[..., Any]
+
+
+def clearance(
+    world: WorldContents | Model, q: Any, pairs: Pattern | None = None, obstacles: Obstacles | None = None
+) -> Clearance:
+    """Return how far pairs of shapes are apart, with the nearest points.
+
+    Called on symbols, within a function of one's own, it is part of that function. Derivatives of the distance are then
+    right, except at kinks, where they are those of one of the sides. Nearest points and normals that are searched for
+    ride on their bodies there: of these, and of second derivatives, so much is missing. Each searched pair is
+    written out 24 times in such a derivative: `clearance_jacobian` is the short way.
+
+    Args:
+        world: whose `pairs` are looked at; or a model, of which those of its own shapes are that may touch.
+        q: configurations [rad, m], shape (..., nq).
+        pairs: which pairs: names or patterns, as for `World.with_contacts`; all by default. An empty list is none but
+            those of obstacles.
+        obstacles: shapes fixed in the world, `cardan.description.Shape("world", "collision", ...)` or a geometry with
+            its pose. Each is paired with every collision shape on a body that moves, in their order, after the others.
+            Meshes count as their convex hulls.
+
+    Returns:
+        distance [m], shape (..., P), on_a, on_b [m] and normal, shape (..., P, 3), in world axes.
+
+    Raises:
+        UnknownNameError: for pairs that do not exist.
+        UnsupportedError: for shapes that have no distance, such as two planes.
+        ParameterError: for something else than a world or model, an obstacle that is none, or if there is no pair.
+        ShapeError, DTypeError: for an array that does not fit.
+
+    Examples:
+        >>> from cardan.description import Sphere
+        >>> ball = Sphere(0.1), cardan.SE3(translation=(0.5, 0.0, 2.0))
+        >>> near = cardan.clearance(arm, q, pairs=[], obstacles=[ball])
+        >>> bool((near.distance > 0.0).all())
+        True
+    """
+    functions = functions_of(world, pairs, obstacles)
+    if not functions.pairs:
+        batch = np.shape(q)[:-1]
+        return Clearance(np.empty((*batch, 0)), *np.empty((3, *batch, 0, 3)))
+    return functions.clearance(model_of(world), q)
+
+
+def clearance_jacobian(
+    world: WorldContents | Model, q: Any, pairs: Pattern | None = None, obstacles: Obstacles | None = None
+) -> Any:
+    """Return the derivatives of the distances of `clearance` by motion: the rate of change of each is J v.
+
+    The nearest points are held on their bodies, n . (J_a - J_b), which is exact except at kinks. There, where other
+    points are as near, it is that of one of the sides.
+
+    Args:
+        world: as for `clearance`, and so are the others.
+        q: configurations [rad, m], shape (..., nq).
+        pairs: which pairs.
+        obstacles: shapes fixed in the world.
+
+    Returns:
+        J, shape (..., P, nv) [m/s] for each velocity of one [rad/s, m/s].
+
+    Raises:
+        UnknownNameError, UnsupportedError, ParameterError, ShapeError, DTypeError: as `clearance`.
+
+    Examples:
+        >>> from cardan.description import Sphere
+        >>> ball = Sphere(0.1), cardan.SE3(translation=(0.5, 0.0, 2.0))
+        >>> cardan.clearance_jacobian(arm, q, pairs=[], obstacles=[ball]).shape[-1]
+        7
+    """
+    functions = functions_of(world, pairs, obstacles)
+    if not functions.pairs:
+        return np.empty((*np.shape(q)[:-1], 0, model_of(world).nv))
+    return functions.jacobian(model_of(world), q)
+
+
+def is_free(
+    world: WorldContents | Model,
+    q: Any,
+    margin: Any = 0.0,
+    pairs: Pattern | None = None,
+    obstacles: Obstacles | None = None,
+) -> Any:
+    """Return whether all pairs of shapes are farther apart than a margin.
+
+    It costs less than `clearance`: of pairs that are far apart only their bounds are looked at, and a search for
+    nearest points ends as soon as it knows.
+
+    Args:
+        world: as for `clearance`, and so are the others.
+        q: configurations [rad, m], shape (..., nq).
+        margin: [m], shape (...).
+        pairs: which pairs.
+        obstacles: shapes fixed in the world.
+
+    Returns:
+        Truth values, shape (...); false where q is NaN.
+
+    Raises:
+        UnknownNameError, UnsupportedError, ParameterError, ShapeError, DTypeError: as `clearance`.
+
+    Examples:
+        >>> from cardan.description import Sphere
+        >>> ball = Sphere(0.1), cardan.SE3(translation=(0.5, 0.0, 2.0))
+        >>> bool(cardan.is_free(arm, q, pairs=[], obstacles=[ball]))
+        True
+    """
+    functions = functions_of(world, pairs, obstacles)
+    if isinstance(margin, float) and getattr(q, "dtype", None) == np.float32:
+        margin = np.float32(margin)
+    if not functions.pairs:
+        return np.ones(np.broadcast_shapes(np.shape(q)[:-1], np.shape(margin)), bool)[()]
+    return functions.apart(model_of(world), q, margin) > 0.5
+
+
+# --- which pairs ----------------------------------------------------------------------------------------------------
+
+# By the world or model itself, so that functions live as long as it does.
+_FUNCTIONS: WeakKeyDictionary[Any, dict[Any, Functions]] = WeakKeyDictionary()
+
+
+def functions_of(world: Any, pattern: Any, obstacles: Any = None) -> Functions:
+    """Return the compiled functions of the pairs a pattern names, or of pairs that are given themselves."""
+    if not isinstance(world, (WorldContents, Model)):
+        raise ParameterError("whose clearance", got=world, expected="a cardan.World or a cardan.Model")
+    chosen = tuple(pattern) if isinstance(pattern, (list, set, frozenset)) else pattern
+    key = chosen, tuple(obstacles or ())
+    known = _FUNCTIONS.setdefault(world, {})
+    if key not in known:
+        known[key] = _made(world, chosen, key[1])
+    return known[key]
+
+
+def model_of(world: WorldContents | Model) -> Model:
+    """Return the model whose coordinates are given."""
+    return world.model if isinstance(world, WorldContents) else world
+
+
+def _made(world: WorldContents | Model, chosen: Any, obstacles: Sequence[Any]) -> Functions:
+    if isinstance(chosen, tuple) and chosen and all(isinstance(pair, ContactPair) for pair in chosen):
+        return Functions(chosen, *_functions(chosen))
+    own = () if chosen == () else _own_pairs(world)
+    pairs = (*own, *_with_obstacles(model_of(world), world.shapes, obstacles))
+    if chosen:
+        pairs = select_pairs(pairs, chosen, f"clearance of {world.name!r}")
+    if not pairs and (obstacles or chosen is None):
+        raise _nothing_to_meet(world, bool(obstacles))
+    check_pages(pairs)
+    return Functions(pairs, *_functions(pairs))
+
+
+def _own_pairs(world: WorldContents | Model) -> tuple[ContactPair, ...]:
+    if isinstance(world, WorldContents):
+        return world.pairs
+    shapes = solids(world.name, world.shapes)
+    return contact_pairs(world, shapes, world.disabled_contacts, world.start_configuration().tolist()).touching
+
+
+def _with_obstacles(model: Model, shapes: Sequence[Shape], obstacles: Sequence[Any]) -> list[ContactPair]:
+    fixed = solids("obstacles", [_obstacle(k, given) for k, given in enumerate(obstacles)])
+    found = []
+    for shape in solids(model.name, shapes) if fixed else ():
+        if shape.role == "collision" and model.attachment(shape.body).node != WORLD_NODE:
+            for other in fixed:
+                own = shape.body, shape.geometry, shape.pose, WORLD, other.geometry, other.pose
+                found.append(ContactPair(*own, Material(), f"{shape.name or shape.body}/{other.name}"))
+    return found
+
+
+def _nothing_to_meet(world: WorldContents | Model, has_obstacles: bool) -> ParameterError:
+    if has_obstacles:
+        got = "no collision shape on a body that moves"
+        hint = "Give its description some: of a URDF `<collision>`, or `Mechanism.with_annotations`."
+    else:
+        got = "none that may touch"
+        hint = "Make the world with `self_collision=True` or `ground=True`, or give `obstacles`."
+    return ParameterError(f"clearance of {world.name!r}: pairs of shapes", got=got, expected="at least one", hint=hint)
+
+
+def _obstacle(k: int, given: Any) -> Shape:
+    name = f"obstacle#{k}"
+    if isinstance(given, Shape):
+        if given.body != WORLD:
+            raise ParameterError(f"body of {name}", got=given.body, expected=f"{WORLD!r}: obstacles stand still")
+        return Shape(WORLD, "collision", given.geometry, given.pose, given.name or name)
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise ParameterError(name, got=given, expected='a Shape("world", "collision", ...) or (geometry, pose)')
+    geometry, pose = given
+    return Shape(WORLD, "collision", geometry, SE3.of(pose), name)
+
+
+# --- the functions --------------------------------------------------------------------------------------------------
+
+
+def _functions(pairs: tuple[ContactPair, ...]) -> tuple[Function[..., Any], ...]:
+    """Return distances, their Jacobian and whether all are apart, compiled for each model on first use."""
+
+    @function
+    def clearance(model: Model, q: Vector) -> Clearance:
+        found = witnesses(_placed(Kinematics(model, q), pairs))
+        return Clearance(*map(list, zip(*((w.gap, w.on_a, w.on_b, w.n) for w in found), strict=True)))
+
+    @function(returns=(len(pairs), "nv"))
+    def clearance_jacobian(model: Model, q: Vector) -> Any:
+        kinematics = Kinematics(model, q)
+        found = witnesses(_placed(kinematics, pairs))
+        return [_row(kinematics, pair, witness) for pair, witness in zip(pairs, found, strict=True)]
+
+    @function(shapes={"margin": ()}, returns=())
+    def is_free(model: Model, q: Vector, margin: Any) -> Any:
+        # Bounds that are NaN seem far apart: what is not known to be free is not.
+        is_known = sum(map(absolute, q), 0.0) < LARGEST
+        return where(logical_and(is_known, are_apart(_placed(Kinematics(model, q), pairs), margin)), 1.0, 0.0)
+
+    return clearance, clearance_jacobian, is_free
+
+
+def _placed(kinematics: Kinematics, pairs: Sequence[ContactPair]) -> list[Two]:
+    known: dict[Any, SE3] = {}  # one pose for each shape, by which `are_apart` knows it
+
+    def pose(body: str, shape: Geometry, own: SE3) -> SE3:
+        key = body, shape, own
+        if key not in known:
+            X = kinematics.pose(body) @ own
+            # How a sphere is turned does not matter: along the world's axes it is cheap.
+            known[key] = SE3(None, X.translation) if isinstance(shape, Sphere) else X
+        return known[key]
+
+    return [Two(p.shape_a, pose(p.a, p.shape_a, p.pose_a), p.shape_b, pose(p.b, p.shape_b, p.pose_b)) for p in pairs]
+
+
+def _row(kinematics: Kinematics, pair: ContactPair, witness: Witness) -> list[Any]:
+    """Return n . (J_a - J_b): joints that move both bodies are in neither, and p x n is that of both points."""
+    model, n, moment = kinematics.model, witness.n, witness.on_a.cross(witness.n)
+    row: list[Any] = [0.0] * model.nv
+    above_a, above_b = (supports(model, model.attachment(body).node) for body in (pair.a, pair.b))
+    for these, those, sign in ((above_a, above_b, 1.0), (above_b, above_a, -1.0)):
+        for i in these:
+            if i not in those:
+                for j, s in zip(model.nodes[i].v, kinematics.relative.S[i], strict=True):
+                    moved = kinematics.poses[i] @ s
+                    row[j] = row[j] + sign * (n.dot(moved.linear) + moment.dot(moved.angular))
+    return row
