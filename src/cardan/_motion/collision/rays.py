@@ -89,16 +89,17 @@ def check_ray(shape: Geometry) -> None:
         raise UnsupportedError("a ray that meets a flat hull", "cardan.raycast", instead)
 
 
-def passes_near(shape: Geometry, o: Vector3, d: Vector3) -> Any:
-    """Return whether the line goes through the ball about a shape that has an end."""
+def ball_about(shape: Geometry) -> tuple[Vector3, Scalar]:
+    """Return the middle, in the shape's frame, and the radius of a ball about a shape that has an end [m]."""
     middle, half = box_about(shape)
-    radius = radius_about(half)
-    return _nearest(o - middle, d).norm_squared() <= radius * radius
+    return middle, radius_about(half)
 
 
-def _nearest(o: Vector3, d: Vector3) -> Vector3:
-    """Return the point of a line nearest the origin."""
-    return o - d * o.dot(d)
+def meets_ball(middle: Vector3, radius: Scalar, o: Vector3, d: Vector3) -> Any:
+    """Return whether a ray meets a ball, for less than that takes to say where."""
+    way = middle - o
+    along = way.dot(d)
+    return logical_and((way - d * along).norm_squared() <= radius * radius, along >= -radius)
 
 
 def _half_space(height: Scalar, slope: Scalar) -> Span:

@@ -18,17 +18,20 @@ from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.arguments import is_symbolic, numeric_array
 from cardan._dynamics.call.function import Function, function
 from cardan._motion.collision.candidate import FAR, length_and_direction, select
-from cardan._motion.collision.rays import Hit, check_ray, hit, passes_near
+from cardan._motion.collision.rays import Hit, ball_about, check_ray, hit, meets_ball
 from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._motion.simulation.pairs import WORLD_NODE
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import Shape
-from cardan._robot.geometry.shapes import Hull, Sphere
+from cardan._robot.geometry.shapes import Geometry, Plane, Sphere
 from cardan._robot.model import WORLD, Model
 
 TOGETHER = 16
-"""Rays in one run of the program, which share its kinematics; a vector of numbers holds those of several runs."""
+"""Rays of few states in one run of the program, which share its kinematics; a vector of numbers holds several runs."""
+
+MOST = 256
+"""Rays of many states in one run: nothing is copied to and fro, but the program has inputs and outputs for each."""
 
 
 class RayHits(NamedTuple):
@@ -57,6 +60,27 @@ class _Seen(NamedTuple):
     body: str
     yaw_only: bool
     shapes: tuple[tuple[int, Shape], ...]
+
+
+class _Placed:
+    """A shape, its number, and where it is: X_sr, the pose of the rays' frame in that of the shape."""
+
+    def __init__(self, number: int, shape: Geometry, X_sr: SE3) -> None:
+        self.number, self.shape, self.X_sr = number, shape, X_sr
+        self.ball = None
+        if not isinstance(shape, Plane):
+            middle, radius = ball_about(shape)
+            self.ball = X_sr.inverse_act(middle), radius  # here, once for all rays
+
+    def met(self, o: Vector3, d: Vector3) -> Hit:
+        """Return where a ray meets the shape, its normal in the axes of the ray."""
+        if self.ball is None:
+            return self._hit(o, d)
+        return when(meets_ball(*self.ball, o, d), lambda: self._hit(o, d), Hit(FAR, Vector3.zero()))
+
+    def _hit(self, o: Vector3, d: Vector3) -> Hit:
+        own = hit(self.shape, self.X_sr @ o, self.X_sr.rotation @ d)
+        return Hit(own.distance, self.X_sr.rotation.transpose_apply(own.normal))
 
 
 def raycast(
@@ -124,18 +148,17 @@ def raycast(
 
 
 def raycast_many(world: WorldContents, q: Any, o: np.ndarray, d: np.ndarray, asked: Any, constants: Any) -> RayHits:
-    """Return what rays of shape (..., R, 3) meet, in runs of at most `TOGETHER`, whose rays are spread over all.
+    """Return what rays of shape (..., R, 3) meet, in runs of several, whose rays are spread over all.
 
     Rays beside one another are then in one vector of numbers, and it is likely that none of them passes near a shape.
     """
-    count = o.shape[-2]
-    runs = -(-count // TOGETHER) or 1
+    count, q = o.shape[-2], numeric_array("raycast", "q", q)
+    batch = np.broadcast_shapes(q.shape[:-1], o.shape[:-2])
+    if not count:
+        return RayHits(np.empty((*batch, 0)), np.empty((*batch, 0, 3)), np.empty((*batch, 0), int))
+    runs = -(-count // (MOST if math.prod(batch) >= TOGETHER else TOGETHER))
     each_run = -(-count // runs)
     seen = _seen(world, each_run, *asked)
-    q = numeric_array("raycast", "q", q)
-    if not count:
-        batch = np.broadcast_shapes(q.shape[:-1], o.shape[:-2])
-        return RayHits(np.empty((*batch, 0)), np.empty((*batch, 0, 3)), np.empty((*batch, 0), int))
     parts = [_in_runs(array, runs, each_run) for array in (o, d)]
     found = _compiled(world, seen)(world.model, q[..., None, :], *parts, **constants)
     distance, shape = (np.swapaxes(e, -1, -2) for e in (found.distance, found.shape))
@@ -197,7 +220,7 @@ def raycast_function(seen: _Seen) -> Function[..., Any]:
             X_ws = kinematics.pose(shape.body) @ shape.pose
             if isinstance(shape.geometry, Sphere):  # how it is turned does not matter
                 X_ws = SE3(X_wr.rotation, X_ws.translation)
-            placed.append((k, shape, X_ws.inverse() @ X_wr))
+            placed.append(_Placed(k, shape.geometry, X_ws.inverse() @ X_wr))
 
         def first(o: Vector3, d: Vector3) -> tuple[Scalar, Vector3, Scalar]:
             _, along = length_and_direction(d, Vector3.zero())
@@ -218,26 +241,13 @@ def _ray_frame(X: SE3, yaw_only: bool) -> SE3:
     return SE3(Matrix3([(c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)]), X.translation)
 
 
-def _first(placed: Sequence[tuple[int, Shape, SE3]], o: Vector3, d: Vector3) -> tuple[Scalar, Vector3, Scalar]:
+def _first(placed: Sequence[_Placed], o: Vector3, d: Vector3) -> tuple[Scalar, Vector3, Scalar]:
     """Return the nearest hit of a ray and the number of its shape."""
     nearest, number = Hit(FAR, Vector3.zero()), -1.0
-    for k, shape, X_sr in placed:
-        found = _met(shape, X_sr, o, d)
+    for shape in placed:
+        found = shape.met(o, d)
         nearer = found.distance < nearest.distance
         normal = select(nearer, found.normal, nearest.normal)
         nearest = Hit(where(nearer, found.distance, nearest.distance), normal)
-        number = where(nearer, float(k), number)
+        number = where(nearer, float(shape.number), number)
     return where(nearest.distance >= FAR, math.inf, nearest.distance), nearest.normal, number
-
-
-def _met(shape: Shape, X_sr: SE3, o: Vector3, d: Vector3) -> Hit:
-    """Return where a ray meets a shape, its normal in the axes of the ray."""
-    o, d = X_sr @ o, X_sr.rotation @ d
-
-    def found() -> Hit:
-        own = hit(shape.geometry, o, d)
-        return Hit(own.distance, X_sr.rotation.transpose_apply(own.normal))
-
-    if isinstance(shape.geometry, Hull):
-        return when(passes_near(shape.geometry, o, d), found, Hit(FAR, Vector3.zero()))
-    return found()
