@@ -121,7 +121,7 @@ def raycast(
     Examples:
         >>> world = cardan.robots.quadruped().world("floating", ground=True)
         >>> grid = np.stack(np.meshgrid([-0.2, 0.0, 0.2], [-0.1, 0.1], [0.0]), axis=-1).reshape(-1, 3)
-        >>> scan = cardan.raycast(world, world.initial, grid, (0, 0, -1.0), body="base", yaw_only=True, bodies="world")
+        >>> scan = cardan.raycast(world, world.initial, grid, (0, 0, -1.0), body="trunk", yaw_only=True, bodies="world")
         >>> scan.distance.shape, scan.normal[0].round(9).tolist()
         ((6,), [0.0, 0.0, 1.0])
     """
