@@ -180,7 +180,7 @@ def _of_cylinder(shape: Cylinder, o: Vector3, d: Vector3) -> Hit:
 
 
 def _of_box(shape: Box, o: Vector3, d: Vector3) -> Hit:
-    x, y, z = (_slab(*each, 0.5 * size) for *each, size in zip(o, d, shape.size, strict=True))
+    x, y, z = (_slab(p, v, 0.5 * size) for p, v, size in zip(o, d, shape.size, strict=True))
     both = x.of_both(y).of_both(z)
     is_outside = both.enter >= 0.0
     on_x, on_y = (e.last(is_outside) >= both.last(is_outside) for e in (x, y))
@@ -191,7 +191,7 @@ def _of_box(shape: Box, o: Vector3, d: Vector3) -> Hit:
 
 
 def _of_hull(shape: Hull, o: Vector3, d: Vector3) -> Hit:
-    faces = [(Vector3(*n), e) for *n, e in _faces(shape)]
+    faces = [(Vector3(x, y, z), e) for x, y, z, e in _faces(shape)]
     spans = [_half_space(n.dot(o) - e, n.dot(d)) for n, e in faces]
     both = reduce(Span.of_both, spans)
     is_outside = both.enter >= 0.0

@@ -56,7 +56,7 @@ class RayHits(NamedTuple):
 class _Seen(NamedTuple):
     """From where rays are cast, and which shapes count, with their numbers among those of the world."""
 
-    count: int
+    rays: int
     body: str
     yaw_only: bool
     shapes: tuple[tuple[int, Shape], ...]
@@ -211,7 +211,7 @@ def _compiled(world: WorldContents, seen: _Seen) -> Function[..., Any]:
 def raycast_function(seen: _Seen) -> Function[..., Any]:
     """Return what rays meet as a function of model, q, origins and directions, for as many rays as it is made for."""
 
-    @function(shapes={"origins": (seen.count, 3), "directions": (seen.count, 3)})
+    @function(shapes={"origins": (seen.rays, 3), "directions": (seen.rays, 3)})
     def raycast(model: Model, q: Vector, origins: Any, directions: Any) -> RayHits:
         kinematics = Kinematics(model, q)
         X_wr = _ray_frame(kinematics.pose(seen.body), seen.yaw_only)

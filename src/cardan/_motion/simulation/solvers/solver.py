@@ -170,14 +170,16 @@ class Solver(ABC):
         names = model.body_names
         if bodies is not None:
             names = tuple(select_names("body", names, bodies, where="bodies of contact forces"))
-        X = frame_transform(model, state.q, names, **state.model_constants)
+        given: dict[str, Any] = {"frame": names, **state.model_constants}
+        X = frame_transform(model, state.q, **given)
         total = np.zeros((len(state), len(names), 6), state.dtype)
         for owners, sign in zip(self._owners_of_contacts(names, found.pair), (1.0, -1.0), strict=True):
             kept = np.flatnonzero(owners >= 0)
             own, force = owners[kept], sign * found.force[:, kept]
             arm = found.point[:, kept] - X[..., :3, 3][:, own]
             wrench = np.concatenate([force, sign * found.torque[:, kept] + np.cross(arm, force)], axis=-1)
-            np.add.at(total, (slice(None), own), wrench)
+            at: Any = (slice(None), own)
+            np.add.at(total, at, wrench)
         if expressed_in == "frame":  # force and torque as two columns, turned by R^T
             total = (total.reshape(*total.shape[:2], 2, 3) @ X[..., :3, :3]).reshape(total.shape)
         return total
