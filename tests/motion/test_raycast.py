@@ -100,9 +100,10 @@ def test_rays_of_many_states_are_those_of_each_and_float32_is_near():
     for k in range(5):
         alone = cardan.raycast(world, q[k], o, d)
         for mine, theirs in zip(alone, found, strict=True):
-            np.testing.assert_allclose(mine, theirs[k], rtol=1e-13, atol=1e-13)
-    one = cardan.raycast(world, q[2], o[7], d[7])
-    np.testing.assert_allclose(one.distance, found.distance[2, 7], rtol=1e-13)
+            np.testing.assert_array_equal(mine, theirs[k])
+    assert cardan.raycast(world, q[2], o[7], d[7]).distance == found.distance[2, 7]
+    many = cardan.raycast(world, np.tile(q, (4, 1)), o, d)  # another program, for many states
+    np.testing.assert_array_equal(many.distance, np.tile(found.distance, (4, 1)))
     single = cardan.raycast(world, *(np.float32(e) for e in (q, o, d)))
     assert single.distance.dtype == np.float32
     same = (single.shape == found.shape) & (found.shape >= 0)
@@ -152,5 +153,10 @@ def test_what_rays_do_not_know_is_named():
     with pytest.raises(cardan.errors.UnsupportedError, match=r"HeightField.*bodies="):
         cardan.raycast(world, world.initial, (0, 0, 5.0), (0, 0, -1.0))
     assert cardan.raycast(world, world.initial, (0, 0, 5.0), (0, 0, -1.0), bodies="ball").shape == 1
+    lost = cardan.raycast(world, world.initial * np.nan, (0, 0, 5.0), (0, 0, -1.0), bodies="ball")
+    assert np.isnan(lost.distance)
+    assert np.isnan(cardan.raycast(world, world.initial, (0, 0, np.nan), (0, 0, -1.0), bodies="ball").distance)
+    with pytest.raises(cardan.errors.ParameterError, match=r"cardan\.World"):
+        cardan.raycast(world.model, world.initial, (0, 0, 5.0), (0, 0, -1.0))
     with pytest.raises(cardan.errors.ShapeError, match="origins"):
         cardan.raycast(world, world.initial, (0, 5.0), (0, 0, -1.0), bodies="ball")

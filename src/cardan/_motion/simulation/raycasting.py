@@ -10,9 +10,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from cardan._algebra.arrays.repeat import each, when
-from cardan._algebra.errors import ShapeError
+from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._algebra.scalar import where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
+from cardan._dynamics.algorithms.health import is_sound
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.arguments import is_symbolic, numeric_array
@@ -38,7 +39,7 @@ class RayHits(NamedTuple):
     """What rays meet first.
 
     Attributes:
-        distance: along each ray [m], infinite if it meets nothing, shape (..., R).
+        distance: along each ray [m], infinite if it meets nothing, NaN if it or the state is; shape (..., R).
         normal: unit vectors out of what is met, in the axes the rays are given in; 0 without it: shape (..., R, 3).
         shape: indices into the world's `shapes`, -1 if it meets nothing, shape (..., R).
 
@@ -125,6 +126,8 @@ def raycast(
         >>> scan.distance.shape, scan.normal[0].round(9).tolist()
         ((6,), [0.0, 0.0, 1.0])
     """
+    if not isinstance(world, WorldContents):
+        raise ParameterError("world of raycast", got=world, expected="a cardan.World, such as mechanism.world()")
     constants = q.model_constants if isinstance(q, State) else world.model.input_values()
     if isinstance(q, State):
         q, constants = q.q, {name: np.expand_dims(value, 1) for name, value in constants.items()}
@@ -224,7 +227,10 @@ def raycast_function(seen: _Seen) -> Function[..., Any]:
 
         def first(o: Vector3, d: Vector3) -> tuple[Scalar, Vector3, Scalar]:
             _, along = length_and_direction(d, Vector3.zero())
-            return _first(placed, o, along)
+            hit, number = _first(placed, o, along)
+            distance = where(hit.distance >= FAR, math.inf, hit.distance)
+            # What compares with NaN meets nothing: a state that is none would have a clear view.
+            return where(is_sound(q, o, d), distance, math.nan), hit.normal, number
 
         rays = ([Vector3(*row) for row in array] for array in (origins, directions))
         distance, normal, shape = zip(*each(first, *rays), strict=True)
@@ -241,7 +247,7 @@ def _ray_frame(X: SE3, yaw_only: bool) -> SE3:
     return SE3(Matrix3([(c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)]), X.translation)
 
 
-def _first(placed: Sequence[_Placed], o: Vector3, d: Vector3) -> tuple[Scalar, Vector3, Scalar]:
+def _first(placed: Sequence[_Placed], o: Vector3, d: Vector3) -> tuple[Hit, Scalar]:
     """Return the nearest hit of a ray and the number of its shape."""
     nearest, number = Hit(FAR, Vector3.zero()), -1.0
     for shape in placed:
@@ -250,4 +256,4 @@ def _first(placed: Sequence[_Placed], o: Vector3, d: Vector3) -> tuple[Scalar, V
         normal = select(nearer, found.normal, nearest.normal)
         nearest = Hit(where(nearer, found.distance, nearest.distance), normal)
         number = where(nearer, float(shape.number), number)
-    return where(nearest.distance >= FAR, math.inf, nearest.distance), nearest.normal, number
+    return nearest, number
