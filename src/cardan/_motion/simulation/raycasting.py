@@ -158,7 +158,8 @@ def raycast_many(world: WorldContents, q: Any, o: np.ndarray, d: np.ndarray, ask
     count, q = o.shape[-2], numeric_array("raycast", "q", q)
     batch = np.broadcast_shapes(q.shape[:-1], o.shape[:-2])
     if not count:
-        return RayHits(np.empty((*batch, 0)), np.empty((*batch, 0, 3)), np.empty((*batch, 0), int))
+        none = np.empty((*batch, 0, 3), np.result_type(q, o, d))
+        return RayHits(none[..., 0], none, none[..., 0].astype(int))
     runs = -(-count // (MOST if math.prod(batch) >= TOGETHER else TOGETHER))
     each_run = -(-count // runs)
     seen = _seen(world, each_run, *asked)
