@@ -125,6 +125,8 @@ def raycast(
         >>> scan = cardan.raycast(world, world.initial, grid, (0, 0, -1.0), body="trunk", yaw_only=True, bodies="world")
         >>> scan.distance.shape, scan.normal[0].round(9).tolist()
         ((6,), [0.0, 0.0, 1.0])
+
+    Peers: MuJoCo `mj_ray` `mj_multiRay`.
     """
     if not isinstance(world, WorldContents):
         raise ParameterError("world of raycast", got=world, expected="a cardan.World, such as mechanism.world()")
@@ -173,9 +175,10 @@ def raycast_many(world: WorldContents, q: Any, o: np.ndarray, d: np.ndarray, ask
 
 def _in_runs(rays: np.ndarray, runs: int, each_run: int) -> np.ndarray:
     """Return rays (..., R, 3) as (..., runs, rays of a run, 3); the last ray fills what is left."""
-    *batch, count, _ = rays.shape
-    kept = rays[..., np.minimum(np.arange(runs * each_run), count - 1), :]
-    return np.swapaxes(kept.reshape(*batch, each_run, runs, 3), -2, -3)
+    if runs == 1:
+        return rays[..., None, :, :]
+    spread = np.arange(runs * each_run).reshape(each_run, runs).T
+    return rays[..., np.minimum(spread, rays.shape[-2] - 1), :]
 
 
 # By the world itself, so that a function lives as long as its world does.
