@@ -132,6 +132,8 @@ def raycast(
         raise ParameterError("world of raycast", got=world, expected="a cardan.World, such as mechanism.world()")
     constants = q.model_constants if isinstance(q, State) else world.model.input_values()
     if isinstance(q, State):
+        if not (q.world is world or q.world.moves_like(world)):
+            raise ParameterError("state of raycast", got=q, expected=f"a state of {world!r}")
         q, constants = q.q, {name: np.expand_dims(value, 1) for name, value in constants.items()}
     if is_symbolic(q) or is_symbolic(origins) or is_symbolic(directions):
         compiled = _compiled(world, _seen(world, len(origins), body, yaw_only, bodies))
@@ -222,7 +224,7 @@ def raycast_function(seen: _Seen) -> Function[..., Any]:
     def raycast(model: Model, q: Vector, origins: Any, directions: Any) -> RayHits:
         kinematics = Kinematics(model, q)
         X_wr = _ray_frame(kinematics.pose(seen.body), seen.yaw_only)
-        placed = []
+        placed, sound = [], where(is_sound(q), 0.0, math.nan)  # here, once for all rays
         for k, shape in seen.shapes:
             X_ws = kinematics.pose(shape.body) @ shape.pose
             if isinstance(shape.geometry, Sphere):  # how it is turned does not matter
@@ -234,7 +236,7 @@ def raycast_function(seen: _Seen) -> Function[..., Any]:
             hit, number = _first(placed, o, along)
             distance = where(hit.distance >= FAR, math.inf, hit.distance)
             # What compares with NaN meets nothing: a state that is none would have a clear view.
-            return where(is_sound(q, o, d), distance, math.nan), hit.normal, number
+            return where(is_sound([sound], o, d), distance, math.nan), hit.normal, number
 
         rays = ([Vector3(*row) for row in array] for array in (origins, directions))
         distance, normal, shape = zip(*each(first, *rays), strict=True)
