@@ -33,6 +33,7 @@ from cardan._motion.collision.candidate import FAR, PARALLEL, Z, length_and_dire
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
 
 SAME = 1e-9  # distance of two normals or offsets of faces, in sizes of the hull, below which they are one
+VERY_FAR = 1e30  # times a height that counts, beyond `FAR`, and a number in float32
 TINY = 1e-9  # the least semi-axis of an ellipsoid [m]: that of a flat one divides
 
 
@@ -105,12 +106,10 @@ def meets_ball(middle: Vector3, radius: Scalar, o: Vector3, d: Vector3) -> Any:
 def _half_space(height: Scalar, slope: Scalar) -> Span:
     """Return where the height of a line above a plane, and its slope n . d, put it below."""
     moving = absolute(slope) > PARALLEL
-    t = -height / where(moving, slope, 1.0)
-    below = height <= 0.0
-    return Span(
-        where(moving, where(slope < 0.0, t, -FAR), where(below, -FAR, FAR)),
-        where(moving, where(slope > 0.0, t, FAR), where(below, FAR, -FAR)),
-    )
+    # A line along the plane comes from above it, or from below, very far away.
+    inverse = where(moving, 1.0 / where(moving, slope, 1.0), -VERY_FAR)
+    t, goes_down = -height * inverse, inverse < 0.0
+    return Span(where(goes_down, t, -FAR), where(goes_down, FAR, t))
 
 
 def _slab(x: Scalar, d: Scalar, half: Scalar) -> Span:
