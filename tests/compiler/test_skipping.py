@@ -16,6 +16,7 @@ from cardan._compiler.targets.llvm import plan
 from cardan.errors import ParameterError, ProgramError, TraceError
 from programs import (
     LOOPS,
+    c_code,
     evaluated,
     item_by_item,
     never_skipped,
@@ -163,7 +164,7 @@ def test_in_c(monkeypatch, tmp_path, dtype):
         return np.stack([a, b, *chosen(cardan.when)(x)])
 
     program, x = traced(function, (4,)), states(40, 0.4, dtype)
-    source = c.c_code(program, "f").source
+    source = c_code(program, "f").source
     assert "break;" in source
     assert source.count("if (w[") >= 3
     found, expected = (np.empty((40, len(program.results)), dtype) for _ in range(2))

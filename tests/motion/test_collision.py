@@ -6,52 +6,33 @@ from itertools import product
 import mpmath
 import numpy as np
 import pytest
-from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import cardan
 from cardan._compiler.program import verify
 from cardan._motion.collision import FAR, points
 from cardan._motion.simulation.collide import collide_function
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Mesh, Plane, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from cardan.errors import ParameterError, ShapeError, UnsupportedError
 from cardan.robots import double_pendulum
 from cardan.simulation import contact_points
 from cardan.spatial import SE3
-from representatives import in_turn
-from two_shapes import EVERY_PAIR, LEVEL, SHAPES, candidates, random_poses, shapes_of, smallest
-
-
-def after(M, A):
-    """The poses M A."""
-    return M[0] @ A[0], np.einsum("...ij,...j->...i", M[0], A[1]) + M[1]
-
-
-def pose(x):
-    return SE3([[x[i, j] for j in range(3)] for i in range(3)], [x[i, 3] for i in range(3)])
-
-
-def gaps_function(a, b):
-    @cardan.function(shapes={"A": (4, 4), "B": (4, 4)})
-    def gaps(model, A, B):
-        return [[c.gap, *c.point, *c.normal] for c in points(a, pose(A), b, pose(B))]
-
-    return gaps
-
-
-def matrices(A):
-    n = len(A[1])
-    X = np.zeros((n, 4, 4), A[1].dtype)
-    X[:, :3, :3], X[:, :3, 3], X[:, 3, 3] = *A, 1.0
-    return X
-
-
-def compiled(a, A, b, B):
-    """As `candidates`, by the program: all of it in the precision of the poses."""
-    found = gaps_function(a, b)(double_pendulum().model(), matrices(A), matrices(B))
-    assert found.dtype == A[1].dtype
-    return found[..., 0], found[..., 1:4], found[..., 4:7]
-
+from two_shapes import (
+    EVERY_PAIR,
+    LEVEL,
+    SHAPES,
+    after,
+    candidates,
+    compiled,
+    directions,
+    from_surface,
+    gaps_function,
+    matrices,
+    random_poses,
+    shapes_of,
+    sized,
+    smallest,
+)
 
 # --- depths ---------------------------------------------------------------------------------------------------------
 
@@ -62,11 +43,6 @@ def turned(axis, angle):
 
 AXES = [turned(axis, angle) for axis in "xyz" for angle in (0.0, math.pi / 4, math.pi / 2, math.pi)]
 PLACES = [np.array(p) for p in product((-0.5, 0.0, 0.2), repeat=3)]
-
-
-def directions(rng, n):
-    d = rng.normal(size=(n, 3))
-    return d / np.linalg.norm(d, axis=-1, keepdims=True)
 
 
 def reach(shape, d):
@@ -105,27 +81,6 @@ def test_no_direction_separates_more(kinds):
 
 
 # --- surfaces -------------------------------------------------------------------------------------------------------
-
-
-def from_surface(shape, x):
-    """Signed distance of points from a solid's surface; of an ellipsoid, what is zero on it."""
-    match shape:
-        case Sphere(radius=r):
-            return np.linalg.norm(x, axis=-1) - r
-        case Plane():
-            return x[..., 2]
-        case Capsule(radius=r, length=length):
-            z = np.clip(x[..., 2], -length / 2, length / 2)
-            return np.linalg.norm(x - z[..., None] * np.array([0.0, 0.0, 1.0]), axis=-1) - r
-        case Ellipsoid(radii=radii):
-            return np.linalg.norm(x / np.array(radii), axis=-1) - 1.0
-        case Box(size=size):
-            over = np.abs(x) - np.array(size) / 2
-        case Hull():
-            return np.max(x @ ConvexHull(np.array(shape.vertices)).equations[:, :3].T + ConvexHull(np.array(shape.vertices)).equations[:, 3], axis=-1)
-        case Cylinder(radius=r, length=length):
-            over = np.stack([np.linalg.norm(x[..., :2], axis=-1) - r, np.abs(x[..., 2]) - length / 2], axis=-1)
-    return np.linalg.norm(np.maximum(over, 0.0), axis=-1) + np.minimum(over.max(axis=-1), 0.0)
 
 
 def on_surfaces(a, A, b, B):
@@ -345,22 +300,9 @@ def grid(scale):
     return np.array(R), scale * np.array(p)
 
 
-def sized(shape, scale):
-    match shape:
-        case Sphere(radius=r):
-            return Sphere(scale * r)
-        case Capsule(radius=r, length=length) | Cylinder(radius=r, length=length):
-            return type(shape)(scale * r, scale * length)
-        case Box(size=sizes) | Ellipsoid(radii=sizes):
-            return type(shape)([scale * s for s in sizes])
-        case Hull(vertices=vertices):
-            return Hull((scale * np.array(vertices)).tolist())
-    return shape
-
-
 @EVERY_PAIR
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-@in_turn("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_every_number_is_finite_at_every_scale(kinds, scale, dtype):
     """And gaps scale with the shapes; without size, all are points."""
     rng = np.random.default_rng(6)

@@ -13,7 +13,7 @@ from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.contact import LAWS, contacts, minimum
 from cardan._motion.contact.cone import SMALL
-from cardan._motion.contact.equation import JointEquation, Response, TreeEquation
+from cardan._motion.contact.equation import JointEquation, Response, TreeEquation, singles
 from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.solvers import Featherstone
 from cardan.description import Plane, Sphere
@@ -66,7 +66,7 @@ def solution(world, dt, iterations=None):
     def solved(model, q, v):
         moment = Snapshot(model, q, v)
         elements = JointForces(model, q, v, still_servo(model), dt)
-        least = minimum(moment, elements, contacts(moment, world.pairs), dt, iterations)
+        least = minimum(moment, elements, contacts(moment, world.pairs, dt), dt, iterations)
         normal = [impulse.normal for impulse in least.found.impulses]
         own = list(zip(least.laws, least.found.impulses, least.found.twists, strict=True))
         return {
@@ -284,7 +284,9 @@ def test_both_forms_of_the_equation_agree(seed):
     points = contacts(moment, pairs)
     responses = [Response(Force(*rng.normal(size=(2, 3))), random_inertia(rng).articulated()) for _ in points]
     efforts = rng.normal(size=model.nv), rng.uniform(0.0, 1.0, model.nv)
-    tree, joint = (kind(moment, points, 0.01).solve(efforts, responses) for kind in (TreeEquation, JointEquation))
+    tree, joint = (
+        kind(moment, singles(points), 0.01).solve(efforts, responses) for kind in (TreeEquation, JointEquation)
+    )
     np.testing.assert_allclose(np.array(tree.a, float), np.array(joint.a, float), rtol=1e-7, atol=1e-7)
     for one, other in zip(tree.twists, joint.twists, strict=True):
         np.testing.assert_allclose(np.array(one.scalars(), float), np.array(other.scalars(), float), atol=1e-6)

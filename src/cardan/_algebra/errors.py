@@ -504,14 +504,14 @@ class OverlapWarning(_Warning):
 
 
 class HullWarning(_Warning):
-    """Meshes collide as hulls that are not what was meant: coarse ones, or none; `bodies` says why, by body."""
+    """Meshes collide as hulls that lie well within them; `bodies` says how far, by body."""
 
     def __init__(self, world: str, bodies: Mapping[str, str]) -> None:
         self.world, self.bodies = world, dict(bodies)
         shown = first_of([f"{body} ({why})" for body, why in bodies.items()])
         super().__init__(
-            f"world {world!r}: collision meshes of {len(bodies)} bodies are no good hulls: {shown}. Give them other "
-            "shapes, or make the hulls by mechanism.with_hulls(vertices=, error=)."
+            f"world {world!r}: meshes of {len(bodies)} bodies collide as coarse hulls: {shown}. Use more vertices, "
+            "mechanism.with_hulls(vertices=128), or other shapes."
         )
 
 

@@ -115,6 +115,22 @@ def when(condition: Any, body: Callable[..., Any], otherwise: Any, *given: Any) 
         >>> cardan.when(2.0 > 1.0, lambda x: (x, x * x), (0.0, 0.0), 3.0)
         (3.0, 9.0)
     """
+    return _when(condition, body, otherwise, given)
+
+
+def aside(condition: Any, body: Callable[..., Any], otherwise: Any, *given: Any) -> Any:
+    """Return what `when` does, for what has no derivatives of its own: those are of `otherwise`.
+
+    So an iteration goes on where it has not converged, and its derivatives are those of the passes before. Symbols of
+    other libraries take `otherwise`.
+    """
+    is_known = isinstance(condition, (bool, np.bool_, np.ndarray)) or hasattr(type(condition), "__skipped__")
+    return _when(condition, body, otherwise, given, True) if is_known else otherwise
+
+
+def _when(
+    condition: Any, body: Callable[..., Any], otherwise: Any, given: Sequence[Any], is_aside: bool | None = None
+) -> Any:
     if isinstance(condition, (bool, np.bool_)):
         return body(*given) if condition else otherwise
     if not hasattr(type(condition), "__skipped__"):
@@ -126,7 +142,7 @@ def when(condition: Any, body: Callable[..., Any], otherwise: Any, *given: Any) 
             raise _other_form(_shape(found), expected)
         return list(_entries(found))
 
-    return _rebuilt(otherwise, iter(condition.__skipped__(entries, list(_entries(otherwise)))))
+    return _rebuilt(otherwise, iter(condition.__skipped__(entries, list(_entries(otherwise)), is_aside)))
 
 
 def _chosen(condition: Any, a: Any, b: Any) -> Any:

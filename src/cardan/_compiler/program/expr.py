@@ -113,13 +113,15 @@ class Graph:
         self.regions.append(Region(start, len(self.instructions), count, tuple(zip(heads, after, strict=True)), going))
         return [Expr(self, k) for k in after]
 
-    def skipped(self, condition: Condition, body: Callable[[], list[Any]], otherwise: list[Any]) -> list[Any]:
+    def skipped(
+        self, condition: Condition, body: Callable[[], list[Any]], otherwise: list[Any], aside: bool | None
+    ) -> list[Any]:
         """Return entries of a body where a condition holds, and others elsewhere, by a region if that is worth it."""
         start = len(self.instructions)
         found = body()
         if self.regions is not None and self._is_worth_skipping(start, len(found)):
             found = [e if isinstance(e, Number) else Expr(self, self.result(e)) for e in found]  # signs are within, too
-            self.regions.append(Region(start, len(self.instructions), 1, (), condition.index))
+            self.regions.append(Region(start, len(self.instructions), 1, (), condition.index, aside))
             self._forget(start)
         return [_select(condition, a, b) for a, b in zip(found, otherwise, strict=True)]
 
@@ -341,8 +343,8 @@ class Condition:
     def __init__(self, graph: Graph, index: int) -> None:
         self.graph, self.index = graph, index
 
-    def __skipped__(self, body: Callable[[], list[Any]], otherwise: list[Any]) -> list[Any]:
-        return self.graph.skipped(self, body, otherwise)
+    def __skipped__(self, body: Callable[[], list[Any]], otherwise: list[Any], aside: bool | None = None) -> list[Any]:
+        return self.graph.skipped(self, body, otherwise, aside)
 
     __and__ = __rand__ = scalar.logical_and
     __or__ = __ror__ = scalar.logical_or

@@ -21,6 +21,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
 
+from cardan._compiler.program.instructions import Instruction, Instructions
 from cardan._compiler.program.ops import LEAVES, Op
 from cardan._compiler.program.program import Program, Region, rows_of, stretches, used_once
 
@@ -66,8 +67,24 @@ def _regions(program: Program, needed: bytearray, number: list[int]) -> tuple[Re
         if carried or skipped or any(needed[k] for k in rows.picked):
             start = sum(needed[: region.start])
             stop = start + sum(needed[region.start : region.stop])
-            found.append(Region(start, stop, region.passes, carried, going))
+            found.append(Region(start, stop, region.passes, carried, going, region.aside))
     return tuple(found)
+
+
+def without_asides(program: Program) -> Program:
+    """Return the program in which what is aside is never done: choices take what is there without it."""
+    asides = [region for region in program.regions if region.aside]
+    if not asides:
+        return program
+    instead, found = list(range(len(program.instructions))), []
+    for k, (op, args, value) in enumerate(program.instructions):
+        is_choice = op is Op.SELECT and any(r.going == args[0] and args[1] in r.instructions for r in asides)
+        instead[k] = instead[args[2]] if is_choice else k
+        found.append(Instruction(op, tuple([instead[a] for a in args]), value))
+    regions = [r for r in program.regions if not any(a.start <= r.start and r.stop <= a.stop for a in asides)]
+    regions = [r._replace(carried=tuple((k, instead[after]) for k, after in r.carried)) for r in regions]
+    results = tuple([instead[r] for r in program.results])
+    return remove_dead_code(replace(program, instructions=Instructions(found), regions=tuple(regions), results=results))
 
 
 PASSES: tuple[Callable[[Program], Program], ...] = (remove_dead_code,)

@@ -58,8 +58,10 @@ class Region(NamedTuple):
     # done. One in the region: behind a pass in which it held for no state, no other needs to be. To targets it is
     # advice: results are the same whether or not they take it.
     going: int | None = None
+    # True of what may be skipped and has no derivatives of its own: they are those of what is there without it.
+    aside: bool | None = None
 
-    def __repr__(self) -> str:  # as long as it says nothing, `going` is in no digest
+    def __repr__(self) -> str:  # as long as they say nothing, the last two are in no digest
         fields = [f"{name}={value!r}" for name, value in self._asdict().items() if value is not None]
         return f"Region({', '.join(fields)})"
 
@@ -111,6 +113,13 @@ class Program(ByFields):
     def work(self) -> int:
         """Number of operations done for a state: those of regions in each pass."""
         return sum(passes(self, part) * self.instructions.operations(part.start, part.stop) for part in stretches(self))
+
+    @property
+    def usual_work(self) -> int:
+        """Number of operations done for most states: what is aside is rare. By it a batch is split over threads."""
+        asides = [region for region in self.regions if region.aside]
+        usual = [part for part in stretches(self) if not any(part.start in r.instructions for r in asides)]
+        return sum(passes(self, part) * self.instructions.operations(part.start, part.stop) for part in usual)
 
     @property
     def multiply_adds(self) -> int:

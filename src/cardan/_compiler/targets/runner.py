@@ -34,7 +34,7 @@ class Outline(ByFields):
     def of(program: Program) -> Outline:
         first = whole(program)
         passes = first.passes if first else 0
-        return Outline(program.name, program.inputs, program.outputs, program.work, _digest(program), passes)
+        return Outline(program.name, program.inputs, program.outputs, program.usual_work, _digest(program), passes)
 
     def times(self, count: int) -> Outline:
         """Return the outline of the program run so many times as often; see `program.replay.times`."""

@@ -178,7 +178,12 @@ def _joint_inertia(node: Node, S: MotionSubspace, U: Sequence[Force], rotors: Se
 
 def _check_inertia(node: Node, D: Rows) -> None:
     """Raise where a joint moves nothing: there M is singular for every configuration."""
-    if any(is_zero(row[k]) for k, row in enumerate(D)):
+    check_moves([row[k] for k, row in enumerate(D)], node)
+
+
+def check_moves(D: Vector, node: Node) -> None:
+    """Raise `MechanismError` for a joint along which there is no inertia, of those D [kg, kg m^2]."""
+    if any(map(is_zero, D)):
         raise _singular(node)
 
 

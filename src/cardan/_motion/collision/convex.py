@@ -9,19 +9,20 @@ Apart, the greatest s is the distance of C from 0, and n points to its nearest p
     q = (s(n) - d) n                            is outside of C, d > 0, and the direction n' from q to the nearest
                                                 point of C has s(n') >= s(n)
 
-since n' . q + |v| = s(n') and |v| >= n . (x - q) for all x of C. So the same search, for the point of C nearest to a
-point q, does both: q stays 0 while no pass finds 0 in C, and then follows the best n found. It ends where the normal
-of the surface points to 0: the least depth there is nearby. From there q tries four sides of n, as long as passes last:
-a face beside an edge may be less deep.
+since s(n') = n' . q + |v| with v from q to that point, |v| >= d and n' . q >= s(n) - d. So the same search, for the
+point of C nearest to a point q, does both: q stays 0 while no pass finds 0 in C, and then follows the best n found. It
+ends where the normal of the surface points to 0: the least depth there is nearby. From there q tries four sides of n,
+as long as passes last: a face beside an edge may be less deep.
 
 Every pass takes the point w of C that is least along n, and replaces the simplex of four points by the three that carry
 its point nearest to q. What it returns is the best n of all passes: s(n) is a true separation, so that shapes said to
 be apart are apart.
 
 Source: Gilbert, Johnson and Keerthi, A fast procedure for computing the distance between complex objects (1988), for
-the search; van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3, for its end. The
-point q that moves is made here.
-Cost: a pass is 700 operations and the support points of both.
+the search; Ericson, Real-Time Collision Detection (2005), sections 5.1.2 to 5.1.6, for the simplex; van den Bergen,
+Collision Detection in Interactive 3D Environments (2003), section 4.3, for its end. The point q that
+moves is made here.
+Cost: a pass is 780 operations and the support points of both.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import reduce
-from itertools import combinations
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.repeat import repeat
@@ -37,9 +37,10 @@ from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, log
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import Candidate, X, Y, Z, in_precision, select
 from cardan._motion.collision.support_points import extent_of, middle_of, radius_of, support
-from cardan._robot.geometry.shapes import Geometry
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Geometry, Sphere
 
-PASSES = 24
+PASSES = 28
+ROUND_PASSES = 20  # of a core that is a point or a line: its radius bears most overlaps, so that cores are apart
 # Of the sizes, in double and single precision: what is rounding, and where a search has found its point.
 TOLERANCE = 1e-14, 1e-6
 REACHED = 1e-10, 3e-6
@@ -116,9 +117,8 @@ def search(a: Geometry, b: Geometry, X_ab: SE3) -> Search:
     # No entry is a plain number, so that batches of NumPy's keep their shape from pass to pass.
     zero = 0.0 * sum((*X_ab.rotation.entries(), *X_ab.translation), 0.0)
     towards = middle_of(a) - X_ab @ middle_of(b) + Vector3(zero, zero, zero)
-    n = _unit(towards, X)
-    first = lowest(n)
-    first = Vertex(*(v + Vector3(zero, zero, zero) for v in first))
+    n, first = _first([_unit(towards, X), *_axes(a, b, X_ab, towards)], lowest)
+    n, first = n + Vector3(zero, zero, zero), Vertex(*(v + Vector3(zero, zero, zero) for v in first))
     start = Search((first,) * 4, Vector3(zero, zero, zero), zero, n, n.dot(first.x), first.on_a, zero, zero)
 
     def improved(*state: Any) -> Search:
@@ -126,7 +126,25 @@ def search(a: Geometry, b: Geometry, X_ab: SE3) -> Search:
         new = _improved(old, lowest, size)
         return Search(*(_held(old.done > 0.5, *both) for both in zip(old, new, strict=True)))
 
-    return Search(*repeat(PASSES, improved, *start))
+    is_round = not {Sphere, Capsule}.isdisjoint((type(a), type(b)))
+    return Search(*repeat(ROUND_PASSES if is_round else PASSES, improved, *start))
+
+
+def _first(directions: list[Vector3], lowest: Callable[[Vector3], Vertex]) -> tuple[Vector3, Vertex]:
+    """Return the direction of greatest separation, and the point of C that is least along it."""
+    best, *others = ((n, lowest(n)) for n in directions)
+    for n, vertex in others:
+        better = n.dot(vertex.x) > best[0].dot(best[1].x)
+        best = _held(better, (n, vertex), best)
+    return best
+
+
+def _axes(a: Geometry, b: Geometry, X_ab: SE3, towards: Vector3) -> list[Vector3]:
+    """Return the normals of flat ends, towards A: thin cylinders and boxes part along these."""
+    normals: list[Vector3] = []
+    for shape, axes in ((a, (X, Y, Z)), (b, tuple(X_ab.rotation.columns()))):
+        normals += {Box: axes, Cylinder: axes[2:]}.get(type(shape), ())
+    return [n * where(n.dot(towards) < 0.0, -1.0, 1.0) for n in normals]
 
 
 def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) -> Search:
@@ -142,13 +160,13 @@ def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) ->
     n = select(encloses, -n, n)
     w = lowest(n)
     separation = n.dot(w.x)
-    better, enough = separation > old.separation, in_precision(old.separation, *REACHED) * size
-    best, best_n = maximum(separation, old.separation), select(better, n, old.n)
+    enough = in_precision(old.separation, *REACHED) * size
+    best, best_n = maximum(separation, old.separation), select(separation > old.separation, n, old.n)
     within, was_inside = logical_or(encloses, nearest.squared < tolerance * tolerance), old.inside > 0.5
     inside = logical_or(was_inside, within)
     fails = logical_and(old.tries > 0.5, within)  # that direction is deeper than the best
-    ahead = logical_or(separation > old.separation + tolerance, logical_not(was_inside))
-    moves = logical_and(logical_and(inside, ahead), logical_not(fails))
+    ahead = separation > old.separation + tolerance
+    moves = logical_and(logical_and(inside, logical_or(ahead, logical_not(was_inside))), logical_not(fails))
     # No point of C is nearer to q than w along n: where v is no farther, it is the nearest.
     reached = n.dot(w.x - old.q) >= n.dot(v) - enough
     ends = logical_or(fails, logical_and(reached, logical_not(moves)))
@@ -165,7 +183,7 @@ def _improved(old: Search, lowest: Callable[[Vector3], Vertex], size: Scalar) ->
         where(inside, 1.0, 0.0),
         best_n,
         best,
-        select(logical_or(better, faithful), on_a, old.on_a),
+        select(logical_or(ahead, faithful), on_a, old.on_a),
         old.tries + where(turns, 1.0, 0.0),
         where(logical_and(ends, logical_not(turns)), 1.0, 0.0),
     )
@@ -200,42 +218,37 @@ def _combined(points: Any, weights: Any) -> Vector3:
 
 
 def _nearest(y: list[Vector3]) -> Nearest:
-    """Return the point nearest to 0 of a tetrahedron's surface: of its edges and faces, the nearest one."""
-    zero = 0.0
-    best = None
-    squares = {}
-    for i, j in combinations(range(4), 2):
-        e = y[j] - y[i]
-        squares[i, j] = ee = e.norm_squared()
-        t = clip(-y[i].dot(e) / where(ee > SMALL, ee, 1.0), 0.0, 1.0)
-        at = y[i] + e * t
-        weights = [zero] * 4
-        weights[i], weights[j] = 1.0 - t, t
-        best = _nearer(best, True, at.norm_squared(), weights)
-    thin = in_precision(y[0].x, *THIN)
-    for i, j, k in combinations(range(4), 3):
-        e, f = y[j] - y[i], y[k] - y[i]
-        m = e.cross(f)
-        mm = m.norm_squared()
-        wide = mm > thin * squares[i, j] * squares[i, k]
-        wide = logical_and(wide, mm > SMALL)
+    """Return the point nearest to 0 of a tetrahedron's surface: of its edges and faces at the newest corner, the last.
+
+    The others were looked at in passes before.
+    """
+    *_, w = y
+    to_w = [w - e for e in y[:3]]
+    squares = [e.norm_squared() for e in to_w]
+    found = []
+    for k in range(3):
+        t = clip(-y[k].dot(to_w[k]) / where(squares[k] > SMALL, squares[k], 1.0), 0.0, 1.0)
+        found.append((True, (y[k] + to_w[k] * t).norm_squared(), _weights({k: 1.0 - t, 3: t})))
+    thin = in_precision(w.x, *THIN)
+    for j, k in ((0, 1), (1, 2), (2, 0)):
+        m = to_w[j].cross(to_w[k])
+        mm, height = m.norm_squared(), m.dot(w)
+        wide = logical_and(mm > thin * squares[j] * squares[k], mm > SMALL)
         inverse = 1.0 / where(wide, mm, 1.0)
-        height = m.dot(y[i])
-        across = y[i].cross(m) * inverse
-        s, t = across.dot(f), -across.dot(e)
+        across = m.cross(w) * inverse
+        s, t = across.dot(to_w[k]), -across.dot(to_w[j])
         within = logical_and(logical_and(s > 0.0, t > 0.0), logical_and(s + t < 1.0, wide))
-        weights = [zero] * 4
-        weights[i], weights[j], weights[k] = 1.0 - s - t, s, t
-        best = _nearer(best, within, height * height * inverse, weights)
+        found.append((within, height * height * inverse, _weights({j: s, k: t, 3: 1.0 - s - t})))
+    (_, squared, weights), *others = found
+    best = Nearest(squared, weights)
+    for exists, squared, weights in others:
+        better = logical_and(exists, squared < best.squared)
+        best = _held(better, Nearest(squared, weights), best)
     return best
 
 
-def _nearer(best: Nearest | None, exists: Any, squared: Scalar, weights: list[Scalar]) -> Nearest:
-    if best is None:
-        return Nearest(squared, tuple(weights))
-    better = logical_and(exists, squared < best.squared)
-    chosen = tuple(where(better, new, old) for new, old in zip(weights, best.weights, strict=True))
-    return Nearest(where(better, squared, best.squared), chosen)
+def _weights(of: dict[int, Scalar]) -> tuple[Scalar, ...]:
+    return tuple(of.get(k, 0.0) for k in range(4))
 
 
 def _encloses(y: list[Vector3], tolerance: Scalar) -> Any:

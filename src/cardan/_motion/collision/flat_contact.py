@@ -32,7 +32,6 @@ from cardan._motion.collision.candidate import (
     Candidate,
     X,
     Z,
-    existing,
     length_and_direction,
     select,
 )
@@ -223,12 +222,13 @@ def _four(corners: Sequence[Corner], deepest: Witness, u: Vector3, v: Vector3, m
         new = reduce(logical_and, (number != other for other, _ in chosen), number >= 0.0)
         chosen.append((number, farthest._replace(exists=new)))
     # What the features leave out cannot be deeper than the least gap.
-    found = [existing(c.exists, Candidate(maximum(c.gap, deepest.gap), c.at, n)) for _, c in chosen]
-    smallest = reduce(minimum, (c.gap for c in found))
-    missed = smallest > deepest.gap + margin
-    first = found[0]
+    gaps = [where(corner.exists, maximum(corner.gap, deepest.gap), FAR) for _, corner in chosen]
+    least = reduce(minimum, gaps)
+    missed = least > deepest.gap + margin
+    gaps = [where(gap > least, gap, where(missed, gap, deepest.gap)) for gap in gaps]
+    first, *others = (Candidate(gap, corner.at, n) for gap, (_, corner) in zip(gaps, chosen, strict=True))
     point = select(missed, deepest.on_a, first.point)
-    return [Candidate(where(missed, deepest.gap, first.gap), point, n), *found[1:]]
+    return [Candidate(where(missed, deepest.gap, first.gap), point, n), *others]
 
 
 def _chosen(condition: Any, one: Corner, two: Corner) -> Corner:

@@ -27,7 +27,7 @@ from cardan._motion.collision.on_plane import (
     hull_on_plane,
     sphere_on_plane,
 )
-from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, sphere_sphere
+from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, cylinder_sphere, sphere_sphere
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
 
 # For each two types of shapes, in one of their orders, the page that knows them.
@@ -44,7 +44,7 @@ PAIRS: dict[tuple[type, type], Callable[[Any, SE3, Any, SE3], list[Candidate]]] 
     (Box, Sphere): box_sphere,
     (Box, Capsule): box_capsule,
     (Box, Box): box_box,
-    (Cylinder, Sphere): convex_convex,
+    (Cylinder, Sphere): cylinder_sphere,
     (Cylinder, Capsule): flat_convex,
     (Cylinder, Cylinder): flat_convex,
     (Ellipsoid, Sphere): convex_convex,

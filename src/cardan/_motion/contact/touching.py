@@ -77,8 +77,12 @@ class _Collider(NamedTuple):
         return (speed + self.extent * sqrt(V.angular.norm_squared() + TINY)) * dt
 
 
-def contacts(moment: Snapshot, pairs: Iterable[Pair], dt: float) -> list[Contact]:
-    """Return what touches or may touch in a step of length dt [s]; far pairs have candidates that are `FAR` away."""
+def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = None) -> list[Contact]:
+    """Return what touches or may touch.
+
+    Given the length of a step [s], pairs that cannot meet in it have candidates that are `FAR` away, at no point of
+    theirs. This is for laws in which what is far does nothing at all, wherever it is.
+    """
     listed = list(pairs)
     sides = []
     for pair in listed:
@@ -86,15 +90,17 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], dt: float) -> list[Contact
         b = _Collider.of(moment, pair.b, pair.shape_b, pair.pose_b)
         sides.append((b, a) if a.node == WORLD else (a, b))  # the first on a node that moves
     placed = [Two(a.shape, a.pose_in_world(moment), b.shape, b.pose_in_world(moment)) for a, b in sides]
-    reaches = [
-        pair.margin + SKIN * (a.extent + b.extent) + AHEAD * (a.moves_by(moment, dt) + b.moves_by(moment, dt))
+    reaches = skipping and [
+        pair.margin
+        + SKIN * (a.extent + b.extent)
+        + AHEAD * (a.moves_by(moment, skipping) + b.moves_by(moment, skipping))
         for pair, (a, b) in zip(listed, sides, strict=True)
     ]
     found = []
-    candidates_of = points_of(placed, [a.X for a, _ in sides], reaches)
-    for pair, (a, b), reach, candidates in zip(listed, sides, reaches, candidates_of, strict=True):
+    candidates_of = points_of(placed, [a.X for a, _ in sides], reaches or None)
+    for k, (pair, (a, b), candidates) in enumerate(zip(listed, sides, candidates_of, strict=True)):
         centres, extents = (a.centre, b.centre), (a.extent, b.extent)
-        near = reduce(minimum, (c.gap for c in candidates)) < reach if len(candidates) > 1 else None
+        near = reduce(minimum, (c.gap for c in candidates)) < reaches[k] if reaches and len(candidates) > 1 else None
         nodes = a.node, b.node
         shared = ContactsOfPair(moment.model, nodes, centres, extents, near)
         for candidate in candidates:

@@ -39,7 +39,7 @@ from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._motion.collision import FAR
 from cardan._motion.contact import WORLD, Contact, contacts
 from cardan._motion.contact.cone import IMPACT
-from cardan._motion.contact.equation import JointEquation
+from cardan._motion.contact.equation import JointEquation, singles
 from cardan._motion.contact.projected import Known, Point, first_impulses
 from cardan._motion.contact.touching import Pair
 from cardan._motion.maximal_steps.bodies import BodyState, Efforts, StepResult, System, response, together
@@ -97,7 +97,7 @@ class Touching:
     def __init__(self, moment: Snapshot, pairs: Iterable[Pair], M: Rows, h: float) -> None:
         self.moment, self.M, self.h = moment, M, h
         response = inverse(moment.model, moment.q, M)
-        self.touches = [Touch.of(contact, response) for contact in contacts(moment, pairs, h)]
+        self.touches = [Touch.of(contact, response) for contact in contacts(moment, pairs)]
 
     def by_positions(self, v: Vector, sweeps: int) -> Pushed:
         """Return the mean velocities of a step in which nothing overlaps at its end."""
@@ -134,7 +134,7 @@ class Touching:
     def _first_pass(self, v: list[Scalar], impulses: Sequence[Vector3], wanted: Sequence[Scalar]) -> Pushed:
         """Return where the passes begin."""
         contacts = [touch.contact.in_tree() for touch in self.touches]
-        equation = JointEquation(self.moment, contacts, self.h)
+        equation = JointEquation(self.moment, singles(contacts), self.h)
         known = Known([c.in_axes(g) for c, g in zip(contacts, impulses, strict=True)], equation.change(v).twists)
         free = self._after(v, [-g for g in impulses])
         found = first_impulses(equation, self.M, equation.change(free).twists, wanted, known)

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cardan._algebra.errors import ParameterError, UnsupportedError
+from cardan._algebra.errors import MissingExtraError, ParameterError, UnsupportedError
 from cardan._algebra.scalar import where
 from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.kinematics import Kinematics
@@ -19,7 +19,7 @@ from cardan._motion.collision import FAR, Candidate, Two, check_page, count_of, 
 from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
-from cardan._robot.geometry.shapes import Geometry, Sphere
+from cardan._robot.geometry.shapes import Geometry, Hull, Mesh, Sphere
 from cardan._robot.geometry.touching import Contacts
 from cardan._robot.model import Model
 
@@ -66,10 +66,23 @@ def collide_function(pairs: tuple[ContactPair, ...]) -> Function[..., Any]:
 def check_pages(pairs: Sequence[ContactPair]) -> None:
     """Raise `UnsupportedError` for a pair of shapes of which no page of `algorithms/collision` knows."""
     for pair in pairs:
+        for shape in (pair.shape_a, pair.shape_b):
+            if isinstance(shape, Mesh):  # a world makes hulls of those that it can read
+                _raise_unread(pair, shape)
         try:
             check_page(type(pair.shape_a), type(pair.shape_b))
         except UnsupportedError as error:
             raise UnsupportedError(f"pair {pair.name!r}, {error.what}", error.by, error.instead) from None
+
+
+def _raise_unread(pair: ContactPair, mesh: Mesh) -> None:
+    try:
+        Hull.of(mesh)
+    except (MissingExtraError, ParameterError) as error:
+        instead = "mend it, give the body another shape, or leave the pair out (disable_contact, with_contacts)"
+        raise UnsupportedError(
+            f"pair {pair.name!r}: a mesh that cannot be read ({error})", "contact", instead
+        ) from None
 
 
 def _together(found: Sequence[Candidate]) -> ContactPoints:

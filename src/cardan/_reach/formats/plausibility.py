@@ -17,7 +17,7 @@ import numpy as np
 from cardan._algebra.spatial import Inertia
 from cardan._reach.formats.report import At, Report, listed
 from cardan._robot.description import Mechanism
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Shape, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Mesh, Shape, Sphere
 from cardan._robot.joints import Mimic
 from cardan._robot.model import Connection
 
@@ -100,8 +100,8 @@ class _RobotAndShapes:
                 self._meshes[path] = stl_box(path) if len(self._meshes) < MAX_MESHES else None
             box = self._meshes[path]
             return None if box is None else np.sort(box * np.array(geometry.scale), axis=0)
-        if isinstance(geometry, HeightField):
-            vertices, _ = geometry.surface()
+        if isinstance(geometry, (HeightField, Hull)):
+            vertices = np.array(geometry.vertices) if isinstance(geometry, Hull) else geometry.surface()[0]
             return np.array([vertices.min(axis=0), vertices.max(axis=0)])
         half = half_sizes(geometry)
         return None if half is None else np.array([[-h for h in half], half])

@@ -146,6 +146,12 @@ def set_geometry(mj: Any, spec: Any, geom: Any, shape: G.Shape, assets: dict[Any
             _add_mesh(mj, spec, assets[key], geometry)
         geom.type, geom.meshname = mj.mjtGeom.mjGEOM_MESH, assets[key]
         return
+    if isinstance(geometry, G.Hull):
+        if geometry not in assets:  # MuJoCo makes the hull of vertices without faces
+            assets[geometry] = f"hull{len(assets)}"
+            spec.add_mesh(name=assets[geometry], uservert=[e for vertex in geometry.vertices for e in vertex])
+        geom.type, geom.meshname = mj.mjtGeom.mjGEOM_MESH, assets[geometry]
+        return
     if isinstance(geometry, G.HeightField):
         _set_field(mj, spec, geom, geometry, assets)
         return

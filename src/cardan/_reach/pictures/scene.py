@@ -24,6 +24,7 @@ from cardan._robot.geometry.shapes import (
     Ellipsoid,
     Geometry,
     HeightField,
+    Hull,
     Mesh,
     Plane,
     Shape,
@@ -173,6 +174,9 @@ def facets_of(geometry: Geometry) -> np.ndarray:
             stamp = os.stat(path).st_mtime_ns if path is not None and os.path.isfile(path) else None
             facets = _read_facets(uri, path, stamp) * np.array(scale)
             return facets if np.prod(scale) > 0.0 else facets[:, [1, 0, 2, 3]]  # a mirror runs round them backwards
+        case Hull():
+            vertices, triangles = geometry.surface()
+            return vertices[triangles][:, [0, 1, 2, 2]]
         case Plane():
             return np.empty((0, 4, 3))
         case HeightField():

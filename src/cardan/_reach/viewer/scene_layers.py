@@ -30,6 +30,7 @@ from cardan._robot.geometry.shapes import (
     Ellipsoid,
     Geometry,
     HeightField,
+    Hull,
     Mesh,
     Plane,
     Shape,
@@ -333,7 +334,7 @@ def surface_of(shape: Shape, rgb: tuple[float, ...] = PLAIN) -> DrawnSurface:
     if isinstance(geometry, Mesh):
         return _of_file(shape, geometry, pose @ np.diag((*geometry.scale, 1.0)), rgb)
     mesh = _primitive(geometry).apply_transform(pose)
-    is_flat = isinstance(geometry, Box | Plane | HeightField)
+    is_flat = isinstance(geometry, Box | Plane | HeightField | Hull)
     return DrawnSurface(np.asarray(mesh.vertices), np.asarray(mesh.faces), _colour(shape, rgb), is_flat)
 
 
@@ -362,7 +363,7 @@ def _primitive(geometry: Geometry) -> Any:
             corners = [(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)]
             faces = [(0, 1, 2), (0, 2, 3)]
             return trimesh().Trimesh(0.5 * PLANE_SIDE * np.array(corners), faces, process=False)
-        case HeightField():
+        case HeightField() | Hull():
             return trimesh().Trimesh(*geometry.surface(), process=False)
         case _:
             raise ParameterError("geometry of a shape", got=geometry, expected="a shape of cardan.geometry.shapes")

@@ -23,7 +23,8 @@ from cardan._robot.description import editing
 from cardan._robot.description.paths import BodyGraph, Visit, graphviz_text, tree_text
 from cardan._robot.description.rooting import base_name, rooted
 from cardan._robot.description.serial_chain import ChainBuilder
-from cardan._robot.geometry.shapes import Shape
+from cardan._robot.geometry.hull import VERTICES
+from cardan._robot.geometry.shapes import Hull, Mesh, Shape
 from cardan._robot.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame, Model
 from cardan._robot.model.annotations import check_coordinates, check_gears, kinds_of
@@ -551,6 +552,30 @@ class Mechanism(Explained):
             ParameterError: for gains that do not fit.
         """
         return self._edited(editing.with_drives(self._parts(), drives))
+
+    def with_hulls(self, vertices: int = VERTICES, error: float | None = None) -> Edited:
+        """Return the mechanism with convex hulls in place of its collision meshes (`Hull.of`).
+
+        A world does so by itself, with the defaults.
+
+        Args:
+            vertices: the most that a hull has, at least 4.
+            error: how far a mesh may reach beyond its hull [m]; by default 1 mm or 1 % of the size, whichever is less.
+
+        Raises:
+            MissingExtraError: without the extra `mesh`.
+            ParameterError: for a mesh that cannot be read.
+
+        Examples:
+            >>> cardan.robots.quadruped().with_hulls(vertices=32).mechanism == cardan.robots.quadruped()
+            True
+        """
+
+        def solid(shape: Shape) -> Shape:
+            is_solid = shape.role == "collision" and isinstance(shape.geometry, Mesh)
+            return replace(shape, geometry=Hull.of(shape.geometry, vertices, error)) if is_solid else shape
+
+        return self.with_annotations(replace(self.annotations, shapes=tuple(map(solid, self.shapes))))
 
     def with_annotations(self, annotations: Annotations) -> Edited:
         """Return the mechanism with other shapes, actuators, groups, configurations and disabled contacts.

@@ -284,8 +284,8 @@ class Hull(_Meshed):
         >>> corner = cardan.description.Hull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
         >>> corner
         Hull(4 vertices)
-        >>> round(corner.volume, 12)
-        0.166666666667
+        >>> round(corner.volume, 12), corner.surface()[1].shape
+        (0.166666666667, (4, 3))
     """
 
     vertices: Sequence[Sequence[float]]
@@ -317,6 +317,10 @@ class Hull(_Meshed):
         Raises:
             MissingExtraError: without the extra `mesh`.
             ParameterError: for a mesh that cannot be read, or points that are not finite.
+
+        Examples:
+            >>> cardan.description.Hull.of([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [0.2, 0.2, 0.2]])
+            Hull(4 vertices)
         """
         if isinstance(shape, Mesh):
             found = hull_of_file(shape.uri, shape.path, shape.scale, vertices, error)
@@ -328,7 +332,11 @@ class Hull(_Meshed):
         return f"Hull({len(self.vertices)} vertices{f', error={self.error:.3g}' if self.error else ''})"
 
     def surface(self) -> tuple[Any, Any]:
-        """Return the closed surface: vertices [m], shape (n, 3), and triangles, shape (m, 3), facing outwards."""
+        """Return the closed surface: vertices [m], shape (n, 3), and triangles, shape (m, 3), facing outwards.
+
+        Raises:
+            MissingExtraError: without the extra `mesh`.
+        """
         return np.array(self.vertices), triangles_of_hull(np.array(self.vertices))
 
     def _at_density_1(self) -> Inertia:

@@ -10,7 +10,8 @@ import numpy as np
 
 from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
 from cardan._dynamics.algorithms import stepping
-from cardan._dynamics.algorithms.drives import JointForces
+from cardan._dynamics.algorithms.aba import check_moves
+from cardan._dynamics.algorithms.drives import JointForces, joint_inertias
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import Vector
@@ -104,6 +105,11 @@ class Featherstone(CompiledSolver):
 
     def _check_support(self) -> None:
         super()._check_support()
+        # With contacts, the equation of motion has a solution even here, but it is rounding alone.
+        D = joint_inertias(self.world.model)
+        for node in self.world.model.nodes:
+            resists = zip(node.damping, node.drive_stiffness, node.drive_damping, node.spring_stiffness, strict=True)
+            check_moves([D[j] + sum(own) for j, own in zip(node.v, resists, strict=True)], node)
         for pair in self.world.pairs:
             for key in LEFT_OUT.get(self.contact or "", ()):
                 if getattr(pair.material, key) or f"contact_{key}" in self.world.contact_inputs:
@@ -221,7 +227,7 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
     if law is None:
         passes = iterations or (1 if forces.are_lines else 2)  # one to find out on which part of its line each force is
         return stepping.free_accelerations(start, forces, dt, passes), ()
-    touching = contacts(start, given.pairs, dt)
+    touching = contacts(start, given.pairs, dt if law == "convex" else None)
     return LAWS[law](start, forces, touching, dt, iterations), touching
 
 

@@ -27,7 +27,7 @@ from cardan._reach.interop.mujoco_shapes import geom_names
 from cardan._reach.interop.mujoco_spec import to_mjspec
 from cardan._reach.interop.mujoco_state import half_of
 from cardan._robot.description import Mechanism
-from cardan._robot.geometry.shapes import HeightField, Mesh, Shape, Sphere
+from cardan._robot.geometry.shapes import HeightField, Hull, Mesh, Shape, Sphere
 from cardan._robot.geometry.touching import EVERYTHING
 from cardan._robot.joints import D6, Mimic, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
 from cardan._robot.model import WORLD, Body, Model
@@ -129,9 +129,12 @@ class _Printer:
         self.mj, self.spec, self.model, self.shapes = mj, spec, model, shapes
         self.sensors = {frame.name for frame in model.frames if frame.kind == "sensor"}
         self.meshes: dict[tuple[Any, ...], str] = {}
+        self.hulls: dict[Hull, str] = {}
         for shape in shapes.values():
             if isinstance(shape.geometry, Mesh):
                 self.meshes.setdefault(_key(shape.geometry), f"mesh{len(self.meshes)}")
+            if isinstance(shape.geometry, Hull):
+                self.hulls.setdefault(shape.geometry, f"hull{len(self.hulls)}")
 
     def root(self) -> Lines:
         spec, inside = self.spec, [*self._inside(self.spec.worldbody)]
@@ -156,6 +159,8 @@ class _Printer:
             yield _element("material", {"name": name, "rgba": shape.rgba})
         for (file, *scale), name in self.meshes.items():
             yield _element("mesh", {"name": name, "file": file, "scale": _unless(scale, [1.0] * 3)})
+        for hull, name in self.hulls.items():
+            yield _element("mesh", {"name": name, "vertex": [e for vertex in hull.vertices for e in vertex]})
         for field in self.spec.hfields:
             shares = np.array(field.userdata).reshape(field.nrow, field.ncol)[::-1]  # the file's first row is the last
             counts = {"nrow": field.nrow, "ncol": field.ncol}
@@ -208,14 +213,14 @@ class _Printer:
 
     def _geom(self, geom: Any) -> Lines:
         shape = self.shapes[geom.name]
-        is_mesh, is_field = isinstance(shape.geometry, Mesh), isinstance(shape.geometry, HeightField)
+        is_mesh, is_field = isinstance(shape.geometry, (Mesh, Hull)), isinstance(shape.geometry, HeightField)
         attributes = {
             "name": geom.name,
             "type": "mesh" if is_mesh else geom.type.name.removeprefix("mjGEOM_").lower(),
             **_place(geom),
             "size": None if is_mesh or is_field else geom.size,
             "hfield": geom.hfieldname if is_field else None,
-            "mesh": self.meshes[_key(shape.geometry)] if isinstance(shape.geometry, Mesh) else None,
+            "mesh": self._mesh_of(shape.geometry) if is_mesh else None,
             "contype": _unless(geom.contype, 1),
             "conaffinity": _unless(geom.conaffinity, 1),
             "condim": _unless(geom.condim, 3),
@@ -228,6 +233,9 @@ class _Printer:
             "density": shape.density,
         }
         return _element("geom", attributes)
+
+    def _mesh_of(self, geometry: Any) -> str:
+        return self.hulls[geometry] if isinstance(geometry, Hull) else self.meshes[_key(geometry)]
 
     def _tendon(self, tendon: Any) -> Lines:
         wraps = [wrap.target for wrap in tendon.path]

@@ -1,0 +1,311 @@
+"""Pairs of convex shapes that are searched by their support points: laws of all, closed forms, lying and standing."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import cardan
+from cardan._motion.collision.convex import convex_convex
+from cardan._motion.collision.flat_contact import flat_convex
+from cardan._motion.simulation.collide import collide_function
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Sphere
+from cardan._robot.geometry.support import reach
+from cardan.simulation import contact_points
+from cardan.spatial import SE3
+from two_shapes import (
+    EVERY_SEARCHED_PAIR,
+    SHAPES,
+    after,
+    compiled,
+    directions,
+    from_surface,
+    random_poses,
+    shapes_of,
+    sized,
+    smallest,
+)
+
+
+def cube(half):
+    return Hull([[half * e for e in corner] for corner in product((-1.0, 1.0), repeat=3)])
+
+
+def near(rng, a, b, n, deepest=0.02, farthest=0.05):
+    """Poses in which one direction, at least, separates the shapes that far or has them that deep."""
+    A, B = random_poses(rng, n), random_poses(rng, n)
+    d = directions(rng, n)
+    gap = rng.uniform(-deepest, farthest, n)
+    far = [reach(s, np.einsum("nji,nj->ni", X[0], sign * d)) for s, X, sign in ((a, A, 1.0), (b, B, -1.0))]
+    return A, (B[0], A[1] + d * (far[0] + far[1] + gap)[:, None])
+
+
+def deepest(found):
+    """Gap, point and normal of the candidate of least gap."""
+    gap, point, normal = found
+    rows, first = np.arange(len(gap)), gap.argmin(axis=-1)
+    return gap[rows, first], point[rows, first], normal[rows, first]
+
+
+def opposite(A, B, gap, point, normal):
+    """The point on B, in its frame."""
+    in_world = np.einsum("nij,nj->ni", A[0], point - gap[:, None] * normal) + A[1]
+    return np.einsum("nji,nj->ni", B[0], in_world - B[1])
+
+
+def same_gaps(one, other):
+    """To 1e-6 apart; of overlaps, one in a hundred may be found 0.1 mm or 1 % too deep."""
+    off = np.abs(one - other)
+    assert off[other > 0.0].max() < 1e-6
+    assert np.quantile(off, 0.99) < 1e-6
+    assert (off < np.maximum(2e-4, 0.02 * np.abs(other))).all()
+
+
+# --- laws -----------------------------------------------------------------------------------------------------------
+
+
+@EVERY_SEARCHED_PAIR
+def test_laws_of_two_shapes(kinds):
+    """Points on both surfaces, the same seen from B and from elsewhere, the normal as the gap's gradient."""
+    a, b = shapes_of(kinds)
+    rng, n = np.random.default_rng(1), 1000
+    A, B = near(rng, a, b, n)
+    gap, point, normal = deepest(compiled(a, A, b, B))
+    np.testing.assert_allclose(np.linalg.norm(normal, axis=-1), 1.0, atol=1e-12)
+    assert np.abs(from_surface(a, point)).max() < 1e-3
+    off = np.maximum(np.abs(from_surface(a, point)), np.abs(from_surface(b, opposite(A, B, gap, point, normal))))
+    assert np.quantile(off, 0.95) < 1e-5
+    swapped, _, swapped_normal = deepest(compiled(b, B, a, A))
+    same_gaps(swapped, gap)
+    M = random_poses(rng, n)
+    moved, _, moved_normal = deepest(compiled(a, after(M, A), b, after(M, B)))
+    same_gaps(moved, gap)
+    clear = gap > 1e-3  # of overlaps, two may be as deep
+    np.testing.assert_allclose(moved_normal[clear], normal[clear], atol=2e-3)
+    in_world, in_b = np.einsum("nij,nj->ni", A[0], normal), np.einsum("nij,nj->ni", B[0], swapped_normal)
+    np.testing.assert_allclose(in_b[clear], -in_world[clear], atol=2e-3)
+    e, w, step = directions(rng, n), directions(rng, n), 1e-4
+    turned = A[0] @ Rotation.from_rotvec(step * w).as_matrix()
+    there = deepest(compiled(a, (turned, A[1] + step * np.einsum("nij,nj->ni", A[0], e)), b, B))[0]
+    rate = np.einsum("ni,ni->n", normal, e + np.cross(w, point))
+    assert np.quantile(np.abs((there - gap) / step - rate), 0.97) < 1e-2
+
+
+@EVERY_SEARCHED_PAIR
+def test_no_direction_separates_more(kinds):
+    """The gap is the greatest separation: along the normal, and along no other direction is there a greater one."""
+    a, b = shapes_of(kinds)
+    rng, n, tried = np.random.default_rng(2), 500, 200
+    A, B = near(rng, a, b, n)
+    gap, _, normal = deepest(compiled(a, A, b, B))
+
+    def separation(d):  # unit vectors in the world, from B to A, shape (..., n, 3)
+        in_a, in_b = (np.einsum("nji,...nj->...ni", X[0], d) for X in (A, B))
+        return np.einsum("...ni,ni->...n", d, A[1] - B[1]) - reach(a, -in_a) - reach(b, in_b)
+
+    along = np.einsum("nij,nj->ni", A[0], normal)
+    np.testing.assert_allclose(separation(along), gap, atol=1e-9)
+    random = directions(rng, tried * n).reshape(tried, n, 3)
+    beside = along + 0.05 * random
+    for d in (random, beside / np.linalg.norm(beside, axis=-1, keepdims=True)):
+        assert np.mean(separation(d).max(axis=0) > gap + np.maximum(1e-4, 0.01 * np.abs(gap))) < 0.005
+
+
+@EVERY_SEARCHED_PAIR
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_sizes_scale_and_single_precision_suffices(kinds, scale):
+    a, b = shapes_of(kinds)
+    A, B = near(np.random.default_rng(3), a, b, 500)
+    expected = compiled(a, A, b, B)[0].min(axis=-1)
+    large, far = (sized(shape, scale) for shape in (a, b)), [(X[0], scale * X[1]) for X in (A, B)]
+    a, b = large
+    found = compiled(a, far[0], b, far[1])[0].min(axis=-1)
+    np.testing.assert_allclose(found / scale, expected, atol=1e-5)
+    single = [tuple(x.astype(np.float32) for x in X) for X in far]
+    found = compiled(a, single[0], b, single[1])[0].min(axis=-1)
+    off = np.abs(found / scale - expected)
+    assert np.quantile(off, 0.99) < 1e-5
+    assert off.max() < 1e-3
+
+
+@pytest.mark.parametrize("size", [1.0, 0.0])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_ties_are_finite(size, dtype):
+    """One centre, faces in one plane, parallel axes; shapes without size are points."""
+    turns = [Rotation.from_rotvec(angle * np.eye(3)[k]).as_matrix() for k in range(3) for angle in (0, math.pi / 2, 1)]
+    A = [np.array(x, dtype) for x in zip(*product(turns, product((-0.5, 0.0, 0.2), repeat=3)), strict=True)]
+    B = np.eye(3, dtype=dtype), np.zeros(3, dtype)
+    for kinds in ((Cylinder, Cylinder), (Ellipsoid, Hull), (Hull, Box), (Sphere, Capsule), (Capsule, Hull)):
+        a, b = (SHAPES[kind] for kind in kinds)
+        one, two = sized(a, size), sized(b, size)
+        page = flat_convex if set(kinds) <= {Capsule, Cylinder, Box, Hull} else convex_convex
+        with np.errstate(all="raise", under="ignore"):
+            found = page(one, SE3(*A), two, SE3(*B))
+        assert all(np.isfinite(x).all() for c in found for x in (c.gap, *c.point, *c.normal))
+        assert min(np.min(c.gap) for c in found) <= 1.0
+
+
+# --- closed forms ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        (SHAPES[Sphere], Sphere(0.2), None),
+        (SHAPES[Capsule], Capsule(0.1, 1.1), None),
+        (SHAPES[Capsule], Sphere(0.2), None),
+        (SHAPES[Box], Sphere(0.2), None),
+        (SHAPES[Cylinder], Sphere(0.2), None),
+        (SHAPES[Box], Capsule(0.1, 1.1), None),
+        (SHAPES[Sphere], Sphere(0.2), (Ellipsoid((0.3, 0.3, 0.3)), Sphere(0.2))),
+        (Box((0.4, 0.4, 0.4)), Sphere(0.2), (cube(0.2), Sphere(0.2))),
+    ],
+)
+def test_the_search_finds_what_closed_forms_know(a, b, same):
+    """Apart to rounding of the search; overlapping as well, as long as less than 20 mm."""
+    A, B = near(np.random.default_rng(4), a, b, 1000)
+    expected = smallest(a, A, b, B)
+    one, two = same or (a, b)
+    (found,) = convex_convex(one, SE3(*A), two, SE3(*B))
+    shallow = expected > -0.02
+    assert shallow.sum() > 500
+    np.testing.assert_allclose(found.gap[shallow], expected[shallow], atol=1e-8)
+
+
+def test_two_boxes_are_as_deep_as_their_separating_axes_say():
+    a, b = Box((0.4, 0.6, 0.8)), Box((0.5, 0.3, 0.7))
+    A, B = near(np.random.default_rng(5), a, b, 2000, farthest=0.0)
+    expected = smallest(a, A, b, B)
+    found = convex_convex(a, SE3(*A), b, SE3(*B))[0].gap
+    inside = (expected < 0.0) & (expected > -0.02)
+    off = np.abs(found - expected)[inside]
+    assert np.mean(off > np.maximum(1e-4, 0.012 * np.abs(expected[inside]))) < 0.01  # edges left to faces: by 0.1 %
+
+
+def test_hulls_of_few_points():
+    """A point, a segment, a triangle, a square: distances known by hand, and none where they touch."""
+    point, segment = Hull([(0, 0, 0)]), Hull([(-1, 0, 0), (1, 0, 0)])
+    square = Hull([(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)])
+    for a, b, X, expected in [
+        (point, point, SE3(translation=(0, 3, 4)), 5.0),
+        (segment, point, SE3(translation=(2, 1, 0)), math.sqrt(2.0)),
+        (segment, segment, SE3.from_rpy((0, 0, 1), (0.1, 0.2, 0.5)), 0.5),
+        (square, point, SE3(translation=(0.3, 0.2, -0.7)), 0.7),
+        (square, square, SE3(translation=(0.5, 0.5, 0.25)), 0.25),
+        (square, square, SE3(translation=(3, 0, 0)), 1.0),
+        (square, segment, SE3(translation=(0, 0, 0)), 0.0),
+        (square, Sphere(0.1), SE3(translation=(0.3, 0.2, 0.05)), -0.05),
+    ]:
+        found = contact_points(a, SE3(), b, X)
+        np.testing.assert_allclose(found.gap.min(), expected, atol=1e-9)
+
+
+# --- manifolds ------------------------------------------------------------------------------------------------------
+
+LYING = (math.pi / 2, 0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("a", "X", "b", "corners"),
+    [
+        (cube(0.1), SE3(translation=(0, 0, 0.199)), Box((0.2, 0.2, 0.2)), list(product((-0.1, 0.1), repeat=2))),
+        (cube(0.1), SE3(translation=(0.1, 0.05, 0.199)), cube(0.1), list(product((0.0, 0.1), (-0.05, 0.1)))),
+        (Box((1, 1, 0.2)), SE3(translation=(0.1, 0, 0.199)), cube(0.1), list(product((-0.1, 0.1), repeat=2))),
+        (Cylinder(0.1, 0.4), SE3.from_rpy(LYING, (0, 0.4, 0.199)), Box((1, 1, 0.2)), [(0, 0.2), (0, 0.5)]),
+        (Cylinder(0.1, 0.4), SE3.from_rpy(LYING, (0, 0.1, 0.199)), (Cylinder(0.1, 0.4), LYING), [(0, -0.1), (0, 0.2)]),
+        (Capsule(0.1, 0.4), SE3.from_rpy(LYING, (0, 0, 0.199)), cube(0.1), [(0, -0.1), (0, 0.1)]),
+        (
+            cube(0.1),
+            SE3.from_rpy((math.pi / 4, 0, 0), (0, 0, 0.099 + 0.1 * 2**0.5)),
+            Box((1, 1, 0.2)),
+            [(-0.1, 0), (0.1, 0)],
+        ),
+        (
+            Cylinder(0.1, 0.4),
+            SE3.from_rpy((math.pi / 2, 0, 1), (0, 0.1, 0.199)),
+            (Cylinder(0.1, 0.4), LYING),
+            [(0, 0.1)],
+        ),
+    ],
+)
+@pytest.mark.parametrize("tilt", [0.0, 1e-7, 1e-5])
+def test_what_lies_has_the_corners_of_its_overlap(a, X, b, corners, tilt):
+    """1 mm deep, each corner once, whichever shape is first; also turned a little, anywhere."""
+    b, turn = b if isinstance(b, tuple) else (b, (0, 0, 0))
+    M = SE3.from_rpy((0.3, -0.8, 1.9), (1.0, -2.0, 0.5))
+    X_a, X_b = M @ SE3.from_rpy((tilt, -tilt, tilt)) @ X, M @ SE3.from_rpy(turn)
+    for found in (contact_points(a, X_a, b, X_b), contact_points(b, X_b, a, X_a)):
+        there = found.gap < 0.0
+        places = np.array([M.inverse_act(SE3(None, p).translation) for p in found.point[there]], dtype=float)[:, :2]
+        np.testing.assert_allclose(found.gap[there], -1e-3, atol=1e-6 + tilt)
+        assert len(places) == len(corners)
+        off = np.linalg.norm(places[:, None] - np.array(corners)[None], axis=-1)
+        assert off.min(axis=0).max() < 1e-4 + 10.0 * tilt
+
+
+def test_a_cylinder_stands_on_four_points_of_its_rim():
+    found = contact_points(Cylinder(0.1, 0.4), SE3(translation=(0.2, 0, 0.299)), Box((1, 1, 0.2)), SE3())
+    np.testing.assert_allclose(found.gap, -1e-3, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(found.point[:, :2] - [0.2, 0], axis=-1), 0.1, atol=1e-12)
+    np.testing.assert_allclose(found.point.mean(axis=0), [0.2, 0, 0.099], atol=1e-12)
+
+
+@EVERY_SEARCHED_PAIR
+def test_the_least_gap_is_among_the_candidates(kinds):
+    a, b = shapes_of(kinds)
+    A, B = near(np.random.default_rng(6), a, b, 500)
+    (one,) = convex_convex(a, SE3(*A), b, SE3(*B))
+    size = 1.0
+    np.testing.assert_allclose(compiled(a, A, b, B)[0].min(axis=-1), one.gap, atol=3e-6 * size)
+
+
+# --- worlds ---------------------------------------------------------------------------------------------------------
+
+
+def on_table(*shapes_and_poses):
+    b = cardan.WorldBuilder()
+    b.add_shape("world", Box((2.0, 2.0, 0.2)), pose=SE3(translation=(0, 0, -0.1)))
+    for k, (shape, X) in enumerate(shapes_and_poses):
+        b.add_body(f"body{k}", pose=X)
+        b.add_shape(f"body{k}", shape)
+    return b.finalize()
+
+
+def test_pairs_of_the_same_hulls_are_one_block():
+    """And what each is alone; other hulls have a block of their own."""
+    small, large = cube(0.1), cube(0.12)
+    shapes = [small, small, small, large]
+    world = on_table(*((s, SE3(translation=(0.3 * k, 0.02 * k, 0.12))) for k, s in enumerate(shapes)))
+    pairs = tuple(pair for pair in world.pairs if pair.b != "world")
+    q = world.state().q
+    together = collide_function(pairs)(world.model, q)
+    alone = [collide_function((pair,))(world.model, q) for pair in pairs]
+    np.testing.assert_array_equal(together.gap, np.concatenate([found.gap for found in alone], axis=-1))
+    one = collide_function(pairs[:1]).program(world.model).operations
+    assert collide_function(pairs).program(world.model).operations < 3.0 * one
+
+
+def test_a_cube_as_a_hull_rests_as_a_box_does():
+    """On a box, for a second: within 0.1 mm and 1e-3 rad."""
+    found = []
+    for top in (Box((0.2, 0.2, 0.2)), cube(0.1)):
+        world = on_table(
+            (Box((0.2, 0.2, 0.2)), SE3(translation=(0, 0, 0.1))), (top, SE3(translation=(0.03, 0.02, 0.3)))
+        )
+        found.append(cardan.solvers.Featherstone(world, 2e-3).step(world.state(), steps=500))
+    box, hull = found
+    np.testing.assert_allclose(hull.q, box.q, atol=1e-4)
+    np.testing.assert_allclose(hull.q[0, 10:], [0, 0, 0, 1], atol=5e-4)
+    assert np.abs(hull.v).max() < 1e-6
+
+
+def test_a_lying_cylinder_keeps_still():
+    world = on_table((Cylinder(0.1, 0.4), SE3.from_rpy(LYING, (0.1, 0.2, 0.1))))
+    solver = cardan.solvers.Featherstone(world, 2e-3)
+    state = solver.step(world.state(), steps=250)
+    q = np.array(state.q)
+    speeds = [np.abs((state := solver.step(state)).v).max() for _ in range(50)]
+    assert max(speeds) < 1e-6
+    np.testing.assert_allclose(state.q, q, atol=1e-7)

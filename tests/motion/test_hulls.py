@@ -1,0 +1,203 @@
+"""Meshes collide as convex hulls of few vertices, whose error is known; hulls stand as the shapes they are of."""
+
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan.description import Box, Cylinder, Hull, Mesh, Plane, Shape, Sphere
+from cardan.errors import HullWarning, MechanismError, ParameterError, UnsupportedError
+from cardan.simulation import contact_points
+from cardan.spatial import SE3, Inertia
+
+rng = np.random.default_rng(23)
+CORNERS = [
+    tuple(0.5 * s * e for s, e in zip((0.4, 0.2, 0.1), signs, strict=True)) for signs in product((-1, 1), repeat=3)
+]
+
+
+def distances(points, hull):
+    """How far points are outside of a hull, at least."""
+    vertices, triangles = hull.surface()
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    n = np.cross(b - a, c - a)
+    n /= np.linalg.norm(n, axis=1, keepdims=True)
+    return ((points[:, None] - a) * n).sum(axis=-1).max(axis=1)
+
+
+def block(geometry, mass=2.0, name="block"):
+    m = cardan.Mechanism(name)
+    m.add_body("link", Inertia(mass, (0.0, 0.0, 0.0), np.diag([0.01, 0.02, 0.03])))
+    m.add_shape(Shape("link", "collision", geometry))
+    return m
+
+
+@pytest.mark.parametrize("most", [8, 20, 64])
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_nothing_is_farther_outside_than_the_error(most, size):
+    points = size * rng.normal(size=(3000, 3))
+    hull = Hull.of(points, most)
+    assert len(hull.vertices) <= most
+    assert distances(points, hull).max() <= hull.error + 1e-12 * size
+    assert {tuple(v) for v in hull.vertices} <= {tuple(p) for p in points}
+
+
+def test_vertices_are_added_until_the_error_is_small_enough():
+    points = rng.normal(size=(3000, 3))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    coarse, fine = Hull.of(points, 200, error=0.1), Hull.of(points, 200, error=0.03)
+    assert coarse.error <= 0.1
+    assert fine.error <= 0.03
+    assert len(coarse.vertices) < len(fine.vertices) < 200
+
+
+@pytest.mark.parametrize(
+    ("points", "count"),
+    [
+        ([[1.0, 2.0, 3.0]] * 5, 1),
+        ([[k, 2.0 * k, -k] for k in range(5)], 2),
+        ([[x, y, 0.5 * x] for x in range(4) for y in range(4)], 4),
+        (np.eye(3), 3),
+    ],
+)
+def test_flat_and_thin_ones_keep_their_ends(points, count):
+    assert len(Hull.of(points).vertices) == count
+
+
+@pytest.mark.parametrize("wrong", [[], [[0.0, 0.0, np.nan]], [[np.inf, 0.0, 0.0]]])
+def test_no_points_and_no_numbers_are_refused(wrong):
+    with pytest.raises(ParameterError, match="points of a hull"):
+        Hull.of(wrong)
+    with pytest.raises(ParameterError, match="vertices of a hull"):
+        Hull(wrong)
+    with pytest.raises(ParameterError, match="at least 4"):
+        Hull.of(CORNERS, 3)
+
+
+def test_a_hull_of_corners_weighs_as_the_box():
+    box, hull = Box((0.4, 0.2, 0.1)), Hull(CORNERS)
+    assert hull.volume == pytest.approx(box.volume, rel=1e-12)
+    np.testing.assert_allclose(hull.inertia(1e3).parameters(), box.inertia(1e3).parameters(), atol=1e-12)
+
+
+def test_on_a_plane_it_has_the_lowest_points_of_the_box():
+    box, hull = Box((0.4, 0.2, 0.1)), Hull(CORNERS)
+    q = rng.normal(size=(500, 4))
+    X = SE3.from_quaternion(q / np.linalg.norm(q, axis=1, keepdims=True), rng.normal(size=(500, 3)))
+    gaps = [np.sort(contact_points(shape, X, Plane(), SE3()).gap, axis=-1) for shape in (box, hull)]
+    np.testing.assert_allclose(gaps[1][:, 0], gaps[0][:, 0], atol=1e-14)
+    level = SE3(translation=(0.0, 0.0, 0.05))
+    np.testing.assert_allclose(contact_points(hull, level, Plane(), SE3()).gap, np.zeros(4), atol=1e-15)
+
+
+def test_a_point_is_no_contact_twice():
+    spike = Hull([(0.0, 0.0, -1.0), (0.1, 0.0, 1.0), (-0.1, 0.1, 1.0), (-0.1, -0.1, 1.0)])
+    gaps = contact_points(spike, SE3(translation=(0.0, 0.0, 1.0)), Plane(), SE3()).gap
+    assert np.sum(gaps < 1.0) == 1
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_hull_stands_and_slides_as_the_box(dtype):
+    ends = []
+    for geometry in (Box((0.4, 0.2, 0.1)), Hull(CORNERS)):
+        world = block(geometry).world("floating", ground=True)
+        state = world.state(1, dtype)
+        state.v[:, 0] = 1.0
+        ends.append(cardan.solvers.Featherstone(world, dt=0.002).step(state, steps=400).q[0])
+    np.testing.assert_allclose(ends[1][:3], ends[0][:3], atol=2e-3)
+    assert ends[0][0] > 0.05
+
+
+def mesh_of_corners(folder, scale=1.0):
+    trimesh = pytest.importorskip("trimesh")
+    file = folder / "box.stl"
+    trimesh.Trimesh(scale * np.array(CORNERS)).convex_hull.export(file)
+    return Mesh("box.stl", str(file))
+
+
+def test_a_mesh_collides_as_its_hull(tmp_path):
+    m = block(mesh_of_corners(tmp_path))
+    world = m.world("floating", ground=True)
+    (pair,) = world.pairs
+    assert isinstance(pair.shape_a, Hull)
+    assert len(pair.shape_a.vertices) == 8
+    end = cardan.solvers.Featherstone(world, dt=0.002).step(world.state(), steps=200)
+    assert end.q[0, 2] == pytest.approx(0.05, abs=1e-3)
+    made = m.with_hulls().mechanism
+    assert cardan.from_json(cardan.to_json(made)) == made
+
+
+def test_a_coarse_hull_is_told(tmp_path):
+    trimesh = pytest.importorskip("trimesh")
+    file = tmp_path / "ball.stl"
+    trimesh.creation.icosphere(subdivisions=4, radius=1.0).export(file)
+    with pytest.warns(HullWarning, match=r"link \(up to .* mm within the mesh\)"):
+        block(Mesh("ball.stl", str(file))).world("floating", ground=True)
+
+
+def test_a_mesh_that_cannot_be_read_is_refused_by_name():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        world = block(Mesh("gone.stl")).world("floating", ground=True)
+    with pytest.raises(UnsupportedError, match=r"link/ground.*gone\.stl"):
+        cardan.solvers.Featherstone(world, dt=0.002)
+
+
+# --- what is skipped, and what goes on ---
+
+
+def loose(count):
+    b = cardan.WorldBuilder("heap")
+    for k in range(count):
+        b.add_body(f"b{k}", pose=SE3(translation=(0.6 * (k % 3), 0.6 * (k // 3), 0.3 + 0.1 * k)))
+        b.add_shape(f"b{k}", [Hull(CORNERS), Cylinder(0.1, 0.2), Box((0.1, 0.2, 0.3))][k % 3], density=500.0)
+    b.add_ground()
+    return b.finalize()
+
+
+def test_worlds_have_the_bits_they_have_alone():
+    """Some of them touch, some fall: what is skipped hangs on all that are computed together, the results do not."""
+    world = loose(3)
+    solver, state = cardan.solvers.Featherstone(world, dt=0.004), world.state(13)
+    state.v[:] = rng.normal(size=state.v.shape)
+    state.q[::2, 2] += 1.0
+    together = solver.step(state, steps=60)
+    for k in (0, 5, 12):
+        alone = solver.step(state[[k]], steps=60)
+        np.testing.assert_array_equal(alone.q[0], together.q[k])
+        np.testing.assert_array_equal(alone.v[0], together.v[k])
+
+
+def falls(iterations):
+    world = cardan.robots.humanoid().world("floating", ground=True)
+    solver = cardan.solvers.Featherstone(world, dt=0.002, iterations=iterations)
+    state, worst = world.state(), 0.0
+    state.q[:, 7:] += 0.3 * np.random.default_rng(0).normal(size=state.q[:, 7:].shape)
+    for _ in range(700):
+        state = solver.step(state)
+        worst = max(worst, float(state.residual[0]))
+    return worst
+
+
+def test_a_fall_is_solved_where_four_iterations_do_not_do():
+    assert falls(4) > 0.1
+    assert falls(None) < 0.02
+
+
+def test_derivatives_are_those_of_four_iterations():
+    box = block(Box((0.4, 0.2, 0.1))).world("floating", ground=True)
+    programs = []
+    for iterations in (None, 4):
+        function = cardan.solvers.Featherstone(box, dt=0.002, iterations=iterations).function
+        programs.append(cardan.derivative(function, "v").program(box.model))
+    assert programs[0].operations == programs[1].operations
+
+
+def test_a_joint_that_moves_nothing_is_refused_with_contacts_too():
+    m = block(Sphere(0.1))
+    m.add_body("vane")
+    m.add_joint("pivot", cardan.joints.Revolute((0, 0, 1)), "link", "vane")
+    with pytest.raises(MechanismError, match="pivot"):
+        cardan.solvers.Featherstone(m.world("floating", ground=True), dt=0.002)
