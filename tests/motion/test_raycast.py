@@ -65,6 +65,21 @@ def test_a_ray_meets_the_surface_and_nothing_before(kind):
     np.testing.assert_allclose(normal[met][smooth], slope[smooth], atol=1e-5)
 
 
+def test_nearly_flat_faces_of_a_hull_cut_nothing_away():
+    """They are cut into triangles, some of which are nearly lines and have no normal to speak of."""
+    pytest.importorskip(HULL_FACES)
+    rng, angles = np.random.default_rng(0), np.linspace(0.0, 2.0 * np.pi, 32, endpoint=False)
+    rim = np.column_stack([0.1 * np.cos(angles), 0.1 * np.sin(angles)])
+    ends = np.concatenate([np.column_stack([rim, np.full(32, z)]) for z in (-0.2, 0.2)])
+    shape = Hull(ends + 1e-9 * rng.normal(size=ends.shape))
+    _, d = rays_of(rng, 3000)
+    o = Vector3(0.0, 0.0, 0.0)
+    least, found, most = (
+        hit(s, o, Vector3(*d.T)).distance for s in (Cylinder(0.1 * np.cos(np.pi / 32), 0.4), shape, Cylinder(0.1, 0.4))
+    )
+    assert ((least - 1e-7 < found) & (found < most + 1e-7)).all()
+
+
 def scene():
     """A ball, a hull and a box that float over the ground, and a post that stands on it."""
     b = WorldBuilder("scene")

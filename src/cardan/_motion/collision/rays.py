@@ -30,9 +30,9 @@ from cardan._algebra.scalar import absolute, clip, logical_and, maximum, minimum
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.bounds import box_about, radius_about
 from cardan._motion.collision.candidate import FAR, PARALLEL, Z, length_and_direction, select
+from cardan._robot.geometry.hull import planes_of_hull
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
 
-SAME = 1e-9  # distance of two normals or offsets of faces, in sizes of the hull, below which they are one
 VERY_FAR = 1e30  # times a height that counts, beyond `FAR`, and a number in float32
 TINY = 1e-9  # the least semi-axis of an ellipsoid [m]: that of a flat one divides
 
@@ -202,17 +202,9 @@ def _of_hull(shape: Hull, o: Vector3, d: Vector3) -> Hit:
 
 @lru_cache(256)
 def _faces(hull: Hull) -> Sequence[tuple[float, ...]]:
-    """Return normal and offset of each face; triangles of one plane are one face. None for a flat hull."""
-    vertices, triangles = hull.surface()
-    a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    normals = np.cross(b - a, c - a)
-    size = float(np.ptp(vertices)) or 1.0
-    faces: list[np.ndarray] = []
-    for normal, point in zip(normals / np.linalg.norm(normals, axis=1, keepdims=True), a, strict=True):
-        face = np.array([*normal, normal @ point])
-        if all(np.abs((face - other) / (1.0, 1.0, 1.0, size)).max() > SAME for other in faces):
-            faces.append(face)
-    return tuple(tuple(face.tolist()) for face in faces)
+    """Return normal and offset of each face; none for a flat hull."""
+    planes = planes_of_hull(np.array(hull.vertices)) * (1.0, 1.0, 1.0, -1.0)
+    return tuple(tuple(plane) for plane in planes.tolist())
 
 
 RAYS: dict[type, Callable[[Any, Vector3, Vector3], Hit]] = {
