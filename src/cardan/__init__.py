@@ -76,6 +76,7 @@ from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.derivatives import inverse_dynamics_derivatives
 from cardan._dynamics.algorithms.energy import kinetic_energy, potential_energy
 from cardan._dynamics.algorithms.forward_derivatives import forward_dynamics_derivatives
+from cardan._dynamics.algorithms.imu import imu
 from cardan._dynamics.algorithms.jacobians import jacobian, jacobian_derivative
 from cardan._dynamics.algorithms.kinematics import (
     body_accelerations,
@@ -142,7 +143,7 @@ with imported_later(globals()):
     from cardan import verification as verification
     from cardan import viewer as viewer
     from cardan._dynamics.coordinates import conventions, converter, representation
-    from cardan._motion.simulation import Control, State, World, WorldBuilder
+    from cardan._motion.simulation import Control, State, World, WorldBuilder, raycast
     from cardan._motion.simulation.clearance import clearance, clearance_jacobian, is_free
     from cardan._motion.tasks import inverse_kinematics, solve_ik
     from cardan._reach.comparison import compare
@@ -172,6 +173,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "WorldBuilder", "World", "State", "Control", "solvers",
     # how far shapes are apart
     "clearance", "clearance_jacobian", "is_free",
+    # senses
+    "raycast", "imu",
     # dynamics
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
     "gravity_forces", "passive_forces", "torque_regressor", "joint_wrenches",

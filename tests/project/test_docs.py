@@ -36,6 +36,7 @@ PAGES = {
     "mechanism.md": (),
     "articulations.md": (),
     "simulation.md": ("scipy",),
+    "senses.md": (),
     "conventions.md": (),
     "jax.md": ("jax",),
     "clusters.md": ("dask", "tqdm"),

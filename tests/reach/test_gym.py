@@ -17,6 +17,7 @@ from gymnasium.vector import AutoresetMode  # noqa: E402
 import cardan  # noqa: E402
 import cardan.gym  # noqa: E402
 from cardan._reach.gym.vectorised import mixed, uniform  # noqa: E402
+from cardan.description import Box, Shape  # noqa: E402
 from cardan.errors import ParameterError, ShapeError  # noqa: E402
 
 POLE, DOG, ARM = "cardan/CartPoleSwingUp-v0", "cardan/QuadrupedWalk-v0", "cardan/ArmReach-v0"
@@ -236,6 +237,16 @@ def test_the_quadruped_stands_on_its_stance_and_ends_where_it_falls():
     state = task.solver.world.state(2, q=task.start(np.full((2, 12), 0.5)).q)
     state.q[0, 2], state.q[1, 3:7] = 0.1, [1.0, 0.0, 0.0, 0.0]
     assert task.failed(state).all()
+
+
+def test_the_quadruped_sees_the_terrain_it_comes_to():
+    step = Shape("world", "collision", Box((1.0, 2.0, 0.2)), pose=cardan.SE3(translation=(1.0, 0.0, 0.0)))
+    places = [(0.0, 0.0), (0.4, 0.1), (0.6, 0.0), (1.6, 0.0)]
+    envs = worlds(DOG, 3, terrain=[step], scan=places, dtype="float32")
+    seen = envs.reset(seed=0)[0]
+    assert (seen.shape, seen.dtype) == ((3, 38), np.float32)
+    assert seen in envs.observation_space
+    np.testing.assert_allclose(seen[:, -4:], seen[:, :1] - (0.0, 0.0, 0.1, 0.0), atol=1e-5)
 
 
 @pytest.mark.full

@@ -10,13 +10,14 @@ with imported_later(globals()):
     from cardan._motion.simulation.compliant import compliant
     from cardan._motion.simulation.control import Control
     from cardan._motion.simulation.pairs import ContactPair, contact_pairs
+    from cardan._motion.simulation.raycasting import RayHits, raycast
     from cardan._motion.simulation.standing import stand
     from cardan._motion.simulation.state import State
     from cardan._motion.simulation.view import View
     from cardan._motion.simulation.world import World
 
 __all__ = [
-    "Articulation", "ContactPair", "ContactPoints", "Contacts", "Control", "State", "View", "World", "WorldBuilder",
-    "compliant", "contact_pairs", "contact_points", "solvers", "stand",
+    "Articulation", "ContactPair", "ContactPoints", "Contacts", "Control", "RayHits", "State", "View", "World",
+    "WorldBuilder", "compliant", "contact_pairs", "contact_points", "raycast", "solvers", "stand",
 ]  # fmt: skip
 __dir__ = __all__.copy

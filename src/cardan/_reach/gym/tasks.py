@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.algorithms.rnea import gravity_forces
-from cardan._motion.simulation import Control, State
+from cardan._motion.simulation import Control, State, raycast
 from cardan._motion.simulation.builder import drive_all
 from cardan._motion.simulation.solvers import Featherstone, Solver
 from cardan._reach.gym.task import NO_BOUND, Start, Task, spread
 from cardan._robot import shipped as robots
-from cardan._robot.model import Drive
+from cardan._robot.description import Shape
+from cardan._robot.model import WORLD, Drive
 from cardan._robot.shipped.robots import LEGS
 
 TRUNK = "trunk"
@@ -22,35 +24,48 @@ FOOT = 0.02  # m, radius of the feet, which alone touch the ground
 STROKE = 0.5  # rad, how far from the stance an action of 1 tells a joint to go
 LOW, TILTED = 0.18, 0.5  # m, and the cosine of an inclination, beyond which it has fallen
 FASTEST = 1.0  # m/s that are rewarded
+ABOVE = 2.0  # m above the trunk, from where a scan looks down: no terrain it stands on is higher
 
 
 class QuadrupedWalk(Task):
-    """The 12-joint quadruped on its four feet, its joints driven to angles, on flat ground.
+    """The 12-joint quadruped on its four feet, its joints driven to angles, on flat ground or on terrain.
 
     Seen: height of the trunk [m], the vertical in its axes, its twist in its axes [m/s, rad/s], the joints' angles from
-    the stance and velocities [rad, rad/s]. Done: the angles the drives go to, as shares of a stroke about the stance.
-    Earned: speed in x [m/s], at most 1, and a half for being up, less a little of the strokes. It ends in a fall.
+    the stance and velocities [rad, rad/s]; if asked for, a height scan [m]. Done: the angles the drives go to, as
+    shares of a stroke about the stance. Earned: speed in x [m/s], at most 1, and a half for being up, less a little of
+    the strokes. It ends in a fall.
 
     Args:
         stiffness: gains of the drives [N m/rad].
         damping: [N m s/rad].
+        terrain: collision shapes of `"world"` beside the flat ground; the feet begin near its origin.
+        scan: places at which the trunk's height above the terrain is seen [m], x and y from the trunk, turning with its
+            heading: shape (n, 2); none by default.
 
     Examples:
         >>> cardan.gym.QuadrupedWalk().horizon > 0
         True
+        >>> cardan.gym.QuadrupedWalk(scan=[(0.3, 0.0), (0.6, 0.0)]).highest.shape
+        (36,)
     """
 
     horizon: ClassVar[int] = 500
     numbers: ClassVar[int] = 12
     every: ClassVar[int] = 4
 
-    def __init__(self, stiffness: float = 60.0, damping: float = 1.5) -> None:
+    def __init__(
+        self, stiffness: float = 60.0, damping: float = 1.5, *, terrain: Sequence[Shape] = (), scan: Any = ()
+    ) -> None:
         robot = drive_all(robots.quadruped(), Drive(stiffness, damping))
+        for shape in terrain:
+            robot.add_shape(shape)
+        places = np.array(scan, float).reshape(-1, 2)
+        self.scan: np.ndarray = np.column_stack([places, np.full(len(places), ABOVE)])
         world = robot.world("floating", ground=True, self_collision=False)
         self.solver: Solver = Featherstone(world, 0.005)
         self.model: Any = world.model
         self.actions: int = len(STANCE)
-        vertical, rest = np.ones(3), np.full(6 + 2 * len(STANCE), NO_BOUND)
+        vertical, rest = np.ones(3), np.full(6 + 2 * len(STANCE) + len(places), NO_BOUND)
         self.highest: np.ndarray = np.concatenate([[NO_BOUND], vertical, rest])
         self.lowest: np.ndarray = -self.highest
         foot = frame_transform(self.model, np.concatenate([self.model.neutral()[:7], STANCE]), "front_left_foot")
@@ -75,7 +90,13 @@ class QuadrupedWalk(Task):
 
     def observe(self, state: State, goal: np.ndarray) -> np.ndarray:
         vertical = np.clip(self._rotation(state)[:, 2], -1.0, 1.0)
-        return np.concatenate([state.q[:, 2:3], vertical, state.v[:, :6], state.q[:, 7:] - STANCE, state.v[:, 6:]], 1)
+        own = [state.q[:, 2:3], vertical, state.v[:, :6], state.q[:, 7:] - STANCE, state.v[:, 6:]]
+        return np.concatenate([*own, self._heights(state)], axis=1)
+
+    def _heights(self, state: State) -> np.ndarray:
+        """Return the height of the trunk above the terrain at the places of the scan [m]."""
+        o, d = self.scan.astype(state.dtype), np.array([0.0, 0.0, -1.0], state.dtype)
+        return raycast(self.solver.world, state, o, d, body=TRUNK, yaw_only=True, bodies=WORLD).distance - ABOVE
 
     def reward(self, state: State, goal: np.ndarray, actions: np.ndarray) -> np.ndarray:
         return 0.5 + np.clip(self._speed(state), -FASTEST, FASTEST) - 0.05 * np.square(actions).mean(axis=1)

@@ -73,12 +73,27 @@ def triangles_of_hull(vertices: np.ndarray) -> np.ndarray:
     Raises:
         MissingExtraError: without the extra `mesh`.
     """
-    if np.linalg.matrix_rank(vertices - vertices[0], tol=FLAT * np.ptp(vertices)) < 3:
+    if _is_flat(vertices):
         return np.empty((0, 3), int)
     hull = _qhull(vertices)
     a, b, c = (vertices[hull.simplices[:, k]] for k in range(3))
     inwards = np.einsum("ni,ni->n", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0
     return np.where(inwards[:, None], hull.simplices[:, [0, 2, 1]], hull.simplices)
+
+
+def planes_of_hull(vertices: np.ndarray) -> np.ndarray:
+    """Return the planes of a hull's faces, shape (m, 4): n . x + e <= 0 within [-, m]; none of a flat one.
+
+    They are qhull's own: of a triangle that is nearly a line, as flat faces are cut into, vertices tell no normal.
+
+    Raises:
+        MissingExtraError: without the extra `mesh`.
+    """
+    return np.empty((0, 4)) if _is_flat(vertices) else np.unique(_qhull(vertices).equations, axis=0)
+
+
+def _is_flat(vertices: np.ndarray) -> bool:
+    return bool(np.linalg.matrix_rank(vertices - vertices[0], tol=FLAT * np.ptp(vertices)) < 3)
 
 
 def _thinned(points: np.ndarray, most: int, allowed: float) -> tuple[np.ndarray, float]:

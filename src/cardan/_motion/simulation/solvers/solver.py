@@ -6,14 +6,16 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, NamedTuple, NoReturn
+from typing import Any, ClassVar, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError, UnsupportedError
+from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function
+from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.state import FOUND, MOST, Clock, State, clock_of, next_state, state_of
 from cardan._motion.simulation.world import World
@@ -133,6 +135,60 @@ class Solver(ABC):
         """
         by = f"solver {type(self).__name__}"
         raise UnsupportedError("the forces at contacts", by, "cardan.solvers.Featherstone(world, dt) tells them")
+
+    def body_contact_forces(
+        self,
+        state: State,
+        control: Control | None = None,
+        *,
+        bodies: Pattern | None = None,
+        expressed_in: Literal["world", "frame"] = "world",
+    ) -> np.ndarray:
+        """Return what all contacts together do to each body in the step from a state: sensors of contact.
+
+        Args:
+            bodies: names or patterns of the bodies that are asked for; by default all, in the order of
+                `model.body_names`.
+            expressed_in: `"world"`, or `"frame"` for each body's own axes: as `external_forces` of all bodies are.
+
+        Returns:
+            Wrenches [force; torque] [N, N m] about each body's origin, shape (worlds, bodies, 6).
+
+        Raises:
+            UnsupportedError: for a solver that does not tell.
+            UnknownNameError, ParameterError: for bodies or axes that do not exist.
+
+        Examples:
+            >>> stands = cardan.robots.quadruped().world("floating", ground=True)
+            >>> solver = cardan.solvers.Featherstone(stands, dt=0.002)
+            >>> solver.body_contact_forces(stands.state(worlds=3), bodies="*_foot").shape
+            (3, 4, 6)
+        """
+        if expressed_in not in ("world", "frame"):
+            raise ParameterError("axes of contact forces", got=expressed_in, expected="'world' or 'frame'")
+        model, found = self.world.model, self.contact_forces(state, control)
+        names = model.body_names
+        if bodies is not None:
+            names = tuple(select_names("body", names, bodies, where="bodies of contact forces"))
+        given: dict[str, Any] = {"frame": names, **state.model_constants}
+        X = frame_transform(model, state.q, **given)
+        total = np.zeros((len(state), len(names), 6), state.dtype)
+        for owners, sign in zip(self._owners_of_contacts(names, found.pair), (1.0, -1.0), strict=True):
+            kept = np.flatnonzero(owners >= 0)
+            own, force = owners[kept], sign * found.force[:, kept]
+            arm = found.point[:, kept] - X[..., :3, 3][:, own]
+            wrench = np.concatenate([force, sign * found.torque[:, kept] + np.cross(arm, force)], axis=-1)
+            at: Any = (slice(None), own)
+            np.add.at(total, at, wrench)
+        if expressed_in == "frame":  # force and torque as two columns, turned by R^T
+            total = (total.reshape(*total.shape[:2], 2, 3) @ X[..., :3, :3]).reshape(total.shape)
+        return total
+
+    def _owners_of_contacts(self, names: Sequence[str], pair: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield the first and the second body of each contact, as their places among names, -1 of all others."""
+        place = {name: k for k, name in enumerate(names)}
+        for bodies in ([p.a for p in self.world.pairs], [p.b for p in self.world.pairs]):
+            yield np.array([place.get(body, -1) for body in bodies], int)[pair]
 
     def _read_control(self, state: State, control: Control | None) -> tuple[np.ndarray, ...]:
         """Return what `control_names` names, in each world, or raise `ParameterError` for what is of other worlds."""

@@ -1,0 +1,265 @@
+"""What rays of a world meet first: lidars and height scans, by a compiled function of the coordinates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from cardan._algebra.arrays.repeat import each, when
+from cardan._algebra.errors import ParameterError, ShapeError
+from cardan._algebra.scalar import where
+from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
+from cardan._dynamics.algorithms.health import is_sound
+from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._dynamics.algorithms.tree import Vector
+from cardan._dynamics.call.arguments import is_symbolic, numeric_array
+from cardan._dynamics.call.function import Function, function
+from cardan._motion.collision.candidate import FAR, length_and_direction, select
+from cardan._motion.collision.rays import Hit, ball_about, check_ray, hit, meets_ball
+from cardan._motion.simulation.articulation import Pattern, select_names
+from cardan._motion.simulation.pairs import WORLD_NODE
+from cardan._motion.simulation.state import State
+from cardan._motion.simulation.world_contents import WorldContents
+from cardan._robot.description import Shape
+from cardan._robot.geometry.shapes import Geometry, Plane, Sphere
+from cardan._robot.model import WORLD, Model
+
+TOGETHER = 16
+"""Rays of few states in one run of the program, which share its kinematics; a vector of numbers holds several runs."""
+
+MOST = 256
+"""Rays of many states in one run: nothing is copied to and fro, but the program has inputs and outputs for each."""
+
+
+class RayHits(NamedTuple):
+    """What rays meet first.
+
+    Attributes:
+        distance: along each ray [m], infinite if it meets nothing, NaN if it or the state is; shape (..., R).
+        normal: unit vectors out of what is met, in the axes the rays are given in; 0 without it: shape (..., R, 3).
+        shape: indices into the world's `shapes`, -1 if it meets nothing, shape (..., R).
+
+    Examples:
+        >>> world = cardan.robots.quadruped().world("floating", ground=True)
+        >>> cardan.raycast(world, world.initial, (2.0, 0.0, 3.0), (0.0, 0.0, -1.0)).shape.shape
+        ()
+    """
+
+    distance: Any
+    normal: Any
+    shape: Any
+
+
+class _Seen(NamedTuple):
+    """From where rays are cast, and which shapes count, with their numbers among those of the world."""
+
+    rays: int
+    body: str
+    yaw_only: bool
+    shapes: tuple[tuple[int, Shape], ...]
+
+
+class _Placed:
+    """A shape, its number, and where it is: X_sr, the pose of the rays' frame in that of the shape."""
+
+    def __init__(self, number: int, shape: Geometry, X_sr: SE3) -> None:
+        self.number, self.shape, self.X_sr = number, shape, X_sr
+        self.ball = None
+        if not isinstance(shape, Plane):
+            middle, radius = ball_about(shape)
+            self.ball = X_sr.inverse_act(middle), radius  # here, once for all rays
+
+    def met(self, o: Vector3, d: Vector3) -> Hit:
+        """Return where a ray meets the shape, its normal in the axes of the ray."""
+        if self.ball is None:
+            return self._hit(o, d)
+        return when(meets_ball(*self.ball, o, d), lambda: self._hit(o, d), Hit(FAR, Vector3.zero()))
+
+    def _hit(self, o: Vector3, d: Vector3) -> Hit:
+        own = hit(self.shape, self.X_sr @ o, self.X_sr.rotation @ d)
+        return Hit(own.distance, self.X_sr.rotation.transpose_apply(own.normal))
+
+
+def raycast(
+    world: WorldContents,
+    q: Any,
+    origins: Any,
+    directions: Any,
+    *,
+    body: str = WORLD,
+    yaw_only: bool = False,
+    bodies: Pattern | None = None,
+) -> RayHits:
+    """Return the distance to the nearest collision shape along rays, the normal there, and which shape it is.
+
+    A ray meets the surface of a shape; if it begins within the shape, where it comes out. The shapes are planes,
+    spheres, capsules, cylinders, ellipsoids, boxes and hulls, so that meshes count as their hulls.
+
+    Args:
+        world: what the rays may meet.
+        q: configurations [rad, m], shape (..., nq), or a `State` of the world.
+        origins: where rays begin [m], shape (..., R, 3), or (3,) for one ray.
+        directions: along which they go, of any length but 0, likewise.
+        body: name of a body or frame on which the rays are given, in its axes and from its origin; by default in the
+            world. Shapes of that body do not count, nor those fixed on it (of the world itself they do).
+        yaw_only: whether the axes follow the body's heading alone, not its tilt, as a height scan's do: z stays upright
+            and x is the body's x, seen from above.
+        bodies: names or patterns of the bodies that count, such as `"world"`; by default all.
+
+    Returns:
+        `RayHits(distance, normal, shape)`: the batch is that of q, origins and directions together.
+
+    Raises:
+        UnknownNameError: for a body that does not exist.
+        UnsupportedError: for a height field, a mesh that could not be read, or a flat hull among the shapes that count.
+        MissingExtraError: for hulls, without the extra `mesh`.
+        ShapeError, ParameterError: for arrays that do not fit.
+
+    Examples:
+        >>> world = cardan.robots.quadruped().world("floating", ground=True)
+        >>> grid = np.stack(np.meshgrid([-0.2, 0.0, 0.2], [-0.1, 0.1], [0.0]), axis=-1).reshape(-1, 3)
+        >>> scan = cardan.raycast(world, world.initial, grid, (0, 0, -1.0), body="trunk", yaw_only=True, bodies="world")
+        >>> scan.distance.shape, scan.normal[0].round(9).tolist()
+        ((6,), [0.0, 0.0, 1.0])
+
+    Peers: MuJoCo `mj_ray` `mj_multiRay`.
+    """
+    if not isinstance(world, WorldContents):
+        raise ParameterError("world of raycast", got=world, expected="a cardan.World, such as mechanism.world()")
+    constants = q.model_constants if isinstance(q, State) else world.model.input_values()
+    if isinstance(q, State):
+        if not (q.world is world or q.world.moves_like(world)):
+            raise ParameterError("state of raycast", got=q, expected=f"a state of {world!r}")
+        q, constants = q.q, {name: np.expand_dims(value, 1) for name, value in constants.items()}
+    if is_symbolic(q) or is_symbolic(origins) or is_symbolic(directions):
+        compiled = _compiled(world, _seen(world, len(origins), body, yaw_only, bodies))
+        return compiled(world.model, q, origins, np.broadcast_to(directions, np.shape(origins)), **constants)
+    rays = [numeric_array("raycast", "origins", origins), numeric_array("raycast", "directions", directions)]
+    for name, array in zip(("origins", "directions"), rays, strict=True):
+        if array.shape[-1:] != (3,):
+            raise ShapeError("raycast", name, got=array.shape, expected="(..., R, 3)")
+    try:
+        o, d = np.broadcast_arrays(*rays)
+    except ValueError:
+        raise ShapeError(
+            "raycast", "directions", got=rays[1].shape, expected=f"that of origins, {rays[0].shape}"
+        ) from None
+    if o.ndim == 1:
+        found = raycast_many(world, q, o[None], d[None], (body, yaw_only, bodies), constants)
+        return RayHits(*(part[..., 0, :] if k == 1 else part[..., 0] for k, part in enumerate(found)))
+    return raycast_many(world, q, o, d, (body, yaw_only, bodies), constants)
+
+
+def raycast_many(world: WorldContents, q: Any, o: np.ndarray, d: np.ndarray, asked: Any, constants: Any) -> RayHits:
+    """Return what rays of shape (..., R, 3) meet, in runs of several, whose rays are spread over all.
+
+    Rays beside one another are then in one vector of numbers, and it is likely that none of them passes near a shape.
+    """
+    count, q = o.shape[-2], numeric_array("raycast", "q", q)
+    batch = np.broadcast_shapes(q.shape[:-1], o.shape[:-2])
+    if not count:
+        none = np.empty((*batch, 0, 3), np.result_type(q, o, d))
+        return RayHits(none[..., 0], none, none[..., 0].astype(int))
+    runs = -(-count // (MOST if math.prod(batch) >= TOGETHER else TOGETHER))
+    each_run = -(-count // runs)
+    seen = _seen(world, each_run, *asked)
+    parts = [_in_runs(array, runs, each_run) for array in (o, d)]
+    found = _compiled(world, seen)(world.model, q[..., None, :], *parts, **constants)
+    distance, shape = (np.swapaxes(e, -1, -2) for e in (found.distance, found.shape))
+    batch, normal = distance.shape[:-2], np.swapaxes(found.normal, -2, -3)
+    flat = distance.reshape(*batch, -1)[..., :count], normal.reshape(*batch, -1, 3)[..., :count, :]
+    return RayHits(*flat, shape.reshape(*batch, -1)[..., :count].astype(int))
+
+
+def _in_runs(rays: np.ndarray, runs: int, each_run: int) -> np.ndarray:
+    """Return rays (..., R, 3) as (..., runs, rays of a run, 3); the last ray fills what is left."""
+    if runs == 1:
+        return rays[..., None, :, :]
+    spread = np.arange(runs * each_run).reshape(each_run, runs).T
+    return rays[..., np.minimum(spread, rays.shape[-2] - 1), :]
+
+
+# By the world itself, so that a function lives as long as its world does.
+_FUNCTIONS: WeakKeyDictionary[WorldContents, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def _seen(world: WorldContents, count: int, body: str, yaw_only: bool, bodies: Pattern | None) -> _Seen:
+    """Return what rays see; of a world, what was asked before is kept."""
+    key = count, body, bool(yaw_only), tuple(bodies) if isinstance(bodies, list | set) else bodies
+    kept = _FUNCTIONS.setdefault(world, {})
+    if key not in kept:
+        kept[key] = _Seen(count, body, bool(yaw_only), tuple(_counting(world, body, bodies)))
+    return kept[key]
+
+
+def _counting(world: WorldContents, body: str, bodies: Pattern | None) -> list[tuple[int, Shape]]:
+    """Return the collision shapes that count, with their numbers."""
+    node = world.model.attachment(body).node
+    known = [WORLD, *world.model.body_names]
+    wanted = known if bodies is None else select_names("body", known, bodies, where="bodies of raycast")
+    found = []
+    for k, shape in enumerate(world.shapes):
+        own = world.model.attachment(shape.body).node == node != WORLD_NODE
+        if shape.role == "collision" and shape.body in wanted and not own:
+            check_ray(shape.geometry)
+            found.append((k, shape))
+    return found
+
+
+def _compiled(world: WorldContents, seen: _Seen) -> Function[..., Any]:
+    kept = _FUNCTIONS.setdefault(world, {})
+    if seen not in kept:
+        kept[seen] = raycast_function(seen)
+    return kept[seen]
+
+
+def raycast_function(seen: _Seen) -> Function[..., Any]:
+    """Return what rays meet as a function of model, q, origins and directions, for as many rays as it is made for."""
+
+    @function(shapes={"origins": (seen.rays, 3), "directions": (seen.rays, 3)})
+    def raycast(model: Model, q: Vector, origins: Any, directions: Any) -> RayHits:
+        kinematics = Kinematics(model, q)
+        X_wr = _ray_frame(kinematics.pose(seen.body), seen.yaw_only)
+        placed, sound = [], where(is_sound(q), 0.0, math.nan)  # here, once for all rays
+        for k, shape in seen.shapes:
+            X_ws = kinematics.pose(shape.body) @ shape.pose
+            if isinstance(shape.geometry, Sphere):  # how it is turned does not matter
+                X_ws = SE3(X_wr.rotation, X_ws.translation)
+            placed.append(_Placed(k, shape.geometry, X_ws.inverse() @ X_wr))
+
+        def first(o: Vector3, d: Vector3) -> tuple[Scalar, Vector3, Scalar]:
+            _, along = length_and_direction(d, Vector3.zero())
+            hit, number = _first(placed, o, along)
+            distance = where(hit.distance >= FAR, math.inf, hit.distance)
+            # What compares with NaN meets nothing: a state that is none would have a clear view.
+            return where(is_sound([sound], o, d), distance, math.nan), hit.normal, number
+
+        rays = ([Vector3(*row) for row in array] for array in (origins, directions))
+        distance, normal, shape = zip(*each(first, *rays), strict=True)
+        return RayHits(list(distance), list(normal), list(shape))
+
+    return raycast
+
+
+def _ray_frame(X: SE3, yaw_only: bool) -> SE3:
+    if not yaw_only:
+        return X
+    (x, y, _), *_ = X.rotation.columns()
+    _, (c, s, _) = length_and_direction(Vector3(x, y, 0.0), Vector3(1.0, 0.0, 0.0))
+    return SE3(Matrix3([(c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)]), X.translation)
+
+
+def _first(placed: Sequence[_Placed], o: Vector3, d: Vector3) -> tuple[Hit, Scalar]:
+    """Return the nearest hit of a ray and the number of its shape."""
+    nearest, number = Hit(FAR, Vector3.zero()), -1.0
+    for shape in placed:
+        found = shape.met(o, d)
+        nearer = found.distance < nearest.distance
+        normal = select(nearer, found.normal, nearest.normal)
+        nearest = Hit(where(nearer, found.distance, nearest.distance), normal)
+        number = where(nearer, float(shape.number), number)
+    return nearest, number
