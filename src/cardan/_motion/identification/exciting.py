@@ -20,12 +20,19 @@ from cardan._algebra.errors import ExcessiveEffortError, MechanismError
 from cardan._algebra.manifolds.manifold import finite_range
 from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
-from cardan._motion.identification.combinations import BaseParameters, NaturalUnits, checked_base, natural_units
-from cardan._motion.identification.terms import Terms, checked_terms, regressor
+from cardan._motion.identification.combinations import (
+    BaseParameters,
+    NaturalUnits,
+    Terms,
+    checked_base,
+    checked_terms,
+    natural_units,
+    regressor,
+)
 from cardan._motion.trajectories.allowed import bounds
 from cardan._motion.trajectories.fourier import FourierSeries, fourier_jet
-from cardan._motion.trajectories.local import moved
 from cardan._motion.trajectories.piecewise import Jet
+from cardan._motion.trajectories.trajectory import moved
 from cardan._robot.model import Model
 
 WHERE = "excitation"

@@ -16,8 +16,15 @@ import numpy as np
 
 from cardan._algebra.errors import ExcitationError, ParameterError
 from cardan._dynamics.call.arguments import check_finite
-from cardan._motion.identification.combinations import BaseParameters, checked_base, natural_units
-from cardan._motion.identification.terms import Measured, Terms, checked_terms, regressor
+from cardan._motion.identification.combinations import (
+    BaseParameters,
+    Measured,
+    Terms,
+    checked_base,
+    checked_terms,
+    natural_units,
+    regressor,
+)
 from cardan._motion.trajectories.allowed import one_or_each
 from cardan._robot.model import Model
 

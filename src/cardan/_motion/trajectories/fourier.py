@@ -20,9 +20,8 @@ from cardan._algebra.errors import ShapeError
 from cardan._dynamics.algorithms.configuration import normalize
 from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._dynamics.call.signature import check_model
-from cardan._motion.trajectories.local import checked_configurations, moved
 from cardan._motion.trajectories.piecewise import Jet
-from cardan._motion.trajectories.trajectory import Sample, Trajectory
+from cardan._motion.trajectories.trajectory import Sample, Trajectory, checked_configurations, moved
 from cardan._robot.model import Model
 
 

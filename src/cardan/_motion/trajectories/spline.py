@@ -22,9 +22,8 @@ from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._dynamics.algorithms.configuration import difference, integrate, normalize
 from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._motion.trajectories.allowed import one_or_each
-from cardan._motion.trajectories.local import checked_configurations, local_rates, moved
 from cardan._motion.trajectories.piecewise import PiecewisePolynomial
-from cardan._motion.trajectories.trajectory import Sample, Trajectory
+from cardan._motion.trajectories.trajectory import Sample, Trajectory, checked_configurations, local_rates, moved
 from cardan._robot.model import Model
 
 

@@ -17,7 +17,7 @@ from cardan._reach.formats import load, read_robot
 from cardan._reach.formats.load import FORMATS
 from cardan._reach.suggestions import answers
 from cardan._robot.model import WORLD, Model
-from cardan._robot.model.table import aligned
+from cardan._robot.model.layout import aligned
 
 # The compiled functions by name.
 FUNCTIONS = {name: PUBLIC[name] for name in sorted(PUBLIC)}

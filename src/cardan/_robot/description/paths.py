@@ -18,8 +18,7 @@ from cardan._algebra.spatial import SE3, Motion
 from cardan._robot.description.rooting import rooted
 from cardan._robot.joints import Fixed, Mimic, reverse
 from cardan._robot.model import WORLD, Body, Connection, Frame
-from cardan._robot.model.layout import resolve_mimics
-from cardan._robot.model.table import closing_text, kind_of
+from cardan._robot.model.layout import closing_text, kind_of, resolve_mimics
 
 
 class Visit(NamedTuple):
