@@ -20,7 +20,9 @@ from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._motion.identification.least_squares import least_squares
 
-GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0  # the golden section: of two inner points one is used again in the next step
+# How many velocities are tried: at first many, as the error may have several minima (60 are 8 % apart over two decades);
+# then between the neighbours of the best, to the last digits that a minimum has.
+GRIDS = (60, *[20] * 8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,17 +110,11 @@ def _finite(where: str, name: str, given: Any) -> np.ndarray:
 def _one(v: np.ndarray, tau: np.ndarray) -> tuple[float, float, float, float]:
     """Return (coulomb, static, velocity, viscous) of one joint."""
     moving = np.abs(v[v != 0.0])
-    # A grid first, since the error may have several minima; 60 values are 8 % apart over two decades.
-    grid = np.geomspace(max(moving.min(), 1e-4 * moving.max()), moving.max(), 60)
-    k = int(np.argmin([_linear(v, tau, vs)[1] for vs in grid]))
-    low, high = np.log(grid[max(k - 1, 0)]), np.log(grid[min(k + 1, len(grid) - 1)])
-    for _ in range(60):  # golden section, to the last digits that a minimum has
-        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-        if _linear(v, tau, np.exp(left))[1] < _linear(v, tau, np.exp(right))[1]:
-            high = right
-        else:
-            low = left
-    vs = float(np.exp(0.5 * (low + high)))
+    low, high, vs = max(moving.min(), 1e-4 * moving.max()), moving.max(), 0.0
+    for count in GRIDS:
+        grid = np.geomspace(low, high, count)
+        k = int(np.argmin([_linear(v, tau, vs)[1] for vs in grid]))
+        low, high, vs = grid[max(k - 1, 0)], grid[min(k + 1, count - 1)], float(grid[k])
     coulomb, rise, viscous = _linear(v, tau, vs)[0]
     return coulomb, coulomb + rise, vs, viscous
 

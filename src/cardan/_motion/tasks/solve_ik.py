@@ -39,7 +39,7 @@ from cardan._algebra.errors import InfeasibleError, check_known
 from cardan._algebra.spatial import Scalar
 from cardan._compiler.runtime.extras import package
 from cardan._dynamics.algorithms.configuration import limit_coordinates
-from cardan._dynamics.algorithms.linear import Rows, dot
+from cardan._dynamics.algorithms.linear import dot
 from cardan._dynamics.call.arguments import check_finite
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.functions.derivatives import derivative
@@ -313,7 +313,10 @@ def _differential(
         found = {"e": _array([errors], size)[0], "J": _array(J, model.nv)}
         for level, rows in levels:
             weighted = [[weights[r] * x for x in (*J[r], errors[r])] for r in rows]
-            found |= _normal(level, weighted, model.nv, damping)
+            *columns, error = [[row[i] for row in weighted] for i in range(model.nv + 1)]
+            H = [[dot(a, b) + (damping if a is b else 0.0) for b in columns] for a in columns]
+            found[f"H{level}"] = _array(H, model.nv)
+            found[f"g{level}"] = _array([[dot(a, error) for a in columns]], model.nv)[0]
         if limited:
             coordinates, rates = model.manifold.limit_coordinates(q), _rates(model, q)
             found["limited"] = _array([[coordinates[i] for i in limited]], len(limited))[0]
@@ -321,13 +324,6 @@ def _differential(
         return found
 
     return Function(differential_tasks, {"targets": targets_shape(tasks), "weights": (size,), "gains": (size,)})
-
-
-def _normal(level: int, weighted: Rows, nv: int, damping: Scalar) -> dict[str, Any]:
-    """Return H and g of one priority from the rows of (W J, W k e)."""
-    *columns, error = [[row[i] for row in weighted] for i in range(nv + 1)]
-    H = [[dot(a, b) + (damping if i == j else 0.0) for j, b in enumerate(columns)] for i, a in enumerate(columns)]
-    return {f"H{level}": _array(H, nv), f"g{level}": _array([[dot(a, error) for a in columns]], nv)[0]}
 
 
 def _array(rows: Sequence[Sequence[Scalar]], columns: int) -> np.ndarray:

@@ -653,8 +653,7 @@ class Mechanism(Explained):
         Raises:
             UnknownNameError, MechanismError: for an unknown name; if the two are not connected.
         """
-        graph = self._graph(q)
-        return _stacked(graph.transform(q, child, parent).homogeneous())
+        return self._graph(q).transform(q, child, parent).matrix()
 
     def rest_transform(self, child: str, parent: str) -> np.ndarray:
         """Return `transform` with all joints neutral, a homogeneous matrix [m], shape (4, 4)."""
@@ -668,9 +667,8 @@ class Mechanism(Explained):
         Returns:
             By the joint's name, shape (..., 6, nv), rows [m/s, rad/s] for each velocity of one.
         """
-        graph = self._graph(q)
-        found = graph.motion_subspace(q, child, parent)
-        return {name: _stacked(MotionSubspace(columns).rows()) for name, columns in found.items()}
+        found = self._graph(q).motion_subspace(q, child, parent)
+        return {name: MotionSubspace(columns).matrix() for name, columns in found.items()}
 
     def traversal(self, base: str = WORLD) -> list[Visit]:
         """Return all bodies connected with a base, each after the one it is reached from: (body, parent, joint).
@@ -745,11 +743,3 @@ def base_joint(base: Any) -> Joint:
     if base in ("fixed", "floating"):
         return Fixed() if base == "fixed" else FreeFlyer()
     raise ParameterError("base", got=base, expected="'fixed', 'floating' or a joint")
-
-
-def _stacked(rows: Any) -> np.ndarray:
-    """Return rows of scalars, numbers or batches, as an array with the batch first."""
-    entries = [[np.asarray(e, dtype=float) for e in row] for row in rows]
-    batch = np.broadcast_shapes(*(e.shape for row in entries for e in row))
-    full = [[np.broadcast_to(e, batch) for e in row] for row in entries]
-    return np.moveaxis(np.array(full).reshape(len(full), -1, *batch), (0, 1), (-2, -1))

@@ -123,20 +123,17 @@ def _has_rotations(form: PoseForm) -> bool:
     graph = Graph()
     values = replay(form.program, graph.symbols(form.program.inputs))
     entries = [values[r] for r in form.program.results]
-    matrices = (Matrix3(_own(part, entries)) for part in leaves(form.whole) if part.kind == "rotation")
-    residues = [e for R in matrices for e in _improper(R)]
+    residues = []
+    for part in leaves(form.whole):
+        if part.kind == "rotation":
+            x, y, z = Matrix3(_own(part, entries)).columns()
+            residues += [*(z - x.cross(y)), x.dot(x) - 1.0, y.dot(y) - 1.0, x.dot(y)]
     # Numbers are rounded, as of an axis given to nine digits; symbols must vanish identically, or nothing is proved.
     known = [e for e in residues if isinstance(e, float)]
     others = [e for e in residues if not isinstance(e, float)]
     check = assemble("check", graph, form.program.inputs, [Array("residues", (len(others),))], others)
     numbers = evaluate_exactly(check).numbers
     return all(abs(e) < 1e-9 for e in known) and all(numbers[r] == 0.0 for r in check.results)
-
-
-def _improper(R: Matrix3) -> list[Any]:
-    """Return what vanishes for a proper rotation: z - x x y, and the products of the columns less those of axes."""
-    x, y, z = R.columns()
-    return [*(z - x.cross(y)), x.dot(x) - 1.0, y.dot(y) - 1.0, x.dot(y)]
 
 
 # --- differentiation of a form ---
