@@ -221,13 +221,8 @@ def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, perio
     return interp(x, xp, fp)
 
 
-def _array(value: Any, dtype: Any = None, **_: Any) -> Any:
-    return np.array(value, dtype=dtype)
-
-
 OWN |= {
-    np.array: _array,  # with like=
-    np.asarray: _array,
+    **dict.fromkeys((np.array, np.asarray), lambda value, dtype=None, **_: np.array(value, dtype=dtype)),  # with like=
     np.zeros_like: _filled_like(0.0),
     np.empty_like: _filled_like(0.0),
     np.ones_like: _filled_like(1.0),

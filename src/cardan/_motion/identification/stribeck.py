@@ -20,8 +20,8 @@ from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._motion.identification.least_squares import least_squares
 
-# How many velocities are tried: at first many, as the error may have several minima (60 are 8 % apart over two decades);
-# then between the neighbours of the best, to the last digits that a minimum has.
+# How many velocities are tried: at first many, as the error may have several minima (60 are 8 % apart over two
+# decades); then between the neighbours of the best, to the last digits that a minimum has.
 GRIDS = (60, *[20] * 8)
 
 

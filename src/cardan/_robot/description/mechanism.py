@@ -712,15 +712,11 @@ class Mechanism(Explained):
     __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride] -- it can change
 
     def _base(self, root: str, joint: Joint) -> Connection:
-        if root in self._bodies:
-            return Connection(base_name(root, self._joints), joint, WORLD, root)
-        if root not in self._frames:
-            raise UnknownNameError("root", root, (WORLD, *self._bodies, *self._frames))
-        frame = self._frames[root]
-        if frame.body == WORLD:
+        check_known("root", root, (WORLD, *self._bodies, *self._frames))
+        body, pose = self._side(root, SE3.identity())
+        if body == WORLD:
             raise MechanismError(f"root={root!r} is a frame of the world, which cannot move.")
-        name = base_name(frame.body, self._joints)
-        return Connection(name, joint, WORLD, frame.body, child_pose=frame.pose)
+        return Connection(base_name(body, self._joints), joint, WORLD, body, child_pose=pose)
 
     def _check_new(self, kind: str, name: str) -> None:
         if name == WORLD or name in self._bodies or name in self._frames:
