@@ -62,6 +62,7 @@ _JOINED = {
     "_dynamics.coordinates.chart": "forms",
     "_robot.model.layout": "node table",
     "_motion.identification.combinations": "terms",
+    "_motion.identification.least_squares": "stribeck",
     "_motion.simulation.world_contents": "articulation",
     "_motion.tasks.inverse_kinematics": "levenberg_marquardt",
     "_motion.tasks.solve_ik": "quadratic",

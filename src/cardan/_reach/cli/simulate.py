@@ -18,7 +18,7 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError
-from cardan._algebra.plugins import registered
+from cardan._algebra.lazy import registered
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.centroidal import center_of_mass_velocity
 from cardan._dynamics.algorithms.configuration import limit_coordinates

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, Literal, NamedTuple
 
 from cardan._algebra.errors import DescriptionError, DescriptionWarning, ParameterError, UnknownNameError
-from cardan._algebra.plugins import plugin, registered
+from cardan._algebra.lazy import plugin, registered
 from cardan._reach.formats.report import At, Report
 from cardan._reach.formats.resources import Packages, check_packages
 from cardan._robot.description import Mechanism
