@@ -42,10 +42,9 @@ from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
 from cardan._dynamics.call.function import Function
 from cardan._motion.tasks.bounds import WithinLimits, bounds_of, clipped, freedoms, other_limits
-from cardan._motion.tasks.frames import FramePose
+from cardan._motion.tasks.shipped import ClosedLoops, FramePose
 from cardan._motion.tasks.stack import Stack, by_problem, stacked_errors, stacked_jacobian, targets_shape
 from cardan._motion.tasks.task import Structure, Task, check_model_without_inputs, checked_array, checked_tasks
-from cardan._motion.tasks.whole_body import ClosedLoops
 from cardan._robot.model import Model
 
 WHERE = "inverse_kinematics"

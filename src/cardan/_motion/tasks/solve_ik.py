@@ -44,9 +44,9 @@ from cardan._dynamics.call.arguments import check_finite
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.functions.derivatives import derivative
 from cardan._motion.tasks.bounds import entries_of_limits, other_limits
+from cardan._motion.tasks.shipped import ClosedLoops, Damping
 from cardan._motion.tasks.stack import Stack, as_rows, by_problem, stacked_errors, stacked_jacobian, targets_shape
 from cardan._motion.tasks.task import Structure, Task, check_model_without_inputs, checked_array, checked_tasks
-from cardan._motion.tasks.whole_body import ClosedLoops, Damping
 from cardan._robot.model import Model
 
 WHERE = "solve_ik"
@@ -124,7 +124,10 @@ def solve_ik(
     if failed:
         rows = [tuple(map(int, np.unravel_index(k, batch))) for k in failed] if batch else []
         raise InfeasibleError(WHERE, rows, steps.in_the_way(failed[0]))
-    return steps.of_full_size(np.array(x, dtype=float).reshape(len(x), model.nv)).reshape((*batch, model.nv)) / dt
+    motions = np.array(x, dtype=float).reshape(len(x), model.nv)
+    if not steps.closing:  # those of the velocities' own limits alone are within these to the last digit
+        motions = np.clip(motions, steps.lower, steps.upper)
+    return (motions * steps.unit).reshape((*batch, model.nv)) / dt
 
 
 # --- one program for each priority ---
@@ -191,10 +194,6 @@ class StepHierarchy:
     def _normal(self, H: np.ndarray, g: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         size = np.trace(H, axis1=1, axis2=2) / self.model.nv if self.model.nv else np.ones(len(H))
         return H / size[:, None, None], g / (size[:, None] * self.unit), damping / size
-
-    def of_full_size(self, x: np.ndarray) -> np.ndarray:
-        """Return motions as they are; those of the velocities' own limits alone are within these to the last digit."""
-        return (x if self.closing else np.clip(x, self.lower, self.upper)) * self.unit
 
     def solve(self, row: int, solver: Solver) -> np.ndarray | None:
         """Return the motion of one step; None if nothing is within all limits."""

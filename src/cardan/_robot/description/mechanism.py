@@ -513,8 +513,7 @@ class Mechanism(Explained):
             7
         """
         both, report = self.append(other, prefix=prefix)
-        sides = (self._side(parent, parent_pose), other._side(child, child_pose))
-        (a, X_a), (b, X_b) = sides
+        (a, X_a), (b, X_b) = self._side(parent, parent_pose), other._side(child, child_pose)
         both.add_joint(name, joint, a, b if b == WORLD else prefix + b, X_a, X_b, **properties)
         return Edited(both, replace(report, added=(*report.added, name)))
 

@@ -62,19 +62,8 @@ def is_composed(part: Factor) -> bool:
 
 def leaves(part: Factor) -> list[Factor]:
     """Return the leaves, each once, rotations before the poses they belong to."""
-    found: dict[int, Factor] = {}
-    seen: set[int] = set()
-
-    def visit(part: Factor) -> None:
-        if id(part) not in seen:
-            seen.add(id(part))
-            for operand in part.operands:
-                visit(operand)
-            if part.kind in LEAVES:
-                found[id(part)] = part
-
-    visit(part)
-    return list(found.values())
+    below = [leaf for operand in dict.fromkeys(part.operands) for leaf in leaves(operand)]
+    return list(dict.fromkeys([*below, part] if part.kind in LEAVES else below))
 
 
 class Moving(NamedTuple):
