@@ -240,8 +240,9 @@ def base_parameters(model: Model, terms: Terms = (), *, tolerance: float = 1e-9,
     return BaseParameters(tuple(names(model, asked)), kept, K, asked, margin)
 
 
-def checked_base(where: str, model: Model, terms: tuple[Term, ...], base: BaseParameters | None) -> BaseParameters:
+def checked_base(where: str, model: Model, given: Terms, base: BaseParameters | None) -> BaseParameters:
     """Return base parameters that are given, if they are of this robot and these terms; for None, compute them."""
+    terms = checked_terms(given)
     if base is None:
         return base_parameters(model, terms)
     if not isinstance(base, BaseParameters):

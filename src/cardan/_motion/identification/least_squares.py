@@ -32,7 +32,6 @@ from cardan._motion.identification.combinations import (
     Measured,
     Terms,
     checked_base,
-    checked_terms,
     natural_units,
     regressor,
 )
@@ -130,9 +129,8 @@ def identify(
         >>> bool(np.allclose(found.effort(pendulum, *states), measured))
         True
     """
-    asked = checked_terms(terms)
-    measured = Measured(WHERE, model, q, v, a, tau, asked)
-    base = checked_base(WHERE, model, asked, base)
+    measured = Measured(WHERE, model, q, v, a, tau, terms)
+    base = checked_base(WHERE, model, terms, base)
     W = measured.W[..., base.columns]
     scaled = natural_units(model).scaled(W, base).reshape(-1, len(base))
     _check_excited(scaled, base)

@@ -15,32 +15,27 @@ Cost: about 30 operations a joint between the frames.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
+
 from cardan._algebra.errors import ParameterError
+from cardan._algebra.manifolds.manifold import identity_rows
 from cardan._algebra.spatial import SE3, Matrix3, Motion, Vector3
 from cardan._algebra.spatial.rotations import right_jacobian_inverse, rotation_vector_from_matrix
 from cardan._algebra.spatial.vector import unit_vector
+from cardan._dynamics.algorithms.centroidal import center_of_mass, center_of_mass_jacobian
 from cardan._dynamics.algorithms.linear import Rows
+from cardan._dynamics.algorithms.loops import loop_residual, with_loops
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, supports
+from cardan._dynamics.call.arguments import check_configuration
 from cardan._motion.tasks.task import PlaceTask, Task
 from cardan._robot.model import Attachment, Model
 from cardan._robot.records import WORLD
-import math
-from dataclasses import dataclass
-from typing import Any
-import numpy as np
-from numpy.typing import ArrayLike
-from cardan._algebra.manifolds.manifold import identity_rows
-from cardan._algebra.spatial import Vector3
-from cardan._dynamics.algorithms.centroidal import center_of_mass, center_of_mass_jacobian
-from cardan._dynamics.algorithms.loops import loop_residual, with_loops
-from cardan._dynamics.call.arguments import check_configuration
-from cardan._motion.tasks.task import PlaceTask, Task
-from cardan._robot.model import Model
 
 ROTATION = 1e-6  # how far R^T R of a target may be from 1: matrices written with seven digits are rotations
 
@@ -302,6 +297,7 @@ class LookAt(Task):
 
 
 # --- of the whole robot ---
+
 
 @dataclass(frozen=True, eq=False)
 class CenterOfMass(PlaceTask):

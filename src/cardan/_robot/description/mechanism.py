@@ -9,15 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.errors import (
-    DuplicateNameError,
-    Explained,
-    MechanismError,
-    ParameterError,
-    UnknownNameError,
-    check_known,
-    check_new,
-)
+from cardan._algebra.errors import DuplicateNameError, Explained, MechanismError, ParameterError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3, checked_pose
 from cardan._robot.description import editing
 from cardan._robot.description.paths import BodyGraph, Visit, graphviz_text, tree_text
@@ -722,8 +714,7 @@ class Mechanism(Explained):
             raise DuplicateNameError(kind, name, f"mechanism {self.name!r} (bodies and frames share their names)")
 
     def _check_body(self, body: str, where: str) -> None:
-        if body != WORLD and body not in self._bodies:
-            raise UnknownNameError("body", body, [WORLD, *self._bodies], where=where)
+        check_known("body", body, (WORLD, *self._bodies), where)
 
     def __repr__(self) -> str:
         counts = f"{len(self._bodies)} bodies, {len(self._joints)} joints, {len(self._frames)} frames"

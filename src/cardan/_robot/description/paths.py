@@ -144,7 +144,8 @@ def tree_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection], f
     for base in (WORLD, *[b.name for b in bodies if b.name not in children], *[b.name for b in bodies]):
         if base in seen or (base == WORLD and not graph.next_to[WORLD]):
             continue
-        visits, indents = graph.traversal(base), {base: ""}
+        visits: Any = graph.traversal(base)  # all but the first have a parent and a joint between
+        indents = {base: ""}
         seen.update(visit.body for visit in visits)
         lines.append(visible(base))
         last = {visit.parent: visit.body for visit in visits}  # the last child of each body

@@ -14,15 +14,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.by_fields import ByFields
-from cardan._algebra.errors import (
-    MechanismError,
-    ParameterError,
-    ShapeError,
-    UnknownNameError,
-    check_known,
-    check_new,
-    visible,
-)
+from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, check_known, check_new, visible
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import SE3, Inertia, Scalar, snapped
 from cardan._robot.joints import Fixed, Joint, Mimic
@@ -110,8 +102,7 @@ def ordered_tree(bodies: Sequence[Body], connections: Sequence[Connection]) -> l
     parent_joint: dict[str, str] = {}
     for c in connections:
         for body in (c.parent, c.child):
-            if body not in children:
-                raise UnknownNameError("body", body, [WORLD, *names], where=f"joint {c.name!r}")
+            check_known("body", body, children, f"joint {c.name!r}")
         if c.child == WORLD:
             raise MechanismError(f"joint {c.name!r}: the world cannot be a child; swap parent and child.")
         if c.child in parent_joint:

@@ -79,7 +79,7 @@ class ChainJoint(Joint):
             twist_behind = twist_behind + twist
         return bias
 
-    def efforts(self, q: Scalars, v: Scalars) -> list[Scalar]:
+    def efforts(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
         parts = zip(self.links, _split(self.links, q, "nq"), _split(self.links, v, "nv"), strict=True)
         return [e for (joint, _), own, rates in parts for e in joint.efforts(own, rates)]
 

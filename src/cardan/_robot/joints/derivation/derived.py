@@ -26,16 +26,7 @@ from cardan._compiler.program.autodiff import assemble, jacobian_vector_product,
 from cardan._compiler.program.exact import evaluate_exactly
 from cardan._compiler.program.replay import replay
 from cardan._compiler.program.value_numbering import merge_identities
-from cardan._robot.joints.derivation.factors import (
-    LEAVES,
-    Factor,
-    Moving,
-    is_composed,
-    leaves,
-    moving_leaf,
-    put_together,
-    take_apart,
-)
+from cardan._robot.joints.derivation.factors import Factor, Moving, leaves, moving_leaf, put_together, take_apart
 from cardan._robot.joints.derivation.programs import (
     inputs,
     joint_program,
@@ -100,7 +91,7 @@ def _forms(template: Any) -> list[PoseForm]:
     which is a rotation, too, only the entries can be differentiated.
     """
     entries, factors = (_form(template, by_factors) for by_factors in (False, True))
-    return [entries, factors] if is_composed(factors.whole) and _has_rotations(factors) else [entries]
+    return [entries, factors] if factors.whole.is_composed() and _has_rotations(factors) else [entries]
 
 
 def _form(template: Any, by_factors: bool) -> PoseForm:
@@ -126,7 +117,7 @@ def _has_rotations(form: PoseForm) -> bool:
     residues = []
     for part in leaves(form.whole):
         if part.kind == "rotation":
-            x, y, z = Matrix3(_own(part, entries)).columns()
+            x, y, z = Matrix3(part.own(entries)).columns()
             residues += [*(z - x.cross(y)), x.dot(x) - 1.0, y.dot(y) - 1.0, x.dot(y)]
     # Numbers are rounded, as of an axis given to nine digits; symbols must vanish identically, or nothing is proved.
     known = [e for e in residues if isinstance(e, float)]
@@ -146,8 +137,8 @@ def _subspace(template: Any, form: PoseForm) -> Program:
     entries, changes = _changes(form.program, joint, symbols, q, first)
 
     def leaf(part: Factor, rotation: Moving | None) -> Moving:
-        own = _own(part, entries)
-        return moving_leaf(part, own, rotation, [_rate(part, own, _own(part, along)) for along in changes])
+        own = part.own(entries)
+        return moving_leaf(part, own, rotation, [_rate(part, own, part.own(along)) for along in changes])
 
     X, columns, _ = put_together(form.whole, leaf)
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6))]
@@ -170,7 +161,7 @@ def _bias(template: Any, form: PoseForm) -> Program:
     def leaf(part: Factor, rotation: Moving | None) -> Moving:
         at = places[id(part)]
         rate, acceleration = Vector3(*rates[at : at + 3]), Vector3(*accelerations[at : at + 3])
-        return moving_leaf(part, _own(part, entries), rotation, [rate], [acceleration])
+        return moving_leaf(part, part.own(entries), rotation, [rate], [acceleration])
 
     X, _, (total,) = put_together(form.whole, leaf)
     S = [e for column in joint.motion_subspace(q) for e in column.scalars()]
@@ -190,7 +181,7 @@ def _motion(template: Any, form: PoseForm) -> tuple[Program, dict[int, int]]:
     places: dict[int, int] = {}
     for part in leaves(form.whole):
         places[id(part)] = len(rates)
-        own, along = _own(part, entries), [_own(part, change) for change in changes]
+        own, along = part.own(entries), [part.own(change) for change in changes]
         if part.kind == "rotation":
             rates.extend(_weighed([_rate(part, own, change) for change in along], v, 3))
         else:
@@ -207,10 +198,6 @@ def _changes(
     rates = pushforward(program, values, directions(joint, q, first))
     changes = [[rates[r].get(j, 0.0) for r in program.results] for j in range(joint.nv)]
     return [values[r] for r in program.results], changes
-
-
-def _own(part: Factor, entries: Sequence[Any]) -> Sequence[Any]:
-    return entries[part.start : part.start + LEAVES[part.kind]]
 
 
 def _rate(part: Factor, entries: Scalars, rates: Scalars) -> Vector3:

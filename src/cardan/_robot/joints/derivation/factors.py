@@ -31,6 +31,14 @@ class Factor:
     operands: tuple[Factor, ...] = ()  # what it is made of; for the leaf of a pose, its rotation
     start: int = 0  # where the entries of a leaf are
 
+    def own(self, entries: Sequence[Any]) -> Sequence[Any]:
+        """Return the entries of a leaf, of those of all leaves."""
+        return entries[self.start : self.start + LEAVES[self.kind]]
+
+    def is_composed(self) -> bool:
+        """Return whether there is anything to gain: something that is not a pose or rotation by its entries."""
+        return self.kind not in ("pose", "rotation") or any(operand.is_composed() for operand in self.operands)
+
 
 def take_apart(X: SE3, history: History) -> tuple[Factor, list[Any]]:
     """Return what a pose was made of, and the entries of its leaves, one after the other."""
@@ -53,11 +61,6 @@ def take_apart(X: SE3, history: History) -> tuple[Factor, list[Any]]:
         return Factor(kind, below, start)
 
     return part(X), entries
-
-
-def is_composed(part: Factor) -> bool:
-    """Return whether there is anything to gain: something that is not a pose or rotation by its entries."""
-    return part.kind not in ("pose", "rotation") or any(map(is_composed, part.operands))
 
 
 def leaves(part: Factor) -> list[Factor]:
