@@ -67,6 +67,7 @@ _JOINED = {
     "_motion.tasks.inverse_kinematics": "levenberg_marquardt",
     "_motion.tasks.solve_ik": "quadratic",
     "_motion.tasks.shipped": "frames whole_body",
+    "_motion.trajectories.curves": "spline fourier",
     "_motion.trajectories.trajectory": "local",
     "_robot.geometry.touching": "contacts",
     "_robot.joints.quantities": "periodic",

@@ -22,7 +22,7 @@ from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._motion.identification.combinations import BaseParameters, Terms, checked_base, natural_units, regressor
 from cardan._motion.trajectories.allowed import bounds
-from cardan._motion.trajectories.fourier import FourierSeries, fourier_jet
+from cardan._motion.trajectories.curves import FourierSeries, fourier_jet
 from cardan._motion.trajectories.piecewise import Jet
 from cardan._motion.trajectories.trajectory import moved
 from cardan._robot.model import Model

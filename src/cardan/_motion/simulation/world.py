@@ -203,10 +203,8 @@ class World(WorldContents):
         own = [c.name for c in model.connections if c.joint.nv and not isinstance(c.joint, Mimic)]
         kinematic = tuple(joint for joint in own if joint in {*self.kinematic, *select_names("joint", own, pattern)})
         # What no other joints move feels nothing: two such bodies, or one and the world, need not touch.
-        still = {WORLD}
-        for body in model.body_names:
-            if all(model.nodes[i].name in kinematic for i in supports(model, model.attachment(body).node)):
-                still.add(body)
+        above = {body: supports(model, model.attachment(body).node) for body in model.body_names}
+        still = {WORLD, *(b for b, own in above.items() if all(model.nodes[i].name in kinematic for i in own))}
         pairs = tuple(pair for pair in self.pairs if not {pair.a, pair.b} <= still)
         return replace(self, kinematic=kinematic, pairs=pairs)
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.arrays.elimination import solved_positive
+from cardan._algebra.arrays.functions import solved_positive
 from cardan._algebra.errors import ReachError
 from cardan._algebra.scalar import is_symbol, where
 from cardan._algebra.spatial import SE3, Motion, Scalar, log_se3

@@ -205,26 +205,19 @@ def quadruped(trunk_mass: float = 8.0, leg_length: float = 0.44) -> Mechanism:
     m = Mechanism("quadruped")
     add_box(m, "trunk", trunk_mass, (0.46, 0.20, 0.14))
     for leg, (front, left) in LEGS.items():
-        _add_leg(m, leg, front, left, half)
+        hip, thigh, shank, foot = (f"{leg}_{part}" for part in ("hip", "thigh", "shank", "foot"))
+        add_rod(m, hip, 0.7, 0.08, 0.04, along="y", centre=(0.0, left * 0.04, 0.0))
+        add_rod(m, thigh, 1.0, half, 0.025, centre=(0.0, 0.0, -half / 2))
+        add_rod(m, shank, 0.25, half, 0.015, centre=(0.0, 0.0, -half / 2))
+        add_sphere(m, foot, 0.06, 0.02, touches=True)
+        for name, axis, parent, pose, limits in (
+            (hip, "x", "trunk", at(front * 0.20, left * 0.06, 0), _HIP),
+            (thigh, "y", hip, at(0, left * 0.08, 0), _THIGH),
+            (shank, "y", thigh, at(0, 0, -half), _SHANK),
+        ):
+            m.add_joint(f"{name}_joint", Revolute(_AXES[axis]), parent, name, pose, limits=limits, damping=[0.05])
+        m.add_joint(f"{foot}_joint", Fixed(), shank, foot, parent_pose=at(0, 0, -half))
     return m
-
-
-def _add_leg(m: Mechanism, leg: str, front: int, left: int, half: float) -> None:
-    hip, thigh, shank, foot = (f"{leg}_{part}" for part in ("hip", "thigh", "shank", "foot"))
-    add_rod(m, hip, 0.7, 0.08, 0.04, along="y", centre=(0.0, left * 0.04, 0.0))
-    add_rod(m, thigh, 1.0, half, 0.025, centre=(0.0, 0.0, -half / 2))
-    add_rod(m, shank, 0.25, half, 0.015, centre=(0.0, 0.0, -half / 2))
-    add_sphere(m, foot, 0.06, 0.02, touches=True)
-    damped: dict[str, Any] = {"damping": [0.05]}
-    corner = at(front * 0.20, left * 0.06, 0)
-    m.add_joint(f"{hip}_joint", Revolute(_AXES["x"]), "trunk", hip, parent_pose=corner, limits=_HIP, **damped)
-    m.add_joint(
-        f"{thigh}_joint", Revolute(_AXES["y"]), hip, thigh, parent_pose=at(0, left * 0.08, 0), limits=_THIGH, **damped
-    )
-    m.add_joint(
-        f"{shank}_joint", Revolute(_AXES["y"]), thigh, shank, parent_pose=at(0, 0, -half), limits=_SHANK, **damped
-    )
-    m.add_joint(f"{foot}_joint", Fixed(), shank, foot, parent_pose=at(0, 0, -half))
 
 
 # part, axis, offset from the part before (y counts to the left), mass, length of the rod downwards, radius, effort,

@@ -211,9 +211,6 @@ def _rate(part: Factor, entries: Scalars, rates: Scalars) -> Vector3:
     return Vector3(z.dot(dy), x.dot(dz), y.dot(dx))  # vee(R^T dR)
 
 
-# --- what all need ---
-
-
 def directions(joint: Any, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
     """Return the rates of q along each direction of the tangent, as seeds of inputs from `first` on."""
     J = joint.manifold.velocity_to_configuration_derivative_jacobian(q)
@@ -325,7 +322,13 @@ def linearised_efforts(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> 
 
 @keep_by_joint("efforts")
 def _linearised(template: Any) -> Program:
-    efforts = _efforts(template)
+    def entries(joint: Any, q: Scalars, v: Scalars) -> dict[str, list[Scalar]]:
+        return {"efforts": list(joint.efforts(q, v))}
+
+    try:
+        efforts = joint_program("efforts", template, entries, q=template.nq, v=template.nv)
+    except TraceError as error:
+        raise JointError(f"{type(template).__name__}: its efforts cannot be differentiated: {error}") from error
     graph = Graph()
     symbols = graph.symbols(efforts.inputs)
     nq, nv = template.nq, template.nv
@@ -342,13 +345,3 @@ def _linearised(template: Any) -> Program:
 def _fall(slopes: Mapping[int, Any], along: Iterable[int], own: int) -> Any:
     across = (absolute(slopes[j]) for j in along if j != own and j in slopes)
     return sum(across, -slopes.get(own, 0.0))
-
-
-def _efforts(template: Any) -> Program:
-    def entries(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, list[Scalar]]:
-        return {"efforts": list(joint.efforts(q, v))}
-
-    try:
-        return joint_program("efforts", template, entries, q=template.nq, v=template.nv)
-    except TraceError as error:
-        raise JointError(f"{type(template).__name__}: its efforts cannot be differentiated: {error}") from error
