@@ -11,15 +11,14 @@ Cost: for n unknowns and m right sides about n^3 / 3 + n^2 m multiply-adds and a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
 import numpy as np
+
 from cardan._algebra.arrays.symbolic import OWN, SymbolicArray, array_of, bare, dressed, refused, symbolic
 from cardan._algebra.errors import ParameterError, ShapeError, TraceError, users_line
-from cardan._algebra.scalar import maximum, minimum, sqrt, where
-from collections.abc import Sequence
-from typing import Any
-from cardan._algebra.scalar import absolute, is_zero, where
+from cardan._algebra.scalar import absolute, is_zero, maximum, minimum, sqrt, where
 
 Rows = list[list[Any]]
 

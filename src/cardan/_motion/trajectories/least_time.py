@@ -31,8 +31,8 @@ from cardan._dynamics.algorithms.passive import passive_forces
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._dynamics.call.signature import check_model
 from cardan._motion.trajectories.allowed import Bounds, bounds, check_limited, dof_name
-from cardan._motion.trajectories.piecewise import PiecewisePolynomial
 from cardan._motion.trajectories.curves import Spline
+from cardan._motion.trajectories.piecewise import PiecewisePolynomial
 from cardan._motion.trajectories.time_laws import Timed, TimeLaw
 from cardan._motion.trajectories.trajectory import Trajectory, checked_configurations
 from cardan._robot.model import Model
