@@ -24,25 +24,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
+
 import numpy as np
+
+from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._dynamics.algorithms.configuration import difference, integrate, normalize
 from cardan._dynamics.call.arguments import check_finite, numeric_array
+from cardan._dynamics.call.signature import check_model
 from cardan._motion.trajectories.allowed import one_or_each
-from cardan._motion.trajectories.piecewise import PiecewisePolynomial
+from cardan._motion.trajectories.piecewise import Jet, PiecewisePolynomial
 from cardan._motion.trajectories.trajectory import Sample, Trajectory, checked_configurations, local_rates, moved
 from cardan._robot.model import Model
-from dataclasses import dataclass
-from typing import Any
-import numpy as np
-from cardan._algebra.checked_numbers import positive
-from cardan._algebra.errors import ShapeError
-from cardan._dynamics.algorithms.configuration import normalize
-from cardan._dynamics.call.arguments import check_finite, numeric_array
-from cardan._dynamics.call.signature import check_model
-from cardan._motion.trajectories.piecewise import Jet
-from cardan._motion.trajectories.trajectory import Sample, Trajectory, checked_configurations, moved
-from cardan._robot.model import Model
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Spline(Trajectory):
@@ -176,6 +170,7 @@ def _checked_knots(knots: Any, count: int) -> np.ndarray:
 
 
 # --- Fourier series ---
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FourierSeries(Trajectory):
