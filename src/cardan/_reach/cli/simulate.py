@@ -31,7 +31,7 @@ from cardan._motion.simulation.solvers import Solver, Trajectory
 from cardan._motion.simulation.standing import stand
 from cardan._reach.cli.options import READING, add, check_output, harmless, locked, reading, tell
 from cardan._reach.formats import load_mechanism
-from cardan._reach.pictures.axes import check_picture, picture_writer, pyplot_module
+from cardan._reach.pictures.robot_plot import check_picture, picture_writer, pyplot_module
 from cardan._robot.model import Drive
 
 SOLVERS = {

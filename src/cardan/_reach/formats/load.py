@@ -19,13 +19,14 @@ from cardan._reach.formats.reading import (
     Description,
     Format,
     Options,
+    Packages,
+    Places,
     format_of_content,
     format_of_ending,
     formats_of_others,
     module_of,
     outcome,
 )
-from cardan._reach.formats.resources import Packages, Places
 from cardan._reach.formats.source import Source, is_content
 from cardan._reach.formats.srdf.reader import add_to
 from cardan._robot.description import Mechanism

@@ -7,8 +7,7 @@ try:
 except ImportError:
     raise MissingExtraError("environments of Gymnasium", "gym") from None
 
-from cardan._reach.gym.task import Start, Task
-from cardan._reach.gym.tasks import ArmReach, CartPoleSwingUp, QuadrupedWalk
+from cardan._reach.gym.tasks import ArmReach, CartPoleSwingUp, QuadrupedWalk, Start, Task
 from cardan._reach.gym.vectorised import SingleWorld, VectorisedWorlds
 
 __all__ = ["TASKS", "ArmReach", "CartPoleSwingUp", "QuadrupedWalk", "SingleWorld", "Start", "Task", "VectorisedWorlds"]

@@ -14,6 +14,7 @@ import numpy as np
 from cardan._algebra.errors import DescriptionWarning, DTypeError, DuplicateNameError, MechanismError, UnsupportedError
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._dynamics.coordinates import conventions
+from cardan._reach.interop.mujoco_collision import add_pairs, add_shapes, check_grounds, ends_of, set_groups
 from cardan._reach.interop.mujoco_joints import (
     LIBRARY,
     Chain,
@@ -29,7 +30,6 @@ from cardan._reach.interop.mujoco_joints import (
     step_names,
 )
 from cardan._reach.interop.mujoco_package import mujoco
-from cardan._reach.interop.mujoco_shapes import add_pairs, add_shapes, check_grounds, ends_of, set_groups
 from cardan._reach.interop.mujoco_state import (
     MujocoState,
     add_loop,

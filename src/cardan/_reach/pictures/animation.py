@@ -19,8 +19,16 @@ from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.configuration import interpolate
 from cardan._reach.pictures.arguments import checked_frames, checked_model, checked_motion, checked_roles, checked_rows
-from cardan._reach.pictures.axes import axes_in_space, draw_frame, frame_everything, pyplot
-from cardan._reach.pictures.robot_plot import draw_facets, draw_lines, extent, finish
+from cardan._reach.pictures.robot_plot import (
+    axes_in_space,
+    draw_facets,
+    draw_frame,
+    draw_lines,
+    extent,
+    finish,
+    frame_everything,
+    pyplot,
+)
 from cardan._reach.pictures.scene import frames_at, scene_of
 from cardan._robot.model import Model
 

@@ -22,8 +22,7 @@ from cardan._dynamics.algorithms.jacobians import jacobian
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.functions.assembly import assemble
 from cardan._reach.pictures.arguments import checked_joints, checked_model, checked_motion, freedoms
-from cardan._reach.pictures.axes import axes_in_space, frame_everything, pyplot
-from cardan._reach.pictures.robot_plot import plot
+from cardan._reach.pictures.robot_plot import axes_in_space, frame_everything, plot, pyplot
 from cardan._robot.model import Model
 
 GRID = 61  # values of each joint of a map over two

@@ -18,7 +18,7 @@ from cardan._reach.pictures.arguments import (
     checked_rows,
     freedoms,
 )
-from cardan._reach.pictures.axes import AXES, plain_legend, pyplot
+from cardan._reach.pictures.robot_plot import AXES, plain_legend, pyplot
 from cardan._reach.pictures.scene import frames_at
 from cardan._robot.model import Model
 

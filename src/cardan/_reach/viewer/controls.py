@@ -28,8 +28,7 @@ from cardan._dynamics.coordinates.model_converter import owners
 from cardan._motion.simulation.standing import raised
 from cardan._motion.tasks import FramePose, inverse_kinematics
 from cardan._reach.pictures.arguments import units
-from cardan._reach.viewer.placement import Placement, pose_matrix, quaternion_wxyz
-from cardan._reach.viewer.served_scene import MovableRobot
+from cardan._reach.viewer.served_scene import MovableRobot, Placement, pose_matrix, quaternion_wxyz
 from cardan._robot.model import Model
 from cardan._robot.records import WORLD, Connection
 

@@ -21,7 +21,7 @@ from cardan._compiler.runtime.extras import package
 from cardan._dynamics.algorithms.centroidal import center_of_mass
 from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._reach.pictures.scene import PALETTE
-from cardan._reach.viewer.placement import Placement, quaternion_wxyz
+from cardan._reach.viewer.served_scene import Placement, quaternion_wxyz
 from cardan._robot.geometry.mesh import metres, surface_of_file
 from cardan._robot.geometry.shapes import (
     Box,

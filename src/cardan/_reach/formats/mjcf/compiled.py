@@ -20,9 +20,8 @@ import numpy as np
 
 from cardan._algebra.errors import quoted
 from cardan._reach.formats.mjcf.expanded import Expanded
-from cardan._reach.formats.reading import Options
+from cardan._reach.formats.reading import Meshes, Options, Places
 from cardan._reach.formats.report import Report
-from cardan._reach.formats.resources import Meshes, Places
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xml import escaped
 from cardan._reach.interop.mujoco_package import heard

@@ -18,8 +18,18 @@ from typing import Any, Literal
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
 from cardan._algebra.spatial.rotations import rotation_about_axis
-from cardan._reach.formats.mjcf.actuators import Driven, drives
-from cardan._reach.formats.mjcf.context import SIDES, JointPart, MjcfReading, Names, bounds, is_, pose, read_marks
+from cardan._reach.formats.mjcf.context import (
+    SIDES,
+    Driven,
+    JointPart,
+    MjcfReading,
+    Names,
+    bounds,
+    drives,
+    is_,
+    pose,
+    read_marks,
+)
 from cardan._robot import joints as J
 from cardan._robot.joints import Fixed, Joint, Limits, Mimic, Spherical
 from cardan._robot.model import WORLD

@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cardan._algebra.spatial import SE3, Matrix3, Vector3
-from cardan._reach.formats.mjcf.actuators import read_actuators
 from cardan._reach.formats.mjcf.compiled import MeshFile, compiled
-from cardan._reach.formats.mjcf.context import MjcfReading, Names, names_of_marks, pose, seen_from_marks
+from cardan._reach.formats.mjcf.context import MjcfReading, Names, names_of_marks, pose, read_actuators, seen_from_marks
 from cardan._reach.formats.mjcf.expanded import MjcfExpansion
 from cardan._reach.formats.mjcf.joints import KINDS, SIZES, Tree, ends_of_loops, read_loops, read_mimics
 from cardan._reach.formats.reading import Description, Options

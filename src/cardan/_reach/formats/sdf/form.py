@@ -19,15 +19,16 @@ import numpy as np
 from cardan._algebra.errors import UnsupportedError, quoted
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats.sdf.scopes import ROOT, SEPARATOR, WORLD_FRAME
-from cardan._reach.formats.tree_at_rest import (
+from cardan._reach.formats.written import (
     as_hinge,
     connected,
     has_given_base,
+    is_bounded,
     joints_of,
+    losses_of,
     poses_at_rest,
     without_mimic,
 )
-from cardan._reach.formats.written import is_bounded, losses_of
 from cardan._robot import joints as J
 from cardan._robot.description import Mechanism
 from cardan._robot.joints import FreeFlyer, Joint

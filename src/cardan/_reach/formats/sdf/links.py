@@ -23,8 +23,8 @@ from cardan._reach.formats.sdf.values import (
     text_of,
     vector_of,
 )
-from cardan._reach.formats.tree_at_rest import rotation_onto, unit_axis
 from cardan._reach.formats.urdf.links import clipped
+from cardan._reach.formats.written import rotation_onto, unit_axis
 from cardan._reach.formats.xml import Element
 from cardan._robot.geometry import shapes as S
 from cardan._robot.geometry.shapes import Geometry, Mesh, Plane, Shape

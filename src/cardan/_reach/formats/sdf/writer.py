@@ -16,8 +16,19 @@ from cardan._algebra.spatial import SE3, Inertia
 from cardan._reach.formats.sdf.form import INSTEAD, KINDS, ModelParts, checked_steps, sdf_form
 from cardan._reach.formats.sdf.joints import PASSIVE
 from cardan._reach.formats.sdf.links import ENTRIES, PATCH
-from cardan._reach.formats.tree_at_rest import EMPTY, connected, joints_of, without_mimic
-from cardan._reach.formats.written import Written, axis, dimensions, inertial, is_bounded, rpy, text_of
+from cardan._reach.formats.written import (
+    EMPTY,
+    Written,
+    axis,
+    connected,
+    dimensions,
+    inertial,
+    is_bounded,
+    joints_of,
+    rpy,
+    text_of,
+    without_mimic,
+)
 from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
 from cardan._robot.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each

@@ -17,7 +17,7 @@ from typing import Any
 
 from cardan._algebra.errors import MechanismError, ParameterError
 from cardan._algebra.spatial import SE3, Vector3
-from cardan._reach.formats.tree_at_rest import (
+from cardan._reach.formats.written import (
     EMPTY,
     Joints,
     as_hinge,

@@ -21,9 +21,9 @@ from typing import Any
 from cardan._algebra.errors import CardanError, quoted
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._reach.formats.report import NUMBER, Report
-from cardan._reach.formats.tree_at_rest import rotation_onto, unit_axis
 from cardan._reach.formats.urdf.links import UrdfReading, read_origin
 from cardan._reach.formats.urdf.schema import VOCABULARY
+from cardan._reach.formats.written import rotation_onto, unit_axis
 from cardan._reach.formats.xml import Element
 from cardan._robot import joints as J
 from cardan._robot.joints import Joint, Limits, Mimic

@@ -17,7 +17,6 @@ from typing import Any
 
 from cardan._algebra.errors import DescriptionWarning, ParameterError
 from cardan._algebra.spatial import SE3
-from cardan._reach.formats.tree_at_rest import without_mimic
 from cardan._reach.formats.urdf.form import HINT, KINDS, across, urdf_form
 from cardan._reach.formats.urdf.joints import (
     ENDS,
@@ -30,7 +29,17 @@ from cardan._reach.formats.urdf.joints import (
     is_transmission,
 )
 from cardan._reach.formats.urdf.schema import VOCABULARY
-from cardan._reach.formats.written import Written, axis, dimensions, first_of, inertial, is_bounded, losses_of, rpy
+from cardan._reach.formats.written import (
+    Written,
+    axis,
+    dimensions,
+    first_of,
+    inertial,
+    is_bounded,
+    losses_of,
+    rpy,
+    without_mimic,
+)
 from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Mechanism, Mesh, Shape, Sphere
 from cardan._robot.geometry.shapes import ALL_BITS

@@ -20,9 +20,8 @@ import numpy as np
 from cardan._algebra.errors import DescriptionError, MissingExtraError, quoted
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats import sandbox
-from cardan._reach.formats.reading import Options
+from cardan._reach.formats.reading import ALLOWING, Options, Places
 from cardan._reach.formats.report import FilePlace, Report
-from cardan._reach.formats.resources import ALLOWING, Places
 from cardan._reach.formats.sandbox import SandboxBounds, SandboxError
 from cardan._reach.formats.source import MAX_BYTES, Source
 from cardan._reach.formats.usd import composition
