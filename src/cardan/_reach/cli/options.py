@@ -111,7 +111,6 @@ def reading(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def locked(args: argparse.Namespace, robot: Any) -> Any:
-    """Return a mechanism or model with the joints fixed that --lock names."""
     if not args.lock:
         return robot
     found = robot.lock(dict(args.lock))
@@ -172,7 +171,6 @@ def say(text: Any) -> None:
 
 
 def tell(args: argparse.Namespace, plain: Any, text: Any) -> None:
-    """Print what was found: as JSON if --json is given, else as text."""
     if args.json:
         print(json.dumps(jsonable(plain), indent=2, allow_nan=False))
     else:

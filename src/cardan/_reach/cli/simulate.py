@@ -139,7 +139,6 @@ def solver_of(args: argparse.Namespace) -> Solver:
 
 
 def world_of(args: argparse.Namespace) -> World:
-    """Return the robot of FILE in a world, with drives if --pd is given, on ground if --ground says so."""
     mechanism = locked(args, load_mechanism(args.file, **reading(args)))
     if args.pd:
         mechanism = drive_all(mechanism, Drive(*args.pd))

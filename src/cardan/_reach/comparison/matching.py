@@ -89,7 +89,6 @@ class JointChain:
 
     @property
     def is_single(self) -> bool:
-        """Whether at most one joint moves."""
         return sum(not is_fixed(c) for c in self.joints) <= 1
 
 
@@ -146,7 +145,6 @@ def _in_its_place(body: str, a: ComparedRobot, b: ComparedRobot, pairs: Mapping[
 
 
 def inertia(view: ComparedRobot, body: str) -> Inertia:
-    """Return the inertia of a body, zero if it has none."""
     return view.bodies[body].inertia or Inertia.zero()
 
 

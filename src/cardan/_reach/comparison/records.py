@@ -203,7 +203,6 @@ def _called(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def _by_name(kind: str, mine: Mapping[str, Any], theirs: Mapping[str, Any], tolerance: float) -> Iterator[Difference]:
-    """Yield what is in one alone, or not the same in both."""
     for name in [*mine, *(name for name in theirs if name not in mine)]:
         if name not in mine or name not in theirs:
             where = "a" if name in mine else "b"

@@ -35,7 +35,6 @@ from cardan._robot.model import WORLD, Model
 
 RobotSource = str | bytes | os.PathLike[str]
 
-
 AMBIGUOUS = (".xml", "")  # endings that several formats have: the content decides
 _ROOM = "cardan._reach.formats"
 _URDF = Format("URDF", f"{_ROOM}.urdf", (".urdf",), "<robot", is_written=True)
@@ -56,7 +55,6 @@ _LOOKED_AT = 1 << 16  # bytes of a file
 
 
 def _format(source: Source) -> Format:
-    """Return the format of a source: by its ending, or if that says nothing by how its content begins."""
     ending = Path(source.name).suffix.lower() if source.folder is not None else ""
     if ending in AMBIGUOUS:
         return format_of_content(source.content[:_LOOKED_AT].decode("utf-8-sig", "replace")) or _URDF
@@ -68,11 +66,7 @@ def _format(source: Source) -> Format:
 
 
 def describe(source: RobotSource, options: Options) -> Description:
-    """Return what a robot description holds, with all faults and the places of its parts.
-
-    Raises:
-        ParameterError: for an option that was given and means nothing in the format.
-    """
+    """Return what a robot description holds; ParameterError for an option that means nothing in its format."""
     if is_named(source):
         source, options = locate(str(source), options)
     opened = Source.of(source)
@@ -267,11 +261,7 @@ def is_named(source: Any) -> bool:
 
 
 def locate(source: str, options: Options) -> tuple[str, Options]:
-    """Return the file of a description of the package, and options with where its parts are.
-
-    Raises:
-        DescriptionError: without the package, for a name it has not, for one that was not fetched yet.
-    """
+    """Return the file of a description of the package, if it was fetched, and options with where its parts are."""
     found = find_spec("robot_descriptions")
     if found is None or found.origin is None:
         raise _fault(source, "needs the package robot_descriptions: pip install robot_descriptions")

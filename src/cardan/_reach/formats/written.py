@@ -35,7 +35,6 @@ EMPTY = "add one with add_body"
 
 
 def without_mimic(joint: Joint) -> Any:
-    """Return the joint that a mimic moves as; any other joint itself."""
     return joint.joint if isinstance(joint, Mimic) else joint
 
 
@@ -171,7 +170,6 @@ def first_of(names: Iterable[str], shown: int | None = SHOWN) -> str:
 
 
 def is_bounded(c: Connection, *keys: str) -> bool:
-    """Return whether some limits of a joint (`lower`, `effort`, ...) are finite."""
     return any(math.isfinite(bound) for key in keys for bound in getattr(c.limits, key))
 
 

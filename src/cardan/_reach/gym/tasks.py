@@ -108,7 +108,6 @@ def spread(numbers: np.ndarray, reach: Any) -> np.ndarray:
 
 NO_BOUND = np.inf  # the bound of what no law of nature bounds: a velocity, a position beyond a stop that gives way
 
-
 TRUNK = "trunk"
 STANCE = np.tile([0.0, 0.7, -1.4], len(LEGS))  # rad: hip, thigh and shank of each leg, feet under the thighs' joints
 FOOT = 0.02  # m, radius of the feet, which alone touch the ground

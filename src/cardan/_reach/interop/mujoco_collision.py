@@ -28,7 +28,6 @@ from cardan._reach.interop.mujoco_package import mujoco
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry import shapes as G
 from cardan._robot.geometry.mesh import surface_of_file
-from cardan._robot.geometry.shapes import Ellipsoid, HeightField, Plane, Shape, Sphere
 from cardan._robot.geometry.touching import MAX_CLASSES, Contacts, both_ways, groups_and_masks
 from cardan._robot.model import Model
 from cardan._robot.records import WORLD, Material
@@ -202,7 +201,6 @@ def _add_mesh(mj: Any, spec: Any, name: str, geometry: G.Mesh) -> None:
 
 MANY = 8  # points a pair may have at most, the deepest first; as many as two boxes have there
 
-
 HALVINGS = 20  # of a reach within which a pair has too many contacts: the nearest is then known to a millionth of it
 
 
@@ -258,7 +256,7 @@ class MujocoCollision:
             home = spec.worldbody if fixed else spec.worldbody.add_body(name=str(moving.index(solids[k])), mocap=True)
             place = placed(at.pose @ pose) if fixed else {}
             geom = home.add_geom(name=str(k), contype=0, conaffinity=0, **place)
-            shape = Shape(WORLD if fixed and isinstance(geometry, Plane) else body, "collision", geometry)
+            shape = G.Shape(WORLD if fixed and isinstance(geometry, G.Plane) else body, "collision", geometry)
             set_geometry(self._mj, spec, geom, shape, assets)
         for pair in self.pairs:
             check_ends(pair.name, pair.shape_a, pair.shape_b)
@@ -353,8 +351,8 @@ def places_of(pairs: Sequence[Any]) -> np.ndarray:
 
 def _count(pair: Any) -> int:
     shapes = pair.shape_a, pair.shape_b
-    is_one = any(isinstance(s, (Sphere, Ellipsoid)) for s in shapes)
-    return 1 if is_one and not any(isinstance(s, HeightField) for s in shapes) else MANY
+    is_one = any(isinstance(s, (G.Sphere, G.Ellipsoid)) for s in shapes)
+    return 1 if is_one and not any(isinstance(s, G.HeightField) for s in shapes) else MANY
 
 
 def _poses_function(solids: Sequence[Solid]) -> Function[..., Any]:

@@ -30,14 +30,7 @@ from cardan._reach.interop.mujoco_joints import (
     step_names,
 )
 from cardan._reach.interop.mujoco_package import mujoco
-from cardan._reach.interop.mujoco_state import (
-    MujocoState,
-    add_loop,
-    add_polynomial,
-    add_rope,
-    can_close,
-    opened,
-)
+from cardan._reach.interop.mujoco_state import MujocoState, add_loop, add_polynomial, add_rope, can_close, opened
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import FreeFlyer, Mimic, Reversed, Spherical
@@ -179,7 +172,6 @@ def _check(c: Connection, chain: Chain, k: int, stiffness: float) -> None:
 
 
 LEAST = 1e-15  # the smallest mass [kg] and principal moment [kg m^2] MuJoCo takes for one
-
 
 Shapes = bool | Literal["touching"] | Iterable[Shape]  # which shapes come along; see `to_mjspec`
 

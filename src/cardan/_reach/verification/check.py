@@ -26,11 +26,12 @@ MARGIN = 0.02
 class TransformAlone(Joint):
     """Another joint without its closed forms: motion subspace and bias are derived from the transform."""
 
-    def __init__(self, joint: Joint) -> None:
+    def __init__(self, joint: Joint, change: Callable[[SE3], SE3] = lambda X: X) -> None:
         self.joint, self.manifold, self.domain = joint, joint.manifold, joint.domain
+        self.change = change  # of the transform, to try an error on it
 
     def transform(self, q: Any) -> SE3:
-        return self.joint.transform(q)
+        return self.change(self.joint.transform(q))
 
 
 @dataclass

@@ -263,18 +263,9 @@ VARIANTS: dict[str, Callable[[SE3], SE3]] = {
 }
 
 
-class _Variant(TransformAlone):
-    def __init__(self, joint: Joint, change: Callable[[SE3], SE3]) -> None:
-        super().__init__(joint)
-        self.change = change
-
-    def transform(self, q: object) -> SE3:
-        return self.change(super().transform(q))
-
-
 def _transform_cause(joint: Joint, samples: Samples, got: list[np.ndarray]) -> str:
     for words, change in VARIANTS.items():
-        other = _Variant(joint, change)
+        other = TransformAlone(joint, change)
         theirs = (subspace_by_differences(other, q)[0] for q in samples.q)
         if all(np.allclose(S, T, atol=1e-6) for S, T in zip(got, theirs, strict=True)):
             return f"S is right and {words}"

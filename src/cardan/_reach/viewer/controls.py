@@ -257,21 +257,18 @@ class Dragging:
                 self.robot.served.mailbox.post(("drag", self.robot.name), lambda: self._reach(target, came))
 
     def _reach(self, target: np.ndarray, came: float) -> None:
-        if self.joint is not None:
-            self.robot.led(self._of_joint(self.joint, target), held=self.joint.name)
+        robot, c = self.robot, self.joint
+        q = robot.rows[robot.world].copy()
+        if c is not None:
+            X_parent, own = robot.placement().matrix(c.parent, robot.world), robot.model.q_slice(c.name)
+            X = SE3.of(np.linalg.inv(X_parent @ c.parent_pose.matrix()) @ target)
+            q[own] = [float(e) for e in c.joint.nearest_configuration(X, tuple(map(float, q[own])))]
+            robot.led(q, held=c.name)
         elif self.frame is not None:
-            X = target.copy()
-            X[:3, 3] -= self.robot.offsets[self.robot.world]
-            self.robot.led(reached(self.robot.model, self.frame, X, self.robot.rows[self.robot.world]))
+            X_frame = target.copy()
+            X_frame[:3, 3] -= robot.offsets[robot.world]
+            robot.led(reached(robot.model, self.frame, X_frame, q))
         self.latency = time.perf_counter() - came
-
-    def _of_joint(self, c: Connection, target: np.ndarray) -> np.ndarray:
-        robot = self.robot
-        X_parent = robot.placement().matrix(c.parent, robot.world) @ c.parent_pose.matrix()
-        q, own = robot.rows[robot.world].copy(), robot.model.q_slice(c.name)
-        X = SE3.of(np.linalg.inv(X_parent) @ target)
-        q[own] = [float(e) for e in c.joint.nearest_configuration(X, tuple(map(float, q[own])))]
-        return q
 
 
 def motions_of(c: Connection) -> tuple[bool, bool]:

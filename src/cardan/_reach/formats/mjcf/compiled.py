@@ -30,7 +30,6 @@ CLOSE = 1e-6  # how far masses may differ, relative: products are rounded in ano
 TETRAHEDRON = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]
 FACES = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
 
-
 OFF: dict[str, tuple[str, ...]] = {  # what is nothing where a flag disables it
     "CLAMPCTRL": ("actuator_ctrllimited",),
     "DAMPER": ("dof_damping", "dof_dampingpoly", "tendon_damping", "tendon_dampingpoly"),

@@ -32,11 +32,7 @@ ROUNDING = 1e-12  # relative: quaternions are normalised and poses multiplied on
 
 
 def read(source: Source, options: Options) -> Description:
-    """Return what a file of MJCF holds.
-
-    Raises:
-        MissingExtraError: without the extra `mujoco`.
-    """
+    """Return what a file of MJCF holds; MissingExtraError without the extra `mujoco`."""
     report, root = Report(source.name), parse(source)
     if root.tag != "mujoco":
         hint = "read the file that includes this one" if root.tag == "mujocoinclude" else "is this MJCF?"

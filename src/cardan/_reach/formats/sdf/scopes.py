@@ -1,4 +1,4 @@
-"""The scopes of SDF: a world, a model, a model in a model; each has names for what is in it. And the files they are in.
+"""The scopes of SDF: a world, a model, a model in a model; each has names for what is in it; and their files.
 
 An include is looked for beside the file that names it, then in the folders of `package_dirs` and in packages; a folder
 stands for the newest SDF file its `model.config` names. What lies elsewhere is refused. A URDF is included as SDF.

@@ -352,7 +352,6 @@ class Reading:
             self.places["joint", called] = self.stage.where(prim)
 
     def add_frames(self, mechanism: Mechanism) -> None:
-        """Add sites, and poses that hold nothing, as frames."""
         for prim in self.scene.frames:
             posed, body = self.stage.pose(prim), self.scene.body_of(prim)
             path = str(prim.GetPath())
@@ -364,7 +363,6 @@ class Reading:
             self.places["frame", name] = self.stage.where(prim)
 
     def add_pairs(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
-        """Keep apart what joints and filters keep apart."""
         pairs = [joint.bodies for joint in joints if not joint.may_touch and all(joint.bodies)]
         for one, other in (*pairs, *filtered_pairs(self.stage, self.scene)):
             if one in self.names and other in self.names:

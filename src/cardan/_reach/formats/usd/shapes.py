@@ -198,7 +198,6 @@ _GEOMETRIES: dict[str, Callable[[Stage, Any, Posed], Made]] = {
     "Plane": lambda stage, prim, _: (Plane(), _TURNS[values.token(stage, prim, "axis", ("Z", "X", "Y"))]),
 }
 
-
 # --- meshes of USD: their triangles, and the inertia of what they enclose ---
 
 _asked: dict[str, Options] = {}

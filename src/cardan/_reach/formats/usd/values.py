@@ -168,8 +168,7 @@ def _walk(stage: Stage) -> Iterator[Any]:
 
 def schemas(prim: Any) -> list[str]:
     """Return the names of the schemas applied to a prim, whether OpenUSD knows them here or not."""
-    listed = prim.GetPrimTypeInfo().GetAppliedAPISchemas()
-    return [str(name) for name in listed]
+    return list(map(str, prim.GetPrimTypeInfo().GetAppliedAPISchemas()))
 
 
 def _sort(stage: Stage, scene: Scene, prim: Any) -> None:

@@ -50,11 +50,7 @@ def read(source: Source, options: Options) -> Description:
 
 
 def expand(source: Source, options: Options, report: Report) -> Element | None:
-    """Return the root element of what a file expands to, or None after an error, which is in the report.
-
-    Raises:
-        MissingExtraError: without the package xacro.
-    """
+    """Return the root element of what a file expands to, or None after an error; MissingExtraError without xacro."""
     if find_spec("xacro") is None:
         raise MissingExtraError("reading xacro", "xacro")
     expansion = Expansion(report, Places(source.folder, options.package_dirs), options.trusted)
