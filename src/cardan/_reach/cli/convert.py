@@ -11,7 +11,7 @@ from cardan._algebra.errors import DescriptionWarning, ParameterError
 from cardan._reach.cli.options import READING, add, check_output, read_file, reading, say
 from cardan._reach.comparison import Difference, compare
 from cardan._reach.formats import save
-from cardan._reach.formats.load import FORMATS
+from cardan._reach.formats.reading import FORMATS
 
 # What a difference is of, with what a writer's warning calls it, of which it may name the first few alone.
 _LISTED = {

@@ -14,7 +14,7 @@ from cardan._algebra.errors import ParameterError, UnknownNameError, visible
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.public import PUBLIC
 from cardan._reach.formats import load, read_robot
-from cardan._reach.formats.load import FORMATS
+from cardan._reach.formats.reading import FORMATS
 from cardan._reach.suggestions import answers
 from cardan._robot.model import WORLD, Model
 from cardan._robot.model.table import aligned

@@ -185,9 +185,8 @@ def _writer(animation: Any, ending: str, rate: float) -> Any:
     if ending == ".gif":
         return animation.PillowWriter(fps=rate)
     with contextlib.suppress(MissingExtraError):  # that of the extra; else one on the machine
-        robot_plot.pyplot().rcParams["animation.ffmpeg_path"] = package(
-            "imageio_ffmpeg", "films", "video"
-        ).get_ffmpeg_exe()
+        program = package("imageio_ffmpeg", "films", "video").get_ffmpeg_exe()
+        robot_plot.pyplot().rcParams["animation.ffmpeg_path"] = program
     if not animation.FFMpegWriter.isAvailable():
         raise MissingExtraError("films as .mp4 (a .gif or .html needs no extra)", "video")
     return animation.FFMpegWriter(fps=rate)

@@ -14,12 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from cardan._algebra.spatial import SE3
-from cardan._algebra.spatial.rotations import (
-    matrix_from_quaternion_xyzw,
-    quaternion_normalize_xyzw,
-    quaternion_xyzw_from_matrix,
-)
+from cardan._algebra.spatial import SE3, rotations
 from cardan._reach.formats.mjcf.compiled import CompiledMjcf
 from cardan._reach.formats.report import FilePlace, Report
 from cardan._reach.interop.mujoco_joints import meant
@@ -92,7 +87,10 @@ def bounds(is_limited: object, values: Sequence[float]) -> tuple[float, float]:
 def pose(position: Sequence[float], quaternion: Sequence[float]) -> SE3:
     """Return a pose from MuJoCo's position and quaternion (w, x, y, z)."""
     w, x, y, z = map(float, quaternion)
-    return SE3(matrix_from_quaternion_xyzw(quaternion_normalize_xyzw((x, y, z, w))), tuple(map(float, position)))
+    return SE3(
+        rotations.matrix_from_quaternion_xyzw(rotations.quaternion_normalize_xyzw((x, y, z, w))),
+        tuple(map(float, position)),
+    )
 
 
 def read_marks(r: MjcfReading) -> None:
@@ -131,7 +129,7 @@ def seen_from_marks(r: MjcfReading, k: int, part: list[float]) -> list[float]:
         parent = child = SE3(child.rotation)
     X = parent.inverse() @ pose(part[:-4] or (0.0, 0.0, 0.0), (w, x, y, z)) @ child
     place = X.translation if len(part) > 4 else ()
-    return [*map(float, place), *map(float, quaternion_xyzw_from_matrix(X.rotation))]
+    return [*map(float, place), *map(float, rotations.quaternion_xyzw_from_matrix(X.rotation))]
 
 
 def gear_from_marks(r: MjcfReading, k: int, gear: tuple[float, ...]) -> tuple[float, ...]:

@@ -18,17 +18,8 @@ from typing import Any
 from cardan._algebra.errors import DescriptionWarning, ParameterError
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats import written as W
+from cardan._reach.formats.urdf import joints
 from cardan._reach.formats.urdf.form import HINT, KINDS, across, urdf_form
-from cardan._reach.formats.urdf.joints import (
-    ENDS,
-    INTERFACES,
-    LOOP_ENDS,
-    PASSIVE,
-    SIMPLE,
-    UNLIMITED,
-    is_said_wholly,
-    is_transmission,
-)
 from cardan._reach.formats.urdf.schema import VOCABULARY
 from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Mechanism, Mesh, Shape, Sphere
@@ -87,7 +78,7 @@ def write_urdf(thing: Mechanism | Model) -> W.Written:
     _check_materials([shape for shapes in on.values() for shape in shapes])
     bodies, what = (*([Body(WORLD)] * form.world), *form.bodies), "name of a body"
     links = [element("link", {"name": _text(b.name, what)}, _inertial(b), *map(_shape, on[b.name])) for b in bodies]
-    driven = [_transmission(a) for a in form.actuators if is_transmission(a)]
+    driven = [_transmission(a) for a in form.actuators if joints.is_transmission(a)]
     inside = [*links, *map(_joint, form.tree), *map(_loop, form.loops), *map(_frame, form.frames), *driven]
     name = {"name": _text(form.name, "name of a robot")}
     if not form.name.strip():
@@ -101,10 +92,10 @@ def _losses(thing: Mechanism | Model) -> Iterator[str]:
     beside = thing.annotations
     if isinstance(thing, Mechanism) and tuple(thing.gravity) != EARTH_GRAVITY:
         yield f"gravity {tuple(thing.gravity)}"
-    simple = [a for a in beside.actuators if is_transmission(a)]
+    simple = [a for a in beside.actuators if joints.is_transmission(a)]
     lost = {
-        "actuators": [a.name for a in beside.actuators if not is_transmission(a)],
-        "gains and ranges of actuators": [a.name for a in simple if not is_said_wholly(a)],
+        "actuators": [a.name for a in beside.actuators if not joints.is_transmission(a)],
+        "gains and ranges of actuators": [a.name for a in simple if not joints.is_said_wholly(a)],
         "groups": [group.name for group in beside.groups],
         "configurations": [configuration.name for configuration in beside.configurations],
         "disabled contacts": ["/".join(pair) for pair in beside.disabled_contacts],
@@ -180,13 +171,13 @@ def _joint(c: Connection) -> list[str]:
     if isinstance(c.joint, Mimic):
         ratio = {"multiplier": repr(float(c.joint.multiplier)), "offset": repr(float(c.joint.offset))}
         mimic = element("mimic", {"joint": _text(c.joint.primary, "name of a joint")} | ratio)
-    ends = [element(tag, _on_link(body)) for tag, body in zip(ENDS, (c.parent, c.child), strict=True)]
+    ends = [element(tag, _on_link(body)) for tag, body in zip(joints.ENDS, (c.parent, c.child), strict=True)]
     inside = (_origin(origin), *ends, _axis(c), _limit(c, kind), _dynamics(c), mimic)
     return element("joint", {"name": _text(c.name, "name of a joint"), "type": kind}, *inside)
 
 
 def _loop(c: Connection) -> list[str]:
-    ends = zip(LOOP_ENDS, (c.parent, c.child), (c.parent_pose, c.child_pose), strict=True)
+    ends = zip(joints.LOOP_ENDS, (c.parent, c.child), (c.parent_pose, c.child_pose), strict=True)
     joined = [element(tag, _on_link(body), _origin(pose), open=True) for tag, body, pose in ends]
     kind = KINDS[type(c.joint)]
     upright = element("axis", {"xyz": "0.0 0.0 1.0"}) if isinstance(c.joint, Planar) else _axis(c)
@@ -222,7 +213,7 @@ def _limit(c: Connection, kind: str) -> list[str]:
         raise ParameterError(f"limits of joint {c.name!r} in URDF", got=got, expected=expected, hint=HINT)
     elif kind == "fixed" or not any(map(math.isfinite, bounds.values())):
         return []
-    finite = {w: b if math.isfinite(b) else math.copysign(UNLIMITED, b) for w, b in bounds.items()}
+    finite = {w: b if math.isfinite(b) else math.copysign(joints.UNLIMITED, b) for w, b in bounds.items()}
     return element("limit", {what: repr(bound) for what, bound in finite.items()})
 
 
@@ -231,7 +222,7 @@ def _dynamics(c: Connection) -> list[str]:
         if any(getattr(c, what)):
             told = f"{what} of joint {c.name!r} in URDF"
             raise ParameterError(told, got=getattr(c, what), expected="none", hint=HINT)
-    values = {what: _one(c, what, getattr(c, what)) for what in PASSIVE}
+    values = {what: _one(c, what, getattr(c, what)) for what in joints.PASSIVE}
     if not any(values.values()):
         return []
     if not values["armature"]:
@@ -247,11 +238,11 @@ def _one(c: Connection, what: str, values: Sequence[float]) -> float:
 
 
 def _transmission(actuator: Actuator) -> list[str]:
-    kind = value("hardwareInterface", INTERFACES[actuator.kind])
+    kind = value("hardwareInterface", joints.INTERFACES[actuator.kind])
     name, ((moved, (gear,)),) = _text(actuator.name, "name of an actuator"), actuator._rows()
     joint = element("joint", {"name": _text(moved, "name of a joint")}, kind)
     motor = element("actuator", {"name": name}, kind, value("mechanicalReduction", repr(gear)))
-    simple = value("type", f"transmission_interface/{SIMPLE}")
+    simple = value("type", f"transmission_interface/{joints.SIMPLE}")
     return element("transmission", {"name": f"{name}_transmission"}, simple, joint, motor)
 
 
