@@ -99,15 +99,9 @@ def add(parser: argparse.ArgumentParser, *names: str, **changes: Any) -> None:
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "package_dirs": args.package,
-        "srdf": args.srdf,
-        "xacro_args": dict(args.xacro_arg),
-        "model": args.model,
-        "orphans": args.orphans,
-        "trusted": args.trusted,
-        "continuous": getattr(args, "continuous", "angle"),
-    }
+    same = {name: getattr(args, name) for name in ("srdf", "model", "orphans", "trusted")}
+    others = {"package_dirs": args.package, "xacro_args": dict(args.xacro_arg)}
+    return {**same, **others, "continuous": getattr(args, "continuous", "angle")}
 
 
 def locked(args: argparse.Namespace, robot: Any) -> Any:

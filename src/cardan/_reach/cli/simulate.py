@@ -110,10 +110,7 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def progress_bar(total: int) -> Iterator[Callable[[int], None] | None]:
-    """Give what is to be called with the number of steps done: a bar of tqdm's (extra `sim`).
-
-    None where no person looks at stderr, or without tqdm.
-    """
+    """Give what takes the number of steps done: a bar of tqdm's; None without it, or if no person looks at stderr."""
     if sys.stderr is None or not sys.stderr.isatty() or find_spec("tqdm") is None:
         yield None
         return

@@ -202,10 +202,7 @@ def _rounded(value: float, digits: int) -> float:
 
 
 def inertial(inertia: Inertia) -> tuple[Numbers, Numbers]:
-    """Return the centre of mass and the six entries of the inertia about it.
-
-    Raises:
-        ParameterError: if about the body's origin it is too large for a number: no reader takes it.
+    """Return the centre of mass and the six entries of the inertia about it; ParameterError if no reader takes these.
 
     Several centres give the same first moment; where the first of them leaves no exact entries, others are tried.
     """

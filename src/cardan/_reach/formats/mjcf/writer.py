@@ -46,11 +46,8 @@ def to_mjcf(thing: Mechanism | Model) -> str:
 def write_mjcf(thing: Mechanism | Model) -> Written:
     """Return a mechanism (with a fixed base) or a model as the text of a file of MJCF, and what that does not hold.
 
-    Raises:
-        MissingExtraError: without the extra `mujoco`.
-        ParameterError: for another thing, or a name that XML cannot hold.
-        UnsupportedError: for what MuJoCo cannot say, or more than is read again; the message names it.
-        MechanismError: if MuJoCo refuses the whole; the message is MuJoCo's.
+    UnsupportedError names what MuJoCo cannot say, or what is more than is read again; if MuJoCo refuses the whole, the
+    message of the MechanismError is MuJoCo's.
     """
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError("thing to write as MJCF", got=thing, expected="a Mechanism or a Model")

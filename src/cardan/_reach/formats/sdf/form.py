@@ -94,10 +94,7 @@ def sdf_form(thing: Mechanism | Model) -> SdfForm:
 
 
 def _joints_of(thing: Mechanism | Model) -> Sequence[Connection]:
-    """Return all joints, without the base that `cardan.load` adds by itself.
-
-    It does so only for a file that is one model of one part, on nothing: what is in a world would float.
-    """
+    """Return all joints, without the base that `cardan.load` adds for a file that is one model of one part."""
     if not isinstance(thing, Model):
         return W.joints_of(thing)
     if thing.inputs:

@@ -66,10 +66,7 @@ class SdfFiles:
         return self._opened(source, self.report, path)
 
     def included(self, uri: str, document: SdfFile, at: Element, above: Sequence[str]) -> SdfFile | None:
-        """Return the file an <include> in a document names; None, with a fault, where there is none that may be read.
-
-        `above` are paths of the files from the first to this one.
-        """
+        """Return the file an <include> names, below those `above`; None, with a fault, if there is none to be read."""
         path = self._found(uri, document, at)
         if path is None:
             return None

@@ -195,10 +195,7 @@ def _copying(stage: Stage, prim: Any, name: str, multiplier: float, offset: floa
 
 
 def copied(stage: Stage, prim: Any, joint: J.Joint, how: Copying, names: Mapping[str, tuple[str, J.Joint]]) -> J.Joint:
-    """Return a joint that copies another, which must be a hinge or a slide as it is itself.
-
-    `names` are the name and kind of each joint that is read and copies none itself, by path.
-    """
+    """Return a joint that copies another hinge or slide; `names`: name and kind of those that copy none, by path."""
     if how.primary not in names:
         told = f"copies {quoted(how.primary)}, which is no joint that is read and moves by itself"
         stage.error(prim, told + stage.report.nearest(how.primary, names))

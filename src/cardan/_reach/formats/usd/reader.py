@@ -120,10 +120,7 @@ WORLD_PATH = ""
 
 
 def chosen(stage: Stage, scene: Scene, wanted: str | None) -> str | None:
-    """Return the path below which things are read ("" for all), or None where nothing is called so.
-
-    What is wanted is the path of a prim, or the name of the root of an articulation.
-    """
+    """Return the path below which things are read ("" for all), of a prim or the root of an articulation; or None."""
     if wanted is None:
         return ""
     roots = [str(root.GetPath()) for root in scene.roots]

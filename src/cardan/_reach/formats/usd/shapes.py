@@ -260,12 +260,7 @@ def remember(source: Source, options: Options) -> None:
 
 
 def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return points and triangles of a mesh of a file of USD, in its own units; the prim's path stands behind `#`.
-
-    Raises:
-        MissingExtraError: without the extra `usd`.
-        ParameterError, DescriptionError: if there is no such mesh, or the file cannot be read.
-    """
+    """Return points and triangles of a mesh of a file of USD, in its own units; the prim's path stands behind `#`."""
     path, report = uri.partition("#")[2], Report(file)
     with opened(Source.of(file), _asked.get(str(Path(file).resolve()), Options()), report) as stage:
         report.stop()

@@ -57,10 +57,7 @@ class Layers:
 
 
 def open_layers(report: Report, path: str, places: Places, trusted: bool = False) -> Any:
-    """Return the root layer of a file, after looking at all it is composed of; None where that was refused.
-
-    A file that is not trusted is composed in a process of its own first.
-    """
+    """Return the root layer, after looking at all that is composed, in a process of its own first; None if refused."""
     argument, layers = {"file": path, "compose": not trusted}, Layers(path, places)
     package = pxr()
     try:
