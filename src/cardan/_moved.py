@@ -63,6 +63,7 @@ _JOINED = {
     "_robot.model.layout": "node",
     "_robot.geometry.touching": "contacts",
     "_robot.joints.quantities": "periodic",
+    "_reach.comparison.causes": "result",
     "_reach.formats.reading": "registry resources",
     "_reach.formats.json.values": "types",
     "_reach.formats.mjcf.context": "actuators",

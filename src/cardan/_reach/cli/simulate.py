@@ -204,10 +204,7 @@ def report(args: argparse.Namespace, solver: Solver, record: Recorded, steps: in
     summary = {
         "robot": solver.world.name,
         "solver": type(solver).__name__,
-        "output": args.output,
-        "plot": args.plot,
-        "worlds": args.worlds,
-        "dt": args.dt,
+        **{name: getattr(args, name) for name in ("output", "plot", "worlds", "dt")},
         "steps": steps,
         "records": len(record.time),
         "taken_s": taken,

@@ -9,8 +9,7 @@ from typing import Any
 
 from cardan._algebra.errors import DTypeError, MechanismError
 from cardan._algebra.spatial import Inertia
-from cardan._reach.comparison.causes import FITS
-from cardan._reach.comparison.result import Difference
+from cardan._reach.comparison.causes import FITS, Difference
 from cardan._reach.formats.load import options_for, read_robot
 from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import rooted

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.spatial import SE3
-from cardan._reach.comparison.causes import FACTORS, turn
+from cardan._reach.comparison.causes import FACTORS, Difference, turn
 from cardan._reach.comparison.matching import JointChain, is_fixed, moved_by
-from cardan._reach.comparison.result import Difference
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import Connection
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from cardan._reach.comparison import causes
+from cardan._reach.comparison.causes import Difference
 from cardan._reach.comparison.matching import ComparedRobot
 from cardan._reach.comparison.motion import shift
-from cardan._reach.comparison.result import Difference
 from cardan._robot.description import Mechanism
 from cardan._robot.joints import Limits, Mimic
 from cardan._robot.model import WORLD, Connection

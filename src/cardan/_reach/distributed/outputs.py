@@ -239,10 +239,7 @@ class Unfinished:
         return self.folder / "results"
 
     def begin(self, where: str, overwrite: bool) -> set[int]:
-        """Make the folder, or find it; return the first rows of the chunks that are done.
-
-        ParameterError for results that are there and not to be replaced, or unfinished ones of other work or damaged.
-        """
+        """Make the folder, or find it; return the first rows of the chunks that are done, which may be gone on with."""
         if os.path.lexists(self.out) and not overwrite:
             hint = "overwrite=True replaces it once the new results are whole."
             raise ParameterError(f"{where}: out", got=str(self.out), expected="a name that is free", hint=hint)

@@ -95,14 +95,11 @@ NEUTRAL, FIRST = "neutral", "as shown first"
 
 
 def roots(model: Model) -> tuple[set[str], set[str]]:
-    """Return the joints that let a tree float in the world, and of these the ones of bodies that are alone.
-
-    One body alone in the world is no loose one: it is all there is.
-    """
+    """Return the joints that let a tree float in the world, and of these the ones of bodies that are alone."""
     bases = {c.name: c.child for c in model.connections if c.parent == WORLD and c.joint.is_floating}
     carrying = {c.parent for c in model.connections}
     loose = {name for name, child in bases.items() if child not in carrying}
-    return set(bases), loose if len(model.connections) > 1 else set()
+    return set(bases), loose if len(model.connections) > 1 else set()  # a single body is all there is
 
 
 class JointSliders:

@@ -232,18 +232,14 @@ class Tree:
         stiffness = 0.0 if kind == "free" else float(m.jnt_stiffness[k])
         rest = float(m.qpos_spring[m.jnt_qposadr[k]]) if is_scalar else 0.0
         self._warn_of_laws(k, kind)
+        alike = {"lower": lower, "upper": upper, "effort_lower": effort[0], "effort": effort[1]}
+        alike |= {"stiffness": stiffness, "rest": rest if stiffness else 0.0}
+        alike |= {"kp": driven.stiffness, "kv": driven.damping}
         return {
             "damping": [float(e) + driven.friction for e in m.dof_damping[dofs]],
             "friction": [float(e) for e in m.dof_frictionloss[dofs]],
             "armature": [float(e) + driven.armature for e in m.dof_armature[dofs]],
-            "lower": [lower] * nv,
-            "upper": [upper] * nv,
-            "effort_lower": [effort[0]] * nv,
-            "effort": [effort[1]] * nv,
-            "stiffness": [stiffness] * nv,
-            "rest": [rest if stiffness else 0.0] * nv,
-            "kp": [driven.stiffness] * nv,
-            "kv": [driven.damping] * nv,
+            **{key: [number] * nv for key, number in alike.items()},
         }
 
     def _warn_of_laws(self, k: int, kind: str) -> None:
