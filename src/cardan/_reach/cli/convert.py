@@ -26,8 +26,7 @@ _CALLED = {"inertia": "inertias of their own", "state": "their own coordinates"}
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    endings = ", ".join(ending for ending, form in FORMATS.items() if form.is_written)
-    parser.epilog = f"Written: {endings}."
+    parser.epilog = f"Written: {', '.join(ending for ending, form in FORMATS.items() if form.is_written)}."
     add(parser, "file", metavar="IN")
     parser.add_argument("output", metavar="OUT", help="file to write; its ending says the format")
     help = "read what was written and compare; exit status 1 for a loss not stated"

@@ -144,8 +144,7 @@ class Vocabulary:
             for key, at in names + [(f"<{child.tag}>", child) for child in element.children]:
                 verdict = known.get(key)
                 if verdict != READ:
-                    first = unread.setdefault((element.tag, key), _Unread(at, verdict, known))
-                    first.lines.append(at.line)
+                    unread.setdefault((element.tag, key), _Unread(at, verdict, known)).lines.append(at.line)
         for (tag, key), found in unread.items():
             note = report.error if found.verdict is not None and found.verdict.kind == "refused" else report.remark
             lines, more = found.lines[1:], len(found.lines) - 1 - MORE_LINES

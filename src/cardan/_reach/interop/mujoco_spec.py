@@ -219,8 +219,7 @@ def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False, annot
     starts = {c.name: c.joint.transform(tuple(q[model.q_slice(c.name)].tolist())) for c in free}  # pyright: ignore
     writer = _Writer(module, opened(found.model, can_close), drives_said(model) if annotations else (), starts)
     for (joint, i), (other, k), coefficients in found.couplings:
-        ends = writer.steps[joint][i], writer.steps[other][k]
-        add_polynomial(module, writer.spec, *ends, coefficients)
+        add_polynomial(module, writer.spec, writer.steps[joint][i], writer.steps[other][k], coefficients)
     for rope in found.ropes:
         add_rope(module, writer.spec, writer.bodies, rope)
     _add_shapes(writer, robot, shapes)

@@ -137,8 +137,7 @@ def derivative(f: Function, step: float = STEP) -> tuple[np.ndarray, float]:
     table: list[list[np.ndarray]] = []
     best, estimate = np.zeros(0), np.inf  # what agrees best with its neighbours in the table
     for level in range(LEVELS):
-        h = step / 2.0**level
-        row = [slope(h) if level else first]
+        row = [slope(step / 2.0**level) if level else first]
         for order in range(1, level + 1):
             row.append(row[-1] + (row[-1] - table[-1][order - 1]) / (4.0**order - 1.0))
             error = max(_size(row[order] - row[order - 1]), _size(row[order] - table[-1][order - 1]))

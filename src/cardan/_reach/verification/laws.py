@@ -365,8 +365,7 @@ def rank(joint: Joint, samples: Samples, ledger: Ledger) -> None:
         raise Skip("there are no columns")
     ranks = [rank_of(columns(joint.motion_subspace(q))) for q in samples.q]
     best = max(ranks)
-    q = samples.q[ranks.index(best)]
-    ledger.see(best, joint.nv, q, label="rank of S")
+    ledger.see(best, joint.nv, samples.q[ranks.index(best)], label="rank of S")
     if ledger.failed:
         hint = "; are these the coordinates of a quaternion? Then the manifold is UnitQuaternion()"
         ledger.cause = "some velocities do nothing, or the same as others: there are fewer degrees of freedom than nv"

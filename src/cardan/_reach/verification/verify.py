@@ -111,8 +111,7 @@ class Certificate:
 def _row(finding: Finding) -> str:
     mark, words = MARKS[finding.status], finding.note if finding.status == "skipped" else finding.identity
     numbers = f"{'':9}{'':10}" if finding.status == "skipped" else f"{finding.error:9.1e}{finding.tolerance:10.1e}"
-    name = textwrap.shorten(finding.name, 30)
-    first = f"{name:31}{numbers} {mark:>6}  "
+    first = f"{textwrap.shorten(finding.name, 30):31}{numbers} {mark:>6}  "
     return "\n".join(textwrap.wrap(words, WIDTH, initial_indent=first, subsequent_indent=" " * len(first)))
 
 

@@ -185,8 +185,7 @@ def equivalent_ellipsoid(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
     With the principal moments A, B, C, the semi-axes are a = sqrt(5/2 (B + C - A) / m) and so on. A moment that breaks
     the triangle inequality gives an ellipsoid that is flat. The axes are the columns of a rotation matrix.
     """
-    about = np.array(inertia.inertia_at_com.matrix().rows(), dtype=float)
-    moments, axes = np.linalg.eigh(about)
+    moments, axes = np.linalg.eigh(np.array(inertia.inertia_at_com.matrix().rows(), dtype=float))
     squares = 2.5 * (moments.sum() - 2.0 * moments) / float(inertia.mass)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
     return np.sqrt(np.maximum(squares, 0.0)), axes
@@ -224,8 +223,7 @@ def link_boxes(model: Model, bodies: list[str]) -> list[S.Shape]:
 
 def extent_points(model: Model, body: str) -> np.ndarray:
     """Return the origins of a body, of the joints it carries, and its centre of mass, in its axes, shape (n, 3) [m]."""
-    connections = (*model.connections, *model.closures)
-    found = [c.parent_pose.translation for c in connections if c.parent == body]
+    found = [c.parent_pose.translation for c in (*model.connections, *model.closures) if c.parent == body]
     inertia = model.body(body).inertia
     if inertia is not None and inertia.mass > 0.0:
         found.append(inertia.com)

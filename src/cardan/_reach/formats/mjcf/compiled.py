@@ -67,8 +67,7 @@ def compiled(mj: Any, text: Expanded, source: Source, options: Options, report: 
     made = None
     with heard(mj) as messages:
         try:
-            spec = mj.MjSpec.from_string(text.text)
-            made = _compiled(mj, spec, text, source, options, report)
+            made = _compiled(mj, mj.MjSpec.from_string(text.text), text, source, options, report)
         except Exception as error:  # MuJoCo raises ValueError for faults of the file, and errors of its own
             _blame(error, text, report)
     for message in messages:

@@ -171,8 +171,7 @@ def _bits(r: MjcfReading) -> dict[Bits, Bits]:
 
 def _read_shape(r: MjcfReading, geom: Any, bits: dict[Bits, Bits]) -> None:
     m, number = r.there.model, geom.id
-    X = pose(m.geom_pos[number], m.geom_quat[number])
-    shaped = _geometry(r, number, X)
+    shaped = _geometry(r, number, pose(m.geom_pos[number], m.geom_quat[number]))
     if shaped is None:
         return
     touching = r.there.touching[number]

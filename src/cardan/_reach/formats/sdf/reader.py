@@ -81,8 +81,7 @@ def _urdf_as_sdf(packages: Packages | None, source: Source, report: Report) -> E
     report.include(found.report)
     with report.blamed(1):
         if found.thing is not None:
-            text = write_sdf(found.thing).text.encode()
-            return parse(Source(source.name, text, source.folder, "utf-8"))
+            return parse(Source(source.name, write_sdf(found.thing).text.encode(), source.folder, "utf-8"))
     return None
 
 

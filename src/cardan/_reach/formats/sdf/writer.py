@@ -40,8 +40,7 @@ def write_sdf(thing: Mechanism | Model) -> W.Written:
     if not thing.bodies:
         raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "SDF", W.EMPTY)
     writer = _SdfWriter(thing)
-    content = writer.whole()
-    lines = [DECLARATION, *element("sdf", {"version": VERSION, "xmlns:cardan": "cardan"}, content)]
+    lines = [DECLARATION, *element("sdf", {"version": VERSION, "xmlns:cardan": "cardan"}, writer.whole())]
     return W.Written("\n".join([*lines, ""]), (*writer.form.losses, *writer.losses()))
 
 

@@ -239,8 +239,7 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
         stage.remark(prim, "physics:jointEnabled is false: the joint is left out")
         return None
     first, second = (_side(stage, scene, prim, side) for side in (0, 1))
-    kind = str(prim.GetTypeName())
-    made = _JOINTS[kind](stage, prim)
+    made = _JOINTS[str(prim.GetTypeName())](stage, prim)
     if first is None or second is None or stage.report.error_count > before:
         return None
     (one, X_one), (other, X_other) = first, second
