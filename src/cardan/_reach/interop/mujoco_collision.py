@@ -90,7 +90,8 @@ def set_groups(spec: Any, names: Sequence[str], shapes: Sequence[G.Shape]) -> No
         raise UnsupportedError(what, LIBRARY, "hand it a world, which lists its pairs, or make both masks agree")
     for name, shape in solid:
         surface, geom = shape.surface or Material(), spec.geom(name)
-        geom.contype, geom.conaffinity = map(_signed, bits[shape.group, shape.mask])
+        # MuJoCo keeps 32 bits as a number with a sign.
+        geom.contype, geom.conaffinity = (b - 2**32 if b >= 2**31 else b for b in bits[shape.group, shape.mask])
         geom.condim, friction = _friction(surface, f"shape {name!r}")
         geom.margin = shape.margin
         geom.friction = [friction[0], friction[2], friction[3]]
@@ -140,11 +141,6 @@ def _friction(surface: Material, owner: str) -> tuple[int, list[float]]:
     mu, spin, roll = surface.friction, surface.torsional, surface.rolling
     condim = 1 if not mu else 6 if roll else 4 if spin else 3
     return condim, [mu, mu, spin, roll, roll]
-
-
-def _signed(bits: int) -> int:
-    """Return 32 bits as MuJoCo keeps them."""
-    return bits - 2**32 if bits >= 2**31 else bits
 
 
 # --- what it is made of ---
