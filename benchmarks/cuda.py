@@ -28,7 +28,7 @@ import numpy as np
 import cardan
 from benchmarks.occupancy import LIMITS, occupancy
 from cardan._compiler.targets import Outline
-from cardan._compiler.targets.cuda.runner import Buffer
+from cardan._compiler.targets.buffers import Buffer
 from cardan._compiler.targets.cuda import compiler
 from cardan._compiler.targets.cuda.compiler import CudaKernel, kernel_of
 from cardan._compiler.targets.cuda.driver import Driver, driver

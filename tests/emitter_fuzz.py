@@ -27,9 +27,10 @@ from cardan._compiler.program.program import Array, Instruction, Program
 from cardan._compiler.targets.llvm.direct.neon import NEON
 from cardan._compiler.targets.llvm.direct.x86 import AVX, AVX512
 from cardan._compiler.targets.llvm.machine import compile_image, host_features
+from cardan._compiler.targets.llvm.math import math_definitions
 from cardan._compiler.targets.llvm.plan import Lanes, Plan, plan_program
 from cardan._compiler.targets.llvm.store import load
-from cardan._compiler.targets.llvm.text import block_text, math_definitions
+from cardan._compiler.targets.llvm.text import block_text
 from cardan._compiler.targets.llvm.writer import attributes
 
 PLAIN = [Op.ADD, Op.SUB, Op.MUL] * 6 + [Op.DIV, Op.NEG, Op.SQRT, Op.ABS, Op.SIGN, Op.FLOOR, Op.MIN, Op.MAX]

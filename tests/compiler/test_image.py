@@ -202,7 +202,7 @@ OTHERS += [("x86_64-linux-gnu", "haswell", "double"), ("x86_64-linux-gnu", "hasw
 @pytest.mark.parametrize(("triple", "cpu", "scalar"), represented(OTHERS, by=[OTHERS[0]].count))
 def test_images_for_other_processors_can_be_made(triple, cpu, scalar):
     """Every reference within them is of a kind that is known; that they run was tried in an emulator."""
-    from cardan._compiler.targets.llvm.machine import flatten
+    from cardan._compiler.targets.llvm.elf import flatten
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()

@@ -9,7 +9,7 @@ import cardan
 from cardan._compiler.program import Array, trace
 from cardan._compiler.targets import compile_program
 from cardan._compiler.targets.libm.elementary import ASIN, ATAN, EXP, LOG
-from cardan._compiler.targets.libm.trig import FAST_RANGE
+from cardan._compiler.targets.libm.far import FAST_RANGE
 from cardan._compiler.targets.llvm import compiler
 from cardan._compiler.targets.llvm.plan import Lanes
 from cardan._compiler.targets.llvm.target import LoadedCode

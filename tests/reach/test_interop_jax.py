@@ -371,7 +371,7 @@ def test_the_handler_is_an_image_on_every_processor(machine, device):
     """It refers to nothing outside, and there is one place for the address of what it must know."""
     import llvmlite.binding as llvm
 
-    from cardan._compiler.targets.llvm.machine import flatten
+    from cardan._compiler.targets.llvm.elf import flatten
     from cardan._compiler.targets.llvm.xla_layout import MARK
     from cardan._compiler.targets.llvm.xla_text import handler_text
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes
 
-from cardan._compiler.targets.cuda.runner import Buffer, contiguous_strides, overlap, row_stride
+from cardan._compiler.targets.buffers import Buffer, contiguous_strides, overlap, row_stride
 
 DOUBLE = np.dtype(np.float64)
 

@@ -14,10 +14,10 @@ from host_cuda import needs_compiler
 import cardan
 from cardan._compiler.program import Array, trace
 from cardan._compiler.targets import compile_program
+from cardan._compiler.targets.buffers import Buffer
 from cardan._compiler.targets.cuda import driver as seam
 from cardan._compiler.targets.cuda.compiler import Resources
 from cardan._compiler.targets.cuda.driver import driver
-from cardan._compiler.targets.cuda.runner import Buffer
 from cardan.errors import DeviceMemoryError, DTypeError, ParameterError, ShapeError, TargetError
 from cardan.interop.cuda import DeviceArray, as_device_array, to_device
 

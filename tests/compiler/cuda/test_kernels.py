@@ -9,7 +9,7 @@ from cardan._compiler.program import Array, trace
 from cardan._compiler.program.passes import joined_products
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.cuda import text
-from cardan._compiler.targets.cuda.team_text import team_of
+from cardan._compiler.targets.cuda.teams import team_of
 from cardan._compiler.targets.cuda.text import cuda_code
 from programs import LOOPS, evaluated, item_by_item, long_chain, random_program
 from representatives import represented

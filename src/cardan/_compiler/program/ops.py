@@ -4,7 +4,7 @@ A value is a real number or a truth value. Every operation is total: outside its
 an infinity as IEEE 754 says, never an error. What it is on arrays of numbers is the definition.
 
 A new operation is a line in `Op` and one in `SPEC`, its derivative in `autodiff.PARTIALS`, and its code for LLVM in
-`targets/llvm/text.py`.
+`targets/llvm/math.py`.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from cardan._compiler.program.ops import Op
 from cardan._compiler.targets.c_family import finite, round_to_single
 from cardan._compiler.targets.libm.arithmetic import Arithmetic, Bits, Real, Reduced
 from cardan._compiler.targets.libm.elementary import FUNCTIONS
-from cardan._compiler.targets.libm.trig import FAST_RANGE, LOWEST, reduction, sincos, tan, two_over_pi
+from cardan._compiler.targets.libm.far import FAST_RANGE, LOWEST, reduction, two_over_pi
+from cardan._compiler.targets.libm.trig import sincos, tan
 
 _BINARY = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 _CONDITIONS = {"olt": "<", "ogt": ">", "oeq": "=="}

@@ -31,9 +31,10 @@ from cardan._compiler.targets.llvm import target as _native_target  # noqa: F401
 from cardan._dynamics.call import store
 from cardan._dynamics.call.arguments import Shape, checked_batch, handler_of, is_symbolic, numeric_array, symbolic_array
 from cardan._dynamics.call.compiled import Bound, Compiled, bound, explanation, gufunc_signature
+from cardan._dynamics.call.repeated import Repeated
 from cardan._dynamics.call.signature import Options, Signature, token
 from cardan._dynamics.call.sites import CallSites
-from cardan._dynamics.call.traced import Kernel, Repeated, Source, Traced, stands_for
+from cardan._dynamics.call.traced import Kernel, Source, Traced, stands_for
 from cardan._robot.model import Model
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cardan._algebra.by_identity import ByIdentity
-from cardan._dynamics.call.arguments import SecondTry
 from cardan._dynamics.call.compiled import Compiled
+from cardan._dynamics.call.conversion import SecondTry
 from cardan._dynamics.call.signature import Signature, is_constant, is_number, token
 from cardan._robot.model import Model
 

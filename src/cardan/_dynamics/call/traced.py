@@ -12,7 +12,6 @@ import functools
 import importlib
 import inspect
 import math
-import operator
 import pickle
 import sys
 import time
@@ -20,7 +19,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from inspect import Parameter
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
@@ -30,16 +29,9 @@ import numpy as np
 
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.by_fields import ByFields
-from cardan._algebra.errors import (
-    DTypeError,
-    FunctionReferenceError,
-    ParameterError,
-    ResultError,
-    ShapeError,
-    check_known,
-)
+from cardan._algebra.errors import FunctionReferenceError, ResultError
 from cardan._compiler.program import Array, Program, trace
-from cardan._compiler.program.replay import repeated, replay, straight
+from cardan._compiler.program.replay import replay, straight
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.arguments import Shape, core_shape
 from cardan._dynamics.call.results import Form, form_of, packed
@@ -295,97 +287,3 @@ def resolved(module: str, name: str) -> Any:
 def bare(array: np.ndarray) -> Any:
     """Return an array, or the scalar in one without dimensions."""
     return array if array.ndim else array[()]
-
-
-MOST = 10**9  # passes, at most
-Carry = tuple[tuple[str, str], ...] | None
-
-
-class Repeated(OfProgram):
-    """A function run several times: its program in a region.
-
-    `carry` has names of arguments, and of the results that take their place in the next pass; None says all results
-    with the name and shape of an argument. ParameterError and DTypeError are for an invalid count or `carry`.
-    """
-
-    def __init__(self, of: Traceable, count: int, carry: Mapping[str, str] | None = None) -> None:
-        self.of, self.count, self.carry = of, checked_passes(count, of.name), checked_carry(carry, of.name)
-        inner = of.interface
-        self.signature = Signature(f"{of.name}_repeated", inner.parameters, inner.declared, inner.fixed)
-        self.returns = of.made_from.returns
-
-    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
-        inner = self.of.traced(model, names, options)
-        program = repeated(inner.program, self.count, self._carried(model, inner.program))
-        return replace(inner, program=replace(program, name=self.signature.name), key=None)
-
-    @property
-    def once(self) -> Any:
-        """The function run once, whose machine code serves every count."""
-        return self._repeated(1)
-
-    @property
-    def passes(self) -> int:
-        """How often what is repeated at last is run: of a repeat of a repeat, the product."""
-        inner = self.of.made_from
-        return self.count * (inner.passes if isinstance(inner, Repeated) else 1)
-
-    def _carried(self, model: Model, program: Program) -> dict[str, str]:
-        where = f"{self.of.name}.repeated"
-        inputs, outputs = ({a.name: a for a in side} for side in (program.inputs, program.outputs))
-        if self.carry is None:
-            same = {n: n for n, a in inputs.items() if n in outputs and outputs[n].shape == a.shape}
-            if not same:
-                got = f"{', '.join(map(str, program.inputs))} -> {', '.join(map(str, program.outputs))}"
-                expected = "a result with the name and shape of an argument"
-                hint = 'Say which result takes the place of which argument: carry={"q": "q_next"}.'
-                raise ParameterError(where, got=got, expected=expected, hint=hint)
-            return same
-        for x, y in self.carry:
-            check_known("array argument", x, self.of.interface.cores(model), where)
-            if x not in inputs:
-                got, expected = "not given, or an option, fixed while tracing", "it given, in numbers: it is carried"
-                raise ParameterError(f"{where}: argument {x!r}", got=got, expected=expected)
-            check_known("result", y, outputs, where)
-            if inputs[x].shape != outputs[y].shape:
-                expected = f"{inputs[x].shape}, as argument {x!r} has, whose place it takes"
-                raise ShapeError(where, f"result {y!r}", got=outputs[y].shape, expected=expected)
-        return dict(self.carry)
-
-    def function(self) -> Any:
-        return self._repeated(self.count)
-
-    def _repeated(self, count: int) -> Any:
-        return self.of.repeated(count, None if self.carry is None else dict(self.carry))
-
-    def content(self) -> Any:
-        return "repeated", self.count, self.carry, self.of
-
-    def __reduce__(self) -> Any:
-        return _source, (self.of, self.count, self.carry)
-
-
-def _source(of: Traceable, count: int, carry: Carry) -> Source:
-    return of.repeated(count, None if carry is None else dict(carry)).made_from
-
-
-def checked_passes(count: Any, where: str) -> int:
-    try:
-        passes = operator.index(count)
-    except TypeError:
-        passes = 0
-    if isinstance(count, (bool, np.bool_)) or not 1 <= passes <= MOST:
-        raise ParameterError(f"{where}.repeated: count", got=count, expected=f"a whole number from 1 to {MOST}")
-    return passes
-
-
-def checked_carry(carry: Any, where: str) -> Carry:
-    """Return what is carried as it is kept; raise unless it is a dictionary of names, not empty."""
-    if carry is None:
-        return None
-    expected = 'a dictionary from arguments to results, such as {"q": "q_next"}'
-    if not isinstance(carry, Mapping):
-        raise DTypeError(f"{where}.repeated", "carry", got=f"a {type(carry).__name__}", expected=expected)
-    if not carry or not all(isinstance(name, str) for pair in carry.items() for name in pair):
-        raise ParameterError(f"{where}.repeated: carry", got=carry, expected=expected)
-    return tuple(sorted(carry.items()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from cardan._dynamics.coordinates.conventions import walk
+from cardan._dynamics.coordinates.numbering import walk
 from cardan._reach.cli.options import ROBOT, add, harmless, load_robot, read_file, table, tell
 from cardan._robot.description.paths import graphviz_text
 from cardan._robot.joints import Mimic

@@ -27,18 +27,8 @@ from cardan._algebra.errors import (
 )
 from cardan._compiler.program import Program
 from cardan._compiler.runtime.staging import write_whole
-from cardan._compiler.targets.c import (
-    HEADERS,
-    RESERVED,
-    RESERVED_TARGETS,
-    CFunction,
-    c_function,
-    c_header,
-    c_source,
-    check_name,
-    cmake_config,
-    cmake_lists,
-)
+from cardan._compiler.targets.c import HEADERS, RESERVED, CFunction, c_function, c_header, c_source, check_name
+from cardan._compiler.targets.cmake import RESERVED_TARGETS, cmake_config, cmake_lists
 from cardan._compiler.targets.cpp_header import CppFunction, CppJoint, Sizes, cpp_header
 from cardan._dynamics.call.function import Function, function
 from cardan._motion.simulation.solvers.solver import ARRAYS, CompiledSolver, Solver, checked_steps

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.errors import DTypeError, ParameterError, ShapeError
+from cardan._compiler.targets.buffers import contiguous_strides
 from cardan._compiler.targets.cuda.driver import LEGACY, driver
-from cardan._compiler.targets.cuda.runner import contiguous_strides
 from cardan._dynamics.call.arguments import numeric_array
 from cardan._reach.interop import on_device
 from cardan._reach.interop.on_device import Layout, Library

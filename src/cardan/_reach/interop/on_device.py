@@ -15,7 +15,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from cardan._algebra.errors import DTypeError, ParameterError, ShapeError
-from cardan._compiler.targets.cuda.runner import DOUBLE, SINGLE, Buffer, CudaProgram, overlap, row_stride
+from cardan._compiler.targets.buffers import Buffer, overlap, row_stride
+from cardan._compiler.targets.cuda.runner import DOUBLE, SINGLE, CudaProgram
 from cardan._dynamics.call.arguments import broadcast, check_core
 from cardan._dynamics.call.compiled import Bound, Compiled
 from cardan._dynamics.call.function import Function

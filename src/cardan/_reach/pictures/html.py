@@ -13,7 +13,7 @@ from html import escape
 
 import numpy as np
 
-from cardan._dynamics.coordinates.conventions import walk
+from cardan._dynamics.coordinates.numbering import walk
 from cardan._reach.pictures.arguments import units
 from cardan._reach.pictures.scene import Scene, lit, normals_of, scene_of
 from cardan._robot.description import Mechanism

@@ -2,15 +2,6 @@
 
 What is joined to one multiply-add is decided by the program alone, and in double precision the functions of analysis
 are ours: so the results have the bits that they have on a processor. Single precision takes CUDA's.
-
-Where each thread has a state of its own, rows of arrays lie in memory one after the other, so the entries that
-neighbouring threads want at once are far apart. The 32 threads of a warp therefore read 32 rows together, in the order
-of memory, into shared memory, where each then finds its own, and write results in the same way, up to 32 columns at a
-time. A row of shared memory has an odd number of entries: so no two threads of a warp want the same bank.
-
-A long program is cut into parts, functions that are called; what one leaves to others waits in the thread's local
-memory, which the device lays out so that a warp's accesses are together. Results are written as soon as all of a chunk
-of columns are there.
 """
 
 from __future__ import annotations
@@ -27,19 +18,9 @@ from cardan._compiler.program.passes import Fused, Joined, joined_products
 from cardan._compiler.program.program import Array, Program, rows_of
 from cardan._compiler.program.replay import whole
 from cardan._compiler.targets.c_arithmetic import PREFIX, analysis, number
-from cardan._compiler.targets.c_family import Dialect, ProgramParts, in_c
-from cardan._compiler.targets.cuda.staging import (
-    COLUMNS,
-    PASSES,
-    STAGING,
-    WARP,
-    WARPS,
-    Launch,
-    chunks_of,
-    loads,
-    stores,
-    width_of,
-)
+from cardan._compiler.targets.c_family import Dialect, in_c
+from cardan._compiler.targets.cuda.solo_text import APART, INLINE, SoloText
+from cardan._compiler.targets.cuda.staging import PASSES, STAGING, WARP, WARPS, Launch
 from cardan._compiler.targets.cuda.team_text import SHARES, STRIDE, TeamText
 from cardan._compiler.targets.libm.elementary import FUNCTIONS
 
@@ -49,7 +30,6 @@ TEAM = 30_000  # operations that a team takes: its functions are not cut, and ta
 SHARED = 160 * 1024  # bytes of shared memory a block may have: an A100 has 163 kB, later ones more
 WHOLE = 6000  # operations that stay in one function, whose values the compiler keeps in registers as far as they go
 PART = 300  # operations of each function of a longer program
-APART, INLINE = "static __device__ __noinline__", "static __device__ __forceinline__"
 _WRITTEN: dict[Enum, str] = {
     Fused.FMA: "fma{f}({0}, {1}, {2})",
     Fused.FMS: "fma{f}({0}, {1}, -{2})",
@@ -174,65 +154,3 @@ _EXTREMES = f"""// NaN if either is; -0 is below +0.
     return a > b ? a : b > a ? b : a == b ? from_bits(bits_of(a) & bits_of(b)) : a + b;
 }}
 """
-
-
-class SoloText:
-    def __init__(self, program: Program, joined: Joined, dialect: Dialect, name: str) -> None:
-        self.program, self.name = program, name
-        self.parts = ProgramParts(program, dialect, joined)
-        self.words = INLINE if dialect.part >= program.operations else APART
-        self.chunks = chunks_of(program.outputs, COLUMNS)
-        self.width = width_of(program)
-        self.after = self._after()
-        needed: dict[int, int] = {}
-        for chunk, part in zip(self.chunks, self.after, strict=True):
-            for r in chunk.results(program):
-                needed[r] = max(needed.get(r, 0), part)
-        self.parts.wait(needed)
-
-    def _after(self) -> list[int]:
-        """Return for each chunk the part after which it is written: the one that computes its last value.
-
-        With regions it is the last: within a loop, a value may be that of a pass which is not the last.
-        """
-        last = len(self.parts.parts) - 1
-        if self.program.regions:
-            return [last + 1] * len(self.chunks)
-        return [max((self.parts.home.get(r, 0) for r in c.results(self.program)), default=0) for c in self.chunks]
-
-    def lines(self) -> Iterator[str]:
-        arrays = [f"const real *{a.name}" for a in self.program.inputs]
-        outputs = [f"real *{a.name}, const long long {a.name}_stride" for a in self.program.outputs]
-        stage = "real *stage, const int ahead, const int lane"
-        taken = ", ".join([stage, *arrays, *outputs, "real *w", "real *rows"])
-        for p in range(len(self.parts.parts)):
-            yield f"{self.words} void {self.name}_part{p}({taken})\n{{"
-            yield from self.parts.operations(p)
-            yield from self._stores(p)
-            yield "}\n"
-
-    def _stores(self, p: int) -> list[str]:
-        lines = []
-        for chunk, after in zip(self.chunks, self.after, strict=True):
-            if after == p:
-                lines += stores(chunk, [self.parts.value(r, p) for r in chunk.results(self.program)], self.width)
-        return lines
-
-    def entry(self) -> Iterator[str]:
-        states = WARPS * WARP
-        yield f"    __shared__ real staged[{states * self.width}];"
-        yield f"    real *stage = staged + threadIdx.x / {WARP} * {WARP * self.width};"
-        yield f"    const int lane = threadIdx.x % {WARP};"
-        yield f"    const long long first = (long long)blockIdx.x * {states} + threadIdx.x / {WARP} * {WARP};"
-        yield "    if (first >= count)\n        return;"
-        yield f"    const int ahead = count - first < {WARP} ? (int)(count - first) : {WARP};"
-        for a in self.program.inputs:
-            yield from loads(a, self.width)
-        for a in self.program.outputs:
-            yield f"    real *{a.name} = {a.name}_rows + first * {a.name}_stride;"
-        yield f"    real w[{max(self.parts.places, 1)}], rows[{max(self.parts.rows, 1)}];"
-        outputs = [f"{a.name}, {a.name}_stride" for a in self.program.outputs]
-        passed = ", ".join(["stage, ahead, lane", *(a.name for a in self.program.inputs), *outputs, "w", "rows"])
-        calls = [f"{self.name}_part{p}({passed});" for p in range(len(self.parts.parts))]
-        yield from (f"    {line}" for line in self.parts.run(calls))
-        yield from self._stores(len(self.parts.parts))

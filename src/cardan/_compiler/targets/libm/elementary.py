@@ -20,7 +20,7 @@ from collections.abc import Callable
 
 from cardan._compiler.program.ops import Op
 from cardan._compiler.targets.libm.arithmetic import INFINITY, NAN, ROUND, Arithmetic
-from cardan._compiler.targets.libm.trig import half_pi, parts
+from cardan._compiler.targets.libm.far import half_pi, parts
 
 EXP = (  # e^r = 1 + r + r^2 P(r), |r| <= ln 2 / 2
     0.5, 0.16666666666666682, 0.041666666666666095, 0.008333333333317048,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from cardan._compiler.targets.libm.arithmetic import Arithmetic, Bits, Real, Reduced
-from cardan._compiler.targets.libm.trig import FAST_RANGE
+from cardan._compiler.targets.libm.far import FAST_RANGE
 from cardan._compiler.targets.llvm.lanes import Lanes
 
 FAR = "reduce_far"  # the function that reduces angles beyond the fast range
