@@ -16,7 +16,7 @@ from pathlib import Path
 
 import cardan
 from cardan._compiler.program import Program
-from cardan._reach.verification.numerics import program
+from cardan._reach.verification.dynamics import program
 from cardan._robot.joints.derivation.derived import rates_program
 from cardan.joints import CATALOGUE
 from cardan.robots import ROBOTS

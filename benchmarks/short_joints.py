@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import cardan
-from cardan._reach.verification.numerics import program
+from cardan._reach.verification.dynamics import program
 from cardan.joints import CATALOGUE, Ellipsoid, Joint, Reversed
 
 BATCH = 4096

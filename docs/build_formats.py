@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 
-from cardan._reach.formats.load import FORMATS
+from cardan._reach.formats.reading import FORMATS
 from cardan._reach.formats.vocabulary import Verdict, Vocabulary
 
 PAGE = Path(__file__).parent / "formats.md"

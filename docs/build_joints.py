@@ -21,7 +21,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from benchmarks.short_joints import operations  # noqa: E402
 from joint_pictures import Picture, draw  # noqa: E402
 
-from cardan._reach.pictures.axes import pyplot_module  # noqa: E402
+from cardan._reach.pictures.robot_plot import pyplot_module  # noqa: E402
 from cardan.joints import CATALOGUE, Joint, Mimic, Reversed, reverse  # noqa: E402
 from cardan.manifolds import Euclidean  # noqa: E402
 

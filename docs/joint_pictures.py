@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cardan import SE3, joints
-from cardan._reach.pictures.axes import draw_frame, pyplot_module
+from cardan._reach.pictures.robot_plot import draw_frame, pyplot_module
 from cardan.joints import Joint
 from cardan.spatial.rotations import matrix_from_xyz, quaternion_xyzw_from_matrix
 

@@ -7,7 +7,7 @@ import pytest
 
 import cardan
 from cardan import robots
-from cardan._algebra.plugins import registered
+from cardan._algebra.lazy import registered
 from cardan._compiler.targets import TARGETS
 from cardan.errors import TargetError, UnknownNameError
 

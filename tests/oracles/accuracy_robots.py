@@ -4,8 +4,8 @@ import numpy as np
 
 import cardan
 from cardan import joints as J
-from cardan._reach.verification.rank import singularities
-from cardan._reach.verification.samples import Samples
+from cardan._reach.verification.check import Samples
+from cardan._reach.verification.laws import singularities
 from cardan.joints import CATALOGUE, Mimic
 from cardan.manifolds import MRP, SE3, Euclidean, UnitComplex, UnitQuaternion
 from cardan.spatial.rotations import quaternion_xyzw_from_rotation_vector

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._algebra.plugins import registered
+from cardan._algebra.lazy import registered
 from cardan.cli import main
 
 MODULE = '''

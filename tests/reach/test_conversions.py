@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import cardan
 from cardan import compare
 from cardan._reach.cli.main import main
-from cardan._reach.formats.load import FORMATS
+from cardan._reach.formats.reading import FORMATS
 from cardan.errors import MissingExtraError, UnsupportedError
 from compare_pairs import arm
 from representatives import represented

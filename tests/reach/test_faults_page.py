@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
 import build_faults as build
 
-from cardan._reach.formats.load import FORMATS
+from cardan._reach.formats.reading import FORMATS
 
 PAGE = build.PAGE.read_text(encoding="utf-8")
 

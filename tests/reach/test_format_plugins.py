@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 import cardan
-from cardan._algebra.plugins import registered
+from cardan._algebra.lazy import registered
 from cardan._reach.formats import reading
 from cardan.errors import DescriptionError, DescriptionWarning, ParameterError
 

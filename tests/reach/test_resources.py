@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cardan._reach.formats.resources import Places
+from cardan._reach.formats.reading import Places
 from cardan.errors import DescriptionWarning
 from cardan.formats import read_urdf
 

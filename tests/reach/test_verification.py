@@ -10,7 +10,7 @@ import pytest
 
 import cardan
 from cardan._reach.cli.main import main
-from cardan._reach.verification.samples import derivative
+from cardan._reach.verification.check import derivative
 from cardan.errors import DTypeError, ParameterError
 from cardan.joints import CATALOGUE
 from cardan.verification import CHECKS

@@ -26,8 +26,8 @@ from cardan.joints import FreeFlyer, Planar, Prismatic, Revolute, Spherical, Unb
 pytest.importorskip("viser")
 pytest.importorskip("trimesh")
 from cardan._reach.viewer.controls import configuration_of, slider_ranges, values_of
-from cardan._reach.viewer.placement import product, quaternion_wxyz, rotated
 from cardan._reach.viewer.scene_layers import equivalent_ellipsoid, surface_of
+from cardan._reach.viewer.served_scene import product, quaternion_wxyz, rotated
 from viewer_page import Page
 
 SOLIDS = [Box((0.2, 0.4, 0.6)), Sphere(0.3), Ellipsoid((0.1, 0.2, 0.3)), Cylinder(0.2, 0.7), Capsule(0.1, 0.5)]

@@ -5,7 +5,7 @@ import pytest
 
 import cardan
 from cardan import SE3
-from cardan._reach.verification.numerics import program
+from cardan._reach.verification.dynamics import program
 from cardan.errors import ParameterError
 from cardan.joints import (
     CATALOGUE,

@@ -1,21 +1,30 @@
-"""Names that are fetched when they are first used (PEP 562), so that importing a package costs what is used.
+"""What is imported only when it is used: names of this package (PEP 562), and what other packages add by entry points.
 
 A package lists its names in `__all__` and imports them under `imported_later`. The public modules, such as
 `cardan.joints`, show such a package: `show_folder`. `tests/project/test_public_names.py` holds all of these together.
+
+Other packages add arrays, formats, targets, solvers and commands:
+
+    [project.entry-points."cardan.arrays"]          # in the other package's pyproject.toml
+    "dpnp.ndarray" = "my_package.dpnp_arrays"
+
+Entry points are asked for only when a name is not among cardan's own: reading the metadata of all installed packages
+takes milliseconds.
 """
 
 from __future__ import annotations
 
 import builtins
 import contextlib
+import functools
 import importlib
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cardan._algebra.errors import UnknownAttributeError
+from cardan._algebra.errors import PluginError, UnknownAttributeError
 
 _REPLACING = threading.Lock()  # Python's `import`; two threads that interleave would leave a replacement for good
 
@@ -105,3 +114,30 @@ def later(home: str) -> Callable[..., Any]:
         return getattr(importlib.import_module(module), name)(*args, **kwargs)
 
     return call
+
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+@functools.cache
+def registered(group: str) -> Mapping[str, EntryPoint]:
+    """Return the entry points of a group, such as `"cardan.formats"`, by name; of two of one name the first counts."""
+    from importlib.metadata import entry_points  # takes milliseconds, and most processes never come here
+
+    found: dict[str, EntryPoint] = {}
+    for entry in entry_points(group=group):
+        found.setdefault(entry.name, entry)
+    return found
+
+
+def plugin(group: str, name: str) -> Any:
+    """Return what a package registered under a name, None if none did; raise `PluginError` if it cannot be loaded."""
+    entry = registered(group).get(name)
+    if entry is None:
+        return None
+    try:
+        return entry.load()
+    except Exception as error:  # whatever a stranger's module raises while it is imported
+        package = entry.dist.name if entry.dist else "an unknown package"
+        raise PluginError(group, name, package, entry.value, error) from error

@@ -71,18 +71,11 @@ def _float_sqrt(x: float) -> float:
 
 
 _FLOAT: Backend = {
-    "sin": elementary.sin,
-    "cos": elementary.cos,
-    "tan": elementary.tan,
-    "asin": elementary.asin,
-    "acos": elementary.acos,
+    **{name: getattr(elementary, name) for name in ("sin", "cos", "tan", "asin", "acos", "exp", "log", "atan2")},
     "sqrt": _float_sqrt,
-    "exp": elementary.exp,
-    "log": elementary.log,
     "absolute": abs,
     "floor": lambda x: float(math.floor(x)) if math.isfinite(x) else x,
     "sign": lambda x: x if math.isnan(x) else float((x > 0) - (x < 0)),
-    "atan2": elementary.atan2,
     "minimum": lambda a, b: a if a < b or math.isnan(a) else b,  # a NaN on either side wins, as NumPy has it
     "maximum": lambda a, b: a if a > b or math.isnan(a) else b,
     "where": lambda condition, a, b: a if condition else b,
@@ -104,9 +97,7 @@ def _float_by(function: Callable[..., Any]) -> Callable[[float, float], float]:
 
 
 _FLOAT |= {
-    "expm1": elementary.expm1,
-    "log1p": elementary.log1p,
-    "tanh": elementary.tanh,
+    **{name: getattr(elementary, name) for name in ("expm1", "log1p", "tanh")},
     "power": _float_by(operator.pow),
     "remainder": _float_by(np.remainder),
     "floor_divide": _float_by(np.floor_divide),

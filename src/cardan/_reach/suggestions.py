@@ -90,12 +90,7 @@ def _public() -> Iterator[tuple[str, Any]]:
 
 
 def suggestion(owner: type | str, word: str) -> str:
-    """Return the end of a message about a missing name: what to write instead; empty if nothing is known.
-
-    Args:
-        owner: the class whose attribute was asked for, or the name of a module.
-        word: the name that does not exist.
-    """
+    """Return the end of a message about a word that a class, or a module of that name, does not have; or nothing."""
     if isinstance(owner, str):
         if word in answers():
             return f": {answers()[word]}"

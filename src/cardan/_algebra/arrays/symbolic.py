@@ -143,14 +143,9 @@ MOVING = """
 """
 
 
-def _found(path: str) -> Any:
-    place = np
-    for name in path.split("."):
-        place = getattr(place, name, None)
-    return place
-
-
-_MOVING = {_found(path) for path in MOVING.split()} - {None}  # the oldest NumPy has not all of them
+# The oldest NumPy has not all of them.
+_PLACES = ((np.linalg, path.removeprefix("linalg.")) if "." in path else (np, path) for path in MOVING.split())
+_MOVING = {getattr(place, name, None) for place, name in _PLACES} - {None}
 
 
 def apply_function(function: Any, args: Any, kwargs: Any) -> Any:

@@ -32,12 +32,7 @@ def angles_about_axes(axes: Sequence[Vector3], R: Matrix3, near: Sequence[Scalar
     if len(axes) == 2:
         first = _turn(axes[0], axes[1], R @ axes[1])
         return first, angle_about_axis(axes[1], rotation_about_axis(axes[0], -first) @ R)
-    return _three(axes, R, near)
-
-
-def _three(axes: Sequence[Vector3], R: Matrix3, near: Sequence[Scalar] | None) -> tuple[Scalar, Scalar, Scalar]:
-    """Return the three angles from a1 . R a3 = constant + radius cos(q2 - phase)."""
-    a1, a2, a3 = axes
+    a1, a2, a3 = axes  # a1 . R a3 = constant + radius cos(q2 - phase)
     target = R @ a3
     level = a1.dot(target)
     along = a1.dot(a2) * a2.dot(a3)

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from cardan._algebra.errors import TargetError, UnknownNameError
-from cardan._algebra.lazy import later
-from cardan._algebra.plugins import plugin, registered
+from cardan._algebra.lazy import later, plugin, registered
 from cardan._compiler.program.program import Program
 from cardan._compiler.targets.numpy import NumpyProgram
 from cardan._compiler.targets.numpy import evaluate as evaluate

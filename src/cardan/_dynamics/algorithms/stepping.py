@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from cardan._algebra.arrays.elimination import solved
+from cardan._algebra.arrays.functions import solved
 from cardan._algebra.manifolds import SE3 as RigidMotions
 from cardan._algebra.spatial import Force, Motion, Scalar, Vector3
 from cardan._algebra.spatial.rotations import matrix_from_rotation_vector

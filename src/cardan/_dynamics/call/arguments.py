@@ -21,7 +21,7 @@ from cardan._algebra.errors import (
     close_names,
     did_you_mean,
 )
-from cardan._algebra.plugins import plugin
+from cardan._algebra.lazy import plugin
 from cardan._compiler.runtime.memory import empty
 from cardan._robot.model import Model
 

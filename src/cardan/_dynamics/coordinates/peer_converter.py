@@ -18,7 +18,7 @@ from cardan._dynamics.coordinates.convention import Convention
 from cardan._dynamics.coordinates.other_coordinates import ChartedJoint, OtherCoordinates, rows_of
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import Connection, Model
-from cardan._robot.model.table import aligned
+from cardan._robot.model.layout import aligned
 
 HEADER = ("joint", "type", "q here", "q there", "v here", "v there", "what changes")
 

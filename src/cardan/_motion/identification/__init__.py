@@ -3,12 +3,10 @@
 from cardan._algebra.lazy import imported_later
 
 with imported_later(globals()):
-    from cardan._motion.identification.combinations import BaseParameters, base_parameters
+    from cardan._motion.identification.combinations import BaseParameters, base_parameters, parameters, regressor
     from cardan._motion.identification.consistent import ConsistentFit, identify_consistent
     from cardan._motion.identification.exciting import excitation
-    from cardan._motion.identification.least_squares import Identification, identify
-    from cardan._motion.identification.stribeck import Stribeck, fit_stribeck
-    from cardan._motion.identification.terms import parameters, regressor
+    from cardan._motion.identification.least_squares import Identification, Stribeck, fit_stribeck, identify
 
 __all__ = [
     "BaseParameters", "ConsistentFit", "Identification", "Stribeck", "base_parameters", "excitation",

@@ -32,8 +32,8 @@ import numpy as np
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import MechanismError
 from cardan._algebra.spatial import Inertia
+from cardan._motion.identification.combinations import OF_THE_MODEL, Measured, Term, Terms, checked_terms, parameters
 from cardan._motion.identification.least_squares import checked_noise, column_sizes, least_squares, residual_noise
-from cardan._motion.identification.terms import OF_THE_MODEL, Measured, Term, Terms, checked_terms, parameters
 from cardan._robot.model import Model
 
 WHERE = "identify_consistent"

@@ -20,12 +20,11 @@ from cardan._algebra.errors import ExcessiveEffortError, MechanismError
 from cardan._algebra.manifolds.manifold import finite_range
 from cardan._dynamics.algorithms.configuration import integrate
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
-from cardan._motion.identification.combinations import BaseParameters, NaturalUnits, checked_base, natural_units
-from cardan._motion.identification.terms import Terms, checked_terms, regressor
+from cardan._motion.identification.combinations import BaseParameters, Terms, checked_base, natural_units, regressor
 from cardan._motion.trajectories.allowed import bounds
-from cardan._motion.trajectories.fourier import FourierSeries, fourier_jet
-from cardan._motion.trajectories.local import moved
+from cardan._motion.trajectories.curves import FourierSeries, fourier_jet
 from cardan._motion.trajectories.piecewise import Jet
+from cardan._motion.trajectories.trajectory import moved
 from cardan._robot.model import Model
 
 WHERE = "excitation"
@@ -83,7 +82,7 @@ def excitation(
     positive(f"{WHERE}: period", period, "s")
     if samples is not None:
         whole(f"{WHERE}: samples", samples, 1)
-    base = checked_base(WHERE, model, checked_terms(terms), base)
+    base = checked_base(WHERE, model, terms, base)
     if not len(base):
         raise MechanismError(f"{WHERE}: the torques of model {model.name!r} depend on no parameter; give it a joint.")
     units = natural_units(model)
@@ -94,7 +93,7 @@ def excitation(
     center = integrate(model, model.neutral(), 0.5 * (lower + upper))
     room = [0.5 * (upper - lower), *(np.minimum(-b.lower, b.upper) for b in rates)]
     times = np.linspace(0.0, period, samples or 6 * harmonics, endpoint=False)
-    search = _Search(model, base, units, center, room, period, harmonics, times)
+    search = _Search(model, base, center, room, period, harmonics, times)
     best, overload = search.best(trials, np.random.default_rng(seed))
     if overload > 0.0:
         raise ExcessiveEffortError(period, overload)
@@ -108,7 +107,6 @@ class _Search:
 
     model: Model
     base: BaseParameters
-    units: NaturalUnits
     center: np.ndarray  # where it moves about, shape (nq,)
     room: list[np.ndarray]  # how far it may move from there, how fast and with which acceleration, shape (nv,) each
     period: float
@@ -116,7 +114,7 @@ class _Search:
     times: np.ndarray
 
     def __post_init__(self) -> None:
-        k = np.arange(1.0, self.harmonics + 1.0)
+        self.units, k = natural_units(self.model), np.arange(1.0, self.harmonics + 1.0)
         self.at_rest = _null_space(k[None]), _null_space(np.stack([np.ones_like(k), k**2]))
         self.dense = np.linspace(0.0, self.period, 24 * self.harmonics, endpoint=False)
 

@@ -26,12 +26,7 @@ from typing import NamedTuple
 from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.scalar import is_zero, sqrt
 from cardan._algebra.spatial import SE3, Force, Inertia, Matrix3, Motion, MotionSubspace, Scalar, Vector3
-from cardan._algebra.spatial.rotations import (
-    matrix_from_quaternion_xyzw,
-    quaternion_conjugate_xyzw,
-    quaternion_multiply_xyzw,
-    quaternion_xyzw_from_matrix,
-)
+from cardan._algebra.spatial import rotations as ro
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.kinematics import Kinematics
@@ -127,24 +122,24 @@ class BodyState(NamedTuple):
     @property
     def pose(self) -> SE3:
         """X_world_com."""
-        return SE3(matrix_from_quaternion_xyzw(self.r), self.p)
+        return SE3(ro.matrix_from_quaternion_xyzw(self.r), self.p)
 
     def moved(self, h: float) -> BodyState:
         return self._replace(p=self.p + self.v * h, r=turned(self.r, self.w * h))
 
     def twist(self) -> Motion:
         """Return the twist at the centre of mass, in body axes."""
-        return Motion(matrix_from_quaternion_xyzw(self.r).transpose_apply(self.v), self.w)
+        return Motion(ro.matrix_from_quaternion_xyzw(self.r).transpose_apply(self.v), self.w)
 
     def turning_to(self, r: Sequence[Scalar], h: float) -> Vector3:
         """Return the w with r = self.r cay(h w)."""
-        x, y, z, s = quaternion_multiply_xyzw(quaternion_conjugate_xyzw(self.r), r)
+        x, y, z, s = ro.quaternion_multiply_xyzw(ro.quaternion_conjugate_xyzw(self.r), r)
         return Vector3(x, y, z) * (2.0 / (h * s))  # s = 0 is half a turn in a step, which Cayley's map does not reach
 
 
 def turned(r: Sequence[Scalar], x: Vector3) -> tuple[Scalar, ...]:
     """Return the orientation r cay(x)."""
-    q = quaternion_multiply_xyzw(r, (*(x * 0.5), 1.0))
+    q = ro.quaternion_multiply_xyzw(r, (*(x * 0.5), 1.0))
     length = 1.0 / sqrt(dot(q, q))  # at least 1 before: r is of unit length, and (x / 2, 1) is longer
     return tuple(e * length for e in q)
 
@@ -272,7 +267,7 @@ class System:
         assert kinematics.twists is not None
         for body, X, V in zip(self.bodies, kinematics.poses, kinematics.twists, strict=True):
             speed = X.rotation @ (V.linear + V.angular.cross(body.com))
-            found.append(BodyState(X @ body.com, quaternion_xyzw_from_matrix(X.rotation), speed, V.angular))
+            found.append(BodyState(X @ body.com, ro.quaternion_xyzw_from_matrix(X.rotation), speed, V.angular))
         return found
 
     def configuration_of(self, placed: Sequence[BodyState], near: Vector) -> tuple[list[Scalar], list[Scalar]]:

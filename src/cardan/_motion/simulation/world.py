@@ -10,18 +10,17 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError, first_of, visible
 from cardan._dynamics.algorithms.tree import supports
-from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._motion.simulation.collide import collide
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.pairs import select_pairs
 from cardan._motion.simulation.standing import warn_of_deep_state
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.view import View, pick, select_joints
-from cardan._motion.simulation.world_contents import CONTACT_INPUTS, WorldContents
+from cardan._motion.simulation.world_contents import CONTACT_INPUTS, Pattern, WorldContents, select_names
 from cardan._robot.geometry.touching import Contacts
 from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD, Model
-from cardan._robot.model.table import aligned
+from cardan._robot.model.layout import aligned
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -196,10 +195,8 @@ class World(WorldContents):
         own = [c.name for c in model.connections if c.joint.nv and not isinstance(c.joint, Mimic)]
         kinematic = tuple(joint for joint in own if joint in {*self.kinematic, *select_names("joint", own, pattern)})
         # What no other joints move feels nothing: two such bodies, or one and the world, need not touch.
-        still = {WORLD}
-        for body in model.body_names:
-            if all(model.nodes[i].name in kinematic for i in supports(model, model.attachment(body).node)):
-                still.add(body)
+        above = {body: supports(model, model.attachment(body).node) for body in model.body_names}
+        still = {WORLD, *(b for b, own in above.items() if all(model.nodes[i].name in kinematic for i in own))}
         pairs = tuple(pair for pair in self.pairs if not {pair.a, pair.b} <= still)
         return replace(self, kinematic=kinematic, pairs=pairs)
 

@@ -1,12 +1,21 @@
 """What a robot is asked to reach, and the configurations and velocities that do: inverse kinematics."""
 
 from cardan._motion.tasks.apart import KeepApart
-from cardan._motion.tasks.frames import FrameOrientation, FramePose, FramePosition, LookAt, RelativeFrame
 from cardan._motion.tasks.inverse_kinematics import InverseKinematics, inverse_kinematics
+from cardan._motion.tasks.shipped import (
+    CenterOfMass,
+    ClosedLoops,
+    Damping,
+    FrameOrientation,
+    FramePose,
+    FramePosition,
+    LookAt,
+    Posture,
+    RelativeFrame,
+)
 from cardan._motion.tasks.solve_ik import solve_ik
 from cardan._motion.tasks.stack import Linearization, Stack
 from cardan._motion.tasks.task import Task
-from cardan._motion.tasks.whole_body import CenterOfMass, ClosedLoops, Damping, Posture
 
 __all__ = [
     "CenterOfMass", "ClosedLoops", "Damping", "FrameOrientation", "FramePose", "FramePosition", "InverseKinematics",

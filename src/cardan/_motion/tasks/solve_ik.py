@@ -1,33 +1,52 @@
 """Differential inverse kinematics: the velocity that does best what tasks ask, within limits.
 
-The best motion of a step, x = v dt, is found by one quadratic program for each priority.
+The best motion of a step, x = v dt, is found by one quadratic program for each priority. With e the errors of a
+priority, J their Jacobian, W their weights and k their gains,
+
+    |W (J x + k e)|^2 + d |x|^2  =  x H x + 2 g x + constant,     H = J^T W^2 J + d 1,   g = J^T W^2 k e
+
+which is one compiled program for all priorities. Each is then minimised by a solver of the extra `qp`,
+
+    minimise 1/2 x H x + g x     with     lower <= (x, A x) <= upper
+
+whose tolerances are absolute: numbers shall be about 1.
+
 Loops that are to be closed are an equation, K x = -k r: its least solution and a basis N of the motions that keep it
 are x = x_0 + N z. Priorities go on from there: each chooses z within all limits, and leaves to the next the motions
 that change neither what it asked, the null space of J N, nor a limit that holds it back. So a task of a later priority
 cannot disturb one of an earlier, and no equation is left to the solver, whose rows may depend on one another.
 
-Source: Escande, Mansard and Wieber, Hierarchical quadratic programming (2014); Kanoun, Lamiraux and Wieber (2011).
+Source: Escande, Mansard and Wieber, Hierarchical quadratic programming (2014); Kanoun, Lamiraux and Wieber (2011) for
+priorities with limits; Caron's pink for the form of the tasks; Arnstrom, Bemporad and Axehill, A dual active-set solver
+for embedded quadratic programming (2022), daqp; Bambade and others, ProxQP (2022), proxsuite.
+Cost: the tasks' Jacobians, and m nv^2 / 2 for H.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from cardan._algebra.arrays import symbolic
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import InfeasibleError, check_known
+from cardan._algebra.spatial import Scalar
 from cardan._compiler.runtime.extras import package
+from cardan._dynamics.algorithms.configuration import limit_coordinates
+from cardan._dynamics.algorithms.linear import dot
 from cardan._dynamics.call.arguments import check_finite
+from cardan._dynamics.call.function import Function
+from cardan._dynamics.functions.derivatives import derivative
 from cardan._motion.tasks.bounds import entries_of_limits, other_limits
-from cardan._motion.tasks.quadratic import SOLVERS, Quadratic, Solver, differential, priorities
-from cardan._motion.tasks.stack import Stack, as_rows, by_problem
-from cardan._motion.tasks.task import Task, check_model_without_inputs, checked_array, checked_tasks
-from cardan._motion.tasks.whole_body import ClosedLoops, Damping
+from cardan._motion.tasks.shipped import ClosedLoops, Damping
+from cardan._motion.tasks.stack import Stack, as_rows, by_problem, stacked_errors, stacked_jacobian, targets_shape
+from cardan._motion.tasks.task import Structure, Task, check_model_without_inputs, checked_array, checked_tasks
 from cardan._robot.model import Model
 
 WHERE = "solve_ik"
@@ -105,7 +124,10 @@ def solve_ik(
     if failed:
         rows = [tuple(map(int, np.unravel_index(k, batch))) for k in failed] if batch else []
         raise InfeasibleError(WHERE, rows, steps.in_the_way(failed[0]))
-    return steps.of_full_size(np.array(x, dtype=float).reshape(len(x), model.nv)).reshape((*batch, model.nv)) / dt
+    motions = np.array(x, dtype=float).reshape(len(x), model.nv)
+    if not steps.closing:  # those of the velocities' own limits alone are within these to the last digit
+        motions = np.clip(motions, steps.lower, steps.upper)
+    return (motions * steps.unit).reshape((*batch, model.nv)) / dt
 
 
 # --- one program for each priority ---
@@ -172,10 +194,6 @@ class StepHierarchy:
     def _normal(self, H: np.ndarray, g: np.ndarray, damping: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         size = np.trace(H, axis1=1, axis2=2) / self.model.nv if self.model.nv else np.ones(len(H))
         return H / size[:, None, None], g / (size[:, None] * self.unit), damping / size
-
-    def of_full_size(self, x: np.ndarray) -> np.ndarray:
-        """Return motions as they are; those of the velocities' own limits alone are within these to the last digit."""
-        return (x if self.closing else np.clip(x, self.lower, self.upper)) * self.unit
 
     def solve(self, row: int, solver: Solver) -> np.ndarray | None:
         """Return the motion of one step; None if nothing is within all limits."""
@@ -254,3 +272,102 @@ def _decompose(J: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Return U, s, V of J = U s V with all rows of V, and how many rows of J do not depend on others."""
     U, s, V = np.linalg.svd(J)
     return U, s, V, int((s > DEPENDENT * s.max(initial=0.0)).sum())
+
+
+# --- the programs ---
+
+_rates = derivative(limit_coordinates, "q")
+
+
+def priorities(stack: Stack) -> dict[int, list[int]]:
+    """Return the numbers of the rows of each priority, the first one first; those that close loops are of -1."""
+    found: dict[int, list[int]] = {}
+    for task, rows in zip(stack.tasks, stack.rows, strict=True):
+        level = -1 if isinstance(task, ClosedLoops) else task.priority
+        found.setdefault(level, []).extend(range(rows.start, rows.stop))
+    return dict(sorted(found.items()))
+
+
+def differential(stack: Stack, limited: tuple[int, ...]) -> Function:
+    """Return the compiled function (model, q, targets, weights, gains, damping) -> results by name.
+
+    For each priority p but -1: `Hp`, `gp`; `e` and `J`, all errors times their gains and their Jacobian; `limited` and
+    `rates`, the limit coordinates of these numbers and the rows of their derivative along v.
+    """
+    levels = tuple((level, tuple(rows)) for level, rows in priorities(stack).items() if level >= 0)
+    return _differential(stack.structure, levels, limited, stack.size)
+
+
+@functools.lru_cache(maxsize=256)
+def _differential(
+    structure: Structure, levels: tuple[tuple[int, tuple[int, ...]], ...], limited: tuple[int, ...], size: int
+) -> Function:
+    tasks = structure.kept()
+
+    def differential_tasks(
+        model: Model, q: Any, targets: Any, weights: Any, gains: Any, damping: float
+    ) -> dict[str, Any]:
+        errors = [k * e for k, e in zip(gains, stacked_errors(tasks, model, q, targets), strict=True)]
+        J = stacked_jacobian(tasks, model, q, targets)
+        found = {"e": _array([errors], size)[0], "J": _array(J, model.nv)}
+        for level, rows in levels:
+            weighted = [[weights[r] * x for x in (*J[r], errors[r])] for r in rows]
+            *columns, error = [[row[i] for row in weighted] for i in range(model.nv + 1)]
+            H = [[dot(a, b) + (damping if a is b else 0.0) for b in columns] for a in columns]
+            found[f"H{level}"] = _array(H, model.nv)
+            found[f"g{level}"] = _array([[dot(a, error) for a in columns]], model.nv)[0]
+        if limited:
+            coordinates, rates = model.manifold.limit_coordinates(q), _rates(model, q)
+            found["limited"] = _array([[coordinates[i] for i in limited]], len(limited))[0]
+            found["rates"] = _array([list(rates[i]) for i in limited], model.nv)
+        return found
+
+    return Function(differential_tasks, {"targets": targets_shape(tasks), "weights": (size,), "gains": (size,)})
+
+
+def _array(rows: Sequence[Sequence[Scalar]], columns: int) -> np.ndarray:
+    return symbolic((e for row in rows for e in row), (len(rows), columns))
+
+
+# --- solvers ---
+
+
+class Quadratic(NamedTuple):
+    """A quadratic program."""
+
+    H: np.ndarray  # positive definite, shape (n, n)
+    g: np.ndarray  # shape (n,)
+    A: np.ndarray  # shape (k, n)
+    lower: np.ndarray  # n + k numbers, of x first, or k, of A x alone; infinite where there is none
+    upper: np.ndarray
+
+
+Solver = Callable[[Quadratic], np.ndarray | None]  # from a program to its solution; None if no x is within the bounds
+# Of the bounds, one after the other: a step is far above both. Where more bounds meet than there are directions, or
+# H has large and small values, a solver may find nothing with the first.
+TOLERANCES = 1e-11, 1e-7
+ITERATIONS = 100  # of proxsuite: it is there after about ten, and after its own 10 000 no nearer
+
+
+def _by_daqp(module: Any, given: Quadratic) -> np.ndarray | None:
+    H, g, A, lower, upper = map(np.ascontiguousarray, given)  # of others it would read what lies behind
+    for tolerance in TOLERANCES:
+        x, _, flag, _ = module.solve(H, g, A, upper, lower, primal_tol=tolerance)
+        if flag > 0:
+            return x
+    return None
+
+
+def _by_proxsuite(module: Any, given: Quadratic) -> np.ndarray | None:
+    n, k = len(given.g), len(given.A)
+    first = n if len(given.lower) > k else 0
+    box = (given.lower[:n], given.upper[:n]) if first else ()
+    qp = module.proxqp.dense.QP(n, 0, k, bool(first))
+    qp.settings.eps_abs, qp.settings.max_iter = TOLERANCES[0], ITERATIONS
+    qp.init(given.H, given.g, None, None, given.A, given.lower[first:], given.upper[first:], *box)
+    qp.solve()
+    found, solved = qp.results.info, module.proxqp.QPSolverOutput.PROXQP_SOLVED
+    return qp.results.x if found.status == solved or max(found.pri_res, found.dua_res) <= TOLERANCES[1] else None
+
+
+SOLVERS = {"daqp": _by_daqp, "proxsuite": _by_proxsuite}

@@ -3,10 +3,9 @@
 from cardan._algebra.lazy import imported_later
 
 with imported_later(globals()):
-    from cardan._motion.trajectories.fourier import FourierSeries
+    from cardan._motion.trajectories.curves import FourierSeries, Spline
     from cardan._motion.trajectories.least_time import time_optimal
     from cardan._motion.trajectories.pose_move import PoseMove, PoseSample
-    from cardan._motion.trajectories.spline import Spline
     from cardan._motion.trajectories.time_laws import MinimumJerk, Timed, TimeLaw, Trapezoidal
     from cardan._motion.trajectories.trajectory import Sample, Trajectory
 

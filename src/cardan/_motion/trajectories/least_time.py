@@ -18,8 +18,6 @@ procedure (2016), for damping.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -33,11 +31,10 @@ from cardan._dynamics.algorithms.passive import passive_forces
 from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._dynamics.call.signature import check_model
 from cardan._motion.trajectories.allowed import Bounds, bounds, check_limited, dof_name
-from cardan._motion.trajectories.local import checked_configurations
+from cardan._motion.trajectories.curves import Spline
 from cardan._motion.trajectories.piecewise import PiecewisePolynomial
-from cardan._motion.trajectories.spline import Spline
 from cardan._motion.trajectories.time_laws import Timed, TimeLaw
-from cardan._motion.trajectories.trajectory import Trajectory
+from cardan._motion.trajectories.trajectory import Trajectory, checked_configurations
 from cardan._robot.model import Model
 
 WHERE = "time_optimal"
@@ -184,7 +181,10 @@ class _PathProblem(NamedTuple):
         both = speeds[:-1] + speeds[1:]
         if (both <= 0.0).any():
             raise PathError(self.time(grid[int(np.argmin(both))]), "it would have to stand still there.")
-        return _law(grid, speeds), *self.speed_between(grid, x)
+        times = 2.0 * np.diff(grid) / both  # of constant d2s/dt2 between points of the grid
+        pieces = np.stack([grid[:-1], speeds[:-1] * times, 0.5 * np.diff(speeds) * times], axis=1)
+        law = TimeLaw(PiecewisePolynomial(np.concatenate([[0.0], np.cumsum(times)]), pieces))
+        return law, *self.speed_between(grid, x)
 
     def rows(self, grid: np.ndarray) -> Rows:
         model, length = self.model, self.path.duration
@@ -277,13 +277,6 @@ def _one_sided(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray, limit
     return tuple(np.concatenate(pair, axis=1) for pair in zip(over, under, strict=True))
 
 
-def _law(grid: np.ndarray, speeds: np.ndarray) -> TimeLaw:
-    """Return the law of constant d2s/dt2 between points of the grid with speeds ds/dt."""
-    times = 2.0 * np.diff(grid) / (speeds[:-1] + speeds[1:])
-    pieces = np.stack([grid[:-1], speeds[:-1] * times, 0.5 * np.diff(speeds) * times], axis=1)
-    return TimeLaw(PiecewisePolynomial(np.concatenate([[0.0], np.cumsum(times)]), pieces))
-
-
 # --- the library toppra, an extra: imported when it is used, and not before ---
 
 
@@ -314,9 +307,14 @@ def squared_speeds(
             return *rows, np.eye(count), np.zeros(count), None, bound
 
     path = SimpleNamespace(path_interval=(grid[0], grid[-1]), dof=1)
-    with _silenced_toppra():
+    logger = logging.getLogger("toppra")
+    level = logger.level
+    logger.setLevel(logging.CRITICAL)  # it tells about failures on the standard error: here they become errors
+    try:
         solver = algorithm.TOPPRA([Given()], path, gridpoints=grid, solver_wrapper="seidel")
         found: Any = solver.compute_parameterization(0.0, 0.0, return_data=True)
+    finally:
+        logger.setLevel(level)
     _, speeds, _, reached = found
     if speeds is not None and not np.isnan(speeds).any():
         return speeds**2, None
@@ -324,15 +322,3 @@ def squared_speeds(
     broken = np.flatnonzero(np.isnan(reached).any(axis=1))[-1:]
     ends = broken if broken.size or speeds is None else np.flatnonzero(np.isnan(speeds))
     return np.zeros_like(grid), int(ends[0]) if ends.size else 0
-
-
-@contextmanager
-def _silenced_toppra() -> Iterator[None]:
-    """Keep toppra from telling about failures on the standard error: they become errors."""
-    logger = logging.getLogger("toppra")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.polynomial.polynomial import polyder, polyval
 
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._dynamics.call.arguments import check_finite, numeric_array
@@ -29,8 +30,8 @@ class PiecewisePolynomial:
     def __post_init__(self) -> None:
         value = np.moveaxis(self.coefficients, 1, 0)
         width = np.diff(self.knots).reshape(-1, *(1,) * (value.ndim - 2))
-        rate = _derivative(value) / width
-        object.__setattr__(self, "_powers", (value, rate, _derivative(rate) / width))
+        rate = polyder(value) / width
+        object.__setattr__(self, "_powers", (value, rate, polyder(rate) / width))
 
     def piece(self, t: np.ndarray) -> np.ndarray:
         """Return in which piece each time is: at a knot, the one that begins there."""
@@ -41,21 +42,8 @@ class PiecewisePolynomial:
         index = self.piece(t)
         u = (t - self.knots[index]) / (self.knots[index + 1] - self.knots[index])
         u = np.reshape(u, (*t.shape, *(1,) * (self.coefficients.ndim - 2)))
-        value, rate, second = (_horner(powers, index, u) for powers in self._powers)
+        value, rate, second = (polyval(u, powers[:, index], tensor=False) for powers in self._powers)
         return value, rate, second
-
-
-def _derivative(powers: np.ndarray) -> np.ndarray:
-    """Return the coefficients of the derivative by u, the powers along the first axis; 0 of a constant."""
-    factors = np.arange(1, len(powers)).reshape(-1, *(1,) * (powers.ndim - 1))
-    return powers[1:] * factors if len(powers) > 1 else np.zeros_like(powers)
-
-
-def _horner(powers: np.ndarray, index: np.ndarray, u: np.ndarray) -> np.ndarray:
-    total = powers[-1][index]
-    for power in powers[-2::-1]:
-        total = total * u + power[index]
-    return total
 
 
 def checked_start(where: str, start: Any) -> float:

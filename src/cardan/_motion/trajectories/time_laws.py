@@ -29,9 +29,8 @@ from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._dynamics.algorithms.configuration import difference, normalize
 from cardan._motion.trajectories.allowed import bounds, check_limited, smallest
-from cardan._motion.trajectories.local import checked_configurations, moved
 from cardan._motion.trajectories.piecewise import Jet, PiecewisePolynomial, checked_start, checked_times
-from cardan._motion.trajectories.trajectory import Sample, Trajectory
+from cardan._motion.trajectories.trajectory import Sample, Trajectory, checked_configurations, moved
 from cardan._robot.model import Model
 
 # Of the minimum-jerk law of duration 1: the rate half-way; the acceleration at (3 - sqrt(3)) / 6 of the time and,

@@ -21,7 +21,7 @@ from cardan._compiler.targets.llvm.machine import host_features
 from cardan._compiler.targets.llvm.peak import peak_operations
 from cardan._dynamics.call.function import Function
 from cardan._reach.cli.options import ROBOT, add, frame_option, function_named, load_robot, table, tell
-from cardan._reach.verification.numerics import shortest
+from cardan._reach.verification.dynamics import shortest
 from cardan._robot.model import Model
 from cardan._version import __version__
 

@@ -11,7 +11,7 @@ from cardan._algebra.errors import DescriptionWarning, ParameterError
 from cardan._reach.cli.options import READING, add, check_output, read_file, reading, say
 from cardan._reach.comparison import Difference, compare
 from cardan._reach.formats import save
-from cardan._reach.formats.load import FORMATS
+from cardan._reach.formats.reading import FORMATS
 
 # What a difference is of, with what a writer's warning calls it, of which it may name the first few alone.
 _LISTED = {
@@ -26,8 +26,7 @@ _CALLED = {"inertia": "inertias of their own", "state": "their own coordinates"}
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
-    endings = ", ".join(ending for ending, form in FORMATS.items() if form.is_written)
-    parser.epilog = f"Written: {endings}."
+    parser.epilog = f"Written: {', '.join(ending for ending, form in FORMATS.items() if form.is_written)}."
     add(parser, "file", metavar="IN")
     parser.add_argument("output", metavar="OUT", help="file to write; its ending says the format")
     help = "read what was written and compare; exit status 1 for a loss not stated"

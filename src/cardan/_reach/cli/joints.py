@@ -21,7 +21,7 @@ from cardan._algebra.errors import JointError, ParameterError, UnknownNameError
 from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.cli.options import add, table, tell
 from cardan._reach.generation.library import imported
-from cardan._reach.pictures.axes import draw_frame, pyplot_module, save_figure
+from cardan._reach.pictures.robot_plot import draw_frame, pyplot_module, save_figure
 from cardan._reach.verification import Certificate, verify_joint
 from cardan._robot.joints import CATALOGUE, Joint, Limits, Mimic
 from cardan._robot.joints.limits import move_to_bounds

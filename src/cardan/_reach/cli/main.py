@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from cardan._algebra.errors import CardanError, DescriptionWarning, PluginError
-from cardan._algebra.plugins import plugin, registered
+from cardan._algebra.lazy import plugin, registered
 from cardan._version import __version__
 
 # Each command is a module of this folder with `fill(parser)` and `run(args)`; only the given one is imported.

@@ -14,10 +14,10 @@ from cardan._algebra.errors import ParameterError, UnknownNameError, visible
 from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.public import PUBLIC
 from cardan._reach.formats import load, read_robot
-from cardan._reach.formats.load import FORMATS
+from cardan._reach.formats.reading import FORMATS
 from cardan._reach.suggestions import answers
 from cardan._robot.model import WORLD, Model
-from cardan._robot.model.table import aligned
+from cardan._robot.model.layout import aligned
 
 # The compiled functions by name.
 FUNCTIONS = {name: PUBLIC[name] for name in sorted(PUBLIC)}
@@ -99,19 +99,12 @@ def add(parser: argparse.ArgumentParser, *names: str, **changes: Any) -> None:
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "package_dirs": args.package,
-        "srdf": args.srdf,
-        "xacro_args": dict(args.xacro_arg),
-        "model": args.model,
-        "orphans": args.orphans,
-        "trusted": args.trusted,
-        "continuous": getattr(args, "continuous", "angle"),
-    }
+    same = {name: getattr(args, name) for name in ("srdf", "model", "orphans", "trusted")}
+    others = {"package_dirs": args.package, "xacro_args": dict(args.xacro_arg)}
+    return {**same, **others, "continuous": getattr(args, "continuous", "angle")}
 
 
 def locked(args: argparse.Namespace, robot: Any) -> Any:
-    """Return a mechanism or model with the joints fixed that --lock names."""
     if not args.lock:
         return robot
     found = robot.lock(dict(args.lock))
@@ -172,7 +165,6 @@ def say(text: Any) -> None:
 
 
 def tell(args: argparse.Namespace, plain: Any, text: Any) -> None:
-    """Print what was found: as JSON if --json is given, else as text."""
     if args.json:
         print(json.dumps(jsonable(plain), indent=2, allow_nan=False))
     else:

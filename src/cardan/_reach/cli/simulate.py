@@ -18,7 +18,7 @@ import numpy as np
 
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import ParameterError
-from cardan._algebra.plugins import registered
+from cardan._algebra.lazy import registered
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.centroidal import center_of_mass_velocity
 from cardan._dynamics.algorithms.configuration import limit_coordinates
@@ -31,7 +31,7 @@ from cardan._motion.simulation.solvers import Solver, Trajectory
 from cardan._motion.simulation.standing import stand
 from cardan._reach.cli.options import READING, add, check_output, harmless, locked, reading, tell
 from cardan._reach.formats import load_mechanism
-from cardan._reach.pictures.axes import check_picture, picture_writer, pyplot_module
+from cardan._reach.pictures.robot_plot import check_picture, picture_writer, pyplot_module
 from cardan._robot.model import Drive
 
 SOLVERS = {
@@ -110,10 +110,7 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def progress_bar(total: int) -> Iterator[Callable[[int], None] | None]:
-    """Give what is to be called with the number of steps done: a bar of tqdm's (extra `sim`).
-
-    None where no person looks at stderr, or without tqdm.
-    """
+    """Give what takes the number of steps done: a bar of tqdm's; None without it, or if no person looks at stderr."""
     if sys.stderr is None or not sys.stderr.isatty() or find_spec("tqdm") is None:
         yield None
         return
@@ -139,7 +136,6 @@ def solver_of(args: argparse.Namespace) -> Solver:
 
 
 def world_of(args: argparse.Namespace) -> World:
-    """Return the robot of FILE in a world, with drives if --pd is given, on ground if --ground says so."""
     mechanism = locked(args, load_mechanism(args.file, **reading(args)))
     if args.pd:
         mechanism = drive_all(mechanism, Drive(*args.pd))
@@ -208,10 +204,7 @@ def report(args: argparse.Namespace, solver: Solver, record: Recorded, steps: in
     summary = {
         "robot": solver.world.name,
         "solver": type(solver).__name__,
-        "output": args.output,
-        "plot": args.plot,
-        "worlds": args.worlds,
-        "dt": args.dt,
+        **{name: getattr(args, name) for name in ("output", "plot", "worlds", "dt")},
         "steps": steps,
         "records": len(record.time),
         "taken_s": taken,

@@ -16,7 +16,7 @@ from cardan._dynamics.algorithms.rnea import inverse_dynamics
 from cardan._reach.cli.options import table
 from cardan._reach.formats import load
 from cardan._reach.pictures import plot
-from cardan._reach.pictures.axes import pyplot_module, save_figure
+from cardan._reach.pictures.robot_plot import pyplot_module, save_figure
 from cardan._robot.model import Model
 from cardan._robot.shipped import urdf_path
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from cardan._reach.cli.dynamics import read_trajectory
 from cardan._reach.cli.options import ROBOT, add, load_robot, say
-from cardan._reach.cli.trajectory import read_trajectory
 from cardan._reach.viewer import show
 
 

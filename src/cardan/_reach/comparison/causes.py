@@ -1,15 +1,107 @@
-"""Likely causes of a difference: each a hypothesis that is tried on the numbers, and stated only if it fits them."""
+"""What a comparison found, and likely causes: hypotheses that are tried on the numbers, and stated if they fit."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import permutations, product
+from typing import Any
 
 import numpy as np
 
 from cardan._algebra.spatial import Inertia, Matrix3
 from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
+
+# Of differences: bodies and joints that are missing; how a joint moves; where the frame of a body is; mass, centre and
+# inertia; limits and passive properties; shapes; frames, configurations, groups, actuators; gravity; and what the
+# dynamics at random states shows that none of the others explains.
+KINDS = ("structure", "motion", "frame", "inertia", "joint", "shape", "record", "gravity", "state")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing in which two robots differ.
+
+    Attributes:
+        kind: one of `KINDS`.
+        where: the name of the body, joint or other part, as the first robot has it, or the second if only that does.
+        what: what of it: `"mass"`, `"limits.lower"`, `"is missing in b"`.
+        a: of the first, or None.
+        b: of the second, or None.
+        cause: what explains the numbers; empty where nothing that was tried does.
+
+    Examples:
+        >>> cardan.comparison.Difference("joint", "knee", "limits.upper", 1.0, 2.0).what
+        'limits.upper'
+    """
+
+    kind: str
+    where: str
+    what: str
+    a: Any = None
+    b: Any = None
+    cause: str = ""
+
+    def __str__(self) -> str:
+        values = "" if self.a is None and self.b is None else f": {_shown(self.a)} in a, {_shown(self.b)} in b"
+        return f"{self.where}: {self.what}{values}" + (f" -- {self.cause}" if self.cause else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What the comparison of two robots found.
+
+    Attributes:
+        a: name of the first.
+        b: name of the second.
+        differences: in the order of the tree, structure first.
+        notes: what differs and makes no other robot of it: its name, the kind of coordinates, names for the same thing.
+        errors: the largest differences at random states, relative to the largest number [-]: `"pose"`, `"mass matrix"`,
+            `"bias forces"`; empty where the robots have not the same joints.
+
+    Examples:
+        >>> changed = mechanism.lock({"joint3": 0.0}).mechanism
+        >>> found = cardan.compare(mechanism, changed)
+        >>> found.differences[0].where
+        'joint3'
+    """
+
+    a: str
+    b: str
+    differences: tuple[Difference, ...]
+    notes: tuple[str, ...] = ()
+    errors: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def equal(self) -> bool:
+        """Whether the two are the same robot."""
+        return not self.differences
+
+    def __bool__(self) -> bool:
+        return self.equal
+
+    def __str__(self) -> str:
+        count = len(self.differences)
+        verdict = "no difference" if not count else f"{count} difference{'s' * (count > 1)}"
+        lines = [f"{self.a} (a) and {self.b} (b): {verdict}"]
+        lines += [f"  {difference}" for difference in self.differences]
+        lines += [f"  note: {note}" for note in self.notes]
+        if self.errors:
+            shown = ", ".join(f"{name} {error:.1e}" for name, error in self.errors.items())
+            lines.append(f"  largest relative differences at random states: {shown}")
+        return "\n".join(lines)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, (tuple, list)) or hasattr(value, "tolist"):
+        return "(" + ", ".join(_shown(e) for e in value) + ")"
+    return "nothing" if value is None else str(value)
+
+
+# --- likely causes ---
 
 # How well a hypothesis has to fit, relative to the numbers: descriptions are written with six digits or more.
 FITS = 1e-6

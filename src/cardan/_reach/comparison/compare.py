@@ -15,9 +15,9 @@ from cardan._dynamics.algorithms.kinematics import forward_kinematics
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.coordinates import converter
 from cardan._reach.comparison import causes, matching, records
+from cardan._reach.comparison.causes import Comparison, Difference
 from cardan._reach.comparison.matching import ComparedRobot, JointChain, Robot, inertia, is_fixed, order
 from cardan._reach.comparison.motion import JointPlacing, compare_placing, inverse, pose, shift
-from cardan._reach.comparison.result import Comparison, Difference
 from cardan._robot.description import Mechanism
 from cardan._robot.model import WORLD, Connection, Model
 
@@ -293,10 +293,7 @@ TARGET = "numpy"  # a few states: nothing is worth compiling
 def _state_errors(
     a: ComparedRobot, b: ComparedRobot, offsets: Mapping[str, np.ndarray]
 ) -> dict[str, tuple[float, str]]:
-    """Return the largest relative differences with where each is; CardanError if they cannot be found.
-
-    The robots have the same bodies and joints; offsets say where the frames of b's bodies are in those of a.
-    """
+    """Return the largest relative differences of robots with the same joints, with where each is; or CardanError."""
     try:  # floating, where both can: a body fixed on the world would have no influence
         one, two = (_model(view.thing, "floating") for view in (a, b))
     except MechanismError:

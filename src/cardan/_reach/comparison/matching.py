@@ -9,8 +9,7 @@ from typing import Any
 
 from cardan._algebra.errors import DTypeError, MechanismError
 from cardan._algebra.spatial import Inertia
-from cardan._reach.comparison.causes import FITS
-from cardan._reach.comparison.result import Difference
+from cardan._reach.comparison.causes import FITS, Difference
 from cardan._reach.formats.load import options_for, read_robot
 from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import rooted
@@ -89,7 +88,6 @@ class JointChain:
 
     @property
     def is_single(self) -> bool:
-        """Whether at most one joint moves."""
         return sum(not is_fixed(c) for c in self.joints) <= 1
 
 
@@ -146,7 +144,6 @@ def _in_its_place(body: str, a: ComparedRobot, b: ComparedRobot, pairs: Mapping[
 
 
 def inertia(view: ComparedRobot, body: str) -> Inertia:
-    """Return the inertia of a body, zero if it has none."""
     return view.bodies[body].inertia or Inertia.zero()
 
 

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.spatial import SE3
-from cardan._reach.comparison.causes import FACTORS, turn
+from cardan._reach.comparison.causes import FACTORS, Difference, turn
 from cardan._reach.comparison.matching import JointChain, is_fixed, moved_by
-from cardan._reach.comparison.result import Difference
 from cardan._robot.joints import Joint, Mimic
 from cardan._robot.model import Connection
 
@@ -44,8 +43,7 @@ def compare_placing(mine: JointChain, theirs: JointChain, above: Pose, tolerance
     if a.nq == b.nq:
         offset = _constant(lambda q: _offset(mine, theirs, above, q, q), _configurations(a), tolerance)
         if offset is not None:
-            same = type(a) is type(b) or a.nq == 0
-            return JointPlacing(offset, note="" if same else _other_kind(name, a, b))
+            return JointPlacing(offset, note="" if type(a) is type(b) or a.nq == 0 else _other_kind(name, a, b))
     else:
         offset = _by_poses(mine, theirs, above, tolerance)
         if offset is not None and a.nv == 1 and _is_reversed(mine, theirs, above):
@@ -92,8 +90,7 @@ def _constant(of: Callable[[Any], Pose], configurations: list[Any], tolerance: f
     """Return a pose that is the same in all configurations, or None."""
     first = of(configurations[0])
     size = 1.0 + float(np.abs(first[:3, 3]).max())
-    fits = all(np.abs(of(q) - first).max() <= tolerance * size for q in configurations[1:])
-    return first if fits else None
+    return first if all(np.abs(of(q) - first).max() <= tolerance * size for q in configurations[1:]) else None
 
 
 def _is_reversed(mine: JointChain, theirs: JointChain, above: Pose) -> bool:

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from cardan._reach.comparison import causes
+from cardan._reach.comparison.causes import Difference
 from cardan._reach.comparison.matching import ComparedRobot
 from cardan._reach.comparison.motion import shift
-from cardan._reach.comparison.result import Difference
 from cardan._robot.description import Mechanism
 from cardan._robot.joints import Limits, Mimic
 from cardan._robot.model import WORLD, Connection
@@ -203,7 +203,6 @@ def _called(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def _by_name(kind: str, mine: Mapping[str, Any], theirs: Mapping[str, Any], tolerance: float) -> Iterator[Difference]:
-    """Yield what is in one alone, or not the same in both."""
     for name in [*mine, *(name for name in theirs if name not in mine)]:
         if name not in mine or name not in theirs:
             where = "a" if name in mine else "b"

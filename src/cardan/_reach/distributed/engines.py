@@ -172,7 +172,6 @@ ENGINES: Mapping[str, Callable[[int | None], ChunkEngine]] = {
     "ray": Ray,
 }
 
-
 # --- the schedule ---
 
 Chunk = tuple[int, int]  # the first row, and the one after the last

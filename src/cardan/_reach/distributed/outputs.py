@@ -39,8 +39,6 @@ class Table:
 class Files(ABC):
     """A format of files that results are written in. Everything is made under another name and renamed at the end."""
 
-    __slots__ = ()
-
     @abstractmethod
     def create(self, place: Path, table: Table, chunk: int) -> None:
         """Make room for all results in a folder that is there."""
@@ -61,7 +59,6 @@ class Files(ABC):
         return place
 
 
-@dataclass(frozen=True, slots=True)
 class Arrays(Files):
     def create(self, place: Path, table: Table, chunk: int) -> None:
         """Make files of their final length; a disk without room for them is an error now, if the system can say so."""
@@ -104,13 +101,11 @@ class Arrays(Files):
         return ""
 
 
-@dataclass(frozen=True, slots=True)
 class OneArray(Arrays):
     def finish(self, place: Path, table: Table) -> Path:
         return place / f"{table.names[0]}.npy"
 
 
-@dataclass(frozen=True, slots=True)
 class Archive(Arrays):
     """One file `.npz`, not compressed, so that it can be read a few rows at a time."""
 
@@ -122,7 +117,6 @@ class Archive(Arrays):
         return archive
 
 
-@dataclass(frozen=True, slots=True)
 class Parquet(Files):
     """A folder of Parquet files, one for each chunk, which is one table to all that reads Parquet."""
 
@@ -142,7 +136,6 @@ class Parquet(Files):
         return ""
 
 
-@dataclass(frozen=True, slots=True)
 class Zarr(Files):
     """A group of Zarr whose chunks are as many rows as are written at a time, so that no two writers meet."""
 
@@ -246,10 +239,7 @@ class Unfinished:
         return self.folder / "results"
 
     def begin(self, where: str, overwrite: bool) -> set[int]:
-        """Make the folder, or find it; return the first rows of the chunks that are done.
-
-        ParameterError for results that are there and not to be replaced, or unfinished ones of other work or damaged.
-        """
+        """Make the folder, or find it; return the first rows of the chunks that are done, which may be gone on with."""
         if os.path.lexists(self.out) and not overwrite:
             hint = "overwrite=True replaces it once the new results are whole."
             raise ParameterError(f"{where}: out", got=str(self.out), expected="a name that is free", hint=hint)

@@ -12,20 +12,8 @@ from typing import Any
 
 from cardan._algebra.errors import DescriptionError, Fault, MechanismError, ParameterError, close_names, did_you_mean
 from cardan._compiler.runtime.staging import write_whole
+from cardan._reach.formats import reading
 from cardan._reach.formats.plausibility import review
-from cardan._reach.formats.reading import (
-    COMMON,
-    FORMATS,
-    Description,
-    Format,
-    Options,
-    format_of_content,
-    format_of_ending,
-    formats_of_others,
-    module_of,
-    outcome,
-)
-from cardan._reach.formats.resources import Packages, Places
 from cardan._reach.formats.source import Source, is_content
 from cardan._reach.formats.srdf.reader import add_to
 from cardan._robot.description import Mechanism
@@ -34,52 +22,46 @@ from cardan._robot.model import WORLD, Model
 
 RobotSource = str | bytes | os.PathLike[str]
 
-
 AMBIGUOUS = (".xml", "")  # endings that several formats have: the content decides
 _ROOM = "cardan._reach.formats"
-_URDF = Format("URDF", f"{_ROOM}.urdf", (".urdf",), "<robot", is_written=True)
-_MJCF = Format("MJCF", f"{_ROOM}.mjcf", (".mjcf",), "<mujoco", is_written=True)
+_URDF = reading.Format("URDF", f"{_ROOM}.urdf", (".urdf",), "<robot", is_written=True)
+_MJCF = reading.Format("MJCF", f"{_ROOM}.mjcf", (".mjcf",), "<mujoco", is_written=True)
 for _form in (
     _URDF,
-    Format("SDF", f"{_ROOM}.sdf", (".sdf", ".world"), "<sdf", is_written=True),
-    Format("JSON", f"{_ROOM}.json", (".json",), r"\{", is_written=True),
+    reading.Format("SDF", f"{_ROOM}.sdf", (".sdf", ".world"), "<sdf", is_written=True),
+    reading.Format("JSON", f"{_ROOM}.json", (".json",), r"\{", is_written=True),
     _MJCF,
-    Format("USD", f"{_ROOM}.usd", (".usd", ".usda", ".usdc", ".usdz"), "#usda|PXR-USDC|PK\x03\x04"),
-    Format("xacro", f"{_ROOM}.xacro", (".xacro",)),
-    Format("SRDF", f"{_ROOM}.srdf", (".srdf",)),
+    reading.Format("USD", f"{_ROOM}.usd", (".usd", ".usda", ".usdc", ".usdz"), "#usda|PXR-USDC|PK\x03\x04"),
+    reading.Format("xacro", f"{_ROOM}.xacro", (".xacro",)),
+    reading.Format("SRDF", f"{_ROOM}.srdf", (".srdf",)),
 ):
-    FORMATS.update(dict.fromkeys(_form.endings, _form))
+    reading.FORMATS.update(dict.fromkeys(_form.endings, _form))
 
 NO_BODY = "holds no body, only what stands in the world; load_mechanism returns that"
 _LOOKED_AT = 1 << 16  # bytes of a file
 
 
-def _format(source: Source) -> Format:
-    """Return the format of a source: by its ending, or if that says nothing by how its content begins."""
+def _format(source: Source) -> reading.Format:
     ending = Path(source.name).suffix.lower() if source.folder is not None else ""
     if ending in AMBIGUOUS:
-        return format_of_content(source.content[:_LOOKED_AT].decode("utf-8-sig", "replace")) or _URDF
-    form = format_of_ending(ending)
+        return reading.format_of_content(source.content[:_LOOKED_AT].decode("utf-8-sig", "replace")) or _URDF
+    form = reading.format_of_ending(ending)
     if form is None:
-        known = ", ".join((*FORMATS, *formats_of_others()))
+        known = ", ".join((*reading.FORMATS, *reading.formats_of_others()))
         raise DescriptionError([Fault(source.name, 0, f"no reader for {ending!r} files; known: {known}")])
     return form
 
 
-def describe(source: RobotSource, options: Options) -> Description:
-    """Return what a robot description holds, with all faults and the places of its parts.
-
-    Raises:
-        ParameterError: for an option that was given and means nothing in the format.
-    """
+def describe(source: RobotSource, options: reading.Options) -> reading.Description:
+    """Return what a robot description holds; ParameterError for an option that means nothing in its format."""
     if is_named(source):
         source, options = locate(str(source), options)
     opened = Source.of(source)
     form = _format(opened)
-    reader = module_of(form)
+    reader = reading.module_of(form)
     for option in fields(options):
         given = getattr(options, option.name)
-        if option.name not in reader.OPTIONS | COMMON and given != getattr(Options(), option.name):
+        if option.name not in reader.OPTIONS | reading.COMMON and given != getattr(reading.Options(), option.name):
             expected = f"it left out: {form.name} has no such option"
             raise ParameterError(f"option {option.name}", got=given, expected=expected)
     found = reader.read(opened, options)
@@ -103,16 +85,16 @@ def read_robot(source: RobotSource, **options: Any) -> Mechanism | Model:
         >>> type(cardan.formats.read_robot(cardan.robots.urdf_path("arm7"))).__name__
         'Mechanism'
     """
-    made = Options.of(options)
-    return outcome(describe(source, made), made)
+    made = reading.Options.of(options)
+    return reading.outcome(describe(source, made), made)
 
 
 def options_for(source: RobotSource, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return those of some options that mean something in the format of a description."""
-    Options.of(options)
+    reading.Options.of(options)
     if is_named(source):
         return dict(options)
-    known = module_of(_format(Source.of(source))).OPTIONS | COMMON
+    known = reading.module_of(_format(Source.of(source))).OPTIONS | reading.COMMON
     return {name: value for name, value in options.items() if name in known}
 
 
@@ -130,11 +112,11 @@ def load_mechanism(source: RobotSource, **options: Any) -> Mechanism:
         >>> cardan.load_mechanism(cardan.robots.urdf_path("arm7")).name
         'arm7'
     """
-    made = Options.of(options)
+    made = reading.Options.of(options)
     found = describe(source, made)
     if isinstance(found.thing, Model):
         found.report.error(1, "holds a model, expected a mechanism; cardan.load and cardan.from_json read it")
-    thing = outcome(found, made)
+    thing = reading.outcome(found, made)
     assert isinstance(thing, Mechanism)
     return thing
 
@@ -182,9 +164,9 @@ def load(
     Peers: Pinocchio `buildModelFromUrdf` `buildModelFromMJCF` `buildModelFromXML`, MuJoCo `MjModel` `MjSpec`, Drake
     `Parser`, RigidBodyDynamics.jl `parse_urdf`, Newton `parse_urdf` `parse_mjcf` `parse_usd`.
     """
-    made = Options.of(options)
+    made = reading.Options.of(options)
     found = describe(source, made)
-    thing = outcome(found, made)
+    thing = reading.outcome(found, made)
     if isinstance(thing, Mechanism):
         if not thing.bodies:
             raise DescriptionError([Fault(found.report.file, 0, NO_BODY)])
@@ -209,12 +191,12 @@ def check(source: RobotSource, **options: Any) -> list[Fault]:
         []
     """
     try:
-        found = describe(source, Options.of(options))
+        found = describe(source, reading.Options.of(options))
         if isinstance(found.thing, Mechanism):
             if not found.thing.bodies:
                 found.report.error(0, NO_BODY)
             folder = None if is_content(source) or is_named(source) else Path(os.fsdecode(source)).resolve().parent
-            review(found.thing, found.places, found.report, Places(folder, options.get("package_dirs")).allow)
+            review(found.thing, found.places, found.report, reading.Places(folder, options.get("package_dirs")).allow)
         return found.report.faults()
     except DescriptionError as error:
         return sorted(error.faults, key=lambda fault: fault.line)
@@ -243,12 +225,14 @@ def save(thing: Any, file: str | os.PathLike[str]) -> None:
     """
     place = Path(file)
     ending = place.suffix.lower()
-    form = _MJCF if ending == ".xml" else format_of_ending(ending)  # MuJoCo's users call their files so
+    form = _MJCF if ending == ".xml" else reading.format_of_ending(ending)  # MuJoCo's users call their files so
     if form is None or not form.is_written:
-        known = [ending for ending, form in {**FORMATS, **formats_of_others()}.items() if form.is_written]
+        known = [
+            ending for ending, form in {**reading.FORMATS, **reading.formats_of_others()}.items() if form.is_written
+        ]
         expected = f"a name that ends in {' or '.join((*known, '.xml'))}"
         raise ParameterError("file to save to", got=os.fspath(file), expected=expected)
-    content = module_of(form).write(thing).encode()
+    content = reading.module_of(form).write(thing).encode()
     write_whole({place: lambda stream: stream.write(content)})
 
 
@@ -265,12 +249,8 @@ def is_named(source: Any) -> bool:
     return isinstance(source, str) and source.startswith(PREFIX) and not os.path.exists(source)
 
 
-def locate(source: str, options: Options) -> tuple[str, Options]:
-    """Return the file of a description of the package, and options with where its parts are.
-
-    Raises:
-        DescriptionError: without the package, for a name it has not, for one that was not fetched yet.
-    """
+def locate(source: str, options: reading.Options) -> tuple[str, reading.Options]:
+    """Return the file of a description of the package, if it was fetched, and options with where its parts are."""
     found = find_spec("robot_descriptions")
     if found is None or found.origin is None:
         raise _fault(source, "needs the package robot_descriptions: pip install robot_descriptions")
@@ -293,7 +273,7 @@ def _fault(source: str, message: str) -> DescriptionError:
     return DescriptionError([Fault(source, 0, message)])
 
 
-def _packages(values: Mapping[str, Any], given: Packages | None) -> Packages:
+def _packages(values: Mapping[str, Any], given: reading.Packages | None) -> reading.Packages:
     """Return where packages are: as the caller says, then the folders the description names and those above them."""
     named = [value for key, value in values.items() if key.endswith(("PACKAGE_PATH", "REPOSITORY_PATH"))]
     named += [path for paths in values.values() if isinstance(paths, dict) for path in paths.values()]

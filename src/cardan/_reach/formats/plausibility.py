@@ -136,8 +136,7 @@ def stl_box(path: str) -> np.ndarray | None:
     try:
         size = os.path.getsize(path)
         with open(path, "rb") as file:
-            head = file.read(84)
-            count = int.from_bytes(head[80:84], "little")
+            count = int.from_bytes(file.read(84)[80:84], "little")
             if size > MAX_STL or count == 0 or size != 84 + 50 * count:
                 return None
             triangles = np.frombuffer(file.read(50 * count), dtype=TRIANGLE)

@@ -71,15 +71,8 @@ def guard(why_not: Callable[[str], str]) -> None:
     bits = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
     def hook(event: str, arguments: tuple[Any, ...], writing: int = bits, refused: type = RefusedError) -> None:
-        if event in (
-            "compile",
-            "exec",
-            "glob.glob",
-            "glob.glob/2",
-            "builtins.id",
-            "sys._getframe",
-            "object.__getattr__",
-        ):
+        computes = event in ("compile", "exec", "glob.glob", "glob.glob/2", "builtins.id", "sys._getframe")
+        if computes or event == "object.__getattr__":
             return
         if event not in ("open", "os.scandir", "os.listdir"):
             raise refused(f"an expression may not do that ({event})")

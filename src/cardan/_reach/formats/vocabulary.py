@@ -60,6 +60,15 @@ def verdicts(names: str, verdict: str = "read") -> dict[str, str]:
     return dict.fromkeys(names.split(), verdict)
 
 
+def stated(why: Mapping[str, str], text: str) -> dict[str, str]:
+    """Return verdicts: on names that are read; then, behind semicolons and under the reason, on those that are not."""
+    read, *others = text.split(";")
+    table = verdicts(read)
+    for reason, names in (other.strip().split(": ") for other in others):
+        table |= verdicts(names, why[reason])
+    return table
+
+
 @dataclass(slots=True)
 class _Unread:
     """Something that is not used: where it is found first, what is known of it, and all its lines."""
@@ -135,8 +144,7 @@ class Vocabulary:
             for key, at in names + [(f"<{child.tag}>", child) for child in element.children]:
                 verdict = known.get(key)
                 if verdict != READ:
-                    first = unread.setdefault((element.tag, key), _Unread(at, verdict, known))
-                    first.lines.append(at.line)
+                    unread.setdefault((element.tag, key), _Unread(at, verdict, known)).lines.append(at.line)
         for (tag, key), found in unread.items():
             note = report.error if found.verdict is not None and found.verdict.kind == "refused" else report.remark
             lines, more = found.lines[1:], len(found.lines) - 1 - MORE_LINES

@@ -1,4 +1,8 @@
-"""What writers return, the text and what it could not say, and what they share: names of what is lost, numbers.
+"""What writers return, the text and what it could not say, and what they share: trees at rest, losses, numbers.
+
+A joint of a directed tree leads away from its root; with every coordinate zero, X the poses of bodies,
+
+    X_child = X_parent parent_pose child_pose^-1
 
 Files have other numbers than cardan: angles for a rotation matrix, the inertia about the centre of mass for the one
 about the origin. Computing them rounds, and so does computing back; but mostly a decimal close by is read as exactly
@@ -8,19 +12,123 @@ what is held, and the shortest of them is what the file once said. If there is n
 from __future__ import annotations
 
 import math
+import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from itertools import product
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from cardan._algebra.errors import DescriptionWarning, ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, Symmetric3, Vector3, checked_pose
-from cardan._algebra.spatial.rotations import matrix_from_zyx, zyx_from_matrix
-from cardan._reach.formats.tree_at_rest import unit_axis
+from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx, zyx_from_matrix
 from cardan._reach.formats.xml import numbers
-from cardan._robot.records import Connection
+from cardan._robot.description import Mechanism
+from cardan._robot.description.rooting import Forest
+from cardan._robot.joints import Fixed, Joint, Mimic
+from cardan._robot.joints.recognise import hinge_of
+from cardan._robot.model import WORLD, Connection, Model
+
+Joints = tuple[Connection, ...]
+EMPTY = "add one with add_body"
+
+
+def without_mimic(joint: Joint) -> Any:
+    return joint.joint if isinstance(joint, Mimic) else joint
+
+
+def as_hinge(c: Connection, kinds: Collection[type[Joint]]) -> Connection:
+    """Return a joint that a format has under another name, such as a user's own hinge, as one of the format's kinds."""
+    hinge = hinge_of(without_mimic(c.joint))
+    if hinge is None or type(hinge.joint) not in kinds:
+        return c
+    joint = replace(c.joint, joint=hinge.joint) if isinstance(c.joint, Mimic) else hinge.joint
+    poses = {"parent_pose": c.parent_pose @ hinge.before, "child_pose": c.child_pose @ hinge.after.inverse()}
+    return replace(c, joint=joint, **poses)
+
+
+def joints_of(thing: Mechanism | Model) -> Joints:
+    """Return all joints: those of a mechanism, or those of a model's tree and then its closures."""
+    return (*thing.connections, *thing.closures) if isinstance(thing, Model) else tuple(thing.joints)
+
+
+def has_given_base(model: Model) -> bool:
+    """Return whether a model hangs on the world by just the joint that `cardan.load` adds by itself."""
+    first, *others = joints_of(model)
+    is_given = first == Connection("root", Fixed(), WORLD, first.child)
+    return is_given and all(WORLD not in (c.parent, c.child) for c in others)
+
+
+def connected(bodies: Iterable[str], joints: Iterable[Connection]) -> Forest:
+    forest = Forest((WORLD, *bodies))
+    for c in joints:
+        forest.join(c.parent, c.child)
+    return forest
+
+
+def outwards(starts: Iterable[str], joints: Iterable[Connection]) -> Iterator[tuple[Connection, str, str]]:
+    """Yield the joints of spanning trees, each with the body it comes from and the one it leads to.
+
+    A tree begins at each start that none of those before is connected to.
+    """
+    at: dict[str, list[Connection]] = {}
+    for c in joints:
+        at.setdefault(c.parent, []).append(c)
+        at.setdefault(c.child, []).append(c)
+    reached: set[str] = set()
+    for start in starts:
+        waiting = [] if start in reached else [start]
+        reached.add(start)
+        while waiting:
+            here = waiting.pop()
+            for c in at.get(here, ()):
+                other = c.child if here == c.parent else c.parent
+                if other not in reached:
+                    reached.add(other)
+                    waiting.append(other)
+                    yield c, here, other
+
+
+def poses_at_rest(
+    starts: Iterable[str], joints: Iterable[Connection], given: dict[str, SE3]
+) -> tuple[dict[str, SE3], dict[str, Connection]]:
+    """Return X_root_body of the bodies, and the joint that leads to each where it is directed so.
+
+    Trees may begin at `starts`, all bodies among them, of which some have a pose that is given.
+    """
+    poses: dict[str, SE3] = {}
+    tree: dict[str, Connection] = {}
+    starts = tuple(starts)
+    for c, here, other in outwards(starts, joints):
+        X = c.parent_pose @ c.child_pose.inverse()
+        start = poses.setdefault(here, given.get(here, SE3.identity()))
+        poses[other] = start @ (X if other == c.child else X.inverse())
+        if other == c.child:
+            tree[other] = c
+    for body in starts:
+        poses.setdefault(body, given.get(body, SE3.identity()))
+    return poses, tree
+
+
+def unit_axis(xyz: Sequence[float]) -> Vector3:
+    """Return a direction at unit length; one that has it, to rounding, as it is."""
+    largest = max(map(abs, xyz))
+    if largest <= 1.0 and abs(math.hypot(*xyz) - 1.0) <= 2.0 * sys.float_info.epsilon:
+        return Vector3(*xyz)
+    scaled = [e / largest for e in xyz]  # the squares of the numbers as given may be too large or small
+    return Vector3(*(e / math.hypot(*scaled) for e in scaled))
+
+
+def rotation_onto(normal: Vector3) -> Matrix3:
+    """Return the shortest rotation that turns z onto a unit normal; about x where the normal is -z."""
+    x, y, z = normal
+    sideways = x * x + y * y
+    if sideways == 0.0:
+        return Matrix3.identity() if z > 0.0 else Matrix3.diagonal(1.0, -1.0, -1.0)
+    one_plus_z = 1.0 + z if z > 0.0 else sideways / (1.0 - z)
+    return matrix_from_quaternion_xyzw((-y, x, 0.0, one_plus_z))
+
 
 SHOWN = 6  # names that are listed of what nearly every robot has
 
@@ -62,7 +170,6 @@ def first_of(names: Iterable[str], shown: int | None = SHOWN) -> str:
 
 
 def is_bounded(c: Connection, *keys: str) -> bool:
-    """Return whether some limits of a joint (`lower`, `effort`, ...) are finite."""
     return any(math.isfinite(bound) for key in keys for bound in getattr(c.limits, key))
 
 
@@ -95,10 +202,7 @@ def _rounded(value: float, digits: int) -> float:
 
 
 def inertial(inertia: Inertia) -> tuple[Numbers, Numbers]:
-    """Return the centre of mass and the six entries of the inertia about it.
-
-    Raises:
-        ParameterError: if about the body's origin it is too large for a number: no reader takes it.
+    """Return the centre of mass and the six entries of the inertia about it; ParameterError if no reader takes these.
 
     Several centres give the same first moment; where the first of them leaves no exact entries, others are tried.
     """

@@ -7,8 +7,7 @@ try:
 except ImportError:
     raise MissingExtraError("environments of Gymnasium", "gym") from None
 
-from cardan._reach.gym.task import Start, Task
-from cardan._reach.gym.tasks import ArmReach, CartPoleSwingUp, QuadrupedWalk
+from cardan._reach.gym.tasks import ArmReach, CartPoleSwingUp, QuadrupedWalk, Start, Task
 from cardan._reach.gym.vectorised import SingleWorld, VectorisedWorlds
 
 __all__ = ["TASKS", "ArmReach", "CartPoleSwingUp", "QuadrupedWalk", "SingleWorld", "Start", "Task", "VectorisedWorlds"]
@@ -21,11 +20,6 @@ TASKS: dict[str, type[Task]] = {
 """Tasks by the names they are registered under; a new one adds a line."""
 
 for _name, _task in TASKS.items():
-    gymnasium.register(
-        _name,
-        entry_point=SingleWorld,
-        vector_entry_point=VectorisedWorlds,
-        max_episode_steps=_task.horizon,
-        kwargs={"task": _task},
-    )
+    _made = {"entry_point": SingleWorld, "vector_entry_point": VectorisedWorlds, "kwargs": {"task": _task}}
+    gymnasium.register(_name, max_episode_steps=_task.horizon, **_made)
 __dir__ = __all__.copy

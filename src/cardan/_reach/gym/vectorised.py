@@ -14,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._motion.simulation import Control, State
 from cardan._motion.simulation.state import SAVED
-from cardan._reach.gym.task import Task
+from cardan._reach.gym.tasks import Task
 
 Results = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
 

@@ -73,18 +73,9 @@ def capsule(array: Any) -> Any:
     """Return a DeviceArray in a capsule; it lives until who takes it calls the deleter, or the capsule is dropped."""
     layout, numbers = array.layout, ctypes.c_int64 * max(array.ndim, 1)
     shape, strides = numbers(*layout.shape), numbers(*layout.strides)
-    tensor = _Tensor(
-        layout.address if array.size else None,
-        CUDA,
-        layout.device,
-        array.ndim,
-        _FLOAT,
-        8 * array.dtype.itemsize,
-        1,
-        ctypes.addressof(shape),
-        ctypes.addressof(strides),
-        0,
-    )
+    form, address = (_FLOAT, 8 * array.dtype.itemsize, 1), layout.address if array.size else None
+    places = ctypes.addressof(shape), ctypes.addressof(strides), 0
+    tensor = _Tensor(address, CUDA, layout.device, array.ndim, *form, *places)
     managed = _Managed(tensor, None, ctypes.cast(_give_back, ctypes.c_void_p))
     address = ctypes.addressof(managed)
     _lent[address] = managed, shape, strides, array

@@ -187,7 +187,6 @@ def _transposed(weights: Sequence[Any], *arrays: Any, call: Call, dtype: np.dtyp
 ad.primitive_jvps[PRIMITIVE] = _moved
 ad.primitive_transposes[PRIMITIVE] = _transposed
 
-
 # --- to XLA ---
 
 _TARGETS: dict[str, Handler] = {}  # what XLA knows, by name

@@ -1,4 +1,6 @@
-"""Collision by MuJoCo, of shapes no page in `algorithms/collision` knows: meshes, height fields, cylinders, ellipsoids.
+"""Shapes as MuJoCo's geoms, without mass (bodies have their inertia already), and collision by MuJoCo.
+
+It is that of shapes no page in `algorithms/collision` knows: meshes, height fields, cylinders, ellipsoids.
 
 The shapes alone are handed over, each on a body that is put where this library says, so that every joint will do.
 """
@@ -7,26 +9,199 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import DTypeError, ParameterError
+from cardan._algebra.errors import DTypeError, ParameterError, UnsupportedError
 from cardan._algebra.scalar import is_finite
+from cardan._algebra.spatial import SE3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.call.arguments import numeric_array
 from cardan._dynamics.call.function import Function, function
-from cardan._reach.interop.mujoco_joints import placed
+from cardan._reach.interop.mujoco_joints import LIBRARY, placed
 from cardan._reach.interop.mujoco_package import mujoco
-from cardan._reach.interop.mujoco_shapes import Solid, check_ends, ends_of, set_geometry
 from cardan._robot.description import Mechanism
-from cardan._robot.geometry.shapes import Ellipsoid, HeightField, Plane, Shape, Sphere
-from cardan._robot.geometry.touching import Contacts
-from cardan._robot.model import WORLD, Model
+from cardan._robot.geometry import shapes as G
+from cardan._robot.geometry.mesh import surface_of_file
+from cardan._robot.geometry.touching import MAX_CLASSES, Contacts, both_ways, groups_and_masks
+from cardan._robot.model import Model
+from cardan._robot.records import WORLD, Material
+
+SIZES: dict[type, tuple[str, Callable[[Any], list[float]]]] = {
+    G.Box: ("BOX", lambda g: [0.5 * side for side in g.size]),
+    G.Sphere: ("SPHERE", lambda g: [g.radius, 0.0, 0.0]),
+    G.Ellipsoid: ("ELLIPSOID", lambda g: list(g.radii)),
+    G.Cylinder: ("CYLINDER", lambda g: [g.radius, 0.5 * g.length, 0.0]),
+    G.Plane: ("PLANE", lambda g: [0.0, 0.0, 1.0]),
+    G.Capsule: ("CAPSULE", lambda g: [g.radius, 0.5 * g.length, 0.0]),
+}
+"""The type of each geometry there, and its half sizes."""
+
+GROUNDS = (G.Plane, G.HeightField)  # between which MuJoCo finds no contact
+Solid = tuple[str, G.Geometry, SE3]  # a shape: its body, what it is, X_body_shape
+READ_THERE = (".stl", ".obj", ".msh")  # files of meshes MuJoCo reads
+LEAVE_OUT = "leave it out: shapes=False, or shapes=[...] of others"
+
+VISUAL, COLLISION = 2, 3  # groups by which MuJoCo's viewer shows or hides geoms
+
+
+def add_shapes(mj: Any, spec: Any, bodies: dict[str, Any], shapes: Sequence[G.Shape]) -> list[str]:
+    """Add geoms that touch nothing to bodies, and return their names: the shapes' own, or `body:0`, `body:1`, ..."""
+    assets: dict[Any, str] = {}
+    names = geom_names(shapes)
+    for name, shape in zip(names, shapes, strict=True):
+        geom = bodies[shape.body].add_geom(name=name, mass=0.0, contype=0, conaffinity=0, **placed(shape.pose))
+        geom.group = VISUAL if shape.role == "visual" else COLLISION
+        if shape.rgba is not None:
+            geom.rgba = list(shape.rgba)
+        set_geometry(mj, spec, geom, shape, assets)
+    return names
+
+
+def geom_names(shapes: Sequence[G.Shape]) -> list[str]:
+    """Return a name for each shape; one that several have is kept by the first."""
+    taken, count, names = {shape.name for shape in shapes}, Counter(), []
+    for shape in shapes:
+        name = shape.name
+        while not name or (name in names):
+            name = f"{shape.body}:{count[shape.body]}"
+            count[shape.body] += 1
+            name = "" if name in taken else name
+        names.append(name)
+    return names
+
+
+# --- what touches what ---
+
+
+def set_groups(spec: Any, names: Sequence[str], shapes: Sequence[G.Shape]) -> None:
+    """Let shapes for collision touch by their groups and masks. MuJoCo gives a contact the larger friction of two."""
+    solid = [(name, shape) for name, shape in zip(names, shapes, strict=True) if shape.role == "collision"]
+    # MuJoCo asks groups and masks one way, cardan both.
+    classes = sorted({(shape.group, shape.mask) for _, shape in solid})
+    bits = groups_and_masks(classes, both_ways)
+    if len(classes) > MAX_CLASSES and any(a != b for a, b in bits.items()):
+        what = f"groups and masks of {len(classes)} kinds, of which one lets touch and the other does not"
+        raise UnsupportedError(what, LIBRARY, "hand it a world, which lists its pairs, or make both masks agree")
+    for name, shape in solid:
+        surface, geom = shape.surface or Material(), spec.geom(name)
+        # MuJoCo keeps 32 bits as a number with a sign.
+        geom.contype, geom.conaffinity = (b - 2**32 if b >= 2**31 else b for b in bits[shape.group, shape.mask])
+        geom.condim, friction = _friction(surface, f"shape {name!r}")
+        geom.margin = shape.margin
+        geom.friction = [friction[0], friction[2], friction[3]]
+
+
+def ends_of(pair: Any) -> tuple[Solid, Solid]:
+    return (pair.a, pair.shape_a, pair.pose_a), (pair.b, pair.shape_b, pair.pose_b)
+
+
+def add_pairs(mj: Any, spec: Any, names: Sequence[str], shapes: Sequence[G.Shape], pairs: Iterable[Any]) -> None:
+    """List what touches what, each pair with its own material."""
+    geoms = {(s.body, s.geometry, s.pose): name for name, s in zip(names, shapes, strict=True) if s.role == "collision"}
+    for pair in pairs:
+        condim, friction = _friction(pair.material, f"contact pair {pair.name!r}")
+        ends = ends_of(pair)
+        check_ends(pair.name, pair.shape_a, pair.shape_b)
+        for body, shape, _ in (end for end in ends if end not in geoms):
+            what = f"contact pair {pair.name!r}, whose {type(shape).__name__} is none of {body!r}'s collision shapes"
+            raise UnsupportedError(what, LIBRARY, "add the shape to the body, at the pair's pose")
+        geom1, geom2 = (geoms[end] for end in ends)
+        spec.add_pair(geomname1=geom1, geomname2=geom2, condim=condim, friction=friction, margin=pair.margin)
+
+
+def check_ends(name: str, a: G.Geometry, b: G.Geometry) -> None:
+    """Raise `UnsupportedError` for two grounds: MuJoCo finds no contact of them, and does not say so."""
+    if isinstance(a, GROUNDS) and isinstance(b, GROUNDS):
+        what = f"contact pair {name!r}, a {type(a).__name__} and a {type(b).__name__}"
+        instead = "let their groups and masks not touch, or make one of them a Box or a Mesh"
+        raise UnsupportedError(what, LIBRARY, instead)
+
+
+def check_grounds(shapes: Iterable[G.Shape], node_of: Callable[[str], int]) -> None:
+    """Raise `UnsupportedError` where two grounds that move against one another may touch by groups and masks."""
+    grounds = [s for s in shapes if s.role == "collision" and isinstance(s.geometry, GROUNDS)]
+    for one, other in combinations(grounds, 2):
+        if node_of(one.body) != node_of(other.body) and one.may_touch(other):
+            check_ends(f"{one.name or one.body}/{other.name or other.body}", one.geometry, other.geometry)
+
+
+def _friction(surface: Material, owner: str) -> tuple[int, list[float]]:
+    """Return the dimension of a contact's force, and its friction's coefficients: two across, of spin, two of rolling.
+
+    Moments are at most the radius times the normal force, there and here; without friction there are none.
+    """
+    if surface.restitution > 0.0:
+        raise UnsupportedError(f"the restitution of {owner}", LIBRARY, "make it 0")
+    mu, spin, roll = surface.friction, surface.torsional, surface.rolling
+    condim = 1 if not mu else 6 if roll else 4 if spin else 3
+    return condim, [mu, mu, spin, roll, roll]
+
+
+# --- what it is made of ---
+
+
+def set_geometry(mj: Any, spec: Any, geom: Any, shape: G.Shape, assets: dict[Any, str]) -> None:
+    """Give a geom a shape's geometry; meshes and height fields are added once, under the names in `assets`."""
+    geometry = shape.geometry
+    if isinstance(geometry, G.Mesh):
+        key = geometry.uri, geometry.path, tuple(geometry.scale)
+        if key not in assets:
+            assets[key] = f"mesh{len(assets)}"
+            _add_mesh(mj, spec, assets[key], geometry)
+        geom.type, geom.meshname = mj.mjtGeom.mjGEOM_MESH, assets[key]
+        return
+    if isinstance(geometry, G.Hull):
+        if geometry not in assets:  # MuJoCo makes the hull of vertices without faces
+            assets[geometry] = f"hull{len(assets)}"
+            spec.add_mesh(name=assets[geometry], uservert=[e for vertex in geometry.vertices for e in vertex])
+        geom.type, geom.meshname = mj.mjtGeom.mjGEOM_MESH, assets[geometry]
+        return
+    if isinstance(geometry, G.HeightField):
+        _set_field(mj, spec, geom, geometry, assets)
+        return
+    if isinstance(geometry, G.Plane) and shape.body != WORLD:
+        raise UnsupportedError(f"a plane on the moving body {shape.body!r}", LIBRARY, LEAVE_OUT)
+    if type(geometry) not in SIZES:
+        raise UnsupportedError(f"a {type(geometry).__name__}, the shape of body {shape.body!r}", LIBRARY, LEAVE_OUT)
+    kind, size = SIZES[type(geometry)]
+    geom.type, geom.size = getattr(mj.mjtGeom, f"mjGEOM_{kind}"), size(geometry)
+
+
+def _set_field(mj: Any, spec: Any, geom: Any, field: G.HeightField, assets: dict[Any, str]) -> None:
+    """Give a geom a height field. MuJoCo keeps heights from 0 to 1 in single precision, the lowest at the geom's z = 0.
+
+    Source: MuJoCo documentation, "XML reference: asset/hfield".
+    """
+    if field not in assets:
+        assets[field] = f"heights{len(assets)}"
+        lowest = field.lowest
+        relief = field.relief or 1.0  # of level ground: its heights are 0 there, whatever they are multiplied by
+        shares = [(height - lowest) / relief for row in field.heights for height in row]
+        size = [0.5 * field.size[0], 0.5 * field.size[1], relief, field.thickness]
+        counts = {"nrow": len(field.heights), "ncol": len(field.heights[0])}
+        spec.add_hfield(name=assets[field], size=size, userdata=shares, **counts)
+    up = np.zeros(3)
+    mj.mju_rotVecQuat(up, np.array([0.0, 0.0, field.lowest]), np.array(geom.quat, dtype=float))
+    geom.type, geom.hfieldname, geom.pos = mj.mjtGeom.mjGEOM_HFIELD, assets[field], geom.pos + up
+
+
+def _add_mesh(mj: Any, spec: Any, name: str, geometry: G.Mesh) -> None:
+    mesh = spec.add_mesh(name=name, scale=list(geometry.scale), inertia=mj.mjtMeshInertia.mjMESH_INERTIA_SHELL)
+    path = Path(geometry.path or geometry.uri)
+    if path.is_file() and path.suffix.lower() in READ_THERE:
+        mesh.file = str(path.resolve())
+        return
+    surface = surface_of_file(geometry.uri, geometry.path)
+    mesh.uservert, mesh.userface = surface.vertices.ravel().tolist(), surface.faces.ravel().tolist()
+
 
 MANY = 8  # points a pair may have at most, the deepest first; as many as two boxes have there
-
 
 HALVINGS = 20  # of a reach within which a pair has too many contacts: the nearest is then known to a millionth of it
 
@@ -83,7 +258,7 @@ class MujocoCollision:
             home = spec.worldbody if fixed else spec.worldbody.add_body(name=str(moving.index(solids[k])), mocap=True)
             place = placed(at.pose @ pose) if fixed else {}
             geom = home.add_geom(name=str(k), contype=0, conaffinity=0, **place)
-            shape = Shape(WORLD if fixed and isinstance(geometry, Plane) else body, "collision", geometry)
+            shape = G.Shape(WORLD if fixed and isinstance(geometry, G.Plane) else body, "collision", geometry)
             set_geometry(self._mj, spec, geom, shape, assets)
         for pair in self.pairs:
             check_ends(pair.name, pair.shape_a, pair.shape_b)
@@ -178,8 +353,8 @@ def places_of(pairs: Sequence[Any]) -> np.ndarray:
 
 def _count(pair: Any) -> int:
     shapes = pair.shape_a, pair.shape_b
-    is_one = any(isinstance(s, (Sphere, Ellipsoid)) for s in shapes)
-    return 1 if is_one and not any(isinstance(s, HeightField) for s in shapes) else MANY
+    is_one = any(isinstance(s, (G.Sphere, G.Ellipsoid)) for s in shapes)
+    return 1 if is_one and not any(isinstance(s, G.HeightField) for s in shapes) else MANY
 
 
 def _poses_function(solids: Sequence[Solid]) -> Function[..., Any]:

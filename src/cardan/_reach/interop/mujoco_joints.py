@@ -56,23 +56,19 @@ class Chain:
     steps: tuple[Step, ...]
 
 
-def _still(*steps: Step) -> Chain:
-    return Chain(SE3.identity(), steps)
-
-
 def _row(kind: Kind, *axes: Vector3) -> tuple[Step, ...]:
     return tuple(Step(kind, axis) for axis in axes)
 
 
-CHAINS: dict[type[J.Joint], Callable[[Any], Chain]] = {
-    J.Spherical: lambda joint: _still(Step("ball")),
-    J.FreeFlyer: lambda joint: _still(Step("free")),
-    J.FloatingMRP: lambda joint: _still(Step("free")),
-    J.SphericalZYX: lambda joint: _still(*_row("hinge", Z, Y, X)),
-    J.Translation: lambda joint: _still(*_row("slide", X, Y, Z)),
-    J.Cylindrical: lambda joint: _still(*_row("slide", joint.axis), *_row("hinge", joint.axis)),
-    J.Planar: lambda joint: _still(*_row("slide", X, Y), *_row("hinge", Z)),
-    J.PlanarAngle: lambda joint: _still(*_row("slide", joint.x_axis, joint.y_axis), *_row("hinge", joint.normal)),
+ROWS: dict[type[J.Joint], Callable[[Any], tuple[Step, ...]]] = {
+    J.Spherical: lambda joint: (Step("ball"),),
+    J.FreeFlyer: lambda joint: (Step("free"),),
+    J.FloatingMRP: lambda joint: (Step("free"),),
+    J.SphericalZYX: lambda joint: _row("hinge", Z, Y, X),
+    J.Translation: lambda joint: _row("slide", X, Y, Z),
+    J.Cylindrical: lambda joint: _row("slide", joint.axis) + _row("hinge", joint.axis),
+    J.Planar: lambda joint: _row("slide", X, Y) + _row("hinge", Z),
+    J.PlanarAngle: lambda joint: _row("slide", joint.x_axis, joint.y_axis) + _row("hinge", joint.normal),
 }
 """Joints whose row is not found by itself: hinges, slides and chains are."""
 
@@ -83,8 +79,8 @@ def chain_of(joint: J.Joint) -> Chain | None:
         return chain_of(joint.joint)
     if joint.nv == 0:
         return Chain(joint.transform(()), ())
-    if type(joint) in CHAINS:
-        return CHAINS[type(joint)](joint)
+    if type(joint) in ROWS:
+        return Chain(SE3.identity(), ROWS[type(joint)](joint))
     return _in_a_row(joint.links) if isinstance(joint, ChainJoint) else _one_step(joint)
 
 
@@ -226,7 +222,6 @@ def is_planar(c: Connection) -> bool:
 
 
 def kind_within(joint: J.Joint) -> J.Joint:
-    """Return the joint itself, or what a mimic joint is made of."""
     return joint.joint if isinstance(joint, J.Mimic) else joint
 
 

@@ -326,8 +326,7 @@ class MuJoCo(Solver):
         if not pushed and not asked["effort"][:, self._free].any():
             return np.zeros((len(q), self._state.nv))
         model = self.world.model
-        clipped = np.clip(asked["effort"], model.effort_lower, model.effort_upper)
-        effort[:, self._free] = clipped[:, self._free]
+        effort[:, self._free] = np.clip(asked["effort"], model.effort_lower, model.effort_upper)[:, self._free]
         return self._state.effort(q, effort + wrench_efforts(model, q, asked["wrenches"]) if pushed else effort)
 
     def _batch(self, worlds: int) -> Any:

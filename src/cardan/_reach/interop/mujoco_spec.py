@@ -14,6 +14,7 @@ import numpy as np
 from cardan._algebra.errors import DescriptionWarning, DTypeError, DuplicateNameError, MechanismError, UnsupportedError
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._dynamics.coordinates import conventions
+from cardan._reach.interop.mujoco_collision import add_pairs, add_shapes, check_grounds, ends_of, set_groups
 from cardan._reach.interop.mujoco_joints import (
     LIBRARY,
     Chain,
@@ -29,15 +30,7 @@ from cardan._reach.interop.mujoco_joints import (
     step_names,
 )
 from cardan._reach.interop.mujoco_package import mujoco
-from cardan._reach.interop.mujoco_shapes import add_pairs, add_shapes, check_grounds, ends_of, set_groups
-from cardan._reach.interop.mujoco_state import (
-    MujocoState,
-    add_loop,
-    add_polynomial,
-    add_rope,
-    can_close,
-    opened,
-)
+from cardan._reach.interop.mujoco_state import MujocoState, add_loop, add_polynomial, add_rope, can_close, opened
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import FreeFlyer, Mimic, Reversed, Spherical
@@ -180,7 +173,6 @@ def _check(c: Connection, chain: Chain, k: int, stiffness: float) -> None:
 
 LEAST = 1e-15  # the smallest mass [kg] and principal moment [kg m^2] MuJoCo takes for one
 
-
 Shapes = bool | Literal["touching"] | Iterable[Shape]  # which shapes come along; see `to_mjspec`
 
 
@@ -227,8 +219,7 @@ def to_mjspec(robot: Any, *, shapes: Shapes = True, emulate: bool = False, annot
     starts = {c.name: c.joint.transform(tuple(q[model.q_slice(c.name)].tolist())) for c in free}  # pyright: ignore
     writer = _Writer(module, opened(found.model, can_close), drives_said(model) if annotations else (), starts)
     for (joint, i), (other, k), coefficients in found.couplings:
-        ends = writer.steps[joint][i], writer.steps[other][k]
-        add_polynomial(module, writer.spec, *ends, coefficients)
+        add_polynomial(module, writer.spec, writer.steps[joint][i], writer.steps[other][k], coefficients)
     for rope in found.ropes:
         add_rope(module, writer.spec, writer.bodies, rope)
     _add_shapes(writer, robot, shapes)

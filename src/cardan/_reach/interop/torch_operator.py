@@ -234,10 +234,6 @@ def is_plain(arrays: Sequence[Any]) -> bool:
 # --- where it runs ---
 
 
-def _on_cpu(arrays: Sequence[Any], name: str) -> list[Any]:
-    return evaluate_plainly(arrays, program_named(name))
-
-
 def evaluate_plainly(arrays: Sequence[Any], program: Program) -> list[Any]:
     dtype = arrays[0].dtype
     if dtype not in DTYPES or any(a.dtype != dtype for a in arrays):
@@ -343,7 +339,7 @@ def _led(array: Any, missing: int) -> Any:
     return array.reshape(array.shape[:1] + (1,) * missing + array.shape[1:]) if missing else array
 
 
-_library.impl("evaluate", _on_cpu, "CPU")
+_library.impl("evaluate", lambda arrays, name: evaluate_plainly(arrays, program_named(name)), "CPU")
 _library.impl("evaluate", _on_cuda, "CUDA")
 _library.impl("evaluate", _elsewhere, "CompositeExplicitAutograd")
 _library.impl("evaluate", _with_derivatives, "Autograd", with_keyset=True)

@@ -1,7 +1,7 @@
 """Pictures of robots and of what they do (extra `plot`; the picture of a notebook needs none).
 
 `scene.py` has a geometry as four-cornered facets, and a robot as coloured facets and lines: both kinds of picture draw
-those, matplotlib's (`axes.py`, `robot_plot.py`, `animation.py`, `maps.py`) and the SVG of a notebook (`html.py`).
+those, matplotlib's (`robot_plot.py`, `animation.py`, `maps.py`) and the SVG of a notebook (`html.py`).
 `arguments.py` checks what is given. A new shape is one branch of `scene.facets_of`.
 """
 

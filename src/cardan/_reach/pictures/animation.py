@@ -18,9 +18,8 @@ from cardan._algebra.errors import MissingExtraError, ParameterError, ShapeError
 from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.staging import write_whole
 from cardan._dynamics.algorithms.configuration import interpolate
+from cardan._reach.pictures import robot_plot
 from cardan._reach.pictures.arguments import checked_frames, checked_model, checked_motion, checked_roles, checked_rows
-from cardan._reach.pictures.axes import axes_in_space, draw_frame, frame_everything, pyplot
-from cardan._reach.pictures.robot_plot import draw_facets, draw_lines, extent, finish
 from cardan._reach.pictures.scene import frames_at, scene_of
 from cardan._robot.model import Model
 
@@ -104,7 +103,7 @@ def animate(
     try:
         return drawn.written(ending, path, rate, positive(f"{WHERE}: dpi", dpi))
     finally:
-        pyplot().close(drawn.figure)
+        robot_plot.pyplot().close(drawn.figure)
 
 
 def _motion(model: Model, q: Any, time: Any, world: int) -> tuple[np.ndarray, np.ndarray]:
@@ -146,21 +145,21 @@ class _Drawn:
         self.scenes = [scene_of(model, row, roles) for row in q]
         self.poses = frames_at(model, q, framed)
         points = np.concatenate([scene.points() for scene in self.scenes])
-        self.size, self.title = extent(points), model.name if title is None else title
-        self.ax = axes_in_space(None)
+        self.size, self.title = robot_plot.extent(points), model.name if title is None else title
+        self.ax = robot_plot.axes_in_space(None)
         self.figure = self.ax.figure
-        frame_everything(self.ax, points, beside=False)
-        finish(self.ax, self.title, points)
+        robot_plot.frame_everything(self.ax, points, beside=False)
+        robot_plot.finish(self.ax, self.title, points)
         self.artists: list[Any] = []
 
     def draw(self, k: int) -> None:
         for artist in self.artists:
             artist.remove()
         before = set(self.ax.get_children())
-        draw_facets(self.ax, [self.scenes[k]], None)
-        draw_lines(self.ax, self.scenes[k], None, 0, self.size)
+        robot_plot.draw_facets(self.ax, [self.scenes[k]], None)
+        robot_plot.draw_lines(self.ax, self.scenes[k], None, 0, self.size)
         for pose in self.poses[k]:
-            draw_frame(self.ax, pose, 0.12 * self.size)
+            robot_plot.draw_frame(self.ax, pose, 0.12 * self.size)
         self.artists = [artist for artist in self.ax.get_children() if artist not in before]
         self.ax.set_title(f"{self.title}   {self.when[k] - self.when[0]:.2f} s", y=0.96, parse_math=False)
 
@@ -186,7 +185,8 @@ def _writer(animation: Any, ending: str, rate: float) -> Any:
     if ending == ".gif":
         return animation.PillowWriter(fps=rate)
     with contextlib.suppress(MissingExtraError):  # that of the extra; else one on the machine
-        pyplot().rcParams["animation.ffmpeg_path"] = package("imageio_ffmpeg", "films", "video").get_ffmpeg_exe()
+        program = package("imageio_ffmpeg", "films", "video").get_ffmpeg_exe()
+        robot_plot.pyplot().rcParams["animation.ffmpeg_path"] = program
     if not animation.FFMpegWriter.isAvailable():
         raise MissingExtraError("films as .mp4 (a .gif or .html needs no extra)", "video")
     return animation.FFMpegWriter(fps=rate)

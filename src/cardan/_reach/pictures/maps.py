@@ -22,8 +22,7 @@ from cardan._dynamics.algorithms.jacobians import jacobian
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.functions.assembly import assemble
 from cardan._reach.pictures.arguments import checked_joints, checked_model, checked_motion, freedoms
-from cardan._reach.pictures.axes import axes_in_space, frame_everything, pyplot
-from cardan._reach.pictures.robot_plot import plot
+from cardan._reach.pictures.robot_plot import axes_in_space, frame_everything, plot, pyplot
 from cardan._robot.model import Model
 
 GRID = 61  # values of each joint of a map over two
@@ -156,10 +155,7 @@ def yoshikawa(model: Model, q: Any, frame: str, *, along: str = "xyz") -> np.nda
 
 
 def sampled(where: str, model: Model, q: Any, joints: Any, samples: Any, seed: Any) -> np.ndarray:
-    """Return random configurations within the limits, loops closed, (n, nq): n = samples without loops.
-
-    Joints that are not named stay as they are in q.
-    """
+    """Return random configurations within the limits, loops closed, (n, nq); joints that are not named stay as in q."""
     found = model.random_configuration(whole(f"{where}: samples", samples, 1), seed=seed)
     still = np.tile(checked_motion(where, model, q)[0], (len(found), 1))
     for name in checked_joints(where, model, joints):

@@ -16,20 +16,8 @@ import numpy as np
 from cardan._algebra.errors import CardanError, NotFiniteError, ParameterError
 from cardan._compiler.runtime.log import log
 from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._robot.geometry import shapes as S
 from cardan._robot.geometry.mesh import surface_of_file
-from cardan._robot.geometry.shapes import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ellipsoid,
-    Geometry,
-    HeightField,
-    Hull,
-    Mesh,
-    Plane,
-    Shape,
-    Sphere,
-)
 from cardan._robot.model import WORLD, Model
 
 Roles = Sequence[str]
@@ -76,9 +64,9 @@ def scene_of(model: Model, q: np.ndarray, roles: Roles) -> Scene:
     return found
 
 
-def drawn_shapes(model: Model, roles: Roles) -> Iterator[tuple[Shape, np.ndarray]]:
+def drawn_shapes(model: Model, roles: Roles) -> Iterator[tuple[S.Shape, np.ndarray]]:
     """Yield shapes and their facets, of each body those of one role; what cannot be drawn is logged."""
-    of_body: dict[str, dict[str, list[tuple[Shape, np.ndarray]]]] = {}
+    of_body: dict[str, dict[str, list[tuple[S.Shape, np.ndarray]]]] = {}
     refused: dict[str, str] = {}
     done: set[str] = set()
     for role in roles:
@@ -153,33 +141,33 @@ CELLS = 14  # of a grid along a mesh's longest side: a few hundred triangles are
 _UNIT = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]], dtype=float)
 
 
-def facets_of(geometry: Geometry) -> np.ndarray:
+def facets_of(geometry: S.Geometry) -> np.ndarray:
     """Return the surface of a geometry in its own frame [m], shape (facets, 4, 3); a half space has none."""
     match geometry:
-        case Box(size):
+        case S.Box(size):
             return _cube() * (0.5 * np.array(size))
-        case Sphere(radius):
+        case S.Sphere(radius):
             return radius * _ball()
-        case Ellipsoid(radii):
+        case S.Ellipsoid(radii):
             return _ball() * np.array(radii)
-        case Cylinder(radius, length):
+        case S.Cylinder(radius, length):
             z = 0.5 * length
             return _revolved([0.0, radius, radius, 0.0], [-z, -z, z, z])
-        case Capsule(radius, length):
+        case S.Capsule(radius, length):
             along = np.linspace(-0.5 * np.pi, 0.5 * np.pi, AROUND // 2 + 2)
             z = radius * np.sin(along) + 0.5 * length * np.sign(along)
             return _revolved(radius * np.cos(along), z)
-        case Mesh(uri, path, scale):
+        case S.Mesh(uri, path, scale):
             # The time it was written: a file that was written anew is read again.
             stamp = os.stat(path).st_mtime_ns if path is not None and os.path.isfile(path) else None
             facets = _read_facets(uri, path, stamp) * np.array(scale)
             return facets if np.prod(scale) > 0.0 else facets[:, [1, 0, 2, 3]]  # a mirror runs round them backwards
-        case Hull():
+        case S.Hull():
             vertices, triangles = geometry.surface()
             return vertices[triangles][:, [0, 1, 2, 2]]
-        case Plane():
+        case S.Plane():
             return np.empty((0, 4, 3))
-        case HeightField():
+        case S.HeightField():
             vertices, triangles = geometry.surface()
             is_coarse = max(len(geometry.heights), len(geometry.heights[0])) <= CELLS + 1
             found = vertices[triangles] if is_coarse else coarsened(vertices, triangles)

@@ -9,16 +9,8 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError
 from cardan._dynamics.algorithms.configuration import limit_coordinates
-from cardan._reach.pictures.arguments import (
-    Freedom,
-    checked_frames,
-    checked_joints,
-    checked_model,
-    checked_motion,
-    checked_rows,
-    freedoms,
-)
-from cardan._reach.pictures.axes import AXES, plain_legend, pyplot
+from cardan._reach.pictures import arguments
+from cardan._reach.pictures.robot_plot import AXES, plain_legend, pyplot
 from cardan._reach.pictures.scene import frames_at
 from cardan._robot.model import Model
 
@@ -79,10 +71,10 @@ def plot_trajectory(
         >>> t = move.times(0.1)
         >>> figure = cardan.plot_trajectory(arm, t, *move.at(t))
     """
-    model = checked_model(WHERE, model)
-    motion = checked_motion(WHERE, model, q)
-    times = checked_rows(WHERE, "t", t, (len(motion),))
-    tracked = checked_frames(WHERE, model, frames)
+    model = arguments.checked_model(WHERE, model)
+    motion = arguments.checked_motion(WHERE, model, q)
+    times = arguments.checked_rows(WHERE, "t", t, (len(motion),))
+    tracked = arguments.checked_frames(WHERE, model, frames)
     rows = _chosen(model, joints)
     columns = _columns(model, motion, {"v": v, "a": a, "tau": tau})
     size = (COLUMN * max(len(columns), 2), ROW * (len(rows) + 2 * len(tracked)) + 0.8)
@@ -108,9 +100,9 @@ def plot_trajectory(
     return figure
 
 
-def _chosen(model: Model, joints: Any) -> list[Freedom]:
-    names = checked_joints(WHERE, model, joints)
-    found = [freedom for freedom in freedoms(model) if freedom.joint in names]
+def _chosen(model: Model, joints: Any) -> list[arguments.Freedom]:
+    names = arguments.checked_joints(WHERE, model, joints)
+    found = [freedom for freedom in arguments.freedoms(model) if freedom.joint in names]
     if not found:
         raise ParameterError(f"{WHERE}: joints", got=names, expected="joints that move")
     return found
@@ -128,11 +120,12 @@ def _columns(model: Model, q: np.ndarray, given: dict[str, Any]) -> list[Quantit
     for name, values in given.items():
         if values is not None:
             title, lower, upper, unit = about[name]
-            columns.append(Quantity(title, checked_rows(WHERE, name, values, (len(q), model.nv)), lower, upper, unit))
+            rows = arguments.checked_rows(WHERE, name, values, (len(q), model.nv))
+            columns.append(Quantity(title, rows, lower, upper, unit))
     return columns
 
 
-def _draw(panel: Any, t: np.ndarray, column: Quantity, freedom: Freedom) -> None:
+def _draw(panel: Any, t: np.ndarray, column: Quantity, freedom: arguments.Freedom) -> None:
     k = freedom.place
     curve = column.values[:, k]
     panel.plot(t, curve, linewidth=1.4, color="tab:blue")

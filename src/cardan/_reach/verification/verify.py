@@ -8,11 +8,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from cardan._algebra.errors import DTypeError, ParameterError
-from cardan._reach.verification import dynamics, laws, motion, numerics, rank
-from cardan._reach.verification.check import Check, Finding
-from cardan._reach.verification.numerics import Speed, speed
-from cardan._reach.verification.rank import Singularity
-from cardan._reach.verification.samples import Samples
+from cardan._reach.verification import dynamics, laws, motion
+from cardan._reach.verification.check import Check, Finding, Samples
+from cardan._reach.verification.dynamics import Speed, speed
+from cardan._reach.verification.laws import Singularity
 from cardan._robot.joints import Joint, Limits
 from cardan._robot.joints.limits import narrow_limits
 
@@ -112,8 +111,7 @@ class Certificate:
 def _row(finding: Finding) -> str:
     mark, words = MARKS[finding.status], finding.note if finding.status == "skipped" else finding.identity
     numbers = f"{'':9}{'':10}" if finding.status == "skipped" else f"{finding.error:9.1e}{finding.tolerance:10.1e}"
-    name = textwrap.shorten(finding.name, 30)
-    first = f"{name:31}{numbers} {mark:>6}  "
+    first = f"{textwrap.shorten(finding.name, 30):31}{numbers} {mark:>6}  "
     return "\n".join(textwrap.wrap(words, WIDTH, initial_indent=first, subsequent_indent=" " * len(first)))
 
 
@@ -146,7 +144,7 @@ CHECKS: tuple[Check, ...] = (
     motion.derived_subspace,
     motion.bias,
     motion.derived_bias,
-    rank.rank,
+    laws.rank,
     motion.wrenches,
     laws.limits,
     laws.round_trip,
@@ -161,9 +159,9 @@ CHECKS: tuple[Check, ...] = (
     dynamics.passivity,
     dynamics.power,
     dynamics.dynamics_derivatives,
-    numerics.batches,
-    numerics.single_precision,
-    numerics.native,
+    dynamics.batches,
+    dynamics.single_precision,
+    dynamics.native,
 )
 """Every check, from what others rest on to what rests on others; a new one adds a line."""
 
@@ -214,7 +212,7 @@ def verify_joint(joint: Joint, samples: int = 12, seed: int = 0, *, limits: Limi
         seed=seed,
         limits=limits,
         findings=findings,
-        singularities=rank.singularities(joint, where) if sound else (),
+        singularities=laws.singularities(joint, where) if sound else (),
         speed=speed(joint, where) if runs else None,
     )
 

@@ -28,8 +28,7 @@ from cardan._dynamics.coordinates.model_converter import owners
 from cardan._motion.simulation.standing import raised
 from cardan._motion.tasks import FramePose, inverse_kinematics
 from cardan._reach.pictures.arguments import units
-from cardan._reach.viewer.placement import Placement, pose_matrix, quaternion_wxyz
-from cardan._reach.viewer.served_scene import MovableRobot
+from cardan._reach.viewer.served_scene import MovableRobot, Placement, pose_matrix, quaternion_wxyz
 from cardan._robot.model import Model
 from cardan._robot.records import WORLD, Connection
 
@@ -96,14 +95,11 @@ NEUTRAL, FIRST = "neutral", "as shown first"
 
 
 def roots(model: Model) -> tuple[set[str], set[str]]:
-    """Return the joints that let a tree float in the world, and of these the ones of bodies that are alone.
-
-    One body alone in the world is no loose one: it is all there is.
-    """
+    """Return the joints that let a tree float in the world, and of these the ones of bodies that are alone."""
     bases = {c.name: c.child for c in model.connections if c.parent == WORLD and c.joint.is_floating}
     carrying = {c.parent for c in model.connections}
     loose = {name for name, child in bases.items() if child not in carrying}
-    return set(bases), loose if len(model.connections) > 1 else set()
+    return set(bases), loose if len(model.connections) > 1 else set()  # a single body is all there is
 
 
 class JointSliders:
@@ -258,21 +254,18 @@ class Dragging:
                 self.robot.served.mailbox.post(("drag", self.robot.name), lambda: self._reach(target, came))
 
     def _reach(self, target: np.ndarray, came: float) -> None:
-        if self.joint is not None:
-            self.robot.led(self._of_joint(self.joint, target), held=self.joint.name)
+        robot, c = self.robot, self.joint
+        q = robot.rows[robot.world].copy()
+        if c is not None:
+            X_parent, own = robot.placement().matrix(c.parent, robot.world), robot.model.q_slice(c.name)
+            X = SE3.of(np.linalg.inv(X_parent @ c.parent_pose.matrix()) @ target)
+            q[own] = [float(e) for e in c.joint.nearest_configuration(X, tuple(map(float, q[own])))]
+            robot.led(q, held=c.name)
         elif self.frame is not None:
-            X = target.copy()
-            X[:3, 3] -= self.robot.offsets[self.robot.world]
-            self.robot.led(reached(self.robot.model, self.frame, X, self.robot.rows[self.robot.world]))
+            X_frame = target.copy()
+            X_frame[:3, 3] -= robot.offsets[robot.world]
+            robot.led(reached(robot.model, self.frame, X_frame, q))
         self.latency = time.perf_counter() - came
-
-    def _of_joint(self, c: Connection, target: np.ndarray) -> np.ndarray:
-        robot = self.robot
-        X_parent = robot.placement().matrix(c.parent, robot.world) @ c.parent_pose.matrix()
-        q, own = robot.rows[robot.world].copy(), robot.model.q_slice(c.name)
-        X = SE3.of(np.linalg.inv(X_parent) @ target)
-        q[own] = [float(e) for e in c.joint.nearest_configuration(X, tuple(map(float, q[own])))]
-        return q
 
 
 def motions_of(c: Connection) -> tuple[bool, bool]:

@@ -21,28 +21,15 @@ from cardan._compiler.runtime.extras import package
 from cardan._dynamics.algorithms.centroidal import center_of_mass
 from cardan._dynamics.call.arguments import check_finite, numeric_array
 from cardan._reach.pictures.scene import PALETTE
-from cardan._reach.viewer.placement import Placement, quaternion_wxyz
+from cardan._reach.viewer.served_scene import Placement, quaternion_wxyz
+from cardan._robot.geometry import shapes as S
 from cardan._robot.geometry.mesh import metres, surface_of_file
-from cardan._robot.geometry.shapes import (
-    Box,
-    Capsule,
-    Cylinder,
-    Ellipsoid,
-    Geometry,
-    HeightField,
-    Hull,
-    Mesh,
-    Plane,
-    Shape,
-    Sphere,
-)
 from cardan._robot.geometry.touching import Contacts
 from cardan._robot.model import Model
 from cardan._robot.registered import mesh_reader
 
 MASS_COLOUR, INERTIA_COLOUR, CLOSURE_COLOUR = (225, 60, 60), (80, 130, 225), (230, 40, 160)
 DIFFUSE = 0.35  # opacity of ellipsoids of inertia, which lie inside the robot
-
 
 # Sends what there is to see at configurations q, shape (worlds, nq), and poses in the scene.
 Draw = Callable[[np.ndarray, Placement], None]
@@ -121,18 +108,18 @@ def surfaces(model: Model, role: str) -> list[tuple[str, DrawnSurface]]:
     return found + [(box.body, surface_of(box, own[box.body])) for box in link_boxes(model, boxed)]
 
 
-def _is_the_grid(shape: Shape) -> bool:
+def _is_the_grid(shape: S.Shape) -> bool:
     """Return whether a shape is the ground that the page's grid stands for."""
     up = shape.pose.rotation @ Vector3(0.0, 0.0, 1.0)
-    return isinstance(shape.geometry, Plane) and tuple(up) == (0.0, 0.0, 1.0) and shape.pose.translation[2] == 0.0
+    return isinstance(shape.geometry, S.Plane) and tuple(up) == (0.0, 0.0, 1.0) and shape.pose.translation[2] == 0.0
 
 
-def _readable(shape: Shape, rgb: tuple[float, ...]) -> DrawnSurface | None:
+def _readable(shape: S.Shape, rgb: tuple[float, ...]) -> DrawnSurface | None:
     """Return what is drawn for a shape; None, and a warning, if it is a mesh that cannot be read."""
     try:
         return surface_of(shape, rgb)
     except ParameterError as error:
-        if not isinstance(shape.geometry, Mesh):
+        if not isinstance(shape.geometry, S.Mesh):
             raise
         instead = "a box is drawn instead" if shape.role == "visual" else "it is not drawn"
         warnings.warn(f"link {shape.body!r}: {error} Of this link, {instead}.", DescriptionWarning, stacklevel=2)
@@ -141,7 +128,7 @@ def _readable(shape: Shape, rgb: tuple[float, ...]) -> DrawnSurface | None:
 
 def bounds(model: Model, shapes: Iterable[tuple[str, DrawnSurface]], at: Placement) -> tuple[np.ndarray, np.ndarray]:
     """Return the least and largest coordinates of what is drawn in the first world, planes aside [m]."""
-    endless = {shape.body for shape in model.shapes if isinstance(shape.geometry, Plane)}
+    endless = {shape.body for shape in model.shapes if isinstance(shape.geometry, S.Plane)}
     corners = [at.positions[0]]
     for body, surface in shapes:
         if body not in endless:
@@ -198,8 +185,7 @@ def equivalent_ellipsoid(inertia: Inertia) -> tuple[np.ndarray, np.ndarray]:
     With the principal moments A, B, C, the semi-axes are a = sqrt(5/2 (B + C - A) / m) and so on. A moment that breaks
     the triangle inequality gives an ellipsoid that is flat. The axes are the columns of a rotation matrix.
     """
-    about = np.array(inertia.inertia_at_com.matrix().rows(), dtype=float)
-    moments, axes = np.linalg.eigh(about)
+    moments, axes = np.linalg.eigh(np.array(inertia.inertia_at_com.matrix().rows(), dtype=float))
     squares = 2.5 * (moments.sum() - 2.0 * moments) / float(inertia.mass)
     axes[:, 2] *= np.sign(np.linalg.det(axes))
     return np.sqrt(np.maximum(squares, 0.0)), axes
@@ -227,7 +213,7 @@ THICKNESS = 0.12  # of a box, as a share of the link's length: thin enough that 
 LEAST = 0.01  # thickness of a box [m] where a model has no lengths at all
 
 
-def link_boxes(model: Model, bodies: list[str]) -> list[Shape]:
+def link_boxes(model: Model, bodies: list[str]) -> list[S.Shape]:
     """Return a box for each body that has an extent or a mass."""
     points = {body: extent_points(model, body) for body in bodies}
     reach = max((float(np.abs(found).max(initial=0.0)) for found in points.values()), default=0.0)
@@ -237,19 +223,18 @@ def link_boxes(model: Model, bodies: list[str]) -> list[Shape]:
 
 def extent_points(model: Model, body: str) -> np.ndarray:
     """Return the origins of a body, of the joints it carries, and its centre of mass, in its axes, shape (n, 3) [m]."""
-    connections = (*model.connections, *model.closures)
-    found = [c.parent_pose.translation for c in connections if c.parent == body]
+    found = [c.parent_pose.translation for c in (*model.connections, *model.closures) if c.parent == body]
     inertia = model.body(body).inertia
     if inertia is not None and inertia.mass > 0.0:
         found.append(inertia.com)
     return np.array([(0.0, 0.0, 0.0), *(tuple(map(float, p)) for p in found)])
 
 
-def _box(body: str, points: np.ndarray, least: float) -> Shape:
+def _box(body: str, points: np.ndarray, least: float) -> S.Shape:
     low, high = points.min(axis=0), points.max(axis=0)
     margin = max(0.5 * THICKNESS * float((high - low).max()), least)
     size, centre = high - low + 2.0 * margin, 0.5 * (low + high)
-    return Shape(body, "visual", Box(tuple(size)), SE3(None, Vector3(*map(float, centre))))
+    return S.Shape(body, "visual", S.Box(tuple(size)), SE3(None, Vector3(*map(float, centre))))
 
 
 # --- contacts: points, and arrows for forces, or for the normals where forces are not known ---
@@ -328,17 +313,17 @@ class DrawnSurface:
     glb: bytes = b""  # the file; empty where the colour counts
 
 
-def surface_of(shape: Shape, rgb: tuple[float, ...] = PLAIN) -> DrawnSurface:
+def surface_of(shape: S.Shape, rgb: tuple[float, ...] = PLAIN) -> DrawnSurface:
     """Return what is drawn for a shape, in a colour if it has none; ParameterError if its file cannot be read."""
     geometry, pose = shape.geometry, shape.pose.matrix()
-    if isinstance(geometry, Mesh):
+    if isinstance(geometry, S.Mesh):
         return _of_file(shape, geometry, pose @ np.diag((*geometry.scale, 1.0)), rgb)
     mesh = _primitive(geometry).apply_transform(pose)
-    is_flat = isinstance(geometry, Box | Plane | HeightField | Hull)
+    is_flat = isinstance(geometry, S.Box | S.Plane | S.HeightField | S.Hull)
     return DrawnSurface(np.asarray(mesh.vertices), np.asarray(mesh.faces), _colour(shape, rgb), is_flat)
 
 
-def _colour(shape: Shape, rgb: tuple[float, ...]) -> tuple[float, ...]:
+def _colour(shape: S.Shape, rgb: tuple[float, ...]) -> tuple[float, ...]:
     has_none = shape.rgba is None or shape.role == "collision"
     return (*rgb, OPACITY[shape.role]) if has_none else tuple(shape.rgba or ())
 
@@ -346,24 +331,24 @@ def _colour(shape: Shape, rgb: tuple[float, ...]) -> tuple[float, ...]:
 # --- primitives ---------------------------------------------------------------------------------------------------
 
 
-def _primitive(geometry: Geometry) -> Any:
+def _primitive(geometry: S.Geometry) -> Any:
     creation = trimesh().creation
     match geometry:
-        case Box():
+        case S.Box():
             return creation.box(extents=geometry.size)
-        case Sphere():
+        case S.Sphere():
             return creation.icosphere(subdivisions=3, radius=max(geometry.radius, _POINT))
-        case Ellipsoid():
+        case S.Ellipsoid():
             return creation.icosphere(subdivisions=3).apply_scale(np.maximum(geometry.radii, _POINT))
-        case Capsule():
+        case S.Capsule():
             return creation.capsule(height=geometry.length, radius=geometry.radius, count=(SECTIONS, SECTIONS // 2))
-        case Cylinder():
+        case S.Cylinder():
             return _cylinder(geometry.radius, geometry.length)
-        case Plane():
+        case S.Plane():
             corners = [(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)]
             faces = [(0, 1, 2), (0, 2, 3)]
             return trimesh().Trimesh(0.5 * PLANE_SIDE * np.array(corners), faces, process=False)
-        case HeightField() | Hull():
+        case S.HeightField() | S.Hull():
             return trimesh().Trimesh(*geometry.surface(), process=False)
         case _:
             raise ParameterError("geometry of a shape", got=geometry, expected="a shape of cardan.geometry.shapes")
@@ -400,7 +385,7 @@ def _cylinder(radius: float, length: float) -> Any:
 # --- files --------------------------------------------------------------------------------------------------------
 
 
-def _of_file(shape: Shape, mesh: Mesh, X: np.ndarray, rgb: tuple[float, ...]) -> DrawnSurface:
+def _of_file(shape: S.Shape, mesh: S.Mesh, X: np.ndarray, rgb: tuple[float, ...]) -> DrawnSurface:
     parts = [part.apply_transform(X) for part in parts_of_file(mesh.uri, mesh.path)]
     bare = [trimesh().Trimesh(part.vertices, part.faces, process=False) for part in parts]  # without their looks
     whole = parts[0] if len(parts) == 1 else trimesh().util.concatenate(bare)

@@ -14,9 +14,8 @@ from cardan._dynamics.functions.assembly import assemble
 from cardan._motion.simulation import State
 from cardan._reach.viewer import scene_layers
 from cardan._reach.viewer.controls import Dragging, JointSliders, lifted
-from cardan._reach.viewer.placement import Placement, grid, place_bodies
 from cardan._reach.viewer.scene_layers import Layer, bounds, surfaces
-from cardan._reach.viewer.served_scene import ServedScene
+from cardan._reach.viewer.served_scene import Placement, ServedScene, grid, place_bodies
 from cardan._robot.model import WORLD, Model
 
 

@@ -346,7 +346,7 @@ def _joints_of(parts: Parts, body: str) -> list[Connection]:
 
 
 def _together(reports: Sequence[Report]) -> Report:
-    """Return one report of edits that followed one another."""
+    """Return one report of edits that followed one another, in which bodies were removed or became frames."""
     moved: dict[str, tuple[str, SE3]] = {}
     for report in reports:
         for name, (onto, X) in report.moved.items():
@@ -355,9 +355,7 @@ def _together(reports: Sequence[Report]) -> Report:
             moved[name] = (onto, X)
     removed = tuple(n for r in reports for n in r.removed)
     return Report(
-        renamed={k: v for r in reports for k, v in r.renamed.items()},
         moved={n: place for n, place in moved.items() if place[0] not in removed},
         became_frames=tuple(n for r in reports for n in r.became_frames if n not in removed),
-        changed_joints=tuple(n for r in reports for n in r.changed_joints),
         removed=removed,
     )

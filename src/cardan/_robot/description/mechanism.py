@@ -9,15 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.errors import (
-    DuplicateNameError,
-    Explained,
-    MechanismError,
-    ParameterError,
-    UnknownNameError,
-    check_known,
-    check_new,
-)
+from cardan._algebra.errors import DuplicateNameError, Explained, MechanismError, ParameterError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia, MotionSubspace, Vector3, checked_pose
 from cardan._robot.description import editing
 from cardan._robot.description.paths import BodyGraph, Visit, graphviz_text, tree_text
@@ -514,8 +506,7 @@ class Mechanism(Explained):
             7
         """
         both, report = self.append(other, prefix=prefix)
-        sides = (self._side(parent, parent_pose), other._side(child, child_pose))
-        (a, X_a), (b, X_b) = sides
+        (a, X_a), (b, X_b) = self._side(parent, parent_pose), other._side(child, child_pose)
         both.add_joint(name, joint, a, b if b == WORLD else prefix + b, X_a, X_b, **properties)
         return Edited(both, replace(report, added=(*report.added, name)))
 
@@ -678,8 +669,7 @@ class Mechanism(Explained):
         Raises:
             UnknownNameError, MechanismError: for an unknown name; if the two are not connected.
         """
-        graph = self._graph(q)
-        return _stacked(graph.transform(q, child, parent).homogeneous())
+        return self._graph(q).transform(q, child, parent).matrix()
 
     def rest_transform(self, child: str, parent: str) -> np.ndarray:
         """Return `transform` with all joints neutral, a homogeneous matrix [m], shape (4, 4)."""
@@ -693,9 +683,8 @@ class Mechanism(Explained):
         Returns:
             By the joint's name, shape (..., 6, nv), rows [m/s, rad/s] for each velocity of one.
         """
-        graph = self._graph(q)
-        found = graph.motion_subspace(q, child, parent)
-        return {name: _stacked(MotionSubspace(columns).rows()) for name, columns in found.items()}
+        found = self._graph(q).motion_subspace(q, child, parent)
+        return {name: MotionSubspace(columns).matrix() for name, columns in found.items()}
 
     def traversal(self, base: str = WORLD) -> list[Visit]:
         """Return all bodies connected with a base, each after the one it is reached from: (body, parent, joint).
@@ -739,23 +728,18 @@ class Mechanism(Explained):
     __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride] -- it can change
 
     def _base(self, root: str, joint: Joint) -> Connection:
-        if root in self._bodies:
-            return Connection(base_name(root, self._joints), joint, WORLD, root)
-        if root not in self._frames:
-            raise UnknownNameError("root", root, (WORLD, *self._bodies, *self._frames))
-        frame = self._frames[root]
-        if frame.body == WORLD:
+        check_known("root", root, (WORLD, *self._bodies, *self._frames))
+        body, pose = self._side(root, SE3.identity())
+        if body == WORLD:
             raise MechanismError(f"root={root!r} is a frame of the world, which cannot move.")
-        name = base_name(frame.body, self._joints)
-        return Connection(name, joint, WORLD, frame.body, child_pose=frame.pose)
+        return Connection(base_name(body, self._joints), joint, WORLD, body, child_pose=pose)
 
     def _check_new(self, kind: str, name: str) -> None:
         if name == WORLD or name in self._bodies or name in self._frames:
             raise DuplicateNameError(kind, name, f"mechanism {self.name!r} (bodies and frames share their names)")
 
     def _check_body(self, body: str, where: str) -> None:
-        if body != WORLD and body not in self._bodies:
-            raise UnknownNameError("body", body, [WORLD, *self._bodies], where=where)
+        check_known("body", body, (WORLD, *self._bodies), where)
 
     def __repr__(self) -> str:
         counts = f"{len(self._bodies)} bodies, {len(self._joints)} joints, {len(self._frames)} frames"
@@ -770,11 +754,3 @@ def base_joint(base: Any) -> Joint:
     if base in ("fixed", "floating"):
         return Fixed() if base == "fixed" else FreeFlyer()
     raise ParameterError("base", got=base, expected="'fixed', 'floating' or a joint")
-
-
-def _stacked(rows: Any) -> np.ndarray:
-    """Return rows of scalars, numbers or batches, as an array with the batch first."""
-    entries = [[np.asarray(e, dtype=float) for e in row] for row in rows]
-    batch = np.broadcast_shapes(*(e.shape for row in entries for e in row))
-    full = [[np.broadcast_to(e, batch) for e in row] for row in entries]
-    return np.moveaxis(np.array(full).reshape(len(full), -1, *batch), (0, 1), (-2, -1))

@@ -18,8 +18,7 @@ from cardan._algebra.spatial import SE3, Motion
 from cardan._robot.description.rooting import rooted
 from cardan._robot.joints import Fixed, Mimic, reverse
 from cardan._robot.model import WORLD, Body, Connection, Frame
-from cardan._robot.model.layout import resolve_mimics
-from cardan._robot.model.table import closing_text, kind_of
+from cardan._robot.model.layout import closing_text, kind_of, resolve_mimics
 
 
 class Visit(NamedTuple):
@@ -145,32 +144,19 @@ def tree_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection], f
     for base in (WORLD, *[b.name for b in bodies if b.name not in children], *[b.name for b in bodies]):
         if base in seen or (base == WORLD and not graph.next_to[WORLD]):
             continue
-        below: dict[str, list[tuple[str, str]]] = {}
-        for visit in graph.traversal(base):
-            seen.add(visit.body)
-            if visit.parent is not None and visit.joint is not None:
-                below.setdefault(visit.parent, []).append((visit.body, visit.joint))
+        visits: Any = graph.traversal(base)  # all but the first have a parent and a joint between
+        indents = {base: ""}
+        seen.update(visit.body for visit in visits)
         lines.append(visible(base))
-        lines += _branches(graph, base, below)
+        last = {visit.parent: visit.body for visit in visits}  # the last child of each body
+        for body, parent, joint in visits[1:]:
+            c, is_last = graph.tree[joint], last[parent] == body
+            arrow = "" if c.child == body else " (reversed)"
+            branch = f"{'└─' if is_last else '├─'}[{visible(joint)}: {kind_of(c.joint)}{arrow}]─ {visible(body)}"
+            lines.append(indents[parent] + branch)
+            indents[body] = indents[parent] + ("   " if is_last else "│  ")
     lines += [closing_text(c, kind_of(c.joint)) for c in graph.closures]
     return "\n".join(lines)
-
-
-def _branches(graph: BodyGraph, body: str, below: dict[str, list[tuple[str, str]]]) -> list[str]:
-    lines: list[str] = []
-    stack = [(list(below.get(body, ())), "")]  # no recursion: a chain may be longer than Python's stack
-    while stack:
-        rest, indent = stack[-1]
-        if not rest:
-            stack.pop()
-            continue
-        child, joint = rest.pop(0)
-        c = graph.tree[joint]
-        arrow = "" if c.child == child else " (reversed)"
-        last = not rest
-        lines.append(f"{indent}{'└─' if last else '├─'}[{visible(joint)}: {kind_of(c.joint)}{arrow}]─ {visible(child)}")
-        stack.append((list(below.get(child, ())), indent + ("   " if last else "│  ")))
-    return lines
 
 
 def graphviz_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection], frames: Sequence[Frame]) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.arrays.elimination import solved_positive
+from cardan._algebra.arrays.functions import solved_positive
 from cardan._algebra.errors import ReachError
 from cardan._algebra.scalar import is_symbol, where
 from cardan._algebra.spatial import SE3, Motion, Scalar, log_se3
@@ -70,7 +70,13 @@ def _write_out(joint: Any, X: SE3, near: Sequence[Scalar] | None) -> tuple[Scala
 
 def _walk(joint: Any, X: SE3, q: Sequence[Scalar], steps: int) -> tuple[Scalar, ...]:
     for _ in range(steps):
-        q = move_to_bounds(joint, joint.integrate(tuple(q), _step(joint, X, q)))
+        S, error = joint.motion_subspace(tuple(q)), _offset(joint, X, q)
+        damping = 1.0 + ROUNDING + error.angular.norm_squared()
+        A = [[_product(a, b) for b in S] for a in S]
+        for i, row in enumerate(A):
+            row[i] = where(row[i] > 0.0, row[i] * damping, 1.0)  # a coordinate that moves nothing stays
+        step = [row[0] for row in solved_positive(A, [[_product(s, error)] for s in S])]
+        q = move_to_bounds(joint, joint.integrate(tuple(q), step))
     return tuple(q)
 
 
@@ -87,15 +93,6 @@ def _least(configurations: Iterable[Sequence[Scalar]], sizes: Iterable[Scalar]) 
 
 def _offset(joint: Any, X: SE3, q: Sequence[Scalar]) -> Motion:
     return log_se3(joint.transform(tuple(q)).inverse() @ X)
-
-
-def _step(joint: Any, X: SE3, q: Sequence[Scalar]) -> list[Scalar]:
-    S, error = joint.motion_subspace(tuple(q)), _offset(joint, X, q)
-    damping = 1.0 + ROUNDING + error.angular.norm_squared()
-    A = [[_product(a, b) for b in S] for a in S]
-    for i, row in enumerate(A):
-        row[i] = where(row[i] > 0.0, row[i] * damping, 1.0)  # a coordinate that moves nothing stays
-    return [row[0] for row in solved_positive(A, [[_product(s, error)] for s in S])]
 
 
 def _product(a: Motion, b: Motion) -> Scalar:

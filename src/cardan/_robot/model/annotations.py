@@ -43,20 +43,16 @@ class Annotations(ByFields):
         for kind, name in self.named():
             check_new(kind, name, seen.setdefault(kind, set()), "the annotations")
             seen[kind].add(name)
-        known = {WORLD, *bodies}
-        for where, names in (
-            *((f"shape {s.name!r}", (s.body,)) for s in self.shapes),
-            *((f"group {g.name!r}", g.bodies) for g in self.groups),
-            *(("disabled contacts", pair) for pair in self.disabled_contacts),
+        known = {"body": {WORLD, *bodies}, "joint": joints}
+        for kind, where, names in (
+            *(("body", f"shape {s.name!r}", (s.body,)) for s in self.shapes),
+            *(("body", f"group {g.name!r}", g.bodies) for g in self.groups),
+            *(("body", "disabled contacts", pair) for pair in self.disabled_contacts),
+            *(("joint", f"actuator {a.name!r}", a.joints) for a in self.actuators),
+            *(("joint", f"group {g.name!r}", g.joints) for g in self.groups),
         ):
             for name in names:
-                check_known("body", name, known, where)
-        for where, names in (
-            *((f"actuator {a.name!r}", a.joints) for a in self.actuators),
-            *((f"group {g.name!r}", g.joints) for g in self.groups),
-        ):
-            for name in names:
-                check_known("joint", name, joints, where)
+                check_known(kind, name, known[kind], where)
         for actuator in self.actuators:
             check_gears(actuator, joints)
         for configuration in self.configurations:

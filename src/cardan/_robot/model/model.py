@@ -19,8 +19,7 @@ from cardan._robot.model import inputs as constants
 from cardan._robot.model import layout
 from cardan._robot.model.annotations import Annotations, kinds_of
 from cardan._robot.model.inputs import Input
-from cardan._robot.model.layout import Attachment, Node
-from cardan._robot.model.table import explain_word, layout_table
+from cardan._robot.model.layout import Attachment, Node, explain_word, layout_table
 from cardan._robot.records import EARTH_GRAVITY, WORLD, Actuator, Body, Connection, Frame, Group, checked_gravity
 from cardan._robot.registered import render
 

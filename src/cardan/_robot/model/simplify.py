@@ -152,12 +152,8 @@ def _angles(axis: Vector3, R: Matrix3) -> list[float]:
     """Return the angles about the axis at which some entry of the turned rotation is 0."""
     k = next(i for i in range(3) if axis[i] != 0.0)
     a, b, sign = (k + 1) % 3, (k + 2) % 3, axis[k]
-    angles = []
-    for row in R.rows():
-        if math.hypot(row[a], row[b]) > 1e-9:
-            angle = sign * atan2(row[b], row[a])
-            angles += [angle, angle + math.pi / 2, angle + math.pi, angle - math.pi / 2]
-    return angles
+    angles = [sign * atan2(row[b], row[a]) for row in R.rows() if math.hypot(row[a], row[b]) > 1e-9]
+    return [angle + turn for angle in angles for turn in (0.0, math.pi / 2, math.pi, -math.pi / 2)]
 
 
 # --- inertia ---

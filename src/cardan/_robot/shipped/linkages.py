@@ -14,7 +14,7 @@ from cardan._algebra.spatial import SE3, Inertia, Matrix3, Vector3
 from cardan._algebra.spatial.rotations import matrix_from_zyx, rotation_about_axis
 from cardan._robot.description import Cylinder, Mechanism, Shape
 from cardan._robot.joints import Prismatic, Revolute, Spherical, Universal
-from cardan._robot.shipped.solids import add_rod, all_positive, at
+from cardan._robot.shipped.robots import add_rod, all_positive, at
 
 Point = tuple[float, float]
 AXIS = (0.0, -1.0, 0.0)

@@ -1,13 +1,62 @@
-"""Pendulums, a 7-axis arm, a quadruped and a humanoid."""
+"""Pendulums, a 7-axis arm, a quadruped and a humanoid; and the homogeneous solids that all builders make them of."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from cardan._algebra.checked_numbers import positive, whole
-from cardan._robot.description import Mechanism
+from cardan._algebra.spatial import SE3, checked_pose
+from cardan._algebra.spatial.rotations import matrix_from_zyx
+from cardan._robot.description import Box, Cylinder, Mechanism, Shape, Sphere
 from cardan._robot.joints import Fixed, Limits, Prismatic, Revolute
-from cardan._robot.shipped.solids import add_box, add_rod, add_sphere, all_positive, at
+
+_ONTO = {"x": (0.0, math.pi / 2, 0.0), "y": (0.0, 0.0, -math.pi / 2), "z": (0.0, 0.0, 0.0)}
+
+
+def all_positive(what: str, **values: float) -> None:
+    """Raise `ParameterError` unless all parameters of a robot are finite and above 0."""
+    for name, value in values.items():
+        positive(f"{name} of {what}", value)
+
+
+def add_box(
+    m: Mechanism, name: str, mass: float, size: Any, centre: Any = (0.0, 0.0, 0.0), touches: bool = False
+) -> None:
+    """Add a body that is a homogeneous box: mass [kg], side lengths [m], centre in the body frame [m].
+
+    It is a collision shape, too, if it `touches`.
+    """
+    _add_solid(m, name, mass, Box(size), SE3(translation=centre), touches)
+
+
+def add_sphere(
+    m: Mechanism, name: str, mass: float, radius: float, centre: Any = (0.0, 0.0, 0.0), touches: bool = False
+) -> None:
+    """Add a body that is a homogeneous sphere; a collision shape, too, if it `touches`."""
+    _add_solid(m, name, mass, Sphere(radius), SE3(translation=centre), touches)
+
+
+def add_rod(
+    m: Mechanism, name: str, mass: float, length: float, radius: float, along: str = "z", centre: Any = (0.0, 0.0, 0.0)
+) -> None:
+    """Add a body that is a homogeneous cylinder along an axis of its frame."""
+    _add_solid(m, name, mass, Cylinder(radius, length), checked_pose(name, SE3(matrix_from_zyx(_ONTO[along]), centre)))
+
+
+def _add_solid(m: Mechanism, name: str, mass: float, solid: Any, pose: SE3, touches: bool = False) -> None:
+    m.add_body(name, pose @ solid.inertia_of_mass(mass))
+    m.add_shape(Shape(name, "visual", solid, pose))
+    if touches:
+        m.add_shape(Shape(name, "collision", solid, pose))
+
+
+def at(x: float, y: float, z: float) -> SE3:
+    """Return a pose without rotation."""
+    return SE3(translation=(float(x), float(y), float(z)))
+
+
+# --- robots ---
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "-y": (0.0, -1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
@@ -156,26 +205,19 @@ def quadruped(trunk_mass: float = 8.0, leg_length: float = 0.44) -> Mechanism:
     m = Mechanism("quadruped")
     add_box(m, "trunk", trunk_mass, (0.46, 0.20, 0.14))
     for leg, (front, left) in LEGS.items():
-        _add_leg(m, leg, front, left, half)
+        hip, thigh, shank, foot = (f"{leg}_{part}" for part in ("hip", "thigh", "shank", "foot"))
+        add_rod(m, hip, 0.7, 0.08, 0.04, along="y", centre=(0.0, left * 0.04, 0.0))
+        add_rod(m, thigh, 1.0, half, 0.025, centre=(0.0, 0.0, -half / 2))
+        add_rod(m, shank, 0.25, half, 0.015, centre=(0.0, 0.0, -half / 2))
+        add_sphere(m, foot, 0.06, 0.02, touches=True)
+        for name, axis, parent, pose, limits in (
+            (hip, "x", "trunk", at(front * 0.20, left * 0.06, 0), _HIP),
+            (thigh, "y", hip, at(0, left * 0.08, 0), _THIGH),
+            (shank, "y", thigh, at(0, 0, -half), _SHANK),
+        ):
+            m.add_joint(f"{name}_joint", Revolute(_AXES[axis]), parent, name, pose, limits=limits, damping=[0.05])
+        m.add_joint(f"{foot}_joint", Fixed(), shank, foot, parent_pose=at(0, 0, -half))
     return m
-
-
-def _add_leg(m: Mechanism, leg: str, front: int, left: int, half: float) -> None:
-    hip, thigh, shank, foot = (f"{leg}_{part}" for part in ("hip", "thigh", "shank", "foot"))
-    add_rod(m, hip, 0.7, 0.08, 0.04, along="y", centre=(0.0, left * 0.04, 0.0))
-    add_rod(m, thigh, 1.0, half, 0.025, centre=(0.0, 0.0, -half / 2))
-    add_rod(m, shank, 0.25, half, 0.015, centre=(0.0, 0.0, -half / 2))
-    add_sphere(m, foot, 0.06, 0.02, touches=True)
-    damped: dict[str, Any] = {"damping": [0.05]}
-    corner = at(front * 0.20, left * 0.06, 0)
-    m.add_joint(f"{hip}_joint", Revolute(_AXES["x"]), "trunk", hip, parent_pose=corner, limits=_HIP, **damped)
-    m.add_joint(
-        f"{thigh}_joint", Revolute(_AXES["y"]), hip, thigh, parent_pose=at(0, left * 0.08, 0), limits=_THIGH, **damped
-    )
-    m.add_joint(
-        f"{shank}_joint", Revolute(_AXES["y"]), thigh, shank, parent_pose=at(0, 0, -half), limits=_SHANK, **damped
-    )
-    m.add_joint(f"{foot}_joint", Fixed(), shank, foot, parent_pose=at(0, 0, -half))
 
 
 # part, axis, offset from the part before (y counts to the left), mass, length of the rod downwards, radius, effort,

@@ -7,8 +7,7 @@ the group `cardan.solvers`.
 from importlib import import_module
 from typing import Any
 
-from cardan._algebra.lazy import imported_later
-from cardan._algebra.plugins import plugin
+from cardan._algebra.lazy import imported_later, plugin
 
 with imported_later(globals()):
     from cardan._motion.simulation.solvers.featherstone import Featherstone

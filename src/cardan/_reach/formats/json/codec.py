@@ -22,9 +22,8 @@ from cardan._reach.formats.json import records
 from cardan._reach.formats.json.kinds import INERTIA, LIMITS, POSE, TEXT, VECTOR, at, members
 from cardan._reach.formats.json.text import WrongError, json_text, lines_of, parsed, path_text, refuse, shown
 from cardan._reach.formats.json.values import JOINT
-from cardan._reach.formats.reading import Description, Options
+from cardan._reach.formats.reading import Description, Options, Places
 from cardan._reach.formats.report import MAX_FAULTS, MAX_SUGGESTIONS, NO_INERTIA, At, Report
-from cardan._reach.formats.resources import Places
 from cardan._reach.formats.source import Source
 from cardan._robot.description import Mechanism, Mesh, Shape
 from cardan._robot.joints import Joint, Limits

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NamedTuple, TypeVar
 
@@ -170,16 +169,11 @@ class Field(NamedTuple):
     get: Callable[[Any], Any] | None = None
 
 
-@dataclass(frozen=True, slots=True, init=False)
 class Record:
     """The kind of a thing with named parts; `make` is called with those a file has, as keywords."""
 
-    make: Callable[..., Any]
-    fields: tuple[Field, ...]
-
     def __init__(self, make: Callable[..., Any], *fields: Field) -> None:
-        object.__setattr__(self, "make", make)
-        object.__setattr__(self, "fields", fields)
+        self.make, self.fields = make, fields
 
     def write(self, thing: Any, what: str) -> dict[str, Any]:
         """Return the parts that are not as they are by default."""
@@ -222,7 +216,6 @@ INERTIA = Record(
     Field("inertia_at_origin", SYMMETRIC),
 )
 LIMITS = Record(Limits, *(Field(key, LIMIT, True) for key in BOUNDS))
-
 
 # --- values whose type a file has to name -------------------------------------------------------------------------
 

@@ -74,7 +74,6 @@ def is_accepted(kind: Any) -> bool:
 
 
 def import_path(kind: type[Any]) -> str:
-    """Return `module:QualName`."""
     return f"{kind.__module__}:{kind.__qualname__}"
 
 

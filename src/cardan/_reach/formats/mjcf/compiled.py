@@ -20,9 +20,8 @@ import numpy as np
 
 from cardan._algebra.errors import quoted
 from cardan._reach.formats.mjcf.expanded import Expanded
-from cardan._reach.formats.reading import Options
+from cardan._reach.formats.reading import Meshes, Options, Places
 from cardan._reach.formats.report import Report
-from cardan._reach.formats.resources import Meshes, Places
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xml import escaped
 from cardan._reach.interop.mujoco_package import heard
@@ -30,7 +29,6 @@ from cardan._reach.interop.mujoco_package import heard
 CLOSE = 1e-6  # how far masses may differ, relative: products are rounded in another order
 TETRAHEDRON = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]
 FACES = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
-
 
 OFF: dict[str, tuple[str, ...]] = {  # what is nothing where a flag disables it
     "CLAMPCTRL": ("actuator_ctrllimited",),
@@ -69,8 +67,7 @@ def compiled(mj: Any, text: Expanded, source: Source, options: Options, report: 
     made = None
     with heard(mj) as messages:
         try:
-            spec = mj.MjSpec.from_string(text.text)
-            made = _compiled(mj, spec, text, source, options, report)
+            made = _compiled(mj, mj.MjSpec.from_string(text.text), text, source, options, report)
         except Exception as error:  # MuJoCo raises ValueError for faults of the file, and errors of its own
             _blame(error, text, report)
     for message in messages:

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 from cardan._algebra.errors import DescriptionError
 from cardan._reach.formats.mjcf.schema import NAMES, VOCABULARY, WHY, key_of
-from cardan._reach.formats.reading import Options
+from cardan._reach.formats.reading import Options, Places
 from cardan._reach.formats.report import NUMBER, FilePlace, Report
-from cardan._reach.formats.resources import Places
 from cardan._reach.formats.source import MAX_BYTES, Source
 from cardan._reach.formats.vocabulary import READ, Verdict
 from cardan._reach.formats.xml import MAX_DEPTH, MAX_ELEMENTS, Element, escaped, parse

@@ -18,8 +18,7 @@ from typing import Any, Literal
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
 from cardan._algebra.spatial.rotations import rotation_about_axis
-from cardan._reach.formats.mjcf.actuators import Driven, drives
-from cardan._reach.formats.mjcf.context import SIDES, JointPart, MjcfReading, Names, bounds, is_, pose, read_marks
+from cardan._reach.formats.mjcf import context
 from cardan._robot import joints as J
 from cardan._robot.joints import Fixed, Joint, Limits, Mimic, Spherical
 from cardan._robot.model import WORLD
@@ -122,19 +121,19 @@ SIZES = {"free": 6, "ball": 3, "slide": 1, "hinge": 1}
 class Tree:
     """Reads the bodies and joints of a description into its mechanism."""
 
-    def __init__(self, r: MjcfReading, mimics: dict[int, tuple[int, float, float]]) -> None:
+    def __init__(self, r: context.MjcfReading, mimics: dict[int, tuple[int, float, float]]) -> None:
         # `mimics` holds a hinge or slide at another: by its number the other's, with factor and offset
         self.r, self.m = r, r.there.model
-        self.mimics, self.driven = mimics, drives(r)
+        self.mimics, self.driven = mimics, context.drives(r)
         given, joints = r.names("BODY", self.m.nbody), r.names("JOINT", self.m.njnt)
-        self.body_names = Names(given)
+        self.body_names = context.Names(given)
         r.bodies[:] = [WORLD, *(name or self.body_names.new(f"body{k}") for k, name in enumerate(given) if k)]
-        self.joint_names = Names(joints)
+        self.joint_names = context.Names(joints)
         owners = [r.bodies[body] for body in self.m.jnt_bodyid]
         self.joints = [name or self.joint_names.new(f"{owners[k]}_joint") for k, name in enumerate(joints)]
 
     def read(self) -> None:
-        read_marks(self.r)
+        context.read_marks(self.r)
         coupled = {joint for own, (other, *_) in self.mimics.items() for joint in (own, other)}
         for body in range(1, self.m.nbody):
             first, count = int(self.m.body_jntadr[body]), int(self.m.body_jntnum[body])
@@ -152,7 +151,7 @@ class Tree:
             name = self.joint_names.new(f"{r.bodies[body]}_fixed")
         elif len(numbers) > 1:
             name = self.joint_names.new(name)
-        at = pose(m.body_pos[body], m.body_quat[body])
+        at = context.pose(m.body_pos[body], m.body_quat[body])
         row = row_of([self._step(k) for k in numbers])
         at = SE3.identity() if numbers and KINDS[m.jnt_type[numbers[0]]] == "free" else at
         if numbers and numbers[0] in r.marks:
@@ -164,7 +163,7 @@ class Tree:
     def _read_one_by_one(self, body: int, numbers: list[int]) -> None:
         """Add a body whose joints are several here, with massless bodies between, so that one can follow another."""
         m, r = self.m, self.r
-        parent, at = r.bodies[m.body_parentid[body]], pose(m.body_pos[body], m.body_quat[body])
+        parent, at = r.bodies[m.body_parentid[body]], context.pose(m.body_pos[body], m.body_quat[body])
         for k in numbers:
             is_last = k == numbers[-1]
             child = r.bodies[body] if is_last else self.body_names.new(f"{r.bodies[body]}:{self.joints[k]}")
@@ -176,7 +175,7 @@ class Tree:
         r, start = self.r, 0
         sizes = [SIZES[KINDS[self.m.jnt_type[k]]] for k in numbers]
         for k, nv in zip(numbers, sizes, strict=True):
-            r.parts[k] = JointPart(name, start, nv, sum(sizes))
+            r.parts[k] = context.JointPart(name, start, nv, sum(sizes))
             start += nv
         joint, poses = self._mimicking(row.joint, numbers), (at @ row.before, row.after)
         record = r.mechanism.add_joint(name, joint, parent, child, *poses, **self._along(numbers))
@@ -202,7 +201,7 @@ class Tree:
         m = self.m
         if m.body_mass[body] == 0.0 and not any(m.body_inertia[body]):
             return None
-        X = pose(m.body_ipos[body], m.body_iquat[body])
+        X = context.pose(m.body_ipos[body], m.body_iquat[body])
         a, b, c = map(float, m.body_inertia[body])
         at_com = Symmetric3((a, 0.0, 0.0, b, 0.0, c)).rotated(X.rotation)
         return Inertia(float(m.body_mass[body]), X.translation, at_com)
@@ -224,27 +223,23 @@ class Tree:
         m, kind = self.m, KINDS[self.m.jnt_type[k]]
         first, nv = int(m.jnt_dofadr[k]), SIZES[kind]
         dofs = slice(first, first + nv)
-        driven = self.driven.get(k, Driven())
+        driven = self.driven.get(k, context.Driven())
         is_scalar = kind in ("hinge", "slide")
-        lower, upper = bounds(m.jnt_limited[k] and is_scalar, m.jnt_range[k])
-        own = bounds(m.jnt_actfrclimited[k], m.jnt_actfrcrange[k])
+        lower, upper = context.bounds(m.jnt_limited[k] and is_scalar, m.jnt_range[k])
+        own = context.bounds(m.jnt_actfrclimited[k], m.jnt_actfrcrange[k])
         effort = max(driven.effort[0], own[0]), min(driven.effort[1], own[1])
         effort = effort if effort[0] <= effort[1] else own  # ranges may have nothing in common
         stiffness = 0.0 if kind == "free" else float(m.jnt_stiffness[k])
         rest = float(m.qpos_spring[m.jnt_qposadr[k]]) if is_scalar else 0.0
         self._warn_of_laws(k, kind)
+        alike = {"lower": lower, "upper": upper, "effort_lower": effort[0], "effort": effort[1]}
+        alike |= {"stiffness": stiffness, "rest": rest if stiffness else 0.0}
+        alike |= {"kp": driven.stiffness, "kv": driven.damping}
         return {
             "damping": [float(e) + driven.friction for e in m.dof_damping[dofs]],
             "friction": [float(e) for e in m.dof_frictionloss[dofs]],
             "armature": [float(e) + driven.armature for e in m.dof_armature[dofs]],
-            "lower": [lower] * nv,
-            "upper": [upper] * nv,
-            "effort_lower": [effort[0]] * nv,
-            "effort": [effort[1]] * nv,
-            "stiffness": [stiffness] * nv,
-            "rest": [rest if stiffness else 0.0] * nv,
-            "kp": [driven.stiffness] * nv,
-            "kv": [driven.damping] * nv,
+            **{key: [number] * nv for key, number in alike.items()},
         }
 
     def _warn_of_laws(self, k: int, kind: str) -> None:
@@ -279,13 +274,13 @@ def _joined(names: Sequence[str]) -> str:
 Mimics = dict[int, tuple[int, float, float]]
 
 
-def read_mimics(r: MjcfReading) -> tuple[Mimics, list[int]]:
+def read_mimics(r: context.MjcfReading) -> tuple[Mimics, list[int]]:
     """Return what holds one hinge or slide at a line of another, and the equalities that hold one where it is."""
     m, kinds = r.there.model, r.there.mj.mjtEq
     mimics: Mimics = {}
     locked: list[int] = []
     for k in range(m.neq):
-        if not is_(m.eq_type[k], kinds.mjEQ_JOINT) or not m.eq_active0[k]:
+        if not context.is_(m.eq_type[k], kinds.mjEQ_JOINT) or not m.eq_active0[k]:
             continue
         own, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
         if any(m.eq_data[k][2:5]) and other >= 0:
@@ -308,16 +303,16 @@ def _leads_to(mimics: Mimics, joint: int, end: int) -> bool:
     return joint == end
 
 
-def _leave_out(r: MjcfReading, k: int, what: str) -> None:
+def _leave_out(r: context.MjcfReading, k: int, what: str) -> None:
     name = r.name("EQUALITY", k)
     r.report.warn(r.place("equalities", k), f"equality {name!r} is left out: {what} is not kept")
 
 
-def read_loops(r: MjcfReading, locked: list[int]) -> None:
+def read_loops(r: context.MjcfReading, locked: list[int]) -> None:
     """Add a joint for each equality that closes a loop, after those of the tree."""
     m, kinds = r.there.model, r.there.mj.mjtEq
     given, taken = r.names("EQUALITY", m.neq), [c.name for c in r.mechanism.joints]
-    names = Names([*taken, *given])
+    names = context.Names([*taken, *given])
     closing: dict[Any, Joint] = {kinds.mjEQ_CONNECT: Spherical(), kinds.mjEQ_WELD: Fixed()}
     for k in range(m.neq):
         place = r.place("equalities", k)
@@ -338,30 +333,30 @@ def read_loops(r: MjcfReading, locked: list[int]) -> None:
             _leave_out(r, k, f"an equality of kind {kind.name.removeprefix('mjEQ_').lower()}")
 
 
-def _is_of_sites(r: MjcfReading, k: int) -> bool:
-    return is_(r.there.model.eq_objtype[k], r.there.mj.mjtObj.mjOBJ_SITE)
+def _is_of_sites(r: context.MjcfReading, k: int) -> bool:
+    return context.is_(r.there.model.eq_objtype[k], r.there.mj.mjtObj.mjOBJ_SITE)
 
 
-def _ends(r: MjcfReading, k: int) -> tuple[str, str, SE3, SE3]:
+def _ends(r: context.MjcfReading, k: int) -> tuple[str, str, SE3, SE3]:
     """Return two bodies, and the frames on them that are held together: those of two sites, or as the data says."""
     m, data = r.there.model, r.there.model.eq_data[k]
     ids = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
     if _is_of_sites(r, k):
         one, other = (r.bodies[m.site_bodyid[i]] for i in ids)
-        return one, other, *(pose(m.site_pos[i], m.site_quat[i]) for i in ids)  # pyright: ignore[reportReturnType]
+        return one, other, *(context.pose(m.site_pos[i], m.site_quat[i]) for i in ids)  # pyright: ignore[reportReturnType]
     one, other = (r.bodies[max(i, 0)] for i in ids)
     first, second = (SE3(translation=tuple(map(float, data[i : i + 3]))) for i in (0, 3))
-    if is_(m.eq_type[k], r.there.mj.mjtEq.mjEQ_CONNECT):
+    if context.is_(m.eq_type[k], r.there.mj.mjtEq.mjEQ_CONNECT):
         return one, other, first, second
-    return one, other, pose(data[3:6], data[6:10]), first
+    return one, other, context.pose(data[3:6], data[6:10]), first
 
 
-def ends_of_loops(r: MjcfReading) -> set[str]:
+def ends_of_loops(r: context.MjcfReading) -> set[str]:
     held = [k for k in range(r.there.model.neq) if _is_of_sites(r, k)]
-    return {f"{r.name('EQUALITY', k)}:{side}" for k in held for side in SIDES}
+    return {f"{r.name('EQUALITY', k)}:{side}" for k in held for side in context.SIDES}
 
 
-def _lock(r: MjcfReading, k: int) -> tuple[Joint, str, str, SE3, SE3] | None:
+def _lock(r: context.MjcfReading, k: int) -> tuple[Joint, str, str, SE3, SE3] | None:
     m, own = r.there.model, int(r.there.model.eq_obj1id[k])
     part = r.parts[own]
     c: Connection = next(c for c in r.mechanism.joints if c.name == part.joint)

@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cardan._algebra.spatial import SE3, Matrix3, Vector3
-from cardan._reach.formats.mjcf.actuators import read_actuators
 from cardan._reach.formats.mjcf.compiled import MeshFile, compiled
-from cardan._reach.formats.mjcf.context import MjcfReading, Names, names_of_marks, pose, seen_from_marks
+from cardan._reach.formats.mjcf.context import MjcfReading, Names, names_of_marks, pose, read_actuators, seen_from_marks
 from cardan._reach.formats.mjcf.expanded import MjcfExpansion
 from cardan._reach.formats.mjcf.joints import KINDS, SIZES, Tree, ends_of_loops, read_loops, read_mimics
 from cardan._reach.formats.reading import Description, Options
@@ -33,11 +32,7 @@ ROUNDING = 1e-12  # relative: quaternions are normalised and poses multiplied on
 
 
 def read(source: Source, options: Options) -> Description:
-    """Return what a file of MJCF holds.
-
-    Raises:
-        MissingExtraError: without the extra `mujoco`.
-    """
+    """Return what a file of MJCF holds; MissingExtraError without the extra `mujoco`."""
     report, root = Report(source.name), parse(source)
     if root.tag != "mujoco":
         hint = "read the file that includes this one" if root.tag == "mujocoinclude" else "is this MJCF?"
@@ -176,8 +171,7 @@ def _bits(r: MjcfReading) -> dict[Bits, Bits]:
 
 def _read_shape(r: MjcfReading, geom: Any, bits: dict[Bits, Bits]) -> None:
     m, number = r.there.model, geom.id
-    X = pose(m.geom_pos[number], m.geom_quat[number])
-    shaped = _geometry(r, number, X)
+    shaped = _geometry(r, number, pose(m.geom_pos[number], m.geom_quat[number]))
     if shaped is None:
         return
     touching = r.there.touching[number]

@@ -6,19 +6,9 @@ in no line is no MJCF: an error, as it is to MuJoCo.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 
-from cardan._reach.formats.vocabulary import Vocabulary, verdicts
-
-
-def _of(text: str) -> dict[str, str]:
-    """Return verdicts: on names that are read; then, behind semicolons and under the reason, on those that are not."""
-    read, *others = text.split(";")
-    table = verdicts(read)
-    for reason, names in (other.strip().split(": ") for other in others):
-        table |= verdicts(names, WHY[reason])
-    return table
-
+from cardan._reach.formats.vocabulary import Vocabulary, stated
 
 WHY = {  # why things are not read
     "looks": "remark: it is about how things are shown",
@@ -45,6 +35,7 @@ WHY = {  # why things are not read
     "model": "refused: other models are not attached; compile the whole in MuJoCo, save that, and read it",
     "composite": "refused: MuJoCo 4 has no composites; save the file with an earlier version, which expands them",
 }
+_of = partial(stated, WHY)
 
 _PLACE = "pos quat axisangle euler xyaxes zaxis"
 _ACTUATOR = (

@@ -19,11 +19,10 @@ import numpy as np
 
 from cardan._algebra.errors import CardanError, MechanismError, ParameterError, UnsupportedError
 from cardan._reach.formats.mjcf.expanded import MAX_HANDED, MAX_NUMBER
-from cardan._reach.formats.tree_at_rest import outwards
-from cardan._reach.formats.written import Written, is_bounded, losses_of, text_of
+from cardan._reach.formats.written import Written, is_bounded, losses_of, outwards, text_of
 from cardan._reach.formats.xml import MAX_DEPTH, UNWRITABLE, Lines, element, escaped
+from cardan._reach.interop.mujoco_collision import geom_names
 from cardan._reach.interop.mujoco_package import heard, mujoco
-from cardan._reach.interop.mujoco_shapes import geom_names
 from cardan._reach.interop.mujoco_spec import to_mjspec
 from cardan._reach.interop.mujoco_state import half_of
 from cardan._robot.description import Mechanism
@@ -47,11 +46,8 @@ def to_mjcf(thing: Mechanism | Model) -> str:
 def write_mjcf(thing: Mechanism | Model) -> Written:
     """Return a mechanism (with a fixed base) or a model as the text of a file of MJCF, and what that does not hold.
 
-    Raises:
-        MissingExtraError: without the extra `mujoco`.
-        ParameterError: for another thing, or a name that XML cannot hold.
-        UnsupportedError: for what MuJoCo cannot say, or more than is read again; the message names it.
-        MechanismError: if MuJoCo refuses the whole; the message is MuJoCo's.
+    UnsupportedError names what MuJoCo cannot say, or what is more than is read again; if MuJoCo refuses the whole, the
+    message of the MechanismError is MuJoCo's.
     """
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError("thing to write as MJCF", got=thing, expected="a Mechanism or a Model")

@@ -18,16 +18,8 @@ import numpy as np
 
 from cardan._algebra.errors import UnsupportedError, quoted
 from cardan._algebra.spatial import SE3
+from cardan._reach.formats import written as W
 from cardan._reach.formats.sdf.scopes import ROOT, SEPARATOR, WORLD_FRAME
-from cardan._reach.formats.tree_at_rest import (
-    as_hinge,
-    connected,
-    has_given_base,
-    joints_of,
-    poses_at_rest,
-    without_mimic,
-)
-from cardan._reach.formats.written import is_bounded, losses_of
 from cardan._robot import joints as J
 from cardan._robot.description import Mechanism
 from cardan._robot.joints import FreeFlyer, Joint
@@ -81,11 +73,7 @@ class SdfForm:
 
 
 def sdf_form(thing: Mechanism | Model) -> SdfForm:
-    """Return a mechanism or model as SDF has it.
-
-    Raises:
-        UnsupportedError: for what SDF cannot say, by name.
-    """
+    """Return a mechanism or model as SDF has it; UnsupportedError names what SDF cannot say."""
     joints = [_recognised(c) for c in _joints_of(thing)]
     floating = [c for c in joints if isinstance(c.joint, FreeFlyer)]
     written = [c for c in joints if not isinstance(c.joint, FreeFlyer)]
@@ -95,7 +83,7 @@ def sdf_form(thing: Mechanism | Model) -> SdfForm:
     given = {f.body: f.pose.inverse() for f in thing.frames if f.name == ROOT and f.body != WORLD}
     children = {c.child for c in joints}
     starts = (WORLD, *given, *(body for body in bodies if body not in children), *bodies)
-    poses, tree = poses_at_rest(starts, joints, given)
+    poses, tree = W.poses_at_rest(starts, joints, given)
     for c in written:
         _check_closed(c, poses)
     sensors, frames = _split_sensors(thing, {c.name for c in written})
@@ -106,17 +94,14 @@ def sdf_form(thing: Mechanism | Model) -> SdfForm:
 
 
 def _joints_of(thing: Mechanism | Model) -> Sequence[Connection]:
-    """Return all joints, without the base that `cardan.load` adds by itself.
-
-    It does so only for a file that is one model of one part, on nothing: what is in a world would float.
-    """
+    """Return all joints, without the base that `cardan.load` adds for a file that is one model of one part."""
     if not isinstance(thing, Model):
-        return joints_of(thing)
+        return W.joints_of(thing)
     if thing.inputs:
         raise UnsupportedError(f"inputs of a model {tuple(thing.inputs)}", _BY, INSTEAD)
     falls_otherwise = tuple(map(float, thing.gravity)) != EARTH_GRAVITY
     may_be_world = falls_otherwise or all(SEPARATOR in body.name for body in thing.bodies)
-    return joints_of(thing)[has_given_base(thing) and not may_be_world :]
+    return W.joints_of(thing)[W.has_given_base(thing) and not may_be_world :]
 
 
 def _recognised(c: Connection) -> Connection:
@@ -124,21 +109,21 @@ def _recognised(c: Connection) -> Connection:
 
     The child of a joint is not the world there, and no joint is a reversed one.
     """
-    if c.child == WORLD or (isinstance(without_mimic(c.joint), J.Reversed) and c.parent != WORLD):
+    if c.child == WORLD or (isinstance(W.without_mimic(c.joint), J.Reversed) and c.parent != WORLD):
         c = c.reversed()
-    inner = without_mimic(c.joint)
+    inner = W.without_mimic(c.joint)
     if type(inner) in KINDS or isinstance(inner, FreeFlyer):
         return c
     if isinstance(inner, J.Composite) and [type(j) for j in inner.joints] == [J.Revolute, J.Revolute]:
         axes: Any = [joint.axis for joint in inner.joints]  # pyright: ignore[reportAttributeAccessIssue]
         if tuple(inner.placements or ()) == (SE3.identity(),) * 2 and abs(axes[0].dot(axes[1])) < _PARALLEL:
             return replace(c, joint=J.Universal(*axes))
-    return as_hinge(c, KINDS)
+    return W.as_hinge(c, KINDS)
 
 
 def _check_joint(c: Connection) -> None:
     """Raise `UnsupportedError` for what SDF cannot say of a joint."""
-    inner, instead = without_mimic(c.joint), INSTEAD
+    inner, instead = W.without_mimic(c.joint), INSTEAD
     name = f"joint {c.name!r}"
     kind = f"({type(inner).__name__})"
     if isinstance(inner, FreeFlyer):
@@ -153,7 +138,7 @@ def _check_joint(c: Connection) -> None:
     for what in ("velocity", "effort"):
         if tuple(-e for e in getattr(c.limits, what)) != tuple(getattr(c.limits, f"{what}_lower")):
             raise UnsupportedError(f"{what}_lower of {name}", _BY, f"one limit holds both ways. {instead}")
-    if isinstance(inner, (J.Spherical, FreeFlyer)) and is_bounded(c, "lower", "upper", "velocity", "effort"):
+    if isinstance(inner, (J.Spherical, FreeFlyer)) and W.is_bounded(c, "lower", "upper", "velocity", "effort"):
         raise UnsupportedError(f"limits of {name} {kind}", _BY, instead)
     differs = any(len(set(e)) > 1 for e in (c.damping or (), c.friction or ()))
     if isinstance(inner, J.Spherical) and (any(c.spring_stiffness) or differs):
@@ -230,7 +215,7 @@ def _group_of(top: ModelParts, name: str, *, make: bool = False) -> ModelParts:
 
 def _loose(thing: Any, joints: Sequence[Connection], written: Sequence[Connection]) -> dict[str, bool]:
     """Return by its first body every part that SDF's joints hang on nothing: whether a floating base moves it."""
-    forest = connected((body.name for body in thing.bodies), written)
+    forest = W.connected((body.name for body in thing.bodies), written)
     floating = {forest.find(c.child) for c in joints if isinstance(c.joint, FreeFlyer)}
     parts: dict[str, str] = {}
     for body in thing.bodies:
@@ -248,4 +233,4 @@ def _losses(thing: Any, floating: Sequence[Connection], called: dict[str, str]) 
     }
     taken = [name for name, other in called.items() if name != other]
     kinds["names of joints that are those of other things (they end in _joint now)"] = taken
-    return tuple(losses_of(kinds))
+    return tuple(W.losses_of(kinds))

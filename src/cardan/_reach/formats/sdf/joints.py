@@ -17,8 +17,8 @@ from cardan._reach.formats.sdf.frames import Attached, SdfReading
 from cardan._reach.formats.sdf.links import sensors_of
 from cardan._reach.formats.sdf.scopes import MODEL_FRAME, WORLD_FRAME, Destination, Entry
 from cardan._reach.formats.sdf.values import NO_LIMIT, flag_of, number_of, numbers_in, text_of
-from cardan._reach.formats.tree_at_rest import unit_axis
 from cardan._reach.formats.urdf.joints import kind_of
+from cardan._reach.formats.written import unit_axis
 from cardan._reach.formats.xml import Element
 from cardan._robot import joints as J
 from cardan._robot.joints import Joint, Limits, Mimic

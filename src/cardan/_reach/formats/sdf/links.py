@@ -11,20 +11,11 @@ from typing import Any
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._reach.formats.report import Report, finite, inertia_of
+from cardan._reach.formats.sdf import values
 from cardan._reach.formats.sdf.frames import SdfReading
 from cardan._reach.formats.sdf.scopes import SEPARATOR, Entry
-from cardan._reach.formats.sdf.values import (
-    flag_attribute,
-    flag_of,
-    name_of,
-    number_of,
-    numbers_in,
-    pose_of,
-    text_of,
-    vector_of,
-)
-from cardan._reach.formats.tree_at_rest import rotation_onto, unit_axis
 from cardan._reach.formats.urdf.links import clipped
+from cardan._reach.formats.written import rotation_onto, unit_axis
 from cardan._reach.formats.xml import Element
 from cardan._robot.geometry import shapes as S
 from cardan._robot.geometry.shapes import Geometry, Mesh, Plane, Shape
@@ -60,7 +51,7 @@ def read_shape(
     common |= {"name": element.attributes.get("name", "").strip(), "density": density}
     if isinstance(geometry, Plane):
         plane = next(next(element.all("geometry")).all("plane"))
-        normal = vector_of(report, plane, "normal", (0.0, 0.0, 1.0))
+        normal = values.vector_of(report, plane, "normal", (0.0, 0.0, 1.0))
         if any(normal):
             pose = pose @ SE3(rotation_onto(unit_axis(normal)))
         else:
@@ -92,23 +83,23 @@ def read_geometry(entry: Entry, element: Element) -> Geometry | SolidCone | None
 
 
 def _length(entry: Entry, element: Element, tag: str, default: float) -> float:
-    return number_of(entry.document.report, element, tag, default, least=0.0)
+    return values.number_of(entry.document.report, element, tag, default, least=0.0)
 
 
 def _mesh(entry: Entry, element: Element) -> Geometry:
     report = entry.document.report
-    uri = text_of(report, element, "uri", None)
+    uri = values.text_of(report, element, "uri", None)
     path = entry.document.meshes.path(uri, element) if uri else None
-    return Mesh(uri, path, vector_of(report, element, "scale", (1.0, 1.0, 1.0)))
+    return Mesh(uri, path, values.vector_of(report, element, "scale", (1.0, 1.0, 1.0)))
 
 
 # What is made of a shape's element; lengths that are left out are those SDF says
 _SOLIDS: dict[str, Callable[[Entry, Element], Geometry | SolidCone | None]] = {
-    "box": lambda n, e: S.Box(vector_of(n.document.report, e, "size", (1.0, 1.0, 1.0))),
+    "box": lambda n, e: S.Box(values.vector_of(n.document.report, e, "size", (1.0, 1.0, 1.0))),
     "sphere": lambda n, e: S.Sphere(_length(n, e, "radius", 1.0)),
     "cylinder": lambda n, e: S.Cylinder(_length(n, e, "radius", 1.0), _length(n, e, "length", 1.0)),
     "capsule": lambda n, e: S.Capsule(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
-    "ellipsoid": lambda n, e: S.Ellipsoid(vector_of(n.document.report, e, "radii", (1.0, 1.0, 1.0))),
+    "ellipsoid": lambda n, e: S.Ellipsoid(values.vector_of(n.document.report, e, "radii", (1.0, 1.0, 1.0))),
     "cone": lambda n, e: SolidCone(_length(n, e, "radius", 0.5), _length(n, e, "length", 1.0)),
     "plane": lambda n, e: Plane(),
     "mesh": _mesh,
@@ -118,13 +109,13 @@ _SOLIDS: dict[str, Callable[[Entry, Element], Geometry | SolidCone | None]] = {
 
 def _look(report: Report, visual: Element) -> dict[str, Any]:
     material = report.one(visual, "material")
-    opaque = 1.0 - min(number_of(report, visual, "transparency", 0.0, least=0.0), 1.0)
+    opaque = 1.0 - min(values.number_of(report, visual, "transparency", 0.0, least=0.0), 1.0)
     if material is None:
         return {}
     diffuse = report.one(material, "diffuse")
     rgba = None
     if diffuse is not None:
-        numbers = numbers_in(report, diffuse, 3 if len(diffuse.text.split()) == 3 else 4)
+        numbers = values.numbers_in(report, diffuse, 3 if len(diffuse.text.split()) == 3 else 4)
         rgba = clipped(report, diffuse, (*numbers[:3], (*numbers, 1.0)[3] * opaque))
     maps = [e for pbr in material.all("pbr") for metal in pbr.all("metal") for e in metal.all("albedo_map")]
     texture = maps[0].text.strip() if maps else ""
@@ -171,7 +162,7 @@ def _material(report: Report, surface: Element) -> Material | None:
     friction, bounce = report.one(surface, "friction"), report.one(surface, "bounce")
     given = {} if friction is None else _friction(report, friction)
     if bounce is not None:
-        given["restitution"] = number_of(report, bounce, "restitution_coefficient", 0.0, least=0.0)
+        given["restitution"] = values.number_of(report, bounce, "restitution_coefficient", 0.0, least=0.0)
     with report.blamed(surface):
         return Material(**given) if given else None
     return None
@@ -182,13 +173,13 @@ def _friction(report: Report, friction: Element) -> dict[str, float]:
     engine, first, second = (ode, "mu", "mu2") if ode is not None else (bullet, "friction", "friction2")
     given: dict[str, float] = {}
     if engine is not None:
-        given["friction"] = mu = number_of(report, engine, first, 1.0, least=0.0)
-        if number_of(report, engine, second, mu, least=0.0) != mu:
+        given["friction"] = mu = values.number_of(report, engine, first, 1.0, least=0.0)
+        if values.number_of(report, engine, second, mu, least=0.0) != mu:
             report.remark(engine, f"<{second}>: friction is the same in all directions here, that of <{first}>")
     torsional = report.one(friction, "torsional")
-    if torsional is not None and flag_of(report, torsional, "use_patch_radius", default=True):
-        radius = number_of(report, torsional, "patch_radius", 0.0, least=0.0)
-        share = number_of(report, torsional, "coefficient", 1.0, least=0.0)
+    if torsional is not None and values.flag_of(report, torsional, "use_patch_radius", default=True):
+        radius = values.number_of(report, torsional, "patch_radius", 0.0, least=0.0)
+        share = values.number_of(report, torsional, "coefficient", 1.0, least=0.0)
         mu = given.get("friction", 1.0)
         given |= {"friction": mu, "torsional": PATCH * radius * share if mu > 0.0 else 0.0}
     return given
@@ -215,7 +206,7 @@ def read_link(r: SdfReading, entry: Entry) -> SdfLink:
     for child in element.children:
         if child.tag not in ("visual", "collision"):
             continue
-        own = name_of(report, child)
+        own = values.name_of(report, child)
         if own is not None and (child.tag, own) in names:
             report.error(child, f"there is already a {child.tag} named {quoted(own)} on this link")
         names.add((child.tag, own or ""))
@@ -225,13 +216,13 @@ def read_link(r: SdfReading, entry: Entry) -> SdfLink:
         density = None
         if child.tag == "collision":
             is_said = report.one(child, "density") is not None
-            density = number_of(report, child, "density", WATER, least=0.0) if is_said else None
+            density = values.number_of(report, child, "density", WATER, least=0.0) if is_said else None
             matter.append((child, geometry, pose, density))
         if not isinstance(geometry, SolidCone):
             shapes.append(read_shape(r, entry, child, geometry, pose, density))
-    if not flag_of(report, element, "gravity", default=True):
+    if not values.flag_of(report, element, "gravity", default=True):
         report.warn(element, f"link {name} asks for no gravity; here, it falls as all others do")
-    if flag_of(report, element, "kinematic"):
+    if values.flag_of(report, element, "kinematic"):
         report.warn(element, f"link {name} is kinematic; here, it moves by its inertia as all others do")
     inertia = _inertia(report, element, entry.name, matter)
     sensors = sensors_of(r, entry, entry.full_name, SE3.identity())
@@ -241,7 +232,7 @@ def read_link(r: SdfReading, entry: Entry) -> SdfLink:
 def sensors_of(r: SdfReading, entry: Entry, body: str, X_body_owner: SE3) -> tuple[Frame, ...]:
     found = []
     for sensor in entry.element.all("sensor"):
-        name = name_of(entry.document.report, sensor)
+        name = values.name_of(entry.document.report, sensor)
         with entry.document.report.blamed(sensor):
             if name is not None:
                 pose = X_body_owner @ r.frames.on_entry(entry, sensor)
@@ -253,14 +244,14 @@ def _inertia(report: Report, link: Element, name: str, matter: list[Matter]) -> 
     inertial = report.one(link, "inertial")
     if inertial is None:
         return Inertia(1.0, (0.0, 0.0, 0.0), Matrix3.identity())
-    if flag_attribute(report, inertial, "auto"):
+    if values.flag_attribute(report, inertial, "auto"):
         return _automatic(report, inertial, name, matter)
     before = report.error_count
-    mass = number_of(report, inertial, "mass", 1.0, least=0.0)
-    pose, inertia = pose_of(report, inertial), report.one(inertial, "inertia")
+    mass = values.number_of(report, inertial, "mass", 1.0, least=0.0)
+    pose, inertia = values.pose_of(report, inertial), report.one(inertial, "inertia")
     entries = (1.0, 0.0, 0.0, 1.0, 0.0, 1.0)
     if inertia is not None:
-        entries = tuple(number_of(report, inertia, e, usual) for e, usual in zip(ENTRIES, entries, strict=True))
+        entries = tuple(values.number_of(report, inertia, e, usual) for e, usual in zip(ENTRIES, entries, strict=True))
     if pose.relative_to:
         report.remark(inertial, "<inertial><pose>: it is always relative to the link")
     if report.error_count > before:
@@ -272,7 +263,7 @@ def _inertia(report: Report, link: Element, name: str, matter: list[Matter]) -> 
 
 def _automatic(report: Report, inertial: Element, name: str, matter: list[Matter]) -> Inertia | None:
     """Return the inertia of the collision shapes; a mass that is given scales it."""
-    density = number_of(report, inertial, "density", WATER, least=0.0)
+    density = values.number_of(report, inertial, "density", WATER, least=0.0)
     total, before = Inertia.zero(), report.error_count
     for at, geometry, pose, own in matter:
         with report.blamed(at):
@@ -286,6 +277,6 @@ def _automatic(report: Report, inertial: Element, name: str, matter: list[Matter
         expected = "a <collision> with a volume and a density"
         report.error(inertial, f"link {quoted(name)}: <inertial auto='true'> needs {expected}; it has none")
         return None
-    mass = number_of(report, inertial, "mass", float(total.mass), least=0.0)
+    mass = values.number_of(report, inertial, "mass", float(total.mass), least=0.0)
     scaled = [e * (mass / total.mass) for e in total.parameters()]
     return finite(report, inertial, Inertia.from_parameters(scaled))

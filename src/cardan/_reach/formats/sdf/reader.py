@@ -17,19 +17,27 @@ from functools import partial
 
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Matrix3
-from cardan._reach.formats.reading import Description, Options
+from cardan._reach.formats.reading import Description, Options, Packages
 from cardan._reach.formats.report import FilePlace, Report, listed
-from cardan._reach.formats.resources import Packages
-from cardan._reach.formats.sdf.documents import SdfFile, SdfFiles
 from cardan._reach.formats.sdf.frames import Attached, Frames, SdfReading
 from cardan._reach.formats.sdf.joints import JointReader, SdfJoint, as_mimic
 from cardan._reach.formats.sdf.links import SdfLink, read_link, refiltered
-from cardan._reach.formats.sdf.scopes import MODEL_FRAME, ROOT, SEPARATOR, Builder, Destination, Entry, Scope
+from cardan._reach.formats.sdf.scopes import (
+    MODEL_FRAME,
+    ROOT,
+    SEPARATOR,
+    Builder,
+    Destination,
+    Entry,
+    Scope,
+    SdfFile,
+    SdfFiles,
+)
 from cardan._reach.formats.sdf.values import vector_of
 from cardan._reach.formats.sdf.writer import write_sdf
 from cardan._reach.formats.source import Source
-from cardan._reach.formats.tree_at_rest import connected
 from cardan._reach.formats.urdf.reader import read as read_urdf
+from cardan._reach.formats.written import connected
 from cardan._reach.formats.xml import Element, parse
 from cardan._robot.description import Mechanism
 from cardan._robot.joints import Fixed, FreeFlyer, Joint
@@ -73,8 +81,7 @@ def _urdf_as_sdf(packages: Packages | None, source: Source, report: Report) -> E
     report.include(found.report)
     with report.blamed(1):
         if found.thing is not None:
-            text = write_sdf(found.thing).text.encode()
-            return parse(Source(source.name, text, source.folder, "utf-8"))
+            return parse(Source(source.name, write_sdf(found.thing).text.encode(), source.folder, "utf-8"))
     return None
 
 

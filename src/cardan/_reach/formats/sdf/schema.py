@@ -5,142 +5,135 @@ Source: the specification of SDFormat (sdformat.org/spec), whose names these are
 
 from __future__ import annotations
 
-from cardan._reach.formats.vocabulary import Vocabulary, verdicts
+from functools import partial
+
+from cardan._reach.formats.vocabulary import Vocabulary, stated, verdicts
 
 VERSIONS = tuple((1, minor) for minor in range(2, 13))  # versions that are read; before, files had another root element
 
-_LOOK = "remark: cardan draws nothing"
-_PROGRAM = "remark: it belongs to the program that simulates"
-_ENGINE = "remark: a setting of one physics engine"
-_MEDIUM = "remark: wind, water and air are no part of the model"
-_DEPRECATED = "remark: it was dropped from SDF and means nothing here"
-_STATE = "remark: a recorded state is no part of the model"
-_STOPS = "remark: the stops of joints are rigid"
-_NO_SHAPE = "remark: cardan has no such shape; it is left out"
-_SELF = "remark: pass self_collision to Mechanism.world"
-_AUTO = "remark: meshes are integrated over their triangles"
-_SLIPPERY = "remark: friction is the same in all directions here"
-_FORCELESS = "remark: shapes that touch without force are not modelled"
-_GEARBOX = "remark: only for gearbox joints, which are refused"
-_SENSOR = "remark: a sensor is a frame here; what it measures, and how, is not read"
-_AXIS = verdicts("<xyz> <limit> <dynamics> <mimic> <use_parent_model_frame>") | {"<initial_position>": _DEPRECATED}
+WHY = {  # why things are not read
+    "look": "remark: cardan draws nothing",
+    "program": "remark: it belongs to the program that simulates",
+    "engine": "remark: a setting of one physics engine",
+    "medium": "remark: wind, water and air are no part of the model",
+    "deprecated": "remark: it was dropped from SDF and means nothing here",
+    "state": "remark: a recorded state is no part of the model",
+    "stops": "remark: the stops of joints are rigid",
+    "no_shape": "remark: cardan has no such shape; it is left out",
+    "self": "remark: pass self_collision to Mechanism.world",
+    "auto": "remark: meshes are integrated over their triangles",
+    "slippery": "remark: friction is the same in all directions here",
+    "forceless": "remark: shapes that touch without force are not modelled",
+    "gearbox": "remark: only for gearbox joints, which are refused",
+    "sensor": "remark: a sensor is a frame here; what it measures, and how, is not read",
+}
+_of = partial(stated, WHY)
 
 # By tag, or the end of a path of tags: attributes and, in angle brackets, children, each with what becomes of it
 ELEMENTS: dict[str, dict[str, str]] = {
-    "sdf": verdicts("version <world> <model>") | verdicts("<actor> <light>", _LOOK),
+    "sdf": _of("version <world> <model>; look: <actor> <light>"),
     "world": {
-        **verdicts("name <model> <include> <frame> <joint> <gravity>"),
-        **verdicts("namespace <audio> <magnetic_field> <plugin> <spherical_coordinates>", _PROGRAM),
+        **_of(
+            "name <model> <include> <frame> <joint> <gravity>; program: namespace <audio> <magnetic_field> <plugin> "
+            "<spherical_coordinates>; look: <scene> <light> <gui> <road>; medium: <wind> <atmosphere>; state: <state>"
+        ),
         "<physics>": "remark: choose a solver and a step when simulating",
-        **verdicts("<scene> <light> <gui> <road>", _LOOK),
         "<actor>": "remark: actors move by a script, not by dynamics",
-        **verdicts("<wind> <atmosphere>", _MEDIUM),
-        "<state>": _STATE,
         "<population>": "remark: copies that a simulator makes are not made here",
     },
-    "model": {
-        **verdicts("name canonical_link placement_frame <static> <pose> <link> <joint> <frame> <model> <include>"),
-        **verdicts("namespace <plugin> <gripper>", _PROGRAM),
-        "<self_collide>": _SELF,
-        "<allow_auto_disable>": _ENGINE,
-        "<enable_wind>": _MEDIUM,
-        "<model_state>": _STATE,
-        "<origin>": _DEPRECATED,
-    },
+    "model": _of(
+        "name canonical_link placement_frame <static> <pose> <link> <joint> <frame> <model> <include>; program: "
+        "namespace <plugin> <gripper>; self: <self_collide>; engine: <allow_auto_disable>; medium: <enable_wind>; "
+        "state: <model_state>; deprecated: <origin>"
+    ),
     "include": {
-        **verdicts("merge <uri> <name> <pose> <static> <placement_frame> placement_frame"),
-        **verdicts("<plugin> <namespace>", _PROGRAM),
-        "<model_state>": _STATE,
+        **_of(
+            "merge <uri> <name> <pose> <static> <placement_frame> placement_frame; program: <plugin> <namespace>; "
+            "state: <model_state>"
+        ),
         "<experimental:params>": "refused: it changes the file that is included; apply it first, with  gz sdf -p FILE",
     },
-    "frame": verdicts("name attached_to <pose>") | {"<origin>": _DEPRECATED},
+    "frame": _of("name attached_to <pose>; deprecated: <origin>"),
     "pose": verdicts("frame relative_to rotation_format degrees"),
     "link": {
-        **verdicts("name <pose> <inertial> <collision> <visual> <sensor> <gravity> <kinematic>"),
-        "<frame>": _DEPRECATED,
-        "<self_collide>": _SELF,
-        "<enable_wind>": _MEDIUM,
+        **_of(
+            "name <pose> <inertial> <collision> <visual> <sensor> <gravity> <kinematic>; deprecated: <frame>; self: "
+            "<self_collide>; medium: <enable_wind>; look: <light> <projector> <audio_sink> <audio_source> "
+            "<particle_emitter>; program: <battery>"
+        ),
         "<must_be_base_link>": "remark: choose a base with base= of cardan.load",
         "<velocity_decay>": "remark: damping of a body against space is no part of the model",
-        **verdicts("<light> <projector> <audio_sink> <audio_source> <particle_emitter>", _LOOK),
-        "<battery>": _PROGRAM,
     },
-    "inertial": {
-        **verdicts("auto <mass> <density> <pose> <inertia>"),
-        "<auto_inertia_params>": _AUTO,
-        "<fluid_added_mass>": _MEDIUM,
-        "<frame>": _DEPRECATED,
-    },
+    "inertial": _of(
+        "auto <mass> <density> <pose> <inertia>; auto: <auto_inertia_params>; medium: <fluid_added_mass>; "
+        "deprecated: <frame>"
+    ),
     "inertia": verdicts("<ixx> <ixy> <ixz> <iyy> <iyz> <izz>"),
-    "collision": {
-        **verdicts("name <pose> <geometry> <surface> <density>"),
-        "<auto_inertia_params>": _AUTO,
-        "<laser_retro>": _LOOK,
-        "<max_contacts>": _ENGINE,
-        "<frame>": _DEPRECATED,
-    },
-    "visual": {
-        **verdicts("name <pose> <geometry> <material> <transparency>"),
-        **verdicts("<cast_shadows> <laser_retro> <visibility_flags> <meta>", _LOOK),
-        "<plugin>": _PROGRAM,
-        "<frame>": _DEPRECATED,
-    },
+    "collision": _of(
+        "name <pose> <geometry> <surface> <density>; auto: <auto_inertia_params>; look: <laser_retro>; engine: "
+        "<max_contacts>; deprecated: <frame>"
+    ),
+    "visual": _of(
+        "name <pose> <geometry> <material> <transparency>; look: <cast_shadows> <laser_retro> <visibility_flags> "
+        "<meta>; program: <plugin>; deprecated: <frame>"
+    ),
     "geometry": {
-        **verdicts("<box> <sphere> <cylinder> <capsule> <ellipsoid> <plane> <mesh> <empty>"),
+        **_of(
+            "<box> <sphere> <cylinder> <capsule> <ellipsoid> <plane> <mesh> <empty>; no_shape: <polyline> <heightmap> "
+            "<image>"
+        ),
         "<cone>": "remark: cardan has no such shape; it is left out, but counts for an automatic inertia",
-        **verdicts("<polyline> <heightmap> <image>", _NO_SHAPE),
     },
     "box": verdicts("<size>"),
     "sphere": verdicts("<radius>"),
     "cylinder": verdicts("<radius> <length>"),
     "capsule": verdicts("<radius> <length>"),
     "ellipsoid": verdicts("<radii>"),
-    "plane": {"<normal>": "read", "<size>": "remark: a plane has no end here"},
+    "plane": verdicts("<normal>") | {"<size>": "remark: a plane has no end here"},
     "mesh": {
-        **verdicts("<uri> <scale>"),
+        **_of("<uri> <scale>; engine: <convex_decomposition> optimization"),
         "<submesh>": "remark: the whole file is meant here",
-        **verdicts("<convex_decomposition> optimization", _ENGINE),
     },
-    "material": verdicts("<diffuse> <pbr>")
-    | verdicts("<ambient> <specular> <emissive> <script> <shader> <lighting> <render_order> <double_sided>", _LOOK)
-    | {"<shininess>": _LOOK},
-    "pbr": {"<metal>": "read", "<specular>": _LOOK},
-    "metal": verdicts("<albedo_map>")
-    | verdicts("<roughness_map> <metalness_map> <environment_map> <ambient_occlusion_map> <normal_map>", _LOOK)
-    | verdicts("<emissive_map> <light_map> <metalness> <roughness>", _LOOK),
+    "material": _of(
+        "<diffuse> <pbr>; look: <ambient> <specular> <emissive> <script> <shader> <lighting> <render_order> "
+        "<double_sided> <shininess>"
+    ),
+    "pbr": _of("<metal>; look: <specular>"),
+    "metal": _of(
+        "<albedo_map>; look: <roughness_map> <metalness_map> <environment_map> <ambient_occlusion_map> <normal_map> "
+        "<emissive_map> <light_map> <metalness> <roughness>"
+    ),
     "surface": verdicts("<friction> <bounce> <contact>") | {"<soft_contact>": "remark: bodies are rigid here"},
     "surface/friction": verdicts("<ode> <torsional> <bullet>"),
-    "friction/ode": verdicts("<mu> <mu2>") | {"<fdir1>": _SLIPPERY} | verdicts("<slip1> <slip2>", _ENGINE),
-    "friction/bullet": {**verdicts("<friction> <friction2>"), "<fdir1>": _SLIPPERY, "<rolling_friction>": _ENGINE},
+    "friction/ode": _of("<mu> <mu2>; slippery: <fdir1>; engine: <slip1> <slip2>"),
+    "friction/bullet": _of("<friction> <friction2>; slippery: <fdir1>; engine: <rolling_friction>"),
     "torsional": {
-        **verdicts("<coefficient> <patch_radius> <use_patch_radius>"),
-        "<ode>": _ENGINE,
+        **_of("<coefficient> <patch_radius> <use_patch_radius>; engine: <ode>"),
         "<surface_radius>": "remark: a patch that grows with the depth of contact is not modelled",
     },
-    "bounce": {"<restitution_coefficient>": "read", "<threshold>": _ENGINE},
-    "contact": verdicts("<collide_bitmask> <category_bitmask>")
-    | verdicts("<collide_without_contact> <collide_without_contact_bitmask>", _FORCELESS)
-    | verdicts("<poissons_ratio> <elastic_modulus> <ode> <bullet>", _ENGINE),
-    "joint": {
-        **verdicts("name type <parent> <child> <axis> <axis2> <pose> <thread_pitch> <screw_thread_pitch> <sensor>"),
-        **verdicts("<gearbox_ratio> <gearbox_reference_body>", _GEARBOX),
-        "<cardan:armature>": "read",
-        "<physics>": _ENGINE,
-        "<frame>": _DEPRECATED,
-    },
-    "parent": {"<link>": _DEPRECATED},
-    "child": {"<link>": _DEPRECATED},
-    "axis": _AXIS,
-    "axis2": _AXIS,
+    "bounce": _of("<restitution_coefficient>; engine: <threshold>"),
+    "contact": _of(
+        "<collide_bitmask> <category_bitmask>; forceless: <collide_without_contact> <collide_without_contact_bitmask>; "
+        "engine: <poissons_ratio> <elastic_modulus> <ode> <bullet>"
+    ),
+    "joint": _of(
+        "name type <parent> <child> <axis> <axis2> <pose> <thread_pitch> <screw_thread_pitch> <sensor> "
+        "<cardan:armature>; gearbox: <gearbox_ratio> <gearbox_reference_body>; engine: <physics>; deprecated: <frame>"
+    ),
+    "parent": _of("; deprecated: <link>"),
+    "child": _of("; deprecated: <link>"),
+    "axis": _of("<xyz> <limit> <dynamics> <mimic> <use_parent_model_frame>; deprecated: <initial_position>"),
+    "axis2": _of("<xyz> <limit> <dynamics> <mimic> <use_parent_model_frame>; deprecated: <initial_position>"),
     "xyz": verdicts("expressed_in"),
-    "limit": verdicts("<lower> <upper> <effort> <velocity>") | verdicts("<stiffness> <dissipation>", _STOPS),
+    "limit": _of("<lower> <upper> <effort> <velocity>; stops: <stiffness> <dissipation>"),
     "dynamics": verdicts("<damping> <friction> <spring_stiffness> <spring_reference>"),
     "mimic": verdicts("joint axis <multiplier> <offset> <reference>"),
-    "sensor": verdicts("name type <pose>")
-    | verdicts("<always_on> <update_rate> <visualize> <topic> <enable_metrics> <plugin> <frame> <frame_id>", _SENSOR)
-    | verdicts("<air_flow> <air_pressure> <air_speed> <altimeter> <camera> <contact> <force_torque> <gps>", _SENSOR)
-    | verdicts("<gpu_lidar> <imu> <lidar> <logical_camera> <magnetometer> <navsat> <ray> <rfid> <rfidtag>", _SENSOR)
-    | verdicts("<sonar> <transceiver>", _SENSOR),
+    "sensor": _of(
+        "name type <pose>; sensor: <always_on> <update_rate> <visualize> <topic> <enable_metrics> <plugin> <frame> "
+        "<frame_id> <air_flow> <air_pressure> <air_speed> <altimeter> <camera> <contact> <force_torque> <gps> "
+        "<gpu_lidar> <imu> <lidar> <logical_camera> <magnetometer> <navsat> <ray> <rfid> <rfidtag> <sonar> "
+        "<transceiver>"
+    ),
 }
 
 VOCABULARY = Vocabulary("SDF", ELEMENTS)

@@ -13,11 +13,10 @@ from typing import Any
 
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.spatial import SE3, Inertia
+from cardan._reach.formats import written as W
 from cardan._reach.formats.sdf.form import INSTEAD, KINDS, ModelParts, checked_steps, sdf_form
 from cardan._reach.formats.sdf.joints import PASSIVE
 from cardan._reach.formats.sdf.links import ENTRIES, PATCH
-from cardan._reach.formats.tree_at_rest import EMPTY, connected, joints_of, without_mimic
-from cardan._reach.formats.written import Written, axis, dimensions, inertial, is_bounded, rpy, text_of
 from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, Lines, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Ellipsoid, Mechanism, Mesh, Plane, Shape, Sphere
 from cardan._robot.geometry.touching import EVERYTHING, Bits, both_ways, one_bit_each
@@ -30,24 +29,19 @@ _BITS = 16
 
 
 def to_sdf(thing: Mechanism | Model) -> str:
-    """Return a mechanism or a model as SDF text; `DescriptionWarning` names what SDF has no word for.
-
-    Raises:
-        UnsupportedError: for what SDF cannot say and the motion needs, such as a joint of another type; JSON can.
-    """
-    return text_of(write_sdf(thing), thing.name, "SDF")
+    """Return SDF text; UnsupportedError for what the motion needs and SDF cannot say, a warning for all else."""
+    return W.text_of(write_sdf(thing), thing.name, "SDF")
 
 
-def write_sdf(thing: Mechanism | Model) -> Written:
+def write_sdf(thing: Mechanism | Model) -> W.Written:
     """Return a mechanism or a model as SDF text, and what it does not hold; errors as for `to_sdf`."""
     if not isinstance(thing, (Mechanism, Model)):
         raise ParameterError("thing to write as SDF", got=thing, expected="a Mechanism or a Model")
     if not thing.bodies:
-        raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "SDF", EMPTY)
+        raise UnsupportedError(f"mechanism {thing.name!r}, which has no body", "SDF", W.EMPTY)
     writer = _SdfWriter(thing)
-    content = writer.whole()
-    lines = [DECLARATION, *element("sdf", {"version": VERSION, "xmlns:cardan": "cardan"}, content)]
-    return Written("\n".join([*lines, ""]), (*writer.form.losses, *writer.losses()))
+    lines = [DECLARATION, *element("sdf", {"version": VERSION, "xmlns:cardan": "cardan"}, writer.whole())]
+    return W.Written("\n".join([*lines, ""]), (*writer.form.losses, *writer.losses()))
 
 
 def _anchor(name: str) -> str:
@@ -65,7 +59,7 @@ class _SdfWriter:
             self.shapes.setdefault(shape.body, []).append(shape)
         self.gravity = tuple(map(float, thing.gravity))
         top, bodies = self.form.top, [body.name for body in thing.bodies]
-        joined = connected(bodies, joints_of(thing))
+        joined = W.connected(bodies, W.joints_of(thing))
         all_hangs = {joined.find(body) for body in bodies} == {joined.find(WORLD)}
         several = len(top.models) > 1 or bool(top.frames or top.joints)
         # whether this is what a world of several models is read as: all in models, none without a base
@@ -151,10 +145,10 @@ class _SdfWriter:
         return element(shape.role, {"name": _text(name)}, *inside)
 
     def _joint(self, group: ModelParts, c: Connection) -> Lines:
-        inner, what = without_mimic(c.joint), f"joint {c.name!r}"
+        inner, what = W.without_mimic(c.joint), f"joint {c.name!r}"
         kind, travel = KINDS[type(inner)], getattr(inner, "pitch", None)
-        if isinstance(inner, Revolute) or travel == 0.0:
-            kind = "revolute" if is_bounded(c, "lower", "upper") else "continuous"  # also a screw that does not travel
+        if isinstance(inner, Revolute) or travel == 0.0:  # a screw that does not travel is a hinge
+            kind = "revolute" if W.is_bounded(c, "lower", "upper") else "continuous"
         names = (WORLD if body == WORLD else group.local(body, what) for body in (c.parent, c.child))
         ends = [value(tag, _text(name)) for tag, name in zip(("parent", "child"), names, strict=True)]
         pitch = value("screw_thread_pitch", _turn(travel or 0.0)) if kind == "screw" else []
@@ -186,7 +180,7 @@ def _inertial(body: Body | None) -> Lines:
     inertia: Any = Inertia.zero() if body is None or body.inertia is None else body.inertia
     if inertia.mass == 0.0 and any(inertia.first_moment):
         raise UnsupportedError(f"inertia of body {body.name!r}: a first moment of no mass", "SDF", INSTEAD)  # pyright: ignore
-    com, entries = inertial(inertia)
+    com, entries = W.inertial(inertia)
     moments = [value(tag, repr(float(e))) for tag, e in zip(ENTRIES, entries, strict=True)]
     mass = value("mass", repr(float(inertia.mass)))
     return element("inertial", {}, mass, _pose(SE3(translation=com)), on_a_line(element("inertia", {}, *moments)))
@@ -206,7 +200,7 @@ def _names(shapes: Sequence[Shape]) -> list[str]:
 def _geometry(shape: Shape, what: str) -> Lines:
     geometry = shape.geometry
     if isinstance(geometry, (Box, Sphere, Ellipsoid, Capsule, Cylinder)):
-        lengths = (value(tag, text) for tag, text in dimensions(geometry).items())
+        lengths = (value(tag, text) for tag, text in W.dimensions(geometry).items())
         return element(type(geometry).__name__.lower(), {}, *lengths)
     if isinstance(geometry, Plane):
         return element("plane", {}, value("normal", "0 0 1"))
@@ -262,7 +256,7 @@ def _axes(c: Connection, inner: Any) -> list[tuple[str, Any]]:
 
 
 def _axis(c: Connection, i: int, tag: str, direction: Any, mimic: Lines) -> Lines:
-    xyz = value("xyz", "0 0 1" if direction is None else numbers(axis(direction)))
+    xyz = value("xyz", "0 0 1" if direction is None else numbers(W.axis(direction)))
     limits = {key: getattr(c.limits, key) for key in ("lower", "upper", "effort", "velocity")}
     bounds = [value(key, repr(float(e[i]))) for key, e in limits.items() if e is not None and math.isfinite(e[i])]
     acting = zip(PASSIVE, (c.damping, c.friction, c.spring_stiffness, c.spring_rest), strict=True)
@@ -298,7 +292,7 @@ def _pose(pose: SE3, relative_to: str = "") -> Lines:
     attributes = {"relative_to": _text(relative_to)} if relative_to else {}
     if pose == SE3.identity():
         return element("pose", attributes) if attributes else []
-    return value("pose", f"{numbers(pose.translation)} {numbers(rpy(pose.rotation))}", attributes)
+    return value("pose", f"{numbers(pose.translation)} {numbers(W.rpy(pose.rotation))}", attributes)
 
 
 def _text(text: str) -> str:

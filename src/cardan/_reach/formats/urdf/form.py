@@ -17,16 +17,7 @@ from typing import Any
 
 from cardan._algebra.errors import MechanismError, ParameterError
 from cardan._algebra.spatial import SE3, Vector3
-from cardan._reach.formats.tree_at_rest import (
-    EMPTY,
-    Joints,
-    as_hinge,
-    connected,
-    has_given_base,
-    outwards,
-    rotation_onto,
-    without_mimic,
-)
+from cardan._reach.formats import written as W
 from cardan._robot import joints as J
 from cardan._robot.description import Mechanism, Shape
 from cardan._robot.description.rooting import rooted
@@ -68,12 +59,7 @@ class UrdfForm:
 
 
 def urdf_form(thing: Mechanism | Model) -> UrdfForm:
-    """Return a mechanism or model as URDF has it.
-
-    Raises:
-        ParameterError: for a joint URDF has no type for, or a model's gravity or inputs.
-        MechanismError: if it is not one connected whole, or a mimic copies what it cannot.
-    """
+    """Return a mechanism or model as URDF has it; ParameterError for what it cannot say, MechanismError for parts."""
     tree, loops = _model_tree(thing) if isinstance(thing, Model) else _directed(thing)
     for c in (*tree, *loops):
         _check_joint(c, closing=c in loops)
@@ -86,7 +72,7 @@ def urdf_form(thing: Mechanism | Model) -> UrdfForm:
 
     written: dict[str, Connection] = {}
     children = {c.child for c in tree}
-    for c, *_ in outwards((c.parent for c in tree if c.parent not in children), tree):
+    for c, *_ in W.outwards((c.parent for c in tree if c.parent not in children), tree):
         written[c.name], links[c.child] = _between_links(replace(c, parent_pose=on_link(c.parent, c.parent_pose)))
     poses = [(on_link(c.parent, c.parent_pose), on_link(c.child, c.child_pose)) for c in loops]
     world = any(c.parent == WORLD for c in tree) or any(s.body == WORLD for s in thing.shapes)
@@ -103,18 +89,18 @@ def urdf_form(thing: Mechanism | Model) -> UrdfForm:
     )
 
 
-def _model_tree(model: Model) -> tuple[Joints, Joints]:
+def _model_tree(model: Model) -> tuple[W.Joints, W.Joints]:
     """Return a model's joints and closures, without the base joint that `cardan.load` adds by itself."""
     if model.gravity != _STANDARD_GRAVITY:
         hint = f"Write model.with_gravity((0, 0, -9.81)). {HINT}"
         raise ParameterError("gravity in URDF", got=tuple(model.gravity), expected="(0, 0, -9.81)", hint=hint)
     if model.inputs:
         raise ParameterError("inputs of a model in URDF", got=tuple(model.inputs), expected="none", hint=HINT)
-    tree = model.connections[1:] if has_given_base(model) else model.connections
+    tree = model.connections[1:] if W.has_given_base(model) else model.connections
     return tuple(map(_recognised, tree)), tuple(map(_recognised, model.closures))
 
 
-def _directed(m: Mechanism) -> tuple[Joints, Joints]:
+def _directed(m: Mechanism) -> tuple[W.Joints, W.Joints]:
     """Return the joints of the tree, directed from the root, and those that close loops.
 
     The root is the world if a joint or shape is on it; else the first body that is no joint's child; else, where that
@@ -123,8 +109,8 @@ def _directed(m: Mechanism) -> tuple[Joints, Joints]:
     bodies, joints = tuple(body.name for body in m.bodies), tuple(map(_recognised, m.joints))
     on_world = any(WORLD in (c.parent, c.child) for c in joints) or any(s.body == WORLD for s in m.shapes)
     if not bodies:
-        raise MechanismError(f"mechanism {m.name!r} has no body; {EMPTY}.")
-    forest, root = connected(bodies, joints), WORLD if on_world else bodies[0]
+        raise MechanismError(f"mechanism {m.name!r} has no body; {W.EMPTY}.")
+    forest, root = W.connected(bodies, joints), WORLD if on_world else bodies[0]
     if loose := [body for body in bodies if forest.find(body) != forest.find(root)]:
         raise MechanismError(
             f"{m.name!r} cannot be written as URDF, which has one root: {loose[0]!r} is not connected to {root!r}; "
@@ -146,11 +132,11 @@ def _directed(m: Mechanism) -> tuple[Joints, Joints]:
 
 
 def _recognised(c: Connection) -> Connection:
-    return c if _is_known(c.joint) else as_hinge(c, KINDS)
+    return c if _is_known(c.joint) else W.as_hinge(c, KINDS)
 
 
 def _is_known(joint: Joint) -> bool:
-    return type(without_mimic(joint)) in (MIMICABLE if isinstance(joint, Mimic) else KINDS)
+    return type(W.without_mimic(joint)) in (MIMICABLE if isinstance(joint, Mimic) else KINDS)
 
 
 def _check_joint(c: Connection, *, closing: bool) -> None:
@@ -160,7 +146,7 @@ def _check_joint(c: Connection, *, closing: bool) -> None:
     if not _is_known(c.joint):
         expected = f"{kinds}, or a Mimic of one of the first three"
         raise ParameterError(f"joint {c.name!r} in URDF", got=_described(c.joint), expected=expected, hint=HINT)
-    inner = without_mimic(c.joint)
+    inner = W.without_mimic(c.joint)
     if isinstance(inner, J.UnboundedRevolute) and inner.order != "cos_sin":
         got = f"UnboundedRevolute of order {inner.order!r}"
         raise ParameterError(f"joint {c.name!r} in URDF", got=got, expected="order 'cos_sin'", hint=HINT)
@@ -177,12 +163,12 @@ def _between_links(c: Connection) -> tuple[Connection, SE3]:
     if X_cj == SE3.identity():
         return c, kept
     if isinstance(c.joint, J.Planar) and not any(X_cj.translation):
-        pairs = zip(X_cj.rotation.entries(), rotation_onto(across(c)).entries(), strict=True)
+        pairs = zip(X_cj.rotation.entries(), W.rotation_onto(across(c)).entries(), strict=True)
         if max(abs(a - b) for a, b in pairs) <= 1e-15:  # what the reader makes of URDF's axis
             return c, kept
     if not _keeps_frame(c):
         return replace(c, child_pose=kept), X_cj
-    joint, inner = c.joint, without_mimic(c.joint)
+    joint, inner = c.joint, W.without_mimic(c.joint)
     if not isinstance(inner, Fixed):
         inner = replace(inner, axis=X_cj.rotation @ Vector3.of(inner.axis))
         joint = replace(joint, joint=inner) if isinstance(joint, Mimic) else inner
@@ -190,7 +176,7 @@ def _between_links(c: Connection) -> tuple[Connection, SE3]:
 
 
 def _keeps_frame(c: Connection) -> bool:
-    inner = without_mimic(c.joint)
+    inner = W.without_mimic(c.joint)
     if isinstance(inner, (Fixed, J.Prismatic)):
         return True
     arm = c.child_pose.translation

@@ -21,9 +21,9 @@ from typing import Any
 from cardan._algebra.errors import CardanError, quoted
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._reach.formats.report import NUMBER, Report
-from cardan._reach.formats.tree_at_rest import rotation_onto, unit_axis
 from cardan._reach.formats.urdf.links import UrdfReading, read_origin
 from cardan._reach.formats.urdf.schema import VOCABULARY
+from cardan._reach.formats.written import rotation_onto, unit_axis
 from cardan._reach.formats.xml import Element
 from cardan._robot import joints as J
 from cardan._robot.joints import Joint, Limits, Mimic
@@ -95,7 +95,9 @@ def read_joint(r: UrdfReading, element: Element) -> UrdfJoint | None:
     if name is None or parent is None or child is None:
         return None
     ends = (parent, parent_line, child, child_line)
-    poses = [origin @ _frame_of(kind, axis) for origin in origins]
+    # A planar joint moves in the xy plane of its frames, URDF's across an axis.
+    frame = SE3(rotation_onto(axis)) if kind == "planar" else SE3.identity()
+    poses = [origin @ frame for origin in origins]
     passive = (damping, friction, None if is_loop else armature)
     return UrdfJoint(name, element.line, kind, *ends, joint, poses[0], poses[1], limits, *passive, mimic_line)
 
@@ -136,11 +138,6 @@ def _axis(report: Report, element: Element, kind: str) -> Vector3:
             report.error(axis, f"{_owner(element)}: the axis has length 0; give a direction, such as xyz='0 0 1'")
         return _X
     return unit_axis(xyz)
-
-
-def _frame_of(kind: str, axis: Vector3) -> SE3:
-    """Return the joint frames' rotation: a planar joint moves in the xy plane of its frames, URDF's across an axis."""
-    return SE3(rotation_onto(axis)) if kind == "planar" else SE3.identity()
 
 
 def _mimicking(report: Report, element: Element, kind: str, joint: Joint) -> tuple[Joint, int]:

@@ -16,8 +16,8 @@ from typing import Any, Literal
 from cardan._algebra.errors import quoted
 from cardan._algebra.spatial import SE3, Inertia, Matrix3
 from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, matrix_from_zyx
+from cardan._reach.formats.reading import Meshes
 from cardan._reach.formats.report import Report, inertia_of
-from cardan._reach.formats.resources import Meshes
 from cardan._reach.formats.urdf.schema import VOCABULARY
 from cardan._reach.formats.xml import Element
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Shape, Sphere

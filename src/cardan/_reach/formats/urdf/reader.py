@@ -16,9 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from cardan._algebra.errors import DescriptionError, Fault, quoted
-from cardan._reach.formats.reading import Description, Options, outcome
+from cardan._reach.formats.reading import Description, Meshes, Options, Packages, Places, outcome
 from cardan._reach.formats.report import At, Report
-from cardan._reach.formats.resources import Meshes, Packages, Places
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.urdf.joints import ENDS, LOOP_ENDS, UrdfJoint, read_actuators, read_joint
 from cardan._reach.formats.urdf.links import (

@@ -17,20 +17,10 @@ from typing import Any
 
 from cardan._algebra.errors import DescriptionWarning, ParameterError
 from cardan._algebra.spatial import SE3
-from cardan._reach.formats.tree_at_rest import without_mimic
+from cardan._reach.formats import written as W
+from cardan._reach.formats.urdf import joints
 from cardan._reach.formats.urdf.form import HINT, KINDS, across, urdf_form
-from cardan._reach.formats.urdf.joints import (
-    ENDS,
-    INTERFACES,
-    LOOP_ENDS,
-    PASSIVE,
-    SIMPLE,
-    UNLIMITED,
-    is_said_wholly,
-    is_transmission,
-)
 from cardan._reach.formats.urdf.schema import VOCABULARY
-from cardan._reach.formats.written import Written, axis, dimensions, first_of, inertial, is_bounded, losses_of, rpy
 from cardan._reach.formats.xml import DECLARATION, UNWRITABLE, element, escaped, numbers, on_a_line, value
 from cardan._robot.description import Box, Capsule, Cylinder, Mechanism, Mesh, Shape, Sphere
 from cardan._robot.geometry.shapes import ALL_BITS
@@ -57,7 +47,7 @@ def to_urdf(thing: Mechanism | Model) -> str:
     """
     written = write_urdf(thing)
     if written.moved:
-        names = first_of(written.moved)
+        names = W.first_of(written.moved)
         message = f"URDF has a link's frame at its joint: the frames of {names} moved there, with all that is on them"
         warnings.warn(DescriptionWarning(f"{thing.name}: {message}"), stacklevel=2)
     if written.losses:
@@ -66,7 +56,7 @@ def to_urdf(thing: Mechanism | Model) -> str:
     return written.text
 
 
-def write_urdf(thing: Mechanism | Model) -> Written:
+def write_urdf(thing: Mechanism | Model) -> W.Written:
     """Return a mechanism or a model as URDF text, and which link frames moved; errors as for `to_urdf`.
 
     Args:
@@ -88,24 +78,24 @@ def write_urdf(thing: Mechanism | Model) -> Written:
     _check_materials([shape for shapes in on.values() for shape in shapes])
     bodies, what = (*([Body(WORLD)] * form.world), *form.bodies), "name of a body"
     links = [element("link", {"name": _text(b.name, what)}, _inertial(b), *map(_shape, on[b.name])) for b in bodies]
-    driven = [_transmission(a) for a in form.actuators if is_transmission(a)]
+    driven = [_transmission(a) for a in form.actuators if joints.is_transmission(a)]
     inside = [*links, *map(_joint, form.tree), *map(_loop, form.loops), *map(_frame, form.frames), *driven]
     name = {"name": _text(form.name, "name of a robot")}
     if not form.name.strip():
         raise ParameterError("name of a robot in URDF", got=form.name, expected="a text that is not empty")
     version = {"version": "1.2"} if any(isinstance(s.geometry, Capsule) for s in form.shapes) else {}
     lines = [DECLARATION, *element("robot", name | version, *inside, open=True)]
-    return Written("\n".join([*lines, ""]), tuple(_losses(thing)), form.moved)
+    return W.Written("\n".join([*lines, ""]), tuple(_losses(thing)), form.moved)
 
 
 def _losses(thing: Mechanism | Model) -> Iterator[str]:
     beside = thing.annotations
     if isinstance(thing, Mechanism) and tuple(thing.gravity) != EARTH_GRAVITY:
         yield f"gravity {tuple(thing.gravity)}"
-    simple = [a for a in beside.actuators if is_transmission(a)]
+    simple = [a for a in beside.actuators if joints.is_transmission(a)]
     lost = {
-        "actuators": [a.name for a in beside.actuators if not is_transmission(a)],
-        "gains and ranges of actuators": [a.name for a in simple if not is_said_wholly(a)],
+        "actuators": [a.name for a in beside.actuators if not joints.is_transmission(a)],
+        "gains and ranges of actuators": [a.name for a in simple if not joints.is_said_wholly(a)],
         "groups": [group.name for group in beside.groups],
         "configurations": [configuration.name for configuration in beside.configurations],
         "disabled contacts": ["/".join(pair) for pair in beside.disabled_contacts],
@@ -113,7 +103,7 @@ def _losses(thing: Mechanism | Model) -> Iterator[str]:
             s.body for s in beside.shapes if any(getattr(s, key) != usual for key, usual in _PLAIN_SHAPE.items())
         ],
     }
-    yield from losses_of(lost)
+    yield from W.losses_of(lost)
 
 
 RATES = ("velocity", "effort")
@@ -127,7 +117,7 @@ def _inertial(body: Body) -> list[str]:
     if inertia.mass == 0.0 and any(inertia.first_moment):
         got = f"first moment {tuple(inertia.first_moment)} of no mass"
         raise ParameterError(f"inertia of body {body.name!r} in URDF", got=got, expected="a mass > 0", hint=HINT)
-    com, entries = inertial(inertia)
+    com, entries = W.inertial(inertia)
     moments = dict(zip(VOCABULARY.attributes("inertia"), map(repr, entries), strict=True))
     mass = element("mass", {"value": repr(float(inertia.mass))})
     return element("inertial", {}, _origin(SE3(translation=com)), mass, element("inertia", moments))
@@ -143,7 +133,7 @@ def _shape(shape: Shape) -> list[str]:
 def _geometry(shape: Shape, what: str) -> list[str]:
     geometry = shape.geometry
     if isinstance(geometry, (Box, Sphere, Capsule, Cylinder)):
-        return element(type(geometry).__name__.lower(), dimensions(geometry))
+        return element(type(geometry).__name__.lower(), W.dimensions(geometry))
     if not isinstance(geometry, Mesh) or not geometry.uri.strip():
         expected = "a Box, Sphere, Cylinder, Capsule, or a Mesh with a uri"
         raise ParameterError(f"geometry of {what} in URDF", got=geometry, expected=expected, hint=HINT)
@@ -173,25 +163,25 @@ def _check_materials(shapes: Sequence[Shape]) -> None:
 
 
 def _joint(c: Connection) -> list[str]:
-    inner = without_mimic(c.joint)
-    is_endless = isinstance(inner, Revolute) and not is_bounded(c, "lower", "upper")
+    inner = W.without_mimic(c.joint)
+    is_endless = isinstance(inner, Revolute) and not W.is_bounded(c, "lower", "upper")
     kind = "continuous" if is_endless else KINDS[type(inner)]
     origin = c.parent_pose @ c.child_pose.inverse() if isinstance(c.joint, Planar) else c.parent_pose
     mimic = []
     if isinstance(c.joint, Mimic):
         ratio = {"multiplier": repr(float(c.joint.multiplier)), "offset": repr(float(c.joint.offset))}
         mimic = element("mimic", {"joint": _text(c.joint.primary, "name of a joint")} | ratio)
-    ends = [element(tag, _on_link(body)) for tag, body in zip(ENDS, (c.parent, c.child), strict=True)]
+    ends = [element(tag, _on_link(body)) for tag, body in zip(joints.ENDS, (c.parent, c.child), strict=True)]
     inside = (_origin(origin), *ends, _axis(c), _limit(c, kind), _dynamics(c), mimic)
     return element("joint", {"name": _text(c.name, "name of a joint"), "type": kind}, *inside)
 
 
 def _loop(c: Connection) -> list[str]:
-    ends = zip(LOOP_ENDS, (c.parent, c.child), (c.parent_pose, c.child_pose), strict=True)
+    ends = zip(joints.LOOP_ENDS, (c.parent, c.child), (c.parent_pose, c.child_pose), strict=True)
     joined = [element(tag, _on_link(body), _origin(pose), open=True) for tag, body, pose in ends]
     kind = KINDS[type(c.joint)]
     upright = element("axis", {"xyz": "0.0 0.0 1.0"}) if isinstance(c.joint, Planar) else _axis(c)
-    limit = _limit(c, kind) if is_bounded(c, "lower", "upper", "velocity", "effort") else []
+    limit = _limit(c, kind) if W.is_bounded(c, "lower", "upper", "velocity", "effort") else []
     name = _text(c.name, "name of a joint")
     return element("loop", {"name": name, "type": kind}, *joined, upright, limit, _dynamics(c))
 
@@ -201,9 +191,9 @@ def _on_link(body: str) -> dict[str, str]:
 
 
 def _axis(c: Connection) -> list[str]:
-    inner = without_mimic(c.joint)
+    inner = W.without_mimic(c.joint)
     direction = across(c) if isinstance(inner, Planar) else getattr(inner, "axis", None)
-    return [] if direction is None else element("axis", {"xyz": numbers(axis(direction))})
+    return [] if direction is None else element("axis", {"xyz": numbers(W.axis(direction))})
 
 
 def _limit(c: Connection, kind: str) -> list[str]:
@@ -218,12 +208,12 @@ def _limit(c: Connection, kind: str) -> list[str]:
             raise ParameterError(f"{what}_lower of joint {c.name!r} in URDF", got=got, expected=expected, hint=HINT)
     if kind in ("revolute", "prismatic"):
         bounds = {"lower": of["lower"][0], "upper": of["upper"][0]} | bounds
-    elif is_bounded(c, "lower", "upper"):
+    elif W.is_bounded(c, "lower", "upper"):
         got, expected = (tuple(of["lower"]), tuple(of["upper"])), f"none: a {kind} joint has no position limits"
         raise ParameterError(f"limits of joint {c.name!r} in URDF", got=got, expected=expected, hint=HINT)
     elif kind == "fixed" or not any(map(math.isfinite, bounds.values())):
         return []
-    finite = {w: b if math.isfinite(b) else math.copysign(UNLIMITED, b) for w, b in bounds.items()}
+    finite = {w: b if math.isfinite(b) else math.copysign(joints.UNLIMITED, b) for w, b in bounds.items()}
     return element("limit", {what: repr(bound) for what, bound in finite.items()})
 
 
@@ -232,7 +222,7 @@ def _dynamics(c: Connection) -> list[str]:
         if any(getattr(c, what)):
             told = f"{what} of joint {c.name!r} in URDF"
             raise ParameterError(told, got=getattr(c, what), expected="none", hint=HINT)
-    values = {what: _one(c, what, getattr(c, what)) for what in PASSIVE}
+    values = {what: _one(c, what, getattr(c, what)) for what in joints.PASSIVE}
     if not any(values.values()):
         return []
     if not values["armature"]:
@@ -248,11 +238,11 @@ def _one(c: Connection, what: str, values: Sequence[float]) -> float:
 
 
 def _transmission(actuator: Actuator) -> list[str]:
-    kind = value("hardwareInterface", INTERFACES[actuator.kind])
+    kind = value("hardwareInterface", joints.INTERFACES[actuator.kind])
     name, ((moved, (gear,)),) = _text(actuator.name, "name of an actuator"), actuator._rows()
     joint = element("joint", {"name": _text(moved, "name of a joint")}, kind)
     motor = element("actuator", {"name": name}, kind, value("mechanicalReduction", repr(gear)))
-    simple = value("type", f"transmission_interface/{SIMPLE}")
+    simple = value("type", f"transmission_interface/{joints.SIMPLE}")
     return element("transmission", {"name": f"{name}_transmission"}, simple, joint, motor)
 
 
@@ -267,7 +257,7 @@ def _origin(pose: SE3) -> list[str]:
 
 
 def _pose(pose: SE3) -> dict[str, str]:
-    return {"xyz": numbers(pose.translation), "rpy": numbers(rpy(pose.rotation))}
+    return {"xyz": numbers(pose.translation), "rpy": numbers(W.rpy(pose.rotation))}
 
 
 def _text(text: str, what: str) -> str:

@@ -17,19 +17,9 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError, quoted
 from cardan._algebra.spatial import SE3, Vector3
+from cardan._reach.formats.usd import values
 from cardan._reach.formats.usd.stage import Stage
-from cardan._reach.formats.usd.values import (
-    Scene,
-    authored,
-    flag,
-    non_negative,
-    number,
-    rotation,
-    schemas,
-    targets,
-    token,
-    vector,
-)
+from cardan._reach.formats.usd.values import Scene
 from cardan._robot import joints as J
 from cardan._robot.records import Drive, Spring
 
@@ -51,7 +41,6 @@ class Dof:
 
     @property
     def is_unlimited(self) -> bool:
-        """Whether it goes on for ever in both directions."""
         return self.lower == -math.inf and self.upper == math.inf
 
 
@@ -100,8 +89,8 @@ class Properties:
 def limited(stage: Stage, prim: Any, name: str, is_angular: bool, low: str, high: str) -> Dof:
     """Return a degree of freedom with the limits two attributes give it; lower > upper where they say so."""
     unit = Units.of(stage, is_angular).position
-    lower = number(stage, prim, low, -math.inf, infinite=True)
-    upper = number(stage, prim, high, math.inf, infinite=True)
+    lower = values.number(stage, prim, low, -math.inf, infinite=True)
+    upper = values.number(stage, prim, high, math.inf, infinite=True)
     return Dof(name, is_angular, lower * unit, upper * unit)
 
 
@@ -126,18 +115,20 @@ def properties(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Properties:
 def _drive(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float, float, float]:
     """Return stiffness, damping, largest effort and target of a drive; a drive by acceleration is left out."""
     start, unit = f"drive:{dof.name}:physics", Units.of(stage, dof.is_angular)
-    if f"PhysicsDriveAPI:{dof.name}" not in schemas(prim):
-        if authored(prim, f"{start}:stiffness") or authored(prim, f"{start}:damping"):
+    if f"PhysicsDriveAPI:{dof.name}" not in values.schemas(prim):
+        if values.authored(prim, f"{start}:stiffness") or values.authored(prim, f"{start}:damping"):
             told = f"{start} has values, but PhysicsDriveAPI:{dof.name} is not applied: to UsdPhysics there is no drive"
             stage.remark(prim, told)
         return 0.0, 0.0, math.inf, 0.0
-    stiffness = non_negative(stage, prim, f"{start}:stiffness", 0.0) * unit.gain
-    damping = non_negative(stage, prim, f"{start}:damping", 0.0) * unit.gain
-    effort = number(stage, prim, f"{start}:maxForce", math.inf, infinite=True) * unit.effort
-    target = number(stage, prim, f"{start}:targetPosition", 0.0) * unit.position
+    stiffness = values.non_negative(stage, prim, f"{start}:stiffness", 0.0) * unit.gain
+    damping = values.non_negative(stage, prim, f"{start}:damping", 0.0) * unit.gain
+    effort = values.number(stage, prim, f"{start}:maxForce", math.inf, infinite=True) * unit.effort
+    target = values.number(stage, prim, f"{start}:targetPosition", 0.0) * unit.position
     if effort < 0.0:
         stage.error(prim, f"{start}:maxForce is negative, expected a number >= 0")
-    if token(stage, prim, f"{start}:type", ("force", "acceleration")) == "acceleration" and (stiffness or damping):
+    if values.token(stage, prim, f"{start}:type", ("force", "acceleration")) == "acceleration" and (
+        stiffness or damping
+    ):
         stage.remark(prim, f"{start}:type is 'acceleration': its gains go with the inertia it feels; it is left out")
         return 0.0, 0.0, max(effort, 0.0), 0.0
     return stiffness, damping, max(effort, 0.0), target
@@ -146,9 +137,9 @@ def _drive(stage: Stage, prim: Any, dof: Dof) -> tuple[float, float, float, floa
 def _single_dof(stage: Stage, prim: Any, dof: Dof, what: str, default: float = 0.0) -> float:
     unit = Units.of(stage, dof.is_angular)
     said = {
-        name: getattr(unit, worth) * abs(number(stage, prim, name, default, infinite=default == math.inf))
+        name: getattr(unit, worth) * abs(values.number(stage, prim, name, default, infinite=default == math.inf))
         for name, worth in SINGLE[what].items()
-        if authored(prim, name)
+        if values.authored(prim, name)
     }
     taken, *others = said or [""]
     for other in others:
@@ -158,7 +149,7 @@ def _single_dof(stage: Stage, prim: Any, dof: Dof, what: str, default: float = 0
 
 
 def _position(stage: Stage, prim: Any, dof: Dof, name: str) -> float:
-    return number(stage, prim, name, 0.0) * Units.of(stage, dof.is_angular).position
+    return values.number(stage, prim, name, 0.0) * Units.of(stage, dof.is_angular).position
 
 
 # --- joints that copy others, as Newton, PhysX and MuJoCo write them on a joint's prim ---
@@ -176,13 +167,13 @@ class Copying(NamedTuple):
 
 
 def read_mimic(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Copying | None:
-    applied = schemas(prim)
+    applied = values.schemas(prim)
     unit = Units.of(stage, bool(dofs) and dofs[0].is_angular).position
-    if "NewtonMimicAPI" in applied and flag(prim, "newton:mimicEnabled", True):
-        a, b = (number(stage, prim, f"newton:mimicCoef{k}", float(k)) for k in (0, 1))
+    if "NewtonMimicAPI" in applied and values.flag(prim, "newton:mimicEnabled", True):
+        a, b = (values.number(stage, prim, f"newton:mimicCoef{k}", float(k)) for k in (0, 1))
         return _copying(stage, prim, "newton:mimicJoint", b, a * unit)
     if "MjcEqualityJointAPI" in applied:
-        a, b, *higher = (number(stage, prim, f"mjc:coef{k}", float(k == 1)) for k in range(5))
+        a, b, *higher = (values.number(stage, prim, f"mjc:coef{k}", float(k == 1)) for k in range(5))
         if any(higher):
             stage.error(prim, "mjc:coef2 to mjc:coef4: a mimic joint is linear; leave them out")
         return _copying(stage, prim, "mjc:target", b, a)
@@ -190,13 +181,13 @@ def read_mimic(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> Copying | None:
         name, _, axis = schema.partition(":")
         if name == "PhysxMimicJointAPI":
             start = f"physxMimicJoint:{axis}"
-            gear, offset = (number(stage, prim, f"{start}:{key}", 0.0) for key in ("gearing", "offset"))
+            gear, offset = (values.number(stage, prim, f"{start}:{key}", 0.0) for key in ("gearing", "offset"))
             return _copying(stage, prim, f"{start}:referenceJoint", -gear, -offset * unit)
     return None
 
 
 def _copying(stage: Stage, prim: Any, name: str, multiplier: float, offset: float) -> Copying | None:
-    named = targets(prim, name)
+    named = values.targets(prim, name)
     if len(named) != 1:
         stage.error(prim, f"{name} names {len(named)} joints, expected one to copy")
         return None
@@ -204,10 +195,7 @@ def _copying(stage: Stage, prim: Any, name: str, multiplier: float, offset: floa
 
 
 def copied(stage: Stage, prim: Any, joint: J.Joint, how: Copying, names: Mapping[str, tuple[str, J.Joint]]) -> J.Joint:
-    """Return a joint that copies another, which must be a hinge or a slide as it is itself.
-
-    `names` are the name and kind of each joint that is read and copies none itself, by path.
-    """
+    """Return a joint that copies another hinge or slide; `names`: name and kind of those that copy none, by path."""
     if how.primary not in names:
         told = f"copies {quoted(how.primary)}, which is no joint that is read and moves by itself"
         stage.error(prim, told + stage.report.nearest(how.primary, names))
@@ -247,12 +235,11 @@ class UsdJoint:
 def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
     """Return a joint, or None where it joins nothing or is faulty."""
     before = stage.report.error_count
-    if not flag(prim, "physics:jointEnabled", True):
+    if not values.flag(prim, "physics:jointEnabled", True):
         stage.remark(prim, "physics:jointEnabled is false: the joint is left out")
         return None
     first, second = (_side(stage, scene, prim, side) for side in (0, 1))
-    kind = str(prim.GetTypeName())
-    made = _JOINTS[kind](stage, prim)
+    made = _JOINTS[str(prim.GetTypeName())](stage, prim)
     if first is None or second is None or stage.report.error_count > before:
         return None
     (one, X_one), (other, X_other) = first, second
@@ -264,7 +251,7 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
     _remark_drives(stage, prim, dofs)
     with stage.report.blamed(stage.where(prim)):
         keys = ("excludeFromArticulation", "collisionEnabled")
-        excluded, touching = (flag(prim, f"physics:{key}", False) for key in keys)
+        excluded, touching = (values.flag(prim, f"physics:{key}", False) for key in keys)
         said, name, copying = properties(stage, prim, dofs), prim.GetName(), read_mimic(stage, prim, dofs)
         return UsdJoint(prim, joint, (one, other), (X_one, X_other), excluded, touching, said, name, copying)
     return None
@@ -272,9 +259,9 @@ def read_joint(stage: Stage, scene: Scene, prim: Any) -> UsdJoint | None:
 
 def _side(stage: Stage, scene: Scene, prim: Any, side: int) -> tuple[str, SE3] | None:
     """Return the body on one side of a joint, and X_body_joint; the world for none."""
-    local = vector(stage, prim, f"physics:localPos{side}", (0.0, 0.0, 0.0))
-    turned = SE3(rotation(stage, prim, f"physics:localRot{side}"))
-    named = targets(prim, f"physics:body{side}")
+    local = values.vector(stage, prim, f"physics:localPos{side}", (0.0, 0.0, 0.0))
+    turned = SE3(values.rotation(stage, prim, f"physics:localRot{side}"))
+    named = values.targets(prim, f"physics:body{side}")
     if len(named) > 1:
         stage.error(prim, f"physics:body{side} names {len(named)} prims, expected one")
         return None
@@ -299,7 +286,9 @@ def _remark_drives(stage: Stage, prim: Any, dofs: Sequence[Dof]) -> None:
     """Remark on drives of what does not move, and on limits that hold it."""
     names = [dof.name for dof in dofs]
     for name in _KINDS_OF_DRIVES:
-        if name not in names and any(authored(prim, f"drive:{name}:physics:{key}") for key in ("stiffness", "damping")):
+        if name not in names and any(
+            values.authored(prim, f"drive:{name}:physics:{key}") for key in ("stiffness", "damping")
+        ):
             stage.remark(prim, f"the drive {name!r} has no degree of freedom of that name to act on here")
 
 
@@ -309,7 +298,7 @@ Made = tuple[J.Joint, list[Dof]]
 
 
 def _axis(stage: Stage, prim: Any) -> Vector3:
-    return DIRECTIONS[token(stage, prim, "physics:axis", ("X", "Y", "Z"))]
+    return DIRECTIONS[values.token(stage, prim, "physics:axis", ("X", "Y", "Z"))]
 
 
 def _single(stage: Stage, prim: Any, name: str, is_angular: bool) -> Dof:
@@ -322,7 +311,7 @@ def _single(stage: Stage, prim: Any, name: str, is_angular: bool) -> Dof:
 
 
 def _spherical(stage: Stage, prim: Any) -> Made:
-    cone = [number(stage, prim, f"physics:coneAngle{k}Limit", -1.0, infinite=True) for k in (0, 1)]
+    cone = [values.number(stage, prim, f"physics:coneAngle{k}Limit", -1.0, infinite=True) for k in (0, 1)]
     if any(0.0 <= angle < 180.0 for angle in cone):
         told = f"limits its axis to a cone of {cone[0]:g} and {cone[1]:g} degrees, which no limit of cardan's can say"
         stage.remark(prim, told)
@@ -330,7 +319,7 @@ def _spherical(stage: Stage, prim: Any) -> Made:
 
 
 def _distance(stage: Stage, prim: Any) -> Made:
-    low, high = (number(stage, prim, f"physics:{k}Distance", -1.0, infinite=True) for k in ("min", "max"))
+    low, high = (values.number(stage, prim, f"physics:{k}Distance", -1.0, infinite=True) for k in ("min", "max"))
     made: J.Joint = J.FreeFlyer()
     with stage.report.blamed(stage.where(prim)):
         made = J.Distance(max(low, 0.0) * stage.length, high * stage.length if 0.0 <= high < math.inf else None)
@@ -339,7 +328,7 @@ def _distance(stage: Stage, prim: Any) -> Made:
 
 def _generic(stage: Stage, prim: Any) -> Made:
     dofs = [dof for kind in ("trans", "rot") for axis in "XYZ" if (dof := _free(stage, prim, kind + axis)) is not None]
-    if any(authored(prim, f"limit:distance:physics:{key}") for key in ("low", "high")):
+    if any(values.authored(prim, f"limit:distance:physics:{key}") for key in ("low", "high")):
         stage.remark(prim, "its limit on the distance is not read: a PhysicsDistanceJoint is")
     return joint_of(dofs, _has_drives(prim)), dofs
 
@@ -354,7 +343,7 @@ def _free(stage: Stage, prim: Any, name: str) -> Dof | None:
 def _has_drives(prim: Any) -> bool:
     """Return whether something about single axes is said, so that a joint of quaternions could not hold it."""
     return any(
-        authored(prim, f"drive:{name}:physics:{key}")
+        values.authored(prim, f"drive:{name}:physics:{key}")
         for name in _KINDS_OF_DRIVES
         for key in ("stiffness", "damping", "maxForce", "targetPosition")
     )
@@ -393,7 +382,6 @@ _JOINTS: dict[str, Callable[[Stage, Any], Made]] = {
     "PhysicsDistanceJoint": _distance,
     "PhysicsJoint": _generic,
 }
-
 
 # --- several joints between the same two bodies, in the same direction: the links, in a row, of one joint ---
 #

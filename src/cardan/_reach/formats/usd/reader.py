@@ -120,10 +120,7 @@ WORLD_PATH = ""
 
 
 def chosen(stage: Stage, scene: Scene, wanted: str | None) -> str | None:
-    """Return the path below which things are read ("" for all), or None where nothing is called so.
-
-    What is wanted is the path of a prim, or the name of the root of an articulation.
-    """
+    """Return the path below which things are read ("" for all), of a prim or the root of an articulation; or None."""
     if wanted is None:
         return ""
     roots = [str(root.GetPath()) for root in scene.roots]
@@ -352,7 +349,6 @@ class Reading:
             self.places["joint", called] = self.stage.where(prim)
 
     def add_frames(self, mechanism: Mechanism) -> None:
-        """Add sites, and poses that hold nothing, as frames."""
         for prim in self.scene.frames:
             posed, body = self.stage.pose(prim), self.scene.body_of(prim)
             path = str(prim.GetPath())
@@ -364,7 +360,6 @@ class Reading:
             self.places["frame", name] = self.stage.where(prim)
 
     def add_pairs(self, mechanism: Mechanism, joints: Sequence[UsdJoint]) -> None:
-        """Keep apart what joints and filters keep apart."""
         pairs = [joint.bodies for joint in joints if not joint.may_touch and all(joint.bodies)]
         for one, other in (*pairs, *filtered_pairs(self.stage, self.scene)):
             if one in self.names and other in self.names:

@@ -128,8 +128,7 @@ def read_solid(stage: Stage, scene: values.Scene, prim: Any) -> Solid | None:
     pose = posed.pose if owner is None else owner.pose.inverse() @ posed.pose
     seen, purpose = pxr().UsdGeom.Imageable(prim), ("default", "render")
     is_seen = seen.ComputeVisibility() != "invisible" and seen.ComputePurpose() in purpose
-    is_seen = is_seen and not isinstance(geometry, Plane)
-    return Solid(prim, body, geometry, pose @ SE3(turn), collides, is_seen)
+    return Solid(prim, body, geometry, pose @ SE3(turn), collides, is_seen and not isinstance(geometry, Plane))
 
 
 def shapes_of(stage: Stage, solid: Solid, body: str, group: tuple[int, int]) -> list[Shape]:
@@ -198,7 +197,6 @@ _GEOMETRIES: dict[str, Callable[[Stage, Any, Posed], Made]] = {
     "Plane": lambda stage, prim, _: (Plane(), _TURNS[values.token(stage, prim, "axis", ("Z", "X", "Y"))]),
 }
 
-
 # --- meshes of USD: their triangles, and the inertia of what they enclose ---
 
 _asked: dict[str, Options] = {}
@@ -261,12 +259,7 @@ def remember(source: Source, options: Options) -> None:
 
 
 def surface_of_usd(uri: str, file: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return points and triangles of a mesh of a file of USD, in its own units; the prim's path stands behind `#`.
-
-    Raises:
-        MissingExtraError: without the extra `usd`.
-        ParameterError, DescriptionError: if there is no such mesh, or the file cannot be read.
-    """
+    """Return points and triangles of a mesh of a file of USD, in its own units; the prim's path stands behind `#`."""
     path, report = uri.partition("#")[2], Report(file)
     with opened(Source.of(file), _asked.get(str(Path(file).resolve()), Options()), report) as stage:
         report.stop()

@@ -20,9 +20,8 @@ import numpy as np
 from cardan._algebra.errors import DescriptionError, MissingExtraError, quoted
 from cardan._algebra.spatial import SE3
 from cardan._reach.formats import sandbox
-from cardan._reach.formats.reading import Options
+from cardan._reach.formats.reading import ALLOWING, Options, Places
 from cardan._reach.formats.report import FilePlace, Report
-from cardan._reach.formats.resources import ALLOWING, Places
 from cardan._reach.formats.sandbox import SandboxBounds, SandboxError
 from cardan._reach.formats.source import MAX_BYTES, Source
 from cardan._reach.formats.usd import composition
@@ -58,10 +57,7 @@ class Layers:
 
 
 def open_layers(report: Report, path: str, places: Places, trusted: bool = False) -> Any:
-    """Return the root layer of a file, after looking at all it is composed of; None where that was refused.
-
-    A file that is not trusted is composed in a process of its own first.
-    """
+    """Return the root layer, after looking at all that is composed, in a process of its own first; None if refused."""
     argument, layers = {"file": path, "compose": not trusted}, Layers(path, places)
     package = pxr()
     try:

@@ -168,13 +168,14 @@ def _walk(stage: Stage) -> Iterator[Any]:
 
 def schemas(prim: Any) -> list[str]:
     """Return the names of the schemas applied to a prim, whether OpenUSD knows them here or not."""
-    listed = prim.GetPrimTypeInfo().GetAppliedAPISchemas()
-    return [str(name) for name in listed]
+    return list(map(str, prim.GetPrimTypeInfo().GetAppliedAPISchemas()))
 
 
 def _sort(stage: Stage, scene: Scene, prim: Any) -> None:
     path, kind, applied = str(prim.GetPath()), str(prim.GetTypeName()), schemas(prim)
     above = scene.owner.get(str(prim.GetPath().GetParentPath()), "")
+    # A pose and nothing else: so exporters write frames of tools and sensors.
+    is_bare = kind in ("Xform", "Camera") and not prim.GetAllChildrenNames()
     if "PhysicsRigidBodyAPI" in applied:
         if not flag(prim, "physics:rigidBodyEnabled", True):
             stage.remark(prim, "physics:rigidBodyEnabled is false: it is part of what is above it")
@@ -186,7 +187,7 @@ def _sort(stage: Stage, scene: Scene, prim: Any) -> None:
         scene.roots.append(prim)
     if kind in JOINTS:
         scene.joints.append(prim)
-    elif any(site in applied for site in SITES) or (above not in ("", path) and _is_bare(prim, kind)):
+    elif any(site in applied for site in SITES) or (is_bare and above not in ("", path)):
         scene.frames.append(prim)
     elif kind in GEOMETRIES:
         scene.geometries.append(prim)
@@ -194,8 +195,3 @@ def _sort(stage: Stage, scene: Scene, prim: Any) -> None:
         scene.groups.append(prim)
     elif kind == "PhysicsScene":
         scene.scenes.append(prim)
-
-
-def _is_bare(prim: Any, kind: str) -> bool:
-    """Return whether a prim is a pose and nothing else: how exporters write frames of tools and sensors."""
-    return kind in ("Xform", "Camera") and not prim.GetAllChildrenNames()

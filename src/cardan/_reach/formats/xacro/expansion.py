@@ -1,7 +1,7 @@
 """Xacro: macros are expanded with the package `xacro`, then the result is read by the module of what it is.
 
 The package runs in a process of its own, or in this one if the file is trusted. What a file names is found and read
-here: where `resources.py` allows it, each file with the bounds of XML.
+here: where `reading.py` allows it, each file with the bounds of XML.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from cardan._algebra.errors import DescriptionError, MissingExtraError, quoted
 from cardan._reach.formats import sandbox
-from cardan._reach.formats.reading import Description, Options, format_of_content, module_of
+from cardan._reach.formats.reading import ALLOWING, Description, Options, Places, format_of_content, module_of
 from cardan._reach.formats.report import FileLine, Report
-from cardan._reach.formats.resources import ALLOWING, Places
 from cardan._reach.formats.sandbox import SandboxBounds, SandboxError
 from cardan._reach.formats.source import Source
 from cardan._reach.formats.xacro import composition
@@ -51,11 +50,7 @@ def read(source: Source, options: Options) -> Description:
 
 
 def expand(source: Source, options: Options, report: Report) -> Element | None:
-    """Return the root element of what a file expands to, or None after an error, which is in the report.
-
-    Raises:
-        MissingExtraError: without the package xacro.
-    """
+    """Return the root element of what a file expands to, or None after an error; MissingExtraError without xacro."""
     if find_spec("xacro") is None:
         raise MissingExtraError("reading xacro", "xacro")
     expansion = Expansion(report, Places(source.folder, options.package_dirs), options.trusted)

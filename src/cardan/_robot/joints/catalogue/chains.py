@@ -36,15 +36,6 @@ def _split(links: Links, q: Sequence[Scalar], size: str) -> list[Sequence[Scalar
     return split(q, *(getattr(joint, size) for joint, _ in links))[:-1]
 
 
-def chain_transform(links: Links, q: Sequence[Scalar]) -> SE3:
-    """Return the product of the placements and transforms."""
-    X = None
-    for (joint, placement), part in zip(links, _split(links, q, "nq"), strict=True):
-        for factor in (placement, joint.transform(part)):
-            X = factor if X is None else X if factor is None else X @ factor
-    return X if X is not None else SE3.identity()
-
-
 def _from_last(links: Links, q: Sequence[Scalar]) -> Iterator[tuple[Any, Sequence[Scalar], SE3]]:
     """Yield, from the last joint to the first, the joint, its q and the pose of the chain's end behind it."""
     tail = SE3.identity()
@@ -54,26 +45,12 @@ def _from_last(links: Links, q: Sequence[Scalar]) -> Iterator[tuple[Any, Sequenc
         tail = tail if placement is None else placement @ tail
 
 
-def chain_subspace(links: Links, q: Sequence[Scalar]) -> list[Motion]:
-    """Return the columns of S at the end of the chain."""
-    blocks = [[tail.inverse_act(s) for s in joint.motion_subspace(part)] for joint, part, tail in _from_last(links, q)]
-    return [column for block in reversed(blocks) for column in block]
-
-
-def chain_bias(links: Links, q: Sequence[Scalar], v: Sequence[Scalar]) -> Motion:
-    """Return (dS/dt) v at the end of the chain."""
-    # From the end: what comes behind a joint carries its columns along, so its rate needs the twists behind.
-    twist_behind, bias = Motion.zero(), Motion.zero()
-    rates = _split(links, v, "nv")
-    for (joint, part, tail), rate in zip(_from_last(links, q), reversed(rates), strict=True):
-        twist = tail.inverse_act(joint.twist(part, rate))
-        bias = bias + tail.inverse_act(joint.bias(part, rate)) - twist_behind.cross(twist)
-        twist_behind = twist_behind + twist
-    return bias
-
-
 class ChainJoint(Joint):
     """A joint that is a chain of others; implementations say which."""
+
+    def _of_links(self, q: Scalars) -> Scalars:
+        """Return the coordinates, or velocities, of the links, one after the other: by default the joint's own."""
+        return q
 
     @property
     @abstractmethod
@@ -81,15 +58,28 @@ class ChainJoint(Joint):
         """The joints in a row, each with the pose that comes before it (None for the identity)."""
 
     def transform(self, q: Scalars) -> SE3:
-        return chain_transform(self.links, q)
+        X, links = None, self.links
+        for (joint, placement), part in zip(links, _split(links, self._of_links(q), "nq"), strict=True):
+            for factor in (placement, joint.transform(part)):
+                X = factor if X is None else X if factor is None else X @ factor
+        return X if X is not None else SE3.identity()
 
     def motion_subspace(self, q: Scalars) -> list[Motion]:
-        return chain_subspace(self.links, q)
+        ends = _from_last(self.links, self._of_links(q))
+        blocks = [[tail.inverse_act(s) for s in joint.motion_subspace(part)] for joint, part, tail in ends]
+        return [column for block in reversed(blocks) for column in block]
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
-        return chain_bias(self.links, q, v)
+        # From the end: what comes behind a joint carries its columns along, so its rate needs the twists behind.
+        twist_behind, bias, links = Motion.zero(), Motion.zero(), self.links
+        rates = _split(links, self._of_links(v), "nv")
+        for (joint, part, tail), rate in zip(_from_last(links, self._of_links(q)), reversed(rates), strict=True):
+            twist = tail.inverse_act(joint.twist(part, rate))
+            bias = bias + tail.inverse_act(joint.bias(part, rate)) - twist_behind.cross(twist)
+            twist_behind = twist_behind + twist
+        return bias
 
-    def efforts(self, q: Scalars, v: Scalars) -> list[Scalar]:
+    def efforts(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
         parts = zip(self.links, _split(self.links, q, "nq"), _split(self.links, v, "nv"), strict=True)
         return [e for (joint, _), own, rates in parts for e in joint.efforts(own, rates)]
 
@@ -132,7 +122,7 @@ class Universal(ChainJoint):
 
 
 @dataclass(frozen=True, slots=True)
-class ConstantVelocity(Joint):
+class ConstantVelocity(ChainJoint):
     """Bends about two axes, twice each, without twist. q: two angles of either cross [rad], v: their rates.
 
     R = R1(q0) R2(2 q1) R1(q0), p = length m, m = R1(q0) R2(q1) a3 and a3 = axis1 x axis2. This is Universal(axis1,
@@ -178,15 +168,15 @@ class ConstantVelocity(Joint):
         shaft = None if is_zero(self.length) else SE3(translation=self.axis1.cross(self.axis2) * self.length)
         return ((Universal(self.axis1, self.axis2), None), (Universal(self.axis2, self.axis1), shaft))
 
-    def transform(self, q: Scalars) -> SE3:
-        return chain_transform(self.links, _twice(q))
+    def _of_links(self, q: Scalars) -> Scalars:
+        return q[0], q[1], q[1], q[0]
 
     def motion_subspace(self, q: Scalars) -> list[Motion]:
-        outer, inner, inner_again, outer_again = chain_subspace(self.links, _twice(q))
+        outer, inner, inner_again, outer_again = ChainJoint.motion_subspace(self, q)
         return [outer + outer_again, inner + inner_again]
 
-    def bias(self, q: Scalars, v: Scalars) -> Motion:
-        return chain_bias(self.links, _twice(q), _twice(v))
+    def efforts(self, q: Scalars, v: Scalars) -> Sequence[Scalar]:
+        return Joint.efforts(self, q, v)
 
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         """Return the angles: R has the quaternion (cos q1 sin q0, sin q1, 0, cos q1 cos q0) in the joint's axes."""
@@ -197,11 +187,6 @@ class ConstantVelocity(Joint):
         sign = where(ahead.dot(X_pc.translation) * self.length < 0.0, -1.0, 1.0)
         outer, inner = atan2(sign * x, sign * w), atan2(sign * y, sqrt(x * x + w * w))
         return (outer, inner) if near is None else other_branch((outer, inner, outer), (*near, near[0]))[:2]
-
-
-def _twice(q: Scalars) -> Scalars:
-    """Return the coordinates of both crosses."""
-    return q[0], q[1], q[1], q[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from cardan._algebra.scalar import is_finite, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Motion, Scalar, Vector3, unit_vector
 from cardan._algebra.spatial import rotations as ro
 from cardan._robot.joints.catalogue.free_directions import FloatingJoint
-from cardan._robot.joints.coordinate_functions import finite_numbers
 from cardan._robot.joints.joint import Axis, Joint, Scalars
 
 
@@ -54,10 +53,7 @@ class Cable(Joint):
     def __post_init__(self) -> None:
         object.__setattr__(self, "axis", unit_vector(self.axis, "axis of a cable joint"))
         for name in ("stretch_stiffness", "bend_stiffness", "stretch_damping", "bend_damping"):
-            (value,) = finite_numbers([getattr(self, name)], f"{name} of a cable joint")
-            if value < 0.0:
-                raise ParameterError(f"{name} of a cable joint", got=value, expected="0 or more")
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, _non_negative(f"{name} of a cable joint", getattr(self, name)))
 
     @property
     def across(self) -> tuple[Vector3, Vector3]:
@@ -139,9 +135,10 @@ class Distance(FloatingJoint):
             raise ParameterError("minimum and maximum of a distance joint", got=got, expected=expected)
         object.__setattr__(self, "minimum", lower)
         object.__setattr__(self, "maximum", None if upper == math.inf else upper)
-        object.__setattr__(self, "damping", _non_negative("damping", self.damping))
+        object.__setattr__(self, "damping", _non_negative("damping of a distance joint", self.damping))
         if self.stiffness is not None:
-            object.__setattr__(self, "stiffness", _non_negative("stiffness", self.stiffness))
+            stiffness = _non_negative("stiffness of a distance joint", self.stiffness)
+            object.__setattr__(self, "stiffness", stiffness)
 
     def constraint(self, q: Scalars) -> tuple[Scalar, float, float]:
         """Return the distance [m] and its bounds from below and above; its gradient does not exist at distance 0."""
@@ -178,7 +175,7 @@ class Distance(FloatingJoint):
         return total
 
 
-def _non_negative(name: str, value: float) -> float:
+def _non_negative(what: str, value: float) -> float:
     if not is_finite(value) or value < 0.0:
-        raise ParameterError(f"{name} of a distance joint", got=value, expected="0 or more")
+        raise ParameterError(what, got=value, expected="0 or more")
     return float(value)

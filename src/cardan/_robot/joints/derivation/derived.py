@@ -26,16 +26,7 @@ from cardan._compiler.program.autodiff import assemble, jacobian_vector_product,
 from cardan._compiler.program.exact import evaluate_exactly
 from cardan._compiler.program.replay import replay
 from cardan._compiler.program.value_numbering import merge_identities
-from cardan._robot.joints.derivation.factors import (
-    LEAVES,
-    Factor,
-    Moving,
-    is_composed,
-    leaves,
-    moving_leaf,
-    put_together,
-    take_apart,
-)
+from cardan._robot.joints.derivation.factors import Factor, Moving, leaves, moving_leaf, put_together, take_apart
 from cardan._robot.joints.derivation.programs import (
     inputs,
     joint_program,
@@ -100,7 +91,7 @@ def _forms(template: Any) -> list[PoseForm]:
     which is a rotation, too, only the entries can be differentiated.
     """
     entries, factors = (_form(template, by_factors) for by_factors in (False, True))
-    return [entries, factors] if is_composed(factors.whole) and _has_rotations(factors) else [entries]
+    return [entries, factors] if factors.whole.is_composed() and _has_rotations(factors) else [entries]
 
 
 def _form(template: Any, by_factors: bool) -> PoseForm:
@@ -123,20 +114,17 @@ def _has_rotations(form: PoseForm) -> bool:
     graph = Graph()
     values = replay(form.program, graph.symbols(form.program.inputs))
     entries = [values[r] for r in form.program.results]
-    matrices = (Matrix3(_own(part, entries)) for part in leaves(form.whole) if part.kind == "rotation")
-    residues = [e for R in matrices for e in _improper(R)]
+    residues = []
+    for part in leaves(form.whole):
+        if part.kind == "rotation":
+            x, y, z = Matrix3(part.own(entries)).columns()
+            residues += [*(z - x.cross(y)), x.dot(x) - 1.0, y.dot(y) - 1.0, x.dot(y)]
     # Numbers are rounded, as of an axis given to nine digits; symbols must vanish identically, or nothing is proved.
     known = [e for e in residues if isinstance(e, float)]
     others = [e for e in residues if not isinstance(e, float)]
     check = assemble("check", graph, form.program.inputs, [Array("residues", (len(others),))], others)
     numbers = evaluate_exactly(check).numbers
     return all(abs(e) < 1e-9 for e in known) and all(numbers[r] == 0.0 for r in check.results)
-
-
-def _improper(R: Matrix3) -> list[Any]:
-    """Return what vanishes for a proper rotation: z - x x y, and the products of the columns less those of axes."""
-    x, y, z = R.columns()
-    return [*(z - x.cross(y)), x.dot(x) - 1.0, y.dot(y) - 1.0, x.dot(y)]
 
 
 # --- differentiation of a form ---
@@ -149,8 +137,8 @@ def _subspace(template: Any, form: PoseForm) -> Program:
     entries, changes = _changes(form.program, joint, symbols, q, first)
 
     def leaf(part: Factor, rotation: Moving | None) -> Moving:
-        own = _own(part, entries)
-        return moving_leaf(part, own, rotation, [_rate(part, own, _own(part, along)) for along in changes])
+        own = part.own(entries)
+        return moving_leaf(part, own, rotation, [_rate(part, own, part.own(along)) for along in changes])
 
     X, columns, _ = put_together(form.whole, leaf)
     outputs = [Array("pose", (POSE,)), Array("subspace", (joint.nv, 6))]
@@ -173,7 +161,7 @@ def _bias(template: Any, form: PoseForm) -> Program:
     def leaf(part: Factor, rotation: Moving | None) -> Moving:
         at = places[id(part)]
         rate, acceleration = Vector3(*rates[at : at + 3]), Vector3(*accelerations[at : at + 3])
-        return moving_leaf(part, _own(part, entries), rotation, [rate], [acceleration])
+        return moving_leaf(part, part.own(entries), rotation, [rate], [acceleration])
 
     X, _, (total,) = put_together(form.whole, leaf)
     S = [e for column in joint.motion_subspace(q) for e in column.scalars()]
@@ -193,7 +181,7 @@ def _motion(template: Any, form: PoseForm) -> tuple[Program, dict[int, int]]:
     places: dict[int, int] = {}
     for part in leaves(form.whole):
         places[id(part)] = len(rates)
-        own, along = _own(part, entries), [_own(part, change) for change in changes]
+        own, along = part.own(entries), [part.own(change) for change in changes]
         if part.kind == "rotation":
             rates.extend(_weighed([_rate(part, own, change) for change in along], v, 3))
         else:
@@ -212,10 +200,6 @@ def _changes(
     return [values[r] for r in program.results], changes
 
 
-def _own(part: Factor, entries: Sequence[Any]) -> Sequence[Any]:
-    return entries[part.start : part.start + LEAVES[part.kind]]
-
-
 def _rate(part: Factor, entries: Scalars, rates: Scalars) -> Vector3:
     """Return how a leaf moves: a rotation's angular velocity in its own frame, a pose's origin in the outer frame."""
     if part.kind == "pose":
@@ -225,9 +209,6 @@ def _rate(part: Factor, entries: Scalars, rates: Scalars) -> Vector3:
     x, y, z = Matrix3(entries).columns()
     dx, dy, dz = Matrix3(rates).columns()
     return Vector3(z.dot(dy), x.dot(dz), y.dot(dx))  # vee(R^T dR)
-
-
-# --- what all need ---
 
 
 def directions(joint: Any, q: Scalars, first: int) -> dict[int, dict[int, Any]]:
@@ -341,7 +322,13 @@ def linearised_efforts(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> 
 
 @keep_by_joint("efforts")
 def _linearised(template: Any) -> Program:
-    efforts = _efforts(template)
+    def entries(joint: Any, q: Scalars, v: Scalars) -> dict[str, list[Scalar]]:
+        return {"efforts": list(joint.efforts(q, v))}
+
+    try:
+        efforts = joint_program("efforts", template, entries, q=template.nq, v=template.nv)
+    except TraceError as error:
+        raise JointError(f"{type(template).__name__}: its efforts cannot be differentiated: {error}") from error
     graph = Graph()
     symbols = graph.symbols(efforts.inputs)
     nq, nv = template.nq, template.nv
@@ -358,13 +345,3 @@ def _linearised(template: Any) -> Program:
 def _fall(slopes: Mapping[int, Any], along: Iterable[int], own: int) -> Any:
     across = (absolute(slopes[j]) for j in along if j != own and j in slopes)
     return sum(across, -slopes.get(own, 0.0))
-
-
-def _efforts(template: Any) -> Program:
-    def entries(joint: Any, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[str, list[Scalar]]:
-        return {"efforts": list(joint.efforts(q, v))}
-
-    try:
-        return joint_program("efforts", template, entries, q=template.nq, v=template.nv)
-    except TraceError as error:
-        raise JointError(f"{type(template).__name__}: its efforts cannot be differentiated: {error}") from error

@@ -31,6 +31,14 @@ class Factor:
     operands: tuple[Factor, ...] = ()  # what it is made of; for the leaf of a pose, its rotation
     start: int = 0  # where the entries of a leaf are
 
+    def own(self, entries: Sequence[Any]) -> Sequence[Any]:
+        """Return the entries of a leaf, of those of all leaves."""
+        return entries[self.start : self.start + LEAVES[self.kind]]
+
+    def is_composed(self) -> bool:
+        """Return whether there is anything to gain: something that is not a pose or rotation by its entries."""
+        return self.kind not in ("pose", "rotation") or any(operand.is_composed() for operand in self.operands)
+
 
 def take_apart(X: SE3, history: History) -> tuple[Factor, list[Any]]:
     """Return what a pose was made of, and the entries of its leaves, one after the other."""
@@ -55,26 +63,10 @@ def take_apart(X: SE3, history: History) -> tuple[Factor, list[Any]]:
     return part(X), entries
 
 
-def is_composed(part: Factor) -> bool:
-    """Return whether there is anything to gain: something that is not a pose or rotation by its entries."""
-    return part.kind not in ("pose", "rotation") or any(map(is_composed, part.operands))
-
-
 def leaves(part: Factor) -> list[Factor]:
     """Return the leaves, each once, rotations before the poses they belong to."""
-    found: dict[int, Factor] = {}
-    seen: set[int] = set()
-
-    def visit(part: Factor) -> None:
-        if id(part) not in seen:
-            seen.add(id(part))
-            for operand in part.operands:
-                visit(operand)
-            if part.kind in LEAVES:
-                found[id(part)] = part
-
-    visit(part)
-    return list(found.values())
+    below = [leaf for operand in dict.fromkeys(part.operands) for leaf in leaves(operand)]
+    return list(dict.fromkeys([*below, part] if part.kind in LEAVES else below))
 
 
 class Moving(NamedTuple):
