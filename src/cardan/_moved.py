@@ -62,7 +62,6 @@ _JOINED = {
     "_dynamics.coordinates.chart": "forms",
     "_robot.model.layout": "node",
     "_motion.identification.least_squares": "stribeck",
-    "_motion.simulation.world_contents": "articulation",
     "_motion.tasks.shipped": "frames whole_body",
     "_motion.trajectories.curves": "spline fourier",
     "_robot.geometry.touching": "contacts",

@@ -4,6 +4,7 @@ from cardan._algebra.lazy import imported_later
 
 with imported_later(globals()):
     from cardan._motion.simulation import solvers
+    from cardan._motion.simulation.articulation import Articulation
     from cardan._motion.simulation.builder import WorldBuilder
     from cardan._motion.simulation.collide import ContactPoints, Contacts, contact_points
     from cardan._motion.simulation.compliant import compliant
@@ -14,7 +15,6 @@ with imported_later(globals()):
     from cardan._motion.simulation.state import State
     from cardan._motion.simulation.view import View
     from cardan._motion.simulation.world import World
-    from cardan._motion.simulation.world_contents import Articulation
 
 __all__ = [
     "Articulation", "ContactPair", "ContactPoints", "Contacts", "Control", "RayHits", "State", "View", "World",

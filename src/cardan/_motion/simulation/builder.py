@@ -10,11 +10,11 @@ import numpy as np
 
 from cardan._algebra.errors import Explained, MechanismError, ParameterError, ShapeError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
+from cardan._motion.simulation.articulation import Articulation, articulation
 from cardan._motion.simulation.pairs import Disabled, contact_pairs
 from cardan._motion.simulation.solids import with_solids
 from cardan._motion.simulation.standing import moves_freely, stood, warn_of_start
 from cardan._motion.simulation.world import World
-from cardan._motion.simulation.world_contents import Articulation, articulation
 from cardan._robot.description import Mechanism, Plane, Shape, editing
 from cardan._robot.geometry.shapes import ALL_BITS, Geometry
 from cardan._robot.joints import FreeFlyer, Joint, Limits, Mimic

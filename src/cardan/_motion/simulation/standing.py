@@ -27,10 +27,11 @@ from cardan._algebra.errors import (
 )
 from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
+from cardan._motion.simulation.articulation import Articulation
 from cardan._motion.simulation.kinematics import body_poses
 from cardan._motion.simulation.pairs import ContactPair, depth, is_of_one_tree
 from cardan._motion.simulation.state import State
-from cardan._motion.simulation.world_contents import Articulation, WorldContents
+from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import HeightField, Mesh, Plane
 from cardan._robot.geometry.shapes import Geometry
 from cardan._robot.geometry.support import SUPPORT, reach

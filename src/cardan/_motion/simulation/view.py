@@ -14,11 +14,12 @@ from cardan._dynamics.algorithms.jacobians import jacobian
 from cardan._dynamics.algorithms.kinematics import frame_velocity
 from cardan._dynamics.call.arguments import check_configuration, check_finite, numeric_array
 from cardan._motion.simulation.arrays import check_range, chosen_rows, is_limit
+from cardan._motion.simulation.articulation import Articulation, select_names
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.kinematics import body_poses
 from cardan._motion.simulation.standing import move_root, turn_root
 from cardan._motion.simulation.state import State
-from cardan._motion.simulation.world_contents import Articulation, WorldContents, select_names
+from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.joints import Joint, Reversed
 from cardan._robot.model import Model
 from cardan._robot.model.inputs import ALONG_V, INERTIAL, POSES

@@ -10,13 +10,14 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError, first_of, visible
 from cardan._dynamics.algorithms.tree import supports
+from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._motion.simulation.collide import collide
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.pairs import select_pairs
 from cardan._motion.simulation.standing import warn_of_deep_state
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.view import View, pick, select_joints
-from cardan._motion.simulation.world_contents import CONTACT_INPUTS, Pattern, WorldContents, select_names
+from cardan._motion.simulation.world_contents import CONTACT_INPUTS, WorldContents
 from cardan._robot.geometry.touching import Contacts
 from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD, Model
