@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan._algebra import plugins
+from cardan._algebra import lazy as plugins
 from cardan._dynamics.call.arguments import _handler
 
 ENTRY = "[cardan.arrays]\nboxes.Box = {}\n"

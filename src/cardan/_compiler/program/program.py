@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import accumulate, pairwise, product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.cell import Table
 from cardan._algebra.by_fields import ByFields
@@ -96,13 +96,17 @@ class Program(ByFields):
     results: tuple[int, ...]  # ... the instructions with these numbers
     # what is run several times, in order; either apart or the later one within the earlier one
     regions: tuple[Region, ...] = ()
-    tables: tuple[Table, ...] = ()  # what CELL instructions read
     # what tracing and the passes did: a name and a number of operations each. (Not part of what it is.)
     history: tuple[tuple[str, int], ...] = field(default=(), compare=False)
+    tables: tuple[Table, ...] = ()  # what CELL instructions read
 
     def __post_init__(self) -> None:
         if type(self.instructions) is not Instructions:
             object.__setattr__(self, "instructions", Instructions(self.instructions))
+
+    def __setstate__(self, state: list[Any]) -> None:
+        for own, value in zip(fields(self), (*state, ()), strict=False):  # earlier pickles have no tables
+            object.__setattr__(self, own.name, value)
 
     def operation_counts(self) -> Counter[str]:
         return Counter({op.value: n for op in OPS if op not in LEAVES and (n := self.instructions.count_of(op))})

@@ -120,13 +120,13 @@ def search(a: Geometry, b: Geometry, X_ab: SE3, enough: Scalar | None = None, fi
     """
     fine = fine and isinstance(a, CURVED) | isinstance(b, CURVED)
     size = extent_of(a) + extent_of(b)
-
-    def lowest(n: Vector3) -> Vertex:
-        on_a = support(a, -n)
-        return Vertex(on_a - X_ab @ support(b, X_ab.rotation.transpose_apply(n)), on_a)
-
     # No entry is a plain number, so that batches of NumPy's keep their shape from pass to pass.
     zero = 0.0 * sum((*X_ab.rotation.entries(), *X_ab.translation), 0.0)
+
+    def lowest(n: Vector3) -> Vertex:
+        on_a = support(a, -n) + Vector3(zero, zero, zero)
+        return Vertex(on_a - X_ab @ support(b, X_ab.rotation.transpose_apply(n)), on_a)
+
     towards = middle_of(a) - X_ab @ middle_of(b) + Vector3(zero, zero, zero)
     n, first = _first([_unit(towards, X), *_axes(a, b, X_ab, towards)], lowest)
     n, first = n + Vector3(zero, zero, zero), Vertex(*(v + Vector3(zero, zero, zero) for v in first))

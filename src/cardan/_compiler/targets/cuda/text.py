@@ -108,7 +108,9 @@ def _dialect(part: int, single: bool) -> Dialect:
         return in_c(op, operands, suffix)
 
     kind = "float" if single else "double"
-    return Dialect(kind, part, lambda value: number(value, single), expression, f"{PREFIX}sincos", "rows", PASSES)
+    return Dialect(
+        kind, part, lambda value: number(value, single), expression, f"{PREFIX}sincos", tables="rows", passes=PASSES
+    )
 
 
 def _head(program: Program, single: bool) -> Iterator[str]:
