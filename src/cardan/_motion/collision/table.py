@@ -125,8 +125,9 @@ def points_of(
         alike.setdefault((kind_of(ordered[k].a), kind_of(ordered[k].b), swapped, zeros), []).append(k)
     found: dict[int, list[Candidate]] = {}
     for (_, _, swapped, _), members in alike.items():
-        given = [[each[k] for k in members] if each else [] for each in (frames, reaches)]
-        found |= zip(members, _by_one_block([ordered[k] for k in members], swapped, page_of, *given), strict=True)
+        own = [frames[k] for k in members] if frames else []
+        near = [reaches[k] for k in members] if reaches else []
+        found |= zip(members, _by_one_block([ordered[k] for k in members], swapped, page_of, own, near), strict=True)
     return [found[k] for k in range(len(pairs))]
 
 

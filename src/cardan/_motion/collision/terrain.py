@@ -27,8 +27,9 @@ def terrain_of(field: HeightField) -> Terrain:
     key = id(field.heights)
     if key not in _KNOWN:
         heights = np.array(field.heights)
+        rows, columns = heights.shape
         base = float(heights.min()) - field.thickness
         if len(_KNOWN) >= KEPT:
             _KNOWN.clear()
-        _KNOWN[key] = field.heights, Terrain(Table(heights), *heights.shape, float(heights.max()), base)
+        _KNOWN[key] = field.heights, Terrain(Table(heights), rows, columns, float(heights.max()), base)
     return _KNOWN[key][1]

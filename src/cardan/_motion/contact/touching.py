@@ -78,6 +78,14 @@ class _Collider(NamedTuple):
         return (speed + self.extent * sqrt(V.angular.norm_squared() + TINY)) * dt
 
 
+def _reach(moment: Snapshot, pair: Pair, sides: tuple[_Collider, _Collider], dt: float) -> Scalar:
+    """Return how near the bounds of a pair must be for it to be looked at in a step [m]."""
+    extent, moves = (
+        sum(own) for own in zip(*((side.extent, side.moves_by(moment, dt)) for side in sides), strict=True)
+    )
+    return pair.margin + SKIN * extent + AHEAD * moves
+
+
 def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = None) -> list[Contact]:
     """Return what touches or may touch.
 
@@ -91,12 +99,7 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = N
         b = _Collider.of(moment, pair.b, pair.shape_b, pair.pose_b)
         sides.append((b, a) if a.node == WORLD else (a, b))  # the first on a node that moves
     placed = [Two(a.shape, a.pose_in_world(moment), b.shape, b.pose_in_world(moment)) for a, b in sides]
-    reaches = skipping and [
-        pair.margin
-        + SKIN * (a.extent + b.extent)
-        + AHEAD * (a.moves_by(moment, skipping) + b.moves_by(moment, skipping))
-        for pair, (a, b) in zip(listed, sides, strict=True)
-    ]
+    reaches = [] if skipping is None else [_reach(moment, *both, skipping) for both in zip(listed, sides, strict=True)]
     found = []
     candidates_of = points_of(placed, [a.X for a, _ in sides], reaches or None)
     for k, (pair, (a, b), candidates) in enumerate(zip(listed, sides, candidates_of, strict=True)):
