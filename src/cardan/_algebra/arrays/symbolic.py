@@ -153,7 +153,9 @@ def apply_function(function: Any, args: Any, kwargs: Any) -> Any:
     if function in OWN:
         return dressed(OWN[function](*bare(args), **{k: bare(v) for k, v in kwargs.items()}))
     if function in _MOVING:
-        run = np.ndarray.__array_function__  # NumPy's own code; elementwise functions in it come back to the entries
+        run: Any = (
+            np.ndarray.__array_function__
+        )  # NumPy's own code; elementwise functions in it come back to the entries
         return dressed(run(np.empty(0).view(SymbolicArray), function, (SymbolicArray,), args, kwargs))
     raise refused(f"{function.__module__}.{function.__name__}")
 

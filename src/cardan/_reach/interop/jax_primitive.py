@@ -195,7 +195,8 @@ _TARGETS: dict[str, Handler] = {}  # what XLA knows, by name
 def _target(call: Call, dtype: np.dtype, rows: int, on_device: bool) -> str:
     """Return the name under which XLA knows a program: by its content, so that it is the same in every process."""
     compiled = call.function.on("cuda").compiled(call.model, call.names, call.options) if on_device else call.compiled
-    plain, outline = re.sub(r"\W", "_", call.function.name)[:80], compiled.run.outline
+    run: Any = compiled.run  # of machine code or of kernels: both have an outline
+    plain, outline = re.sub(r"\W", "_", call.function.name)[:80], run.outline
     again = f"_{outline.passes}_times" if outline.passes else ""
     kind = "_cuda" if on_device else "_few" * (rows <= few_states(dtype))
     name = f"cardan_{plain}_{outline.digest[:24]}_{dtype}{again}{kind}"

@@ -401,7 +401,7 @@ def _stands_alone(body: Body, moves: bool) -> bool:
     """Return whether MuJoCo takes a body's own inertia; what is fixed to another may have none."""
     inertia = body.inertia
     if moves:
-        return _is_real(inertia) and min(_principal(inertia)[0]) >= LEAST <= inertia.mass
+        return inertia is not None and _is_real(inertia) and min(_principal(inertia)[0]) >= LEAST <= inertia.mass
     return inertia is None or _is_real(inertia) or not any(inertia.parameters())
 
 
