@@ -81,7 +81,10 @@ class UnknownAttributeError(AttributeError):
 
     def __init__(self, owner: type | str, name: str, whose: str = "object") -> None:
         super().__init__(owner, name, whose)
-        self.owner, self.name, self.word, self.whose = owner, name, name, whose
+        self.owner = owner
+        self.name = name
+        self.word = name
+        self.whose = whose
 
     def __str__(self) -> str:
         if isinstance(self.owner, str):
@@ -138,7 +141,10 @@ class ParameterError(CardanError, ValueError):
     """A parameter of a joint, inertia, limit or pose is not acceptable."""
 
     def __init__(self, what: str, *, got: Any, expected: str, hint: str = "") -> None:
-        self.what, self.got, self.expected, self.hint = what, got, expected, hint
+        self.what = what
+        self.got = got
+        self.expected = expected
+        self.hint = hint
         super().__init__(f"{what}: got {quoted(got)}, expected {expected}." + (f" {hint}" if hint else ""))
 
 
@@ -148,7 +154,11 @@ class _ArgumentError(CardanError):
     _verb: ClassVar[str]
 
     def __init__(self, where: str, argument: str, *, got: Any, expected: str, hint: str = "") -> None:
-        self.where, self.argument, self.got, self.expected, self.hint = where, argument, got, expected, hint
+        self.where = where
+        self.argument = argument
+        self.got = got
+        self.expected = expected
+        self.hint = hint
         end = f" {hint}" if hint else ""
         super().__init__(f"{where}: argument {argument!r} {self._verb} {got}, expected {expected}.{end}")
 
@@ -172,7 +182,9 @@ class UnknownNameError(CardanError, KeyError):
     """
 
     def __init__(self, kind: str, name: Any, candidates: Iterable[str], where: str = "", hint: str = "") -> None:
-        self.kind, self.name, self.hint = kind, name, hint
+        self.kind = kind
+        self.name = name
+        self.hint = hint
         self.candidates: tuple[str, ...] = tuple(candidates)
         self.brief: str = (f"{where}: " if where else "") + f"there is no {kind} named {quoted(name)}"
         super().__init__(self.brief)
@@ -208,7 +220,9 @@ class DuplicateNameError(CardanError, ValueError):
     """Two things of one kind were given the same name."""
 
     def __init__(self, kind: str, name: str, where: str) -> None:
-        self.kind, self.name, self.where = kind, name, where
+        self.kind = kind
+        self.name = name
+        self.where = where
         super().__init__(f"{where}: there is already a {kind} named {quoted(name)}; give every {kind} its own name.")
 
 
@@ -228,7 +242,10 @@ class ConfigurationError(CardanError, ValueError):
     """A configuration is invalid: a quaternion, or a (cos, sin), is 0 and gives no direction."""
 
     def __init__(self, where: str, argument: str, start: int, stop: int, rows: Sequence[int] = ()) -> None:
-        self.where, self.argument, self.start, self.stop = where, argument, start, stop
+        self.where = where
+        self.argument = argument
+        self.start = start
+        self.stop = stop
         self.rows: tuple[int, ...] = tuple(rows)
         what = "quaternion (x, y, z, w)" if stop - start == 4 else "(cos, sin)"
         super().__init__(
@@ -241,7 +258,10 @@ class NotFiniteError(CardanError, ValueError):
     """An argument or a result is not finite, found by a function that checks (`function.on(checked=True)`)."""
 
     def __init__(self, where: str, argument: str, index: tuple[int, ...], value: float, hint: str = "") -> None:
-        self.where, self.argument, self.index, self.value = where, argument, index, value
+        self.where = where
+        self.argument = argument
+        self.index = index
+        self.value = value
         end = f" {hint}" if hint else ""
         super().__init__(f"{where}: {argument}{list(index)} is {value}, expected a finite number.{end}")
 
@@ -258,7 +278,9 @@ class UnsupportedError(MechanismError):
     """A part, such as a solver or a format, cannot do what is asked of it and would otherwise leave it out."""
 
     def __init__(self, what: str, by: str, instead: str) -> None:  # `what` with its name: "joint 'knee' (Spline)"
-        self.what, self.by, self.instead = what, by, instead
+        self.what = what
+        self.by = by
+        self.instead = instead
         super().__init__(f"{by} cannot take {what}; {instead}.")
 
 
@@ -266,7 +288,9 @@ class ReachError(CardanError, ValueError):
     """A pose cannot be reached by a joint: `configuration_from_transform` found no configuration."""
 
     def __init__(self, joint: str, residual: float, tolerance: float) -> None:
-        self.joint, self.residual, self.tolerance = joint, residual, tolerance
+        self.joint = joint
+        self.residual = residual
+        self.tolerance = tolerance
         super().__init__(
             f"{joint}: no configuration has this transform; the nearest one found is off by {residual:.3g} "
             f"(tolerance {tolerance:.3g}). Project the pose onto the joint's motion first, or raise `tolerance`."
@@ -277,7 +301,10 @@ class AssemblyError(CardanError, ValueError):
     """Loops could not be closed: no configuration was found (`assemble`), or no velocity (`project_velocity`)."""
 
     def __init__(self, what: str, loop: str, residual: float, tolerance: float, rows: Sequence[Any] = ()) -> None:
-        self.what, self.loop, self.residual, self.tolerance = what, loop, residual, tolerance
+        self.what = what
+        self.loop = loop
+        self.residual = residual
+        self.tolerance = tolerance
         self.rows: tuple[Any, ...] = tuple(rows)
         super().__init__(
             f"the loops do not close{_in_rows(self.rows)}: the {what} nearest to it leaves joint {loop!r} open by "
@@ -301,7 +328,8 @@ class PathError(CardanError, ValueError):
     """A path cannot be followed within the limits (`trajectories.time_optimal`); `s` is where, in its own time."""
 
     def __init__(self, s: float, why: str) -> None:
-        self.s, self.why = s, why
+        self.s = s
+        self.why = why
         super().__init__(f"time_optimal: the path cannot be followed at its s = {s:.6g}: {why}")
 
 
@@ -309,7 +337,9 @@ class ExcitationError(CardanError, ValueError):
     """The measurements do not show some base parameter: the robot moved too little, or too few samples were taken."""
 
     def __init__(self, where: str, combination: str, ratio: float) -> None:
-        self.where, self.combination, self.ratio = where, combination, ratio
+        self.where = where
+        self.combination = combination
+        self.ratio = ratio
         super().__init__(
             f"{where}: the samples do not show {combination} (its part of the torques is {ratio:.1e} of the largest). "
             "Measure along cardan.identification.excitation(model), take more samples, or lock joints that stand still."
@@ -320,7 +350,8 @@ class ExcessiveEffortError(CardanError, ValueError):
     """No motion was found whose efforts stay within the limits (`identification.excitation`)."""
 
     def __init__(self, period: float, overload: float) -> None:
-        self.period, self.overload = period, overload
+        self.period = period
+        self.overload = overload
         super().__init__(
             f"excitation: the best motion of {period:g} s needs {100.0 * overload:.3g} % more effort than the model's "
             "limits. Give a longer period, a smaller velocity= or acceleration=, or more trials."
@@ -364,7 +395,9 @@ class ResultError(TraceError):
     """The result of a function is invalid: ragged, or not of the shape it declares."""
 
     def __init__(self, where: str, *, got: str, expected: str) -> None:
-        self.where, self.got, self.expected = where, got, expected
+        self.where = where
+        self.got = got
+        self.expected = expected
         super().__init__(
             f"{where or 'result'}: got {got}, expected {expected}. Several results are returned as a tuple, a named "
             "tuple or a dictionary of arrays."
@@ -375,7 +408,8 @@ class FunctionReferenceError(CardanError, LookupError):
     """A function cannot be found again in another process."""
 
     def __init__(self, module: str, name: str) -> None:
-        self.module, self.name = module, name
+        self.module = module
+        self.name = name
         super().__init__(
             f"function {name!r} of module {module!r} cannot be found by that name in another process. Define it at "
             "the top of a module that the other process can import, or load cloudpickle, which sends functions as code."
@@ -409,7 +443,11 @@ class ChunkError(CardanError, RuntimeError):
     """Rows `start` to `stop` of a mapped function could not be computed, in `attempts` (`distributed.map`)."""
 
     def __init__(self, where: str, start: int, stop: int, *, attempts: int, died: bool, reason: BaseException) -> None:
-        self.where, self.start, self.stop, self.attempts, self.died = where, start, stop, attempts, died
+        self.where = where
+        self.start = start
+        self.stop = stop
+        self.attempts = attempts
+        self.died = died
         tried = f" {attempts} times" if attempts > 1 else ""
         kept = " (Rows that are finished in an `out` are kept: the same call goes on from there.)"
         if died:
@@ -424,7 +462,8 @@ class MissingExtraError(CardanError, ImportError):
     """An optional capability was asked for and its packages are not installed."""
 
     def __init__(self, capability: str, extra: str) -> None:
-        self.capability, self.extra = capability, extra
+        self.capability = capability
+        self.extra = extra
         super().__init__(f'{capability} needs the extra {extra!r}: install it with  pip install "cardan[{extra}]"')
 
 
@@ -432,7 +471,10 @@ class PluginError(CardanError, ImportError):
     """Something that another package adds by an entry point cannot be loaded."""
 
     def __init__(self, group: str, name: str, package: str, home: str, cause: BaseException) -> None:
-        self.group, self.plugin, self.package, self.home = group, name, package, home
+        self.group = group
+        self.plugin = name
+        self.package = package
+        self.home = home
         super().__init__(
             f"{package} adds {name!r} to {group} ({home}), but it cannot be loaded: {type(cause).__name__}: {cause}. "
             "Mend or uninstall that package."
@@ -532,7 +574,9 @@ class RecompilationWarning(_Warning):
     """A function was compiled many times for one model: something that changes is an option of it, not an argument."""
 
     def __init__(self, function: str, model: str, count: int, options: Sequence[str]) -> None:
-        self.function, self.model, self.count = function, model, count
+        self.function = function
+        self.model = model
+        self.count = count
         self.options: tuple[str, ...] = tuple(options)
         names = " and ".join(map(repr, self.options[:3])) or "what is left out"
         super().__init__(

@@ -219,7 +219,9 @@ class Bound:
         self._defaults = {n: defaults[n] for n in names if n in defaults}
         self._name, self._threads, self._cores = function.name, function.threads, {n: cores[n] for n in names}
         self._compiled = function.compiled(model, names, options)
-        self.made_by, self._packed = (function, model, names, options, packed), packed  # the arguments of `bind`
+        # The arguments of `bind`.
+        self.made_by: tuple[Any, Model, tuple[str, ...], Options, bool] = (function, model, names, options, packed)
+        self._packed = packed
 
     def __call__(self, *arrays: Any, out: np.ndarray | None = None, **named: Any) -> Any:
         """Evaluate; the arrays are those of the function, in its order, broadcast against each other.

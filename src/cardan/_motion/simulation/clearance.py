@@ -94,8 +94,9 @@ def clearance(
 
     Examples:
         >>> from cardan.description import Sphere
+        >>> dog = cardan.robots.quadruped().model(base="floating")
         >>> ball = Sphere(0.1), cardan.SE3(translation=(0.5, 0.0, 2.0))
-        >>> near = cardan.clearance(arm, q, pairs=[], obstacles=[ball])
+        >>> near = cardan.clearance(dog, dog.neutral(), pairs=[], obstacles=[ball])
         >>> bool((near.distance > 0.0).all())
         True
     """
@@ -128,9 +129,10 @@ def clearance_jacobian(
 
     Examples:
         >>> from cardan.description import Sphere
+        >>> dog = cardan.robots.quadruped().model(base="floating")
         >>> ball = Sphere(0.1), cardan.SE3(translation=(0.5, 0.0, 2.0))
-        >>> cardan.clearance_jacobian(arm, q, pairs=[], obstacles=[ball]).shape[-1]
-        7
+        >>> cardan.clearance_jacobian(dog, dog.neutral(), pairs=[], obstacles=[ball]).shape[-1]
+        18
     """
     functions = functions_of(world, pairs, obstacles)
     if not functions.pairs:
@@ -165,8 +167,9 @@ def is_free(
 
     Examples:
         >>> from cardan.description import Sphere
+        >>> dog = cardan.robots.quadruped().model(base="floating")
         >>> ball = Sphere(0.1), cardan.SE3(translation=(0.5, 0.0, 2.0))
-        >>> bool(cardan.is_free(arm, q, pairs=[], obstacles=[ball]))
+        >>> bool(cardan.is_free(dog, dog.neutral(), pairs=[], obstacles=[ball]))
         True
     """
     functions = functions_of(world, pairs, obstacles)

@@ -43,8 +43,9 @@ class KeepApart(Task):
 
     Examples:
         >>> from cardan.description import Sphere
+        >>> dog = cardan.robots.quadruped().model(base="floating")
         >>> ball = Sphere(0.1), cardan.SE3(translation=(0.5, 0.0, 0.6))
-        >>> cardan.tasks.KeepApart(arm, 0.02, pairs=[], obstacles=[ball]).target_shape(arm)
+        >>> cardan.tasks.KeepApart(dog, 0.02, pairs=[], obstacles=[ball]).target_shape(dog)
         ()
     """
 

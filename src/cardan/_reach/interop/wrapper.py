@@ -24,7 +24,9 @@ class Wrapper:
 
     framework: str
 
-    def __init__(self, function: Function, model: Model, options: Mapping[str, Any], known: Collection[str]) -> None:
+    def __init__(
+        self, function: Function[..., Any], model: Model, options: Mapping[str, Any], known: Collection[str]
+    ) -> None:
         check_model(function.name, model)
         interface = function.interface
         for name in model.inputs:
