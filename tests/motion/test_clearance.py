@@ -202,6 +202,7 @@ def test_inverse_kinematics_keeps_away_and_its_row_is_smooth():
 
 
 def test_velocities_go_round_an_obstacle():
+    pytest.importorskip("daqp", reason="needs the extra `qp`")
     model, ball = solid_arm("capsule"), [(Sphere(0.1), at(0.45, 0.0, 0.75))]
     q = np.array([0.0, 0.6, 0.0, 1.2, 0.0, 0.5, 0.0])
     keep = cardan.tasks.KeepApart(model, 0.02, band=0.03, pairs=[], obstacles=ball, weight=30.0, gain=0.5)
