@@ -12,14 +12,14 @@ Cost: 15 operations with a plane, 25 of two shapes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from cardan._algebra.scalar import absolute, sqrt
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import axis_of
 from cardan._motion.collision.terrain import terrain_of
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Plane, Sphere
+from cardan._robot.geometry.shapes import Geometry, HeightField, Plane
+from cardan._robot.geometry.support import box_about
 
 
 def may_meet(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, reach: Scalar) -> Any:
@@ -40,20 +40,3 @@ def may_meet(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, reach: Scalar) -> Any
 def radius_about(half: Vector3) -> Scalar:
     """Return the radius of the sphere about a box of half sides."""
     return sqrt(half.norm_squared())
-
-
-def box_about(shape: Geometry) -> tuple[Vector3, Vector3]:
-    """Return the middle and the half sides of the box about a shape that has an end, in its frame [m]."""
-    if isinstance(shape, Hull):
-        low, high = (Vector3(*map(extreme, zip(*shape.vertices, strict=True))) for extreme in (min, max))
-        return (low + high) * 0.5, (high - low) * 0.5
-    return Vector3.zero(), HALF[type(shape)](shape)
-
-
-HALF: dict[type, Callable[[Any], Vector3]] = {
-    Sphere: lambda shape: Vector3(shape.radius, shape.radius, shape.radius),
-    Capsule: lambda shape: Vector3(shape.radius, shape.radius, shape.radius + 0.5 * shape.length),
-    Cylinder: lambda shape: Vector3(shape.radius, shape.radius, 0.5 * shape.length),
-    Ellipsoid: lambda shape: Vector3(*shape.radii),
-    Box: lambda shape: Vector3(*shape.size) * 0.5,
-}

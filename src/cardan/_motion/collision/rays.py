@@ -28,10 +28,11 @@ import numpy as np
 from cardan._algebra.errors import UnsupportedError
 from cardan._algebra.scalar import absolute, clip, logical_and, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import Scalar, Vector3
-from cardan._motion.collision.bounds import box_about, radius_about
+from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.candidate import FAR, PARALLEL, Z, length_and_direction, select
 from cardan._robot.geometry.hull import planes_of_hull
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
+from cardan._robot.geometry.support import box_about
 
 VERY_FAR = 1e30  # times a height that counts, beyond `FAR`, and a number in float32
 TINY = 1e-9  # the least semi-axis of an ellipsoid [m]: that of a flat one divides

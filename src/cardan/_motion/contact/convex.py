@@ -110,11 +110,11 @@ def minimum(
         now = _iterate(problem, now, lines, passes - free)
     residual = problem.residual(now)
     if iterations is None and laws:
-        now, residual = aside(residual > CONVERGED, lambda: _further(problem, now), (now, residual))
+        now, residual = aside(residual > CONVERGED, lambda: _further(problem, now, residual), (now, residual))
     return Minimum(now, residual, laws, equation.contacts)
 
 
-def _further(problem: Problem, now: Estimate) -> tuple[Estimate, Scalar]:
+def _further(problem: Problem, now: Estimate, residual: Scalar) -> tuple[Estimate, Scalar]:
     """Return the estimate after more iterations, until it is right, and its residual.
 
     Every other one begins between the last two estimates: an iteration that goes round in circles leaves them so.
@@ -126,9 +126,8 @@ def _further(problem: Problem, now: Estimate) -> tuple[Estimate, Scalar]:
         found = once(*_between(before, once(*before)))
         return *found, problem.residual(found)
 
-    start = *now, problem.residual(now)
-    *found, residual = repeat_while(FURTHER, lambda *values: values[-1] > CONVERGED, twice, *start)
-    return Estimate(*found), residual
+    *found, left = repeat_while(FURTHER, lambda *values: values[-1] > CONVERGED, twice, *now, residual)
+    return Estimate(*found), left
 
 
 def _between(old: Any, new: Any) -> Any:

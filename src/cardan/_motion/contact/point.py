@@ -40,9 +40,9 @@ class ContactsOfPair:
     """What the contacts of one pair of shapes have in common."""
 
     model: Model
-    nodes: tuple[int, int]  # as of `Contact`
-    centres: tuple[Vector3, Vector3]
-    extents: tuple[float, float]
+    nodes: tuple[int, int]  # a and b, `WORLD` for the world at rest
+    centres: tuple[Vector3, Vector3]  # of both shapes, each in its node's frame
+    extents: tuple[float, float]  # how far about its centre a shape reaches [m]
     near: Any = None  # of a pair with several candidates: whether any of them may touch
 
     @cached_property
@@ -59,18 +59,14 @@ class Contact:
     def __init__(
         self,
         moment: Snapshot,
-        nodes: tuple[int, int],  # a and b, `WORLD` for the world at rest
+        pair: ContactsOfPair,
         candidate: Candidate,  # in the frame of node a; the normal pushes a away
         material: Material,
-        centres: tuple[Vector3, Vector3] = (Vector3.zero(), Vector3.zero()),  # of both shapes, each in its node's frame
-        extents: tuple[float, float] = (0.0, 0.0),  # how far about its centre a shape reaches [m]
         axes: Matrix3 | None = None,  # those of node a in the axes that all is wanted in; None for node a's own
-        pair: ContactsOfPair | None = None,  # what it has in common with other contacts of its pair
     ) -> None:
-        self.moment, self.nodes, (self.a, self.b) = moment, nodes, nodes
+        self.moment, self.pair, self.nodes, (self.a, self.b) = moment, pair, pair.nodes, pair.nodes
         self.material: Any = material  # its numbers may be symbols; the stiffness is one of a world's pair
-        self.pair = pair or ContactsOfPair(moment.model, nodes, centres, extents)
-        self.candidate, self.axes, self.centres, self.extents = candidate, axes, centres, extents
+        self.candidate, self.axes = candidate, axes
         self.gap, self.point, self.normal = candidate.gap, self.in_axes(candidate.point), self.in_axes(candidate.normal)
         self.place = SE3(None, self.point)
 
@@ -79,9 +75,7 @@ class Contact:
         # There the columns of a base that floats are 0 and 1 but for the levers of its turns, and those of what carries
         # both bodies are 0.
         axes = self.moment.in_tree[self.a].rotation
-        return Contact(
-            self.moment, self.nodes, self.candidate, self.material, self.centres, self.extents, axes, self.pair
-        )
+        return Contact(self.moment, self.pair, self.candidate, self.material, axes)
 
     def in_axes(self, vector: Vector3) -> Vector3:
         """Return a vector in the axes of a's node in those of the contact."""
@@ -116,7 +110,7 @@ class Contact:
     @cached_property
     def drift(self) -> Motion:
         """dV/dt at zero joint acceleration."""
-        moment, point, (own, other) = self.moment, self.candidate.point, self.centres
+        moment, point, (own, other) = self.moment, self.candidate.point, self.pair.centres
         rate = _at_rest(moment.motions[self.a], point, own)
         if self.is_with_world:
             gravity = moment.poses[self.a].rotation.transpose_apply(moment.model.gravity)

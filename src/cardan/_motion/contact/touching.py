@@ -10,9 +10,10 @@ from cardan._algebra.scalar import minimum, sqrt
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import Two, points_of
-from cardan._motion.collision.bounds import box_about, radius_about
+from cardan._motion.collision.bounds import radius_about
 from cardan._motion.contact.point import WORLD, Contact, ContactsOfPair
 from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Sphere
+from cardan._robot.geometry.support import box_about
 from cardan._robot.records import Material
 
 # Pairs are looked at that may come as near as this part of their sizes, or would at so many times their velocities.
@@ -105,9 +106,8 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = N
     for k, (pair, (a, b), candidates) in enumerate(zip(listed, sides, candidates_of, strict=True)):
         centres, extents = (a.centre, b.centre), (a.extent, b.extent)
         near = reduce(minimum, (c.gap for c in candidates)) < reaches[k] if reaches and len(candidates) > 1 else None
-        nodes = a.node, b.node
-        shared = ContactsOfPair(moment.model, nodes, centres, extents, near)
+        shared = ContactsOfPair(moment.model, (a.node, b.node), centres, extents, near)
         for candidate in candidates:
             touching = candidate._replace(gap=candidate.gap - pair.margin)
-            found.append(Contact(moment, nodes, touching, pair.material, centres, extents, pair=shared))
+            found.append(Contact(moment, shared, touching, pair.material))
     return found

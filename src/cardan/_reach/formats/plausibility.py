@@ -17,7 +17,8 @@ import numpy as np
 from cardan._algebra.spatial import Inertia
 from cardan._reach.formats.report import At, Report, listed
 from cardan._robot.description import Mechanism
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Mesh, Shape, Sphere
+from cardan._robot.geometry.shapes import HeightField, Hull, Mesh, Shape
+from cardan._robot.geometry.support import HALF
 from cardan._robot.joints import Mimic
 from cardan._robot.model import Connection
 
@@ -117,16 +118,8 @@ class _RobotAndShapes:
 
 def half_sizes(geometry: Any) -> Sequence[float] | None:
     """Return half the sides [m] of the box around a primitive in its own axes, or None."""
-    if isinstance(geometry, Box):
-        return [0.5 * s for s in geometry.size]
-    if isinstance(geometry, Sphere):
-        return [geometry.radius] * 3
-    if isinstance(geometry, Ellipsoid):
-        return list(geometry.radii)
-    if isinstance(geometry, (Cylinder, Capsule)):
-        cap = geometry.radius if isinstance(geometry, Capsule) else 0.0
-        return [geometry.radius, geometry.radius, 0.5 * geometry.length + cap]
-    return None
+    half = HALF.get(type(geometry))
+    return None if half is None else tuple(half(geometry))
 
 
 def stl_box(path: str) -> np.ndarray | None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.spatial import Vector3
 from cardan._robot.geometry.mesh import surface_of_file
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Mesh, Sphere
 
@@ -54,4 +55,24 @@ SUPPORT: dict[type, Callable[[Any, np.ndarray], np.ndarray]] = {
     Mesh: _of_mesh,
     Hull: lambda g, d: (d @ np.array(g.vertices).T).max(axis=-1),
     HeightField: lambda g, d: _of_vertices(np.asarray(g.surface()[0], dtype=float), d),
+}
+
+
+# --- the box about a shape; sizes may be symbols ---
+
+
+def box_about(shape: Geometry) -> tuple[Vector3, Vector3]:
+    """Return the middle and the half sides of the box about a shape that has an end, in its frame [m]."""
+    if isinstance(shape, Hull):
+        low, high = (Vector3(*map(extreme, zip(*shape.vertices, strict=True))) for extreme in (min, max))
+        return (low + high) * 0.5, (high - low) * 0.5
+    return Vector3.zero(), HALF[type(shape)](shape)
+
+
+HALF: dict[type, Callable[[Any], Vector3]] = {
+    Sphere: lambda shape: Vector3(shape.radius, shape.radius, shape.radius),
+    Capsule: lambda shape: Vector3(shape.radius, shape.radius, shape.radius + 0.5 * shape.length),
+    Cylinder: lambda shape: Vector3(shape.radius, shape.radius, 0.5 * shape.length),
+    Ellipsoid: lambda shape: Vector3(*shape.radii),
+    Box: lambda shape: Vector3(*shape.size) * 0.5,
 }
