@@ -287,6 +287,7 @@ assert set(sys.modules) == before, set(sys.modules) - before
 """
 
 
+@pytest.mark.full
 def test_probing_for_a_name_imports_nothing():
     subprocess.run([sys.executable, "-c", PROBED], check=True)
 

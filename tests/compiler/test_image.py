@@ -71,6 +71,7 @@ def test_what_was_kept_gives_the_same_bits(place, name, dtype):
     np.testing.assert_allclose(first, compile_program(program, "numpy")(x, rows, dtype), rtol=1e-5, atol=1e-300)
 
 
+@pytest.mark.full
 def test_another_process_neither_traces_nor_loads_llvm(place):
     code = (
         "import sys, numpy as np\n"

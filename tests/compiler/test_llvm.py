@@ -482,6 +482,7 @@ def test_the_cache_is_bounded_and_can_be_cleared(place, monkeypatch, capsys):
     assert cache.size() == 0
 
 
+@pytest.mark.full
 def test_many_processes_on_an_empty_cache(place):
     code = (
         "import numpy as np, cardan; arm = cardan.load(cardan.robots.urdf_path('arm7')); "

@@ -41,7 +41,8 @@ def test_a_full_disk_is_no_reason_to_fail():
     assert stress.full_disk()[0]
 
 
-@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("every", [8, 1])
 def test_damage_is_seen_and_mended(every):
     assert stress.damaged(every)[0]
 
@@ -51,9 +52,11 @@ def test_unsafe_places():
     assert all(stress.unsafe_places().values())
 
 
+@pytest.mark.full
 def test_forked_children_have_threads_of_their_own():
     assert stress.forked() == (True, "")
 
 
+@pytest.mark.full
 def test_after_an_interrupt_nothing_is_written():
     assert stress.interrupted(100) == 0

@@ -669,7 +669,8 @@ LATE = {
 }
 
 
-@pytest.mark.parametrize("survivor", represented(LATE, by=["a thread in a loop"].count))
+@pytest.mark.full
+@pytest.mark.parametrize("survivor", LATE)
 def test_what_outlives_the_modules_at_exit_finds_the_fast_path_whole(survivor):
     """With freed memory overwritten (glibc), reading the function's record after the modules are gone crashes."""
     code = (

@@ -486,6 +486,7 @@ def simulate(model, seconds, step, stabilization=0.0, q=None, v=None):
     return drift, fastest, widest, q, v
 
 
+@pytest.mark.full
 def test_four_bar_for_ten_seconds():
     """At steps of 1 ms: what drifts without stabilisation, and what is left of the gap with it."""
     model = four_bar().model()

@@ -121,6 +121,7 @@ print(scaled(arm, arm.neutral() + 1.0), cardan.mass_matrix(slider, [1.0])[0, 0])
 
 
 @native
+@pytest.mark.full
 def test_what_users_wrote_is_traced_in_every_process_and_compiled_in_the_first(package, tmp_path):
     usual = {"rise": 2.0, "gain": 3.0}
     first, second = (run(tmp_path, TOLD + USERS.format(**usual), package.parent) for _ in range(2))
@@ -146,6 +147,7 @@ def test_a_module_that_is_called_as_one_of_pythons(package, tmp_path):
 
 
 @native
+@pytest.mark.full
 def test_shapes_that_a_process_changed_are_those_of_the_next(package, tmp_path):
     """The step of a world was right before; what reads its robot's shapes through a function of cardan is, too."""
     script = """
@@ -189,6 +191,7 @@ def test_a_file_of_cardan_that_changed_makes_all_anew(package, tmp_path):
 
 
 @native
+@pytest.mark.full
 def test_files_as_young_as_the_process_are_not_trusted(package, tmp_path):
     """What runs may be older than they are: nothing is kept, and nothing taken."""
     place = tmp_path / "source" / "cardan"
@@ -210,6 +213,7 @@ except cardan.errors.StaleProgramError as error:
 
 
 @native
+@pytest.mark.full
 def test_a_program_that_was_found_is_not_traced_again_as_another(package, tmp_path):
     """Machine code for another dtype would have been made of it, and kept under the name of the first."""
     (height,) = run(tmp_path, HEIGHT, package.parent)

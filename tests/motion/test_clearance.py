@@ -8,6 +8,7 @@ from cardan import SE3
 from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Hull, Mesh, Plane, Shape, Sphere
 from cardan.errors import ParameterError, UnknownNameError, UnsupportedError
 from clearance_robots import OBSTACLES, SHAPES, solid_arm, solid_body
+from representatives import represented
 
 pytestmark = pytest.mark.filterwarnings("ignore::cardan.errors.OverlapWarning")
 BALL, TURNED = Sphere(0.1), SE3(np.array([[0.36, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]]), (0.3, 0.2, 0.1))
@@ -94,6 +95,7 @@ def test_derivatives_are_those_of_differences(every):
         np.testing.assert_allclose(J[chosen], fine[chosen], rtol=0.0, atol=tolerance)
 
 
+@pytest.mark.full
 def test_derivatives_of_ones_own_functions_are_right(every):
     """Of the least distance, smoothly: of round shapes and of boxes, which are searched for."""
     model, q = solid_body(SHAPES[0], SHAPES[2]), every[1]
@@ -133,7 +135,7 @@ def test_joints_that_move_both_bodies_change_nothing():
 # --- as a compiled function -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["capsule", "box"])
+@pytest.mark.parametrize("kind", ["capsule", pytest.param("box", marks=pytest.mark.full)])
 def test_one_state_is_one_of_a_batch_on_every_target(kind):
     model, obstacles = solid_arm(kind), OBSTACLES[:3]
     q = model.random_configuration(9, seed=5)
@@ -160,7 +162,7 @@ def test_single_precision_is_near(every):
     assert error.max() < 2e-4
 
 
-@pytest.mark.parametrize("margin", [0.0, 0.1, -0.05])
+@pytest.mark.parametrize("margin", represented([0.0, 0.1, -0.05], by=[0.1].count))
 def test_what_is_free_is_farther_than_the_margin(every, margin):
     model, q = every
     for kinds in OBSTACLES[:2], OBSTACLES[2:4], OBSTACLES[4:]:

@@ -51,6 +51,7 @@ def test_a_ball_at_rest_is_borne(native_target, law):
     np.testing.assert_array_equal(found.pair, contacts.pair)
 
 
+@pytest.mark.full
 def test_each_of_a_stack_bears_what_is_above(native_target):
     world = stack_world((1.0, 2.0, 4.0))
     solver = solvers.Featherstone(world, 2e-3)

@@ -287,6 +287,7 @@ def test_pairs_of_the_same_hulls_are_one_block():
     assert collide_function(pairs).program(world.model).operations < 3.0 * one
 
 
+@pytest.mark.full
 def test_a_cube_as_a_hull_rests_as_a_box_does():
     """On a box, for a second: within 0.1 mm and 1e-3 rad."""
     found = []

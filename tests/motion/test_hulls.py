@@ -157,6 +157,7 @@ def loose(count):
     return b.finalize()
 
 
+@pytest.mark.full
 def test_worlds_have_the_bits_they_have_alone():
     """Some of them touch, some fall: what is skipped hangs on all that are computed together, the results do not."""
     world = loose(3)
@@ -181,6 +182,7 @@ def falls(iterations):
     return worst
 
 
+@pytest.mark.full
 def test_a_fall_is_solved_where_four_iterations_do_not_do():
     assert falls(4) > 0.1
     assert falls(None) < 0.02

@@ -846,6 +846,7 @@ def test_every_world_has_its_own_masses_gravity_and_gains():
 # --- contact, of whole robots ---
 
 
+@pytest.mark.full
 def test_residuals_of_standing_and_falling_robots_are_small():
     """Cones and complementarity, by the solver's own measure, over recorded states of a quadruped that lands."""
     m, _ = cardan.robots.quadruped().with_drives({"*": Drive(60.0, 2.0)})

@@ -134,6 +134,7 @@ def test_loops_mimics_and_masses_of_each_world():
     assert not np.allclose(plain.effort[1], alone[1])
 
 
+@pytest.mark.full
 def test_every_world_has_its_own_and_the_ground_feels_it():
     b = cardan.WorldBuilder()
     b.add_ground()

@@ -47,6 +47,7 @@ def test_the_core_works_without(folder, tmp_path):
     subprocess.run([sys.executable, "-c", CORE.format(reads=True)], env=environment, check=True)
 
 
+@pytest.mark.full
 def test_the_core_works_without_the_wing_of_all_that_is_optional(tmp_path):
     subprocess.run([sys.executable, "-c", CORE.format(reads=False)], env=copied(tmp_path, "_reach"), check=True)
 

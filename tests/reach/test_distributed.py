@@ -216,6 +216,7 @@ class KillsAWorker:
         return self.array[rows]
 
 
+@pytest.mark.full
 def test_a_worker_killed_in_the_middle_loses_nothing(arm, states, torques, workplace):
     deadly = KillsAWorker(states["q"], 600)
     out = mapped(cardan.inverse_dynamics, arm, {**states, "q": deadly}, Path("tau.npy"), workers=2, chunk=20)
@@ -358,6 +359,7 @@ def test_damaged_progress_is_named_and_can_be_begun_anew(arm, states, torques, w
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+@pytest.mark.full
 def test_workers_end_with_a_caller_that_is_killed(workplace):
     code = (
         "import os, signal\nfrom cardan._reach.distributed.engines import Processes\n"

@@ -302,11 +302,12 @@ LARGE = {
     "loops": (step_of(cardan.solvers.Featherstone(QUADRUPED, dt=0.002, contact="compliant"), 5), QUADRUPED.model),
     "results": (cardan.inverse_dynamics_derivatives, cardan.robots.arm7().model()),
 }
-STACKS = [(name, machine) for name in LARGE for machine in MACHINES]
 
 
-@pytest.mark.parametrize(("name", "machine"), represented(STACKS, by=[("parts", "host")].count))
-@pytest.mark.parametrize("workspace", ["stack", pytest.param("argument", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("workspace", ["stack", "argument"])
 def test_no_compiler_takes_more_stack_than_is_promised(tmp_path, name, machine, workspace):
     function, model = LARGE[name]
     target = needed(machine)
@@ -319,7 +320,8 @@ def test_no_compiler_takes_more_stack_than_is_promised(tmp_path, name, machine, 
     assert f"{made.name.upper()}_STACK {made.stack}" in (place / "include" / f"{place.name}.h").read_text()
 
 
-@pytest.mark.parametrize("machine", represented(MACHINES, by=lambda name: name == "host"))
+@pytest.mark.full
+@pytest.mark.parametrize("machine", MACHINES)
 def test_nothing_is_allocated_and_nothing_static_changes(tmp_path, machine):
     """No data but constants, and of the world outside only libm."""
     target, model = needed(machine), QUADRUPED.model
@@ -356,7 +358,8 @@ target_link_libraries(robot PRIVATE arm::arm)
 """
 
 
-@pytest.mark.parametrize("way", ["add_subdirectory", pytest.param("find_package", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("way", ["add_subdirectory", "find_package"])
 def test_a_project_finds_the_library_by_cmake(tmp_path, arm_library, way):
     for tool in ("cmake", "g++"):
         if shutil.which(tool) is None:

@@ -129,6 +129,7 @@ def test_the_size_of_a_mesh_counts(tmp_path):
     check(tmp_path / "r.urdf")
 
 
+@pytest.mark.full
 def test_a_long_chain_takes_no_time():
     m = Mechanism("chain")
     m.add_body("b0", SOLID)

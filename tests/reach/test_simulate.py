@@ -130,6 +130,7 @@ def test_mujoco_takes_a_mesh_from_the_shell(capsys, tmp_path):
     assert height[-1] == pytest.approx(0.2, abs=2e-3)
 
 
+@pytest.mark.full
 def test_contacts_are_chosen_on_the_command_line(capsys, tmp_path):
     robot, out = cardan.robots.urdf_path("quadruped"), tmp_path / "out.npz"
     words = ("--base", "floating", "--seconds", 0.4, "--every", 10, "--pd", 60, 2)

@@ -137,6 +137,7 @@ def test_the_documentation_shows_these_messages():
 # --- joints that are defined somewhere only --------------------------------------------------------------------------
 
 
+@pytest.mark.full
 def test_a_linkage_passes_within_limits_or_its_domain():
     certificate = cardan.verify_joint(WattSlider(), 3, limits=cardan.Limits([-0.3], [0.3]))
     assert certificate.passed, str(certificate)

@@ -33,6 +33,7 @@ def test_rates_are_printed(emulation, shipped, monkeypatch, tmp_path, capsys):
     assert forward["arithmetic"] > inverse["arithmetic"]
 
 
+@pytest.mark.full
 def test_steps_are_launched(emulation, monkeypatch):
     monkeypatch.setattr(benchmark, "standing_world", self_standing)
     case = next(benchmark.steps())
