@@ -401,7 +401,8 @@ def test_what_is_done_is_not_done_again(arm, states, torques, workplace, monkeyp
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="the disk cannot be asked for room")
 def test_a_disk_without_room_is_told_before_anything_is_computed(workplace):
     code = (
-        "import resource, cardan, numpy as np\n"
+        "import resource, sys, cardan, numpy as np\n"
+        "sys.dont_write_bytecode = True\n"  # files of bytecode would be cut short, for all processes that share them
         "arm = cardan.robots.arm7().model()\n"
         "cardan.gravity_forces.on('numpy')(arm, np.zeros((2, 7)))\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
