@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import cardan
+from cardan._robot.geometry import hull as hulls
+from cardan._robot.geometry.hull import hull_of_points, triangles_of_hull
 from cardan.description import Box, Cylinder, Hull, Mesh, Plane, Shape, Sphere
 from cardan.errors import HullWarning, MechanismError, ParameterError, UnsupportedError
 from cardan.simulation import contact_points
@@ -203,3 +205,29 @@ def test_a_joint_that_moves_nothing_is_refused_with_contacts_too():
     m.add_joint("pivot", cardan.joints.Revolute((0, 0, 1)), "link", "vane")
     with pytest.raises(MechanismError, match="pivot"):
         cardan.solvers.Featherstone(m.world("floating", ground=True), dt=0.002)
+
+
+def test_a_hull_is_kept_on_disk_until_the_file_changes(tmp_path, monkeypatch):
+    monkeypatch.setenv("CARDAN_CACHE_DIR", str(tmp_path / "cache"))
+    file, made = tmp_path / "cube.off", []
+    monkeypatch.setattr(hulls, "hull_of_points", lambda *given: made.append(given) or hull_of_points(*given))
+
+    def hull(corner=1.0, **options):
+        corners = np.array(list(product((0.0, corner), repeat=3)))
+        rows = [" ".join(map(str, (3, *row))) for row in triangles_of_hull(corners)]
+        file.write_text("\n".join(["OFF", f"8 {len(rows)} 0", *(" ".join(map(str, e)) for e in corners), *rows]))
+        hulls._hull_of_file.cache_clear()  # as in the next process
+        return hulls.hull_of_file("cube.off", str(file), (1.0, 1.0, 2.0), **options)
+
+    first, same = hull(), hull()
+    assert len(made) == 1
+    np.testing.assert_array_equal(first.vertices, same.vertices)
+    assert same.vertices.max(axis=0).tolist() == [1.0, 1.0, 2.0]
+    assert same.error == first.error
+    assert hull(2.0).vertices.max() == 4.0
+    assert len(hull(most=4).vertices) == 4
+    assert len(made) == 3
+    for entry in (tmp_path / "cache").iterdir():
+        entry.write_bytes(b"damaged")
+    np.testing.assert_array_equal(hull().vertices, first.vertices)
+    assert len(made) == 4

@@ -139,7 +139,7 @@ def _content(folder: _Folder, key: str) -> bytes | None:
         os.close(handle)
     digest, content = data[:_DIGEST], data[_DIGEST:]
     if not content or _digest(key, content) != digest:
-        log().warning("cache entry %s is damaged; it is compiled anew", file)
+        log().warning("cache entry %s is damaged; it is made anew", file)
         return None
     return content
 

@@ -9,20 +9,27 @@ Source: Barber, Dobkin and Huhdanpaa, The quickhull algorithm for convex hulls (
 
 from __future__ import annotations
 
+import hashlib
 from functools import lru_cache
+from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.errors import ParameterError
+from cardan._compiler.runtime import disk_cache, reading
 from cardan._compiler.runtime.extras import package
+from cardan._robot.geometry import mesh
 from cardan._robot.geometry.mesh import surface_of_file
+from cardan._robot.registered import mesh_reader
 
 VERTICES = 64  # the most a hull has by default: a step of a robot pays for each
 ERROR = 1e-3, 0.01  # what thinning may take away: 1 mm, and no more than 1 % of the size
 FLAT = 1e-9  # extent along an axis, in parts of the largest, below which points lie in a plane or on a line
-KEPT = 256  # hulls of mesh files that are kept: about those of eight robots
+KEPT = 256  # hulls of mesh files that a process keeps: about those of eight robots
+WHOLE = (".dae", ".glb", ".obj", ".off", ".ply", ".stl")  # files that have all of their surface in them
 
 
 class Thinned(NamedTuple):
@@ -120,7 +127,7 @@ def _farthest_from_span(points: np.ndarray, kept: list[int]) -> int:
 
 
 def hull_of_file(uri: str, path: str | None, scale: Any, most: int = VERTICES, error: float | None = None) -> Thinned:
-    """Return the hull of a mesh file [m]; of a file that did not change it is kept.
+    """Return the hull of a mesh file [m]; of a file that did not change it is kept, on disk too.
 
     Raises:
         MissingExtraError: without the extra `mesh`.
@@ -132,4 +139,31 @@ def hull_of_file(uri: str, path: str | None, scale: Any, most: int = VERTICES, e
 
 @lru_cache(KEPT)
 def _hull_of_file(uri: str, path: str | None, scale: Any, stamp: int, most: int, error: float | None) -> Thinned:
-    return hull_of_points(np.asarray(surface_of_file(uri, path).vertices) * np.array(scale), most, error)
+    def made() -> Thinned:
+        return hull_of_points(np.asarray(surface_of_file(uri, path).vertices) * np.array(scale), most, error)
+
+    if not stamp or Path(str(path)).suffix.lower() not in WHOLE or mesh_reader(str(path)):
+        return made()
+    reading.note()
+    key = _key(str(path), scale, most, error)
+    if kept := disk_cache.load(key):
+        numbers = np.frombuffer(kept)
+        return Thinned(numbers[1:].reshape(-1, 3), float(numbers[0]))
+    found = made()
+    disk_cache.save(key, np.concatenate([[found.error], found.vertices.ravel()]).tobytes())
+    return found
+
+
+def _key(path: str, *options: Any) -> str:
+    """Return a digest of a mesh file's content, of how its hull is made, and by what."""
+    digest = hashlib.sha256(repr((_makers(), Path(path).suffix, options)).encode())
+    with open(path, "rb") as file:
+        for block in iter(lambda: file.read(2**20), b""):
+            digest.update(block)
+    return f"hull-{digest.hexdigest()}"
+
+
+@lru_cache(1)
+def _makers() -> tuple[str, ...]:
+    others = (version(name) for name in ("numpy", "scipy", "trimesh") if find_spec(name))
+    return disk_cache.revision_of((__file__, mesh.__file__)), *others
