@@ -147,7 +147,8 @@ def full_disk():
                 return expected_output(spot / "cache") == right, "tmpfs of 4 kB"
             finally:
                 subprocess.run(["umount", str(spot)], check=False)
-        limited = "import resource, signal, sys\nsys.dont_write_bytecode = True\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        limited = "import resource, signal, sys\nsys.dont_write_bytecode = True\n"
+        limited += "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))\n" + EVALUATE
         out, err = run_process(spot / "cache", limited).communicate()
         return out == right and not err, "files limited to 1 kB"
