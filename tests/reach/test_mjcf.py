@@ -487,3 +487,27 @@ def test_masses_that_fusing_changes_otherwise_are_refused() -> None:
     told = r"body 'arm', with what is fixed to it, a mass of 2\.2787 kg.*3\.7787 kg.*write fusestatic=\"false\""
     with pytest.raises(DescriptionError, match=told):
         load_mechanism(text)
+
+
+INLINE = """<mujoco><asset>
+<mesh name="own" vertex="0 0 0 1 0 0 0 1 0 0 0 1 .2 .2 .2" scale=".1 .1 .1" refpos="1 2 3" refquat=".5 .5 .5 .5"/>
+<mesh name="built" builtin="sphere" params="2" scale=".1 .2 .3"/></asset>
+<worldbody><body name="b"><freejoint/><inertial mass="1" pos="0 0 0" diaginertia=".1 .1 .1"/>
+<geom type="mesh" mesh="own" pos=".1 .2 .3" quat=".8 .6 0 0"/><geom type="mesh" mesh="built" pos="1 0 0"/>
+<geom type="mesh" mesh="own" contype="0" conaffinity="0"/>
+</body></worldbody></mujoco>"""
+
+
+def test_meshes_without_a_file_collide_as_hulls_where_mujoco_has_them():
+    pytest.importorskip("scipy", reason="needs the `mesh` extra")
+    *solid, seen = load_mechanism(INLINE).shapes
+    there = mujoco.MjModel.from_xml_string(INLINE)
+    assert seen.geometry == Mesh("own", None, (0.1, 0.1, 0.1))
+    for number, (shape, count) in enumerate(zip(solid, (4, 64), strict=True)):
+        mesh, turn = there.geom_dataid[number], np.zeros(9)
+        start, stop = there.mesh_vertadr[mesh], there.mesh_vertadr[mesh] + there.mesh_vertnum[mesh]
+        mujoco.mju_quat2Mat(turn, there.geom_quat[number])
+        theirs = there.mesh_vert[start:stop] @ turn.reshape(3, 3).T + there.geom_pos[number]
+        ours = [shape.pose @ cardan.spatial.Vector3(*vertex) for vertex in shape.geometry.vertices]
+        assert len(ours) == count
+        assert max(np.abs(theirs - np.array([*p], float)).sum(axis=1).min() for p in ours) < 1e-7

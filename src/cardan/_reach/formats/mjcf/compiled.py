@@ -50,6 +50,7 @@ class MeshFile:
     scale: tuple[float, ...]  # along its axes
     position: tuple[float, ...]  # `refpos`, which is taken from its vertices before they are scaled
     quaternion: tuple[float, ...]  # `refquat`, (w, x, y, z), by whose inverse they are turned
+    points: np.ndarray | None  # its vertices where it has no file, shape (n, 3), before all of that
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +192,8 @@ class _Meshes:
         file, inline = mesh.file, len(mesh.uservert) > 0
         uri = self._uri(file) if file else mesh.name
         path = self.files.path(uri, self.text.place(mesh.info)) if file else None
-        record = MeshFile(uri, path, tuple(mesh.scale), tuple(mesh.refpos), tuple(mesh.refquat))
+        points = np.array(mesh.uservert).reshape(-1, 3) if inline and not file else None
+        record = MeshFile(uri, path, tuple(mesh.scale), tuple(mesh.refpos), tuple(mesh.refquat), points)
         if mesh.name in self.needed and (path or inline):
             mesh.file = path or ""
             return record

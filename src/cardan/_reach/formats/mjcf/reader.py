@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+from cardan._algebra.errors import MissingExtraError
 from cardan._algebra.spatial import SE3, Matrix3, Vector3
 from cardan._reach.formats.mjcf.compiled import MeshFile, compiled
 from cardan._reach.formats.mjcf.context import MjcfReading, Names, names_of_marks, pose, read_actuators, seen_from_marks
@@ -21,7 +23,7 @@ from cardan._reach.formats.xml import parse
 from cardan._reach.interop.mujoco_package import mujoco
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry import shapes as S
-from cardan._robot.geometry.shapes import Geometry, HeightField, Mesh, Plane, Shape
+from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Mesh, Plane, Shape
 from cardan._robot.geometry.touching import EVERYTHING, MAX_CLASSES, Bits, either_way, groups_and_masks
 from cardan._robot.joints import Mimic
 from cardan._robot.records import Material
@@ -207,7 +209,10 @@ def _geometry(r: MjcfReading, number: int, X: SE3) -> tuple[Geometry, SE3] | Non
 
 
 def _mesh(r: MjcfReading, file: MeshFile, number: int, X: SE3) -> tuple[Geometry, SE3]:
-    """Return a mesh by its file. MuJoCo takes `refpos` and `refquat` from its vertices before it scales them."""
+    """Return a mesh by its file, the hull of one without where it may touch.
+
+    MuJoCo takes `refpos` and `refquat` from its vertices before it scales them.
+    """
     # x = S R^T (p - p_ref) = R^T S p - S R^T p_ref, which a pose and a scale can say if S R^T = R^T S
     turn = pose(file.position, file.quaternion)
     back = turn.rotation.T
@@ -215,7 +220,11 @@ def _mesh(r: MjcfReading, file: MeshFile, number: int, X: SE3) -> tuple[Geometry
     if len(set(file.scale)) > 1 and turn.rotation != Matrix3.identity():
         message = "a mesh with a refquat and different scales has a skewed frame; it is kept with its scales alone"
         r.report.remark(r.place("geoms", number), message)
-    return Mesh(file.uri, file.path, file.scale), X @ SE3(back, -offset)
+    mesh: Geometry = Mesh(file.uri, file.path, file.scale)
+    if file.points is not None and any(r.there.touching[number]):
+        with suppress(MissingExtraError):  # it is said where it matters, as of a file's mesh
+            mesh = Hull.of(file.points * file.scale)
+    return mesh, X @ SE3(back, -offset)
 
 
 def _look(r: MjcfReading, number: int) -> dict[str, Any]:
