@@ -19,15 +19,14 @@ Baraff, Fast contact force computation for nonpenetrating rigid bodies (1994), f
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from cardan._algebra.scalar import is_zero, maximum, sqrt, where
 from cardan._algebra.spatial import Force, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.tree import Vector
+from cardan._motion.contact.lengths import bounds_of
 from cardan._motion.maximal_steps.bodies import BodyState, Efforts, JointedPair, PlacedJoint, Row, System
-from cardan._robot.joints import Distance, Joint, Reversed
 
 SOFT = 1e-9
 """Share of the bodies' own inertia by which efforts answer to the acceleration at least: 1 / W must exist."""
@@ -131,15 +130,3 @@ class DistanceBounds:
     def pushing(self, multipliers: Vector) -> list[Scalar]:
         """Return multipliers that do not pull, of the bounds that are not rods."""
         return [e if b.sign == 0.0 else maximum(e, 0.0) for b, e in zip(self.bounds, multipliers, strict=True)]
-
-
-def bounds_of(joint: Joint) -> list[tuple[float, float]]:
-    """Return sign and limit of each `DistanceBound` of a joint, whichever way round; none of one that gives way."""
-    inner = joint.joint if isinstance(joint, Reversed) else joint
-    if not isinstance(inner, Distance) or inner.has_efforts:
-        return []
-    lower, upper = inner.minimum, math.inf if inner.maximum is None else inner.maximum
-    if lower == upper:
-        return [(0.0, lower)]
-    found = [(1.0, lower)] if lower > 0.0 else []
-    return found if math.isinf(upper) else [*found, (-1.0, upper)]

@@ -17,9 +17,9 @@ from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
+from cardan._motion.contact.lengths import bounded, lengths
 from cardan._motion.contact.point import WORLD as FIXED
 from cardan._motion.contact.point import Contact
-from cardan._motion.maximal_steps.effort_rows import bounds_of
 from cardan._motion.simulation.collide import check_pages, owners_of
 from cardan._motion.simulation.control import Control
 from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver, checked_steps, control_names, left_out
@@ -31,6 +31,8 @@ from cardan._robot.geometry.touching import ContactForces
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
 """The first is of this page, the others are functions of `stepping`."""
 Law = Literal["convex", "compliant", "hard"]
+BOUNDING = ("convex", "hard")
+"""The laws by which the bounds of a distance hold; `compliant` takes no spring as stiff."""
 LEFT_OUT = {"compliant": ("restitution", "torsional", "rolling"), "hard": ("torsional", "rolling")}
 """What of a surface a law of contact does not know."""
 
@@ -72,7 +74,7 @@ class Featherstone(CompiledSolver):
     supports: ClassVar[Mapping[str, str]] = {
         **SHARED,
         "cable": YES,
-        "distance": "its bounds: give it a stiffness, use cardan.solvers.XPBD or Variational, or a FreeFlyer for none",
+        "distance": YES,
         "contact": YES,
     }
 
@@ -98,10 +100,11 @@ class Featherstone(CompiledSolver):
         super().__init__(world, dt, substeps)
 
     def features(self) -> Iterator[tuple[str, str]]:
-        for c in (*self.world.model.connections, *self.world.model.closures):
-            if bounds_of(c.joint):
-                yield "distance", f"the bounds of joint {c.name!r}, a Distance"
         yield from left_out(self.world.model)
+
+    @property
+    def _bounded(self) -> list[str]:
+        return [c.name for c, *_ in bounded(self.world.model)]
 
     def _check_support(self) -> None:
         super()._check_support()
@@ -116,6 +119,9 @@ class Featherstone(CompiledSolver):
                     by = f"solver Featherstone with contact={self.contact!r}"
                     raise UnsupportedError(f"the {key} of a surface ({pair.name})", by, "ask for contact='convex'")
         check_pages(self.world.pairs if self.contact else ())  # here, and not in the first step
+        if self._bounded and self.contact not in BOUNDING:
+            by = f"solver Featherstone with contact={self.contact!r}"
+            raise UnsupportedError(f"the bounds of joint {self._bounded[0]!r}", by, "ask for contact='convex'")
         if self.integrator != "implicit":
             by = f"solver Featherstone with integrator={self.integrator!r}"
             for what, instead in self._implicit_only():
@@ -133,6 +139,8 @@ class Featherstone(CompiledSolver):
         for c in model.connections:
             if any(c.friction or ()):
                 yield f"the dry friction of joint {c.name!r}", "use"
+        if self._bounded:
+            yield f"the bounds of joint {self._bounded[0]!r}", "use"
         if self.contact is not None and self.world.pairs:
             yield f"contacts ({self.world.pairs[0].name})", "ask for contact=None, or"
 
@@ -140,7 +148,7 @@ class Featherstone(CompiledSolver):
     def settings(self) -> Settings:
         """What a step is made for."""
         pairs, dt, limits = self.world.pairs if self.contact else (), self.dt / self.substeps, bool(self.limits)
-        options = (self.contact if pairs else None, self.iterations)
+        options = (self.contact if pairs or self._bounded else None, self.iterations)
         return Settings(self.integrator, dt, pairs, limits, self.world.kinematic, options)
 
     @cached_property
@@ -209,7 +217,7 @@ def step_state(given: StepInputs) -> dict[str, Any]:
 def find_forces(given: StepInputs) -> dict[str, Any]:
     solved, touching = solve(given)
     found: dict[str, Any] = {"force": [], "torque": [], "point": []}
-    for contact, wrench in zip(touching, solved.wrenches, strict=True):
+    for contact, wrench in zip(touching, solved.wrenches[: len(touching)], strict=True):
         X = contact.moment.poses[contact.a]
         found["force"].append(X.rotation @ wrench.linear)
         found["torque"].append(X.rotation @ wrench.angular)
@@ -218,7 +226,7 @@ def find_forces(given: StepInputs) -> dict[str, Any]:
 
 
 def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
-    """Return the accelerations of an implicit step, and what touches."""
+    """Return the accelerations of an implicit step, and what touches; wrenches of lengths come after those."""
     settings, dt = given.settings, given.settings.dt
     law, iterations = settings.options
     start = Snapshot(given.joints.model, given.q, given.joints.v)
@@ -228,7 +236,7 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
         passes = iterations or (1 if forces.are_lines else 2)  # one to find out on which part of its line each force is
         return stepping.free_accelerations(start, forces, dt, passes), ()
     touching = contacts(start, given.pairs, dt if law == "convex" else None)
-    return LAWS[law](start, forces, touching, dt, iterations), touching
+    return LAWS[law](start, forces, [*touching, *lengths(start)], dt, iterations), touching
 
 
 def explicit_step(given: StepInputs) -> stepping.Moved:

@@ -16,6 +16,7 @@ from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.tree import Vector, supports
 from cardan._dynamics.call.function import Function
+from cardan._motion.contact.lengths import bounds_of
 from cardan._motion.contact.touching import Pair
 from cardan._motion.maximal_steps import (
     Efforts,
@@ -26,7 +27,6 @@ from cardan._motion.maximal_steps import (
     xpbd_step,
 )
 from cardan._motion.maximal_steps.bodies import PartialStep
-from cardan._motion.maximal_steps.effort_rows import bounds_of
 from cardan._motion.maximal_steps.non_penetration import SWEEPS, estimated
 from cardan._motion.simulation.collide import check_pages
 from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver, checked_steps, left_out
