@@ -700,21 +700,6 @@ def test_a_cable_pulls_by_its_stiffness_or_is_refused(solver):
     np.testing.assert_allclose(after.q[0], [-9.81 / 400.0, 0.0, 0.0], atol=1e-7)
 
 
-def test_a_closing_joint_with_forces_of_its_own_is_refused_by_name():
-    m = cardan.robots.four_bar()
-    c = m.model().closures[0]
-    limited = Mechanism("limited")
-    for body in m.bodies:
-        limited.add_body(body.name, body.inertia)
-    for j in m.joints:
-        limits = Limits(lower=[-0.1], upper=[0.1]) if j.name == c.name else None
-        limited.add_joint(j.name, j.joint, j.parent, j.child, j.parent_pose, j.child_pose, limits)
-    world = limited.world(closing=[c.name])
-    for solver in (Featherstone, MuJoCo, Variational, XPBD, SemiImplicit):
-        with pytest.raises(UnsupportedError, match=c.name):
-            solver(world, 1e-3)
-
-
 # --- hostile input ---
 
 

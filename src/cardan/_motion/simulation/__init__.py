@@ -9,6 +9,7 @@ with imported_later(globals()):
     from cardan._motion.simulation.collide import ContactPoints, Contacts, contact_points
     from cardan._motion.simulation.compliant import compliant
     from cardan._motion.simulation.control import Control
+    from cardan._motion.simulation.cut_bodies import cut_bodies
     from cardan._motion.simulation.pairs import ContactPair, contact_pairs
     from cardan._motion.simulation.raycasting import RayHits, raycast
     from cardan._motion.simulation.standing import stand
@@ -18,6 +19,6 @@ with imported_later(globals()):
 
 __all__ = [
     "Articulation", "ContactPair", "ContactPoints", "Contacts", "Control", "RayHits", "State", "View", "World",
-    "WorldBuilder", "compliant", "contact_pairs", "contact_points", "raycast", "solvers", "stand",
+    "WorldBuilder", "compliant", "contact_pairs", "contact_points", "cut_bodies", "raycast", "solvers", "stand",
 ]  # fmt: skip
 __dir__ = __all__.copy

@@ -11,6 +11,7 @@ import numpy as np
 from cardan._algebra.errors import Explained, MechanismError, ParameterError, ShapeError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._motion.simulation.articulation import Articulation, articulation
+from cardan._motion.simulation.cut_bodies import closed_at, cut_bodies, still_closing
 from cardan._motion.simulation.pairs import Disabled, contact_pairs
 from cardan._motion.simulation.solids import with_solids
 from cardan._motion.simulation.standing import moves_freely, stood, warn_of_start
@@ -329,7 +330,8 @@ class WorldBuilder(Explained):
                 `World.orphans`.
             movable_bases: let `View.set_root_poses` move articulations that are fixed on the world, too, in every world
                 by itself: the poses of their first joints are inputs of the model then, which costs some speed.
-            closing: names of joints that shall close the loops they are part of.
+            closing: names of joints that shall close the loops they are part of. Those with forces of their own close
+                them through a body (`cut_bodies`).
             keep_overlapping: whether pairs of shapes may touch that overlap where the world begins, and would be left
                 out (`contact_pairs`).
 
@@ -435,7 +437,8 @@ def _make_world(
 ) -> World:
     orphans = _orphans(b, not check_orphans)
     mechanism, added = _with_free_joints(with_solids(b._mechanism), b.gravity)
-    model = mechanism.model(gravity=b.gravity, closing=closing)
+    mechanism = cut_bodies(mechanism, closing)
+    model = mechanism.model(gravity=b.gravity, closing=still_closing(mechanism, closing))
     articulations = []
     for name, joints in b._articulations.items():
         bodies = {body for c in mechanism.joints if c.name in set(joints) for body in (c.parent, c.child)}
@@ -445,7 +448,7 @@ def _make_world(
     ordered = {a.name: a for a in sorted(articulations, key=lambda a: model.joint_names.index(a.joints[0]))}
     starts = {joint: own for joint, own in b._starts.items() if joint in model.slices}
     given = _coordinates(model, starts | b.q, "q")
-    rest = rest_configuration(model, b._poses, given)
+    rest = closed_at(model, rest_configuration(model, b._poses, given).tolist())
     loose = b._loose.union(c.name for c in added.values()).difference(given)
     free = [a for a in ordered.values() if loose.intersection(a.joints) and b._poses.keys().isdisjoint(a.bodies)]
     families = {body: name for name, a in ordered.items() if name not in b._colliding for body in a.bodies}

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -165,5 +164,7 @@ def _key(path: str, *options: Any) -> str:
 
 @lru_cache(1)
 def _makers() -> tuple[str, ...]:
+    from importlib.metadata import version  # takes long, and most processes need none of it
+
     others = (version(name) for name in ("numpy", "scipy", "trimesh") if find_spec(name))
     return disk_cache.revision_of((__file__, mesh.__file__)), *others

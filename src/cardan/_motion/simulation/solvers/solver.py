@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -30,7 +29,6 @@ YES = "yes"
 
 _DONE = ("joint", "mimic joint", "loop", "orphan joint", "drive", "damping", "friction", "limit", "spring")
 SHARED = dict.fromkeys(_DONE, YES) | {
-    "force of a closing joint": "let another joint of the loop close it: mechanism.world(closing=[...])",
     "compliance": "give it coordinates: cardan.simulation.compliant(mechanism).world()",
 }
 """The rows of a table of support that all solvers have: what each does, and what none does (`left_out`)."""
@@ -411,15 +409,10 @@ def control_names(control: Control | None) -> tuple[str, ...]:
 
 
 def left_out(model: Model) -> Iterator[tuple[str, str]]:
-    """Yield what no step adds: compliance of joints, efforts of those that close loops."""
+    """Yield what no step adds: compliance of joints."""
     for c in (*model.connections, *model.closures):
         if c.compliance is not None and any(c.compliance):
             yield "compliance", f"the compliance of joint {c.name!r}"
-    for c in model.closures:
-        values = [*(c.damping or ()), *(c.friction or ())]  # a model has no closing joints with drives or springs
-        bounded = any(math.isfinite(e) for e in (*(c.limits.lower or ()), *(c.limits.upper or ())))
-        if any(values) or bounded or c.joint.has_efforts:
-            yield "force of a closing joint", f"damping, friction, limits or springs of closing joint {c.name!r}"
 
 
 def checked_steps(steps: Any, what: str = "steps") -> int:
