@@ -51,17 +51,17 @@ def cut_bodies(mechanism: Mechanism, closing: Sequence[str] = ()) -> Mechanism:
     bodies, joints = list(parts.bodies), list(parts.joints)
     apart = list(parts.annotations.disabled_contacts)
     for c in filter(_has_forces, closures):
-        side = next((end for end in ("child", "parent") if _mass(bodies, getattr(c, end))), None)
+        heavy = {b.name: b.inertia for b in bodies if b.inertia is not None and b.inertia.mass}
+        side = next((end for end in ("child", "parent") if getattr(c, end) in heavy), None)
         if side is None:
             message = f"joint {c.name!r} has forces and closes a loop between bodies without inertia, expected one"
             raise MechanismError(f"{message} that can be cut; let another joint of the loop close it (closing=[...]).")
-        k = next(k for k, b in enumerate(bodies) if b.name == getattr(c, side))
-        whole = bodies[k]
-        half = Inertia.from_parameters([0.5 * e for e in whole.inertia.parameters()])
-        bodies[k] = replace(whole, inertia=half)
-        bodies.append(Body(f"{whole.name}_at_{c.name}", half))
+        whole = getattr(c, side)
+        half = Inertia.from_parameters([0.5 * e for e in heavy[whole].parameters()])
+        bodies = [replace(b, inertia=half) if b.name == whole else b for b in bodies]
+        bodies.append(Body(f"{whole}_at_{c.name}", half))
         joints[joints.index(c)] = replace(c, **{side: bodies[-1].name})
-        joints.append(Connection(f"{c.name}_weld", Fixed(), whole.name, bodies[-1].name))
+        joints.append(Connection(f"{c.name}_weld", Fixed(), whole, bodies[-1].name))
         apart += [] if WORLD in (c.parent, c.child) else [(c.parent, c.child)]
     if len(bodies) == len(parts.bodies):
         return mechanism
@@ -87,11 +87,6 @@ def closed_at(model: Model, q: Sequence[float]) -> np.ndarray:
             found[model.q_slice(name)] = np.array(c.joint.nearest_configuration(X.inverse() @ Y), dtype=float)
     found.setflags(write=False)
     return found
-
-
-def _mass(bodies: Sequence[Body], name: str) -> float:
-    inertia = next((b.inertia for b in bodies if b.name == name), None)
-    return 0.0 if inertia is None else float(inertia.mass)
 
 
 def _has_forces(c: Connection) -> bool:
