@@ -18,6 +18,7 @@ from cardan.joints import (
     CATALOGUE,
     D6,
     Cable,
+    Composite,
     Distance,
     FloatingMRP,
     FreeFlyer,
@@ -698,6 +699,20 @@ def test_a_cable_pulls_by_its_stiffness_or_is_refused(solver):
         raise
     after = step.step(world.state(), steps=1500)
     np.testing.assert_allclose(after.q[0], [-9.81 / 400.0, 0.0, 0.0], atol=1e-7)
+
+
+@pytest.mark.parametrize("solver", [*FEW, *long(*MANY)])
+def test_a_cable_twists_by_its_stiffness(solver):
+    line = Cable(stretch_stiffness=400.0, stretch_damping=40.0, bend_stiffness=2.0, bend_damping=1.0)
+    m = Mechanism("cable")
+    m.add_body("bob", Inertia(1.0, (0.0, 0.0, 0.0), 0.01 * np.eye(3)))
+    held = {"spring": cardan.Spring([0.0, 0.0, 0.0, 2.0]), "damping": [0.0, 0.0, 0.0, 0.3]}
+    m.add_joint("joint", Composite([line, Revolute((0.0, 0.0, 1.0))]), "world", "bob", **held)
+    world = m.world()
+    control = world.control()
+    control.wrenches = np.array([[[0.0, 0.0, 0.0, 0.0, 0.0, 0.5]]])  # N m about the vertical, at its end
+    after = EVERY[solver](world, 2e-3).step(world.state(), control, steps=1500)
+    np.testing.assert_allclose(after.q[0], [-9.81 / 400.0, 0.0, 0.0, 0.5 / 2.0], atol=1e-6)
 
 
 # --- hostile input ---
