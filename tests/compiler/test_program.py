@@ -212,13 +212,14 @@ def test_regions_around_an_instruction_are_those_that_hold_it():
 
     def nest(start, stop):
         while stop - start > 3:
-            a = int(rng.integers(start, stop - 1))
-            b = int(rng.integers(a + 1, stop))
+            a = start + int(rng.integers(3))
+            b = int(rng.integers(a + 1, min(stop, a + 80)))
             regions.append(Region(a, b, 2, ()))
             nest(a + 1, b)
             start = b
 
     nest(0, 400)
+    regions = sorted(regions, key=lambda r: r.start)
     nesting = Nesting(regions)
     assert len(regions) > 20
     for k in range(400):
