@@ -26,8 +26,10 @@ from programs import (
     where_all,
     written_while,
 )
+from representatives import represented
 
 ROWS = (1, 7, 64, 1000)
+EMITTERS = [(emitter, dtype) for emitter in ("", "llvm") for dtype in (np.float64, np.float32)]
 
 
 def traced(function, *shapes):
@@ -65,8 +67,7 @@ def states(rows, share, dtype=np.float64):
     return x.astype(dtype)
 
 
-@pytest.mark.parametrize("emitter", ["", "llvm"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("emitter", "dtype"), represented(EMITTERS, by=[("", np.float64)].count))
 def test_bits_of_a_body_do_not_depend_on_others(monkeypatch, emitter, dtype):
     monkeypatch.setenv("CARDAN_EMITTER", emitter)
     program, written = traced(chosen(cardan.when), (4,)), traced(chosen(where_all), (4,))
@@ -91,8 +92,7 @@ def decaying(x):
     return going, body, (x[0], -x[1])
 
 
-@pytest.mark.parametrize("emitter", ["", "llvm"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("emitter", "dtype"), represented(EMITTERS, by=[("", np.float32)].count))
 def test_bits_of_passes_do_not_depend_on_others(monkeypatch, emitter, dtype):
     monkeypatch.setenv("CARDAN_EMITTER", emitter)
 
@@ -249,8 +249,7 @@ def test_in_each_and_in_a_body():
         assert same(evaluated(program, "llvm", x), evaluated(never_skipped(program), "llvm", x))
 
 
-@pytest.mark.parametrize("emitter", ["", "llvm"])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("emitter", "dtype"), represented(EMITTERS, by=[("llvm", np.float64)].count))
 def test_numbers_of_items_are_picked_where_they_are_needed(monkeypatch, emitter, dtype):
     """They wait in the module; those of the body that may be skipped are picked there."""
     monkeypatch.setenv("CARDAN_EMITTER", emitter)

@@ -273,6 +273,7 @@ def on_table(*shapes_and_poses):
     return b.finalize()
 
 
+@pytest.mark.full
 def test_pairs_of_the_same_hulls_are_one_block():
     """And what each is alone; other hulls have a block of their own."""
     small, large = cube(0.1), cube(0.12)

@@ -48,7 +48,7 @@ def test_nothing_is_farther_outside_than_the_error(most, size):
 
 
 def test_vertices_are_added_until_the_error_is_small_enough():
-    points = rng.normal(size=(3000, 3))
+    points = rng.normal(size=(1000, 3))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     coarse, fine = Hull.of(points, 200, error=0.1), Hull.of(points, 200, error=0.03)
     assert coarse.error <= 0.1
@@ -191,6 +191,7 @@ def test_a_fall_is_solved_where_four_iterations_do_not_do():
     assert falls(None) < 0.02
 
 
+@pytest.mark.full
 def test_derivatives_are_those_of_four_iterations():
     box = block(Box((0.4, 0.2, 0.1))).world("floating", ground=True)
     programs = []

@@ -53,7 +53,8 @@ def test_derivatives_of_an_imu_are_differences():
     np.testing.assert_allclose(exact, (there[0] - there[1]) / (2.0 * step), rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.full)])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.full
 def test_contacts_of_a_body_add_up(dtype):
     """Each cube of a stack that stands: the cube below bears what is above, and all that acts on it is its weight."""
     world = stack_world((1.0, 2.0, 4.0))

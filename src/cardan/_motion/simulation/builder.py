@@ -11,7 +11,7 @@ import numpy as np
 from cardan._algebra.errors import Explained, MechanismError, ParameterError, ShapeError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._motion.simulation.articulation import Articulation, articulation
-from cardan._motion.simulation.cut_bodies import closed_at, cut_bodies, still_closing
+from cardan._motion.simulation.cutting import closed_at, cut_bodies, still_closing
 from cardan._motion.simulation.pairs import Disabled, contact_pairs
 from cardan._motion.simulation.solids import with_solids
 from cardan._motion.simulation.standing import moves_freely, stood, warn_of_start

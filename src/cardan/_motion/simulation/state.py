@@ -21,7 +21,7 @@ from cardan._dynamics.algorithms.health import BEYOND
 from cardan._dynamics.algorithms.maximal import eval_fk, eval_ik
 from cardan._dynamics.call.arguments import check_configuration, numeric_array
 from cardan._dynamics.coordinates import conventions
-from cardan._motion.simulation.arrays import Constants, checked_dtype, filled
+from cardan._motion.simulation.arrays import Constants, checked_dtype, filled, own_array
 from cardan._motion.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.model.annotations import Annotations
@@ -151,14 +151,7 @@ class State(Explained):
         check_configuration("state", "q", array, self.world.model.unit_parts)
         self._q[...] = array
 
-    @property
-    def v(self) -> np.ndarray:
-        """Velocities [rad/s, m/s], shape (worlds, nv)."""
-        return self._v
-
-    @v.setter
-    def v(self, value: Any) -> None:
-        self._v[...] = filled("state", "v", value, self._v)
+    v: np.ndarray = own_array("v", "Velocities [rad/s, m/s], shape (worlds, nv).")
 
     @property
     def time(self) -> np.ndarray:
@@ -171,23 +164,14 @@ class State(Explained):
     def time(self, value: Any) -> None:
         self.time[...] = filled("state", "time", value, self.time)
 
-    @property
-    def warm(self) -> np.ndarray:
-        """Accelerations of the last step, with which MuJoCo begins its next search, (worlds, nv) [rad/s^2, m/s^2]."""
-        return self._warm
-
-    @warm.setter
-    def warm(self, value: Any) -> None:
-        self._warm[...] = filled("state", "warm", value, self._warm)
-
-    @property
-    def residual(self) -> np.ndarray:
-        """By how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], shape (worlds,)."""
-        return self._residual
-
-    @residual.setter
-    def residual(self, value: Any) -> None:
-        self._residual[...] = filled("state", "residual", value, self._residual)
+    warm: np.ndarray = own_array(
+        "warm",
+        "Accelerations of the last step, with which MuJoCo begins its next search, (worlds, nv) [rad/s^2, m/s^2].",
+    )
+    residual: np.ndarray = own_array(
+        "residual",
+        "By how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], shape (worlds,).",
+    )
 
     @property
     def diverged(self) -> np.ndarray:

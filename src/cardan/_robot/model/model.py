@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -27,6 +27,19 @@ if TYPE_CHECKING:
     from cardan._robot.geometry.shapes import Shape
 
 _NOTHING = Annotations()
+
+
+def _ends(name: str, says: str) -> Any:
+    """Return the property of a limit along v; it is made at every access, and cannot be written into."""
+
+    def read(model: Model) -> np.ndarray:
+        ends = [e for c in model._owners() for e in getattr(c.limits, name)]
+        # Limits that are inputs are symbols while a program is traced.
+        array = np.array(ends, dtype=float if all(isinstance(e, Real) for e in ends) else object)
+        array.setflags(write=False)
+        return array
+
+    return property(read, doc=says)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -306,43 +319,14 @@ class Model(Explained):
 
     # --- limits and passive properties, along v ---
 
-    def _limit(self, name: str) -> np.ndarray:
-        ends = [e for c in self._owners() for e in getattr(c.limits, name)]
-        # Limits that are inputs are symbols while a program is traced.
-        array = np.array(ends, dtype=float if all(isinstance(e, Real) for e in ends) else object)
-        # It is made anew at every access: what somebody wrote into it would be lost without a word.
-        array.setflags(write=False)
-        return array
-
-    @property
-    def lower(self) -> np.ndarray:
-        """Smallest positions, shape (nv,), in the sense of `Manifold.limit_coordinates` [rad, m]."""
-        return self._limit("lower")
-
-    @property
-    def upper(self) -> np.ndarray:
-        """Largest positions, shape (nv,) [rad, m]."""
-        return self._limit("upper")
-
-    @property
-    def velocity_lower(self) -> np.ndarray:
-        """Smallest velocities, shape (nv,) [rad/s, m/s]."""
-        return self._limit("velocity_lower")
-
-    @property
-    def velocity_upper(self) -> np.ndarray:
-        """Largest velocities, shape (nv,) [rad/s, m/s]."""
-        return self._limit("velocity")
-
-    @property
-    def effort_lower(self) -> np.ndarray:
-        """Smallest efforts, shape (nv,) [N m, N]."""
-        return self._limit("effort_lower")
-
-    @property
-    def effort_upper(self) -> np.ndarray:
-        """Largest efforts, shape (nv,) [N m, N]."""
-        return self._limit("effort")
+    lower: ClassVar[np.ndarray] = _ends(
+        "lower", "Smallest positions, shape (nv,), in the sense of `Manifold.limit_coordinates` [rad, m]."
+    )
+    upper: ClassVar[np.ndarray] = _ends("upper", "Largest positions, shape (nv,) [rad, m].")
+    velocity_lower: ClassVar[np.ndarray] = _ends("velocity_lower", "Smallest velocities, shape (nv,) [rad/s, m/s].")
+    velocity_upper: ClassVar[np.ndarray] = _ends("velocity", "Largest velocities, shape (nv,) [rad/s, m/s].")
+    effort_lower: ClassVar[np.ndarray] = _ends("effort_lower", "Smallest efforts, shape (nv,) [N m, N].")
+    effort_upper: ClassVar[np.ndarray] = _ends("effort", "Largest efforts, shape (nv,) [N m, N].")
 
     @property
     def has_mimics(self) -> bool:
