@@ -114,7 +114,7 @@ def test_no_direction_separates_more(kinds):
 
 
 @EVERY_SEARCHED_PAIR
-@pytest.mark.parametrize("scale", [1e-3, 1e3])
+@pytest.mark.parametrize("scale", [1e-3, pytest.param(1e3, marks=pytest.mark.full)])
 def test_sizes_scale_and_single_precision_suffices(kinds, scale):
     a, b = shapes_of(kinds)
     A, B = near(np.random.default_rng(3), a, b, 500)
