@@ -333,9 +333,6 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         return f"SE3(rotation={rows}, translation={tuple(self[1])})"
 
 
-# --- the exponential and its Jacobians ---------------------------------------------------------------------------
-
-
 def exp_se3(v: Motion) -> SE3:
     """Return the pose reached by moving with the body twist v for unit time.
 

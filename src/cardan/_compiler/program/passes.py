@@ -90,9 +90,6 @@ def without_asides(program: Program) -> Program:
 PASSES: tuple[Callable[[Program], Program], ...] = (remove_dead_code,)
 
 
-# --- multiply-adds ---
-
-
 class Fused(Enum):
     """A product joined to a sum; the comment says what it computes."""
 

@@ -138,8 +138,6 @@ class State(Explained):
     def __len__(self) -> int:
         return len(self._q)
 
-    # --- arrays ---
-
     @property
     def q(self) -> np.ndarray:
         """Configurations [rad, m], shape (worlds, nq)."""
@@ -193,8 +191,6 @@ class State(Explained):
     def constants(self) -> Constants:
         """Values of the model's inputs, arrays of shape (worlds, ...) by name; see `World.with_inputs`."""
         return self._constants
-
-    # --- the links ---
 
     @property
     def poses(self) -> np.ndarray:
@@ -316,8 +312,6 @@ class State(Explained):
             state.v = np.zeros(world.model.nv)
         return state
 
-    # --- steps ---
-
     def _now(self) -> tuple[np.ndarray, np.ndarray]:
         """Return time and divergence, to be read alone."""
         time, diverged = self._time, self._diverged
@@ -332,8 +326,6 @@ class State(Explained):
             bad = np.flatnonzero(~(np.abs(self._warm[row]) < BEYOND))
             found.append(Divergence(int(row), float(self.time[row]), names[bad[0]] if len(bad) else None))
         return found
-
-    # --- copies ---
 
     def _arrays(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in SAVED}
