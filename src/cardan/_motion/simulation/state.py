@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.by_fields import of_part
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import DescriptionError, Explained, Fault, ParameterError, ShapeError
 from cardan._compiler.runtime.staging import write_whole
@@ -130,10 +131,7 @@ class State(Explained):
         """How many worlds."""
         return len(self._q)
 
-    @property
-    def dtype(self) -> np.dtype:
-        """float64 or float32."""
-        return self._q.dtype
+    dtype: np.dtype = of_part("_q.dtype", "float64 or float32.")
 
     def __len__(self) -> int:
         return len(self._q)
