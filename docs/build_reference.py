@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 import cardan  # noqa: F401 -- all public functions
 from cardan._dynamics.call.public import PUBLIC
 
-PROPERTY = re.compile(r"(entry|own_array|_ends)\(")  # what makes a property of its documentation
+MADE = re.compile(r"(entry|own_array|of_part|_ends|_of_one)\(")  # what makes a property or function of its documentation
 CODE_OR_BRACKETS = re.compile(r"(`[^`]*`)|\](\s?)\[")
 
 
@@ -24,7 +24,7 @@ class Reference(griffe.Extension):
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Escape the second of neighbouring brackets: `twists [linear; angular] [m/s]` is no link called 'linear; angular'."""
-        if isinstance(obj, griffe.Attribute) and PROPERTY.match(str(obj.value)):
+        if isinstance(obj, griffe.Attribute) and MADE.match(str(obj.value)):
             *_, said = ast.parse(str(obj.value), mode="eval").body.args
             obj.docstring = griffe.Docstring(said.value, parent=obj)
         if isinstance(obj, griffe.Function) and any(str(d.value).startswith("public") for d in obj.decorators):

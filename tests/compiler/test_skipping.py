@@ -225,6 +225,7 @@ def test_few_operations_are_written_out():
     assert not traced(lambda x: cardan.when(x[0] > 0.0, lambda: x[0] * x[1] + 1.0, 0.0), (2,)).regions
 
 
+@pytest.mark.full
 def test_in_each_and_in_a_body():
     """A body in each of several items; and in a body items, of which a value is asked for again behind it."""
 

@@ -151,6 +151,7 @@ def test_one_state_is_one_of_a_batch_on_every_target(kind):
         np.testing.assert_array_equal(found, getattr(cardan.clearance(model, q, obstacles=obstacles), name))
 
 
+@pytest.mark.full
 def test_single_precision_is_near(every):
     model, q = every
     exact, single = (

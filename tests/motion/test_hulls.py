@@ -101,7 +101,7 @@ def test_a_point_is_no_contact_twice():
     assert np.sum(gaps < 1.0) == 1
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.full)])
 def test_a_hull_stands_and_slides_as_the_box(dtype):
     ends = []
     for geometry in (Box((0.4, 0.2, 0.1)), Hull(CORNERS)):

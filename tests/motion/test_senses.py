@@ -69,6 +69,7 @@ def test_contacts_of_a_body_add_up(dtype):
     np.testing.assert_array_equal(upper, felt[:, 2:])
 
 
+@pytest.mark.full
 def test_wrenches_in_the_axes_of_bodies_are_external_forces():
     """They change the momentum as the forces at the contacts do, wherever the bodies are and however turned."""
     dog = cardan.robots.quadruped().world("floating", ground=True)

@@ -296,9 +296,6 @@ def applied(matrix: Any, S: Columns[Any]) -> ForceSubspace:
     return ForceSubspace(matrix @ column for column in S)
 
 
-# --- wrenches that no motion feels ---
-
-
 def orthogonal_complement(columns: Sequence[Motion]) -> ForceSubspace:
     """Return 6 - n orthonormal wrenches orthogonal to n motions."""
     found = _complement([list(column.scalars()) for column in columns], 6)

@@ -24,7 +24,7 @@ from cardan._algebra.spatial import rotations
 from cardan._algebra.spatial.composition import noted
 from cardan._algebra.spatial.inertia import ArticulatedInertia, Inertia
 from cardan._algebra.spatial.motion import AppliedByMatmul, Columns, Force, Motion
-from cardan._algebra.spatial.stumpff import of_twice, stumpff
+from cardan._algebra.spatial.stumpff import stumpff
 from cardan._algebra.spatial.vector import Matrix3, Scalar, Vector3, components, entry
 
 HAS_SYMBOLS = np.dtype(object)
@@ -333,9 +333,6 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         return f"SE3(rotation={rows}, translation={tuple(self[1])})"
 
 
-# --- the exponential and its Jacobians ---------------------------------------------------------------------------
-
-
 def exp_se3(v: Motion) -> SE3:
     """Return the pose reached by moving with the body twist v for unit time.
 
@@ -348,7 +345,8 @@ def exp_se3(v: Motion) -> SE3:
         (1.0, 0.0, 0.0)
     """
     rho, phi = v
-    _, c2, c3 = of_twice(stumpff((phi * 0.5).norm_squared()))  # of half of the angle, as a quaternion has it
+    c0, c1, half2, half3, *_ = stumpff((phi * 0.5).norm_squared())  # of half of the angle, as a quaternion has it
+    c2, c3 = 0.5 * (c1 * c1), 0.25 * (half2 + c0 * half3)  # of the whole
     across = phi.cross(rho)
     translation = rho + across * c2 + phi.cross(across) * c3
     return SE3(rotations.matrix_from_rotation_vector(phi), translation)

@@ -93,9 +93,6 @@ def with_derived_passes(program: Program) -> Program:
 PASSES: tuple[Callable[[Program], Program], ...] = (remove_dead_code,)
 
 
-# --- multiply-adds ---
-
-
 class Fused(Enum):
     """A product joined to a sum; the comment says what it computes."""
 

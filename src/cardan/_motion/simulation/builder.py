@@ -410,9 +410,6 @@ def _put_in_world(mechanism: Mechanism, bases: Sequence[Connection]) -> dict[str
     return found
 
 
-# --- what a world is made of ---
-
-
 def _orphans(b: WorldBuilder, may_be: bool) -> tuple[str, ...]:
     """Return the joints in no articulation, or raise for them; raise for a world in which nothing could move."""
     own, held = b._mechanism, {joint for joints in b._articulations.values() for joint in joints}
@@ -495,9 +492,6 @@ def _movable(model: Model, articulations: Mapping[str, Articulation]) -> dict[st
         for name, its in articulations.items()
         if not its.is_floating and not held.intersection(its.bodies)
     }
-
-
-# --- where it begins ---
 
 
 def _coordinates(model: Model, given: Mapping[str, Any], size: str) -> dict[str, np.ndarray]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.by_fields import of_part
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import Explained, ParameterError, check_known
 from cardan._motion.simulation.arrays import checked_dtype, chosen_rows, filled, own_array
@@ -52,10 +53,7 @@ class Control(Explained):
         """How many worlds."""
         return len(self._effort)
 
-    @property
-    def dtype(self) -> np.dtype:
-        """float64 or float32."""
-        return self._effort.dtype
+    dtype: np.dtype = of_part("_effort.dtype", "float64 or float32.")
 
     def __len__(self) -> int:
         return len(self._effort)

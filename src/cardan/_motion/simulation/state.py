@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.by_fields import of_part
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import DescriptionError, Explained, Fault, ParameterError, ShapeError
 from cardan._compiler.runtime.staging import write_whole
@@ -130,15 +131,10 @@ class State(Explained):
         """How many worlds."""
         return len(self._q)
 
-    @property
-    def dtype(self) -> np.dtype:
-        """float64 or float32."""
-        return self._q.dtype
+    dtype: np.dtype = of_part("_q.dtype", "float64 or float32.")
 
     def __len__(self) -> int:
         return len(self._q)
-
-    # --- arrays ---
 
     @property
     def q(self) -> np.ndarray:
@@ -193,8 +189,6 @@ class State(Explained):
     def constants(self) -> Constants:
         """Values of the model's inputs, arrays of shape (worlds, ...) by name; see `World.with_inputs`."""
         return self._constants
-
-    # --- the links ---
 
     @property
     def poses(self) -> np.ndarray:
@@ -316,8 +310,6 @@ class State(Explained):
             state.v = np.zeros(world.model.nv)
         return state
 
-    # --- steps ---
-
     def _now(self) -> tuple[np.ndarray, np.ndarray]:
         """Return time and divergence, to be read alone."""
         time, diverged = self._time, self._diverged
@@ -332,8 +324,6 @@ class State(Explained):
             bad = np.flatnonzero(~(np.abs(self._warm[row]) < BEYOND))
             found.append(Divergence(int(row), float(self.time[row]), names[bad[0]] if len(bad) else None))
         return found
-
-    # --- copies ---
 
     def _arrays(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in SAVED}

@@ -21,7 +21,7 @@ from cardan._robot.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame, Model
 from cardan._robot.model.annotations import check_coordinates, check_gears, kinds_of
 from cardan._robot.records import EARTH_GRAVITY, Actuator, Configuration, Group, Spring, checked_gravity
-from cardan._robot.registered import make_world, render
+from cardan._robot.registered import WORLDS, render
 
 FrameKind = Literal["operational", "sensor"]
 
@@ -408,7 +408,7 @@ class Mechanism(Explained):
             >>> mechanism.world(ground=True).state(worlds=4).q.shape
             (4, 7)
         """
-        return make_world(self, base, **options)
+        return WORLDS["Mechanism"](self, base, **options)
 
     # --- another mechanism of this one; nothing here changes it ---
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
+from cardan._algebra.by_fields import of_part
 from cardan._algebra.content import Content, UnknownContentError, apart, content_of
 from cardan._algebra.errors import Explained, MechanismError, UnknownNameError, check_known
 from cardan._algebra.manifolds import Product
@@ -247,25 +248,21 @@ class Model(Explained):
 
     # --- what the dynamics does not read ---
 
-    @property
-    def shapes(self) -> tuple[Shape, ...]:
-        """Visual and collision shapes, in document order."""
-        return self.annotations.shapes
-
-    @property
-    def actuators(self) -> tuple[Actuator, ...]:
-        """What drives the joints, as the description states it."""
-        return self.annotations.actuators
+    shapes: ClassVar[tuple[Shape, ...]] = of_part(
+        "annotations.shapes", "Visual and collision shapes, in document order."
+    )
+    actuators: ClassVar[tuple[Actuator, ...]] = of_part(
+        "annotations.actuators", "What drives the joints, as the description states it."
+    )
 
     @property
     def groups(self) -> Mapping[str, Group]:
         """Groups of bodies and joints by name."""
         return MappingProxyType({group.name: group for group in self.annotations.groups})
 
-    @property
-    def disabled_contacts(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of bodies whose shapes do not touch."""
-        return self.annotations.disabled_contacts
+    disabled_contacts: ClassVar[tuple[tuple[str, str], ...]] = of_part(
+        "annotations.disabled_contacts", "Pairs of bodies whose shapes do not touch."
+    )
 
     @property
     def named_configurations(self) -> Mapping[str, np.ndarray]:
