@@ -261,7 +261,7 @@ def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
         deepest = first_of([f"{name} by {1e3 * depths[name]:.3g} mm" for name in deep])
         message = (
             f"world {world!r} begins with shapes in one another: {deepest}. Contact throws them apart. Begin higher, "
-            "by q= or pose=; cardan.simulation.stand(state) puts what floats on level ground."
+            "by world.state(q=...) or pose=; cardan.simulation.stand(state) puts what floats on level ground."
         )
         warnings.warn(StartWarning(message, deep), stacklevel=levels_inside())
 

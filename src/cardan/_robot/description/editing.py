@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from cardan._algebra.errors import MechanismError, ParameterError, UnknownNameError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._robot.description.rooting import Forest, base_name
+from cardan._robot.geometry.shapes import Hull, Shape, collision_mesh
 from cardan._robot.joints import Fixed, Joint, Limits, Mimic
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame
 from cardan._robot.model.layout import WITHOUT_MOTION, resolve_mimics
@@ -221,6 +222,33 @@ def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts
     removed = tuple(a.name for a in parts.annotations.actuators if a not in left.actuators)
     report = Report(removed=removed, replaced=tuple(f"drive of {name}" for name in others))
     return parts._replace(joints=joints, annotations=left), report
+
+
+def with_hulls(
+    parts: Parts, vertices: int, error: float | None, concavity: Mapping[str, float | None] | float | None
+) -> tuple[Parts, Report]:
+    """Return the parts with hulls in place of collision meshes: one of each, or those of its convex parts."""
+    meshed = list(dict.fromkeys(shape.body for shape in parts.annotations.shapes if collision_mesh(shape)))
+    chosen: dict[str, float | None] = {}
+    for pattern, value in (concavity if isinstance(concavity, Mapping) else {"*": concavity}).items():
+        matching = fnmatch.filter(meshed, pattern)
+        if not matching and isinstance(concavity, Mapping):
+            raise UnknownNameError("body", pattern, meshed, where="collision meshes")
+        chosen |= dict.fromkeys(matching, value)
+
+    def solid(shape: Shape) -> list[Shape]:
+        mesh, cut = collision_mesh(shape), chosen.get(shape.body)
+        if mesh is None:
+            return [shape]
+        hulls = [Hull.of(mesh, vertices, error)] if cut is None else Hull.parts(mesh, cut, vertices, error)
+        numbered = shape.name and len(hulls) > 1
+        return [
+            replace(shape, geometry=hull, name=f"{shape.name}_{k}" if numbered else shape.name)
+            for k, hull in enumerate(hulls)
+        ]
+
+    shapes = tuple(own for shape in parts.annotations.shapes for own in solid(shape))
+    return with_annotations(parts, replace(parts.annotations, shapes=shapes))
 
 
 def with_annotations(parts: Parts, annotations: Annotations) -> tuple[Parts, Report]:
