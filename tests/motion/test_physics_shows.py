@@ -6,7 +6,7 @@ import pytest
 import cardan
 from cardan import SE3, Material, WorldBuilder
 from cardan._motion.simulation.solvers import Featherstone
-from cardan.description import Box, Cylinder, Sphere
+from cardan.description import Box, Cylinder, Hull, Plane, Sphere
 from contact_worlds import EARTH, energy
 
 full = pytest.mark.full
@@ -138,3 +138,112 @@ def test_a_coin_spins_down_ever_faster():
     rate = np.gradient(angle, motion.time[:, 0])[5:-5]
     np.testing.assert_allclose(rate, np.sqrt(4.0 * EARTH / (radius * np.sin(tilt[5:-5]))), rtol=0.03)
     assert rate[-1] > 4.5 * rate[0]
+
+
+# --- what stands on itself ---
+
+
+def arch(thickness, count=9, width=0.3):
+    """Wedges in a half circle of radius 1, each touching its neighbours and the ground."""
+    b = WorldBuilder()
+    b.add_ground()
+    for k in range(count):
+        ends = np.pi * np.array([k, k + 1]) / count
+        centre = np.array([np.cos(ends.mean()), 0.0, np.sin(ends.mean())])
+        rims = [(1.0 + side * thickness, y, a) for a in ends for side in (-0.5, 0.5) for y in (-0.5, 0.5)]
+        corners = [np.array([r * np.cos(a), y * width, r * np.sin(a)]) - centre for r, y, a in rims]
+        b.add_body(f"wedge{k}", pose=SE3(translation=centre.tolist()))
+        b.add_shape(f"wedge{k}", Hull.of(corners), name=f"wedge{k}", density=2000.0)
+    pairs = [f"wedge{k}/wedge{k + 1}" for k in range(count - 1)]
+    world = b.finalize()
+    names = {pair.name for pair in world.pairs}
+    return world.with_contacts([p if p in names else "/".join(p.split("/")[::-1]) for p in pairs] + ["*/ground"])
+
+
+def settled(world, frictions, seconds, dt=2e-3):
+    """Return the solver, the state after a time of a world for each friction, and how far its bodies went [m].
+
+    A friction is of all pairs, or one of each.
+    """
+    world = world.with_inputs("contact_friction")
+    mu = np.zeros((len(frictions), len(world.pairs))) + np.reshape(frictions, (len(frictions), -1))
+    solver, start = Featherstone(world, dt), world.state(len(mu), contact_friction=mu)
+    state = solver.step(start, steps=round(seconds / dt))
+    return solver, state, np.linalg.norm((state.poses - start.poses)[:, :, :3], axis=-1).max(axis=-1)
+
+
+@full
+def test_an_arch_of_wedges_stands_by_its_thickness_and_friction():
+    """It stands at 0.15 of its radius; below Couplet's 0.107 it folds on hinges, without friction it slides apart.
+
+    The ground bears half of the weight on either side, and the thrust of both sides is the same.
+    """
+    solver, state, moved = settled(arch(0.15), (0.6, 0.0), 2.0)
+    assert moved[0] < 1.5e-3  # what its joints give way by
+    assert np.abs(state.v[0]).max() < 1e-3
+    assert moved[1] > 0.5
+    world, force = solver.world, solver.contact_forces(state)
+    below = np.array([pair.name.endswith("ground") for pair in world.pairs])[force.pair]
+    sides = [force.force[0, below & (np.sign(force.point[0, :, 0]) == s)].sum(axis=0) for s in (1.0, -1.0)]
+    half = 0.5 * EARTH * world.model.mass
+    np.testing.assert_allclose([f[2] for f in sides], half, rtol=1e-3)
+    assert sides[0][0] == pytest.approx(-sides[1][0], rel=1e-3)
+    assert 0.0 < -sides[0][0] < 0.6 * half
+    assert settled(arch(0.09), (0.6,), 2.0)[2] > 0.5
+
+
+TILT = np.radians(20.0)
+
+
+def leaning(tilt=TILT, length=0.1, thick=0.003):
+    """A card with its foot on a rough floor and its head on a smooth wall."""
+    b = WorldBuilder()
+    b.add_ground()
+    wall = SE3([[0, 0, 1], [0, 1, 0], [-1, 0, 0]])  # its normal is x
+    b.add_shape("world", Plane(), pose=wall, name="wall")
+    cos, sin = np.cos(tilt), np.sin(tilt)
+    centre = [0.5 * (thick * cos + length * sin), 0.0, 0.5 * (thick * sin + length * cos)]
+    b.add_body("card", pose=SE3([[cos, 0, -sin], [0, 1, 0], [sin, 0, cos]], centre))
+    b.add_shape("card", Box((thick, 0.06, length)), density=700.0)
+    return b.finalize()
+
+
+def test_a_card_leans_on_a_wall_by_the_friction_of_its_foot():
+    """It slips where mu < (tan(tilt) - thickness / length) / 2: the moment about its foot, the wall being smooth."""
+    least = 0.5 * (np.tan(TILT) - 0.03)
+    world = leaning()
+    of_floor = np.array([float(pair.name.endswith("ground")) for pair in world.pairs])
+    _, _, moved = settled(world, np.outer([1.03 * least, 0.97 * least], of_floor), 1.0)
+    assert moved[0] < 1e-4
+    assert moved[1] > 1e-2
+
+
+def card_house(tilt=TILT, size=(0.003, 0.063, 0.088)):
+    """Two tents of two cards each, a card across them, and a tent on top."""
+    b = WorldBuilder()
+    b.add_ground()
+    thick, _, length = size
+    cos, sin = np.cos(tilt), np.sin(tilt)
+    out, up = 0.5 * (thick * cos + length * sin), 0.5 * (thick * sin + length * cos)
+
+    def add_tent(x, z):
+        for side in (-1.0, 1.0):
+            R = [[cos, 0.0, -side * sin], [0.0, 1.0, 0.0], [side * sin, 0.0, cos]]
+            name = f"card{x:+.3f}{z:+.3f}{side:+.0f}"
+            b.add_body(name, pose=SE3(R, [x + side * out, 0.0, z + up]))
+            b.add_shape(name, Box(size), name=name, density=700.0)
+
+    for x in (-2.0 * out, 2.0 * out):
+        add_tent(x * 1.005, 0.0)
+    b.add_body("across", pose=SE3(translation=[0.0, 0.0, 2.0 * up + 0.5 * thick]))
+    b.add_shape("across", Box((4.0 * out + 0.02, size[1], thick)), name="across", density=700.0)
+    add_tent(0.0, 2.0 * up + thick)
+    return b.finalize()
+
+
+@full
+def test_a_house_of_cards_stands_by_friction():
+    """Where edges lie on one another it needs mu > tan(tilt) = 0.36."""
+    _, _, moved = settled(card_house(), (0.5, 0.1), 3.0)
+    assert moved[0] < 1e-4
+    assert moved[1] > 0.05
