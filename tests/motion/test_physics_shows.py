@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan import SE3, Material, WorldBuilder
+from cardan import SE3, Drive, Inertia, Material, Mechanism, WorldBuilder
 from cardan._motion.simulation.solvers import Featherstone
-from cardan.description import Box, Cylinder, Hull, Plane, Sphere
+from cardan.description import Box, Cylinder, Hull, Plane, Shape, Sphere
+from cardan.joints import FreeFlyer, Prismatic, Revolute
 from contact_worlds import EARTH, energy
 
 full = pytest.mark.full
@@ -247,3 +248,114 @@ def test_a_house_of_cards_stands_by_friction():
     _, _, moved = settled(card_house(), (0.5, 0.1), 3.0)
     assert moved[0] < 1e-4
     assert moved[1] > 0.05
+
+
+# --- what is held ---
+
+
+def gripper(mass=1.0, side=0.1):
+    """A hand on a driven slide, two fingers on slides across it, and a box on the ground between them."""
+    m = Mechanism("gripper")
+    for name, weighs in (("hand", 1.0), ("left", 0.1), ("right", 0.1), ("box", mass)):
+        m.add_body(name, Inertia(weighs, (0.0, 0.0, 0.0), weighs * side**2 / 6.0 * np.eye(3)))
+    up = SE3(translation=(0.0, 0.0, 0.5 * side))
+    m.add_joint("lift", Prismatic((0, 0, 1)), "world", "hand", parent_pose=up, drive=Drive([2e4], [400.0]))
+    for name, sign in (("left", -1.0), ("right", 1.0)):
+        place = SE3(translation=(sign * (0.5 * side + 0.01), 0.0, 0.0))
+        m.add_joint(name, Prismatic((-sign, 0, 0)), "hand", name, parent_pose=place)
+        m.add_shape(Shape(name, "collision", Box((0.02, 0.04, 0.04)), name=name))
+    m.add_joint("free", FreeFlyer(), "world", "box", parent_pose=up)
+    m.add_shape(Shape("box", "collision", Box((side, side, side)), name="box"))
+    return m.world(ground=True).with_inputs("contact_friction")
+
+
+@full
+def test_a_gripper_lifts_a_box_and_loses_it_by_friction():
+    """Two fingers with force F bear 2 mu F: 1.3 m g lift it at 0.2 g, 0.95 m g do not; 0.9 m g let it sink at 0.1 g."""
+    world, dt, mu = gripper(), 2e-3, 0.5
+    solver, n = Featherstone(world, dt), 3
+    state = world.state(n, contact_friction=np.full((n, len(world.pairs)), mu))
+    control = world.control(n)
+    joints, grip = world.model.slices, EARTH / (2.0 * mu)
+    fingers = [joints[name][1].start for name in ("left", "right")]
+    lift, height = joints["lift"][1].start, joints["free"][0].start + 2
+
+    def behind(state):
+        return state.q[:, joints["lift"][0].start] - state.q[:, height]
+
+    control.effort[:, fingers] = grip * np.array([[1.3], [0.95], [1.3]])
+    state = solver.step(state, control, steps=100)
+    for k in range(200):  # up by 0.0785 m: as long faster as slower
+        t, pull = (k + 1) * dt, 0.2 * EARTH
+        late = max(t - 0.2, 0.0)
+        control.position[:, lift] = 0.5 * pull * t**2 - pull * late**2
+        control.velocity[:, lift] = pull * (t - 2.0 * late)
+        state = solver.step(state, control)
+    assert np.abs(behind(state)[[0, 2]]).max() < 1e-3
+    assert state.q[1, height] < 1e-3
+    before, control.velocity[:, lift] = behind(state), 0.0
+    control.effort[2, fingers] = 0.9 * grip
+    state = solver.step(state, control, steps=100)
+    assert np.abs(behind(state)[0] - before[0]) < 1e-4
+    assert behind(state)[2] - before[2] == pytest.approx(0.5 * 0.1 * EARTH * 0.2**2, rel=0.05)
+
+
+# --- what meshes ---
+
+
+PRESSURE = np.radians(27.0)  # at 20 degrees, a gear of 8 teeth would be undercut
+
+
+def tooth(count, module=0.01, width=0.02, pressure=PRESSURE, play=0.01):
+    """The corners of a tooth of an involute gear, about x: it is convex, so the gear is as many hulls as teeth."""
+    pitch = 0.5 * module * count
+    base, tip = pitch * np.cos(pressure), pitch + 0.85 * module
+    radii = np.linspace(max(base, pitch - module), tip, 5)
+
+    def involute(r):
+        return np.sqrt((r / base) ** 2 - 1.0) - np.arccos(base / r)
+
+    half = 0.5 * np.pi / count * (1.0 - play) + involute(pitch) - involute(radii)
+    flank = np.stack([radii * np.cos(half), radii * np.sin(half)], axis=-1)
+    sides = [(x, sign * y, z) for x, y in flank for sign in (-1.0, 1.0) for z in (-0.5 * width, 0.5 * width)]
+    return Hull.of(sides)
+
+
+def gears(counts=(8, 16), module=0.01, load=0.2):
+    """Two gears on fixed axes, the first driven, the second braked by a damper; pairs of teeth that can meet."""
+    m = Mechanism("gears")
+    first, second = counts
+    for k, n in enumerate(counts):
+        r = 0.5 * module * n
+        mass = 7800.0 * np.pi * r * r * 0.02
+        m.add_body(f"gear{k}", Inertia(mass, (0, 0, 0), mass * r * r * np.diag([0.25, 0.25, 0.5])))
+        given = {"damping": [load]} if k else {"drive": Drive([0.0], [20.0])}
+        place = SE3(translation=(0.5 * module * (first + second) * k, 0.0, 0.0))
+        m.add_joint(f"axis{k}", Revolute((0, 0, 1)), "world", f"gear{k}", parent_pose=place, **given)
+        own = tooth(n, module)
+        for i in range(n):
+            a = 2.0 * np.pi * i / n + k * (np.pi + np.pi / n)  # the second's gap looks at the first's tooth
+            R = [[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]]
+            m.add_shape(Shape(f"gear{k}", "collision", own, SE3(R, (0, 0, 0)), name=f"{k}:{i}"))
+    world = m.world()
+    # The second turns half as fast, so that each of its teeth meets two of the first, again and again.
+    numbers = [sum(int(name.split(":")[1]) for name in pair.name.split("/")) for pair in world.pairs]
+    meet = [pair.name for pair, number in zip(world.pairs, numbers, strict=True) if number % first in (0, first - 1)]
+    return world.with_contacts(meet).with_inputs("contact_friction")
+
+
+@full
+def test_gears_of_hulls_turn_in_the_ratio_of_their_teeth():
+    """8 teeth drive 16: half as far, but for the play; without friction nearly all of the power comes out."""
+    world, dt, load, speed = gears(), 1e-3, 0.2, 10.0
+    solver, control = Featherstone(world, dt), world.control(2)
+    control.velocity[:, 0] = speed
+    state = world.state(2, contact_friction=np.outer([0.0, 0.2], np.ones(len(world.pairs))))
+    state = solver.step(state, control, steps=200)
+    motion = solver.rollout(state, control, steps=2000)
+    gone = motion.q[-1] - motion.q[0]
+    np.testing.assert_allclose(gone[:, 1] / gone[:, 0], -0.5, rtol=2e-3)
+    given = (20.0 * (speed - motion.v[..., 0]) * motion.v[..., 0]).mean(axis=0)
+    share = (load * motion.v[..., 1] ** 2).mean(axis=0) / given
+    assert 0.95 < share[0] < 1.0  # what teeth lose that meet with play, on flanks of four facets
+    assert 0.88 < share[1] < share[0] - 0.02
