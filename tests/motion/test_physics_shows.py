@@ -7,7 +7,7 @@ import cardan
 from cardan import SE3, Drive, Inertia, Material, Mechanism, WorldBuilder
 from cardan._motion.simulation.solvers import Featherstone
 from cardan.description import Box, Cylinder, Hull, Plane, Shape, Sphere
-from cardan.joints import FreeFlyer, Prismatic, Revolute
+from cardan.joints import Cylindrical, FreeFlyer, Prismatic, Revolute
 from contact_worlds import EARTH, energy
 
 full = pytest.mark.full
@@ -359,3 +359,52 @@ def test_gears_of_hulls_turn_in_the_ratio_of_their_teeth():
     share = (load * motion.v[..., 1] ** 2).mean(axis=0) / given
     assert 0.95 < share[0] < 1.0  # what teeth lose that meet with play, on flanks of four facets
     assert 0.88 < share[1] < share[0] - 0.02
+
+
+SLOPE = np.tan(np.radians(15.0))  # of a thread's flanks
+
+
+def piece_of_thread(width, lead, radii, halves):
+    """A hull between two angles of a thread: its half thickness at the inner and at the outer radius."""
+    ends = [(a, r, half) for a in (-0.5 * width, 0.5 * width) for r, half in zip(radii, halves, strict=True)]
+    turns = [(a, r, sign * half) for a, r, half in ends for sign in (-1.0, 1.0)]
+    return Hull.of([(r * np.cos(a), r * np.sin(a), lead * a / (2.0 * np.pi) + up) for a, r, up in turns])
+
+
+def bolt_with_nut(lead=0.02, r=0.01, pieces=16, gyration=0.018):
+    """One and a half turns of a bolt's thread, and two pieces of a nut's on the same axis, with 1 mm of play."""
+    m = Mechanism("bolt")
+    m.add_body("nut", Inertia(0.1, (0, 0, 0), 0.1 * gyration**2 * np.diag([0.6, 0.6, 1.0])))
+    m.add_joint("axis", Cylindrical((0, 0, 1)), "world", "nut", parent_pose=SE3(translation=(0, 0, 0.5 * lead)))
+    radii, width = (0.9 * r, 1.1 * r), 2.0 * np.pi / pieces
+    ridge = [0.2 * lead - (x - r) * SLOPE for x in radii]
+    groove = [0.5 * lead - half - 0.5e-3 for half in ridge]
+    kinds = {"world": (ridge, range(24)), "nut": (groove, (0.5 * pieces * (k + 0.5) for k in range(2)))}
+    for body, (halves, places) in kinds.items():
+        for k, place in enumerate(places):
+            a = width * place
+            R = [[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]]
+            at = SE3(R, (0.0, 0.0, lead * a / (2.0 * np.pi)))
+            own = piece_of_thread(width, lead, radii, halves)
+            m.add_shape(Shape(body, "collision", own, at, name=f"{body}{k}"))
+    return m.world().with_inputs("contact_friction")
+
+
+@full
+def test_a_nut_of_hulls_runs_down_its_bolt_and_locks_by_friction():
+    """It goes one lead a turn; without friction at g / (1 + (2 pi k / lead)^2), k its radius of gyration.
+
+    With mu above tan(rise of the thread) cos(slope of its flanks) = 0.307 it stays.
+    """
+    lead, gyration = 0.02, 0.018
+    world, n = bolt_with_nut(lead, gyration=gyration), 3
+    state = world.state(n, contact_friction=np.outer([0.0, 0.28, 0.34], np.ones(len(world.pairs))))
+    solver = Featherstone(world, 1e-3)
+    early = solver.step(state, steps=100)
+    late = solver.step(early, steps=200)
+    gone = late.q - early.q
+    np.testing.assert_allclose(gone[:2, 0] / gone[:2, 1], lead / (2.0 * np.pi), rtol=0.02)
+    falls = EARTH / (1.0 + (2.0 * np.pi * gyration / lead) ** 2)
+    assert -late.q[0, 0] == pytest.approx(0.5 * falls * 0.3**2, rel=0.05)  # it begins with a drop of a third of a mm
+    assert gone[1, 0] < -1e-3
+    assert np.abs(gone[2, 0]) < 1e-5
