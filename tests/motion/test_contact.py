@@ -11,15 +11,17 @@ from cardan import Drive, Limits, Material, WorldBuilder
 from cardan._algebra.scalar import maximum, sqrt
 from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
 from cardan._dynamics.algorithms.implicit import Snapshot
+from cardan._motion.collision import points
 from cardan._motion.contact import LAWS, contacts, minimum
 from cardan._motion.contact.cone import SMALL
 from cardan._motion.contact.equation import JointEquation, Response, TreeEquation, singles
+from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.solvers import Featherstone
-from cardan.description import Plane, Sphere
+from cardan.description import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
 from cardan.errors import UnsupportedError
 from cardan.joints import Prismatic, Revolute
-from cardan.spatial import Force, Motion
+from cardan.spatial import SE3, Force, Motion, Vector3
 from contact_worlds import EARTH, SLOPE, ball_world, box_world, energy, stack_world
 from mechanisms import random_inertia, random_model, random_state
 from representatives import represented
@@ -405,3 +407,32 @@ def test_contact_on_a_mechanism_with_a_loop_keeps_it_closed():
     assert np.isfinite(state.q).all()
     assert not state.diverged.any()
     assert np.abs(cardan.loop_residual(world.model, state.q[0])).max() < 1e-4
+
+
+# --- points that go over their shapes ---
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [Sphere(0.1), Capsule(0.1, 0.3), Ellipsoid((0.1, 0.2, 0.3)), Cylinder(0.1, 0.3), Box((0.1, 0.2, 0.3))],
+    ids=lambda shape: type(shape).__name__,
+)
+def test_the_lever_of_a_lowest_point_changes_as_its_differences(shape):
+    """Of a body that turns: r' along axes at rest is the difference of levers, its shape at any pose in the body."""
+    rng, dt = np.random.default_rng(3), 1e-6
+    X_shape, R = (SE3.exp(Motion.of(tuple(rng.normal(size=6)))) for _ in range(2))
+    w = Vector3(*rng.normal(size=3))
+    rate = lever_rate(shape, X_shape)
+
+    def lever(t):
+        turned = SE3(R.rotation @ SE3.exp(Motion(Vector3.zero(), w * t)).rotation)
+        found = points(shape, turned @ X_shape, Plane(), SE3())
+        lowest = min(found, key=lambda c: c.gap)
+        X = turned.rotation @ X_shape.rotation
+        return X @ lowest.point, turned.rotation.transpose_apply(X @ lowest.normal)
+
+    (before, _), (after, _), (now, n) = lever(-dt), lever(dt), lever(0.0)
+    expected = (after - before) * (0.5 / dt)
+    r = R.rotation.transpose_apply(now)
+    found = Vector3.zero() if rate is None else R.rotation @ rate(w, n, r)
+    np.testing.assert_allclose(list(found), list(expected), atol=2e-6)

@@ -391,16 +391,24 @@ class Responses:
         return [found[i] for i in range(len(b))]
 
 
+class ContactImpulse(NamedTuple):
+    """What a contact did to its first body in a step, and the point there where the step began, in world axes."""
+
+    impulse: Vector3
+    point: Vector3
+
+
 class StepResult(NamedTuple):
     """A state after a step, with the gaps of the joints on the way [m, rad].
 
-    And by how much velocities at contacts are wrong at most, because their search ended [m/s].
+    And by how much velocities are wrong at most, because a search ended [m/s, rad/s]; and what each contact did.
     """
 
     q: list[Scalar]
     v: list[Scalar]
     gaps: list[Scalar]
     slack: Scalar = 0.0
+    contacts: Sequence[ContactImpulse] = ()
 
 
 class PartialStep(NamedTuple):
