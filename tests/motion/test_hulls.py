@@ -8,9 +8,10 @@ import pytest
 
 import cardan
 from cardan._robot.geometry import hull as hulls
+from cardan._robot.geometry.decomposition import convex_parts
 from cardan._robot.geometry.hull import hull_of_points, triangles_of_hull
 from cardan.description import Box, Cylinder, Hull, Mesh, Plane, Shape, Sphere
-from cardan.errors import HullWarning, MechanismError, ParameterError, UnsupportedError
+from cardan.errors import HullWarning, MechanismError, ParameterError, UnknownNameError, UnsupportedError
 from cardan.simulation import contact_points
 from cardan.spatial import SE3, Inertia
 
@@ -47,7 +48,7 @@ def test_nothing_is_farther_outside_than_the_error(most, size):
 
 
 def test_vertices_are_added_until_the_error_is_small_enough():
-    points = rng.normal(size=(3000, 3))
+    points = rng.normal(size=(1000, 3))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     coarse, fine = Hull.of(points, 200, error=0.1), Hull.of(points, 200, error=0.03)
     assert coarse.error <= 0.1
@@ -100,7 +101,7 @@ def test_a_point_is_no_contact_twice():
     assert np.sum(gaps < 1.0) == 1
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.full)])
 def test_a_hull_stands_and_slides_as_the_box(dtype):
     ends = []
     for geometry in (Box((0.4, 0.2, 0.1)), Hull(CORNERS)):
@@ -190,13 +191,18 @@ def test_a_fall_is_solved_where_four_iterations_do_not_do():
     assert falls(None) < 0.02
 
 
+@pytest.mark.full
 def test_derivatives_are_those_of_four_iterations():
     box = block(Box((0.4, 0.2, 0.1))).world("floating", ground=True)
-    programs = []
+    q = np.array([0.0, 0.0, 0.0499, 0.01, 0.02, 0.0, np.sqrt(1.0 - 5e-4)])
+    derivatives, operations = [], []
     for iterations in (None, 4):
         function = cardan.solvers.Featherstone(box, dt=0.002, iterations=iterations).function
-        programs.append(cardan.derivative(function, "v").program(box.model))
-    assert programs[0].operations == programs[1].operations
+        found = cardan.derivative(function, "v")
+        derivatives.append(found(box.model, q, [0.3, 0.1, -0.2, 0.1, 0.2, 0.3], 0.0, np.zeros(6))["v"])
+        operations.append(found.program(box.model).operations)
+    np.testing.assert_allclose(*derivatives, atol=1e-12)
+    assert operations[0] < 1.05 * operations[1]
 
 
 def test_a_joint_that_moves_nothing_is_refused_with_contacts_too():
@@ -216,8 +222,8 @@ def test_a_hull_is_kept_on_disk_until_the_file_changes(tmp_path, monkeypatch):
         corners = np.array(list(product((0.0, corner), repeat=3)))
         rows = [" ".join(map(str, (3, *row))) for row in triangles_of_hull(corners)]
         file.write_text("\n".join(["OFF", f"8 {len(rows)} 0", *(" ".join(map(str, e)) for e in corners), *rows]))
-        hulls._hull_of_file.cache_clear()  # as in the next process
-        return hulls.hull_of_file("cube.off", str(file), (1.0, 1.0, 2.0), **options)
+        hulls._hulls_of_file.cache_clear()  # as in the next process
+        return hulls.hulls_of_file("cube.off", str(file), (1.0, 1.0, 2.0), **options)[0]
 
     first, same = hull(), hull()
     assert len(made) == 1
@@ -231,3 +237,71 @@ def test_a_hull_is_kept_on_disk_until_the_file_changes(tmp_path, monkeypatch):
         entry.write_bytes(b"damaged")
     np.testing.assert_array_equal(hull().vertices, first.vertices)
     assert len(made) == 4
+
+
+# --- convex parts ---
+
+
+@pytest.fixture
+def channel(tmp_path):
+    """A mesh of two walls, 0.1 m high and 0.02 m thick, on a floor as thick: hollow between x = -0.08 and 0.08 m."""
+    trimesh = pytest.importorskip("trimesh")
+    outline = [(-0.1, 0), (0.1, 0), (0.1, 0.1), (0.08, 0.1), (0.08, 0.02), (-0.08, 0.02), (-0.08, 0.1), (-0.1, 0.1)]
+    n = len(outline)
+    points = [(x, y, z) for y in (-0.1, 0.1) for x, z in outline]
+    sides = [t for k in range(n) for a in [(k + 1) % n] for t in ((k, a, n + k), (a, n + a, n + k))]
+    front = [(0, 5, 1), (1, 5, 4), (1, 4, 3), (1, 3, 2), (0, 7, 6), (0, 6, 5)]
+    back = [(n + a, n + c, n + b) for a, b, c in front]
+    surface = trimesh.Trimesh(points, np.array(sides + front + back))
+    surface.fix_normals()
+    assert surface.is_watertight
+    file = tmp_path / "channel.stl"
+    surface.export(file)
+    return Mesh(str(file), path=str(file))
+
+
+def test_a_channel_is_cut_into_parts_that_leave_it_open(channel):
+    pytest.importorskip("coacd")
+    parts = Hull.parts(channel)
+    assert len(parts) >= 3
+    assert sum(part.volume for part in parts) == pytest.approx(0.2 * (0.2 * 0.02 + 2 * 0.02 * 0.08), rel=0.02)
+    hollow = [[x, y, z] for x in (-0.07, 0.07) for y in (-0.09, 0.09) for z in (0.03, 0.09)]
+    assert all((distances(np.array(hollow), part) > 0.0).all() for part in parts)
+    assert parts == Hull.parts(channel)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("concavity", "height"), [(None, 0.13), ({"tray": 0.05}, 0.05)])
+def test_a_ball_lies_on_the_floor_of_a_channel_that_is_cut_and_on_top_of_its_hull(channel, concavity, height):
+    pytest.importorskip("coacd")
+    m = cardan.Mechanism("game")
+    m.add_body("tray", Inertia(1.0, (0.0, 0.0, 0.05), np.eye(3) * 0.01))
+    m.add_body("ball", Inertia(0.1, (0.0, 0.0, 0.0), np.eye(3) * 4e-5))
+    m.add_joint("table", cardan.joints.Fixed(), "world", "tray")
+    m.add_joint("fall", cardan.joints.Prismatic((0.0, 0.0, 1.0)), "world", "ball", SE3(translation=(0.0, 0.0, 0.2)))
+    m.add_shape(Shape("tray", "collision", channel, name="channel"))
+    m.add_shape(Shape("ball", "collision", Sphere(0.03)))
+    cut = m.with_hulls(concavity=concavity).mechanism
+    names = [shape.name for shape in cut.shapes if shape.body == "tray"]
+    assert len(set(names)) == len(names) == (1 if concavity is None else len(Hull.parts(channel)))
+    world = cut.world()
+    end = cardan.solvers.Featherstone(world, dt=2e-3).step(world.state(), steps=500)
+    assert 0.2 + end.q[0, 0] == pytest.approx(height, abs=1e-3)
+
+
+@pytest.mark.parametrize("wrong", [0.0, 2.0, float("nan")])
+def test_another_concavity_is_refused(channel, wrong):
+    with pytest.raises(ParameterError, match="concavity"):
+        Hull.parts(channel, wrong)
+
+
+@pytest.mark.parametrize("points", [np.zeros((3, 3)), np.diag([1.0, 1.0, np.nan])])
+def test_a_surface_without_parts_is_refused(points):
+    pytest.importorskip("coacd")
+    with pytest.raises(ParameterError, match="of a mesh"):
+        convex_parts(points, [[0, 1, 2]], 0.05)
+
+
+def test_a_pattern_without_meshes_is_refused():
+    with pytest.raises(UnknownNameError, match="collision meshes"):
+        block(Box((0.1, 0.1, 0.1))).with_hulls(concavity={"finger*": 0.05})

@@ -105,6 +105,7 @@ def test_rays_of_a_world():
     assert cardan.raycast(world, q, np.zeros((0, 3)), np.zeros((0, 3))).normal.shape == (0, 3)
 
 
+@pytest.mark.full
 def test_rays_of_many_states_are_those_of_each_and_float32_is_near():
     world, rng = scene(), np.random.default_rng(1)
     q = cardan.integrate(world.model, world.initial, 0.3 * rng.normal(size=(5, world.model.nv)))

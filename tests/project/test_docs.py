@@ -37,6 +37,7 @@ PAGES = {
     "articulations.md": (),
     "simulation.md": ("scipy",),
     "senses.md": (),
+    "contact-physics.md": (),
     "conventions.md": (),
     "jax.md": ("jax",),
     "clusters.md": ("dask", "tqdm"),

@@ -12,7 +12,7 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import accumulate, pairwise, product
 from typing import Any, NamedTuple
 
@@ -62,8 +62,8 @@ class Region(NamedTuple):
     # done. One in the region: behind a pass in which it held for no state, no other needs to be. To targets it is
     # advice: results are the same whether or not they take it.
     going: int | None = None
-    # True of what may be skipped and has no derivatives of its own: they are those of what is there without it.
-    aside: bool | None = None
+    # Of an iteration that goes on where it has not converged: so many passes differentiation makes, all of them.
+    derived: int | None = None
 
     def __repr__(self) -> str:  # as long as they say nothing, the last two are in no digest
         fields = [f"{name}={value!r}" for name, value in self._asdict().items() if value is not None]
@@ -125,10 +125,9 @@ class Program(ByFields):
 
     @property
     def usual_work(self) -> int:
-        """Number of operations done for most states: what is aside is rare. By it a batch is split over threads."""
-        around = Nesting(self.regions).around
-        usual = [(part, n) for part, n in passes(self) if not any(r.aside for r in around(part.start))]
-        return sum(times * self.instructions.operations(part.start, part.stop) for part, times in usual)
+        """Number of operations done for most states: few iterations go on. By it a batch is split over threads."""
+        regions = tuple([r if r.derived is None else r._replace(passes=r.derived) for r in self.regions])
+        return replace(self, regions=regions).work
 
     @property
     def multiply_adds(self) -> int:

@@ -8,8 +8,9 @@ another node, or the world at rest.
 
 P moves a twist from the node's origin to p, fixed in the axes of the world at rest. At a = 0 the points accelerate by
 d, a + wd x p + w x (w x c) of a's node less the same of b's, and they turn by wd less wd of b. c are the shapes'
-centres, not p: a sphere that rolls does not lift off for the acceleration of its lowest point, and points of one body
-keep the twists of one rigid motion. Both bodies feel the force at one point p, so that no momentum is made.
+centres, not p: a sphere that rolls does not lift off for the acceleration of its lowest point. On the world, what the
+lever of a point turns by in half a step is added, w x r' / 2 (`moving_point.py`). Both bodies feel the force at one
+point p, so that no momentum is made.
 
 Source: Featherstone (2008), section 2.8 and 11.2.
 """
@@ -26,6 +27,7 @@ from cardan._dynamics.algorithms.drives import joint_inertias
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.spin import BodyMotion
 from cardan._dynamics.algorithms.tree import supports
+from cardan._motion.contact.moving_point import LeverRate
 from cardan._robot.model import Model
 from cardan._robot.records import Material
 
@@ -43,6 +45,7 @@ class ContactsOfPair:
     nodes: tuple[int, int]  # a and b, `WORLD` for the world at rest
     centres: tuple[Vector3, Vector3]  # of both shapes, each in its node's frame
     extents: tuple[float, float]  # how far about its centre a shape reaches [m]
+    lever_rate: LeverRate | None = None  # of a's shape on the world
     near: Any = None  # of a pair with several candidates: whether any of them may touch
 
     @cached_property
@@ -114,7 +117,11 @@ class Contact:
         rate = _at_rest(moment.motions[self.a], point, own)
         if self.is_with_world:
             gravity = moment.poses[self.a].rotation.transpose_apply(moment.model.gravity)
-            return Motion(self.in_axes(rate.linear + gravity), self.in_axes(rate.angular))
+            linear = rate.linear + gravity
+            if self.pair.lever_rate is not None:  # half a step on, as the mean of a step sees it
+                w, n = moment.motions[self.a].spin.w, self.candidate.normal
+                linear = linear + w.cross(self.pair.lever_rate(w, n, point - own)) * 0.5
+            return Motion(self.in_axes(linear), self.in_axes(rate.angular))
         R, p = self.X_ab.rotation, self.X_ab.inverse_act(point)
         by = _at_rest(moment.motions[self.b], p, other)
         return Motion(self.in_axes(rate.linear - R @ by.linear), self.in_axes(rate.angular - R @ by.angular))

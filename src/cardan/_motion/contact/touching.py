@@ -11,6 +11,7 @@ from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._motion.collision import Two, points_of
 from cardan._motion.collision.bounds import radius_about
+from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.point import WORLD, Contact, ContactsOfPair
 from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Sphere
 from cardan._robot.geometry.support import box_about
@@ -106,7 +107,7 @@ def contacts(moment: Snapshot, pairs: Iterable[Pair], skipping: float | None = N
     for k, (pair, (a, b), candidates) in enumerate(zip(listed, sides, candidates_of, strict=True)):
         centres, extents = (a.centre, b.centre), (a.extent, b.extent)
         near = reduce(minimum, (c.gap for c in candidates)) < reaches[k] if reaches and len(candidates) > 1 else None
-        shared = ContactsOfPair(moment.model, (a.node, b.node), centres, extents, near)
+        shared = ContactsOfPair(moment.model, (a.node, b.node), centres, extents, lever_rate(a.shape, a.X), near)
         for candidate in candidates:
             touching = candidate._replace(gap=candidate.gap - pair.margin)
             found.append(Contact(moment, shared, touching, pair.material))

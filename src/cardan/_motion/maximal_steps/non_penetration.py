@@ -42,7 +42,15 @@ from cardan._motion.contact.cone import IMPACT
 from cardan._motion.contact.equation import JointEquation, singles
 from cardan._motion.contact.projected import Known, Point, first_impulses
 from cardan._motion.contact.touching import Pair
-from cardan._motion.maximal_steps.bodies import BodyState, Efforts, StepResult, System, response, together
+from cardan._motion.maximal_steps.bodies import (
+    BodyState,
+    ContactImpulse,
+    Efforts,
+    StepResult,
+    System,
+    response,
+    together,
+)
 
 SWEEPS = 2
 """Passes over the contacts for each over the joints: what `first_impulses` leaves is friction's regularisation."""
@@ -163,6 +171,11 @@ class Meeting(NamedTuple):
         X = contact.moment.poses[contact.a]
         return Meeting(contact, X @ contact.point - start[contact.a].p, X.rotation)
 
+    def done(self, impulse: Vector3) -> ContactImpulse:
+        """Return what an impulse along the contact's axes was, in those of the world."""
+        contact = self.contact
+        return ContactImpulse(self.axes @ impulse, contact.moment.poses[contact.a] @ contact.point)
+
     def wrenches(self, force: Vector3, placed: Sequence[BodyState]) -> Iterable[tuple[int, Force]]:
         """Yield a force on the first body, along the contact's axes, and its reaction, as wrenches on the bodies."""
         f, point = self.axes @ force, placed[self.contact.a].p + self.offset
@@ -229,7 +242,8 @@ class Touched:
         along = self.system.along(relative_kinematics(model, stepped.q), on_bodies(self.meetings, more, placed), none)
         change = response(model, stepped.q, self.W)(along)
         v = [a + b for a, b in zip(stepped.v, change, strict=True)]
-        return stepped._replace(v=v, slack=maximum(self.pushed.slack, leaving.slack))
+        done = [meeting.done(g) for meeting, g in zip(self.meetings, leaving.impulses, strict=True)]
+        return stepped._replace(v=v, slack=maximum(self.pushed.slack, leaving.slack), contacts=done)
 
 
 def fallen(system: System, start: Sequence[BodyState], moment: Snapshot, loads: Efforts, h: float) -> list[Scalar]:

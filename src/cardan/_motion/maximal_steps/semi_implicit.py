@@ -33,7 +33,15 @@ from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._motion.contact.cone import SMALL
 from cardan._motion.contact.touching import Pair
-from cardan._motion.maximal_steps.bodies import BodyState, Efforts, PartialStep, Row, StepResult, System
+from cardan._motion.maximal_steps.bodies import (
+    BodyState,
+    ContactImpulse,
+    Efforts,
+    PartialStep,
+    Row,
+    StepResult,
+    System,
+)
 from cardan._motion.maximal_steps.effort_rows import DistanceBounds
 from cardan._motion.maximal_steps.non_penetration import Meeting, Touch, Touching, on_bodies
 from cardan._robot.model import Model
@@ -95,7 +103,7 @@ def semi_implicit_start(
     def finish(loads: Efforts) -> StepResult:
         each = zip(loads.tau, loads.W, model.passive("armature"), v, strict=True)
         own = [h * tau + (w + a) * rate for tau, w, a, rate in each]
-        return system.coordinates_after(placed, q, 0.0, own, loads.W)
+        return system.coordinates_after(placed, q, 0.0, own, loads.W)._replace(contacts=cushions.done())
 
     return PartialStep(system.configuration_of(placed, q)[0], finish)
 
@@ -149,10 +157,12 @@ class Cushions:
         among = Counter(touch.contact.nodes for touch in touches)
         self.each = [Cushion.of(touch, start, h, among[touch.contact.nodes]) for touch in touches]
         self.gaps = [touch.contact.gap for touch in touches]
+        self.total = [Vector3.zero() for _ in touches]  # of the impulses of all parts until now
 
     def kick(self, placed: Sequence[BodyState]) -> list[Force]:
         """Return the impulses on the bodies in a part of the step, of contacts and of the joints that hand them on."""
         impulses = [cushion.force(gap, placed) * self.h for cushion, gap in zip(self.each, self.gaps, strict=True)]
+        self.total = [old + new for old, new in zip(self.total, impulses, strict=True)]
         change: list[Scalar] = [0.0] * self.moment.model.nv
         for cushion, impulse in zip(self.each, impulses, strict=True):
             change = cushion.touch.after(change, impulse)
@@ -161,6 +171,9 @@ class Cushions:
         meetings = [cushion.meeting for cushion in self.each]
         own, here = (on_bodies(meetings, impulses, bodies) for bodies in (self.start, placed))
         return [a - b + c for a, b, c in zip(allowed, own, here, strict=True)]
+
+    def done(self) -> list[ContactImpulse]:
+        return [cushion.meeting.done(g) for cushion, g in zip(self.each, self.total, strict=True)]
 
     def follow(self, placed: Sequence[BodyState]) -> None:
         """Keep the gaps after a part in which the bodies move as they do now."""

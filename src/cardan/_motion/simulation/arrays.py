@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,16 @@ def filled(where: str, name: str, value: Any, like: np.ndarray, *, infinite: boo
     shown = np.where(np.isinf(array), 0.0, array) if infinite else array
     check_finite(where, name, shown if batch else shown[None], batch)
     return np.broadcast_to(array, like.shape)
+
+
+def own_array(name: str, says: str) -> Any:
+    """Return the property of an array of a state or control: what is assigned is checked and copied into it."""
+    read = attrgetter(f"_{name}")
+
+    def write(thing: Any, value: Any) -> None:
+        read(thing)[...] = filled(type(thing).__name__.lower(), name, value, read(thing))
+
+    return property(read, write, doc=says)
 
 
 def chosen_rows(worlds: Any, count: int) -> np.ndarray:

@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from cardan._algebra.errors import HullWarning, MissingExtraError, ParameterError, levels_inside
-from cardan._robot.description import Hull, Mechanism, Mesh, Shape
+from cardan._robot.description import Hull, Mechanism, Shape
+from cardan._robot.geometry.shapes import collision_mesh
 
 COARSE = 1e-3, 0.01
 """Of a hull's error [m] and of its error over its size: it is coarse if it has more of both."""
@@ -21,7 +22,7 @@ def with_solids(mechanism: Mechanism) -> Mechanism:
     Warns:
         HullWarning: of coarse hulls.
     """
-    if not any(_collides_as_mesh(shape) for shape in mechanism.shapes):
+    if not any(collision_mesh(shape) for shape in mechanism.shapes):
         return mechanism
     shapes = solids(mechanism.name, mechanism.shapes)
     return mechanism.with_annotations(replace(mechanism.annotations, shapes=shapes)).mechanism
@@ -31,9 +32,9 @@ def solids(name: str, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     """Return shapes, collision meshes among them as hulls; as `with_solids`."""
     found, coarse = [], {}
     for shape in shapes:
-        if _collides_as_mesh(shape):
+        if mesh := collision_mesh(shape):
             try:
-                hull = Hull.of(shape.geometry)
+                hull = Hull.of(mesh)
             except (MissingExtraError, ParameterError):
                 pass  # it is said where it matters: of what stands on the ground, and by a solver
             else:
@@ -45,7 +46,3 @@ def solids(name: str, shapes: Iterable[Shape]) -> tuple[Shape, ...]:
     if coarse:
         warnings.warn(HullWarning(name, coarse), stacklevel=levels_inside())
     return tuple(found)
-
-
-def _collides_as_mesh(shape: Shape) -> bool:
-    return shape.role == "collision" and isinstance(shape.geometry, Mesh)

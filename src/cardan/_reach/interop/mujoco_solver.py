@@ -235,23 +235,9 @@ class MuJoCo(Solver):
         return next_state(state, found, clock.after(count, clock.good + good.astype(state.dtype)), out)
 
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
-        """Return the forces at the contacts in the step from a state, the first of its substeps.
+        """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`.
 
-        Args:
-            state: where the step begins.
-            control: what drives are asked for in it; see `step`.
-
-        Returns:
-            `ContactForces(force, torque, point, pair)` as `Featherstone.contact_forces` has them, zero where nothing
-            touches; candidates as those of `cardan.interop.MujocoCollision`. In a world that MuJoCo cannot take they
-            are NaN.
-
-        Raises:
-            ParameterError: for a state or control of other worlds.
-
-        Examples:
-            >>> stands = cardan.robots.quadruped().world("floating", ground=True)
-            >>> felt = cardan.solvers.MuJoCo(stands, dt=0.002).contact_forces(stands.state())
+        Candidates are those of `cardan.interop.MujocoCollision`. In a world that MuJoCo cannot take, all are NaN.
         """
         asked = self._targets(state, control)
         q, v = (np.array(x, dtype=np.float64) for x in (state.q, state.v))

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from cardan._algebra.errors import MechanismError, ParameterError, UnknownNameError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._robot.description.rooting import Forest, base_name
+from cardan._robot.geometry.shapes import Hull, Shape, collision_mesh
 from cardan._robot.joints import Fixed, Joint, Limits, Mimic
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame
 from cardan._robot.model.layout import WITHOUT_MOTION, resolve_mimics
@@ -69,9 +70,6 @@ class Report:
         return "\n".join(lines) or "nothing changed"
 
 
-# --- names ---
-
-
 def renamed(parts: Parts, rename: Callable[[str], str]) -> tuple[Parts, Report]:
     """Return the parts with every name but the world's replaced."""
 
@@ -91,9 +89,6 @@ def renamed(parts: Parts, rename: Callable[[str], str]) -> tuple[Parts, Report]:
         parts.annotations.renamed(new),
     )
     return result, Report(renamed={name: new(name) for name in names(parts) if new(name) != name})
-
-
-# --- two mechanisms ---
 
 
 def joined(a: Parts, b: Parts, where: str) -> Parts:
@@ -159,9 +154,6 @@ def based(parts: Parts, base: Joint, prefix: str, name: str) -> Parts:
     return parts._replace(joints=tuple(c for _, joints in together for c in joints))
 
 
-# --- joints ---
-
-
 def locked(parts: Parts, configurations: Mapping[str, Any]) -> tuple[Parts, Report]:
     """Return the parts with joints fixed at given configurations, and those that mimic them with them."""
     joints = locked_joints(parts.joints, configurations)
@@ -223,14 +215,38 @@ def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts
     return parts._replace(joints=joints, annotations=left), report
 
 
+def with_hulls(
+    parts: Parts, vertices: int, error: float | None, concavity: Mapping[str, float | None] | float | None
+) -> tuple[Parts, Report]:
+    """Return the parts with hulls in place of collision meshes: one of each, or those of its convex parts."""
+    meshed = list(dict.fromkeys(shape.body for shape in parts.annotations.shapes if collision_mesh(shape)))
+    chosen: dict[str, float | None] = {}
+    for pattern, value in (concavity if isinstance(concavity, Mapping) else {"*": concavity}).items():
+        matching = fnmatch.filter(meshed, pattern)
+        if not matching and isinstance(concavity, Mapping):
+            raise UnknownNameError("body", pattern, meshed, where="collision meshes")
+        chosen |= dict.fromkeys(matching, value)
+
+    def solid(shape: Shape) -> list[Shape]:
+        mesh, cut = collision_mesh(shape), chosen.get(shape.body)
+        if mesh is None:
+            return [shape]
+        hulls = [Hull.of(mesh, vertices, error)] if cut is None else Hull.parts(mesh, cut, vertices, error)
+        numbered = shape.name and len(hulls) > 1
+        return [
+            replace(shape, geometry=hull, name=f"{shape.name}_{k}" if numbered else shape.name)
+            for k, hull in enumerate(hulls)
+        ]
+
+    shapes = tuple(own for shape in parts.annotations.shapes for own in solid(shape))
+    return with_annotations(parts, replace(parts.annotations, shapes=shapes))
+
+
 def with_annotations(parts: Parts, annotations: Annotations) -> tuple[Parts, Report]:
     """Return the parts with other annotations."""
     pairs = ((f.name, getattr(parts.annotations, f.name), getattr(annotations, f.name)) for f in fields(annotations))
     replaced = tuple(name.replace("_", " ") for name, old, new in pairs if old != new)
     return parts._replace(annotations=annotations), Report(replaced=replaced)
-
-
-# --- leaving out ---
 
 
 def without(parts: Parts, names: Collection[str]) -> tuple[Parts, Report]:

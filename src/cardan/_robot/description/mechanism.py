@@ -16,12 +16,12 @@ from cardan._robot.description.paths import BodyGraph, Visit, graphviz_text, tre
 from cardan._robot.description.rooting import base_name, rooted
 from cardan._robot.description.serial_chain import ChainBuilder
 from cardan._robot.geometry.hull import VERTICES
-from cardan._robot.geometry.shapes import Hull, Mesh, Shape
+from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame, Model
 from cardan._robot.model.annotations import check_coordinates, check_gears, kinds_of
 from cardan._robot.records import EARTH_GRAVITY, Actuator, Configuration, Group, Spring, checked_gravity
-from cardan._robot.registered import make_world, render
+from cardan._robot.registered import WORLDS, render
 
 FrameKind = Literal["operational", "sensor"]
 
@@ -408,7 +408,7 @@ class Mechanism(Explained):
             >>> mechanism.world(ground=True).state(worlds=4).q.shape
             (4, 7)
         """
-        return make_world(self, base, **options)
+        return WORLDS["Mechanism"](self, base, **options)
 
     # --- another mechanism of this one; nothing here changes it ---
 
@@ -544,29 +544,32 @@ class Mechanism(Explained):
         """
         return self._edited(editing.with_drives(self._parts(), drives))
 
-    def with_hulls(self, vertices: int = VERTICES, error: float | None = None) -> Edited:
-        """Return the mechanism with convex hulls in place of its collision meshes (`Hull.of`).
+    def with_hulls(
+        self,
+        vertices: int = VERTICES,
+        error: float | None = None,
+        concavity: Mapping[str, float | None] | float | None = None,
+    ) -> Edited:
+        """Return the mechanism with convex hulls in place of its collision meshes (`Hull.of`, `Hull.parts`).
 
         A world does so by itself, with the defaults.
 
         Args:
             vertices: the most that a hull has, at least 4.
             error: how far a mesh may reach beyond its hull [m]; by default 1 mm or 1 % of the size, whichever is less.
+            concavity: [-] of meshes with hollows, that become several hulls each: `0.05`, or by the body's name or
+                a pattern as file names have them, `{"finger*": 0.05}`; of several that match, the last counts.
 
         Raises:
-            MissingExtraError: without the extra `mesh`.
+            MissingExtraError: without the extra `mesh`, or `decompose` for a concavity.
             ParameterError: for a mesh that cannot be read.
+            UnknownNameError: for a pattern that matches no body with a collision mesh.
 
         Examples:
             >>> cardan.robots.quadruped().with_hulls(vertices=32).mechanism == cardan.robots.quadruped()
             True
         """
-
-        def solid(shape: Shape) -> Shape:
-            is_solid = shape.role == "collision" and isinstance(shape.geometry, Mesh)
-            return replace(shape, geometry=Hull.of(shape.geometry, vertices, error)) if is_solid else shape
-
-        return self.with_annotations(replace(self.annotations, shapes=tuple(map(solid, self.shapes))))
+        return self._edited(editing.with_hulls(self._parts(), vertices, error, concavity))
 
     def with_annotations(self, annotations: Annotations) -> Edited:
         """Return the mechanism with other shapes, actuators, groups, configurations and disabled contacts.

@@ -10,6 +10,7 @@ Source: Barber, Dobkin and Huhdanpaa, The quickhull algorithm for convex hulls (
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +22,7 @@ from cardan._algebra.errors import ParameterError
 from cardan._compiler.runtime import disk_cache, reading
 from cardan._compiler.runtime.extras import package
 from cardan._robot.geometry import mesh
+from cardan._robot.geometry.decomposition import convex_parts
 from cardan._robot.geometry.mesh import surface_of_file
 from cardan._robot.registered import mesh_reader
 
@@ -125,32 +127,54 @@ def _farthest_from_span(points: np.ndarray, kept: list[int]) -> int:
     return int(np.linalg.norm(from_first - from_first @ span.T @ span, axis=1).argmax())
 
 
-def hull_of_file(uri: str, path: str | None, scale: Any, most: int = VERTICES, error: float | None = None) -> Thinned:
-    """Return the hull of a mesh file [m]; of a file that did not change it is kept, on disk too.
+def hulls_of_file(
+    uri: str,
+    path: str | None,
+    scale: Any,
+    most: int = VERTICES,
+    error: float | None = None,
+    concavity: float | None = None,
+) -> tuple[Thinned, ...]:
+    """Return the hull of a mesh file [m], or with a concavity those of its convex parts.
+
+    Of a file that did not change they are kept, on disk too.
 
     Raises:
-        MissingExtraError: without the extra `mesh`.
+        MissingExtraError: without the extra `mesh`, or for parts `decompose`.
         ParameterError: for a file that does not exist or cannot be read.
     """
     stamp = Path(path).stat().st_mtime_ns if path is not None and Path(path).is_file() else 0
-    return _hull_of_file(uri, path, tuple(scale), stamp, most, error)
+    return _hulls_of_file(uri, path, tuple(scale), stamp, (most, error, concavity))
 
 
 @lru_cache(KEPT)
-def _hull_of_file(uri: str, path: str | None, scale: Any, stamp: int, most: int, error: float | None) -> Thinned:
-    def made() -> Thinned:
-        return hull_of_points(np.asarray(surface_of_file(uri, path).vertices) * np.array(scale), most, error)
+def _hulls_of_file(uri: str, path: str | None, scale: Any, stamp: int, how: Any) -> tuple[Thinned, ...]:
+    most, error, concavity = how
+
+    def made() -> tuple[Thinned, ...]:
+        surface = surface_of_file(uri, path)
+        points = np.asarray(surface.vertices) * np.array(scale)
+        parts = [points] if concavity is None else convex_parts(points, surface.faces, concavity)
+        return tuple(hull_of_points(part, most, error) for part in parts)
 
     if not stamp or Path(str(path)).suffix.lower() not in WHOLE or mesh_reader(str(path)):
         return made()
     reading.note()
-    key = _key(str(path), scale, most, error)
+    key = _key(str(path), scale, how)
     if kept := disk_cache.load(key):
-        numbers = np.frombuffer(kept)
-        return Thinned(numbers[1:].reshape(-1, 3), float(numbers[0]))
+        return tuple(_unpacked(np.frombuffer(kept)))
     found = made()
-    disk_cache.save(key, np.concatenate([[found.error], found.vertices.ravel()]).tobytes())
+    numbers = [[hull.error, len(hull.vertices), *hull.vertices.ravel()] for hull in found]
+    disk_cache.save(key, np.concatenate(numbers).tobytes())
     return found
+
+
+def _unpacked(numbers: np.ndarray) -> Iterator[Thinned]:
+    """Yield hulls of numbers one after the other: the error, how many vertices, and these."""
+    while len(numbers):
+        error, count = float(numbers[0]), int(numbers[1])
+        yield Thinned(numbers[2 : 2 + 3 * count].reshape(-1, 3), error)
+        numbers = numbers[2 + 3 * count :]
 
 
 def _key(path: str, *options: Any) -> str:
@@ -166,5 +190,5 @@ def _key(path: str, *options: Any) -> str:
 def _makers() -> tuple[str, ...]:
     from importlib.metadata import version  # takes long, and most processes need none of it
 
-    others = (version(name) for name in ("numpy", "scipy", "trimesh") if find_spec(name))
+    others = (version(name) for name in ("numpy", "scipy", "trimesh", "coacd") if find_spec(name))
     return disk_cache.revision_of((__file__, mesh.__file__)), *others

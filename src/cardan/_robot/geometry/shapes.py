@@ -21,7 +21,7 @@ from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import is_finite
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, checked_pose
-from cardan._robot.geometry.hull import VERTICES, hull_of_file, hull_of_points, triangles_of_hull
+from cardan._robot.geometry.hull import VERTICES, hull_of_points, hulls_of_file, triangles_of_hull
 from cardan._robot.geometry.mesh import integrals_of_triangles, mesh_integrals, surface_of_heights
 from cardan._robot.records import Material
 
@@ -323,10 +323,35 @@ class Hull(_Meshed):
             Hull(4 vertices)
         """
         if isinstance(shape, Mesh):
-            found = hull_of_file(shape.uri, shape.path, shape.scale, vertices, error)
+            (found,) = hulls_of_file(shape.uri, shape.path, shape.scale, vertices, error)
         else:
             found = hull_of_points(shape, vertices, error)
         return Hull(found.vertices.tolist(), found.error)
+
+    @staticmethod
+    def parts(
+        shape: Mesh, concavity: float = 0.05, vertices: int = VERTICES, error: float | None = None
+    ) -> tuple[Hull, ...]:
+        """Return convex hulls that fill a mesh together, hollows left out, by CoACD (extra `decompose`).
+
+        Args:
+            shape: what has hollows. It is cut within seconds or minutes; the parts of a file are kept on disk.
+            concavity: [-] how far a part's surface may be from its hull, about, in parts of half the mesh's largest
+                extent; from 0.01 to 1.
+            vertices: the most that a hull has, at least 4.
+            error: how far a part may be outside of its hull [m].
+
+        Raises:
+            MissingExtraError: without the extras `mesh` and `decompose`.
+            ParameterError: for a mesh that cannot be read, or another concavity.
+
+        Examples:
+            >>> tray = cardan.description.Mesh("tray.stl", "tray.stl")  # of a floor and four walls
+            >>> len(cardan.description.Hull.parts(tray, 0.05))  # doctest: +SKIP
+            5
+        """
+        found = hulls_of_file(shape.uri, shape.path, shape.scale, vertices, error, concavity)
+        return tuple(Hull(part.vertices.tolist(), part.error) for part in found)
 
     def __repr__(self) -> str:
         return f"Hull({len(self.vertices)} vertices{f', error={self.error:.3g}' if self.error else ''})"
@@ -569,3 +594,8 @@ def inertia_of_shapes(shapes: Iterable[Shape], density: float) -> Inertia:
     for shape in solid:
         total = total + shape.inertia(density)
     return total
+
+
+def collision_mesh(shape: Shape) -> Mesh | None:
+    """Return the mesh of a shape for collision, which a world takes as its hull; None for every other shape."""
+    return shape.geometry if shape.role == "collision" and isinstance(shape.geometry, Mesh) else None

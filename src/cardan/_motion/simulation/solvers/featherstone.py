@@ -18,15 +18,11 @@ from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.lengths import bounded, lengths
-from cardan._motion.contact.point import WORLD as FIXED
 from cardan._motion.contact.point import Contact
-from cardan._motion.simulation.collide import check_pages, owners_of
-from cardan._motion.simulation.control import Control
-from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver, checked_steps, control_names, left_out
+from cardan._motion.simulation.collide import check_pages
+from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver, checked_steps, left_out
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
-from cardan._motion.simulation.state import State, clock_of
 from cardan._motion.simulation.world import World
-from cardan._robot.geometry.touching import ContactForces
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
 """The first is of this page, the others are functions of `stepping`."""
@@ -161,45 +157,8 @@ class Featherstone(CompiledSolver):
 
     @cached_property
     def _forces(self) -> Function[..., Any]:
+        """See `CompiledSolver._forces`."""
         return step_function("contact_forces", find_forces, self.settings, simplified=True)
-
-    @cached_property
-    def _owners(self) -> tuple[np.ndarray, np.ndarray]:
-        """Which pair each candidate is of; 1 where its force is found on the pair's first body, -1 on the second."""
-        owners = owners_of(self.settings.pairs)
-        first = [self.world.model.attachment(pair.a).node != FIXED for pair in self.settings.pairs]
-        return owners, np.where(first, 1.0, -1.0)[owners, None]
-
-    def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
-        """Return the forces at the contacts in the step from a state, the first of its substeps.
-
-        Args:
-            state: where the step begins.
-            control: what drives are asked for in it; see `step`.
-
-        Returns:
-            `ContactForces(force, torque, point, pair)`: shapes (worlds, C, 3), in world axes [N, N m, m], on the first
-            body of each pair; candidates as those of `World.collide`, zero where nothing touches.
-
-        Raises:
-            ParameterError: for a state or control of other worlds.
-
-        Examples:
-            >>> stands = cardan.robots.quadruped().world("floating", ground=True)
-            >>> felt = cardan.solvers.Featherstone(stands, dt=0.002).contact_forces(stands.state())
-            >>> borne = felt.force[..., 2].sum(axis=-1)  # by the ground [N]
-        """
-        arrays = self._read_control(state, control)
-        if not self.settings.pairs:
-            none = np.zeros((len(state), 0, 3), state.dtype)
-            return ContactForces(none, none.copy(), none.copy(), np.empty(0, int))
-        given = dict(zip(control_names(control), arrays, strict=True))
-        if state.constants:
-            given |= {name: state.constants[name] for name in self._inputs}
-        found = self._forces(self.world.model, state.q, state.v, clock_of(state, self.settings.dt).good, **given)
-        owners, signs = self._owners
-        sign = signs.astype(state.dtype)  # a law finds forces on the body that moves, which may be the second
-        return ContactForces(found["force"] * sign, found["torque"] * sign, found["point"], owners.copy())
 
 
 def step_state(given: StepInputs) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._algebra.scalar import absolute, is_finite, maximum
-from cardan._algebra.spatial import Scalar
+from cardan._algebra.spatial import Scalar, Vector3
 from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.tree import Vector, supports
@@ -120,6 +120,11 @@ class Maximal(CompiledSolver):
         """
         return step_function("maximal_step", step_state, self.settings)
 
+    @cached_property
+    def _forces(self) -> Function[..., Any]:
+        """See `CompiledSolver._forces`."""
+        return step_function("contact_forces", find_forces, self.settings)
+
 
 def step_state(given: StepInputs) -> dict[str, Any]:
     """Return what a step leaves that bodies and joints take as the method says.
@@ -127,6 +132,22 @@ def step_state(given: StepInputs) -> dict[str, Any]:
     The residual is by how much velocities are wrong at most, because a search ended [rad/s, m/s]: gaps over the step,
     and forces that are not what they should be.
     """
+    joints, h, stepped = given.joints, given.settings.dt, take_step(given)
+    a, residual = [(new - old) * (1.0 / h) for new, old in zip(stepped.v, joints.v, strict=True)], stepped.slack
+    for gap in stepped.gaps:  # as a velocity: a gap is closed within one step
+        residual = maximum(residual, absolute(gap) * (1.0 / h))
+    return state_after(given, joints.at_end(stepped.q, stepped.v, a), residual)
+
+
+def find_forces(given: StepInputs) -> dict[str, Any]:
+    """Return the forces whose impulses contacts give in a step."""
+    done, rate = take_step(given).contacts, 1.0 / given.settings.dt
+    force, torque = [contact.impulse * rate for contact in done], [Vector3.zero() for _ in done]
+    return {"force": force, "torque": torque, "point": [contact.point for contact in done]}
+
+
+def take_step(given: StepInputs) -> StepResult:
+    """Return the step as the bodies take it; `slack` is that of the efforts, too."""
     settings, joints, v, h = given.settings, given.joints, given.joints.v, given.settings.dt
     start: Start = STARTS[settings.method](pairs=given.pairs, **dict(settings.options))
     begun = start(joints.model, given.q, v, h)
@@ -142,11 +163,7 @@ def step_state(given: StepInputs) -> dict[str, Any]:
         lines = forces.linear(forces.on(lines, a), a)
     stepped = begun.finish(Efforts(*forces.total(lines)))
     a = mean(stepped.v)
-    # The largest of what is wrong, as a velocity: a gap is closed within one step.
-    residual = maximum(forces.residual(forces.on(lines, a), a), stepped.slack)
-    for gap in stepped.gaps:
-        residual = maximum(residual, absolute(gap) * (1.0 / h))
-    return state_after(given, joints.at_end(stepped.q, stepped.v, a), residual)
+    return stepped._replace(slack=maximum(forces.residual(forces.on(lines, a), a), stepped.slack))
 
 
 class XPBD(Maximal):

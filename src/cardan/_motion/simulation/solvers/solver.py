@@ -14,8 +14,11 @@ from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._dynamics.algorithms.kinematics import frame_transform
 from cardan._dynamics.call.compiled import Bound
 from cardan._dynamics.call.function import Function
+from cardan._motion.contact.point import WORLD as FIXED
 from cardan._motion.simulation.articulation import Pattern, select_names
+from cardan._motion.simulation.collide import owners_of
 from cardan._motion.simulation.control import Control
+from cardan._motion.simulation.solvers.step_function import Settings
 from cardan._motion.simulation.state import FOUND, MOST, Clock, State, clock_of, next_state, state_of
 from cardan._motion.simulation.world import World
 from cardan._robot.geometry.touching import ContactForces
@@ -32,9 +35,6 @@ SHARED = dict.fromkeys(_DONE, YES) | {
     "compliance": "give it coordinates: cardan.simulation.compliant(mechanism).world()",
 }
 """The rows of a table of support that all solvers have: what each does, and what none does (`left_out`)."""
-
-ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "wrenches": ("nbodies", 6), "count": ()}
-"""Core shapes of the arguments of a compiled step, beside q and v."""
 
 
 class Trajectory(NamedTuple):
@@ -126,10 +126,27 @@ class Solver(ABC):
         """
 
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
-        """Return the forces at the contacts in the step from a state; see `Featherstone.contact_forces`.
+        """Return the forces at the contacts in the step from a state, the first of its substeps.
+
+        They are the means of that substep: what contacts do to momentum in it, over its length.
+
+        Args:
+            state: where the step begins.
+            control: what drives are asked for in it; see `step`.
+
+        Returns:
+            `ContactForces(force, torque, point, pair)`: shapes (worlds, C, 3), in world axes [N, N m, m], on the first
+            body of each pair; candidates as those of `World.collide`, zero where nothing touches.
 
         Raises:
-            UnsupportedError: for a solver that does not tell.
+            ParameterError: for a state or control of other worlds.
+            UnsupportedError: for a solver of a plug-in that does not tell.
+
+        Examples:
+            >>> stands = cardan.robots.quadruped().world("floating", ground=True)
+            >>> for kind in (cardan.solvers.Featherstone, cardan.solvers.XPBD):
+            ...     found = kind(stands, dt=0.002).contact_forces(stands.state())
+            ...     borne = found.force[..., 2].sum(axis=-1)  # by the ground [N]
         """
         by = f"solver {type(self).__name__}"
         raise UnsupportedError("the forces at contacts", by, "cardan.solvers.Featherstone(world, dt) tells them")
@@ -336,7 +353,7 @@ class Stepper:
 
 
 class CompiledSolver(Solver):
-    """A solver whose step is a function that cardan compiles: `function` takes and returns what `ARRAYS` names."""
+    """A solver whose step is a function that cardan compiles, of what `step_function.ARRAYS` names."""
 
     def __init__(self, world: World, dt: float, substeps: int = 1) -> None:
         self.substeps: int = checked_steps(substeps, "substeps")
@@ -383,6 +400,41 @@ class CompiledSolver(Solver):
         state = state.copy()  # the stepper writes into its arrays
         asked += tuple(state.constants[name] for name in self._inputs)
         return Stepper(run, state, clock_of(state, self.dt / self.substeps), asked, count)
+
+    @cached_property
+    @abstractmethod
+    def settings(self) -> Settings:
+        """What a step is made for."""
+
+    @cached_property
+    @abstractmethod
+    def _forces(self) -> Function[..., Any]:
+        """The forces at contacts in a step as a function of what `function` takes: force, torque, point.
+
+        A row for each candidate, in world axes, on the body that moves, or on the first of two that do.
+        """
+
+    def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
+        """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`."""
+        arrays, settings = self._read_control(state, control), self.settings
+        if not settings.pairs:
+            none = np.zeros((len(state), 0, 3), state.dtype)
+            return ContactForces(none, none.copy(), none.copy(), np.empty(0, int))
+        given = dict(zip(control_names(control), arrays, strict=True))
+        if state.constants:
+            given |= {name: state.constants[name] for name in self._inputs}
+        found = self._forces(self.world.model, state.q, state.v, clock_of(state, settings.dt).good, **given)
+        owners, signs = self._owners
+        sign = signs.astype(state.dtype)
+        return ContactForces(found["force"] * sign, found["torque"] * sign, found["point"], owners.copy())
+
+    @cached_property
+    def _owners(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which pair each candidate is of; 1 where its force is found on the pair's first body, -1 on the second."""
+        pairs = self.settings.pairs
+        owners = owners_of(pairs)
+        first = [self.world.model.attachment(pair.a).node != FIXED for pair in pairs]
+        return owners, np.where(first, 1.0, -1.0)[owners, None]
 
     @cached_property
     def _inputs(self) -> tuple[str, ...]:

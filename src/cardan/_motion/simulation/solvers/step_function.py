@@ -17,9 +17,11 @@ from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function, function
 from cardan._motion.contact.touching import Pair
 from cardan._motion.simulation.pairs import ContactPair
-from cardan._motion.simulation.solvers.solver import ARRAYS
 from cardan._motion.simulation.world_contents import CONTACT_INPUTS
 from cardan._robot.model import Model
+
+ARRAYS = {"effort": ("nv",), "position": ("nv",), "velocity": ("nv",), "wrenches": ("nbodies", 6), "count": ()}
+"""Core shapes of the arguments of a compiled step, beside q and v."""
 
 
 @dataclass(frozen=True, slots=True)

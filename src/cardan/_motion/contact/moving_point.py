@@ -1,0 +1,62 @@
+"""How fast the lowest point of a body on a plane goes over its shape, and with it the lever of the contact.
+
+Seen along axes at rest, the lever r from a shape's centre to its lowest point changes by
+
+    r' = w x r + d,     d the point's velocity over the shape, where the normal turns by n' = -w x n
+
+    sphere       r' = 0: its lever is -n times the radius, however it turns
+    capsule      r' = w x (r + n radius)
+    ellipsoid    d = -D (1 - u u^T) D n' / |D n|,   D = diag(radii),   u = D n / |D n|
+    cylinder     d = (k x r) (k . n  n . w - k . w) / (1 - (k . n)^2) on its rims, k its axis
+    box, hull    d = 0: it is a corner
+
+all in the body's axes. A contact acts where the point is at the step's beginning, on bodies that go on with the
+velocities of its end. These are asked for at the lever of the step's middle, r + dt/2 r': so the mean of a lever before
+and after, and a coin that rolls round on its rim keeps its energy to second order of the step. With the lever of the
+beginning it gains at first order.
+
+Source: Montana, The kinematics of contact and grasp (1988), for the velocity of a point of contact.
+Cost: 9 operations for a corner, 40 for a rim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cardan._algebra.spatial import SE3, Scalar, Vector3
+from cardan._robot.geometry.shapes import Capsule, Cylinder, Ellipsoid, Geometry, Sphere
+
+FLAT = 1e-6  # the square of a tilt below which a rim has no lowest point: what rocks by less would race round it
+
+LeverRate = Callable[[Vector3, Vector3, Vector3], Vector3]
+"""Of w, n and r: r'."""
+
+
+def lever_rate(shape: Geometry, X: SE3) -> LeverRate | None:
+    """Return what gives r' of a shape at a pose in its node, along the node's axes; None if that is 0."""
+    if isinstance(shape, Sphere):
+        return None
+    if isinstance(shape, Capsule):
+        radius = shape.radius
+        return lambda w, n, r: w.cross(r + n * radius)
+    if isinstance(shape, Cylinder):
+        k = X.rotation @ Vector3(0.0, 0.0, 1.0)
+        return lambda w, n, r: (w + k * _round_rim(k, w, n)).cross(r)
+    if isinstance(shape, Ellipsoid):
+        D = Vector3(*shape.radii)
+        return lambda w, n, r: (
+            w.cross(r) + X.rotation @ _over_ellipsoid(D, X.rotation.transpose_apply(w), X.rotation.transpose_apply(n))
+        )
+    return lambda w, n, r: w.cross(r)
+
+
+def _round_rim(k: Vector3, w: Vector3, n: Vector3) -> Scalar:
+    """Return the angular velocity at which the lowest point goes round a rim."""
+    up = k.dot(n)
+    return (up * n.dot(w) - k.dot(w)) / (1.0 - up * up + FLAT)
+
+
+def _over_ellipsoid(D: Vector3, w: Vector3, n: Vector3) -> Vector3:
+    scaled, rate = D * n, D * n.cross(w)
+    size = scaled.norm_squared()
+    return D * (scaled * (scaled.dot(rate) / size) - rate) * (1.0 / scaled.norm())
