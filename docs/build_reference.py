@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 import cardan  # noqa: F401 -- all public functions
 from cardan._dynamics.call.public import PUBLIC
 
-MADE = re.compile(r"(entry|own_array|of_part|_ends|_of_one)\(")  # what makes a property or function of its documentation
+MADE = re.compile(r"(entry|OwnArray|of_part|_ends|_of_one)\(")  # what makes a property or function of its documentation
 CODE_OR_BRACKETS = re.compile(r"(`[^`]*`)|\](\s?)\[")
 
 
