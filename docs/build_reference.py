@@ -15,9 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 import cardan  # noqa: F401 -- all public functions
 from cardan._dynamics.call.public import PUBLIC
 
-MADE = re.compile(
-    r"(entry|own_array|of_part|_ends|_of_one)\("
-)  # what makes a property or function of its documentation
+# What makes a property or function of its documentation.
+MADE = re.compile(r"(entry|OwnArray|of_part|_ends|_of_one)\(")
 CODE_OR_BRACKETS = re.compile(r"(`[^`]*`)|\](\s?)\[")
 
 

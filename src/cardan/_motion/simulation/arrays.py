@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -59,14 +59,20 @@ def filled(where: str, name: str, value: Any, like: np.ndarray, *, infinite: boo
     return np.broadcast_to(array, like.shape)
 
 
-def own_array(name: str, says: str) -> Any:
-    """Return the property of an array of a state or control: what is assigned is checked and copied into it."""
-    read = attrgetter(f"_{name}")
+class OwnArray(property):
+    """The property of an array of a state or control: what is assigned is checked and copied into it."""
 
-    def write(thing: Any, value: Any) -> None:
-        read(thing)[...] = filled(type(thing).__name__.lower(), name, value, read(thing))
+    def __init__(self, name: str, says: str) -> None:
+        read = attrgetter(f"_{name}")
 
-    return property(read, write, doc=says)
+        def write(thing: Any, value: Any) -> None:
+            read(thing)[...] = filled(type(thing).__name__.lower(), name, value, read(thing))
+
+        super().__init__(read, write, doc=says)
+
+    if TYPE_CHECKING:
+
+        def __get__(self, thing: Any, kind: Any = None, /) -> np.ndarray: ...  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
 def chosen_rows(worlds: Any, count: int) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from cardan._algebra.by_fields import of_part
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import Explained, ParameterError, check_known
-from cardan._motion.simulation.arrays import checked_dtype, chosen_rows, filled, own_array
+from cardan._motion.simulation.arrays import OwnArray, checked_dtype, chosen_rows, filled
 from cardan._motion.simulation.kinematics import mass_centers
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
@@ -58,13 +58,11 @@ class Control(Explained):
     def __len__(self) -> int:
         return len(self._effort)
 
-    effort: np.ndarray = own_array(
-        "effort", "Efforts that are added to those of the drives [N m, N], shape (worlds, nv)."
-    )
-    position: np.ndarray = own_array(
+    effort = OwnArray("effort", "Efforts that are added to those of the drives [N m, N], shape (worlds, nv).")
+    position = OwnArray(
         "position", "What the drives go to [rad, m], shape (worlds, nv), in the coordinates limits are stated in."
     )
-    velocity: np.ndarray = own_array("velocity", "The velocities the drives go to [rad/s, m/s], shape (worlds, nv).")
+    velocity = OwnArray("velocity", "The velocities the drives go to [rad/s, m/s], shape (worlds, nv).")
 
     @property
     def wrenches(self) -> np.ndarray:

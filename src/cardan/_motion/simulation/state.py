@@ -22,7 +22,7 @@ from cardan._dynamics.algorithms.health import BEYOND
 from cardan._dynamics.algorithms.maximal import eval_fk, eval_ik
 from cardan._dynamics.call.arguments import check_configuration, numeric_array
 from cardan._dynamics.coordinates import conventions
-from cardan._motion.simulation.arrays import Constants, checked_dtype, filled, own_array
+from cardan._motion.simulation.arrays import Constants, OwnArray, checked_dtype, filled
 from cardan._motion.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.model.annotations import Annotations
@@ -147,7 +147,7 @@ class State(Explained):
         check_configuration("state", "q", array, self.world.model.unit_parts)
         self._q[...] = array
 
-    v: np.ndarray = own_array("v", "Velocities [rad/s, m/s], shape (worlds, nv).")
+    v = OwnArray("v", "Velocities [rad/s, m/s], shape (worlds, nv).")
 
     @property
     def time(self) -> np.ndarray:
@@ -160,11 +160,11 @@ class State(Explained):
     def time(self, value: Any) -> None:
         self.time[...] = filled("state", "time", value, self.time)
 
-    warm: np.ndarray = own_array(
+    warm = OwnArray(
         "warm",
         "Accelerations of the last step, with which MuJoCo begins its next search, (worlds, nv) [rad/s^2, m/s^2].",
     )
-    residual: np.ndarray = own_array(
+    residual = OwnArray(
         "residual",
         "By how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], shape (worlds,).",
     )
