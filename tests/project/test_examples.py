@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 EXAMPLES = sorted(Path(__file__).parents[2].joinpath("examples").glob("*.py"))
-LONGER = {"learn_swing_up"}  # more than sixty lines
+LONGER = {"learn_rough_terrain", "learn_swing_up"}  # more than sixty lines
 QUICK = {"load_a_robot", "own_task"}
 """Those of the default run, a second each; all of them are run with --full, and for the site's gallery."""
 PACKAGES = {
