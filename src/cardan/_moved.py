@@ -22,98 +22,79 @@ WINGS = {
     "_reach": "cli comparison distributed formats generation gym interop pictures verification viewer",
 }
 MOVED = {f"cardan.{name}": f"cardan.{wing}.{name}" for wing, names in WINGS.items() for name in names.split()}
-_MAXIMAL = ("semi_implicit", "variational", "xpbd")
-MOVED |= {
-    "cardan.algorithms.collision": "cardan._motion.collision",
-    "cardan.algorithms.contact": "cardan._motion.contact",
-    "cardan.algorithms.maximal_steps": "cardan._motion.maximal_steps",
-    "cardan.robots": "cardan._robot.shipped",
-    "cardan.interop.torch_module": "cardan._reach.interop.torch_wrapped",
-    "cardan.simulation.solvers.mujoco": "cardan._reach.interop.mujoco_solver",
-    "cardan.words": "cardan._algebra.errors",
-    "cardan.formats.srdf.contacts": "cardan._reach.formats.srdf.reader",
-    "cardan.generation.solver_step": "cardan._reach.generation.library",
-    "cardan.generation.user_file": "cardan._reach.generation.library",
-    **{
-        f"cardan.gym.{name}": "cardan._reach.gym.tasks"
-        for name in ("arm_reach", "cart_pole_swing_up", "quadruped_walk")
-    },
-    "cardan.gym.random_numbers": "cardan._reach.gym.vectorised",
-    "cardan.gym.single_world": "cardan._reach.gym.vectorised",
-    "cardan.verification.certificate": "cardan._reach.verification.verify",
-    "cardan.verification.finding": "cardan._reach.verification.check",
-    "cardan.verification.speed": "cardan._reach.verification.dynamics",
-    **{f"cardan.tasks.{name}": "cardan._motion.tasks.inverse_kinematics" for name in ("result", "search")},
-    "cardan.tasks.steps": "cardan._motion.tasks.solve_ik",
-    **{f"cardan.trajectories.{name}": "cardan._motion.trajectories.time_laws" for name in ("point_to_point", "timed")},
-    "cardan.simulation.clock": "cardan._motion.simulation.state",
-    "cardan.simulation.constants": "cardan._motion.simulation.arrays",
-    **{f"cardan.simulation.solvers.{name}": "cardan._motion.simulation.solvers.maximal" for name in _MAXIMAL},
-    "cardan.staging": "cardan._compiler.runtime.staging",
-}
+# By module of today, its other names of then: of its own folder or, with a dot, from the top.
 _JOINED = {
+    "_algebra.arrays.functions": "tables linear",
+    "_algebra.arrays.symbolic": "elsewhere entrywise",
+    "_algebra.errors": "words",
     "_algebra.manifolds.plane": "se2 unit_complex",
     "_algebra.manifolds.product": "euclidean scalar_coordinates",
     "_algebra.manifolds.rotation": "rigid_motions",
-    "_algebra.arrays.functions": "tables linear",
-    "_algebra.arrays.symbolic": "elsewhere entrywise",
     "_algebra.spatial.motion": "subspace",
-    "_dynamics.coordinates.convention": "recognised",
+    "_compiler.runtime.staging": ".staging",
     "_dynamics.coordinates.chart": "forms",
-    "_robot.model.layout": "node",
+    "_dynamics.coordinates.convention": "recognised",
+    "_dynamics.coordinates.conventions": "peers",
+    "_motion.collision": "algorithms.collision",
+    "_motion.contact": "algorithms.contact",
     "_motion.identification.least_squares": "stribeck",
+    "_motion.maximal_steps": "algorithms.maximal_steps",
+    "_motion.simulation.arrays": "constants",
+    "_motion.simulation.solvers.maximal": "semi_implicit variational xpbd",
+    "_motion.simulation.state": "clock",
+    "_motion.tasks.inverse_kinematics": "result search",
     "_motion.tasks.shipped": "frames whole_body",
+    "_motion.tasks.solve_ik": "steps",
     "_motion.trajectories.curves": "spline fourier",
-    "_robot.geometry.touching": "contacts",
-    "_robot.joints.quantities": "periodic",
+    "_motion.trajectories.time_laws": "point_to_point timed",
     "_reach.comparison.causes": "result",
-    "_reach.formats.reading": "registry resources",
     "_reach.formats.json.values": "types",
     "_reach.formats.mjcf.context": "actuators",
+    "_reach.formats.reading": "registry resources",
     "_reach.formats.sdf.scopes": "documents",
+    "_reach.formats.srdf.reader": "contacts",
     "_reach.formats.written": "tree_at_rest",
-    "_reach.gym.tasks": "task",
+    "_reach.generation.library": "solver_step user_file",
+    "_reach.gym.tasks": "task arm_reach cart_pole_swing_up quadruped_walk",
+    "_reach.gym.vectorised": "random_numbers single_world",
     "_reach.interop.mujoco_collision": "mujoco_shapes",
+    "_reach.interop.mujoco_solver": "simulation.solvers.mujoco",
+    "_reach.interop.torch_wrapped": "torch_module",
     "_reach.pictures.robot_plot": "axes",
-    "_reach.verification.check": "samples",
-    "_reach.verification.dynamics": "numerics",
+    "_reach.verification.check": "finding samples",
+    "_reach.verification.dynamics": "numerics speed",
     "_reach.verification.laws": "rank",
     "_reach.verification.motion": "causes",
+    "_reach.verification.verify": "certificate",
     "_reach.viewer.served_scene": "placement",
+    "_robot.geometry.touching": "contacts",
+    "_robot.joints.catalogue.biomechanical": "condylar_knee ellipsoid opensim_custom",
+    "_robot.joints.catalogue.chains": "composite constant_velocity d6 universal joints.serial",
+    "_robot.joints.catalogue.elastic": "cable distance",
+    "_robot.joints.catalogue.free_directions": "fixed floating floating_mrp free_flyer planar planar_angle spherical "
+    "spherical_zyx translation",
+    "_robot.joints.catalogue.of_another": "mimic reversed",
+    "_robot.joints.catalogue.one_axis": "cylindrical helical prismatic revolute spline unbounded_revolute "
+    "variable_screw",
+    "_robot.joints.derivation.programs": "parameters",
+    "_robot.joints.quantities": "periodic",
+    "_robot.model.layout": "node",
+    "_robot.shipped": "robots robots.registry",
+    "_robot.shipped.linkages": "robots.five_bar robots.four_bar robots.stewart_platform",
+    "_robot.shipped.robots": "robots.arm7 robots.cart_pole robots.chain robots.double_pendulum robots.humanoid "
+    "robots.pendulums robots.quadruped",
 }
 for _home, _names in _JOINED.items():
     _room = _home.partition(".")[2].rpartition(".")[0]
-    MOVED |= {f"cardan.{_room}.{name}": f"cardan.{_home}" for name in _names.split()}
-CONVENTIONS = "cardan._dynamics.coordinates.conventions"
-MOVED["cardan.coordinates.peers"] = CONVENTIONS
+    _paths = (name if "." in name else f"{_room}.{name}" for name in _names.split())
+    MOVED |= {f"cardan.{path.strip('.')}": f"cardan.{_home}" for path in _paths}
 for _name in ("drake", "idyntree", "isaac", "mujoco", "newton", "pinocchio", "rigidbodydynamics"):
-    MOVED[f"cardan.coordinates.peers.{_name}"] = f"{CONVENTIONS}:{_name}"  # in place of its function `convention`
+    # in place of its function `convention`
+    MOVED[f"cardan.coordinates.peers.{_name}"] = f"cardan._dynamics.coordinates.conventions:{_name}"
 _CALL = "arguments compiled conversion function plain repeated results signature sites store traced"
 MOVED |= {f"cardan.functions.{name}": f"cardan._dynamics.call.{name}" for name in _CALL.split()}
 _GROUPS = "all_joints configuration dynamics inertias kinematics loops maximal momentum regressors"
 MOVED |= {f"cardan.functions.{name}": "cardan" for name in _GROUPS.split()}  # each function now stands in its own page
-_CATALOGUE = {
-    "one_axis": "cylindrical helical prismatic revolute spline unbounded_revolute variable_screw",
-    "free_directions": "fixed floating floating_mrp free_flyer planar planar_angle spherical spherical_zyx translation",
-    "chains": "composite constant_velocity d6 universal",
-    "biomechanical": "condylar_knee ellipsoid opensim_custom",
-    "elastic": "cable distance",
-    "of_another": "mimic reversed",
-}
-for _home, _names in _CATALOGUE.items():
-    _home = f"cardan._robot.joints.catalogue.{_home}"
-    MOVED |= {f"cardan.joints.catalogue.{name}": _home for name in _names.split()}
-MOVED |= {
-    "cardan.joints.derivation.parameters": "cardan._robot.joints.derivation.programs",
-    "cardan.joints.serial": "cardan._robot.joints.catalogue.chains",
-    "cardan.robots.registry": "cardan._robot.shipped",
-}
-_SHIPPED = {
-    "linkages": "five_bar four_bar stewart_platform",
-    "robots": "arm7 cart_pole chain double_pendulum humanoid pendulums quadruped",
-}
-for _home, _names in _SHIPPED.items():
-    MOVED |= {f"cardan.robots.{name}": f"cardan._robot.shipped.{_home}" for name in _names.split()}
 
 
 def todays(name: str) -> str | None:

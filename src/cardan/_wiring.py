@@ -3,18 +3,20 @@
 This is the only place that knows both sides: a lower wing names no module of an upper one.
 """
 
-from cardan._algebra.errors import register_suggestions
+from cardan._algebra.errors import SUGGESTIONS
 from cardan._algebra.lazy import later
 from cardan._dynamics.call.arguments import register_arrays
 from cardan._motion.simulation.solvers import register_solver
-from cardan._robot.registered import register_mesh_reader, register_renderer, register_world
+from cardan._robot.registered import MESH_READERS, RENDERERS, WORLDS
 
-register_suggestions(later("cardan._reach.suggestions:suggestion"))
+SUGGESTIONS.append(later("cardan._reach.suggestions:suggestion"))
 register_arrays("torch.Tensor", "cardan._reach.interop.torch_wrapped")
 register_arrays("cupy.ndarray", "cardan._reach.interop.cupy_arrays")
 register_arrays("cardan.DeviceArray", "cardan._reach.interop.device_array")
-register_world(later("cardan._motion.simulation.builder:world_of"))
+WORLDS["Mechanism"] = later("cardan._motion.simulation.builder:world_of")
 register_solver("cardan._reach.interop.mujoco_solver:MuJoCo")
-register_renderer("Model", later("cardan._reach.pictures.html:model_html"))
-register_renderer("Mechanism", later("cardan._reach.pictures.html:mechanism_html"))
-register_mesh_reader((".usd", ".usda", ".usdc", ".usdz"), later("cardan._reach.formats.usd.shapes:surface_of_usd"))
+RENDERERS["Model"] = later("cardan._reach.pictures.html:model_html")
+RENDERERS["Mechanism"] = later("cardan._reach.pictures.html:mechanism_html")
+MESH_READERS |= dict.fromkeys(
+    (".usd", ".usda", ".usdc", ".usdz"), later("cardan._reach.formats.usd.shapes:surface_of_usd")
+)

@@ -231,7 +231,7 @@ def test_log_se3(dtype):
 
 @pytest.mark.parametrize(
     ("inverse", "dtype"),
-    represented([(i, t) for i in (False, True) for t in DTYPES], by=lambda case: case != (False, np.float32)),
+    represented([(i, t) for i in (False, True) for t in DTYPES], by=lambda case: case == (True, np.float64)),
 )
 def test_right_jacobians(dtype, inverse):
     """The rate of a rotation vector stays exact near zero, and so does the log's time derivative (FACTS 5.1, 5.3)."""

@@ -269,6 +269,7 @@ def test_results_of_calls_begin_at_a_line_of_the_cache(arm):
             assert [address(call(q[:rows])) % 64 for _ in range(3)] == [0, 0, 0]
 
 
+@pytest.mark.full
 def test_the_environment_turns_it_off(arm):
     code = (
         "import numpy as np\nfrom cardan._compiler.runtime import memory\n"

@@ -7,6 +7,7 @@ import pytest
 
 import cardan
 from cardan._compiler.program import SPEC, Array, Graph, Instruction, Instructions, Op, Program, trace, verify
+from cardan._compiler.program.program import Nesting, Region, passes, phases, stretches
 from cardan._compiler.targets import NumpyProgram
 from cardan.errors import ProgramError, TraceError
 from cardan.joints import CATALOGUE
@@ -204,3 +205,29 @@ def test_programs_hold_their_instructions_in_little_memory():
     """Some 20 bytes each; objects take 170, and those of a humanoid's derivatives are a hundred thousand."""
     program = cardan.inverse_dynamics.program(cardan.robots.quadruped().model(base="floating"))
     assert len(pickle.dumps(program.instructions)) < 30 * len(program.instructions)
+
+
+def test_regions_around_an_instruction_are_those_that_hold_it():
+    rng, regions = np.random.default_rng(0), []
+
+    def nest(start, stop):
+        while stop - start > 3:
+            a = start + int(rng.integers(3))
+            b = int(rng.integers(a + 1, min(stop, a + 80)))
+            regions.append(Region(a, b, 2, ()))
+            nest(a + 1, b)
+            start = b
+
+    nest(0, 400)
+    regions = sorted(regions, key=lambda r: r.start)
+    nesting = Nesting(regions)
+    assert len(regions) > 20
+    for k in range(400):
+        around = [r for r in regions if k in r.instructions]
+        assert list(nesting.around(k)) == around[::-1]
+    program = Program("f", (), Instructions([(Op.CONST, (), float(k)) for k in range(400)]), (), (), tuple(regions))
+    assert [k for part in stretches(program) for k in part] == list(range(400))
+    times = {part.start: times for part, times in passes(program)}
+    assert all(times[part.start] == 2 ** len(list(nesting.around(part.start))) for part in stretches(program))
+    inner = [part for own in phases(program).values() for part in own]
+    assert sorted(part.start for part in inner if isinstance(part, range)) == [s.start for s in stretches(program)]

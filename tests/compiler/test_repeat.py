@@ -597,7 +597,7 @@ def test_a_repeat_of_iterations(target):
     close(found, expected)
 
 
-@pytest.mark.parametrize("mode", ["forward", "reverse"])
+@pytest.mark.parametrize("mode", ["forward", pytest.param("reverse", marks=pytest.mark.full)])
 def test_derivative_of_iterations(mode):
     found, expected = (
         cardan.derivative(f, "b", mode=mode).on("numpy")(pendulum(), *problems(5))

@@ -698,6 +698,7 @@ def test_large_angles_are_exact(arm, states):
     np.testing.assert_allclose(fast(q), cardan.gravity_forces.on("numpy")(arm, q), rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.full
 def test_large_workspaces_from_several_threads():
     model = cardan.robots.humanoid().model(base="floating")
     q = model.random_configuration((16,), seed=0)

@@ -131,6 +131,7 @@ def test_what_users_wrote_is_traced_in_every_process_and_compiled_in_the_first(p
 
 
 @native
+@pytest.mark.full
 def test_a_module_that_is_called_as_one_of_pythons(package, tmp_path):
     """`from .math import GAIN` was taken for the standard module, whose content nobody changes."""
     place = tmp_path / "mine"
@@ -172,6 +173,7 @@ print(cardan.potential_energy(arm, arm.neutral() + 0.1))
 
 
 @native
+@pytest.mark.full
 def test_a_file_of_cardan_that_changed_makes_all_anew(package, tmp_path):
     """Rooms through which no trace goes do not count."""
     place = tmp_path / "source" / "cardan"

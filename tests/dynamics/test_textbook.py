@@ -54,6 +54,7 @@ def test_forward_dynamics_is_table_7_1(seed, reference_target):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.full
 def test_derivatives_of_forward_dynamics_are_minus_the_inverse_mass_times_those_of_inverse(
     seed, reference_target, all_joints_or
 ):

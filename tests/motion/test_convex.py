@@ -114,7 +114,7 @@ def test_no_direction_separates_more(kinds):
 
 
 @EVERY_SEARCHED_PAIR
-@pytest.mark.parametrize("scale", [1e-3, 1e3])
+@pytest.mark.parametrize("scale", [1e-3, pytest.param(1e3, marks=pytest.mark.full)])
 def test_sizes_scale_and_single_precision_suffices(kinds, scale):
     a, b = shapes_of(kinds)
     A, B = near(np.random.default_rng(3), a, b, 500)
@@ -131,7 +131,7 @@ def test_sizes_scale_and_single_precision_suffices(kinds, scale):
 
 
 @pytest.mark.parametrize("size", [1.0, 0.0])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.full)])
 def test_ties_are_finite(size, dtype):
     """One centre, faces in one plane, parallel axes; shapes without size are points."""
     turns = [Rotation.from_rotvec(angle * np.eye(3)[k]).as_matrix() for k in range(3) for angle in (0, math.pi / 2, 1)]
@@ -273,6 +273,7 @@ def on_table(*shapes_and_poses):
     return b.finalize()
 
 
+@pytest.mark.full
 def test_pairs_of_the_same_hulls_are_one_block():
     """And what each is alone; other hulls have a block of their own."""
     small, large = cube(0.1), cube(0.12)

@@ -48,7 +48,7 @@ def test_nothing_is_farther_outside_than_the_error(most, size):
 
 
 def test_vertices_are_added_until_the_error_is_small_enough():
-    points = rng.normal(size=(3000, 3))
+    points = rng.normal(size=(1000, 3))
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     coarse, fine = Hull.of(points, 200, error=0.1), Hull.of(points, 200, error=0.03)
     assert coarse.error <= 0.1
@@ -101,7 +101,7 @@ def test_a_point_is_no_contact_twice():
     assert np.sum(gaps < 1.0) == 1
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.full)])
 def test_a_hull_stands_and_slides_as_the_box(dtype):
     ends = []
     for geometry in (Box((0.4, 0.2, 0.1)), Hull(CORNERS)):
@@ -191,13 +191,18 @@ def test_a_fall_is_solved_where_four_iterations_do_not_do():
     assert falls(None) < 0.02
 
 
+@pytest.mark.full
 def test_derivatives_are_those_of_four_iterations():
     box = block(Box((0.4, 0.2, 0.1))).world("floating", ground=True)
-    programs = []
+    q = np.array([0.0, 0.0, 0.0499, 0.01, 0.02, 0.0, np.sqrt(1.0 - 5e-4)])
+    derivatives, operations = [], []
     for iterations in (None, 4):
         function = cardan.solvers.Featherstone(box, dt=0.002, iterations=iterations).function
-        programs.append(cardan.derivative(function, "v").program(box.model))
-    assert programs[0].operations == programs[1].operations
+        found = cardan.derivative(function, "v")
+        derivatives.append(found(box.model, q, [0.3, 0.1, -0.2, 0.1, 0.2, 0.3], 0.0, np.zeros(6))["v"])
+        operations.append(found.program(box.model).operations)
+    np.testing.assert_allclose(*derivatives, atol=1e-12)
+    assert operations[0] < 1.05 * operations[1]
 
 
 def test_a_joint_that_moves_nothing_is_refused_with_contacts_too():

@@ -166,6 +166,7 @@ def test_true_parameters_are_found_within_their_sigmas(planar, measured, weighte
     assert 1.0 < found.condition < 100.0
 
 
+@pytest.mark.full
 def test_sigmas_are_those_of_many_repetitions(planar, measured):
     states, _, noise, base, truth = measured
     W = identification.regressor(planar, *states, TERMS)[..., base.columns]

@@ -7,6 +7,7 @@ import cardan
 from cardan.description import Box
 from cardan.errors import UnknownNameError, UnsupportedError
 from cardan.joints import FreeFlyer, Prismatic, Revolute
+from representatives import represented
 
 G, DT, MU = 9.81, 1e-3, 0.5
 SOLVERS = {
@@ -40,7 +41,7 @@ def box_on(joint, mass=0.0):
     return world.with_kinematic("belt")
 
 
-@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("name", represented(SOLVERS, by=["convex"].count))
 def test_a_belt_carries_a_box_by_friction(name):
     world = box_on(Prismatic([1, 0, 0]))
     assert {pair.name for pair in world.pairs} == {"box/ground", "box/plate"}  # what is told touches no ground
@@ -55,6 +56,7 @@ def test_a_belt_carries_a_box_by_friction(name):
     assert motion.v[3, 0, 0] == 1.0
 
 
+@pytest.mark.full
 def test_a_lift_bears_the_weight_and_what_it_speeds_up():
     world = box_on(Prismatic([0, 0, 1]))
     solver, control = solver_of("hard", world), world.control()
@@ -94,7 +96,8 @@ def test_a_pendulum_on_a_cart_that_is_shaken(name):
     assert abs(y[0]) > 0.2
 
 
-@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.full)])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.full
 def test_every_world_moves_as_it_is_told_whatever_pushes(dtype):
     world = box_on(FreeFlyer())
     solver = cardan.solvers.Featherstone(world, DT)

@@ -80,6 +80,7 @@ def test_a_rod_swings_at_its_length():
     np.testing.assert_allclose(energy, energy[0], atol=0.02)
 
 
+@pytest.mark.full
 def test_a_step_has_the_derivative_of_its_differences():
     world, q, v, _ = tied(Distance(maximum=0.6))
     step = Featherstone(world, 1e-2).function

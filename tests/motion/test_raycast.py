@@ -30,6 +30,8 @@ def level(shape, p):
     if isinstance(shape, Capsule):
         along = z - np.clip(z, -0.5 * shape.length, 0.5 * shape.length)
         return np.sqrt(x * x + y * y + along * along) - shape.radius
+    if isinstance(shape, HeightField):  # the ramp of `SHAPES`, its sides and base
+        return np.max([(z - 0.6 * x + 0.06 * y) / np.sqrt(1.3636), abs(x) - 30.0, abs(y) - 25.0, -109.5 - z], axis=0)
     planes = pytest.importorskip(HULL_FACES).ConvexHull(shape.vertices).equations
     return (p @ planes[:, :3].T + planes[:, 3]).max(axis=-1)
 
@@ -43,7 +45,7 @@ def rays_of(rng, n):
     return o, d
 
 
-@pytest.mark.parametrize("kind", [kind for kind in SHAPES if kind is not HeightField], ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", SHAPES, ids=lambda kind: kind.__name__)
 def test_a_ray_meets_the_surface_and_nothing_before(kind):
     shape, n = SHAPES[kind], 3000
     o, d = rays_of(np.random.default_rng(0), n)
@@ -80,6 +82,99 @@ def test_nearly_flat_faces_of_a_hull_cut_nothing_away():
     assert ((least - 1e-7 < found) & (found < most + 1e-7)).all()
 
 
+def first_of_triangles(o, d, vertices, triangles):
+    """Distances [m] to the first of triangles, by looking at all, and its unit normal."""
+    best, normals = np.full(len(o), np.inf), np.zeros(o.shape)
+    for a, b, c in vertices[triangles]:
+        e, f = b - a, c - a
+        n, p = np.cross(e, f), np.cross(d, f)
+        if np.linalg.norm(n) < 1e-12:  # of a base whose corners are in a row
+            continue
+        slope = p @ e
+        slope[np.abs(slope) < 1e-14] = np.nan
+        u = np.einsum("ni,ni->n", o - a, p) / slope
+        q = np.cross(o - a, e)
+        v, t = np.einsum("ni,ni->n", d, q) / slope, q @ f / slope
+        nearer = (u > -1e-12) & (v > -1e-12) & (u + v < 1.0 + 1e-12) & (t >= 0.0) & (t < best)
+        best[nearer], normals[nearer] = t[nearer], n / np.linalg.norm(n)
+    return best, normals
+
+
+def rough(n=(7, 11), size=(1.5, 0.9)):
+    return HeightField(np.random.default_rng(3).uniform(-0.3, 0.4, n), size, 0.2)
+
+
+def on_terrain(field):
+    b = WorldBuilder("terrain")
+    b.add_shape("world", field, density=0.0)
+    b.add_body("ball", inertia=cardan.Inertia.zero(), pose=cardan.SE3(translation=(9.0, 9.0, 9.0)))
+    b.add_shape("ball", Sphere(0.1))
+    return b.finalize()
+
+
+def rays_on_field(rng, n):
+    """Rays from around the field, above, within, beside and below; some along axes and the cells' diagonals."""
+    o, d = rng.normal(size=(n, 3)) * (0.8, 0.5, 0.5), rng.normal(size=(n, 3))
+    d[: n // 2] -= 3.0 * o[: n // 2]
+    axes = [[1, 0, 0], [0, -1, 0], [0, 0, -1], [0, 0, 1], [0.15, 0.15, 0], [-0.15, -0.15, -0.1]]
+    d[:600] = np.repeat(axes, 100, axis=0)
+    return o, d / np.linalg.norm(d, axis=-1, keepdims=True)
+
+
+def test_rays_on_a_height_field_are_those_on_all_its_triangles():
+    field = rough()
+    world = on_terrain(field)
+    o, d = rays_on_field(np.random.default_rng(4), 6000)
+    expected, normals = first_of_triangles(o, d, *field.surface())
+    found = cardan.raycast(world, world.initial, o, d, bodies="world")
+    met = np.isfinite(expected)
+    assert 2000 < met.sum() < 5000
+    np.testing.assert_allclose(found.distance, expected, atol=1e-11)
+    np.testing.assert_allclose(found.normal[met], normals[met], atol=1e-9)
+    apart = cardan.raycast(world, world.initial, o[::7], d[::7], bodies="world")
+    np.testing.assert_array_equal(apart.distance, found.distance[::7])
+    single = cardan.raycast(world, *(np.float32(e) for e in (world.initial, o, d)), bodies="world")
+    same = np.isfinite(single.distance) == met
+    assert same.mean() > 0.999
+    off = np.abs(single.distance[same & met] - found.distance[same & met])
+    assert np.quantile(off, 0.99) < 1e-5
+    far = cardan.raycast(world, world.initial, o - 1e3 * d, d, bodies="world")
+    outside = np.isfinite(expected) & np.isfinite(far.distance) & (normals * d < 0.0).any(axis=-1)
+    first = first_of_triangles(o - 1e3 * d, d, *field.surface())[0]
+    np.testing.assert_allclose(far.distance[outside], first[outside], atol=1e-7)
+
+
+def test_a_ray_on_a_level_field_is_that_on_a_box():
+    level_field = on_terrain(HeightField(np.full((5, 9), 0.25), (1.5, 0.9), 0.5))
+    block = on_terrain(Box((1.5, 0.9, 0.5)))
+    o, d = rays_on_field(np.random.default_rng(5), 2000)
+    ways = [cardan.raycast(w, w.initial, o, d, bodies="world") for w in (level_field, block)]
+    np.testing.assert_allclose(ways[0].distance, ways[1].distance, atol=1e-12)
+    np.testing.assert_allclose(ways[0].normal, ways[1].normal, atol=1e-12)
+
+
+def test_derivatives_of_rays_on_a_height_field_are_differences():
+    world = on_terrain(rough((4, 5)))
+
+    @cardan.function(shapes={"o": (3,), "d": (3,)})
+    def ahead(model, o, d):
+        return cardan.raycast(world, world.initial, [o], [d], bodies="world").distance
+
+    rng = np.random.default_rng(6)
+    o, d = np.column_stack([rng.uniform(-0.3, 0.3, (40, 2)), np.full(40, 1.0)]), rng.normal(size=(40, 3))
+    d[:, 2] = -3.0
+    for name in ("o", "d"):
+        exact = cardan.derivative(ahead, name)(world.model, o, d)[:, 0]
+        ways = []
+        for step in (1e-7, -1e-7):
+            moved = [(o + step * e, d) if name == "o" else (o, d + step * e) for e in np.eye(3)]
+            ways.append(np.stack([ahead(world.model, *each)[:, 0] for each in moved], axis=-1))
+        met = np.isfinite(ways).all(axis=(0, -1))
+        assert met.sum() > 30
+        off = np.abs(exact[met] - (ways[0][met] - ways[1][met]) / 2e-7).max(axis=-1)
+        assert (off < 1e-6).mean() > 0.9  # the others cross an edge
+
+
 def scene():
     """A ball, a hull and a box that float over the ground, and a post that stands on it."""
     b = WorldBuilder("scene")
@@ -105,6 +200,7 @@ def test_rays_of_a_world():
     assert cardan.raycast(world, q, np.zeros((0, 3)), np.zeros((0, 3))).normal.shape == (0, 3)
 
 
+@pytest.mark.full
 def test_rays_of_many_states_are_those_of_each_and_float32_is_near():
     world, rng = scene(), np.random.default_rng(1)
     q = cardan.integrate(world.model, world.initial, 0.3 * rng.normal(size=(5, world.model.nv)))
@@ -160,12 +256,13 @@ def test_derivatives_by_q_are_differences():
 
 
 def test_what_rays_do_not_know_is_named():
-    b = WorldBuilder("terrain")
-    b.add_shape("world", HeightField([[0.0, 1.0], [0.0, 1.0]], (2.0, 3.0), 0.5), density=0.0)
+    b = WorldBuilder("flat")
+    b.add_shape("world", Hull([(0, 0, 0), (1, 0, 0), (0, 1, 0)]), density=0.0)
     b.add_body("ball", inertia=cardan.Inertia.zero())
     b.add_shape("ball", Sphere(0.1))
-    world = b.finalize()
-    with pytest.raises(cardan.errors.UnsupportedError, match=r"HeightField.*bodies="):
+    with pytest.warns(cardan.errors.StartWarning):
+        world = b.finalize()
+    with pytest.raises(cardan.errors.UnsupportedError, match=r"flat hull.*thin Box"):
         cardan.raycast(world, world.initial, (0, 0, 5.0), (0, 0, -1.0))
     assert cardan.raycast(world, world.initial, (0, 0, 5.0), (0, 0, -1.0), bodies="ball").shape == 1
     lost = cardan.raycast(world, world.initial * np.nan, (0, 0, 5.0), (0, 0, -1.0), bodies="ball")

@@ -53,7 +53,8 @@ def test_derivatives_of_an_imu_are_differences():
     np.testing.assert_allclose(exact, (there[0] - there[1]) / (2.0 * step), rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("dtype", ["float64", pytest.param("float32", marks=pytest.mark.full)])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.full
 def test_contacts_of_a_body_add_up(dtype):
     """Each cube of a stack that stands: the cube below bears what is above, and all that acts on it is its weight."""
     world = stack_world((1.0, 2.0, 4.0))
@@ -68,6 +69,7 @@ def test_contacts_of_a_body_add_up(dtype):
     np.testing.assert_array_equal(upper, felt[:, 2:])
 
 
+@pytest.mark.full
 def test_wrenches_in_the_axes_of_bodies_are_external_forces():
     """They change the momentum as the forces at the contacts do, wherever the bodies are and however turned."""
     dog = cardan.robots.quadruped().world("floating", ground=True)

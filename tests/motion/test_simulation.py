@@ -701,7 +701,7 @@ def test_a_cable_pulls_by_its_stiffness_or_is_refused(solver):
     np.testing.assert_allclose(after.q[0], [-9.81 / 400.0, 0.0, 0.0], atol=1e-7)
 
 
-@pytest.mark.parametrize("solver", [*FEW, *long(*MANY)])
+@pytest.mark.parametrize("solver", [FEW[0], *long(*FEW[1:], *MANY)])
 def test_a_cable_twists_by_its_stiffness(solver):
     line = Cable(stretch_stiffness=400.0, stretch_damping=40.0, bend_stiffness=2.0, bend_damping=1.0)
     m = Mechanism("cable")

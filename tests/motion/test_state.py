@@ -251,6 +251,7 @@ def poses_elsewhere(state):
     return state.newton()[0]
 
 
+@pytest.mark.full
 def test_a_state_goes_to_another_process(world):
     state = moved(world)
     with multiprocessing.get_context("spawn").Pool(1) as pool:

@@ -36,6 +36,7 @@ def test_each_world_has_its_own_friction_and_nothing_is_compiled_anew():
     assert abs(speeds[2]) < 1e-4
 
 
+@pytest.mark.full
 def test_a_world_of_the_same_numbers_moves_the_same():
     world = box_world()
     plain = Featherstone(world, 2e-3).step(world.state(), steps=100)

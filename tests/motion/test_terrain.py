@@ -127,6 +127,7 @@ def dog_on(ground):
     return dog.world(base="floating", ground=False)
 
 
+@pytest.mark.full
 def test_a_quadruped_stands_on_rough_ground():
     world = dog_on(rough(200))
     state, control = world.state(4), world.control()

@@ -84,6 +84,22 @@ def test_rows_and_columns_are_where_they_are_said_to_be():
     assert collision(peak).gap.min() == pytest.approx(0.01, abs=1e-6)
 
 
+def test_rays_are_mujocos():
+    """From above: from within, MuJoCo's meet the block below the least height for itself."""
+    world = over(WAVES, Sphere(0.1))
+    m = to_mjspec(world).compile()
+    d = mujoco.MjData(m)
+    mujoco.mj_forward(m, d)
+    rng = np.random.default_rng(0)
+    o = np.column_stack([rng.uniform(-1.0, 1.0, (1000, 2)), np.full(1000, 0.6)])
+    along = rng.normal(size=(1000, 3)) * (1.0, 1.0, 0.1) - (0.0, 0.0, 0.6)
+    along /= np.linalg.norm(along, axis=-1, keepdims=True)
+    found, one = cardan.raycast(world, world.initial, o, along, bodies="world"), np.zeros(1, np.int32)
+    expected = [mujoco.mj_ray(m, d, *ray, None, 1, 1, one) for ray in zip(o, along, strict=True)]
+    assert 200 < np.isfinite(found.distance).sum() < 900
+    np.testing.assert_allclose(np.where(np.isfinite(found.distance), found.distance, -1.0), expected, atol=1e-6)
+
+
 def test_a_mesh_on_it(tmp_path):
     path = tmp_path / "corner.obj"
     path.write_text(TETRAHEDRON)

@@ -36,6 +36,19 @@ def test_what_is_imported_is_what_is_named_and_what_is_found(package):
     assert set(dir(module)) == set(module.__all__)
 
 
+LATER = [
+    path for path in SOURCE.rglob("__init__.py") if "imported_later(globals())" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("path", LATER, ids=lambda path: path.parent.name)
+def test_no_module_has_the_name_of_what_is_imported_from_it_later(path):
+    """Whatever imported such a module first, as a world does, put it in the place of the function it holds."""
+    imports = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.ImportFrom)]
+    found = [(str(node.module).rpartition("."), a.name) for node in imports for a in node.names]
+    assert not [home for home, name in found if home[2] == name and home[0].endswith(path.parent.name)]
+
+
 def test_what_is_imported_later_is_imported_when_it_is_used(tmp_path, monkeypatch):
     folder = tmp_path / "later_package"
     folder.mkdir()

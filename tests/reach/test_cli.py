@@ -196,6 +196,7 @@ def test_usage_errors_exit_with_2(capsys):
     assert info.value.code == 2
 
 
+@pytest.mark.full
 def test_as_a_module_and_into_a_closed_pipe():
     out = subprocess.run([sys.executable, "-m", "cardan", "--version"], capture_output=True, text=True, check=True)
     assert out.stdout == f"cardan {cardan.__version__}\n"

@@ -74,8 +74,9 @@ def test_controllers_that_ship(tmp_path, name, single):
     np.testing.assert_allclose(found, expected, rtol=0, atol=scale * (1e-4 if single else 1e-12))
 
 
-@pytest.mark.parametrize("workspace", [pytest.param("stack", marks=pytest.mark.full), "argument"])
-@pytest.mark.parametrize("contact", ["compliant", pytest.param("convex", marks=pytest.mark.full)])
+@pytest.mark.parametrize("workspace", ["stack", "argument"])
+@pytest.mark.parametrize("contact", ["compliant", "convex"])
+@pytest.mark.full
 def test_some_steps_of_a_solver_are_those_of_python(tmp_path, contact, workspace):
     """A quadruped falls onto its feet; ten steps a call."""
     world = cardan.robots.quadruped().world("floating", ground=True)

@@ -171,7 +171,7 @@ def test_faults_are_told():
         envs.reset(options={"reset_mask": [1, 0, 0, 0]})
     with pytest.raises(ParameterError, match="SameStep"):
         worlds(autoreset_mode="sometimes")
-    with pytest.raises(ParameterError, match="draws nothing"):
+    with pytest.raises(ParameterError, match="rgb_array"):
         worlds(render_mode="human")
 
 
@@ -263,3 +263,26 @@ def test_the_quadruped_walks_where_its_legs_trot():
         speeds.append(infos["speed"])
         assert not terminated.any()
     assert (np.mean(speeds, axis=0) > 0.3).all()
+
+
+@pytest.mark.full
+def test_worlds_are_drawn():
+    pytest.importorskip("matplotlib")
+    one, several = gymnasium.make(POLE, render_mode="rgb_array"), worlds(count=2, render_mode="rgb_array")
+    one.reset(seed=0)
+    several.reset(seed=0)
+    picture, pictures = one.render(), several.render()
+    assert picture.dtype == np.uint8
+    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 20  # a robot, and no empty page
+    np.testing.assert_array_equal(picture, pictures[0])
+    for _ in range(20):
+        one.step(np.ones(1))
+    assert (one.render() != picture).any()
+    assert one.metadata["render_fps"] == 50
+
+
+def test_who_asks_for_no_picture_gets_none():
+    env = cardan.gym.SingleWorld(cardan.gym.CartPoleSwingUp)
+    env.reset(seed=0)
+    with pytest.raises(ParameterError, match="rgb_array"):
+        env.render()

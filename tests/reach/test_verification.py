@@ -151,6 +151,7 @@ def test_a_linkage_passes_within_limits_or_its_domain():
         assert certificate.passed, str(certificate)
 
 
+@pytest.mark.full
 def test_a_wrong_subspace_is_still_found_within_limits():
     class Wrong(WattWithin):
         def motion_subspace(self, q):

@@ -114,9 +114,6 @@ def log1p(x: float) -> float:
     return _fixed_log(m + d, d, math.log1p(x))
 
 
-# --- integers ---
-
-
 def _digits(x: float) -> int:
     """Return how many bits behind the point a result near x, or of x, takes."""
     return DIGITS + abs(math.frexp(x)[1])

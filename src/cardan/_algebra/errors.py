@@ -65,12 +65,8 @@ def did_you_mean(names: Sequence[str]) -> str:
     return "; did you mean " + " or ".join(map(quoted, names)) + "?" if names else ""
 
 
-_suggest: list[Callable[[type | str, str], str]] = []
-
-
-def register_suggestions(suggest: Callable[[type | str, str], str]) -> None:
-    """End messages about missing names by a function of the class, or the module's name, and the missing name."""
-    _suggest[:] = [suggest]
+SUGGESTIONS: list[Callable[[type | str, str], str]] = []
+"""What ends messages about missing names: functions of the class, or the module's name, and the missing name."""
 
 
 class UnknownAttributeError(AttributeError):
@@ -92,7 +88,7 @@ class UnknownAttributeError(AttributeError):
         else:
             name = repr(self.owner.__name__)
             asked = f"{name} object" if self.whose == "object" else f"{self.whose} {name}"
-        meant = "" if self.word.startswith("_") else "".join(suggest(self.owner, self.word) for suggest in _suggest)
+        meant = "" if self.word.startswith("_") else "".join(suggest(self.owner, self.word) for suggest in SUGGESTIONS)
         return f"{asked} has no attribute {self.word!r}{meant}"
 
 

@@ -106,8 +106,6 @@ def _by_cofactors(A: Sequence[Sequence[Any]]) -> Any:
     return sum(terms[1:], terms[0])
 
 
-# --- as NumPy has it ---
-
 # Unknowns a traced system may have: it is written out, n^3 operations, and beyond that nobody wants to compile it.
 LARGEST = 32
 
@@ -224,9 +222,6 @@ def _check_square(where_: str, A: Any) -> None:
         raise ShapeError(where_, "A", got=A.shape, expected=f"at most {LARGEST} unknowns", hint=hint)
 
 
-# --- tables ---
-
-
 def interp(x: Any, xp: Any, fp: Any) -> Any:
     """Return the piecewise linear function through points, constant beyond them, as `numpy.interp` does.
 
@@ -276,8 +271,6 @@ def _at(x: Any, knots: list[float], values: list[float]) -> Any:
         start, value, slope = where(beyond, knot, start), where(beyond, f, value), where(beyond, s, slope)
     return value + slope * (x - start)
 
-
-# --- what NumPy calls these by ---
 
 _where, _minimum, _maximum = np.frompyfunc(where, 3, 1), np.frompyfunc(minimum, 2, 1), np.frompyfunc(maximum, 2, 1)
 

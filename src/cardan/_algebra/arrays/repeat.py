@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -60,8 +60,28 @@ def repeat_while(most: int, going: Callable[..., Any], body: Callable[..., Any],
     return _run("repeat_while", most, going, body, start)
 
 
-def _run(name: str, count: Any, going: Callable[..., Any] | None, body: Callable[..., Any], start: Any) -> Any:
-    passes = _checked(count, name)
+def converging(
+    most: int, first: int, going: Callable[..., Any], body: Callable[..., Any], scratch: Any, *start: Any
+) -> Any:
+    """Return what `repeat_while` does, of an iteration whose derivatives are those of its `first` passes.
+
+    So an iteration goes on where it has not converged, and derivatives are no longer for it. Differentiation and
+    symbols of other libraries make these passes, all of them. `scratch` comes first of what the body takes and returns.
+    It is handed on from pass to pass, and is of no use behind the last: a state that has stopped need not keep it.
+    """
+    return _run("converging", most, going, body, (scratch, *start), first)[1:]
+
+
+def _run(
+    name: str,
+    count: Any,
+    going: Callable[..., Any] | None,
+    body: Callable[..., Any],
+    start: Any,
+    first: int | None = None,
+) -> Any:
+    passes = count = _checked(count, name)
+    done = 0
     if not start:
         raise ParameterError(f"start of cardan.{name}", got=start, expected="at least one value the body takes")
     alone, shape = len(start) == 1, _shape(start)
@@ -75,21 +95,46 @@ def _run(name: str, count: Any, going: Callable[..., Any] | None, body: Callable
         return tuple(found)
 
     def once(values: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+        """Return what a pass leaves, and whether it was made."""
         condition = True if going is None else going(*values)
         if not _holds_for_any(condition):
             return condition, values
-        return condition, when(condition, changed, values, *values)
+        return condition, when(condition if first is None or _is_ours(condition) else True, changed, values, *values)
+
+    def in_loop(values: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+        """Return whether another pass follows, and what one leaves: a state that does not go on keeps what it has.
+
+        There is no region in it that may be skipped: to move all values into one costs more than a pass.
+        """
+        if going is None:
+            return True, changed(*values)
+        goes, *before = values
+        new, free = changed(*before), 0 if first is None else 1  # scratch is not kept
+        found = (*new[:free], *_chosen(goes > 0.5, new[free:], tuple(before[free:])))
+        condition = going(*found)
+        return condition, (where(condition, 1.0, 0.0), *found)
+
+    def loop(*values: Any) -> tuple[Any, ...]:
+        if going is not None:
+            values = (where(going(*values), 1.0, 0.0), *values)
+        entries = list(_entries(values))
+        tracer = next(e for e in entries if hasattr(type(e), "__repeated__"))
+        derived, within = None if first is None else first - done, partial(_on_entries, in_loop, values)
+        found = _rebuilt(values, iter(tracer.__repeated__(count - done, within, entries, derived)))
+        return found if going is None else found[1:]
 
     values: tuple[Any, ...] = tuple(start)
-    while passes:
-        entries = list(_entries(values))
-        tracer = next((e for e in entries if hasattr(type(e), "__repeated__")), None)
-        if tracer is not None and passes > 1:
-            within = functools.partial(_on_entries, once, values)
-            values, passes = _rebuilt(values, iter(tracer.__repeated__(passes, within, entries))), 0
-        else:
-            condition, values = once(values)
-            passes = passes - 1 if _holds_for_any(condition) else 0
+    while done < passes:
+        if passes - done > 1 and any(hasattr(type(e), "__repeated__") for e in _entries(values)):
+            condition = True if going is None else going(*values)
+            values, done = when(condition, loop, values, *values), passes
+            continue
+        condition, values = once(values)
+        done += 1
+        if first is not None and not _is_ours(condition):
+            passes = first
+        if not _holds_for_any(condition):
+            break
     return values[0] if alone else values
 
 
@@ -115,22 +160,6 @@ def when(condition: Any, body: Callable[..., Any], otherwise: Any, *given: Any) 
         >>> cardan.when(2.0 > 1.0, lambda x: (x, x * x), (0.0, 0.0), 3.0)
         (3.0, 9.0)
     """
-    return _when(condition, body, otherwise, given)
-
-
-def aside(condition: Any, body: Callable[..., Any], otherwise: Any, *given: Any) -> Any:
-    """Return what `when` does, for what has no derivatives of its own: those are of `otherwise`.
-
-    So an iteration goes on where it has not converged, and its derivatives are those of the passes before. Symbols of
-    other libraries take `otherwise`.
-    """
-    is_known = isinstance(condition, (bool, np.bool_, np.ndarray)) or hasattr(type(condition), "__skipped__")
-    return _when(condition, body, otherwise, given, True) if is_known else otherwise
-
-
-def _when(
-    condition: Any, body: Callable[..., Any], otherwise: Any, given: Sequence[Any], is_aside: bool | None = None
-) -> Any:
     if isinstance(condition, (bool, np.bool_)):
         return body(*given) if condition else otherwise
     if not hasattr(type(condition), "__skipped__"):
@@ -142,7 +171,7 @@ def _when(
             raise _other_form(_shape(found), expected)
         return list(_entries(found))
 
-    return _rebuilt(otherwise, iter(condition.__skipped__(entries, list(_entries(otherwise)), is_aside)))
+    return _rebuilt(otherwise, iter(condition.__skipped__(entries, list(_entries(otherwise)))))
 
 
 def _chosen(condition: Any, a: Any, b: Any) -> Any:
@@ -165,8 +194,16 @@ def _other_form(got: Any, expected: Any) -> ParameterError:
 
 
 def _holds_for_any(condition: Any) -> bool:
-    known = isinstance(condition, (bool, np.bool_)) or (isinstance(condition, np.ndarray) and condition.dtype == bool)
-    return not known or bool(np.any(condition))
+    return not _is_known(condition) or bool(np.any(condition))
+
+
+def _is_known(condition: Any) -> bool:
+    return isinstance(condition, (bool, np.bool_)) or (isinstance(condition, np.ndarray) and condition.dtype == bool)
+
+
+def _is_ours(condition: Any) -> bool:
+    """Return whether a condition is known or traced, and no symbol of another library."""
+    return _is_known(condition) or hasattr(type(condition), "__skipped__")
 
 
 def each(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:

@@ -160,8 +160,6 @@ def apply_function(function: Any, args: Any, kwargs: Any) -> Any:
     raise refused(f"{function.__module__}.{function.__name__}")
 
 
-# --- entry by entry ---
-
 # What NumPy does with arrays of objects by Python's operators alone.
 BY_OPERATORS = {np.add, np.subtract, np.multiply, np.divide, np.negative, np.positive, np.matmul, np.square}
 BY_OPERATORS |= {getattr(np, name) for name in ("vecdot", "matvec", "vecmat") if hasattr(np, name)}
@@ -239,8 +237,6 @@ def apply_ufunc(ufunc: np.ufunc, method: str, inputs: Sequence[Any], options: Ma
     out[...] = result
     return out
 
-
-# --- functions that would need numbers ---
 
 _DECIDES = "what it returns would decide what the program does; choose with np.where, np.minimum, np.maximum"
 _NONE = "there is no replacement: give its result to the function as an argument"

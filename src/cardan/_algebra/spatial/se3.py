@@ -24,8 +24,8 @@ from cardan._algebra.spatial import rotations
 from cardan._algebra.spatial.composition import noted
 from cardan._algebra.spatial.inertia import ArticulatedInertia, Inertia
 from cardan._algebra.spatial.motion import AppliedByMatmul, Columns, Force, Motion
-from cardan._algebra.spatial.stumpff import of_twice, stumpff
-from cardan._algebra.spatial.vector import Matrix3, Scalar, Vector3, components
+from cardan._algebra.spatial.stumpff import stumpff
+from cardan._algebra.spatial.vector import Matrix3, Scalar, Vector3, components, entry
 
 HAS_SYMBOLS = np.dtype(object)
 
@@ -246,15 +246,8 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         """
         return log_se3(SE3.of(self))
 
-    @property
-    def rotation(self) -> Matrix3:
-        """The rotation matrix."""
-        return self[0]
-
-    @property
-    def translation(self) -> Vector3:
-        """The origin of the inner frame in the outer [m]."""
-        return self[1]
+    rotation: Matrix3 = entry(0, "The rotation matrix.")
+    translation: Vector3 = entry(1, "The origin of the inner frame in the outer [m].")
 
     def __matmul__(self, other: Any) -> Any:
         """Compose with a pose, or map a motion, force, inertia or point from the inner frame to the outer.
@@ -340,9 +333,6 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         return f"SE3(rotation={rows}, translation={tuple(self[1])})"
 
 
-# --- the exponential and its Jacobians ---------------------------------------------------------------------------
-
-
 def exp_se3(v: Motion) -> SE3:
     """Return the pose reached by moving with the body twist v for unit time.
 
@@ -355,7 +345,8 @@ def exp_se3(v: Motion) -> SE3:
         (1.0, 0.0, 0.0)
     """
     rho, phi = v
-    _, c2, c3 = of_twice(stumpff((phi * 0.5).norm_squared()))  # of half of the angle, as a quaternion has it
+    c0, c1, half2, half3, *_ = stumpff((phi * 0.5).norm_squared())  # of half of the angle, as a quaternion has it
+    c2, c3 = 0.5 * (c1 * c1), 0.25 * (half2 + c0 * half3)  # of the whole
     across = phi.cross(rho)
     translation = rho + across * c2 + phi.cross(across) * c3
     return SE3(rotations.matrix_from_rotation_vector(phi), translation)

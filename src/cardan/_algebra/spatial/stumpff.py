@@ -56,9 +56,3 @@ def stumpff(x: Any) -> tuple[Any, Any, Any, Any, Any, Any]:
     f3 = (1.0 - f1) * per
     f4, f5 = (0.5 - f2) * per, (1.0 / 6.0 - f3) * per
     return tuple(where(small, s, f) for s, f in zip((s0, s1, s2, s3, s4, s5), (f0, f1, f2, f3, f4, f5), strict=True))
-
-
-def of_twice(c: tuple[Any, ...]) -> tuple[Any, Any, Any]:
-    """Return (c_1, c_2, c_3) of twice the angle, for c_0, c_1, ... of an angle."""
-    c0, c1, c2, c3, *_ = c
-    return c0 * c1, 0.5 * (c1 * c1), 0.25 * (c2 + c0 * c3)

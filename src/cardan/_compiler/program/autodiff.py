@@ -30,7 +30,7 @@ from cardan._algebra.errors import ParameterError, UnknownNameError
 from cardan._compiler.program.expr import Condition, Expr, Graph
 from cardan._compiler.program.instructions import Instructions
 from cardan._compiler.program.ops import SPEC, Op, ValueType
-from cardan._compiler.program.passes import without_asides
+from cardan._compiler.program.passes import with_derived_passes
 from cardan._compiler.program.program import Array, Program, places_by_name
 from cardan._compiler.program.replay import replay, straight
 from cardan._compiler.program.trace import assemble
@@ -277,7 +277,11 @@ class _Open:
     """A program replayed in a new graph, so that more can be written behind it."""
 
     def __init__(self, program: Program, further: Sequence[Array] = ()) -> None:
-        self.program, self.inputs, self.graph = straight(without_asides(program)), (*program.inputs, *further), Graph()
+        self.program, self.inputs, self.graph = (
+            straight(with_derived_passes(program)),
+            (*program.inputs, *further),
+            Graph(),
+        )
         symbols, self.places = self.graph.symbols(self.inputs), places_by_name(self.inputs)
         self.symbols = {name: symbols[place] for name, place in self.places.items()}
         self.values = replay(self.program, symbols)

@@ -76,9 +76,6 @@ def rational(v: Value) -> float | None:
     return n / SCALE if abs(n) < MOST else None
 
 
-# --- the field ---
-
-
 def _of_float(x: float) -> int:
     """Return the fraction or decimal that was written, if a short one reads as the float; else exactly the float."""
     from fractions import Fraction  # only where something is traced: importing it takes milliseconds
@@ -127,9 +124,6 @@ def _sum(a: Value, b: Value) -> Value:
 
 def _if_short(v: Value) -> Value | None:
     return v if len(_terms(v)) <= MOST_TERMS else None
-
-
-# --- values at the point ---
 
 
 class _Point:

@@ -100,9 +100,9 @@ class Graph:
         op, _, number = self.instructions[e.index]
         return self.add(Op.CONST, (), -number) if op is Op.CONST else self.add(Op.NEG, (e.index,))
 
-    def repeated(self, count: int, body: Pass, entries: list[Any]) -> list[Any]:
+    def repeated(self, count: int, body: Pass, entries: list[Any], derived: int | None) -> list[Any]:
         if self.regions is None:
-            for _ in range(count):
+            for _ in range(derived or count):
                 _, entries = body(entries)
             return entries
         first = [self.result(e) for e in entries]
@@ -112,18 +112,17 @@ class Graph:
         after = [self.result(e) for e in found]
         # A condition from outside is the same in all passes: then none is the last.
         going = condition.index if type(condition) is Condition and condition.index >= start else None
-        self.regions.append(Region(start, len(self.instructions), count, tuple(zip(heads, after, strict=True)), going))
+        carried = tuple(zip(heads, after, strict=True))
+        self.regions.append(Region(start, len(self.instructions), count, carried, going, derived))
         return [Expr(self, k) for k in after]
 
-    def skipped(
-        self, condition: Condition, body: Callable[[], list[Any]], otherwise: list[Any], aside: bool | None
-    ) -> list[Any]:
+    def skipped(self, condition: Condition, body: Callable[[], list[Any]], otherwise: list[Any]) -> list[Any]:
         """Return entries of a body where a condition holds, and others elsewhere, by a region if that is worth it."""
         start = len(self.instructions)
         found = body()
         if self.regions is not None and self._is_worth_skipping(start, len(found)):
             found = [e if isinstance(e, Number) else Expr(self, self.result(e)) for e in found]  # signs are within, too
-            self.regions.append(Region(start, len(self.instructions), 1, (), condition.index, aside))
+            self.regions.append(Region(start, len(self.instructions), 1, (), condition.index))
             self._forget(start)
         return [_select(condition, a, b) for a, b in zip(found, otherwise, strict=True)]
 
@@ -214,8 +213,8 @@ class Expr:
     def __init__(self, graph: Graph, index: int, negative: bool = False) -> None:
         self.graph, self.index, self.negative = graph, index, negative
 
-    def __repeated__(self, count: int, body: Pass, entries: list[Any]) -> list[Any]:
-        return self.graph.repeated(count, body, entries)
+    def __repeated__(self, count: int, body: Pass, entries: list[Any], derived: int | None) -> list[Any]:
+        return self.graph.repeated(count, body, entries, derived)
 
     def __mapped__(self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]]) -> list[list[Any]]:
         return self.graph.mapped(body, rows)
@@ -350,8 +349,8 @@ class Condition:
     def __init__(self, graph: Graph, index: int) -> None:
         self.graph, self.index = graph, index
 
-    def __skipped__(self, body: Callable[[], list[Any]], otherwise: list[Any], aside: bool | None = None) -> list[Any]:
-        return self.graph.skipped(self, body, otherwise, aside)
+    def __skipped__(self, body: Callable[[], list[Any]], otherwise: list[Any]) -> list[Any]:
+        return self.graph.skipped(self, body, otherwise)
 
     __and__ = __rand__ = scalar.logical_and
     __or__ = __ror__ = scalar.logical_or

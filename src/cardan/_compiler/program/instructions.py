@@ -45,8 +45,6 @@ class Instructions(Sequence[Instruction]):
         self._operands = array("i", np.fromiter(chain.from_iterable(args), np.int32, ends[-1]).tobytes())
         self._values = array("d", list(map(itemgetter(2), rows)))
 
-    # --- one ---
-
     def __len__(self) -> int:
         return len(self._codes)
 
@@ -60,8 +58,6 @@ class Instructions(Sequence[Instruction]):
         k = range(len(self))[k] if k < 0 else k
         args = tuple(self._operands[self._ends[k] : self._ends[k + 1]])
         return tuple.__new__(Instruction, (OPS[self._codes[k]], args, self._values[k]))
-
-    # --- all ---
 
     def __iter__(self) -> Iterator[Instruction]:
         rows: Any = zip(self.ops, self.args, self.values, strict=True)
@@ -111,8 +107,6 @@ class Instructions(Sequence[Instruction]):
         views = [memoryview(column).toreadonly() for column in (self._ends, self._operands, self._values)]
         ends, operands, values = map(np.asarray, views)
         return self._codes, ends[1:], operands, values
-
-    # --- as a value ---
 
     def _bits(self) -> tuple[bytes, ...]:
         return self._codes, self._ends.tobytes(), self._operands.tobytes(), self._values.tobytes()

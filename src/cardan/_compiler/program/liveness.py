@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from cardan._compiler.program.ops import Op
-from cardan._compiler.program.program import Program, Region, TableRows, rows_of, stretches
+from cardan._compiler.program.program import Program, Region, TableRows, rows_of
 
 Spans = Mapping[range, tuple[int, int]]  # the first and the last block of each straight stretch
 
 
-def span(program: Program, spans: Spans, region: Region) -> tuple[int, int]:
-    own = stretches(program, region)
-    return spans[own[0]][0], spans[own[-1]][1]
+def spans_of(regions: Sequence[Region], spans: Spans) -> list[tuple[int, int]]:
+    """Return the first and the last block of each region."""
+    first = {stretch.start: blocks[0] for stretch, blocks in spans.items()}
+    last = {stretch.stop: blocks[1] for stretch, blocks in spans.items()}
+    return [(first[region.start], last[region.stop]) for region in regions]
 
 
 def heads_of(program: Program, spans: Spans, ops: Sequence[Op]) -> dict[int, int]:
     """Return the instructions of these kinds to which something is carried, with the first block of their region."""
     return {
-        k: span(program, spans, region)[0]
-        for region in program.regions
+        k: first
+        for region, (first, _) in zip(program.regions, spans_of(program.regions, spans), strict=True)
         for k, _ in region.carried
         if program.instructions[k].op in ops
     }
@@ -47,8 +50,9 @@ def last_readers(
         for a in operands[k]:
             if home.get(a) != block:
                 needed(a, block)
-    for number, (region, rows) in enumerate(zip(program.regions, rows_of(program), strict=True)):
-        start, end = span(program, spans, region)
+    regions = program.regions
+    each = zip(regions, rows_of(program), spans_of(regions, spans), strict=True)
+    for number, (region, rows, (start, end)) in enumerate(each):
         for pair in region.carried:
             for a in pair:
                 needed(a, end)
@@ -61,11 +65,11 @@ def last_readers(
             for a in operands[k]:
                 if a < region.start:
                     needed(a, start if k in own else end)
-        for inner in program.regions[number + 1 :]:  # what they carry on is wanted in each pass of the outer one, too
-            if inner.stop <= region.stop:
-                outside = [after for _, after in inner.carried] + [k for k in (inner.going,) if k is not None]
-                for a in (a for a in outside if a < region.start):
-                    needed(a, end)
+        # What those within carry on is wanted in each pass of this one, too.
+        for inner in takewhile(lambda r, stop=region.stop: r.start < stop, islice(regions, number + 1, None)):
+            outside = [after for _, after in inner.carried] + [k for k in (inner.going,) if k is not None]
+            for a in (a for a in outside if a < region.start):
+                needed(a, end)
     return last
 
 

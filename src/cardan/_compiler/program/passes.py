@@ -67,30 +67,30 @@ def _regions(program: Program, needed: bytearray, number: list[int]) -> tuple[Re
         if carried or skipped or any(needed[k] for k in rows.picked):
             start = sum(needed[: region.start])
             stop = start + sum(needed[region.start : region.stop])
-            found.append(Region(start, stop, region.passes, carried, going, region.aside))
+            found.append(Region(start, stop, region.passes, carried, going, region.derived))
     return tuple(found)
 
 
-def without_asides(program: Program) -> Program:
-    """Return the program in which what is aside is never done: choices take what is there without it."""
-    asides = [region for region in program.regions if region.aside]
-    if not asides:
+def with_derived_passes(program: Program) -> Program:
+    """Return the program in which iterations make the passes that have derivatives, all of them, and no other."""
+    iterations = [region for region in program.regions if region.derived is not None]
+    if not iterations:
         return program
+    heads = {after: k for region in iterations for k, after in region.carried}
     instead, found = list(range(len(program.instructions))), []
     for k, (op, args, value) in enumerate(program.instructions):
-        is_choice = op is Op.SELECT and any(r.going == args[0] and args[1] in r.instructions for r in asides)
-        instead[k] = instead[args[2]] if is_choice else k
+        stays = op is Op.SELECT and heads.get(k) == args[2]  # where a state does not go on
+        instead[k] = instead[args[1]] if stays else k
         found.append(Instruction(op, tuple([instead[a] for a in args]), value))
-    regions = [r for r in program.regions if not any(a.start <= r.start and r.stop <= a.stop for a in asides)]
+    regions = [
+        r if r.derived is None else r._replace(passes=r.derived, going=None, derived=None) for r in program.regions
+    ]
     regions = [r._replace(carried=tuple((k, instead[after]) for k, after in r.carried)) for r in regions]
     results = tuple([instead[r] for r in program.results])
     return remove_dead_code(replace(program, instructions=Instructions(found), regions=tuple(regions), results=results))
 
 
 PASSES: tuple[Callable[[Program], Program], ...] = (remove_dead_code,)
-
-
-# --- multiply-adds ---
 
 
 class Fused(Enum):

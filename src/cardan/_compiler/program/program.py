@@ -9,11 +9,14 @@ region may name a condition by which targets skip it, or end it early; what a pr
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from itertools import accumulate, pairwise, product
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from cardan._algebra.arrays.cell import Table
 from cardan._algebra.by_fields import ByFields
@@ -59,8 +62,8 @@ class Region(NamedTuple):
     # done. One in the region: behind a pass in which it held for no state, no other needs to be. To targets it is
     # advice: results are the same whether or not they take it.
     going: int | None = None
-    # True of what may be skipped and has no derivatives of its own: they are those of what is there without it.
-    aside: bool | None = None
+    # Of an iteration that goes on where it has not converged: so many passes differentiation makes, all of them.
+    derived: int | None = None
 
     def __repr__(self) -> str:  # as long as they say nothing, the last two are in no digest
         fields = [f"{name}={value!r}" for name, value in self._asdict().items() if value is not None]
@@ -118,14 +121,13 @@ class Program(ByFields):
     @property
     def work(self) -> int:
         """Number of operations done for a state: those of regions in each pass."""
-        return sum(passes(self, part) * self.instructions.operations(part.start, part.stop) for part in stretches(self))
+        return sum(times * self.instructions.operations(part.start, part.stop) for part, times in passes(self))
 
     @property
     def usual_work(self) -> int:
-        """Number of operations done for most states: what is aside is rare. By it a batch is split over threads."""
-        asides = [region for region in self.regions if region.aside]
-        usual = [part for part in stretches(self) if not any(part.start in r.instructions for r in asides)]
-        return sum(passes(self, part) * self.instructions.operations(part.start, part.stop) for part in usual)
+        """Number of operations done for most states: few iterations go on. By it a batch is split over threads."""
+        regions = tuple([r if r.derived is None else r._replace(passes=r.derived) for r in self.regions])
+        return replace(self, regions=regions).work
 
     @property
     def multiply_adds(self) -> int:
@@ -137,7 +139,7 @@ class Program(ByFields):
     def __str__(self) -> str:
         inputs, outputs = ", ".join(map(str, self.inputs)), ", ".join(map(str, self.outputs))
         results = (f"  {name} <- %{k}" for name, k in zip(entry_names(self.outputs), self.results, strict=True))
-        lines = _phase_lines(self, None, entry_names(self.inputs))
+        lines = _phase_lines(self, phases(self), None, entry_names(self.inputs))
         tables = (f"  table {n}: {len(table)} numbers" for n, table in enumerate(self.tables))
         return "\n".join([f"program {self.name}({inputs}) -> {outputs}", *tables, *lines, *results])
 
@@ -145,9 +147,9 @@ class Program(ByFields):
 def work_counts(program: Program) -> Counter[Op]:
     """Return how often each operation is done for a state; no state takes more, none takes less."""
     ops, found = program.instructions.ops, Counter[Op]()
-    for part in stretches(program):
+    for part, times in passes(program):
         written = Counter(op for op in ops[part.start : part.stop] if op not in LEAVES)
-        found.update({op: passes(program, part) * count for op, count in written.items()})
+        found.update({op: times * count for op, count in written.items()})
     return found
 
 
@@ -170,44 +172,79 @@ def used_once(program: Program) -> list[bool]:
     return [count == 1 for count in uses]
 
 
-def phases(program: Program, within: Region | None = None) -> list[Region | range]:
-    """Return the regions of a program, or within one of them, and the straight stretches between them, in order."""
-    here, stop = (within.start, within.stop) if within else (0, len(program.instructions))
-    inner = program.regions[program.regions.index(within) + 1 :] if within else program.regions
+class Nesting:
+    """Which regions are around what, found by where they begin: of two, one is within the other or they are apart."""
+
+    def __init__(self, regions: Sequence[Region]) -> None:
+        self.regions, self.starts = regions, [region.start for region in regions]
+        self.outer: list[int] = []  # the number of the region around each; -1 for none
+        around = [-1]
+        for n, region in enumerate(regions):
+            while around[-1] >= 0 and regions[around[-1]].stop <= region.start:
+                around.pop()
+            self.outer.append(around[-1])
+            around.append(n)
+
+    def around(self, k: int) -> Iterator[Region]:
+        """Yield the regions around an instruction, the innermost first."""
+        n = bisect_right(self.starts, k) - 1
+        while n >= 0:
+            if k < self.regions[n].stop:
+                yield self.regions[n]
+            n = self.outer[n]
+
+    def owner(self, k: int, instruction: Instruction) -> Region | None:
+        """Return the region to which a PICKED or KEPT instruction belongs; None if it belongs to none."""
+        if instruction.op is Op.PICKED:
+            return next(self.around(k), None)
+        found = [region for region in self.around(instruction.args[0]) if k not in region.instructions]
+        return found[-1] if found else None
+
+
+def phases(program: Program) -> dict[Region | None, list[Region | range]]:
+    """Return, for the program (None) and each region, the regions in it and the straight stretches between, in order.
+
+    Regions that are further in are those of their outer one.
+    """
+    inner: dict[Region | None, list[Region]] = {None: [], **{region: [] for region in program.regions}}
+    for region, outer in zip(program.regions, Nesting(program.regions).outer, strict=True):
+        inner[program.regions[outer] if outer >= 0 else None].append(region)
+    whole = range(len(program.instructions))
+    return {within: _parts(within.instructions if within else whole, own) for within, own in inner.items()}
+
+
+def _parts(within: range, regions: Sequence[Region]) -> list[Region | range]:
     found: list[Region | range] = []
-    for region in inner:
-        if here <= region.start and region.stop <= stop:  # those further in are behind their outer one
-            found += [range(here, region.start), region]
-            here = region.stop
-    found.append(range(here, stop))
+    here = within.start
+    for region in regions:
+        found += [range(here, region.start), region]
+        here = region.stop
+    found.append(range(here, within.stop))
     return [part for part in found if isinstance(part, Region) or len(part)] or found
 
 
-def stretches(program: Program, within: Region | None = None) -> list[range]:
-    parts = phases(program, within)
-    return [s for part in parts for s in ([part] if isinstance(part, range) else stretches(program, part))]
+def stretches(program: Program) -> list[range]:
+    """Return the straight stretches of a program, in order; they are all of it."""
+    ends = {end for region in program.regions for end in (region.start, region.stop)}
+    bounds = sorted(ends | {0, len(program.instructions)})
+    return [range(*both) for both in pairwise(bounds)] or [range(0)]
 
 
-def passes(program: Program, stretch: range) -> int:
-    return math.prod(region.passes for region in program.regions if region.start <= stretch.start < region.stop)
+def passes(program: Program) -> list[tuple[range, int]]:
+    """Return the straight stretches of a program, and how often each is run."""
+    around = Nesting(program.regions).around
+    return [(part, math.prod(r.passes for r in around(part.start))) for part in stretches(program)]
 
 
 def rows_of(program: Program) -> list[TableRows]:
     picked: dict[Region | None, list[int]] = {}
     kept: dict[Region | None, dict[int, None]] = {}
-    for k in program.instructions.places(Op.PICKED):
-        picked.setdefault(owner(program, k), []).append(k)
-    for k in program.instructions.places(Op.KEPT):
-        kept.setdefault(owner(program, k), {})[program.instructions[k].args[0]] = None
+    owner, instructions = Nesting(program.regions).owner, program.instructions
+    for k in instructions.places(Op.PICKED):
+        picked.setdefault(owner(k, instructions[k]), []).append(k)
+    for k in instructions.places(Op.KEPT):
+        kept.setdefault(owner(k, instructions[k]), {})[instructions[k].args[0]] = None
     return [TableRows(tuple(picked.get(region, ())), tuple(kept.get(region, ()))) for region in program.regions]
-
-
-def owner(program: Program, k: int) -> Region | None:
-    """Return the region to which a PICKED or KEPT instruction belongs; None if it belongs to none."""
-    op, args, _ = program.instructions[k]
-    if op is Op.PICKED:
-        return next((region for region in reversed(program.regions) if k in region.instructions), None)
-    return next((r for r in program.regions if args[0] in r.instructions and k not in r.instructions), None)
 
 
 def places_of(arrays: Sequence[Array]) -> list[slice]:
@@ -225,8 +262,10 @@ def entry_names(arrays: Sequence[Array]) -> list[str]:
     return [f"{array.name}[{', '.join(map(str, index))}]" if index else array.name for array, index in entries]
 
 
-def _phase_lines(program: Program, within: Region | None, names: Sequence[str]) -> Iterator[str]:
-    for part in phases(program, within):
+def _phase_lines(
+    program: Program, parts: Mapping[Region | None, list[Region | range]], within: Region | None, names: Sequence[str]
+) -> Iterator[str]:
+    for part in parts[within]:
         if isinstance(part, range):
             for k in part:
                 op, args, value = program.instructions[k]
@@ -238,7 +277,7 @@ def _phase_lines(program: Program, within: Region | None, names: Sequence[str]) 
             skipped = f" if %{part.going} is true" if part.may_be_skipped else ""
             ended = f", while %{part.going} is true" if part.may_end_early else ""
             yield f"  {part.passes} times{ended}{skipped} {{"
-            yield from _phase_lines(program, part, names)
+            yield from _phase_lines(program, parts, part, names)
             on = " and on with " + ", ".join(f"%{k} <- %{after}" for k, after in part.carried)
             yield "  }" + (on if part.carried else "")
 
@@ -289,9 +328,10 @@ def _verify_regions(program: Program, kinds: list[ValueType]) -> None:
             if program.instructions[k].op not in heads:
                 raise ProgramError(f"region {region[:3]} cannot carry anything to %{k}")
         around.append(region)
+    nesting = Nesting(program.regions)
     for k, instruction in enumerate(program.instructions):
         if instruction.op in (Op.PICKED, Op.KEPT):
-            _verify_row(k, instruction, owner(program, k))
+            _verify_row(k, instruction, nesting.owner(k, instruction))
     kept = [k for rows in rows_of(program) for k in rows.kept]
     if len(kept) != len(set(kept)):
         raise ProgramError("something is kept by two regions")
@@ -320,28 +360,37 @@ def leaked(program: Program) -> tuple[str, int] | None:
     Behind such a region its values are undefined where its condition does not hold. So only a SELECT on that condition
     may choose them. Numbers and inputs are there anyway.
     """
-    around: dict[int, list[Region]] = {}
-    for region in program.regions:
-        for k in region.instructions if region.may_be_skipped else ():
-            around.setdefault(k, []).append(region)
-    if not around:
+    skipped = [region for region in program.regions if region.may_be_skipped]
+    if not skipped:
         return None
-    ops, args = program.instructions.ops, program.instructions.args
+    instructions, around = program.instructions, Nesting(skipped).around
 
     def undefined(a: int, k: int) -> list[Region]:
-        found = around.get(a, ()) if ops[a] not in (Op.CONST, Op.INPUT) else ()
+        found = around(a) if instructions[a].op not in (Op.CONST, Op.INPUT) else ()
         return [region for region in found if k not in region.instructions]
 
-    for k, operands in enumerate(args):
+    for k in _readers_from_outside(instructions, skipped):
+        op, operands, _ = instructions[k]
         for n, a in enumerate(operands):
             regions = undefined(a, k)
-            chosen = ops[k] is Op.SELECT and n == 1 and all(r.going == operands[0] for r in regions)
+            chosen = op is Op.SELECT and n == 1 and all(r.going == operands[0] for r in regions)
             if regions and not chosen:
                 return f"by %{k}", a
     ends = [(f"by region {r[:3]}", a, r.start) for r in program.regions for _, a in r.carried]
     ends += [(f"by region {r[:3]}", r.going, r.start) for r in program.regions if r.going is not None]
     ends += [("as a result", r, -1) for r in program.results]
     return next(((where, a) for where, a, k in ends if undefined(a, k)), None)
+
+
+def _readers_from_outside(instructions: Instructions, regions: Sequence[Region]) -> list[int]:
+    """Return the instructions of which an operand is in another innermost region, or in one where they are in none."""
+    home = np.full(len(instructions), -1)
+    for n, region in enumerate(regions):  # those within others come later
+        home[region.start : region.stop] = n
+    _, ends, operands, _ = instructions.columns()
+    readers = np.repeat(np.arange(len(instructions)), np.diff(ends, prepend=0))
+    apart = (home[operands] >= 0) & (home[operands] != home[readers])
+    return np.unique(readers[apart]).tolist()
 
 
 def _is_skipped_apart(program: Program, first: int, k: int) -> bool:

@@ -36,7 +36,7 @@ class Walk:
             own[k] = partial(own[k], program.tables[int(self.values[k])])
         self.steps: list[WalkStep] = list(zip(own, program.instructions.args, freed, strict=False))
         self.tables = dict(zip(program.regions, rows_of(program), strict=True))
-        self.parts = {within: phases(program, within) for within in (None, *program.regions)}
+        self.parts = phases(program)
 
     def run(
         self, inputs: Sequence[Any], number: Callable[[float], Any] = float, carried: Callable[[Any], Any] = lambda x: x

@@ -85,8 +85,6 @@ def _result(graph: Graph, name: str, key: str, entry: Any) -> int:
         raise TraceError(f"{name}: result {key!r} holds something that is no scalar: {error}") from None
 
 
-# --- lines of source ---
-
 Line = tuple[str, int, str]  # file, number of the line, and the function it is in
 
 _HERE = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.sep

@@ -44,6 +44,7 @@ class ProgramParts:
         self.ops, self.args = joined or (program.instructions.ops, program.instructions.args)
         self.parts: list[list[int]] = []  # the instructions that each part computes
         self.spans: dict[range, tuple[int, int]] = {}
+        self.phases = phases(program)
         for stretch in stretches(program):
             parts = _cut([k for k in stretch if self.ops[k] not in LEAVES], dialect.part)
             self.spans[stretch] = len(self.parts), len(self.parts) + len(parts) - 1
@@ -76,7 +77,7 @@ class ProgramParts:
 
     def run(self, calls: Sequence[str], inside: Region | None = None) -> list[str]:
         lines: list[str] = []
-        for part in phases(self.program, inside):
+        for part in self.phases[inside]:
             if isinstance(part, range):
                 first, last = self.spans[part]
                 lines += calls[first : last + 1]

@@ -168,8 +168,6 @@ class Function(Generic[P, R]):
             self._sites.open(model, args, kwargs, compiled, self._call, self.threads)
         return compiled.returned(results)
 
-    # --- from the call to the program ---
-
     def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Compiled:
         """Return the program for the arrays and options given, made once.
 
@@ -344,8 +342,6 @@ class Function(Generic[P, R]):
             text = f"Run {self.name} {source.count} times on its own results.\n\n{self.__doc__ or ''}".rstrip()
             self._repeated[key] = made_into(self, source, text)
         return self._repeated[key]
-
-    # --- what there is to look at ---
 
     def program(self, model: Model, **options: Any) -> Program:
         """Return the program for a model: printable, countable. Optional array arguments are left out."""

@@ -97,8 +97,6 @@ class OtherCoordinates(Compiled):
         self.nv: int = sum(r.chart.nv for r in rows)
         self.followers: tuple[str, ...] = tuple(r.connection.name for r in rows if r.chart.follows)
 
-    # --- at one state, over scalars ---
-
     def _there(self, q: Vector) -> list[Scalar]:
         return [e for row in self.rows for e in row.chart.there([q[i] for i in row.q])]
 
@@ -138,8 +136,6 @@ class OtherCoordinates(Compiled):
                 rotation = [[*e, 0.0, 0.0, 0.0] for e in R] + [[0.0, 0.0, 0.0, *e] for e in R]
             blocks.append((row.v_there, row.v_there, rotation))
         return Blocks(self.nv, self.nv, tuple(blocks))
-
-    # --- states ---
 
     @compiled()
     def configuration(self, q: Any) -> Any:
@@ -182,8 +178,6 @@ class OtherCoordinates(Compiled):
         """Return tau, shape (..., nv), from q' and tau'. Those on followers are felt by what they follow."""
         q = self._here(q)
         return self._change(q).T.T @ (self._effort_axes(q).T @ tau)
-
-    # --- matrices along v ---
 
     @compiled(M=("nv", "nv"))
     def mass_matrix(self, q: Any, M: Any = None) -> Any:

@@ -63,8 +63,6 @@ class PeerConverter(OtherCoordinates):
         super().__init__(model, _rows(model, convention, order, mimics), made)
         self.joint_names: tuple[str, ...] = tuple(row.connection.name for row in self.rows)
 
-    # --- wrenches on bodies ---
-
     @compiled()
     def external_forces(self, q: Any, external_forces: Any) -> Any:
         """Return wrenches on the bodies as they are written there, shape (..., nbodies, 6), rows as in `body_names`."""
@@ -96,8 +94,6 @@ class PeerConverter(OtherCoordinates):
     def _wrench_back(self, values: Sequence[Scalar], place: SE3, pose: SE3) -> Force:
         f = Force.of((*values[3:], *values[:3]) if self._wrench_form.moment_first else values)
         return place @ in_body(f, pose, self._wrench_form.representation)
-
-    # --- what goes where ---
 
     @property
     def q_permutation(self) -> np.ndarray:

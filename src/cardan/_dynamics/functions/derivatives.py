@@ -352,9 +352,6 @@ def _by_argument(inner: Form, program: Program, wrt: Sequence[str]) -> Form:
     return Form("derivatives", names, by=tuple(f"d{n}" for n in wrt), inner=alone)
 
 
-# --- results that are configurations ---
-
-
 def moving_results(where: str, model: Model, program: Program, chosen: bool | Sequence[str | int]) -> list[str]:
     """Return the names of the results that are configurations: those chosen, by name or place, or True for all.
 
@@ -384,9 +381,6 @@ def moving_results(where: str, model: Model, program: Program, chosen: bool | Se
 _RATE = r"(.*_)?(d?dot|rates?|vel|velocity|velocities|acc|accelerations?|derivatives?)(_.*)?"
 CONFIGURATION = re.compile(rf"{RESULT}(_\d+)?|q[01]?|q_(?!{_RATE}$).*")
 """What results that are configurations are called, and not their rates; those of a tuple have no names."""
-
-
-# --- the directions of an argument ---
 
 
 def _tangent(of: Function[..., Any], model: Model, wrt: str) -> Tangent:
@@ -421,9 +415,6 @@ def _pose_directions(entries: list[Any]) -> list[list[Any]]:
                 for k, rate in parts:
                     rows[16 * m + 4 * i + j][6 * m + k] = rate
     return rows
-
-
-# --- checks ---
 
 
 def _one_result(program: Program, shape: tuple[int, ...]) -> Program:

@@ -7,6 +7,7 @@
     cylinder        a ball of two coordinates, and |z| <= l / 2
     capsule         the cylinder and a ball about each end: the least enter, the largest exit, since all is one interval
     hull            the half spaces of its faces
+    height field    its triangles, cell by cell (`rays_on_terrain`)
 
 A ray that begins outside meets the surface at enter, one that begins within at exit. What it does not meet is `FAR`
 away. Normals point out of the shape: those of the half space, or of the round surface at the point that is met.
@@ -21,58 +22,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cardan._algebra.errors import UnsupportedError
-from cardan._algebra.scalar import absolute, clip, logical_and, maximum, minimum, sqrt, where
+from cardan._algebra.scalar import clip, logical_and, maximum, where
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.bounds import radius_about
-from cardan._motion.collision.candidate import FAR, PARALLEL, Z, length_and_direction, select
+from cardan._motion.collision.candidate import Z, length_and_direction, select
+from cardan._motion.collision.ray_spans import Hit, Span, ball, face_normal, half_space, slab
+from cardan._motion.collision.rays_on_terrain import ray_on_height_field
 from cardan._robot.geometry.hull import planes_of_hull
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Plane, Sphere
 from cardan._robot.geometry.support import box_about
 
-VERY_FAR = 1e30  # times a height that counts, beyond `FAR`, and a number in float32
 TINY = 1e-9  # the least semi-axis of an ellipsoid [m]: that of a flat one divides
-
-
-class Hit(NamedTuple):
-    """Where a ray meets a shape."""
-
-    distance: Scalar  # along the ray [m]; `FAR` if it meets none
-    normal: Vector3  # unit vector out of the shape; of no meaning if it meets none
-
-
-class Span(NamedTuple):
-    """The interval in which a line is within a shape; empty if enter > exit."""
-
-    enter: Scalar
-    exit: Scalar
-
-    def of_both(self, other: Span) -> Span:
-        return Span(maximum(self.enter, other.enter), minimum(self.exit, other.exit))
-
-    def of_either(self, other: Span) -> Span:
-        """Return the interval of a union that is one; an empty span takes no part in it."""
-        a, b = self.or_none(), other.or_none()
-        return Span(minimum(a.enter, b.enter), maximum(a.exit, b.exit))
-
-    def or_none(self) -> Span:
-        some = self.enter <= self.exit
-        return Span(where(some, self.enter, FAR), where(some, self.exit, -FAR))
-
-    def last(self, is_outside: Any) -> Scalar:
-        """Return what is largest for the part of a shape that is met: the last to begin, or the first to end."""
-        return where(is_outside, self.enter, -self.exit)
-
-    @property
-    def distance(self) -> Scalar:
-        """The first point at or after the ray's origin; `FAR` if there is none."""
-        t = where(self.enter >= 0.0, self.enter, self.exit)
-        met = logical_and(self.enter <= self.exit, logical_and(t >= 0.0, t < 0.5 * FAR))
-        return where(met, t, FAR)
 
 
 def hit(shape: Geometry, o: Vector3, d: Vector3) -> Hit:
@@ -104,47 +69,12 @@ def meets_ball(middle: Vector3, radius: Scalar, o: Vector3, d: Vector3) -> Any:
     return logical_and((way - d * along).norm_squared() <= radius * radius, along >= -radius)
 
 
-def _half_space(height: Scalar, slope: Scalar) -> Span:
-    """Return where the height of a line above a plane, and its slope n . d, put it below."""
-    moving = absolute(slope) > PARALLEL
-    # A line along the plane comes from above it, or from below, very far away.
-    inverse = where(moving, 1.0 / where(moving, slope, 1.0), -VERY_FAR)
-    t, goes_down = -height * inverse, inverse < 0.0
-    return Span(where(goes_down, t, -FAR), where(goes_down, FAR, t))
-
-
-def _slab(x: Scalar, d: Scalar, half: Scalar) -> Span:
-    """Return where |x + t d| <= half."""
-    moving = absolute(d) > PARALLEL
-    inverse = 1.0 / where(moving, d, 1.0)
-    middle, reach = -x * inverse, half * absolute(inverse)
-    within = absolute(x) <= half
-    return Span(
-        where(moving, middle - reach, where(within, -FAR, FAR)), where(moving, middle + reach, where(within, FAR, -FAR))
-    )
-
-
-def _ball(o: Vector3, d: Vector3, radius: Scalar) -> Span:
-    """Return where a line is within a ball; d has any length, and if it has none the line is its point."""
-    speed = d.norm_squared()
-    moving = speed > PARALLEL
-    inverse = 1.0 / where(moving, speed, 1.0)
-    middle = -o.dot(d) * inverse
-    nearest = select(moving, o + d * middle, o)
-    below = radius * radius - nearest.norm_squared()
-    reach = sqrt(where(below > 0.0, below * inverse, 1.0))  # the root of 0 has no derivative
-    within = below > 0.0
-    return Span(
-        where(within, where(moving, middle - reach, -FAR), FAR), where(within, where(moving, middle + reach, FAR), -FAR)
-    )
-
-
 def _of_plane(shape: Plane, o: Vector3, d: Vector3) -> Hit:
-    return Hit(_half_space(o.z, d.z).distance, Z)
+    return Hit(half_space(o.z, d.z).distance, Z)
 
 
 def _of_sphere(shape: Sphere, o: Vector3, d: Vector3) -> Hit:
-    t = _ball(o, d, shape.radius).distance
+    t = ball(o, d, shape.radius).distance
     return Hit(t, _outwards(o + d * t))
 
 
@@ -155,22 +85,22 @@ def _outwards(p: Vector3) -> Vector3:
 
 def _of_ellipsoid(shape: Ellipsoid, o: Vector3, d: Vector3) -> Hit:
     inverse = Vector3(*(1.0 / maximum(r, TINY) for r in shape.radii))
-    t = _ball(o * inverse, d * inverse, 1.0).distance
+    t = ball(o * inverse, d * inverse, 1.0).distance
     return Hit(t, _outwards((o + d * t) * inverse * inverse))
 
 
 def _of_capsule(shape: Capsule, o: Vector3, d: Vector3) -> Hit:
     half = 0.5 * shape.length
-    side = _ball(Vector3(o.x, o.y, 0.0), Vector3(d.x, d.y, 0.0), shape.radius).of_both(_slab(o.z, d.z, half))
-    ends = [_ball(o - Z * end, d, shape.radius) for end in (-half, half)]
+    side = ball(Vector3(o.x, o.y, 0.0), Vector3(d.x, d.y, 0.0), shape.radius).of_both(slab(o.z, d.z, half))
+    ends = [ball(o - Z * end, d, shape.radius) for end in (-half, half)]
     t = reduce(Span.of_either, ends, side).distance
     p = o + d * t
     return Hit(t, _outwards(p - Z * clip(p.z, -half, half)))
 
 
 def _of_cylinder(shape: Cylinder, o: Vector3, d: Vector3) -> Hit:
-    side = _ball(Vector3(o.x, o.y, 0.0), Vector3(d.x, d.y, 0.0), shape.radius)
-    caps = _slab(o.z, d.z, 0.5 * shape.length)
+    side = ball(Vector3(o.x, o.y, 0.0), Vector3(d.x, d.y, 0.0), shape.radius)
+    caps = slab(o.z, d.z, 0.5 * shape.length)
     both = side.of_both(caps)
     is_outside = both.enter >= 0.0
     on_cap = caps.last(is_outside) >= side.last(is_outside)
@@ -180,19 +110,14 @@ def _of_cylinder(shape: Cylinder, o: Vector3, d: Vector3) -> Hit:
 
 
 def _of_box(shape: Box, o: Vector3, d: Vector3) -> Hit:
-    x, y, z = (_slab(p, v, 0.5 * size) for p, v, size in zip(o, d, shape.size, strict=True))
-    both = x.of_both(y).of_both(z)
-    is_outside = both.enter >= 0.0
-    on_x, on_y = (e.last(is_outside) >= both.last(is_outside) for e in (x, y))
-    along = d * where(is_outside, -1.0, 1.0)  # a ray goes in against the normal, and out along it
-    nx, ny, nz = (where(e < 0.0, -1.0, 1.0) for e in along)
-    normal = select(on_y, Vector3(0.0, ny, 0.0), Vector3(0.0, 0.0, nz))
-    return Hit(both.distance, select(on_x, Vector3(nx, 0.0, 0.0), normal))
+    spans = [slab(p, v, 0.5 * size) for p, v, size in zip(o, d, shape.size, strict=True)]
+    both = reduce(Span.of_both, spans)
+    return Hit(both.distance, face_normal(spans, both, d))
 
 
 def _of_hull(shape: Hull, o: Vector3, d: Vector3) -> Hit:
     faces = [(Vector3(x, y, z), e) for x, y, z, e in _faces(shape)]
-    spans = [_half_space(n.dot(o) - e, n.dot(d)) for n, e in faces]
+    spans = [half_space(n.dot(o) - e, n.dot(d)) for n, e in faces]
     both = reduce(Span.of_both, spans)
     is_outside = both.enter >= 0.0
     normal = faces[0][0]
@@ -216,4 +141,5 @@ RAYS: dict[type, Callable[[Any, Vector3, Vector3], Hit]] = {
     Ellipsoid: _of_ellipsoid,
     Box: _of_box,
     Hull: _of_hull,
+    HeightField: ray_on_height_field,
 }

@@ -74,6 +74,13 @@ class Impulse(NamedTuple):
     normal: Scalar
     slip: Force
 
+    def towards(self, other: Impulse, share: Scalar) -> Impulse:
+        """Return what is a share of the way to another."""
+        if isinstance(share, float) and share == 1.0:
+            return other
+        normal, slip = other.normal - self.normal, other.slip - self.slip
+        return Impulse(self.normal + normal * share, self.slip + slip * share)
+
 
 @dataclass(frozen=True, slots=True)
 class Cone:
@@ -131,8 +138,8 @@ class Cone:
         y = Impulse((self.wanted - self.normal.dot(twist.linear)) * along, _against(self.slip(twist)) * (1.0 / R_t))
         return self._project(y, self.friction * R_t * along)
 
-    def part(self, g: Impulse, twist: Motion) -> Part:
-        z, mu = self._test(g, twist), self.friction
+    def part(self, z: Impulse) -> Part:
+        mu = self.friction
         if not self.has_friction:
             return Part(self, where(z.normal > 0.0, 1.0 / self.R_n, 0.0), 0.0, Force.zero())
         size = self._size(z)
@@ -146,14 +153,14 @@ class Cone:
         t = z.slip * where(sticks, 0.0, 1.0 / size)
         return Part(self, where(touches, along, 0.0), where(touches, drag, 0.0), t)
 
-    def squared_error(self, g: Impulse, twist: Motion) -> Scalar:
+    def squared_error(self, g: Impulse, z: Impulse) -> Scalar:
         """Return the square of by how much velocities are wrong: w |g - projection of z| [m/s]."""
-        right = self._project(self._test(g, twist), self.friction)
+        right = self._project(z, self.friction)
         normal, slip = g.normal - right.normal, g.slip - right.slip
         return (self.inverse_mass * self.inverse_mass) * (normal * normal + _squared(slip))
 
-    def _test(self, g: Impulse, twist: Motion) -> Impulse:
-        """Return z of the head."""
+    def test(self, g: Impulse, twist: Motion) -> Impulse:
+        """Return z of the head, which decides on the part of the cone."""
         per_mass = 1.0 / self.inverse_mass
         z_n = g.normal * (1.0 - self.R_n * per_mass) + (self.wanted - self.normal.dot(twist.linear)) * per_mass
         return Impulse(z_n, g.slip * (1.0 - self.R_t * per_mass) + _against(self.slip(twist)) * per_mass)
@@ -180,14 +187,6 @@ class Cone:
         return Force(self.normal * impulse.normal + impulse.slip.linear, self._lengths(impulse.slip.angular))
 
 
-class OnCone(NamedTuple):
-    """The numbers of a part of the cone."""
-
-    along: Scalar  # of W, along the normal, or the edge that slides
-    drag: Scalar  # of W, along slips that do not change the edge
-    t: Force  # the direction of friction that slides; 0 where it sticks
-
-
 class Part(NamedTuple):
     """A part of the cone, on which the impulse is W (v* - v)."""
 
@@ -195,10 +194,6 @@ class Part(NamedTuple):
     along: Scalar  # of W, along the normal, or the edge that slides
     drag: Scalar  # of W, along slips that do not change the edge
     t: Force  # the direction of friction that slides; 0 where it sticks
-
-    @property
-    def numbers(self) -> OnCone:
-        return OnCone(*self[1:])
 
     def at(self, twist: Motion) -> Impulse:
         """Return W (v* - v)."""
@@ -224,7 +219,7 @@ def worst_error(laws: Sequence[Cone], impulses: Sequence[Impulse], twists: Seque
     """Return the largest square of by how much a velocity is wrong."""
     worst: Scalar = 0.0
     for law, impulse, twist in zip(laws, impulses, twists, strict=True):
-        worst = maximum(worst, law.squared_error(impulse, twist))
+        worst = maximum(worst, law.squared_error(impulse, law.test(impulse, twist)))
     return worst
 
 

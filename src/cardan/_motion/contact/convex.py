@@ -5,7 +5,8 @@
 Its gradient is the equation of motion with their forces; an iteration decides which part of its law each of them is on,
 linearises it there, and solves that equation: contacts as impedances, joints as armatures. Decided at estimates of
 force and velocity both (a primal-dual active set) it takes two to four iterations, wherever it starts, and no search:
-a search for the least phi stops at the edges of cones, which are as narrow as the regularisation of friction.
+a search for the least phi stops at the edges of cones, which are as narrow as the regularisation of friction. One that
+goes round in circles leaves them by beginning every other time between its last two estimates.
 
 It starts with the impulses that the contacts' present velocities ask for: those of the last step, if nothing happened
 since; so nothing need be remembered.
@@ -16,58 +17,102 @@ Cost: one solution of the equation of motion and 150 operations a contact, an it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from cardan._algebra.arrays.repeat import aside, repeat, repeat_while, when
-from cardan._algebra.scalar import maximum, sqrt
+from cardan._algebra.arrays.repeat import converging, repeat, when
+from cardan._algebra.scalar import floor, logical_and, maximum, sqrt, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3
 from cardan._dynamics.algorithms.aba import Accelerations
 from cardan._dynamics.algorithms.drives import JointForces, Lines
 from cardan._dynamics.algorithms.implicit import Snapshot
+from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.stepping import Solved
 from cardan._dynamics.algorithms.tree import Vector
-from cardan._motion.contact.cone import Cone, Impulse, OnCone, Part, worst_error
+from cardan._motion.contact.cone import Cone, Impulse
 from cardan._motion.contact.equation import Equation, Patch, Response, equation_of_motion
 from cardan._motion.contact.point import Contact
 
-ITERATIONS = 4  # the most that the iteration takes, wherever it starts (above)
-# In how many iterations joints are looked at that carry no contact: so often as in a step that touches nothing.
-# In later ones their limbs are what they were, articulated inertias and all, and cost nothing.
+# The most that the iteration takes, wherever it starts (above), but for a robot that falls on its limbs, in one step of
+# a hundred: so many at most. Then every other one begins so far from the last estimate but one to the last.
+ITERATIONS, MOST, TOWARDS = 4, 20, 0.7
+# By how much velocities may be wrong [m/s, rad/s]: within the first iterations as little as rounding allows, in double
+# and in single precision, so that derivatives agree with differences; beyond, what nobody sees.
+EXACT, EXACT_IN_SINGLE, CONVERGED = 1e-9, 1e-5, 1e-3
+# So many iterations, of so few contacts, are written out. That is faster than a loop, and three times as long.
+WRITTEN_OUT, FEW = 3, 32
+# In how many of those joints are looked at that carry no contact: so often as in a step that touches nothing. In the
+# last one their limbs are what they were, articulated inertias and all, and cost nothing.
 FREE_PASSES = 2
-# Where velocities are wrong by more [m/s, rad/s], more iterations follow: so many times two at most. A robot that falls
-# on its limbs needs them in one step of a hundred. The second of two begins so far from the last estimate to the next.
-CONVERGED, FURTHER, TOWARDS = 1e-3, 8, 0.7
-# So many alike iterations, of so many contacts, are written out: that is 6 to 15 % faster than a loop. More are one,
-# and compile sooner: a contact takes 450 operations an iteration, and five boxes, each with each, have a hundred.
-WRITTEN_OUT, MANY = 4, 32
 
 
 NO_IMPEDANCE = ArticulatedInertia(Symmetric3.isotropic(0.0), Matrix3.zero(), Symmetric3.isotropic(0.0))
 
 
-class Problem(NamedTuple):
+class Decision(NamedTuple):
+    """What decides on which parts of their laws forces are."""
+
+    efforts: Vector  # by the elements of the joints
+    tests: Sequence[Impulse]  # z of the contacts (`cone`)
+
+
+class Estimate(NamedTuple):
+    """Accelerations, with the forces with which they obey the equation of motion."""
+
+    a: Vector  # of the joints
+    impulses: Sequence[Impulse]  # at the contacts
+    residual: Scalar  # by how much velocities are wrong, at most [m/s, rad/s]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
     """What an iteration solves: the equation of motion with what its forces shall obey."""
 
     equation: Equation
     elements: JointForces
     laws: Sequence[Cone]
 
-    def residual(self, found: Estimate) -> Scalar:
-        """Return by how much velocities are wrong, at most [m/s, rad/s]."""
-        error = worst_error(self.laws, found.impulses, found.twists)
-        return maximum(self.elements.residual(found.efforts, found.a), sqrt(error))
+    def of_patches(self, *of_contacts: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Return each patch with its laws and its parts of what each contact has, one patch after the other."""
+        ends = accumulate((len(patch.contacts) for patch in self.equation.patches), initial=0)
+        places = [slice(*both) for both in pairwise(ends)]
+        columns = (self.laws, *of_contacts)
+        return [(p, *(c[own] for c in columns)) for p, own in zip(self.equation.patches, places, strict=True)]
+
+    def start(self) -> tuple[Decision, Estimate]:
+        """Return what keeps the velocities as they are."""
+        contacts, tests = self.equation.contacts, []
+        for contact, law in zip(contacts, self.laws, strict=True):
+            tests.append(law.test(law.first(contact.velocity), contact.velocity))
+        nothing = Estimate([0.0] * self.equation.moment.model.nv, [NOTHING] * len(tests), 1.0)
+        return Decision([element.at(0.0) for _, element in self.elements], tests), nothing
+
+    def lines(self, decision: Decision, a: Vector) -> Lines:
+        return self.elements.linear(decision.efforts, a)
+
+    def solved(self, decision: Decision, lines: Lines, share: Scalar = 1.0) -> tuple[Decision, Estimate]:
+        """Return the solution with all forces on the parts of their laws that are decided on, and the next decision.
+
+        This goes by a share of the way to where the solution is.
+        """
+        dt, parted = self.equation.dt, self.of_patches(decision.tests)
+        responses = [_response(patch, laws, tests, dt) for patch, laws, tests in parted]
+        a, changes = self.equation.solve(self.elements.total(lines), responses)
+        efforts, worst = self.elements.on(lines, a), 0.0
+        tests: list[Impulse] = []
+        impulses: list[Impulse] = []
+        for (patch, laws, own), change in zip(parted, changes, strict=True):
+            reaction = _reaction(patch, laws, own, change, share, dt)
+            tests += reaction.tests
+            impulses += reaction.impulses
+            worst = maximum(worst, reaction.squared_error)
+        residual = maximum(self.elements.residual(efforts, a), sqrt(worst))
+        return Decision(efforts, tests), Estimate(a, impulses, residual)
 
 
-class Estimate(NamedTuple):
-    """Accelerations, and the forces with which they obey the equation of motion."""
-
-    a: Vector  # of the joints
-    twists: Sequence[Motion]  # of the contacts at the step's end
-    impulses: Sequence[Impulse]  # at the contacts
-    efforts: Vector  # by the elements of the joints
+NOTHING = Impulse(0.0, Force.zero())
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,145 +139,87 @@ def convex(
 def minimum(
     moment: Snapshot, elements: JointForces, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Minimum:
-    """Return the minimum after so many iterations; by default after `ITERATIONS`, and more where these do not do."""
-    passes = iterations or ITERATIONS
-    equation = equation_of_motion(moment, contacts, dt, passes, grouped=True)
+    """Return the minimum after so many iterations; by default after those it takes."""
+    equation = equation_of_motion(moment, contacts, dt, iterations or ITERATIONS, grouped=True)
     laws = [Cone.of(contact, dt) for contact in equation.contacts]
     for contact in equation.contacts:
         contact.ahead(dt)
-    problem, now, lines = Problem(equation, elements, laws), _start(equation, elements, laws), []
-    carrying = equation.carrying()
-    free = min(passes, FREE_PASSES) if any(j not in carrying for j, _ in elements) else 0
-    for _ in range(free):
-        lines = elements.linear(now.efforts, now.a)
-        now = _newton(equation, elements, laws, now, lines)
-    if passes > free:
-        now = _iterate(problem, now, lines, passes - free)
-    residual = problem.residual(now)
-    if iterations is None and laws:
-        now, residual = aside(residual > CONVERGED, lambda: _further(problem, now, residual), (now, residual))
-    return Minimum(now, residual, laws, equation.contacts)
+    problem = Problem(equation, elements, laws)
+    (decision, found), most = problem.start(), iterations or ITERATIONS
+    lines, carrying = [], equation.carrying()
+    written_out = min(most, WRITTEN_OUT) if len(laws) <= FEW else 0
+    for n in range(written_out):
+        moved = problem.lines(decision, found.a)
+        stays = [n >= FREE_PASSES and j not in carrying for j, _ in elements]
+        lines = [lines[k] if stays[k] else line for k, line in enumerate(moved)]
+        decision, found = problem.solved(decision, lines)
+    found = _iterate(problem, decision, found, written_out, iterations)
+    return Minimum(found, found.residual, laws, equation.contacts)
 
 
-def _further(problem: Problem, now: Estimate, residual: Scalar) -> tuple[Estimate, Scalar]:
-    """Return the estimate after more iterations, until it is right, and its residual.
+def _iterate(problem: Problem, decision: Decision, found: Estimate, done: int, iterations: int | None) -> Estimate:
+    """Return the estimate after so many iterations; without a number the one that is right, or the last.
 
-    Every other one begins between the last two estimates: an iteration that goes round in circles leaves them so.
+    The derivatives of that are those of the first iterations.
     """
-    once = _alike(problem, None)
+    exact = where(is_double(problem.equation.moment.q), EXACT, EXACT_IN_SINGLE)
 
-    def twice(*values: Any) -> tuple[Any, ...]:
-        before = Estimate(*values[:-1])
-        found = once(*_between(before, once(*before)))
-        return *found, problem.residual(found)
+    def goes_on(scratch: Any, *values: Any) -> Any:
+        return Estimate(*values).residual > where(scratch[0] < ITERATIONS, exact, CONVERGED)
 
-    *found, left = repeat_while(FURTHER, lambda *values: values[-1] > CONVERGED, twice, *now, residual)
-    return Estimate(*found), left
+    def next_one(scratch: Any, *values: Any) -> tuple[Any, ...]:
+        count, decision = scratch[0], Decision(*scratch[1:])
+        half, share = 0.5 * count, 1.0
+        if iterations is None:
+            share = where(logical_and(count >= ITERATIONS, half == floor(half)), TOWARDS, 1.0)
+        decision, found = problem.solved(decision, problem.lines(decision, Estimate(*values).a), share)
+        return ((count + 1.0, *decision), *found)
 
-
-def _between(old: Any, new: Any) -> Any:
-    """Return what lies between two estimates, `TOWARDS` the second: of a scalar, or of each part of what has parts."""
-    if isinstance(old, (tuple, list)):
-        parts = [_between(a, b) for a, b in zip(old, new, strict=True)]
-        return parts if isinstance(old, list) else tuple.__new__(type(old), parts)
-    return old + (new - old) * TOWARDS
-
-
-def _iterate(problem: Problem, now: Estimate, staying: Lines, count: int) -> Estimate:
-    """Return the estimate after iterations that are all alike: joints that carry no contact stay on their lines."""
-    once = _alike(problem, staying)
-    if count > WRITTEN_OUT or len(problem.laws) > MANY:
-        return Estimate(*repeat(count, once, *now))
-    for _ in range(count):
-        now = once(*now)
-    return now
+    start = (float(done), *decision)
+    if iterations is None:
+        return Estimate(*converging(MOST - done, ITERATIONS - done, goes_on, next_one, start, *found))
+    return Estimate(*repeat(iterations - done, next_one, start, *found)[1:]) if iterations > done else found
 
 
-def _alike(problem: Problem, staying: Lines | None) -> Callable[..., Estimate]:
-    """Return an iteration that leaves joints that carry no contact on their lines, if these are given."""
-    equation, elements, laws = problem
-    carrying = equation.carrying()
+def _response(patch: Patch, laws: Sequence[Cone], tests: Sequence[Impulse], dt: float) -> Response:
+    """Return what the contacts of a patch do together, on the parts of their laws that they are on."""
 
-    def once(*values: Any) -> Estimate:
-        before = Estimate(*values)
-        lines = elements.linear(before.efforts, before.a)
-        for k, (j, _) in enumerate(elements):
-            lines[k] = staying[k] if staying and j not in carrying else lines[k]
-        return _newton(equation, elements, laws, before, lines)
-
-    return once
-
-
-def _start(equation: Equation, elements: JointForces, laws: Sequence[Cone]) -> Estimate:
-    """Return what keeps the velocities as they are."""
-    twists = [contact.velocity for contact in equation.contacts]
-    impulses = [law.first(twist) for law, twist in zip(laws, twists, strict=True)]
-    return Estimate([0.0] * equation.moment.model.nv, twists, impulses, [e.at(0.0) for _, e in elements])
-
-
-def _newton(equation: Equation, elements: JointForces, laws: Sequence[Cone], now: Estimate, lines: Lines) -> Estimate:
-    """Return the solution with all forces on the parts of their laws that the estimate is on."""
-    dt, places, answers = equation.dt, _places(equation.patches), []
-    for patch, own in zip(equation.patches, places, strict=True):
-        answers.append(_answer(patch, laws[own], now.impulses[own], now.twists[own], dt))
-    a, changes = equation.solve(elements.total(lines), [answer.response for answer in answers])
-    twists: list[Motion] = []
-    impulses: list[Impulse] = []
-    for patch, own, answer, change in zip(equation.patches, places, answers, changes, strict=True):
-        found = _reaction(patch, laws[own], answer, change, dt)
-        twists += found[0]
-        impulses += found[1]
-    return Estimate(a, twists, impulses, elements.on(lines, a))
-
-
-def _places(patches: Sequence[Patch]) -> list[slice]:
-    """Return which contacts of all, one patch after the other, each patch has."""
-    ends = list(accumulate((len(patch.contacts) for patch in patches), initial=0))
-    return [slice(*both) for both in pairwise(ends)]
-
-
-class _Answer(NamedTuple):
-    """What the contacts of a patch do together, and the parts of their laws that they are on."""
-
-    response: Response
-    parts: list[OnCone]
-
-
-def _answer(
-    patch: Patch, laws: Sequence[Cone], impulses: Sequence[Impulse], twists: Sequence[Motion], dt: float
-) -> _Answer:
-    def found() -> _Answer:
-        parts, force, Z = [], Force.zero(), NO_IMPEDANCE
-        for contact, law, g, twist in zip(patch.contacts, laws, impulses, twists, strict=True):
-            part = law.part(g, twist)
-            parts.append(part.numbers)
+    def found() -> Response:
+        force, Z = Force.zero(), NO_IMPEDANCE
+        for contact, law, z in zip(patch.contacts, laws, tests, strict=True):
+            part = law.part(z)
             wrench, impedance = law.wrench(part.at(contact.ahead(dt))) * (1.0 / dt), part.impedance
             if patch.is_single:
-                return _Answer(Response(wrench, impedance), parts)
+                return Response(wrench, impedance)
             force, Z = force + contact.place @ wrench, Z + contact.place @ impedance
-        return _Answer(Response(force, Z), parts)
+        return Response(force, Z)
 
-    if patch.is_single:
-        return found()
-    none = OnCone(0.0, 0.0, Force.zero())
-    nothing = _Answer(Response(Force.zero(), NO_IMPEDANCE), [none] * len(laws))
-    return when(patch.near, found, nothing)
+    return found() if patch.is_single else when(patch.near, found, Response(Force.zero(), NO_IMPEDANCE))
+
+
+class _Reaction(NamedTuple):
+    """What a change of velocity does to the contacts of a patch."""
+
+    tests: list[Impulse]
+    impulses: list[Impulse]
+    squared_error: Scalar
 
 
 def _reaction(
-    patch: Patch, laws: Sequence[Cone], answer: _Answer, change: Motion, dt: float
-) -> tuple[list[Motion], list[Impulse]]:
-    """Return twists at the step's end and impulses of a patch's contacts, from the change where it answers."""
+    patch: Patch, laws: Sequence[Cone], tests: Sequence[Impulse], change: Motion, share: Scalar, dt: float
+) -> _Reaction:
+    """Return what the contacts of a patch feel, on the parts of their laws that they were on, from the change."""
 
-    def found() -> tuple[list[Motion], list[Impulse]]:
-        twists, impulses = [], []
-        for contact, law, numbers in zip(patch.contacts, laws, answer.parts, strict=True):
+    def found() -> _Reaction:
+        reaction = _Reaction([], [], 0.0)
+        for contact, law, z in zip(patch.contacts, laws, tests, strict=True):
             own = change if patch.is_single else contact.place.inverse_act(change)
-            twists.append(contact.ahead(dt) + own * dt)
-            impulses.append(Part(law, *numbers).at(twists[-1]))
-        return twists, impulses
+            twist = contact.ahead(dt) + own * dt
+            g = law.part(z).at(twist)
+            test = law.test(g, twist)
+            worst = maximum(reaction.squared_error, law.squared_error(g, test))
+            reaction = _Reaction([*reaction.tests, z.towards(test, share)], [*reaction.impulses, g], worst)
+        return reaction
 
-    if patch.is_single:
-        return found()
-    nothing = Impulse(0.0, Force.zero())
-    return when(patch.near, found, ([Motion.zero()] * len(laws), [nothing] * len(laws)))
+    none = [NOTHING] * len(laws)
+    return found() if patch.is_single else when(patch.near, found, _Reaction(none, none, 0.0))

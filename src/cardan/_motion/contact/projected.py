@@ -182,7 +182,7 @@ def first_impulses(
         laws.append(Cone(contact.normal, contact.material.friction, w, w * share, w * STICKING, speed))
 
     def once(now: Any, impulses: Any) -> tuple[Any, Any]:
-        parts = [law.part(g, u) for law, g, u in zip(laws, impulses, now, strict=True)]
+        parts = [law.part(law.test(g, u)) for law, g, u in zip(laws, impulses, now, strict=True)]
         responses = [
             Response(law.wrench(part.at(u)), part.impedance) for law, part, u in zip(laws, parts, twists, strict=True)
         ]

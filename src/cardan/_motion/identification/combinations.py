@@ -153,8 +153,6 @@ class Measured:
             self.tau = torque - (inverse_dynamics(model, q, v, a) - of_links)
 
 
-# --- base parameters ---
-
 # The order in which a body's parameters are tried: those that are kept in textbooks first.
 FAMILIAR = ("Ixx", "Ixy", "Ixz", "Iyy", "Iyz", "Izz", "mx", "my", "mz", "m")
 POWERS = (0, 1, 1, 1, 2, 2, 2, 2, 2, 2)  # of length, in the units of the ten parameters

@@ -236,9 +236,6 @@ class _Problem:
         return C * share[:, None], np.concatenate([of_bodies.ravel(), f - 1.0]) * share
 
 
-# --- pseudo-inertias ---
-
-
 def pseudo_inertia(p: np.ndarray) -> np.ndarray:
     """Return P, shape (n, 4, 4), of ten parameters each (`Inertia.parameters`), shape (n, 10)."""
     m, h, xx, xy, xz, yy, yz, zz = p[:, 0], p[:, 1:4], *p[:, 4:].T

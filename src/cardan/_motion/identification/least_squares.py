@@ -197,8 +197,6 @@ def checked_noise(where: str, noise: Any, nv: int) -> np.ndarray:
     return np.broadcast_to(array, (nv,)).copy()
 
 
-# --- friction ---
-
 # How many velocities are tried: at first many, as the error may have several minima (60 are 8 % apart over two
 # decades); then between the neighbours of the best, to the last digits that a minimum has.
 GRIDS = (60, *[20] * 8)

@@ -48,9 +48,6 @@ class Efforts(NamedTuple):
     W: list[Scalar]
 
 
-# --- bodies ---
-
-
 class MovingBody:
     """Mass, centre of mass in the node's frame, inertia about it and its inverse.
 
@@ -142,9 +139,6 @@ def turned(r: Sequence[Scalar], x: Vector3) -> tuple[Scalar, ...]:
     q = ro.quaternion_multiply_xyzw(r, (*(x * 0.5), 1.0))
     length = 1.0 / sqrt(dot(q, q))  # at least 1 before: r is of unit length, and (x / 2, 1) is longer
     return tuple(e * length for e in q)
-
-
-# --- rows ---
 
 
 class Row(NamedTuple):
@@ -257,8 +251,6 @@ class System:
                 rows |= dict(zip(j.pair.node.v, j.effort_rows(), strict=True))
         return [rows[i] for i in range(self.model.nv)]
 
-    # --- from and to coordinates ---
-
     def near(self, q: Vector | None) -> list[Sequence[Scalar] | None]:
         return [None if q is None or p.node is None else p.node.configuration(q) for p in self.pairs]
 
@@ -300,8 +292,6 @@ class System:
         """Return the twists of the bodies, at their centres of mass in their axes, of a velocity."""
         V = twists(self.model, relative, v)
         return [body.frame @ twist for body, twist in zip(self.bodies, V, strict=True)]
-
-    # --- a step ---
 
     def gain(self, row: Row) -> Scalar:
         """Return J M^-1 J^T of one row: the inverse of the inertia that its bodies alone have against it."""
@@ -375,9 +365,6 @@ def _following(mimic: PlacedJoint, primary: PlacedJoint) -> PlacedJoint:
                 wrenches[k] = wrenches[k] + part if k in wrenches else part
         rows.append(Row(e[i], wrenches))
     return mimic._replace(q=tuple(q), wrenches=units, rows=rows)
-
-
-# --- many rows at once ---
 
 
 class Responses:

@@ -37,9 +37,6 @@ NEAREST = 1e-12
 """A distance [m] at which there is no direction any more."""
 
 
-# --- efforts ---
-
-
 class EffortRows(NamedTuple):
     """The efforts of a step."""
 
@@ -85,9 +82,6 @@ def effort_rows(
     weights = [loads.W[i] + armature[i] + SOFT / system.gain(units[i]) for i in chosen]
     rows, forces, rates = [units[i] for i in chosen], [before[i] for i in chosen], [v[i] for i in chosen]
     return EffortRows(units, plain, rest, rows, weights, forces, rates)
-
-
-# --- bounds ---
 
 
 class DistanceBound(NamedTuple):

@@ -7,9 +7,9 @@ with imported_later(globals()):
     from cardan._motion.simulation.articulation import Articulation
     from cardan._motion.simulation.builder import WorldBuilder
     from cardan._motion.simulation.collide import ContactPoints, Contacts, contact_points
-    from cardan._motion.simulation.compliant import compliant
+    from cardan._motion.simulation.compliance import compliant
     from cardan._motion.simulation.control import Control
-    from cardan._motion.simulation.cut_bodies import cut_bodies
+    from cardan._motion.simulation.cutting import cut_bodies
     from cardan._motion.simulation.pairs import ContactPair, contact_pairs
     from cardan._motion.simulation.raycasting import RayHits, raycast
     from cardan._motion.simulation.standing import stand

@@ -11,7 +11,7 @@ import numpy as np
 from cardan._algebra.errors import Explained, MechanismError, ParameterError, ShapeError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._motion.simulation.articulation import Articulation, articulation
-from cardan._motion.simulation.cut_bodies import closed_at, cut_bodies, still_closing
+from cardan._motion.simulation.cutting import closed_at, cut_bodies, still_closing
 from cardan._motion.simulation.pairs import Disabled, contact_pairs
 from cardan._motion.simulation.solids import with_solids
 from cardan._motion.simulation.standing import moves_freely, stood, warn_of_start
@@ -410,9 +410,6 @@ def _put_in_world(mechanism: Mechanism, bases: Sequence[Connection]) -> dict[str
     return found
 
 
-# --- what a world is made of ---
-
-
 def _orphans(b: WorldBuilder, may_be: bool) -> tuple[str, ...]:
     """Return the joints in no articulation, or raise for them; raise for a world in which nothing could move."""
     own, held = b._mechanism, {joint for joints in b._articulations.values() for joint in joints}
@@ -495,9 +492,6 @@ def _movable(model: Model, articulations: Mapping[str, Articulation]) -> dict[st
         for name, its in articulations.items()
         if not its.is_floating and not held.intersection(its.bodies)
     }
-
-
-# --- where it begins ---
 
 
 def _coordinates(model: Model, given: Mapping[str, Any], size: str) -> dict[str, np.ndarray]:

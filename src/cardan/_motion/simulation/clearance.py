@@ -180,8 +180,6 @@ def is_free(
     return functions.apart(model_of(world), q, margin) > 0.5
 
 
-# --- which pairs ----------------------------------------------------------------------------------------------------
-
 # By the world or model itself, so that functions live as long as it does.
 _FUNCTIONS: WeakKeyDictionary[Any, dict[Any, Functions]] = WeakKeyDictionary()
 
@@ -254,9 +252,6 @@ def _obstacle(k: int, given: Any) -> Shape:
         raise ParameterError(name, got=given, expected='a Shape("world", "collision", ...) or (geometry, pose)')
     geometry, pose = given
     return Shape(WORLD, "collision", geometry, SE3.of(pose), name)
-
-
-# --- the functions --------------------------------------------------------------------------------------------------
 
 
 def _functions(pairs: tuple[ContactPair, ...]) -> tuple[Function[..., Any], ...]:

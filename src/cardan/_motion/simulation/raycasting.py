@@ -25,7 +25,7 @@ from cardan._motion.simulation.pairs import WORLD_NODE
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import Shape
-from cardan._robot.geometry.shapes import Geometry, Plane, Sphere
+from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Sphere
 from cardan._robot.model import WORLD, Model
 
 TOGETHER = 16
@@ -69,7 +69,7 @@ class _Placed:
     def __init__(self, number: int, shape: Geometry, X_sr: SE3) -> None:
         self.number, self.shape, self.X_sr = number, shape, X_sr
         self.ball = None
-        if not isinstance(shape, Plane):
+        if not isinstance(shape, (Plane, HeightField)):  # terrains are seldom passed by, and look at their bounds
             middle, radius = ball_about(shape)
             self.ball = X_sr.inverse_act(middle), radius  # here, once for all rays
 
@@ -96,8 +96,8 @@ def raycast(
 ) -> RayHits:
     """Return the distance to the nearest collision shape along rays, the normal there, and which shape it is.
 
-    A ray meets the surface of a shape; if it begins within the shape, where it comes out. The shapes are planes,
-    spheres, capsules, cylinders, ellipsoids, boxes and hulls, so that meshes count as their hulls.
+    A ray meets the surface of a shape; if it begins within the shape, where it comes out. The shapes are planes, height
+    fields, spheres, capsules, cylinders, ellipsoids, boxes and hulls, so that meshes count as their hulls.
 
     Args:
         world: what the rays may meet.
@@ -115,7 +115,7 @@ def raycast(
 
     Raises:
         UnknownNameError: for a body that does not exist.
-        UnsupportedError: for a height field, a mesh that could not be read, or a flat hull among the shapes that count.
+        UnsupportedError: for a mesh that could not be read, or a flat hull among the shapes that count.
         MissingExtraError: for hulls, without the extra `mesh`.
         ShapeError, ParameterError: for arrays that do not fit.
 
@@ -212,9 +212,14 @@ def _counting(world: WorldContents, body: str, bodies: Pattern | None) -> list[t
 
 def _compiled(world: WorldContents, seen: _Seen) -> Function[..., Any]:
     kept = _FUNCTIONS.setdefault(world, {})
-    if seen not in kept:
-        kept[seen] = raycast_function(seen)
-    return kept[seen]
+    key = (
+        "function",
+        *seen[:3],
+        tuple(number for number, _ in seen.shapes),
+    )  # not the shapes: a terrain takes long to hash
+    if key not in kept:
+        kept[key] = raycast_function(seen)
+    return kept[key]
 
 
 def raycast_function(seen: _Seen) -> Function[..., Any]:

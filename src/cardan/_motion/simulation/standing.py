@@ -190,9 +190,6 @@ def _poses_at(model: Model, q: np.ndarray) -> PoseOf:
     return lambda body: kinematics.pose(body).matrix().astype(float)
 
 
-# --- starts that cannot be meant ---
-
-
 def warn_of_start(world: WorldContents) -> None:
     """Warn of what would be thrown by the ground, or another body, or fall through it, from where a world begins.
 
@@ -264,9 +261,6 @@ def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
             "by world.state(q=...) or pose=; cardan.simulation.stand(state) puts what floats on level ground."
         )
         warnings.warn(StartWarning(message, deep), stacklevel=levels_inside())
-
-
-# --- whole articulations, anywhere ---
 
 
 def move_root(state: State, a: Articulation, rows: np.ndarray, poses: np.ndarray) -> None:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.by_fields import of_part
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import DescriptionError, Explained, Fault, ParameterError, ShapeError
 from cardan._compiler.runtime.staging import write_whole
@@ -21,7 +22,7 @@ from cardan._dynamics.algorithms.health import BEYOND
 from cardan._dynamics.algorithms.maximal import eval_fk, eval_ik
 from cardan._dynamics.call.arguments import check_configuration, numeric_array
 from cardan._dynamics.coordinates import conventions
-from cardan._motion.simulation.arrays import Constants, checked_dtype, filled
+from cardan._motion.simulation.arrays import Constants, OwnArray, checked_dtype, filled
 from cardan._motion.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.model.annotations import Annotations
@@ -130,15 +131,10 @@ class State(Explained):
         """How many worlds."""
         return len(self._q)
 
-    @property
-    def dtype(self) -> np.dtype:
-        """float64 or float32."""
-        return self._q.dtype
+    dtype: np.dtype = of_part("_q.dtype", "float64 or float32.")
 
     def __len__(self) -> int:
         return len(self._q)
-
-    # --- arrays ---
 
     @property
     def q(self) -> np.ndarray:
@@ -151,14 +147,7 @@ class State(Explained):
         check_configuration("state", "q", array, self.world.model.unit_parts)
         self._q[...] = array
 
-    @property
-    def v(self) -> np.ndarray:
-        """Velocities [rad/s, m/s], shape (worlds, nv)."""
-        return self._v
-
-    @v.setter
-    def v(self, value: Any) -> None:
-        self._v[...] = filled("state", "v", value, self._v)
+    v = OwnArray("v", "Velocities [rad/s, m/s], shape (worlds, nv).")
 
     @property
     def time(self) -> np.ndarray:
@@ -171,23 +160,14 @@ class State(Explained):
     def time(self, value: Any) -> None:
         self.time[...] = filled("state", "time", value, self.time)
 
-    @property
-    def warm(self) -> np.ndarray:
-        """Accelerations of the last step, with which MuJoCo begins its next search, (worlds, nv) [rad/s^2, m/s^2]."""
-        return self._warm
-
-    @warm.setter
-    def warm(self, value: Any) -> None:
-        self._warm[...] = filled("state", "warm", value, self._warm)
-
-    @property
-    def residual(self) -> np.ndarray:
-        """By how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], shape (worlds,)."""
-        return self._residual
-
-    @residual.setter
-    def residual(self, value: Any) -> None:
-        self._residual[...] = filled("state", "residual", value, self._residual)
+    warm = OwnArray(
+        "warm",
+        "Accelerations of the last step, with which MuJoCo begins its next search, (worlds, nv) [rad/s^2, m/s^2].",
+    )
+    residual = OwnArray(
+        "residual",
+        "By how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], shape (worlds,).",
+    )
 
     @property
     def diverged(self) -> np.ndarray:
@@ -209,8 +189,6 @@ class State(Explained):
     def constants(self) -> Constants:
         """Values of the model's inputs, arrays of shape (worlds, ...) by name; see `World.with_inputs`."""
         return self._constants
-
-    # --- the links ---
 
     @property
     def poses(self) -> np.ndarray:
@@ -332,8 +310,6 @@ class State(Explained):
             state.v = np.zeros(world.model.nv)
         return state
 
-    # --- steps ---
-
     def _now(self) -> tuple[np.ndarray, np.ndarray]:
         """Return time and divergence, to be read alone."""
         time, diverged = self._time, self._diverged
@@ -348,8 +324,6 @@ class State(Explained):
             bad = np.flatnonzero(~(np.abs(self._warm[row]) < BEYOND))
             found.append(Divergence(int(row), float(self.time[row]), names[bad[0]] if len(bad) else None))
         return found
-
-    # --- copies ---
 
     def _arrays(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in SAVED}

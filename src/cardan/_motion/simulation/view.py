@@ -126,8 +126,6 @@ class View(Explained):
         """Names of the articulations."""
         return tuple(a.name for a in self.articulations)
 
-    # --- along q and v ---
-
     def positions(self, state: State) -> np.ndarray:
         """Return the coordinates, shape (worlds, A, nq) [rad, m]."""
         return self._of(state).q[:, self.q_indices]
@@ -180,8 +178,6 @@ class View(Explained):
         centred = self.world.centre(self._of(state).q)
         self.set_positions(state, centred[:, self.q_indices], worlds)
 
-    # --- roots ---
-
     def root_poses(self, state: State) -> np.ndarray:
         """Return the poses of the root links in the world, shape (worlds, A, 7): position [m], quaternion xyzw."""
         own = self._of(state)
@@ -230,8 +226,6 @@ class View(Explained):
         rows, full = _given(name, values, count, None if mask is not None else worlds, (len(self.articulations), size))
         chosen = [np.arange(len(rows)) if mask is None else np.flatnonzero(mask[:, k]) for k in range(full.shape[1])]
         return [(a, rows[own], full[own, k]) for k, (a, own) in enumerate(zip(self.articulations, chosen, strict=True))]
-
-    # --- links ---
 
     def link_poses(self, state: State) -> np.ndarray:
         """Return the poses of the links in the world, shape (worlds, A, links, 7): position [m], quaternion xyzw."""
@@ -287,8 +281,6 @@ class View(Explained):
         M = mass_matrix(self.world.model, own.q, **own.model_constants)
         return M[:, i[..., :, None], i[..., None, :]]
 
-    # --- constants ---
-
     def constants(self, state: State, name: str) -> np.ndarray:
         """Return constants of the selected links (`"mass"`, `"com"`, `"inertia"`), joints (`"parent_pose"`,
         `"child_pose"`) or degrees of freedom (`"armature"`, `"damping"`, `"friction"`, `"drive_stiffness"`,
@@ -335,8 +327,6 @@ class View(Explained):
         known = [n for n in (*INERTIAL, *POSES, *ALONG_V) if n != "inertial_parameters"]
         hint = "what belongs to the world or to one owner is in state.constants" if name in model.inputs else ""
         raise UnknownNameError("constant", name, known, where="view", hint=hint)
-
-    # --- what is written ---
 
     def _write(
         self, kind: str, name: str, array: np.ndarray, values: Any, worlds: Any, at: Any = None, infinite: bool = False

@@ -75,8 +75,6 @@ class World(WorldContents):
         True
     """
 
-    # --- tables in document order ---
-
     @property
     def q_starts(self) -> np.ndarray:
         """Where each joint's coordinates begin in q, and after them nq [-]: shape (njoints + 1,)."""
@@ -107,8 +105,6 @@ class World(WorldContents):
         """For each joint, how many of its degrees of freedom turn [-]: shape (njoints,)."""
         return np.diff(self.v_starts) - self.num_linear
 
-    # --- states ---
-
     def state(self, worlds: int = 1, dtype: Any = "float64", q: Any = None, v: Any = None, **constants: Any) -> State:
         """Return a state of a number of worlds.
 
@@ -132,8 +128,6 @@ class World(WorldContents):
     def control(self, worlds: int = 1, dtype: Any = "float64") -> Control:
         """Return a control of a number of worlds: no effort, drives at their default targets."""
         return Control(self, worlds, dtype)
-
-    # --- other worlds of the same kind ---
 
     def with_inputs(self, *names: str, **owned: tuple[str, str]) -> World:
         """Return the world with some of its constants given for every world: `State.constants` holds them.

@@ -174,9 +174,6 @@ def _weights(stack: Stack, given: np.ndarray) -> Weights:
     return Weights(first * stack.scales(), first, given * LOWER ** after.astype(float))
 
 
-# --- the search ---
-
-
 class Weights(NamedTuple):
     """Weights of the tasks' rows, each of shape (n, m)."""
 
@@ -289,8 +286,6 @@ class Search:
         self.violation[best], self.cost[best] = step.violation[better], step.cost[better]
         self.found.converged[rows] = solved
 
-
-# --- a descent ---
 
 PASSES = 8  # of one call: rows that are done leave only after it, and each call costs some microseconds
 DAMPING = 1e-2  # nu to begin with; it, FALL and GROWTH were chosen for most solutions in a time, of arm7 and the Panda

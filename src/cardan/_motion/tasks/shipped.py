@@ -296,9 +296,6 @@ class LookAt(Task):
         return rows_of([rate - d * d.dot(rate) for rate in rates])
 
 
-# --- of the whole robot ---
-
-
 @dataclass(frozen=True, eq=False)
 class CenterOfMass(PlaceTask):
     """The centre of mass of all bodies is to be at a place in the world.

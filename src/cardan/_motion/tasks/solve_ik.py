@@ -130,9 +130,6 @@ def solve_ik(
     return (motions * steps.unit).reshape((*batch, model.nv)) / dt
 
 
-# --- one program for each priority ---
-
-
 class StepLimits(NamedTuple):
     """The limits of a model as a step has them."""
 
@@ -274,8 +271,6 @@ def _decompose(J: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     return U, s, V, int((s > DEPENDENT * s.max(initial=0.0)).sum())
 
 
-# --- the programs ---
-
 _rates = derivative(limit_coordinates, "q")
 
 
@@ -327,9 +322,6 @@ def _differential(
 
 def _array(rows: Sequence[Sequence[Scalar]], columns: int) -> np.ndarray:
     return symbolic((e for row in rows for e in row), (len(rows), columns))
-
-
-# --- solvers ---
 
 
 class Quadratic(NamedTuple):

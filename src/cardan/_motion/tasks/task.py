@@ -195,9 +195,6 @@ def checked_tasks(where: str, tasks: Any) -> tuple[Task, ...]:
     return listed
 
 
-# --- programs by structure ---
-
-
 class Structure:
     """Tasks without their numbers, equal to others that are made of the same parts."""
 

@@ -169,9 +169,6 @@ def _checked_knots(knots: Any, count: int) -> np.ndarray:
     return times
 
 
-# --- Fourier series ---
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class FourierSeries(Trajectory):
     """A periodic motion about a configuration.

@@ -132,9 +132,6 @@ def _of_phases(phases: Sequence[tuple[float, float, float]]) -> TimeLaw:
     return TimeLaw(PiecewisePolynomial(np.array(knots), np.array(coefficients)))
 
 
-# --- a path with another time law ---
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Timed(Trajectory):
     """Another trajectory's path, from its beginning to its end, in another time.
@@ -180,9 +177,6 @@ class Timed(Trajectory):
         q, v, a = self.path.evaluated(first + (last - first) * np.clip(s, 0.0, 1.0))
         rate, second = (last - first) * rate[..., None], (last - first) * second[..., None]
         return Sample(q, v * rate, a * rate**2 + v * second)
-
-
-# --- from rest to rest ---
 
 
 class _Move(Trajectory):

@@ -103,8 +103,6 @@ class Trajectory(ABC):
         return np.linspace(*self.interval, max(int(np.ceil(self.duration / step * (1.0 - 1e-12))), 1) + 1)
 
 
-# --- in local coordinates ---
-
 _integrate_rate = jacobian_vector_product(integrate, "v")
 
 

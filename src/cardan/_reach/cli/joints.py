@@ -78,8 +78,6 @@ def _row(entry: dict[str, Any]) -> tuple[str, ...]:
     return entry["type"], str(entry["nq"]), str(entry["nv"]), *layouts, constant, entry["example"][:70]
 
 
-# --- a joint of your own ---
-
 JOINT = '''"""$NAME: one sentence on what it lets the child body do.
 
 $CLASS is written by `cardan joints new`. It works as it stands; change it into your joint step by step and run
@@ -210,9 +208,6 @@ def new(args: argparse.Namespace) -> int:
     return 0
 
 
-# --- its certificate ---
-
-
 def verify(args: argparse.Namespace) -> int:
     joint = joint_of(args.joint, args.arguments)
     certificate = verify_joint(joint, args.samples, args.seed, limits=limits_of(args.limits))
@@ -271,9 +266,6 @@ def make_joint(kind: type[Joint], arguments: str | None) -> Joint:
     except TypeError as error:
         hint = "give its arguments as --arguments JSON" if arguments is None else "check --arguments"
         raise JointError(f"{kind.__name__} cannot be made: {error}; {hint}.") from error
-
-
-# --- the picture of a certificate ---
 
 
 def draw_certificate(joint: Joint, certificate: Certificate, file: str) -> None:

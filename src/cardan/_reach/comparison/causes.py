@@ -101,8 +101,6 @@ def _shown(value: Any) -> str:
     return "nothing" if value is None else str(value)
 
 
-# --- likely causes ---
-
 # How well a hypothesis has to fit, relative to the numbers: descriptions are written with six digits or more.
 FITS = 1e-6
 FACTORS = {

@@ -72,9 +72,6 @@ def _on_base(mechanism: Mechanism, like: Model) -> Model:
         return mechanism.model()
 
 
-# --- pairs of bodies and joints ---
-
-
 @dataclass(frozen=True, slots=True)
 class JointChain:
     """The joints from a body both robots have down to the next: one may move, the others are fixed."""

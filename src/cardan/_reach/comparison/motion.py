@@ -120,9 +120,6 @@ def _by_poses(mine: JointChain, theirs: JointChain, above: Pose, tolerance: floa
     return np.eye(4)
 
 
-# --- causes ---
-
-
 def _explained(mine: JointChain, theirs: JointChain, above: Pose, name: str, tolerance: float) -> JointPlacing:
     a, b = _single(mine.moving), _single(theirs.moving)
     kinds = type(moved_by(a)).__name__, type(moved_by(b)).__name__

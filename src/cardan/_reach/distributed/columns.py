@@ -81,9 +81,6 @@ def _opened(path: Path) -> dict[str, Column]:
     return {name: column for file in sorted(path.glob("*.npy")) for name, column in _opened(file).items()}
 
 
-# --- NumPy --------------------------------------------------------------------------------------------------------
-
-
 def _in_file(path: str, stream: BinaryIO) -> Column:
     """Return the array that begins where a stream stands; ParameterError if none does."""
     try:
@@ -120,9 +117,6 @@ def _archived(path: str) -> dict[str, Column]:
                 with np.load(path) as arrays:
                     found[name] = in_memory(arrays[name])
     return found
-
-
-# --- Parquet ------------------------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=4)
@@ -195,9 +189,6 @@ def _kind(type: Any, first: Any) -> tuple[tuple[int, ...], np.dtype] | None:
     if not types.is_integer(type) and not types.is_floating(type):
         return None
     return shape, np.dtype(type.to_pandas_dtype())
-
-
-# --- Zarr ---------------------------------------------------------------------------------------------------------
 
 
 def zarr_columns(path: str) -> dict[str, Column]:

@@ -172,8 +172,6 @@ ENGINES: Mapping[str, Callable[[int | None], ChunkEngine]] = {
     "ray": Ray,
 }
 
-# --- the schedule ---
-
 Chunk = tuple[int, int]  # the first row, and the one after the last
 LASTING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)  # errors of a disk that a second attempt meets, too
 

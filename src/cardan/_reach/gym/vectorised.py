@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._motion.simulation import Control, State
 from cardan._motion.simulation.state import SAVED
+from cardan._reach.gym.rendering import Camera
 from cardan._reach.gym.tasks import Task
 
 Results = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]
@@ -36,7 +37,7 @@ class VectorisedWorlds(VectorEnv):
         dtype: of the simulation and the observations: "float64" or "float32".
         autoreset_mode: when a world begins its next episode after one has ended: `"NextStep"` (the next action is
             taken for naught), `"SameStep"` (`info["final_obs"]` holds the last of the old one) or `"Disabled"`.
-        render_mode: None.
+        render_mode: None, or `"rgb_array"`: `render` draws each world (extra `plot`).
         options: arguments of what makes the task.
 
     Examples:
@@ -46,7 +47,7 @@ class VectorisedWorlds(VectorEnv):
         (4,)
     """
 
-    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
     modes: ClassVar[tuple[str, ...]] = tuple(mode.value for mode in AutoresetMode)
 
     def __init__(
@@ -57,11 +58,12 @@ class VectorisedWorlds(VectorEnv):
         max_episode_steps: int | None = None,
         dtype: str = "float64",
         autoreset_mode: str | AutoresetMode = AutoresetMode.NEXT_STEP,
-        render_mode: None = None,
+        render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        if render_mode is not None:
-            raise ParameterError("render_mode", got=render_mode, expected="None: cardan draws nothing")
+        if render_mode not in (None, "rgb_array"):
+            raise ParameterError("render_mode", got=render_mode, expected='"rgb_array" or None')
+        self.render_mode = render_mode
         self.task: Task = task if isinstance(task, Task) else task(**options)
         try:
             self.autoreset_mode: AutoresetMode = AutoresetMode(autoreset_mode)
@@ -69,9 +71,11 @@ class VectorisedWorlds(VectorEnv):
             expected = " or ".join(self.modes)
             raise ParameterError("autoreset_mode", got=autoreset_mode, expected=expected) from None
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
+        self.metadata["render_fps"] = round(1.0 / (self.task.every * self.task.solver.dt))
         self.num_envs = num_envs
         self.max_episode_steps = max_episode_steps
         world = self.task.solver.world
+        self._camera = Camera(world.model)
         self.state: State = world.state(num_envs, dtype)
         self._control: Control = world.control(num_envs, dtype)
         kind = self.state.dtype.type
@@ -131,6 +135,18 @@ class VectorisedWorlds(VectorEnv):
             rewards[again], terminated[again], late[again] = 0.0, False, False
         self._ended = terminated | late
         return self._results(rewards.astype(float), terminated, late)
+
+    def render(self) -> tuple[np.ndarray, ...]:
+        """Return a picture of each world, (480, 480, 3) of uint8, the robot in the middle.
+
+        Raises:
+            ParameterError: for environments that were made without `render_mode="rgb_array"`.
+            MissingExtraError: without matplotlib.
+        """
+        if self.render_mode is None:
+            expected = 'an environment made with render_mode="rgb_array"'
+            raise ParameterError("render", got="one made without render_mode", expected=expected)
+        return tuple(self._camera.picture(q) for q in self.state.q)
 
     # --- episodes ---
 
@@ -211,6 +227,7 @@ class SingleWorld(gymnasium.Env):
 
     Args:
         task: one, or what makes one.
+        render_mode: None, or `"rgb_array"`, as for `VectorisedWorlds`.
         options: `dtype`, and arguments of what makes the task; see `VectorisedWorlds`.
 
     Examples:
@@ -219,10 +236,15 @@ class SingleWorld(gymnasium.Env):
         (5,)
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}  # noqa: RUF012
 
-    def __init__(self, task: Task | Callable[..., Task], **options: Any) -> None:
-        self.worlds: VectorisedWorlds = VectorisedWorlds(task, 1, autoreset_mode=AutoresetMode.DISABLED, **options)
+    def __init__(self, task: Task | Callable[..., Task], *, render_mode: str | None = None, **options: Any) -> None:
+        disabled = AutoresetMode.DISABLED
+        self.worlds: VectorisedWorlds = VectorisedWorlds(
+            task, 1, autoreset_mode=disabled, render_mode=render_mode, **options
+        )
+        self.render_mode = render_mode
+        self.metadata = {**type(self).metadata, "render_fps": self.worlds.metadata["render_fps"]}
         self.observation_space: spaces.Space[Any] = self.worlds.single_observation_space
         self.action_space: spaces.Space[Any] = self.worlds.single_action_space
 
@@ -243,6 +265,10 @@ class SingleWorld(gymnasium.Env):
         """Take an action and return observation, reward, terminated, truncated and info."""
         seen, rewards, terminated, truncated, infos = self.worlds.step(np.asarray(action)[None])
         return seen[0], float(rewards[0]), bool(terminated[0]), bool(truncated[0]), _first(infos)
+
+    def render(self) -> np.ndarray:
+        """Return a picture, as `VectorisedWorlds.render`."""
+        return self.worlds.render()[0]
 
 
 def _first(infos: dict[str, Any]) -> dict[str, Any]:

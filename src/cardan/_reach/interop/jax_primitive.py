@@ -134,9 +134,6 @@ def _leading(call: Call, arrays: Sequence[Any]) -> tuple[int, ...]:
     return arrays[0].shape[: arrays[0].ndim - len(call.inputs[call.names[0]])]
 
 
-# --- batches ---
-
-
 def _batched(
     arrays: Sequence[Any], axes: Sequence[Any], *, call: Call, dtype: np.dtype
 ) -> tuple[list[Any], tuple[int, ...]]:
@@ -151,9 +148,6 @@ def _batched(
 
 
 batching.primitive_batchers[PRIMITIVE] = _batched
-
-
-# --- derivatives ---
 
 
 def _moved(
@@ -186,8 +180,6 @@ def _transposed(weights: Sequence[Any], *arrays: Any, call: Call, dtype: np.dtyp
 
 ad.primitive_jvps[PRIMITIVE] = _moved
 ad.primitive_transposes[PRIMITIVE] = _transposed
-
-# --- to XLA ---
 
 _TARGETS: dict[str, Handler] = {}  # what XLA knows, by name
 

@@ -76,9 +76,6 @@ def geom_names(shapes: Sequence[G.Shape]) -> list[str]:
     return names
 
 
-# --- what touches what ---
-
-
 def set_groups(spec: Any, names: Sequence[str], shapes: Sequence[G.Shape]) -> None:
     """Let shapes for collision touch by their groups and masks. MuJoCo gives a contact the larger friction of two."""
     solid = [(name, shape) for name, shape in zip(names, shapes, strict=True) if shape.role == "collision"]
@@ -141,9 +138,6 @@ def _friction(surface: Material, owner: str) -> tuple[int, list[float]]:
     mu, spin, roll = surface.friction, surface.torsional, surface.rolling
     condim = 1 if not mu else 6 if roll else 4 if spin else 3
     return condim, [mu, mu, spin, roll, roll]
-
-
-# --- what it is made of ---
 
 
 def set_geometry(mj: Any, spec: Any, geom: Any, shape: G.Shape, assets: dict[Any, str]) -> None:

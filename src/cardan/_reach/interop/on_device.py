@@ -62,8 +62,6 @@ class Library(ABC):
         """Return an array broadcast to a shape and copied on its device; `ShapeError` if the library cannot do that."""
 
 
-# --- functions ---
-
 _SIBLINGS: WeakKeyDictionary[Function, Function] = WeakKeyDictionary()
 
 
@@ -147,8 +145,6 @@ class Given:
         cast("CudaProgram", compiled.run).launch(held, rows, self.size, self.stream)
         return arrays
 
-    # --- inputs ---
-
     def _number(self, name: str, value: Any, core: tuple[int, ...]) -> Any:
         """Return a number as an array; all else is refused, also arrays of this library that are not on a device."""
         if core == () and _is_plain_number(value):
@@ -186,8 +182,6 @@ class Given:
             layout = self.library.layout(array)
             stride = math.prod(core) if self.size > 1 else 0
         return Buffer(layout.address, self.size, math.prod(core), stride, self.dtype, self.device, array)
-
-    # --- results ---
 
     def _row_buffer(self, array: Any, core: tuple[int, ...]) -> Buffer:
         layout, entries = self.library.layout(array), math.prod(core)

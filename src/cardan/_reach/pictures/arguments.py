@@ -82,8 +82,6 @@ def _several(where: str, name: str, given: Any) -> tuple[Any, ...]:
     return tuple(given)
 
 
-# --- degrees of freedom ---
-
 ROUNDING = 1e-9  # below this, the angular part of a motion is rounding
 
 

@@ -79,9 +79,6 @@ def draw_frame(
             axes.text(*(origin + 1.12 * arrow), names[k], color=colour, ha="center", va="center", fontsize=9)
 
 
-# --- pictures in files ---
-
-
 def pyplot_module() -> Any:
     """Return matplotlib's pyplot, drawing to files; MissingExtraError without matplotlib."""
     package("matplotlib", "drawing", "plot").use("Agg")

@@ -166,8 +166,6 @@ def _close(got: np.ndarray, true: np.ndarray) -> bool:
     return bool((np.abs(got - true) <= CLOSE * (1.0 + size)).all())
 
 
-# --- the bias ---
-
 AXES = np.array([f"{part} {axis}" for part in ("linear", "angular") for axis in "xyz"])
 Bias = Callable[[np.ndarray], np.ndarray]
 

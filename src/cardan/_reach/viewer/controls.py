@@ -171,8 +171,6 @@ class JointSliders:
                 slider.value = value
 
 
-# --- the handle ---
-
 NOTHING = "nothing"
 
 
@@ -195,8 +193,6 @@ class Dragging:
         self.handle.on_update(self._moved)
         self._dropdown = robot.served.server.gui.add_dropdown("drag", self._choices, initial_value=NOTHING)
         self._dropdown.on_update(robot.served.by_browser(self._choose))
-
-    # --- what it is on ---
 
     def hold(self, frame: str | None = None, joint: str | None = None) -> None:
         """Put the handle on a frame or a joint, or on nothing; UnknownNameError for one that has no handle."""
@@ -237,8 +233,6 @@ class Dragging:
             if self.joint is not None:
                 X = at.matrix(self.joint.child, self.robot.world) @ self.joint.child_pose.matrix()
             self.handle.position, self.handle.wxyz = X[:3, 3], quaternion_wxyz(X[:3, :3])
-
-    # --- what it does ---
 
     async def _moved(self, event: Any) -> None:
         """Note where the browser has the handle; the newest place is the one that counts."""

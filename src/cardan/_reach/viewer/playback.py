@@ -64,15 +64,11 @@ class Playback:
         self._speed.on_update(by_browser(lambda value: setattr(self, "speed", max(float(value), 0.0))))
         self._loop.on_update(by_browser(lambda value: setattr(self, "loop", bool(value))))
 
-    # --- what the browser shows of it ---
-
     def remove(self) -> None:
         """Stop, and take the controls away."""
         self.pause()
         self.served.mailbox.post("time", lambda: None)  # in place of what would move a slider that is gone
         self._folder.remove()
-
-    # --- what one can do with it ---
 
     def resume(self) -> None:
         """Go on from where it is, or from the beginning if it is at the end."""
@@ -124,8 +120,6 @@ class Playback:
         self.served.mailbox.post("save", lambda: made.append(self._recorded(rate, place.suffix.lower() == ".html")))
         self.served.mailbox.flush(600.0)
         write_whole({place: lambda stream: stream.write(made[0])})
-
-    # --- what the viewer's thread does ---
 
     def _recorded(self, rate: float, is_html: bool) -> bytes:
         """Return all of it, as fast as it is to be shown; and show again what was shown."""

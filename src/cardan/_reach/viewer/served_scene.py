@@ -60,9 +60,6 @@ def grid(worlds: int, spacing: float) -> np.ndarray:
     return np.column_stack([spacing * (cells - middle), np.zeros(worlds)])
 
 
-# --- quaternions wxyz ---------------------------------------------------------------------------------------------
-
-
 def rotated(wxyz: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Return R(q) v = v + 2 w (u x v) + 2 u x (u x v), for q = (w, u)."""
     w, u = wxyz[..., :1], wxyz[..., 1:]
@@ -163,8 +160,6 @@ class Mailbox:
         return []
 
 
-# --- the server ---
-
 FIRST_PORT = 8080
 # A grid [m] fainter than robots' edges, on a tint that white robots stand out from.
 GROUND = {
@@ -256,9 +251,6 @@ def _free_port(host: str, port: int | None) -> int:
             expected = f"one that can be served at ({error.strerror or error})"
             raise ParameterError(f"{what} of the viewer", got=got, expected=expected, hint=hint) from None
     return FIRST_PORT if port is None else port
-
-
-# --- robots in it ---
 
 
 class MovableRobot(Protocol):

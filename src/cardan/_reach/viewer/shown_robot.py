@@ -73,8 +73,6 @@ class ShownRobot:
         self._label: Any = None
         self.draw()
 
-    # --- where it is ---
-
     def _place(self, at: Any, spacing: float | None) -> None:
         low, high = self._extent()
         self.size: float = float(np.linalg.norm(high - low)) or 1.0
@@ -98,8 +96,6 @@ class ShownRobot:
     def placement(self) -> Placement:
         """Return the poses of its bodies and frames in the scene [m], now."""
         return place_bodies(self.model, self.rows, self.offsets)
-
-    # --- its configuration ---
 
     @property
     def q(self) -> np.ndarray:
@@ -162,8 +158,6 @@ class ShownRobot:
         self._label = self.served.server.scene.add_label(f"/{self.name.replace('/', ' ')}/selected", body)
         self._selection = body
         self.draw()
-
-    # --- what is drawn ---
 
     def draw(self) -> None:
         """Send where everything is that can be seen; in the viewer's thread, once the robot is added."""

@@ -98,8 +98,6 @@ class Viewer:
         host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(self.host, self.host)
         return f"http://{host}:{self.server.get_port()}"
 
-    # --- robots ---
-
     def add(
         self,
         thing: Model | Mechanism | World,
@@ -185,8 +183,6 @@ class Viewer:
     def size(self) -> float:
         """The largest extent of a robot that is shown [m]."""
         return max((robot.size for robot in self._robots.values()), default=1.0)
-
-    # --- what moves ---
 
     @property
     def q(self) -> Any:
@@ -321,8 +317,6 @@ class Viewer:
         origins = next(iter(self._robots.values())).offsets if self._robots else np.zeros((1, 3))
         placed = where + origins[np.minimum(worlds, len(origins) - 1)]
         self._served.mailbox.post("contacts", lambda: self._touching.draw(self.size, placed, arrows))
-
-    # --- the page ---
 
     def flush(self, timeout: float = 30.0) -> None:
         """Wait until everything asked for before has been sent to the browsers.

@@ -70,9 +70,6 @@ class Report:
         return "\n".join(lines) or "nothing changed"
 
 
-# --- names ---
-
-
 def renamed(parts: Parts, rename: Callable[[str], str]) -> tuple[Parts, Report]:
     """Return the parts with every name but the world's replaced."""
 
@@ -92,9 +89,6 @@ def renamed(parts: Parts, rename: Callable[[str], str]) -> tuple[Parts, Report]:
         parts.annotations.renamed(new),
     )
     return result, Report(renamed={name: new(name) for name in names(parts) if new(name) != name})
-
-
-# --- two mechanisms ---
 
 
 def joined(a: Parts, b: Parts, where: str) -> Parts:
@@ -158,9 +152,6 @@ def based(parts: Parts, base: Joint, prefix: str, name: str) -> Parts:
     bases = [Connection(prefix + name, base, WORLD, anchor) for name, anchor in zip(names, anchors, strict=True)]
     together = components(parts._replace(joints=(*bases, *parts.joints)))
     return parts._replace(joints=tuple(c for _, joints in together for c in joints))
-
-
-# --- joints ---
 
 
 def locked(parts: Parts, configurations: Mapping[str, Any]) -> tuple[Parts, Report]:
@@ -256,9 +247,6 @@ def with_annotations(parts: Parts, annotations: Annotations) -> tuple[Parts, Rep
     pairs = ((f.name, getattr(parts.annotations, f.name), getattr(annotations, f.name)) for f in fields(annotations))
     replaced = tuple(name.replace("_", " ") for name, old, new in pairs if old != new)
     return parts._replace(annotations=annotations), Report(replaced=replaced)
-
-
-# --- leaving out ---
 
 
 def without(parts: Parts, names: Collection[str]) -> tuple[Parts, Report]:

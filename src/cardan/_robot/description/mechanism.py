@@ -21,7 +21,7 @@ from cardan._robot.joints import Fixed, FreeFlyer, Joint, Limits
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame, Model
 from cardan._robot.model.annotations import check_coordinates, check_gears, kinds_of
 from cardan._robot.records import EARTH_GRAVITY, Actuator, Configuration, Group, Spring, checked_gravity
-from cardan._robot.registered import make_world, render
+from cardan._robot.registered import WORLDS, render
 
 FrameKind = Literal["operational", "sensor"]
 
@@ -408,7 +408,7 @@ class Mechanism(Explained):
             >>> mechanism.world(ground=True).state(worlds=4).q.shape
             (4, 7)
         """
-        return make_world(self, base, **options)
+        return WORLDS["Mechanism"](self, base, **options)
 
     # --- another mechanism of this one; nothing here changes it ---
 
@@ -557,8 +557,8 @@ class Mechanism(Explained):
         Args:
             vertices: the most that a hull has, at least 4.
             error: how far a mesh may reach beyond its hull [m]; by default 1 mm or 1 % of the size, whichever is less.
-            concavity: of meshes with hollows, that become several hulls each: `0.05`, or by the body's name or a
-                pattern as file names have them, `{"finger*": 0.05}`; of several that match, the last counts.
+            concavity: [-] of meshes with hollows, that become several hulls each: `0.05`, or by the body's name or
+                a pattern as file names have them, `{"finger*": 0.05}`; of several that match, the last counts.
 
         Raises:
             MissingExtraError: without the extra `mesh`, or `decompose` for a concavity.

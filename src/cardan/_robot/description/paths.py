@@ -131,9 +131,6 @@ class BodyGraph:
             raise UnknownNameError("body or frame", body, (*self.bodies, *self.frames))
 
 
-# --- as text ---
-
-
 def tree_text(name: str, bodies: Sequence[Body], joints: Sequence[Connection], frames: Sequence[Frame]) -> str:
     """Return the bodies as a tree of joints, part by part; joints that close loops at the end."""
     graph = BodyGraph([b.name for b in bodies], joints, frames)

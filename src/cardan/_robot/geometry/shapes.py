@@ -336,7 +336,7 @@ class Hull(_Meshed):
 
         Args:
             shape: what has hollows. It is cut within seconds or minutes; the parts of a file are kept on disk.
-            concavity: how far a part's surface may be from its hull, about, in parts of half the mesh's largest
+            concavity: [-] how far a part's surface may be from its hull, about, in parts of half the mesh's largest
                 extent; from 0.01 to 1.
             vertices: the most that a hull has, at least 4.
             error: how far a part may be outside of its hull [m].
@@ -344,6 +344,11 @@ class Hull(_Meshed):
         Raises:
             MissingExtraError: without the extras `mesh` and `decompose`.
             ParameterError: for a mesh that cannot be read, or another concavity.
+
+        Examples:
+            >>> tray = cardan.description.Mesh("tray.stl", "tray.stl")  # of a floor and four walls
+            >>> len(cardan.description.Hull.parts(tray, 0.05))  # doctest: +SKIP
+            5
         """
         found = hulls_of_file(shape.uri, shape.path, shape.scale, vertices, error, concavity)
         return tuple(Hull(part.vertices.tolist(), part.error) for part in found)

@@ -141,9 +141,6 @@ def efforts_fault(joint: Joint, efforts: Any) -> JointFault | None:
     return None if count == joint.nv else JointFault(f"efforts has {count} entries, expected nv = {joint.nv}", cure)
 
 
-# --- at a few places ---------------------------------------------------------------------------------------------
-
-
 def _places(joint: Joint) -> list[tuple[float, ...]]:
     random = joint.random_configuration((PLACES,), seed=0)
     return [tuple(float(e) for e in q) for q in (joint.neutral(), *random)]

@@ -54,9 +54,6 @@ def search_configuration(joint: Any, X_pc: SE3, near: Sequence[Any] | None = Non
     return tuple(found[..., k][()] for k in range(joint.nq))
 
 
-# --- written out, for symbols ---
-
-
 def _write_out(joint: Any, X: SE3, near: Sequence[Scalar] | None) -> tuple[Scalar, ...]:
     if near is not None:
         return _walk(joint, X, near, STEPS_NEAR)
@@ -113,9 +110,6 @@ def _nearest_of_table(joint: Any, X: SE3, seed: int) -> tuple[Scalar, ...]:
         return (X.translation - P.translation).norm_squared() * scale - 2.0 * turned
 
     return _least(table, map(distance, poses))
-
-
-# --- on numbers ---
 
 
 def _search_one(joint: Any, X: SE3, starts: Sequence[np.ndarray]) -> np.ndarray:

@@ -101,9 +101,6 @@ def checked_limits(what: str, limits: Any) -> Limits:
     return limits or Limits()
 
 
-# --- domain ---
-
-
 def narrow_limits(joint: Any, limits: Limits | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Return the lower and upper positions, shape (nv,), that both a joint's domain and limits allow, or raise."""
     own: Any

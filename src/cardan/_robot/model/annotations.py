@@ -58,8 +58,6 @@ class Annotations(ByFields):
         for configuration in self.configurations:
             check_coordinates(configuration, joints)
 
-    # --- what becomes of them ---
-
     def renamed(self, new: Renaming) -> Annotations:
         """Return them with every name but the world's replaced."""
         moved = lambda names: tuple(map(new, names))  # noqa: E731

@@ -114,9 +114,6 @@ def _own_constant(given: Input) -> str:
     return "pose" if given.constant == "frame_pose" else given.constant
 
 
-# --- what the model says itself ---
-
-
 def nominal(model: Any, given: Input) -> np.ndarray:
     """Return the model's own value of a constant, in the shape of the input."""
     if given.owner is None:
@@ -187,9 +184,6 @@ def _inertial(inertia: Inertia | None, constant: str) -> Any:
 
 def _matrices(poses: list[SE3]) -> np.ndarray:
     return np.array([X.homogeneous() for X in poses], dtype=float).reshape(len(poses), 4, 4)
-
-
-# --- other values in their place ---
 
 
 def with_constants(model: Any, values: Mapping[str, np.ndarray]) -> Any:

@@ -233,8 +233,6 @@ def rest_along_v(nodes: Sequence[Node], nv: int) -> tuple[Any, ...]:
     return tuple(rest)
 
 
-# --- joints fixed at given configurations ---
-
 # What has no meaning at a joint without degrees of freedom.
 WITHOUT_MOTION: dict[str, Any] = dict.fromkeys(("limits", "damping", "friction", "armature", "drive", "spring"))
 
@@ -270,8 +268,6 @@ def _configuration(joints: Mapping[str, Any], name: str, value: Any) -> tuple[fl
     return tuple(q.tolist())
 
 
-# --- where a robot begins ---
-
 # Configurations that say where a robot begins: those of MJCF files; one's own and those of USD files, which win.
 STARTS = ("qpos0", "initial")
 
@@ -304,8 +300,6 @@ def _path(model: Any, body: str) -> set[int]:
         node = model.nodes[node].parent
     return path
 
-
-# --- in words ---
 
 HEADER = ("joint", "type", "parent -> child", "q", "v", "position limits")
 
@@ -351,8 +345,6 @@ def _slice(s: slice) -> str:
         return "-"
     return str(s.start) if s.stop == s.start + 1 else f"{s.start}:{s.stop}"
 
-
-# --- hints ---
 
 _AT_THE_FRAME, _OF_THE_BODY, _OF_THE_WORLD = (
     "at='frame', expressed_in='world' (the default)",

@@ -80,9 +80,6 @@ def _is_symbolic(node: Node) -> bool:
     return not all(isinstance(e, Real) for e in _numbers(node)) or bool(open_slots(node.joint)[1])
 
 
-# --- frames ---
-
-
 def _turn_frames(nodes: Sequence[Node]) -> tuple[list[Node], list[SE3]]:
     """Return the nodes with frames turned about and slid along their joint axes where that makes numbers vanish.
 
@@ -154,9 +151,6 @@ def _angles(axis: Vector3, R: Matrix3) -> list[float]:
     a, b, sign = (k + 1) % 3, (k + 2) % 3, axis[k]
     angles = [sign * atan2(row[b], row[a]) for row in R.rows() if math.hypot(row[a], row[b]) > 1e-9]
     return [angle + turn for angle in angles for turn in (0.0, math.pi / 2, math.pi, -math.pi / 2)]
-
-
-# --- inertia ---
 
 
 def _move_inertias(nodes: Sequence[Node]) -> tuple[Node, ...]:

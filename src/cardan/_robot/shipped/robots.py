@@ -56,8 +56,6 @@ def at(x: float, y: float, z: float) -> SE3:
     return SE3(translation=(float(x), float(y), float(z)))
 
 
-# --- robots ---
-
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "-y": (0.0, -1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 

@@ -85,8 +85,6 @@ class Driver:
         self._expect(status, "beginning")
         self.count = int(self._value(api.cuDeviceGetCount(), "counting devices"))
 
-    # --- devices ---
-
     def current(self) -> int:
         """Return the number of the device that is current in this thread; 0 if none was made so yet."""
         status, device = self.api.cuCtxGetDevice()
@@ -131,8 +129,6 @@ class Driver:
             yield
         finally:
             self._expect(self.api.cuCtxPopCurrent()[0], "changing the device back")
-
-    # --- kernels ---
 
     def load(self, outline: Outline, program: Callable[[], Program], single: bool, number: int) -> LoadedKernel:
         """Return a program's kernel on a device; TargetError if it does not compile, or is too large."""
@@ -187,8 +183,6 @@ class Driver:
             )
         self._expect(result[0], f"running {launch.name}")
 
-    # --- memory ---
-
     def allocate(self, size: int, number: int, stream: int, owner: Any = None) -> DeviceMemory:
         """Return bytes of a device, freed in the order of a stream when nothing holds them; it keeps its owner."""
         with self.on(number):
@@ -234,8 +228,6 @@ class Driver:
         """Return the number of the device whose memory an address is in; TargetError if no device has it."""
         what = self.api.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
         return int(self._value(self.api.cuPointerGetAttribute(what, address), "asking whose memory an address is"))
-
-    # --- what the driver answers ---
 
     def _value(self, answer: Sequence[Any], doing: str) -> Any:
         self._expect(answer[0], doing)

@@ -31,6 +31,7 @@ class TeamText:
         self.numbers, self.is_repeated = program.instructions.values, whole(program) is not None
         self.team: Team = team_of(program, joined, warps)
         self.heads = heads_of(program, self.team.spans, [Op.INPUT, Op.CARRIED])
+        self.phases = phases(program)
         self.chunks = chunks_of(program.outputs, SECTOR)
         self.last = len(self.team.steps) - 1
         self.ready = [self._ready(chunk) for chunk in self.chunks]
@@ -78,7 +79,7 @@ class TeamText:
             yield "}\n"
 
     def _run(self, within: Region | None, warp: int) -> Iterator[str]:
-        for part in phases(self.program, within):
+        for part in self.phases[within]:
             if isinstance(part, range):
                 first, last = self.team.spans[part]
                 for step in range(first, last + 1):

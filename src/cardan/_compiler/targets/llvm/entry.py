@@ -69,6 +69,7 @@ def constant_function(number: int, runs: Sequence[Run], lanes: Lanes) -> str:
 class EntryWriter:
     def __init__(self, plan: Plan, lanes: Lanes) -> None:
         self.program, self.plan, self.lanes, self.w = plan.program, plan, lanes, Writer(lanes)
+        self.phases, self.numbers = phases(plan.program), {r: n for n, r in enumerate(plan.program.regions)}
         self.workspace = "%ws"
         self.number: dict[int, int | str] = {}  # of the pass that runs of each region around
 
@@ -229,7 +230,7 @@ class EntryWriter:
             self.tiles(tiles, lambda _, f=function: self.w.line(f"call void @{f}(ptr {self.workspace}{more})"))
 
     def run(self, tiles: str, within: Region | None = None) -> None:
-        for part in phases(self.program, within):
+        for part in self.phases[within]:
             if isinstance(part, range):
                 first, last = self.plan.spans[part]
                 self.call(tiles, *(f"block{b}" for b in range(first, last + 1)))
@@ -252,7 +253,7 @@ class EntryWriter:
         return self.tiles(tiles, one, ("i1", "false"))[0]
 
     def run_region(self, tiles: str, region: Region) -> None:
-        p = self.program.regions.index(region)
+        p = self.numbers[region]
         rows = self.plan.tables[p].rows
 
         def one(number: int | str) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from cardan._compiler.program.liveness import Spans, Tables, assign_slots, heads_of, last_readers, places_in, tables_of
 from cardan._compiler.program.ops import LEAVES, Op
 from cardan._compiler.program.passes import Joined, joined_products
-from cardan._compiler.program.program import Array, Program, Region, owner, rows_of, stretches
+from cardan._compiler.program.program import Array, Nesting, Program, Region, rows_of, stretches
 from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, allocate
 from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS, lower
 from cardan._compiler.targets.llvm.lanes import Lanes
@@ -172,12 +172,15 @@ def _postponed(program: Program, joined: Joined) -> dict[int, Region]:
     for a in (*program.results, *(after for region in program.regions for _, after in region.carried)):
         readers.pop(a, None)
     found: dict[int, Region] = {}
-    for k, own in readers.items():
-        around = owner(program, k)
-        for region in skipped if own else ():
-            between = [r for r in program.regions if r != around and region.start in r.instructions and r.start > k]
-            if min(own) >= region.start > k and max(own) < region.stop and all(r.passes == 1 for r in between):
-                found.setdefault(k, region)
+    nesting = Nesting(program.regions)
+    for k, own in ((k, own) for k, own in readers.items() if own):
+        # Of those around all readers, the outermost that may be skipped; what is between it and its table runs once.
+        inside = [r for r in nesting.around(min(own)) if r.start > k]
+        for n, region in reversed(list(enumerate(inside))):
+            once = all(r.passes == 1 for r in inside[n:])
+            if region.may_be_skipped and max(own) < region.stop and once:
+                found[k] = region
+                break
     return found
 
 
@@ -249,8 +252,9 @@ def _segments(joined: Joined, stretch: range) -> list[list[int]]:
 
 def _direct(plan: Plan, number: int, machine: Machine) -> Allocation:
     block = plan.blocks[number]
-    steps = lower(plan.joined, plan.numbers, block, machine.forms, machine.ahead)
-    needed = {a for _, _, args in steps.steps for a in args if a < len(plan.numbers)}
-    places = {k: plan.place(k) for k in needed.difference(block, steps.constants)}
-    kept = {k: slots for k in block if (slots := plan.stored(k))}
-    return allocate(machine, steps, places, kept, plan.slots)
+    line = lower(plan.joined, plan.numbers, block, machine.forms, machine.ahead)
+    made, values = set(block), enumerate(line.names)
+    own = [(n, k) for n, k in values if k < len(plan.numbers) and n not in line.constants]
+    places = {n: plan.place(k) for n, k in own if k not in made}
+    kept = {n: slots for n, k in own if k in made and (slots := plan.stored(k))}
+    return allocate(machine, line, places, kept, plan.slots)

@@ -41,9 +41,6 @@ class Refused:
         self.why = why
 
 
-# --- writing ------------------------------------------------------------------------------------------------------
-
-
 def json_text(value: Any, indent: int | None = 2) -> str:
     """Return plain data (dicts, lists, texts, numbers, booleans, None) as JSON; `indent` None: on one line."""
     return _line(value) if indent is None else _block(value, indent, 0, 0) + "\n"
@@ -78,9 +75,6 @@ def _line(value: Any) -> str:
 def _text(text: str) -> str:
     """Return a text in quotes; half a surrogate pair, which UTF-8 has not, is escaped."""
     return json.dumps(text, ensure_ascii=any("\ud800" <= c <= "\udfff" for c in text))
-
-
-# --- reading ------------------------------------------------------------------------------------------------------
 
 
 def parsed(text: str, name: str) -> Any:
@@ -142,9 +136,6 @@ def refuse(value: Any, expected: str, hint: str = "") -> NoReturn:
     if isinstance(value, Refused):
         raise WrongError(value.why)
     raise WrongError(f"got {shown(value)}, expected {expected}" + (f"; {hint}" if hint else ""))
-
-
-# --- places -------------------------------------------------------------------------------------------------------
 
 
 def path_text(path: Sequence[Key]) -> str:

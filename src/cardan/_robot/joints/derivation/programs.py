@@ -33,8 +33,6 @@ T = TypeVar("T")
 
 MOST = 1024  # results of one function that are kept: a robot has dozens of joints, of which most are alike
 
-# --- slots in place of symbols ---
-
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EmptySlot(ByFields):
@@ -118,9 +116,6 @@ def pose_entries(X: SE3) -> list[Any]:
     return [*X.rotation.entries(), *X.translation]
 
 
-# --- kept by joint ---
-
-
 def keep_by_joint(*methods: str) -> Callable[[Callable[[Any], T]], Callable[[Any], T]]:
     """Make a function of a joint remember its results, which depend on these of the joint's methods (`_WRITTEN`)."""
 
@@ -167,9 +162,6 @@ _WRITTEN: dict[str, Callable[..., dict[str, Any]]] = {
     "bias": lambda joint, q, v: {"bias": joint.bias(q, v).scalars()},
     "efforts": lambda joint, q, v: {"efforts": joint.efforts(q, v)},
 }
-
-
-# --- parameters by name ---
 
 
 def parameter(joint: Any, path: str) -> np.ndarray:

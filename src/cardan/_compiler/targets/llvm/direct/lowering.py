@@ -48,7 +48,11 @@ class Bits(Enum):
 class StraightLine(NamedTuple):
     steps: list[MachineStep]  # in order
     constants: dict[int, float | Bits]  # the values that are known
-    values: int  # how many values there are: those of the program, and more in between
+    names: list[int]  # the instruction that each value is of; beyond the program's, what is made in between
+
+    @property
+    def values(self) -> int:
+        return len(self.names)
 
 
 class _Lowering:
@@ -151,10 +155,22 @@ def lower(
             low.composed(negatives[k], Op.NEG, (k,))
     used = {a for _, _, args in low.steps for a in args if a < len(ops)}
     low.constants |= {a: numbers[a] for a in used if ops[a] is Op.CONST}
-    steps = sink(low.steps, low.constants, low.values)
+    line = _numbered(low)
+    steps = sink(line.steps, line.constants, line.values)
     if ahead and len(steps) < LONGEST:
         steps = spread(steps, ahead)
-    return StraightLine(steps, low.constants, low.values)
+    return line._replace(steps=steps)
+
+
+def _numbered(low: _Lowering) -> StraightLine:
+    """Return a line with its values numbered from 0, so that what looks at it does not grow with the program."""
+    number: dict[int, int] = {}
+    for _, value, args in low.steps:
+        for k in (*args, value):
+            number.setdefault(k, len(number))
+    steps = [(code, number[value], tuple([number[a] for a in args])) for code, value, args in low.steps]
+    constants = {number[k]: content for k, content in low.constants.items() if k in number}
+    return StraightLine(steps, constants, list(number))
 
 
 def never_negative(joined: Joined, numbers: Sequence[float], block: Sequence[int]) -> set[int]:
