@@ -5,7 +5,7 @@ import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Material, Mechanism, WorldBuilder
-from cardan._motion.simulation.solvers import Featherstone
+from cardan._motion.simulation.solvers import XPBD, Featherstone
 from cardan.description import Box, Cylinder, Hull, Plane, Shape, Sphere
 from cardan.joints import Cylindrical, FreeFlyer, Prismatic, Revolute
 from contact_worlds import EARTH, energy
@@ -109,13 +109,17 @@ def wobble(motion):
     return np.arccos(np.clip(axis[:, 2], -1.0, 1.0)), np.unwrap(np.arctan2(axis[:, 1], axis[:, 0]))
 
 
-def test_a_coin_rolls_round_on_its_rim():
-    """It keeps its tilt and rate for 8 turns; with the lever of a step's beginning its tilt would grow by 9 %."""
+@pytest.mark.parametrize("make", [Featherstone, XPBD])
+def test_a_coin_rolls_round_on_its_rim(make):
+    """It keeps its tilt and rate for 8 turns.
+
+    With the lever of a step's beginning its tilt would be 0.33 and 0.13 in the end.
+    """
     world, state, rate = spun_coin(0.3)
-    motion = Featherstone(world, 1e-3).rollout(state, steps=1000)
+    motion = make(world, 1e-3).rollout(state, steps=1000)
     tilt, angle = wobble(motion)
     np.testing.assert_allclose(tilt, 0.3, atol=4e-3)
-    assert angle[-1] - angle[0] == pytest.approx(rate, rel=5e-3)
+    assert angle[-1] - angle[0] == pytest.approx(rate, rel=8e-3)
     now = cardan.kinetic_energy(world.model, motion.q, motion.v) + cardan.potential_energy(world.model, motion.q)
     np.testing.assert_allclose(now[:, 0] / energy(world, state), 1.0, atol=6e-3)
     assert np.hypot(*motion.q[-1, 0, :2]) < 1e-3

@@ -117,14 +117,19 @@ class Contact:
         rate = _at_rest(moment.motions[self.a], point, own)
         if self.is_with_world:
             gravity = moment.poses[self.a].rotation.transpose_apply(moment.model.gravity)
-            linear = rate.linear + gravity
-            if self.pair.lever_rate is not None:  # half a step on, as the mean of a step sees it
-                w, n = moment.motions[self.a].spin.w, self.candidate.normal
-                linear = linear + w.cross(self.pair.lever_rate(w, n, point - own)) * 0.5
-            return Motion(self.in_axes(linear), self.in_axes(rate.angular))
+            linear = self.in_axes(rate.linear + gravity) + self.turning * 0.5  # half a step on, as its mean sees it
+            return Motion(linear, self.in_axes(rate.angular))
         R, p = self.X_ab.rotation, self.X_ab.inverse_act(point)
         by = _at_rest(moment.motions[self.b], p, other)
         return Motion(self.in_axes(rate.linear - R @ by.linear), self.in_axes(rate.angular - R @ by.angular))
+
+    @cached_property
+    def turning(self) -> Vector3:
+        """By what the points' velocity changes because their lever goes over the shape, w x r'."""
+        if not self.is_with_world or self.pair.lever_rate is None:
+            return Vector3.zero()
+        w, n = self.moment.motions[self.a].spin.w, self.candidate.normal
+        return self.in_axes(w.cross(self.pair.lever_rate(w, n, self.candidate.point - self.pair.centres[0])))
 
     def columns(self) -> dict[int, Motion]:
         """Return the columns of the Jacobian of V that are not zero, by the index in v."""

@@ -17,6 +17,9 @@ have no part in what joints allow, so neither spoils the other.
 Candidates are those of the configuration the step begins in, where shapes still are on their own sides; their planes
 hold for the step. All of them are looked at; which of them push is decided by g_n >= 0.
 
+On the world a point goes over its shape, and with it the lever r (`contact/moving_point.py`). Velocities that lead from
+one place to the next are asked for at the lever of the step's middle, J x + h/2 w x r'.
+
 Source: Mueller et al., Detailed rigid body simulation with extended position based dynamics (2020), sections 3.5, 3.6;
 Jourdan, Alart and Jean, A Gauss-Seidel like algorithm to solve frictional contact problems (1998).
 Cost: an M^-1 b for each direction of each contact, twice `first_impulses`, 20 nv operations a contact in every pass.
@@ -29,7 +32,7 @@ from typing import NamedTuple
 
 from cardan._algebra.arrays.repeat import repeat
 from cardan._algebra.scalar import is_zero, maximum, where
-from cardan._algebra.spatial import Force, Matrix3, Scalar, Vector3
+from cardan._algebra.spatial import Force, Matrix3, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.closed import inverse
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.implicit import Snapshot, closed_solution
@@ -68,26 +71,27 @@ class Touch(NamedTuple):
     """A contact, in axes of its first body, and the mechanism at it.
 
     J is the points' relative velocity by the index in v; `moved` M^-1 J^T, the change of each entry of v by a unit
-    impulse along each axis; G = J M^-1 J^T.
+    impulse along each axis; G = J M^-1 J^T. `ahead` is what the velocity changes by as the point goes over its shape.
     """
 
     contact: Contact
     J: dict[int, Vector3]
     moved: list[Vector3]
     G: Matrix3
+    ahead: Vector3
 
     @staticmethod
-    def of(contact: Contact, response: Callable[[Vector], list[Scalar]]) -> Touch:
-        """Return the contact of a mechanism, of which M^-1 is known."""
+    def of(contact: Contact, response: Callable[[Vector], list[Scalar]], later: float) -> Touch:
+        """Return the contact of a mechanism, of which M^-1 is known, at the lever that it has later [s]."""
         nv = contact.moment.model.nv
         J = {j: column.linear for j, column in contact.columns().items()}
         rows = [[J[j][k] if j in J else 0.0 for j in range(nv)] for k in range(3)]
         moved = [Vector3(*e) for e in zip(*map(response, rows), strict=True)]
         G = Matrix3(dot(row, [e[i] for e in moved]) for row in rows for i in range(3))
-        return Touch(contact, J, moved, G)
+        return Touch(contact, J, moved, G, contact.turning * later)
 
     def velocity(self, v: Vector) -> Vector3:
-        return sum((column * v[j] for j, column in self.J.items()), Vector3.zero())
+        return sum((column * v[j] for j, column in self.J.items()), self.ahead)
 
     def after(self, v: Vector, impulse: Vector3) -> list[Scalar]:
         return [e + column.dot(impulse) for e, column in zip(v, self.moved, strict=True)]
@@ -100,12 +104,15 @@ class Touch(NamedTuple):
 
 
 class Touching:
-    """The contacts of a step of h [s] that begins at a moment; M is what impulses along v meet."""
+    """The contacts of a step of h [s] that begins at a moment, at the levers that they have later [s].
 
-    def __init__(self, moment: Snapshot, pairs: Iterable[Pair], M: Rows, h: float) -> None:
+    M is what impulses along v meet.
+    """
+
+    def __init__(self, moment: Snapshot, pairs: Iterable[Pair], M: Rows, h: float, later: float = 0.0) -> None:
         self.moment, self.M, self.h = moment, M, h
         response = inverse(moment.model, moment.q, M)
-        self.touches = [Touch.of(contact, response) for contact in contacts(moment, pairs)]
+        self.touches = [Touch.of(contact, response, later) for contact in contacts(moment, pairs)]
 
     def by_positions(self, v: Vector, sweeps: int) -> Pushed:
         """Return the mean velocities of a step in which nothing overlaps at its end."""
@@ -143,9 +150,14 @@ class Touching:
         """Return where the passes begin."""
         contacts = [touch.contact.in_tree() for touch in self.touches]
         equation = JointEquation(self.moment, singles(contacts), self.h)
-        known = Known([c.in_axes(g) for c, g in zip(contacts, impulses, strict=True)], equation.change(v).twists)
+        ahead = [Motion(c.in_axes(t.ahead), Vector3.zero()) for c, t in zip(contacts, self.touches, strict=True)]
+
+        def twists(v: Vector) -> list[Motion]:
+            return [u + more for u, more in zip(equation.change(v).twists, ahead, strict=True)]
+
+        known = Known([c.in_axes(g) for c, g in zip(contacts, impulses, strict=True)], twists(v))
         free = self._after(v, [-g for g in impulses])
-        found = first_impulses(equation, self.M, equation.change(free).twists, wanted, known)
+        found = first_impulses(equation, self.M, twists(free), wanted, known)
         first = [c.on_node(Force(g, Vector3.zero())).linear for c, g in zip(contacts, found, strict=True)]
         return Pushed(self._after(free, first), first, 0.0)
 
@@ -216,9 +228,11 @@ class Touched:
         h: float,
         pairs: Sequence[Pair],
         sweeps: int,
+        later: float = 0.0,
     ) -> None:
         self.system, self.start, self.moment, self.W, self.sweeps = system, start, moment, W, sweeps
-        self.touching = Touching(moment, pairs, with_diagonal(mass_matrix.kernel(moment.model, moment.q), W), h)
+        M = with_diagonal(mass_matrix.kernel(moment.model, moment.q), W)
+        self.touching = Touching(moment, pairs, M, h, later)
         self.pushed = self.touching.by_positions(v, sweeps)
         self.meetings = [Meeting.of(touch.contact, start) for touch in self.touching.touches]
 

@@ -60,7 +60,7 @@ def xpbd_step(
     else:
         moment = Snapshot(model, q, v)
         after = fallen(system, start, moment, loads, h)
-        touched = Touched(system, start, moment, after, loads.W, h, pairs, iterations * SWEEPS)
+        touched = Touched(system, start, moment, after, loads.W, h, pairs, iterations * SWEEPS, 0.5 * h)
         flying = system.started(start, touched.kick, h, 0.0)
     placed = _closed(system, [b.moved(h) for b in flying], joined, q, iterations)
     parts = zip(start, placed, strict=True)  # velocities are those that took the bodies where they are
