@@ -305,3 +305,77 @@ def test_a_surface_without_parts_is_refused(points):
 def test_a_pattern_without_meshes_is_refused():
     with pytest.raises(UnknownNameError, match="collision meshes"):
         block(Box((0.1, 0.1, 0.1))).with_hulls(concavity={"finger*": 0.05})
+
+
+# --- hostile files ---
+
+CORNERS_OF = np.array(list(product((-0.1, 0.1), repeat=3)))
+SIDES = ["013 032", "467 475", "045 051", "237 276", "026 064", "157 173"]
+CUBE = CORNERS_OF[[[int(k) for k in triangle] for side in SIDES for triangle in side.split()]]
+
+
+def with_one(value):
+    triangles = CUBE.copy()
+    triangles[3, 1, 2] = value
+    return triangles
+
+
+@pytest.fixture
+def standing(tmp_path):
+    """Return a function that puts a block with a mesh of these triangles on the ground, as its file has them."""
+    pytest.importorskip("trimesh")
+
+    def standing(triangles, ending="stl"):
+        rows = np.zeros(len(triangles), [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("more", "<u2")])
+        rows["corners"] = triangles
+        file = tmp_path / f"mesh.{ending}"
+        file.write_bytes(bytes(80) + np.uint32(len(rows)).tobytes() + rows.tobytes())
+        return block(Mesh(str(file), path=str(file))).world("floating", ground=True)
+
+    return standing
+
+
+@pytest.mark.parametrize(
+    ("triangles", "vertices"),
+    [
+        pytest.param(CUBE[:, ::-1], 8, id="inverted"),
+        pytest.param(CUBE[:-3], 8, id="open"),
+        pytest.param(CUBE[:2], 4, id="flat"),
+        pytest.param(CUBE[:1], 3, id="one triangle"),
+        pytest.param(np.zeros((4, 3, 3)), 1, id="one place"),
+        pytest.param(CUBE * [1.0, 0.0, 0.0], 2, id="a line"),
+        pytest.param(1e6 * CUBE, 8, id="giant"),
+    ],
+)
+def test_what_a_file_holds_of_a_surface_stands(standing, triangles, vertices):
+    (hull,) = (shape.geometry for shape in standing(triangles).model.shapes if shape.body == "link")
+    assert isinstance(hull, Hull)
+    assert len(hull.vertices) == vertices
+
+
+@pytest.mark.parametrize(
+    ("triangles", "ending", "said"),
+    [
+        pytest.param(with_one(np.nan), "stl", "1 vertices that are not finite", id="nan"),
+        pytest.param(with_one(np.inf), "stl", "1 vertices that are not finite", id="infinite"),
+        pytest.param(CUBE[:0], "stl", "no triangle", id="empty"),
+        pytest.param(CUBE, "xyzw", "not supported", id="of unknown kind"),
+    ],
+)
+def test_a_mesh_without_a_surface_is_named(standing, triangles, ending, said):
+    with pytest.warns(UserWarning, match=said):
+        world = standing(triangles, ending)
+    with pytest.raises(UnsupportedError, match=said):
+        cardan.solvers.Featherstone(world, dt=2e-3)
+
+
+@pytest.mark.full
+def test_a_huge_mesh_is_thinned(standing):
+    directions = rng.normal(size=(1_000_000, 1, 3))
+    ball = 0.1 * directions / np.linalg.norm(directions, axis=2, keepdims=True) + 1e-4 * rng.normal(
+        size=(len(directions), 3, 3)
+    )
+    with pytest.warns(HullWarning, match="coarse"):
+        (hull,) = (shape.geometry for shape in standing(ball).model.shapes if shape.body == "link")
+    assert len(hull.vertices) == 64
+    assert hull.error < 0.01
