@@ -19,7 +19,7 @@ from cardan._algebra.scalar import absolute, logical_and, sqrt
 from cardan._algebra.spatial import SE3, Scalar, Vector3
 from cardan._motion.collision.candidate import axis_of
 from cardan._motion.collision.terrain import terrain_of
-from cardan._motion.collision.triangle_tree import ground_of
+from cardan._motion.collision.triangle_grid import ground_of
 from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, TriangleMesh
 from cardan._robot.geometry.support import box_about
 
@@ -36,9 +36,11 @@ def may_meet(a: Geometry, X_a: SE3, b: Geometry, X_b: SE3, reach: Scalar) -> Any
     if isinstance(b, TriangleMesh):
         ground, X_ba = ground_of(b), SE3(X_b.rotation.T @ X_a.rotation, X_b.inverse_act(X_a.translation))
         sides = [Vector3(*map(absolute, row)).dot(half) + reach for row in X_ba.rotation.rows()]
-        away = X_ba @ middle - Vector3(*ground.middle)
-        apart = (absolute(e) <= own + side for e, own, side in zip(away, ground.half, sides, strict=True))
-        return reduce(logical_and, apart)
+        away = X_ba @ middle - (ground.low + ground.high) * 0.5
+        near = (
+            absolute(e) <= 0.5 * own + side for e, own, side in zip(away, ground.high - ground.low, sides, strict=True)
+        )
+        return reduce(logical_and, near)
     other, far = box_about(b)
     between = X_a @ middle - X_b @ other
     most = radius_about(half) + radius_about(far) + reach

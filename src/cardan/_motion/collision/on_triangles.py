@@ -28,20 +28,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.cell import cell
-from cardan._algebra.arrays.repeat import repeat, when
+from cardan._algebra.arrays.repeat import repeat, repeat_while, when
 from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, minimum, where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._motion.collision.box_round import box_capsule, box_sphere
-from cardan._motion.collision.candidate import FAR, Candidate, existing, in_precision, select
+from cardan._motion.collision.candidate import FAR, Candidate, Z, existing, in_precision, select
 from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.on_plane import LOW, candidates_above
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, cylinder_sphere, sphere_sphere
 from cardan._motion.collision.support_points import middle_of
-from cardan._motion.collision.triangle_tree import CORNER, EDGE, FACE, Ground, ground_of, walked
+from cardan._motion.collision.triangle_face import Face
+from cardan._motion.collision.triangle_grid import Grid, Level, ground_of, in_row, on_levels
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 
@@ -60,21 +61,48 @@ def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar
     middle, half = box_about(a)
     size = 2.0 * half.norm()
     reach = NEAR * size if reach is None else reach
-    rows = [Vector3(*map(absolute, row)).dot(half) + reach for row in X_ba.rotation.rows()]
-    at, around = X_ba @ middle, Vector3(*rows)
-    low, high = at - around, at + around
-
-    def meets(box_low: Vector3, box_high: Vector3, *_: Any) -> Any:
-        apart = [box_low[k] <= high[k] for k in range(3)] + [low[k] <= box_high[k] for k in range(3)]
-        return reduce(logical_and, apart)
-
-    def visited(place: Scalar, is_leaf: Any, kept: Any) -> tuple[Any]:
-        return (when(is_leaf, lambda: _with_feature(a, X_ba, ground, size, place, kept), kept),)
-
+    at, around = X_ba @ middle, [Vector3(*map(absolute, row)).dot(half) + reach for row in X_ba.rotation.rows()]
+    radius = (a.radius if isinstance(a, Sphere) else 0.5 * size) + reach
+    body = _Body(a, X_ba, at, radius, in_precision(at.x, *ROUNDING) * ground.size)
     zero = 0.0 * sum((*X_ba.rotation.entries(), *X_ba.translation), 0.0)  # batches of NumPy's keep their shape
-    none = [zero + FAR, *(zero + e for e in (0.0, 0.0, 0.0, 0.0, 0.0, 1.0))]
-    (kept,) = walked(ground, meets, visited, [Candidate(none[0], Vector3(*none[1:4]), Vector3(*none[4:]))] * most_of(a))
+    none = Candidate(zero + FAR, Vector3(zero, zero, zero), Vector3(zero, zero, zero + 1.0))
+    kept = [none] * most_of(a)
+    for grid, page in ((ground.faces, _on_face), (ground.edges, _on_edge), (ground.corners, _on_corner)):
+        if grid is not None:
+            kept = _with_grid(kept, grid, partial(page, body, grid), at, around, size)
     return list(kept)
+
+
+def _with_grid(
+    kept: Any,
+    grid: Grid,
+    page: Callable[[Scalar], list[Candidate]],
+    at: Vector3,
+    around: Sequence[Scalar],
+    size: Scalar,
+) -> Any:
+    """Return the candidates that are kept with those on the features near a rectangle."""
+
+    def in_level(level: Level, kept: Any) -> Any:
+        x, y = around[0] + level.half_x, around[1] + level.half_y
+        columns, last = (level.column(at.x - x), level.column(at.x + x)), level.row(at.y + y)
+
+        def along(row: Scalar, kept: Any) -> tuple[Scalar, Any]:
+            return row + 1.0, in_row(grid, level, row, columns, lambda k, kept: _with_each(kept, page(k), size), kept)
+
+        return repeat_while(grid.rows, lambda row, _: row <= last, along, level.row(at.y - y), kept)[1]
+
+    return on_levels(grid, in_level, kept)
+
+
+class _Body(NamedTuple):
+    """A shape, its pose in the surface's frame, and the ball about it in which features count."""
+
+    shape: Geometry
+    X: SE3
+    at: Vector3
+    radius: Scalar
+    slack: Scalar  # by how much faces overlap [m]
 
 
 def most_of(a: Geometry) -> int:
@@ -82,54 +110,22 @@ def most_of(a: Geometry) -> int:
     return MOST.get(type(a), FLAT_MOST)
 
 
-def _with_feature(a: Geometry, X_ba: SE3, ground: Ground, size: Scalar, place: Scalar, kept: Any) -> Any:
-    kinds: list[tuple[Any, Callable[..., list[Candidate]]]] = [(place < ground.edges, _on_face)]
-    if ground.corners > ground.edges:
-        kinds.append((logical_and(place >= ground.edges, place < ground.corners), _on_edge))
-    if ground.end > ground.corners:
-        kinds.append((place >= ground.corners, _on_corner))
-    for condition, page in kinds:
-        kept = when(condition, partial(_with_page, page, a, X_ba, ground, size, place, kept), kept)
-    return kept
-
-
-def _with_page(
-    page: Callable[..., list[Candidate]], a: Geometry, X_ba: SE3, ground: Ground, size: Scalar, place: Scalar, kept: Any
-) -> Any:
-    found = page(a, X_ba, ground, place)
-    if len(found) == 1:
-        return _with(kept, found[0], size)
-
-    def further(kept: Any, first: Candidate, *others: Candidate) -> tuple[Any, ...]:
-        return _with(kept, first, size), *others, first
-
-    return repeat(len(found), further, kept, *found)[0]
-
-
-def _numbers(ground: Ground, place: Scalar, count: int) -> list[Vector3]:
-    """Return the numbers of a feature, three by three; what is left over is filled up."""
-    found = [cell(ground.features, place + float(k)) for k in range(count)]
-    found += [0.0] * (-count % 3)
-    return [Vector3(*found[k : k + 3]) for k in range(0, len(found), 3)]
-
-
 # --- features -------------------------------------------------------------------------------------------------------
 
 
-def _on_face(a: Geometry, X_ba: SE3, ground: Ground, place: Scalar) -> list[Candidate]:
-    x = [cell(ground.features, place + float(k)) for k in range(FACE)]
-    planes = [(Vector3(*x[k : k + 3]), x[k + 3]) for k in range(0, FACE, 4)]
-    (m, e), *sides = planes
-    n, slack = X_ba.rotation.transpose_apply(m), in_precision(e + X_ba.translation.x, *ROUNDING) * ground.size
+def _on_face(body: _Body, grid: Grid, k: Scalar) -> list[Candidate]:
+    a, X_ba = body.shape, body.X
+    face = Face.of(grid.numbers(k, 0, 9))
+    n = X_ba.rotation.transpose_apply(face.normal)
     found = []
-    for c in candidates_above(a, m.dot(X_ba.translation) - e, n):
+    for c in candidates_above(a, face.height(X_ba.translation), n):
         deep = _deep(a, c.point, n)
         above = c.gap + n.dot(deep - c.point)
         is_in = c.gap < 0.0
         fall = where(logical_and(is_in, above > 0.0), above - c.gap, 1.0)
         way = select(is_in, (deep - c.point) * (1.0 / fall), n)
         foot = X_ba @ (c.point - way * c.gap)
-        inside = reduce(logical_and, (u.dot(foot) - o <= slack for u, o in sides), above > 0.0)
+        inside = logical_and(face.has(foot, body.slack), above > 0.0)
         found.append(existing(logical_and(inside, c.gap < 0.5 * FAR), c))
     return found
 
@@ -152,52 +148,68 @@ def _deep(a: Geometry, p: Vector3, n: Vector3) -> Vector3:
     raise AssertionError(type(a))
 
 
-def _on_edge(a: Geometry, X_ba: SE3, ground: Ground, place: Scalar) -> list[Candidate]:
-    middle, along, u, u_other, (half, _, _) = _numbers(ground, place, EDGE)
+def _on_edge(body: _Body, grid: Grid, k: Scalar) -> list[Candidate]:
+    """Return the candidates on the inside of an edge; its ends are corners."""
+    a, X_ba = body.shape, body.X
+    middle, along, u, u_other = grid.numbers(k, 1, 12)
+    half = cell(grid.features, k * float(grid.stride))
+    away = body.at - middle
+    t = clip(away.dot(along), -half, half)
     across = along.cross(u)
     R = Matrix3([(u[k], across[k], along[k]) for k in range(3)])
-    edge = object.__new__(Capsule)
+    edge = object.__new__(Capsule)  # nothing checks its length, which is a symbol
     object.__setattr__(edge, "radius", 0.0)
     object.__setattr__(edge, "length", 2.0 * half)
-    found, slack = [], in_precision(half, *ALIGNED)
-    for c in _candidates(EDGE_PAGES, a, X_ba, edge, SE3(R, middle)):
-        n = X_ba.rotation @ c.normal
-        s = along.dot(X_ba @ (c.point - c.normal * c.gap) - middle)
-        inside = absolute(s) < half * (1.0 - 1e-6)
-        counts = reduce(logical_and, (n.dot(side) >= -slack for side in (u, u_other)), inside)
-        found.append(existing(logical_and(counts, c.gap < 0.5 * FAR), c))
-    return found
+
+    def near() -> list[Candidate]:
+        found, slack = [], in_precision(half, *ALIGNED)
+        for c in _candidates(EDGE_PAGES, a, X_ba, edge, SE3(R, middle)):
+            n = X_ba.rotation @ c.normal
+            s = along.dot(X_ba @ (c.point - c.normal * c.gap) - middle)
+            inside = absolute(s) < half * (1.0 - 1e-6)
+            counts = reduce(logical_and, (n.dot(side) >= -slack for side in (u, u_other)), inside)
+            found.append(existing(logical_and(counts, c.gap < 0.5 * FAR), c))
+        return found
+
+    nothing = [Candidate(FAR, Vector3.zero(), Z)] * EDGE_PAGES[type(a)][1]
+    return when((away - along * t).norm_squared() < body.radius * body.radius, near, nothing)
 
 
-def _on_corner(a: Geometry, X_ba: SE3, ground: Ground, place: Scalar) -> list[Candidate]:
-    at, *around = _numbers(ground, place, CORNER)
-    slack = in_precision(at.x, *ALIGNED)
-    (c,) = _candidates(CORNER_PAGES, a, X_ba, Sphere(0.0), SE3(None, at))
-    n = X_ba.rotation @ c.normal
-    return [existing(reduce(logical_and, (n.dot(d) <= slack for d in around)), c)]
+def _on_corner(body: _Body, grid: Grid, k: Scalar) -> list[Candidate]:
+    at, *around = grid.numbers(k, 0, grid.stride)
+
+    def near() -> list[Candidate]:
+        slack = in_precision(at.x, *ALIGNED)
+        (c,) = _candidates(CORNER_PAGES, body.shape, body.X, Sphere(0.0), SE3(None, at))
+        n = body.X.rotation @ c.normal
+        return [existing(reduce(logical_and, (n.dot(d) <= slack for d in around)), c)]
+
+    is_near = (body.at - at).norm_squared() < body.radius * body.radius
+    return when(is_near, near, [Candidate(FAR, Vector3.zero(), Z)])
 
 
+# The page of each shape and a capsule, and how many candidates it has; and of each shape and a sphere.
 EDGE_PAGES = {
-    Sphere: capsule_sphere,
-    Capsule: capsule_capsule,
-    Box: box_capsule,
-    Cylinder: flat_convex,
-    Ellipsoid: convex_convex,
-    Hull: flat_convex,
+    Sphere: (capsule_sphere, 1),
+    Capsule: (capsule_capsule, 2),
+    Box: (box_capsule, 2),
+    Cylinder: (flat_convex, 4),
+    Ellipsoid: (convex_convex, 1),
+    Hull: (flat_convex, 4),
 }
 CORNER_PAGES = {
-    Sphere: sphere_sphere,
-    Capsule: capsule_sphere,
-    Box: box_sphere,
-    Cylinder: cylinder_sphere,
-    Ellipsoid: convex_convex,
-    Hull: convex_convex,
+    Sphere: (sphere_sphere, 1),
+    Capsule: (capsule_sphere, 1),
+    Box: (box_sphere, 1),
+    Cylinder: (cylinder_sphere, 1),
+    Ellipsoid: (convex_convex, 1),
+    Hull: (convex_convex, 1),
 }
 
 
 def _candidates(pages: Any, a: Geometry, X_ba: SE3, feature: Geometry, X: SE3) -> list[Candidate]:
     """Return the candidates of a shape and a feature at X in the surface's frame."""
-    page = pages[type(a)]
+    page, _ = pages[type(a)]
     if page is not capsule_sphere or isinstance(a, Capsule):
         return page(a, X_ba, feature, X)
     return [c.seen_from_b(X_ba.inverse() @ X) for c in page(feature, X, a, X_ba)]
@@ -206,9 +218,15 @@ def _candidates(pages: Any, a: Geometry, X_ba: SE3, feature: Geometry, X: SE3) -
 # --- what is kept ---------------------------------------------------------------------------------------------------
 
 
-def _with(kept: Sequence[Candidate], new: Candidate, size: Scalar) -> list[Candidate]:
-    """Return the candidates with one more, if that is among the best."""
-    return when(new.gap < 0.5 * FAR, lambda: _best(kept, new, size), list(kept))
+def _with_each(kept: Any, found: Sequence[Candidate], size: Scalar) -> Any:
+    """Return the candidates that are kept of these and further ones."""
+
+    def further(kept: Any, first: Candidate, *others: Candidate) -> tuple[Any, ...]:
+        return when(first.gap < 0.5 * FAR, lambda: _best(kept, first, size), kept), *others, first
+
+    if len(found) == 1:
+        return further(kept, *found)[0]
+    return repeat(len(found), further, kept, *found)[0]
 
 
 def _best(kept: Sequence[Candidate], new: Candidate, size: Scalar) -> list[Candidate]:

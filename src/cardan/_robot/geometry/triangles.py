@@ -4,8 +4,8 @@ A surface of triangles is met in three ways, by a point of a body on a face, by 
 that stands out. Edges between faces in one plane and edges of grooves are no features: what slides over them meets the
 faces alone.
 
-    face        normal m and offset e; for each side the unit vector u in the face, out of it, and its offset
-    edge        middle, direction, u of one face, u' of the other, half the length; it counts for normals n with
+    face        its corners, counter-clockwise seen from outside
+    edge        half the length, middle, direction, u of one face, u' of the other; it counts for normals n with
                 n . u >= 0 and n . u' >= 0, which are those between both faces' own
     corner      place, and unit vectors along the edges there; it counts for normals with n . d <= 0 for each of them
 
@@ -32,7 +32,7 @@ NEARLY = 0.02  # sine by which no normal may be in the cone of a corner: it is l
 class Features(NamedTuple):
     """Rows of numbers of each kind, and the boxes about what they are of: shapes (n, ...) and (n, 2, 3)."""
 
-    faces: np.ndarray  # (n, 16)
+    faces: np.ndarray  # (n, 9)
     edges: np.ndarray  # (n, 13)
     corners: np.ndarray  # (n, 3 + 3 (AROUND + 1))
     boxes: tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -123,20 +123,19 @@ def features_of(vertices: Any, triangles: Any) -> Features:
     m = np.cross(along[:, 0], -along[:, 2])
     m /= np.linalg.norm(m, axis=-1, keepdims=True)
     u = np.cross(along, m[:, None])
-    planes = np.concatenate([m[:, None], u], axis=1)
-    at = np.concatenate([corners[:, :1], corners], axis=1)
-    rows = np.concatenate([planes, np.einsum("nki,nki->nk", planes, at)[..., None]], axis=-1).reshape(-1, 16)
     across = joins_of(faces).across
     face, side = np.nonzero(_stands_out(across, u, m))
     other = across[face, side]
     u_other = np.where(other[:, None] < 0, m[face], _facing(u, across, face, other))
     start, half = corners[face, side], 0.5 * lengths[face, side, None]
-    edges = np.concatenate([start + along[face, side] * half, along[face, side], u[face, side], u_other, half], axis=1)
+    edges = np.concatenate([half, start + along[face, side] * half, along[face, side], u[face, side], u_other], axis=1)
     ends = np.stack([start, start + 2.0 * half * along[face, side]], axis=1)
     tips = np.unique([faces[face, side], faces[face, (side + 1) % 3]])
     places, around = _corners(points, faces, m, tips)
     boxes = tuple(np.stack([e.min(axis=1), e.max(axis=1)], axis=1) for e in (corners, ends, places[:, None]))
-    return Features(rows, edges, np.concatenate([places, around.reshape(len(places), -1)], axis=1), boxes)
+    return Features(
+        corners.reshape(-1, 9), edges, np.concatenate([places, around.reshape(len(places), -1)], axis=1), boxes
+    )
 
 
 def _stands_out(across: np.ndarray, u: np.ndarray, m: np.ndarray) -> np.ndarray:
