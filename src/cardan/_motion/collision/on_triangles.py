@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.cell import cell
 from cardan._algebra.arrays.repeat import repeat, repeat_while, when
-from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, minimum, where
+from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, minimum, sqrt, where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._motion.collision.box_round import box_capsule, box_sphere
 from cardan._motion.collision.candidate import FAR, Candidate, Z, existing, in_precision, select
@@ -51,6 +51,7 @@ FLAT_MOST = 6  # candidates of a shape with faces: four on the ground, and two o
 SAME = 1e-4  # of a shape's size: candidates nearer than this, their normals alike, are one
 ROUNDING = 1e-11, 3e-6  # of the surface's size, in double and single precision: by how much faces overlap
 ALIGNED = 1e-9, 1e-5  # sine by which a normal may be out of its cone
+ACROSS = 0.5  # cosine between the normal of what overlaps and the mean of those around, below which it is across
 NEAR = 1.0  # of a shape's size: how far around it is looked if nobody says how far
 
 
@@ -162,13 +163,13 @@ def _on_edge(body: _Body, grid: Grid, k: Scalar) -> list[Candidate]:
     object.__setattr__(edge, "length", 2.0 * half)
 
     def near() -> list[Candidate]:
-        found, slack = [], in_precision(half, *ALIGNED)
+        found, between = [], u + u_other
+        outwards = between * (1.0 / sqrt(between.norm_squared()))
         for c in _candidates(EDGE_PAGES, a, X_ba, edge, SE3(R, middle)):
-            n = X_ba.rotation @ c.normal
             s = along.dot(X_ba @ (c.point - c.normal * c.gap) - middle)
             inside = absolute(s) < half * (1.0 - 1e-6)
-            counts = reduce(logical_and, (n.dot(side) >= -slack for side in (u, u_other)), inside)
-            found.append(existing(logical_and(counts, c.gap < 0.5 * FAR), c))
+            counts = _counts(body, c, (-u, -u_other), outwards)
+            found.append(existing(logical_and(logical_and(counts, inside), c.gap < 0.5 * FAR), c))
         return found
 
     nothing = [Candidate(FAR, Vector3.zero(), Z)] * EDGE_PAGES[type(a)][1]
@@ -179,13 +180,24 @@ def _on_corner(body: _Body, grid: Grid, k: Scalar) -> list[Candidate]:
     at, *around = grid.numbers(k, 0, grid.stride)
 
     def near() -> list[Candidate]:
-        slack = in_precision(at.x, *ALIGNED)
         (c,) = _candidates(CORNER_PAGES, body.shape, body.X, Sphere(0.0), SE3(None, at))
-        n = body.X.rotation @ c.normal
-        return [existing(reduce(logical_and, (n.dot(d) <= slack for d in around)), c)]
+        return [existing(_counts(body, c, around, -around[-1]), c)]
 
     is_near = (body.at - at).norm_squared() < body.radius * body.radius
     return when(is_near, near, [Candidate(FAR, Vector3.zero(), Z)])
+
+
+def _counts(body: _Body, c: Candidate, around: Sequence[Vector3], outwards: Vector3) -> Any:
+    """Return whether the normal of a candidate is in the cone of those that rise along no side.
+
+    What has faces lies on an edge however it leans a little. Where it overlaps a corner beside an edge of its own, the
+    normal is that of a face, which may be out of the cone: then it is enough that it is not across.
+    """
+    n = body.X.rotation @ c.normal
+    is_flat = type(body.shape) not in MOST
+    slack = LOW if is_flat else in_precision(n.x, *ALIGNED)
+    counts = reduce(logical_and, (n.dot(d) <= slack for d in around))
+    return logical_or(counts, logical_and(c.gap < 0.0, n.dot(outwards) > ACROSS)) if is_flat else counts
 
 
 # The page of each shape and a capsule, and how many candidates it has; and of each shape and a sphere.

@@ -94,7 +94,8 @@ def _ground(features: Features) -> Ground:
     size = float(np.linalg.norm(high - low))
     slack = SLACK * max(size, float(np.abs([low, high]).max()))
     kinds = zip((features.faces, features.edges, features.corners), features.boxes, strict=True)
-    faces, edges, corners = (_grid(rows, boxes, slack) if len(rows) else None for rows, boxes in kinds)
+    faces, *others = (_grid(rows, boxes, slack) if len(rows) else None for rows, boxes in kinds)
+    edges, corners = others
     assert faces is not None  # a surface has a face with an area
     return Ground(faces, edges, corners, *(Vector3(*map(float, e)) for e in (low - slack, high + slack)), size)
 

@@ -87,10 +87,10 @@ def doubled_areas(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
 
 
 def welded(points: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return vertices, each place once, and the triangles of them that have an area."""
+    """Return vertices, each place once, and the triangles whose corners are in three places."""
     places, number = np.unique(points, axis=0, return_inverse=True)
-    own = number.reshape(-1)[faces]
-    return places, own[doubled_areas(places, own) > 0.0]
+    a, b, c = own = number.reshape(-1)[faces].T
+    return places, own.T[(a != b) & (b != c) & (c != a)]
 
 
 def joins_of(faces: np.ndarray) -> Joins:
@@ -114,17 +114,18 @@ def is_closed(points: np.ndarray, faces: np.ndarray) -> bool:
 
 
 def features_of(vertices: Any, triangles: Any) -> Features:
-    """Return the features of a surface."""
+    """Return the features of a surface. Edges beside slivers are none: what is behind these is not looked for."""
     points, faces = welded(np.asarray(vertices, dtype=float), np.asarray(triangles))
     corners = points[faces]
     along = np.roll(corners, -1, axis=1) - corners
     lengths = np.linalg.norm(along, axis=-1)
     along /= lengths[..., None]
-    m = np.cross(along[:, 0], -along[:, 2])
-    m /= np.linalg.norm(m, axis=-1, keepdims=True)
+    is_real = doubled_areas(points, faces) > 0.0  # slivers only say what is beside what
+    m = np.where(is_real[:, None], np.cross(along[:, 0], -along[:, 2]), 0.0)
+    m /= np.where(is_real, np.linalg.norm(m, axis=-1), 1.0)[:, None]
     u = np.cross(along, m[:, None])
     across = joins_of(faces).across
-    face, side = np.nonzero(_stands_out(across, u, m))
+    face, side = np.nonzero(_stands_out(across, u, m) & is_real[:, None])
     other = across[face, side]
     u_other = np.where(other[:, None] < 0, m[face], _facing(u, across, face, other))
     start, half = corners[face, side], 0.5 * lengths[face, side, None]
@@ -132,10 +133,10 @@ def features_of(vertices: Any, triangles: Any) -> Features:
     ends = np.stack([start, start + 2.0 * half * along[face, side]], axis=1)
     tips = np.unique([faces[face, side], faces[face, (side + 1) % 3]])
     places, around = _corners(points, faces, m, tips)
-    boxes = tuple(np.stack([e.min(axis=1), e.max(axis=1)], axis=1) for e in (corners, ends, places[:, None]))
-    return Features(
-        corners.reshape(-1, 9), edges, np.concatenate([places, around.reshape(len(places), -1)], axis=1), boxes
-    )
+    real = corners[is_real]
+    boxes = tuple(np.stack([e.min(axis=1), e.max(axis=1)], axis=1) for e in (real, ends, places[:, None]))
+    of_corners = np.concatenate([places, around.reshape(len(places), -1)], axis=1)
+    return Features(real.reshape(-1, 9), edges, of_corners, boxes)
 
 
 def _stands_out(across: np.ndarray, u: np.ndarray, m: np.ndarray) -> np.ndarray:
