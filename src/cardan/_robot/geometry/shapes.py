@@ -477,6 +477,9 @@ class TriangleMesh(_Meshed):
     def of(shape: Mesh | HeightField | Hull) -> TriangleMesh:
         """Return the triangles of a mesh file, scaled, or of another shape's surface.
 
+        Args:
+            shape: a `Mesh`, a `HeightField` with its sides and base, or a `Hull`.
+
         Raises:
             MissingExtraError: for a mesh, without the extra `mesh`.
             ParameterError: for a mesh that cannot be read.
@@ -497,7 +500,13 @@ class TriangleMesh(_Meshed):
         return f"TriangleMesh({len(self.vertices)} vertices, {len(self.triangles)} triangles)"
 
     def surface(self) -> tuple[Any, Any]:
-        """Return the vertices [m], shape (n, 3), and the triangles, shape (m, 3)."""
+        """Return the vertices [m], shape (n, 3), and the triangles, shape (m, 3).
+
+        Examples:
+            >>> slope = cardan.description.TriangleMesh([(0, 0, 0), (1, 0, 0), (0, 1, 1)], [(0, 1, 2)])
+            >>> slope.surface()[1].tolist()
+            [[0, 1, 2]]
+        """
         return np.array(self.vertices), np.array(self.triangles)
 
     def _at_density_1(self) -> Inertia:
