@@ -97,7 +97,8 @@ def _ground(features: Features) -> Ground:
     faces, *others = (_grid(rows, boxes, slack) if len(rows) else None for rows, boxes in kinds)
     edges, corners = others
     assert faces is not None  # a surface has a face with an area
-    return Ground(faces, edges, corners, *(Vector3(*map(float, e)) for e in (low - slack, high + slack)), size)
+    ends = Vector3(*map(float, low - slack)), Vector3(*map(float, high + slack))
+    return Ground(faces, edges, corners, *ends, size)
 
 
 def _grid(rows: np.ndarray, boxes: np.ndarray, slack: float) -> Grid:
@@ -108,7 +109,7 @@ def _grid(rows: np.ndarray, boxes: np.ndarray, slack: float) -> Grid:
     for own in (np.flatnonzero(step == k) for k in np.unique(step)):
         level, cells = _level(middles[own], halves[own], sum(map(len, firsts)))
         by_cell = np.argsort(cells, kind="stable")
-        places = np.searchsorted(cells[by_cell], np.arange(level.columns * level.rows + 1))
+        places = np.searchsorted(cells[by_cell], np.arange(int(level.columns) * int(level.rows) + 1))
         firsts.append(sum(map(len, order)) + places)
         order.append(own[by_cell])
         levels.append(level)

@@ -35,7 +35,7 @@ class Features(NamedTuple):
     faces: np.ndarray  # (n, 9)
     edges: np.ndarray  # (n, 13)
     corners: np.ndarray  # (n, 3 + 3 (AROUND + 1))
-    boxes: tuple[np.ndarray, np.ndarray, np.ndarray]
+    boxes: tuple[np.ndarray, ...]
 
 
 class Joins(NamedTuple):
@@ -192,7 +192,7 @@ def _highest(d: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 def _are_pointed(around: np.ndarray) -> np.ndarray:
     """Return where some normal is nearly in the cone, found by turning it away from what it rises along most."""
-    n, rows = -around.sum(axis=1), np.arange(len(around))
+    n, rows, most = -around.sum(axis=1), np.arange(len(around)), np.zeros(len(around))
     for _ in range(40):
         n /= np.maximum(np.linalg.norm(n, axis=-1, keepdims=True), 1e-300)
         over = np.einsum("nki,ni->nk", around, n)
