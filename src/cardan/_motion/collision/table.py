@@ -171,7 +171,10 @@ def _by_one_block(
 
     def wanted(two: Two, X_ab: SE3, X: SE3 | None, reach: Scalar | None) -> list[Candidate]:
         def found() -> list[Candidate]:
-            own = on_triangles(*two, reach) if page is on_triangles else page(*two)
+            if page is on_triangles and isinstance(two.b, TriangleMesh):
+                own = on_triangles(two.a, two.X_a, two.b, two.X_b, reach)
+            else:
+                own = page(*two)
             if swapped:
                 own = [c.seen_from_b(X_ab.inverse()) for c in own]
             return [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in own] if X else own

@@ -31,15 +31,15 @@ CELLS = 4  # at most, for each feature of a level
 class Level(NamedTuple):
     """A grid, of numbers or of what is read of them."""
 
-    x: Scalar  # where its first cell begins [m]
-    y: Scalar
-    per_x: Scalar  # cells in a metre
-    per_y: Scalar
-    columns: Scalar
-    rows: Scalar
-    first: Scalar  # the place of its first cell in `firsts`
-    half_x: Scalar  # of the largest box [m]
-    half_y: Scalar
+    x: Any  # where its first cell begins [m]
+    y: Any
+    per_x: Any  # cells in a metre
+    per_y: Any
+    columns: Any
+    rows: Any
+    first: Any  # the place of its first cell in `firsts`
+    half_x: Any  # of the largest box [m]
+    half_y: Any
 
     def column(self, x: Scalar) -> Scalar:
         """Return the number of the column that a coordinate is in; or the nearest."""

@@ -493,8 +493,8 @@ class TriangleMesh(_Meshed):
             return TriangleMesh(*shape.surface())
         surface = surface_of_file(shape.uri, shape.path)
         is_mirrored = math.prod(shape.scale) < 0.0
-        triangles = np.asarray(surface.faces)[:, ::-1] if is_mirrored else np.asarray(surface.faces)
-        return TriangleMesh(np.asarray(surface.vertices) * shape.scale, triangles)
+        triangles = np.asarray(surface.faces)[:, :: -1 if is_mirrored else 1]
+        return TriangleMesh((np.asarray(surface.vertices) * shape.scale).tolist(), triangles.tolist())
 
     def __repr__(self) -> str:
         return f"TriangleMesh({len(self.vertices)} vertices, {len(self.triangles)} triangles)"
