@@ -554,6 +554,17 @@ class HullWarning(_Warning):
         )
 
 
+class MeshWarning(_Warning):
+    """Neighbours in a surface of triangles face different ways; `sides` says at how many sides they do."""
+
+    def __init__(self, mesh: str, sides: int) -> None:
+        self.mesh, self.sides = mesh, sides
+        super().__init__(
+            f"{mesh}: at {sides} sides the triangles face different ways. What is behind a triangle is not met: turn "
+            "those that face inwards, by exchanging two of their corners."
+        )
+
+
 class StartWarning(_Warning):
     """A world begins where nobody would put it; `things` are the pairs, articulations or shapes it is about."""
 

@@ -8,6 +8,7 @@
     capsule         the cylinder and a ball about each end: the least enter, the largest exit, since all is one interval
     hull            the half spaces of its faces
     height field    its triangles, cell by cell (`rays_on_terrain`)
+    triangles       those of a tree of boxes (`rays_on_triangles`)
 
 A ray that begins outside meets the surface at enter, one that begins within at exit. What it does not meet is `FAR`
 away. Normals point out of the shape: those of the half space, or of the round surface at the point that is met.
@@ -33,8 +34,20 @@ from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.candidate import Z, length_and_direction, select
 from cardan._motion.collision.ray_spans import Hit, Span, ball, face_normal, half_space, slab
 from cardan._motion.collision.rays_on_terrain import ray_on_height_field
+from cardan._motion.collision.rays_on_triangles import ray_on_triangles
 from cardan._robot.geometry.hull import planes_of_hull
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Plane, Sphere
+from cardan._robot.geometry.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Geometry,
+    HeightField,
+    Hull,
+    Plane,
+    Sphere,
+    TriangleMesh,
+)
 from cardan._robot.geometry.support import box_about
 
 TINY = 1e-9  # the least semi-axis of an ellipsoid [m]: that of a flat one divides
@@ -142,4 +155,5 @@ RAYS: dict[type, Callable[[Any, Vector3, Vector3], Hit]] = {
     Box: _of_box,
     Hull: _of_hull,
     HeightField: ray_on_height_field,
+    TriangleMesh: ray_on_triangles,
 }

@@ -21,10 +21,22 @@ from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.height_field import on_height_field
 from cardan._motion.collision.on_plane import ABOVE, on_plane
+from cardan._motion.collision.on_triangles import most_of, on_triangles
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, cylinder_sphere, sphere_sphere
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Plane, Sphere
+from cardan._robot.geometry.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Geometry,
+    HeightField,
+    Hull,
+    Plane,
+    Sphere,
+    TriangleMesh,
+)
 
-CONSTANT = (Hull, HeightField)  # shapes of so many numbers that a program has them, not its blocks
+CONSTANT = (Hull, HeightField, TriangleMesh)  # shapes of so many numbers that a program has them, not its blocks
 
 Page = Callable[[Any, SE3, Any, SE3], list[Candidate]]
 
@@ -32,6 +44,7 @@ Page = Callable[[Any, SE3, Any, SE3], list[Candidate]]
 PAIRS: dict[tuple[type, type], Page] = {
     **{(kind, Plane): on_plane for kind in ABOVE},
     **{(kind, HeightField): on_height_field for kind in ABOVE},
+    **{(kind, TriangleMesh): on_triangles for kind in ABOVE},
     (Sphere, Sphere): sphere_sphere,
     (Capsule, Sphere): capsule_sphere,
     (Capsule, Capsule): capsule_capsule,
@@ -92,6 +105,8 @@ def count_of(shape_a: Geometry, shape_b: Geometry) -> int:
     check_page(type(shape_a), type(shape_b))
     two = Two(shape_a, SE3(), shape_b, SE3())
     two = two if is_in_order(two) else two.swapped
+    if isinstance(two.b, TriangleMesh):
+        return most_of(two.a)
     key = type(two.a), type(two.b)
     if key not in _COUNTS or _COUNTS[key][0] is not PAIRS[key]:
         _COUNTS[key] = PAIRS[key], len(PAIRS[key](*two))
@@ -156,7 +171,10 @@ def _by_one_block(
 
     def wanted(two: Two, X_ab: SE3, X: SE3 | None, reach: Scalar | None) -> list[Candidate]:
         def found() -> list[Candidate]:
-            own = page(*two)
+            if page is on_triangles and isinstance(two.b, TriangleMesh):
+                own = on_triangles(two.a, two.X_a, two.b, two.X_b, reach)
+            else:
+                own = page(*two)
             if swapped:
                 own = [c.seen_from_b(X_ab.inverse()) for c in own]
             return [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in own] if X else own
@@ -180,7 +198,7 @@ def _by_one_block(
 
 def kind_of(shape: Geometry) -> Any:
     """Return what shapes that share a block have in common: a type, or the shape whose numbers are its constants."""
-    return shape if isinstance(shape, Hull) else id(shape) if isinstance(shape, HeightField) else type(shape)
+    return shape if isinstance(shape, Hull) else id(shape) if isinstance(shape, CONSTANT) else type(shape)
 
 
 def sizes_of(shape: Geometry) -> list[Any]:

@@ -13,13 +13,17 @@ from cardan._motion.collision import Two, points_of
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.contact.point import WORLD, Contact, ContactsOfPair
-from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Sphere
+from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 from cardan._robot.records import Material
 
 # Pairs are looked at that may come as near as this part of their sizes, or would at so many times their velocities.
 SKIN, AHEAD = 0.02, 2.0
-GROUNDS = (Plane, HeightField)  # what is met at its surface alone, whose size says nothing of how near that is
+GROUNDS = (
+    Plane,
+    HeightField,
+    TriangleMesh,
+)  # what is met at its surface alone, whose size says nothing of how near that is
 TINY = 1e-30  # a square beside which that of a speed is 0, so that the root has a derivative
 
 

@@ -16,7 +16,7 @@ from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.collision import Candidate, points
 from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._robot.description import Shape
-from cardan._robot.geometry.shapes import Geometry
+from cardan._robot.geometry.shapes import Geometry, TriangleMesh
 from cardan._robot.model import WORLD, Material, Model
 
 MANY = 200
@@ -113,6 +113,7 @@ def contact_pairs(
 
     Raises:
         UnknownNameError: for a body that does not exist.
+        UnsupportedError: for a triangle mesh on a body that moves.
 
     Warns:
         OverlapWarning: of what is left out because it overlaps.
@@ -257,4 +258,8 @@ def _solids(model: Model, shapes: Iterable[Shape]) -> list[_Solid]:
         base = shape.name or shape.body  # several shapes of one body get numbers
         taken[base] = count = taken.get(base, 0) + 1
         found.append(_Solid(shape, model.attachment(shape.body).node, base if count == 1 else f"{base}#{count}"))
+        if isinstance(shape.geometry, TriangleMesh) and found[-1].node != WORLD_NODE:
+            what = f"contact of the triangle mesh {found[-1].name!r} on the moving body {shape.body!r}"
+            instead = "its convex hull, Hull.of(mesh.vertices), or several hulls of its parts; or give it role='visual'"
+            raise UnsupportedError(what, "cardan's own collision", instead)
     return found

@@ -5,13 +5,14 @@ for a given X_wl, of a fixed one P = X_wl C J(q)^-1; its other joints on the wor
 
 With n the normal of a plane through the point p and h the support function of a shape at X = (R, t), the gap between
 both is n . (t - p) - h(-R^T n) (`cardan.geometry.support`), of meshes, too. On a height field
-it is less by the highest height below the shape: in the rectangle along the field's axes about its shadow.
+it is less by the highest height below the shape: in the rectangle along the field's axes about its shadow. So it is on
+triangles, by the highest corner of those that reach into the rectangle.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ from cardan._motion.simulation.kinematics import body_poses
 from cardan._motion.simulation.pairs import ContactPair, depth, is_of_one_tree
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
-from cardan._robot.description import HeightField, Mesh, Plane
+from cardan._robot.description import HeightField, Mesh, Plane, TriangleMesh
 from cardan._robot.geometry.shapes import Geometry
 from cardan._robot.geometry.support import SUPPORT, reach
 from cardan._robot.joints import Distance, Joint
@@ -47,7 +48,7 @@ DEEP = 0.01
 LOOKED_AT = 64
 """Worlds that `warn_of_deep_state` looks at: a warning shall cost little, and one world is like the next."""
 
-GROUNDS = (Plane, HeightField)
+GROUNDS = (Plane, HeightField, TriangleMesh)
 
 PoseOf = Callable[[str], np.ndarray]
 """Where a body is: homogeneous matrices X_world_body, shape (..., 4, 4)."""
@@ -80,7 +81,7 @@ def heights(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) -> tupl
             down = -np.swapaxes(X[..., :3, :3], -1, -2) @ n
             try:
                 below = reach(pair.shape_a, down)
-                top = _top(pair.shape_b, plane, pair.shape_a, X) if isinstance(pair.shape_b, HeightField) else 0.0
+                top = TOPS[type(pair.shape_b)](pair.shape_b, plane, pair.shape_a, X)
             except (MissingExtraError, ParameterError) as error:  # a mesh whose file or reader is missing
                 unread[pair.name] = str(error)
             else:
@@ -92,9 +93,8 @@ def _top(field: HeightField, ground: np.ndarray, shape: Geometry, X: np.ndarray)
     """Return the highest height of a field below a shape at poses X (..., 4, 4), -inf beside the field [m]."""
     heights = np.asarray(field.heights)
     first, last, beside = [], [], np.zeros(X.shape[:-2], bool)
-    for axis, side, count in zip(ground[:3, :2].T, field.size, heights.shape[::-1], strict=True):
-        along, ways = (X[..., :3, 3] - ground[:3, 3]) @ axis, np.swapaxes(X[..., :3, :3], -1, -2) @ axis
-        low, high = along - reach(shape, -ways), along + reach(shape, ways)
+    shadows = _shadow(ground, shape, X)
+    for (low, high), side, count in zip(shadows, field.size, heights.shape[::-1], strict=True):
         beside |= (high < -0.5 * side) | (low > 0.5 * side)
         cells = [(x / side + 0.5) * (count - 1) for x in (low, high)]
         first.append(np.clip(np.floor(cells[0]), 0, count - 1).astype(int))
@@ -102,6 +102,34 @@ def _top(field: HeightField, ground: np.ndarray, shape: Geometry, X: np.ndarray)
     corners = zip(*(np.ravel(c).tolist() for c in (*first, *last)), strict=True)
     tops = [heights[i:i_end, j:j_end].max() for j, i, j_end, i_end in corners]
     return np.where(beside, -np.inf, np.reshape(tops, beside.shape))
+
+
+def _shadow(ground: np.ndarray, shape: Geometry, X: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Return from where to where a shape at poses X reaches along x and y of a ground's frame [m]."""
+    for axis in ground[:3, :2].T:
+        along, ways = (X[..., :3, 3] - ground[:3, 3]) @ axis, np.swapaxes(X[..., :3, :3], -1, -2) @ axis
+        yield along - reach(shape, -ways), along + reach(shape, ways)
+
+
+def _top_of_triangles(mesh: TriangleMesh, ground: np.ndarray, shape: Geometry, X: np.ndarray) -> np.ndarray:
+    """Return the highest corner of triangles that are near what is below a shape; as `_top`."""
+    vertices, triangles = mesh.surface()
+    low, high = vertices[triangles].min(axis=1), vertices[triangles].max(axis=1)
+    tops = []
+    for x_low, x_high, y_low, y_high in zip(
+        *(np.ravel(e) for own in _shadow(ground, shape, X) for e in own), strict=True
+    ):
+        below = (low[:, 0] <= x_high) & (high[:, 0] >= x_low) & (low[:, 1] <= y_high) & (high[:, 1] >= y_low)
+        tops.append(high[below, 2].max(initial=-np.inf))
+    return np.reshape(tops, X.shape[:-2])
+
+
+TOPS: dict[type, Callable[..., Any]] = {
+    Plane: lambda *_: 0.0,
+    HeightField: _top,
+    TriangleMesh: _top_of_triangles,
+}
+"""How high a ground is below a shape, above its own z = 0 [m]."""
 
 
 def _warn_of_unread(world: str, unread: Mapping[str, str]) -> None:

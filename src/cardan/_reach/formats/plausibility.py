@@ -17,7 +17,7 @@ import numpy as np
 from cardan._algebra.spatial import Inertia
 from cardan._reach.formats.report import At, Report, listed
 from cardan._robot.description import Mechanism
-from cardan._robot.geometry.shapes import HeightField, Hull, Mesh, Shape
+from cardan._robot.geometry.shapes import HeightField, Hull, Mesh, Shape, TriangleMesh
 from cardan._robot.geometry.support import HALF
 from cardan._robot.joints import Mimic
 from cardan._robot.model import Connection
@@ -101,8 +101,8 @@ class _RobotAndShapes:
                 self._meshes[path] = stl_box(path) if len(self._meshes) < MAX_MESHES else None
             box = self._meshes[path]
             return None if box is None else np.sort(box * np.array(geometry.scale), axis=0)
-        if isinstance(geometry, (HeightField, Hull)):
-            vertices = np.array(geometry.vertices) if isinstance(geometry, Hull) else geometry.surface()[0]
+        if isinstance(geometry, (HeightField, Hull, TriangleMesh)):
+            vertices = geometry.surface()[0] if isinstance(geometry, HeightField) else np.array(geometry.vertices)
             return np.array([vertices.min(axis=0), vertices.max(axis=0)])
         half = half_sizes(geometry)
         return None if half is None else np.array([[-h for h in half], half])

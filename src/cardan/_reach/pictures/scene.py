@@ -167,9 +167,9 @@ def facets_of(geometry: S.Geometry) -> np.ndarray:
             return vertices[triangles][:, [0, 1, 2, 2]]
         case S.Plane():
             return np.empty((0, 4, 3))
-        case S.HeightField():
+        case S.HeightField() | S.TriangleMesh():
             vertices, triangles = geometry.surface()
-            is_coarse = max(len(geometry.heights), len(geometry.heights[0])) <= CELLS + 1
+            is_coarse = len(triangles) <= 4 * CELLS * CELLS
             found = vertices[triangles] if is_coarse else coarsened(vertices, triangles)
             return found[:, [0, 1, 2, 2]]
 

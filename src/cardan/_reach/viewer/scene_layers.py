@@ -319,7 +319,7 @@ def surface_of(shape: S.Shape, rgb: tuple[float, ...] = PLAIN) -> DrawnSurface:
     if isinstance(geometry, S.Mesh):
         return _of_file(shape, geometry, pose @ np.diag((*geometry.scale, 1.0)), rgb)
     mesh = _primitive(geometry).apply_transform(pose)
-    is_flat = isinstance(geometry, S.Box | S.Plane | S.HeightField | S.Hull)
+    is_flat = isinstance(geometry, S.Box | S.Plane | S.HeightField | S.Hull | S.TriangleMesh)
     return DrawnSurface(np.asarray(mesh.vertices), np.asarray(mesh.faces), _colour(shape, rgb), is_flat)
 
 
@@ -348,7 +348,7 @@ def _primitive(geometry: S.Geometry) -> Any:
             corners = [(-1.0, -1.0, 0.0), (1.0, -1.0, 0.0), (1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)]
             faces = [(0, 1, 2), (0, 2, 3)]
             return trimesh().Trimesh(0.5 * PLANE_SIDE * np.array(corners), faces, process=False)
-        case S.HeightField() | S.Hull():
+        case S.HeightField() | S.Hull() | S.TriangleMesh():
             return trimesh().Trimesh(*geometry.surface(), process=False)
         case _:
             raise ParameterError("geometry of a shape", got=geometry, expected="a shape of cardan.geometry.shapes")

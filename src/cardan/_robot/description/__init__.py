@@ -12,11 +12,12 @@ from cardan._robot.geometry.shapes import (
     Plane,
     Shape,
     Sphere,
+    TriangleMesh,
     inertia_of_shapes,
 )
 
 __all__ = [
     "Box", "Capsule", "Cylinder", "Ellipsoid", "HeightField", "Hull", "Mechanism", "Mesh", "Plane", "Shape",
-    "Sphere", "inertia_of_shapes",
+    "Sphere", "TriangleMesh", "inertia_of_shapes",
 ]  # fmt: skip
 __dir__ = __all__.copy

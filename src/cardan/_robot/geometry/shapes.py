@@ -10,6 +10,7 @@ Mechanics, chapter 5); the capsule is a cylinder and two hemispheres, whose mome
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
@@ -18,11 +19,12 @@ from typing import Any, Literal
 import numpy as np
 
 from cardan._algebra.checked_numbers import positive
-from cardan._algebra.errors import ParameterError
+from cardan._algebra.errors import MeshWarning, ParameterError, levels_inside
 from cardan._algebra.scalar import is_finite
 from cardan._algebra.spatial import SE3, Inertia, Matrix3, checked_pose
 from cardan._robot.geometry.hull import VERTICES, hull_of_points, hulls_of_file, triangles_of_hull
-from cardan._robot.geometry.mesh import integrals_of_triangles, mesh_integrals, surface_of_heights
+from cardan._robot.geometry.mesh import integrals_of_triangles, mesh_integrals, surface_of_file, surface_of_heights
+from cardan._robot.geometry.triangles import checked_triangles, is_closed, joins_of, welded
 from cardan._robot.records import Material
 
 
@@ -465,6 +467,81 @@ class HeightField(_Meshed):
             return integrals_of_triangles(vertices[triangles], "height field")
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class TriangleMesh(_Meshed):
+    """Ground of triangles, fixed in the world: stairs, a bowl, a scan. It collides as its triangles, not as a hull.
+
+    What is in front of a triangle is outside: its corners run counter-clockwise seen from there. The surface may be
+    open; then it has no volume. Triangles without area take no part.
+
+    Args:
+        vertices: [m], shape (n, 3). They are copied.
+        triangles: numbers of vertices, shape (m, 3), 1 to 2^18 rows.
+
+    Warns:
+        MeshWarning: if neighbours face different ways.
+
+    Examples:
+        >>> corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0.5)]
+        >>> cardan.description.TriangleMesh(corners, [(0, 1, 2), (0, 2, 3)])
+        TriangleMesh(4 vertices, 2 triangles)
+    """
+
+    vertices: Sequence[Sequence[float]]
+    triangles: Sequence[Sequence[int]]
+
+    def __post_init__(self) -> None:
+        vertices, triangles = checked_triangles(self.vertices, self.triangles)
+        object.__setattr__(self, "vertices", vertices)
+        object.__setattr__(self, "triangles", triangles)
+        turned = joins_of(welded(*self.surface())[1]).turned
+        if turned:
+            warnings.warn(MeshWarning(repr(self), turned), stacklevel=levels_inside())
+
+    @staticmethod
+    def of(shape: Mesh | HeightField | Hull) -> TriangleMesh:
+        """Return the triangles of a mesh file, scaled, or of another shape's surface.
+
+        Args:
+            shape: a `Mesh`, a `HeightField` with its sides and base, or a `Hull`.
+
+        Raises:
+            MissingExtraError: for a mesh, without the extra `mesh`.
+            ParameterError: for a mesh that cannot be read.
+
+        Examples:
+            >>> ramp = cardan.description.HeightField([[0.0, 1.0], [0.0, 1.0]], size=(2.0, 3.0), thickness=0.5)
+            >>> cardan.description.TriangleMesh.of(ramp)
+            TriangleMesh(8 vertices, 12 triangles)
+        """
+        if not isinstance(shape, Mesh):
+            return TriangleMesh(*shape.surface())
+        surface = surface_of_file(shape.uri, shape.path)
+        is_mirrored = math.prod(shape.scale) < 0.0
+        triangles = np.asarray(surface.faces)[:, :: -1 if is_mirrored else 1]
+        return TriangleMesh((np.asarray(surface.vertices) * shape.scale).tolist(), triangles.tolist())
+
+    def __repr__(self) -> str:
+        return f"TriangleMesh({len(self.vertices)} vertices, {len(self.triangles)} triangles)"
+
+    def surface(self) -> tuple[Any, Any]:
+        """Return the vertices [m], shape (n, 3), and the triangles, shape (m, 3).
+
+        Examples:
+            >>> slope = cardan.description.TriangleMesh([(0, 0, 0), (1, 0, 0), (0, 1, 1)], [(0, 1, 2)])
+            >>> slope.surface()[1].tolist()
+            [[0, 1, 2]]
+        """
+        return np.array(self.vertices), np.array(self.triangles)
+
+    def _at_density_1(self) -> Inertia:
+        vertices, triangles = self.surface()
+        if not is_closed(vertices, triangles):
+            expected = "a closed surface, whose triangles all face outwards"
+            raise ParameterError("triangle mesh", got=f"{self}, which is open", expected=expected)
+        return integrals_of_triangles(vertices[triangles], "triangle mesh")
+
+
 def _rows(heights: Any) -> tuple[tuple[float, ...], ...]:
     """Return heights as tuples of floats, or raise `ParameterError`."""
     what, expected = "heights of a height field", "at least 2 rows of as many numbers each, at least 2 [m]"
@@ -485,7 +562,7 @@ def _rows(heights: Any) -> tuple[tuple[float, ...], ...]:
     return tuple(map(tuple, array.tolist()))
 
 
-Geometry = Box | Sphere | Ellipsoid | Cylinder | Capsule | Mesh | Hull | Plane | HeightField
+Geometry = Box | Sphere | Ellipsoid | Cylinder | Capsule | Mesh | Hull | Plane | HeightField | TriangleMesh
 ALL_BITS = 0xFFFFFFFF
 
 

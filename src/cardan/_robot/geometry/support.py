@@ -16,7 +16,18 @@ import numpy as np
 
 from cardan._algebra.spatial import Vector3
 from cardan._robot.geometry.mesh import surface_of_file
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Hull, Mesh, Sphere
+from cardan._robot.geometry.shapes import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Geometry,
+    HeightField,
+    Hull,
+    Mesh,
+    Sphere,
+    TriangleMesh,
+)
 
 KEPT = 256  # meshes whose vertices are kept: about those of eight robots
 
@@ -54,6 +65,7 @@ SUPPORT: dict[type, Callable[[Any, np.ndarray], np.ndarray]] = {
     Capsule: lambda g, d: g.radius + 0.5 * g.length * np.abs(d[..., 2]),
     Mesh: _of_mesh,
     Hull: lambda g, d: (d @ np.array(g.vertices).T).max(axis=-1),
+    TriangleMesh: lambda g, d: _of_vertices(np.array(g.vertices), d),
     HeightField: lambda g, d: _of_vertices(np.asarray(g.surface()[0], dtype=float), d),
 }
 

@@ -11,18 +11,31 @@ from cardan._algebra.errors import close_names, did_you_mean, quoted
 from cardan._reach.formats.json import kinds as K
 from cardan._reach.formats.json.text import WrongError, refuse
 from cardan._reach.formats.json.values import JOINT
-from cardan._robot.description import Box, Capsule, Cylinder, Ellipsoid, HeightField, Hull, Mesh, Plane, Shape, Sphere
+from cardan._robot.description import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    Hull,
+    Mesh,
+    Plane,
+    Shape,
+    Sphere,
+    TriangleMesh,
+)
 from cardan._robot.geometry.shapes import ALL_BITS
 from cardan._robot.joints import Limits
 from cardan._robot.model import Body, Connection, Drive, Frame, Material, Model
 from cardan._robot.model.inputs import Input
 from cardan._robot.records import Actuator, Configuration, Group, Spring
 
-_SOLIDS = (Box, Sphere, Ellipsoid, Cylinder, Capsule, Mesh, Hull, Plane, HeightField)
+_SOLIDS = (Box, Sphere, Ellipsoid, Cylinder, Capsule, Mesh, Hull, Plane, HeightField, TriangleMesh)
 GEOMETRIES: dict[str, type[Any]] = {kind.__name__: kind for kind in _SOLIDS}
 """Geometries by name; a new one adds its class, and the kinds of its fields that are no numbers."""
 _MEASURES = {"size": K.NUMBERS, "radii": K.NUMBERS, "scale": K.NUMBERS, "uri": K.TEXT, "path": K.TEXT}
 _MEASURES |= {key: K.listed(K.NUMBERS, of="rows of numbers") for key in ("heights", "vertices")}
+_MEASURES["triangles"] = K.listed(K.listed(K.WHOLE, 3), of="three numbers of vertices each")
 _WRITTEN: dict[str, Any] = {
     "scale": lambda mesh: None if repr(mesh.scale) == "(1.0, 1.0, 1.0)" else mesh.scale,
     "error": lambda hull: hull.error or None,

@@ -1,0 +1,264 @@
+"""Shapes on a surface of triangles: by its faces, its edges that stand out and its corners that do; the best are kept.
+
+A face of normal m and height h(x) = m . x - e is met by the points that the shape has on its plane (`on_plane`). Such a
+point p counts if the shape comes in through this face: with c a point deep in the shape beside p,
+
+    h(p) < 0    the way from c to p crosses the face
+    h(p) >= 0   the foot of p on the plane is on the face
+
+and h(c) > 0 in both. So a point that is in the matter has one face, whatever others have their planes above it, and the
+points on faces that lie in one plane are those on this plane: nothing is caught at the edges between.
+
+An edge that stands out is a capsule of radius 0, a corner a sphere of radius 0: the pages of these say where the shape
+meets them. They count if the normal is between those of the faces around (`triangles.Features`).
+
+Of all candidates few are kept. One more than that, and the one goes that has the least
+
+    min |x - y|^2 - (L / t) (gap - least gap)       y: deeper ones; with L / 2 times the normals' difference beside them
+
+L being the size of the shape and t the slope of `on_plane`: the deepest stays, and those that are spread around it.
+
+Source: Ericson, Real-Time Collision Detection (2005), section 5.1, for regions of faces, edges and corners; the rest is
+made here.
+Cost: 60 operations and nine numbers for each face in the cells beside the shape, 40 for each of its points; for each
+edge and corner that of its page; 150 for each candidate that counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial, reduce
+from typing import Any, NamedTuple
+
+from cardan._algebra.arrays.cell import cell
+from cardan._algebra.arrays.repeat import repeat, repeat_while, when
+from cardan._algebra.scalar import absolute, clip, logical_and, logical_not, logical_or, minimum, sqrt, where
+from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
+from cardan._motion.collision.box_round import box_capsule, box_sphere
+from cardan._motion.collision.candidate import FAR, Candidate, Z, existing, in_precision, select
+from cardan._motion.collision.convex import convex_convex
+from cardan._motion.collision.flat_contact import flat_convex
+from cardan._motion.collision.on_plane import LOW, candidates_above
+from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, cylinder_sphere, sphere_sphere
+from cardan._motion.collision.support_points import middle_of
+from cardan._motion.collision.triangle_face import Face
+from cardan._motion.collision.triangle_grid import Grid, Level, ground_of, in_row, on_levels
+from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Sphere, TriangleMesh
+from cardan._robot.geometry.support import box_about
+
+MOST = {Sphere: 3, Ellipsoid: 3, Capsule: 4}
+FLAT_MOST = 6  # candidates of a shape with faces: four on the ground, and two on a wall beside it
+SAME = 1e-4  # of a shape's size: candidates nearer than this, their normals alike, are one
+ROUNDING = 1e-11, 3e-6  # of the surface's size, in double and single precision: by how much faces overlap
+ALIGNED = 1e-9, 1e-5  # sine by which a normal may be out of its cone
+ACROSS = 0.5  # cosine between the normal of what overlaps and the mean of those around, below which it is across
+NEAR = 1.0  # of a shape's size: how far around it is looked if nobody says how far
+
+
+def on_triangles(a: Geometry, X_a: SE3, b: TriangleMesh, X_b: SE3, reach: Scalar | None = None) -> list[Candidate]:
+    """Return the candidates; there are none farther than a reach [m] from the box about A."""
+    ground = ground_of(b)
+    X_ba = SE3(X_b.rotation.T @ X_a.rotation, X_b.inverse_act(X_a.translation))
+    middle, half = box_about(a)
+    size = 2.0 * half.norm()
+    reach = NEAR * size if reach is None else reach
+    at, around = X_ba @ middle, [Vector3(*map(absolute, row)).dot(half) + reach for row in X_ba.rotation.rows()]
+    radius = (a.radius if isinstance(a, Sphere) else 0.5 * size) + reach
+    body = _Body(a, X_ba, at, radius, in_precision(at.x, *ROUNDING) * ground.size)
+    zero = 0.0 * sum((*X_ba.rotation.entries(), *X_ba.translation), 0.0)  # batches of NumPy's keep their shape
+    none = Candidate(zero + FAR, Vector3(zero, zero, zero), Vector3(zero, zero, zero + 1.0))
+    kept = [none] * most_of(a)
+    for grid, page in ((ground.faces, _on_face), (ground.edges, _on_edge), (ground.corners, _on_corner)):
+        if grid is not None:
+            kept = _with_grid(kept, grid, partial(page, body, grid), at, around, size)
+    return list(kept)
+
+
+def _with_grid(
+    kept: Any,
+    grid: Grid,
+    page: Callable[[Scalar], list[Candidate]],
+    at: Vector3,
+    around: Sequence[Scalar],
+    size: Scalar,
+) -> Any:
+    """Return the candidates that are kept with those on the features near a rectangle."""
+
+    def in_level(level: Level, kept: Any) -> Any:
+        x, y = around[0] + level.half_x, around[1] + level.half_y
+        columns, last = (level.column(at.x - x), level.column(at.x + x)), level.row(at.y + y)
+
+        def along(row: Scalar, kept: Any) -> tuple[Scalar, Any]:
+            return row + 1.0, in_row(grid, level, row, columns, lambda k, kept: _with_each(kept, page(k), size), kept)
+
+        return repeat_while(grid.rows, lambda row, _: row <= last, along, level.row(at.y - y), kept)[1]
+
+    return on_levels(grid, in_level, kept)
+
+
+class _Body(NamedTuple):
+    """A shape, its pose in the surface's frame, and the ball about it in which features count."""
+
+    shape: Geometry
+    X: SE3
+    at: Vector3
+    radius: Scalar
+    slack: Scalar  # by how much faces overlap [m]
+
+
+def most_of(a: Geometry) -> int:
+    """Return how many candidates a shape has on triangles."""
+    return MOST.get(type(a), FLAT_MOST)
+
+
+# --- features -------------------------------------------------------------------------------------------------------
+
+
+def _on_face(body: _Body, grid: Grid, k: Scalar) -> list[Candidate]:
+    a, X_ba = body.shape, body.X
+    face = Face.of(grid.numbers(k, 0, 9))
+    n = X_ba.rotation.transpose_apply(face.normal)
+    found = []
+    for c in candidates_above(a, face.height(X_ba.translation), n):
+        deep = _deep(a, c.point, n)
+        above = c.gap + n.dot(deep - c.point)
+        is_in = c.gap < 0.0
+        fall = where(logical_and(is_in, above > 0.0), above - c.gap, 1.0)
+        way = select(is_in, (deep - c.point) * (1.0 / fall), n)
+        foot = X_ba @ (c.point - way * c.gap)
+        inside = logical_and(face.has(foot, body.slack), above > 0.0)
+        found.append(existing(logical_and(inside, c.gap < 0.5 * FAR), c))
+    return found
+
+
+def _deep(a: Any, p: Vector3, n: Vector3) -> Vector3:
+    """Return a point deep in a shape, beside a point p of its surface where -n is the normal outwards."""
+    if isinstance(a, (Sphere, Hull)):
+        return middle_of(a)
+    if isinstance(a, Capsule):
+        return Vector3(0.0, 0.0, clip(p.z, -0.5 * a.length, 0.5 * a.length))
+    if isinstance(a, Ellipsoid):
+        return p + n * reduce(minimum, a.radii)
+    if isinstance(a, Cylinder):
+        inner = minimum(a.radius, 0.5 * a.length)
+        part = 1.0 - inner / (a.radius + 1e-30)
+        return Vector3(p.x * part, p.y * part, clip(p.z, inner - 0.5 * a.length, 0.5 * a.length - inner))
+    inner = 0.5 * reduce(minimum, a.size)
+    return Vector3(*(clip(e, inner - 0.5 * s, 0.5 * s - inner) for e, s in zip(p, a.size, strict=True)))
+
+
+def _on_edge(body: _Body, grid: Grid, k: Scalar) -> list[Candidate]:
+    """Return the candidates on the inside of an edge; its ends are corners."""
+    a, X_ba = body.shape, body.X
+    middle, along, u, u_other = grid.numbers(k, 1, 12)
+    half = cell(grid.features, k * float(grid.stride))
+    away = body.at - middle
+    t = clip(away.dot(along), -half, half)
+    across = along.cross(u)
+    R = Matrix3([(u[k], across[k], along[k]) for k in range(3)])
+    edge = object.__new__(Capsule)  # nothing checks its length, which is a symbol
+    object.__setattr__(edge, "radius", 0.0)
+    object.__setattr__(edge, "length", 2.0 * half)
+
+    def near() -> list[Candidate]:
+        found, between = [], u + u_other
+        outwards = between * (1.0 / sqrt(between.norm_squared()))
+        for c in _candidates(EDGE_PAGES, a, X_ba, edge, SE3(R, middle)):
+            s = along.dot(X_ba @ (c.point - c.normal * c.gap) - middle)
+            inside = absolute(s) < half * (1.0 - 1e-6)
+            counts = _counts(body, c, (-u, -u_other), outwards)
+            found.append(existing(logical_and(logical_and(counts, inside), c.gap < 0.5 * FAR), c))
+        return found
+
+    nothing = [Candidate(FAR, Vector3.zero(), Z)] * EDGE_PAGES[type(a)][1]
+    return when((away - along * t).norm_squared() < body.radius * body.radius, near, nothing)
+
+
+def _on_corner(body: _Body, grid: Grid, k: Scalar) -> list[Candidate]:
+    at, *around = grid.numbers(k, 0, grid.stride)
+
+    def near() -> list[Candidate]:
+        (c,) = _candidates(CORNER_PAGES, body.shape, body.X, Sphere(0.0), SE3(None, at))
+        return [existing(_counts(body, c, around, -around[-1]), c)]
+
+    is_near = (body.at - at).norm_squared() < body.radius * body.radius
+    return when(is_near, near, [Candidate(FAR, Vector3.zero(), Z)])
+
+
+def _counts(body: _Body, c: Candidate, around: Sequence[Vector3], outwards: Vector3) -> Any:
+    """Return whether the normal of a candidate is in the cone of those that rise along no side.
+
+    What has faces lies on an edge however it leans a little. Where it overlaps a corner beside an edge of its own, the
+    normal is that of a face, which may be out of the cone: then it is enough that it is not across.
+    """
+    n = body.X.rotation @ c.normal
+    is_flat = type(body.shape) not in MOST
+    slack = LOW if is_flat else in_precision(n.x, *ALIGNED)
+    counts = reduce(logical_and, (n.dot(d) <= slack for d in around))
+    return logical_or(counts, logical_and(c.gap < 0.0, n.dot(outwards) > ACROSS)) if is_flat else counts
+
+
+# The page of each shape and a capsule, and how many candidates it has; and of each shape and a sphere.
+EDGE_PAGES = {
+    Sphere: (capsule_sphere, 1),
+    Capsule: (capsule_capsule, 2),
+    Box: (box_capsule, 2),
+    Cylinder: (flat_convex, 4),
+    Ellipsoid: (convex_convex, 1),
+    Hull: (flat_convex, 4),
+}
+CORNER_PAGES = {
+    Sphere: (sphere_sphere, 1),
+    Capsule: (capsule_sphere, 1),
+    Box: (box_sphere, 1),
+    Cylinder: (cylinder_sphere, 1),
+    Ellipsoid: (convex_convex, 1),
+    Hull: (convex_convex, 1),
+}
+
+
+def _candidates(pages: Any, a: Geometry, X_ba: SE3, feature: Geometry, X: SE3) -> list[Candidate]:
+    """Return the candidates of a shape and a feature at X in the surface's frame."""
+    page, _ = pages[type(a)]
+    if page is not capsule_sphere or isinstance(a, Capsule):
+        return page(a, X_ba, feature, X)
+    return [c.seen_from_b(X_ba.inverse() @ X) for c in page(feature, X, a, X_ba)]
+
+
+# --- what is kept ---------------------------------------------------------------------------------------------------
+
+
+def _with_each(kept: Any, found: Sequence[Candidate], size: Scalar) -> Any:
+    """Return the candidates that are kept of these and further ones."""
+
+    def further(kept: Any, first: Candidate, *others: Candidate) -> tuple[Any, ...]:
+        return when(first.gap < 0.5 * FAR, lambda: _best(kept, first, size), kept), *others, first
+
+    if len(found) == 1:
+        return further(kept, *found)[0]
+    return repeat(len(found), further, kept, *found)[0]
+
+
+def _best(kept: Sequence[Candidate], new: Candidate, size: Scalar) -> list[Candidate]:
+    every = [*kept, new]
+    turned = 0.25 * size * size
+    least = reduce(minimum, (c.gap for c in every))
+    beside: list[Scalar] = [0.5 * FAR] * len(every)  # squared distances from the nearest that is deeper
+    for i, one in enumerate(every):
+        for j, other in enumerate(every[:i]):
+            d = (one.point - other.point).norm_squared() + (one.normal - other.normal).norm_squared() * turned
+            is_deeper = one.gap < other.gap
+            beside[j] = where(is_deeper, minimum(beside[j], d), beside[j])
+            beside[i] = where(is_deeper, beside[i], minimum(beside[i], d))
+    worth = []
+    for c, d in zip(every, beside, strict=True):
+        own = where(d < (SAME * size) * (SAME * size), -FAR, d - (c.gap - least) * (size * (1.0 / LOW)))
+        worth.append(where(c.gap < 0.5 * FAR, own, -0.5 * FAR))
+    worst = reduce(minimum, worth)
+    found, stays = [], True
+    for c, own in zip(kept, worth, strict=False):
+        goes = logical_and(own <= worst, stays)
+        stays = logical_and(stays, logical_not(goes))
+        parts = select(goes, new.point, c.point), select(goes, new.normal, c.normal)
+        found.append(Candidate(where(goes, new.gap, c.gap), *parts))
+    return found

@@ -1,0 +1,202 @@
+"""Triangles as ground: their check, and the features by which a body meets them, each in a row of a table.
+
+A surface of triangles is met in three ways, by a point of a body on a face, by an edge that stands out, and by a corner
+that stands out. Edges between faces in one plane and edges of grooves are no features: what slides over them meets the
+faces alone.
+
+    face        its corners, counter-clockwise seen from outside
+    edge        half the length, middle, direction, u of one face, u' of the other; it counts for normals n with
+                n . u >= 0 and n . u' >= 0, which are those between both faces' own
+    corner      place, and unit vectors along the edges there; it counts for normals with n . d <= 0 for each of them
+
+At an edge of one face alone m takes the place of u'.
+
+Source: the normal cones of polyhedra (Rockafellar, Convex Analysis, 1970, section 23), of the surface's convex parts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.errors import ParameterError
+
+MOST = 2**18
+"""Triangles of one surface: three features each are then no more than a table of programs has room for."""
+FLAT = 1e-6  # sine of the angle by which faces must stand out to make an edge
+AROUND = 8  # edges of a corner that are kept: of more, the highest to each side
+NEARLY = 0.02  # sine by which no normal may be in the cone of a corner: it is looked at again for each contact
+
+
+class Features(NamedTuple):
+    """Rows of numbers of each kind, and the boxes about what they are of: shapes (n, ...) and (n, 2, 3)."""
+
+    faces: np.ndarray  # (n, 9)
+    edges: np.ndarray  # (n, 13)
+    corners: np.ndarray  # (n, 3 + 3 (AROUND + 1))
+    boxes: tuple[np.ndarray, ...]
+
+
+class Joins(NamedTuple):
+    """For each side of each face, from its corner k to the next: the face across it, -1 if it is not one."""
+
+    across: np.ndarray  # (m, 3)
+    turned: int  # sides that both faces run along in one direction: one of these faces the wrong way
+
+
+def checked_triangles(vertices: Any, triangles: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Return rows of floats and of whole numbers, or raise `ParameterError`."""
+    what = "vertices of a triangle mesh"
+    points = _array(what, vertices, "fiu", "an array (n, 3) of finite numbers [m]").astype(float)
+    if not np.isfinite(points).all():
+        row = int(np.argwhere(~np.isfinite(points))[0, 0])
+        raise ParameterError(what, got=f"{points[row].tolist()} in row {row}", expected="finite numbers [m]")
+    what = "triangles of a triangle mesh"
+    expected = f"an array (m, 3) of numbers of vertices, 1 to {MOST} rows"
+    faces = _array(what, triangles, "iu", expected)
+    if not 1 <= len(faces) <= MOST:
+        hint = "Simplify the surface, cut it into several shapes, or use a HeightField."
+        raise ParameterError(what, got=f"{len(faces)} triangles", expected=expected, hint=hint)
+    outside = (faces < 0) | (faces >= len(points))
+    if outside.any():
+        row = int(np.argwhere(outside)[0, 0])
+        expected = f"numbers from 0 to {len(points) - 1}, one for each vertex"
+        raise ParameterError(what, got=f"{faces[row].tolist()} in row {row}", expected=expected)
+    if not (doubled_areas(points, faces) > 0.0).any():
+        raise ParameterError(what, got="triangles without area alone", expected="at least one with an area")
+    return tuple(map(tuple, points.tolist())), tuple(map(tuple, faces.tolist()))
+
+
+def _array(what: str, given: Any, kinds: str, expected: str) -> np.ndarray:
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise ParameterError(what, got="rows that are not of one length", expected=expected) from None
+    if array.ndim != 2 or array.shape[1] != 3 or array.dtype.kind not in kinds:
+        raise ParameterError(what, got=f"{array.dtype} of shape {array.shape}", expected=expected)
+    return array
+
+
+def doubled_areas(points: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """Return twice the area of each triangle; 0 where that is rounding."""
+    a, b, c = (points[faces[:, k]] for k in range(3))
+    doubled = np.linalg.norm(np.cross(b - a, c - a), axis=-1)
+    longest = np.max([np.linalg.norm(e, axis=-1) for e in (b - a, c - b, a - c)], axis=0)
+    return np.where(doubled > 1e-12 * longest * longest, doubled, 0.0)
+
+
+def welded(points: np.ndarray, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return vertices, each place once, and the triangles whose corners are in three places."""
+    places, number = np.unique(points, axis=0, return_inverse=True)
+    a, b, c = own = number.reshape(-1)[faces].T
+    return places, own.T[(a != b) & (b != c) & (c != a)]
+
+
+def joins_of(faces: np.ndarray) -> Joins:
+    """Return which faces meet at each side. Where more than two do, or they face different ways, none counts."""
+    sides = np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1).reshape(-1, 2)
+    low, high = sides.min(axis=1), sides.max(axis=1)
+    _, edge, count = np.unique(low * (faces.max() + 1) + high, return_inverse=True, return_counts=True)
+    edge = edge.reshape(-1)
+    order = np.argsort(edge, kind="stable")
+    one, other = order[:-1], order[1:]
+    paired = (edge[one] == edge[other]) & (count[edge[one]] == 2)
+    one, other = one[paired], other[paired]
+    opposed = sides[one, 0] == sides[other, 1]
+    across = np.full(len(sides), -1)
+    across[one[opposed]], across[other[opposed]] = other[opposed] // 3, one[opposed] // 3
+    return Joins(across.reshape(-1, 3), int((~opposed).sum()))
+
+
+def is_closed(points: np.ndarray, faces: np.ndarray) -> bool:
+    return bool((joins_of(welded(points, faces)[1]).across >= 0).all())
+
+
+def features_of(vertices: Any, triangles: Any) -> Features:
+    """Return the features of a surface. Edges beside slivers are none: what is behind these is not looked for."""
+    points, faces = welded(np.asarray(vertices, dtype=float), np.asarray(triangles))
+    corners = points[faces]
+    along = np.roll(corners, -1, axis=1) - corners
+    lengths = np.linalg.norm(along, axis=-1)
+    along /= lengths[..., None]
+    is_real = doubled_areas(points, faces) > 0.0  # slivers only say what is beside what
+    m = np.where(is_real[:, None], np.cross(along[:, 0], -along[:, 2]), 0.0)
+    m /= np.where(is_real, np.linalg.norm(m, axis=-1), 1.0)[:, None]
+    u = np.cross(along, m[:, None])
+    across = joins_of(faces).across
+    face, side = np.nonzero(_stands_out(across, u, m) & is_real[:, None])
+    other = across[face, side]
+    u_other = np.where(other[:, None] < 0, m[face], _facing(u, across, face, other))
+    start, half = corners[face, side], 0.5 * lengths[face, side, None]
+    edges = np.concatenate([half, start + along[face, side] * half, along[face, side], u[face, side], u_other], axis=1)
+    ends = np.stack([start, start + 2.0 * half * along[face, side]], axis=1)
+    tips = np.unique([faces[face, side], faces[face, (side + 1) % 3]])
+    places, around = _corners(points, faces, m, tips)
+    real = corners[is_real]
+    boxes = tuple(np.stack([e.min(axis=1), e.max(axis=1)], axis=1) for e in (real, ends, places[:, None]))
+    of_corners = np.concatenate([places, around.reshape(len(places), -1)], axis=1)
+    return Features(real.reshape(-1, 9), edges, of_corners, boxes)
+
+
+def _stands_out(across: np.ndarray, u: np.ndarray, m: np.ndarray) -> np.ndarray:
+    """Return which sides are edges that stand out, each for one of its faces."""
+    face = np.broadcast_to(np.arange(len(across))[:, None], across.shape)
+    facing = _facing(u, across, face, np.where(across < 0, face, across))
+    rises = np.einsum("nki,ni->nk", facing, m) > FLAT
+    return (across < 0) | (rises & (face < across))
+
+
+def _facing(u: np.ndarray, across: np.ndarray, face: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the unit vector out of the other face, across the side that it shares with a face."""
+    side = np.argmax(across[other] == face[..., None], axis=-1)
+    return u[other, side]
+
+
+def _corners(points: np.ndarray, faces: np.ndarray, m: np.ndarray, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return those of some vertices that stand out, and unit vectors (n, AROUND + 1, 3) that bound their normals.
+
+    They are those along the edges there, and that against the mean of the normals: what is behind a face is not met.
+    """
+    up = np.zeros(points.shape)
+    np.add.at(up, faces, m[:, None])
+    up /= np.maximum(np.linalg.norm(up, axis=-1, keepdims=True), 1e-300)
+    sides = np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1).reshape(-1, 2)
+    ways = np.unique(np.concatenate([sides, sides[:, ::-1]]), axis=0)  # by the vertex they begin at
+    ways = ways[np.isin(ways[:, 0], tips)]
+    d = points[ways[:, 1]] - points[ways[:, 0]]
+    d /= np.linalg.norm(d, axis=-1, keepdims=True)
+    row = np.searchsorted(tips, ways[:, 0])
+    first = np.searchsorted(row, np.arange(len(tips)))
+    count = np.bincount(row, minlength=len(tips))
+    rank = np.arange(len(row)) - first[row]
+    around = np.repeat(d[first][:, None], AROUND + 1, axis=1) if len(tips) else np.empty((0, AROUND + 1, 3))
+    few = rank < AROUND
+    around[row[few], rank[few]] = d[few]
+    for k in np.flatnonzero(count > AROUND):
+        around[k, :AROUND] = _highest(d[first[k] : first[k] + count[k]], up[tips[k]])
+    around[:, AROUND] = -up[tips]
+    pointed = _are_pointed(around)
+    return points[tips][pointed], around[pointed]
+
+
+def _highest(d: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """Return the unit vector that rises most along n of those to each of several sides."""
+    x = np.cross(n, d[np.abs(d @ n).argmin()])
+    angle = np.arctan2(d @ np.cross(n, x), d @ x)
+    sector = np.floor((angle / (2.0 * np.pi) + 0.5) * AROUND).astype(int) % AROUND
+    order = np.argsort(-(d @ n), kind="stable")
+    kept = order[np.unique(sector[order], return_index=True)[1]]
+    return d[np.resize(kept, AROUND)]
+
+
+def _are_pointed(around: np.ndarray) -> np.ndarray:
+    """Return where some normal is nearly in the cone, found by turning it away from what it rises along most."""
+    n, rows, most = -around.sum(axis=1), np.arange(len(around)), np.zeros(len(around))
+    for _ in range(40):
+        n /= np.maximum(np.linalg.norm(n, axis=-1, keepdims=True), 1e-300)
+        over = np.einsum("nki,ni->nk", around, n)
+        k = over.argmax(axis=1)
+        most = over[rows, k]
+        n = n - np.where(most > 0.0, 1.2 * most, 0.0)[:, None] * around[rows, k]
+    return most < NEARLY

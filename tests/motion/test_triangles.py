@@ -1,0 +1,358 @@
+"""Triangles as ground: planes where they are flat, boxes where they are stairs; robots that stand, rays, bad input."""
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import cardan
+from cardan import WorldBuilder, solvers
+from cardan._motion.collision import FAR
+from cardan._motion.collision.triangle_grid import ground_of
+from cardan._robot.geometry.triangles import MOST
+from cardan.description import (
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    HeightField,
+    Hull,
+    Mesh,
+    Plane,
+    Shape,
+    Sphere,
+    TriangleMesh,
+)
+from cardan.errors import MeshWarning, ParameterError, UnsupportedError
+from test_raycast import first_of_triangles, on_terrain, rays_on_field
+from test_terrain import TILTED, ball_on, dog_on, rough
+from two_shapes import SHAPES, compiled, random_poses
+
+SOLIDS = [Sphere, Ellipsoid, Capsule, Box, Cylinder, Hull]
+
+
+def cut(n, m):
+    """The triangles of a grid of n rows of m points."""
+    k = np.arange(n * m).reshape(n, m)
+    a, b, c, d = (e.ravel() for e in (k[:-1, :-1], k[:-1, 1:], k[1:, 1:], k[1:, :-1]))
+    return np.concatenate([np.stack([a, b, c], 1), np.stack([a, c, d], 1)])
+
+
+def flat(n=24, size=4.0, tilt=None, seed=0):
+    """About 2 n^2 triangles of many forms in a plane."""
+    rng, x = np.random.default_rng(seed), np.linspace(-0.5 * size, 0.5 * size, n)
+    points = np.stack([*np.meshgrid(x, x), np.zeros((n, n))], axis=-1)
+    points[1:-1, 1:-1, :2] += (x[1] - x[0]) * rng.uniform(-0.3, 0.3, (n - 2, n - 2, 2))
+    points = points.reshape(-1, 3)
+    return TriangleMesh(points if tilt is None else points @ tilt.T, cut(n, n))
+
+
+def of_heights(field):
+    """The upper triangles of a height field."""
+    vertices, _ = field.surface()
+    rows, columns = np.shape(field.heights)
+    return TriangleMesh(vertices[: rows * columns], cut(rows, columns))
+
+
+def standing_at(n):
+    return np.broadcast_to(np.eye(3), (n, 3, 3)).copy(), np.zeros((n, 3))
+
+
+@pytest.mark.parametrize("kind", SOLIDS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("tilt", [None, TILTED], ids=["level", "tilted"])
+def test_what_is_flat_is_a_plane(kind, tilt):
+    n, rng, shape = 300, np.random.default_rng(0), SHAPES[kind]
+    R, p = random_poses(rng, n)
+    T = np.eye(3) if tilt is None else tilt
+    p = (p * (1.0, 1.0, 0.3) + (0.0, 0.0, 0.5)) @ T.T
+    found = compiled(shape, (R, p), flat(tilt=tilt), standing_at(n))
+    plane = np.broadcast_to(T, (n, 3, 3)).copy(), np.zeros((n, 3))
+    expected = compiled(shape, (R, p), Plane(), plane)
+    near = expected[0].min(axis=-1) > -0.15  # what is deeper than it is thick has gone through
+    assert (expected[0].min(axis=-1)[near] < 0.1).sum() > 50
+    ways = [np.sort(np.where(e[0] < 0.15, e[0], FAR), axis=-1)[near] for e in (found, expected)]
+    count = min(e.shape[-1] for e in ways)
+    np.testing.assert_allclose(ways[0][:, :count], ways[1][:, :count], atol=1e-9)
+    assert (ways[0][:, count:] == FAR).all()
+    k, j = found[0].argmin(axis=-1), expected[0].argmin(axis=-1)
+    rows = np.flatnonzero(near & (expected[0].min(axis=-1) < 0.15))
+    np.testing.assert_allclose(found[2][rows, k[rows]], expected[2][rows, j[rows]], atol=1e-9)
+
+
+def test_a_box_slides_over_triangles_as_over_a_plane():
+    """At 2 m/s, over some hundred edges between triangles of one plane."""
+    ends = []
+    for ground in (flat(n=24, size=8.0), Plane()):
+        b = WorldBuilder()
+        b.add_shape("world", ground, name="ground")
+        b.add_body("box", pose=cardan.SE3(translation=(-3.0, 0.1, 0.0501)))
+        b.add_shape("box", Box((0.3, 0.2, 0.1)), density=500.0)
+        world = b.finalize()
+        state = world.state()
+        state.q[:, :3], state.v[:, :2] = (-3.0, 0.1, 0.0501), (2.0, 0.3)
+        ends.append(solvers.Featherstone(world, 2e-3).step(state, steps=600))
+    assert ends[0].q[0, 0] > -2.8
+    np.testing.assert_allclose(ends[0].q, ends[1].q, atol=1e-9)
+    np.testing.assert_allclose(ends[0].v, ends[1].v, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_ball_rolls_down_triangles_as_on_a_tilted_plane(dtype):
+    ends = []
+    for ground, pose in ((flat(tilt=TILTED, size=6.0), cardan.SE3()), (Plane(), cardan.SE3(TILTED))):
+        world = ball_on(ground, pose)
+        state = world.state(dtype=dtype)
+        state.q[:, :3] = 0.1 * TILTED[:, 2]
+        ends.append(solvers.Featherstone(world, 2e-3).step(state, steps=300).q)
+    assert ends[0][0, 0] < -0.2
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-9 if dtype is np.float64 else 1e-3)
+
+
+RISE, RUN, WIDTH = 0.1, 0.3, 2.0
+
+
+def stairs(steps=4):
+    profile = [(-1.0, 0.0)]
+    for k in range(steps):
+        profile += [(k * RUN, k * RISE), (k * RUN, (k + 1) * RISE)]
+    profile.append((steps * RUN + 1.0, steps * RISE))
+    y = np.linspace(-0.5 * WIDTH, 0.5 * WIDTH, 6)
+    vertices = [(x, e, z) for x, z in profile for e in y]
+    return TriangleMesh(vertices, cut(len(profile), len(y))[:, ::-1])
+
+
+def add_boxes(b, steps=4):
+    ends = [-1.0, *(RUN * k for k in range(steps)), steps * RUN + 1.0]
+    for k, (start, end) in enumerate(pairwise(ends)):
+        middle = cardan.SE3(translation=(0.5 * (start + end), 0.0, RISE * k - 0.5))
+        b.add_shape("world", Box((end - start, WIDTH, 1.0)), middle, name=f"step{k}")
+
+
+@pytest.mark.parametrize(
+    ("shape", "seed", "x", "off"),
+    [
+        (Sphere(0.1), 0, 0.13, 1e-9),
+        (Capsule(0.06, 0.2), 42, 0.42, 1e-3),
+        (Box((0.25, 0.2, 0.15)), 42, 0.42, 0.02),
+        (Cylinder(0.08, 0.1), 42, 0.42, 2e-3),
+        (Hull(0.3 * np.array(SHAPES[Hull].vertices)), 42, 0.42, 2e-3),
+    ],
+    ids=["Sphere", "Capsule", "Box", "Cylinder", "Hull"],
+)
+def test_stairs_are_boxes(shape, seed, x, off):
+    """Dropped half a metre on steps, askew: each comes to rest where it does on boxes, after a few blows."""
+    R, ends = Rotation.random(random_state=seed).as_matrix(), []
+    for make in (lambda b: b.add_shape("world", stairs(), name="stairs"), add_boxes):
+        b = WorldBuilder()
+        make(b)
+        b.add_body("thing", pose=cardan.SE3(R, (x, 0.05, 0.8)))
+        b.add_shape("thing", shape, density=1000.0)
+        world = b.finalize()
+        ends.append(solvers.Featherstone(world, 2e-3).step(world.state(), steps=1500))
+    mesh, boxes = ends
+    assert not mesh.diverged.any()
+    assert np.abs(mesh.v).max() < 0.01
+    np.testing.assert_allclose(mesh.q[:, 2], boxes.q[:, 2], atol=1e-3)  # on the same step, on the same side
+    np.testing.assert_allclose(mesh.q[:, :3], boxes.q[:, :3], atol=off)
+
+
+def test_a_ball_lies_still_in_a_corner_of_three_walls():
+    third = 2.0 * np.pi / 3.0 * np.arange(3)
+    rim = np.column_stack([np.cos(third), np.sin(third), np.full(3, 0.7)])
+    corner = TriangleMesh([(0, 0, 0), *rim], [(0, 1, 2), (0, 2, 3), (0, 3, 1)])
+    b = WorldBuilder()
+    b.add_shape("world", corner, name="corner")
+    b.add_body("ball", pose=cardan.SE3(translation=(0.02, 0.01, 0.25)))
+    b.add_shape("ball", Sphere(0.1), density=1000.0)
+    world = b.finalize()
+    state = solvers.Featherstone(world, 2e-3).step(world.state(), steps=3000)
+    assert np.abs(state.v).max() < 1e-3
+    assert (world.collide(state).gap[0] < 0.0).sum() == 3
+
+
+@pytest.mark.full
+def test_a_ball_rolls_in_a_bowl_and_keeps_its_energy():
+    """A bowl of 20 000 triangles: without friction it slides to and fro, as high as before but for the facets."""
+    r, n = 1.0, 100
+    x = np.linspace(-0.8, 0.8, n + 1)
+    X, Y = np.meshgrid(x, x)
+    bowl = TriangleMesh(np.column_stack([X.ravel(), Y.ravel(), (0.5 / r * (X**2 + Y**2)).ravel()]), cut(n + 1, n + 1))
+    assert ground_of(bowl).edges is not None  # its rim alone
+    b = WorldBuilder()
+    b.add_shape("world", bowl, name="bowl", surface=cardan.Material(friction=0.0))
+    b.add_body("ball")
+    b.add_shape("ball", Sphere(0.1), density=1000.0, surface=cardan.Material(friction=0.0))
+    world = b.finalize()
+    state, solver = world.state(), solvers.Featherstone(world, 5e-4)
+    state.q[:, :3] = (0.4, 0.0, 0.5 * 0.16 + 0.1 * 1.075)
+
+    def energy(s):
+        return 9.81 * s.q[0, 2] + 0.5 * (s.v[0] ** 2).sum()
+
+    began, heights = energy(state), []
+    for _ in range(40):
+        state = solver.step(state, steps=100)
+        heights.append(energy(state))
+        assert np.hypot(*state.q[0, :2]) < 0.45
+    assert min(heights) > began - 0.1 * (began - 9.81 * 0.1)
+    assert max(heights) < began + 1e-3
+
+
+def test_a_quadruped_stands_on_triangles_as_on_the_field_they_are_of():
+    field = rough(60)
+    worlds = [dog_on(ground) for ground in (of_heights(field), field)]
+    crouched, ends = np.tile([0.0, 0.7, -1.4], 4), []
+    for world in worlds:
+        state, control = world.state(3), world.control()
+        state.q[:, :2] = [[0.0, 0.0], [0.6, -0.5], [-0.4, 0.3]]
+        state.q[:, 7:], control.position[:, 6:] = crouched, crouched
+        cardan.simulation.stand(state)
+        assert (world.collide(state).gap.min(axis=-1) > -1e-12).all()
+        solver = solvers.Featherstone(world, 2e-3)
+        ends.append(solver.step(state, control, steps=1000))
+    mesh, heights = ends
+    assert not mesh.diverged.any()
+    np.testing.assert_allclose(mesh.q[:, :3], heights.q[:, :3], atol=5e-3)
+    np.testing.assert_allclose(mesh.q[:, 7:], heights.q[:, 7:], atol=0.05)
+    state, control = worlds[0].state(3), worlds[0].control()
+    state.q[:], control.position[:, 6:] = mesh.q, crouched
+    solver = solvers.Featherstone(worlds[0], 2e-3)
+    together = solver.step(state, control, steps=50).q
+    alone = [solver.step(state[k : k + 1], control, steps=50).q for k in range(3)]
+    assert np.concatenate(alone).tobytes() == together.tobytes()
+
+
+def test_a_finer_mesh_is_no_longer_program():
+    sizes = []
+    for n in (8, 120):
+        mesh = flat(n)
+
+        @cardan.function(shapes={"p": (3,)})
+        def gap(model, p, mesh=mesh):
+            X = cardan.SE3(None, cardan.spatial.Vector3(*p))
+            return cardan._motion.collision.points(Sphere(0.1), X, mesh, cardan.SE3())[0].gap
+
+        sizes.append(gap.trace(dog_on(Plane()).model).program.operations)
+    assert sizes[1] < 1.2 * sizes[0]
+
+
+# --- rays -----------------------------------------------------------------------------------------------------------
+
+
+def scan():
+    field = HeightField(np.random.default_rng(3).uniform(-0.3, 0.4, (7, 11)), (1.5, 0.9), 0.2)
+    return TriangleMesh.of(field)
+
+
+def test_rays_are_those_on_all_triangles():
+    mesh = scan()
+    world = on_terrain(mesh)
+    o, d = rays_on_field(np.random.default_rng(4), 6000)
+    expected, normals = first_of_triangles(o, d, *mesh.surface())
+    found = cardan.raycast(world, world.initial, o, d, bodies="world")
+    met = np.isfinite(expected)
+    assert 2000 < met.sum() < 5000
+    np.testing.assert_allclose(found.distance, expected, atol=1e-11)
+    np.testing.assert_allclose(found.normal[met], normals[met], atol=1e-9)
+    apart = cardan.raycast(world, world.initial, o[::7], d[::7], bodies="world")
+    np.testing.assert_array_equal(apart.distance, found.distance[::7])
+    single = cardan.raycast(world, *(np.float32(e) for e in (world.initial, o, d)), bodies="world")
+    same = np.isfinite(single.distance) == met
+    assert same.mean() > 0.999
+    off = np.abs(single.distance[same & met] - found.distance[same & met])
+    assert np.quantile(off, 0.99) < 1e-5
+
+
+def test_rays_on_features_of_many_sizes():
+    rng = np.random.default_rng(7)
+    corners = rng.normal(size=(300, 1, 3)) + 10.0 ** rng.uniform(-2.0, 0.3, (300, 1, 1)) * rng.normal(size=(300, 3, 3))
+    mesh = TriangleMesh(corners.reshape(-1, 3), np.arange(900).reshape(-1, 3))
+    assert len(ground_of(mesh).faces.levels) > 1
+    world = on_terrain(mesh)
+    o, d = rng.normal(size=(3000, 3)), rng.normal(size=(3000, 3))
+    d /= np.linalg.norm(d, axis=-1, keepdims=True)
+    expected, _ = first_of_triangles(o, d, *mesh.surface())
+    found = cardan.raycast(world, world.initial, o, d, bodies="world")
+    np.testing.assert_allclose(found.distance, expected, atol=1e-9)
+
+
+# --- the shape itself -----------------------------------------------------------------------------------------------
+
+
+def test_closed_surfaces_have_volume_and_open_ones_none():
+    ramp = HeightField([[0.0, 1.0], [0.0, 1.0]], (2.0, 3.0), 0.5)
+    closed = TriangleMesh.of(ramp)
+    assert closed.volume == pytest.approx(ramp.volume)
+    np.testing.assert_allclose(closed.inertia(2.0).parameters(), ramp.inertia(2.0).parameters())
+    with pytest.raises(ParameterError, match=r"is open.*expected a closed surface"):
+        flat(4).inertia(1.0)
+
+
+def test_a_mesh_file_becomes_triangles(tmp_path):
+    pytest.importorskip("trimesh")
+    path = tmp_path / "corner.obj"
+    path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n")
+    mesh = TriangleMesh.of(Mesh("corner.obj", str(path), (-2.0, 1.0, 1.0)))
+    assert mesh.volume == pytest.approx(1.0 / 3.0)
+    assert min(x for x, *_ in mesh.vertices) == -2.0
+
+
+@pytest.mark.parametrize(
+    ("vertices", "triangles", "says"),
+    [
+        ([(0, 0, 0), (1, 0, 0), (0, np.nan, 0)], [(0, 1, 2)], r"nan.*row 2.*finite"),
+        ([(0, 0, 0), (1, 0, 0), (0, 1, 0)], np.empty((0, 3), int), "0 triangles"),
+        ([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 3)], r"\[0, 1, 3\] in row 0.*0 to 2"),
+        ([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, -1)], "numbers from 0"),
+        ([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0.0, 1.0, 2.0)], "float64"),
+        ([(0, 0, 0), (1, 0, 0), (2, 0, 0)], [(0, 1, 2), (0, 0, 1)], "without area"),
+        ([(0, 0), (1, 0), (0, 1)], [(0, 1, 2)], r"shape \(3, 2\)"),
+        ([(0, 0, 0), (1, 0)], [(0, 1, 2)], "not of one length"),
+        ([(0, 0, 0), (1, 0, 0), (0, 1, 0)], np.zeros((10**7, 3), np.int8), rf"10000000 triangles.*1 to {MOST}"),
+    ],
+)
+def test_what_is_no_surface_is_refused(vertices, triangles, says):
+    with pytest.raises(ParameterError, match=says):
+        TriangleMesh(vertices, triangles)
+
+
+def test_neighbours_that_face_different_ways_are_told():
+    square = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+    with pytest.warns(MeshWarning, match="at 1 sides the triangles face different ways"):
+        TriangleMesh(square, [(0, 1, 2), (0, 3, 2)])
+    with warnings.catch_warnings(action="error"):
+        TriangleMesh([*square, (0, 0, 0)], [(0, 1, 2), (4, 2, 3), (0, 0, 1)])  # a place twice, and no area
+
+
+def test_what_moves_is_refused_with_a_way_out():
+    b = WorldBuilder()
+    b.add_ground()
+    b.add_body("cart")
+    b.add_shape("cart", scan(), density=1000.0)
+    with pytest.raises(UnsupportedError, match=r"triangle mesh 'cart' on the moving body 'cart'.*convex hull"):
+        b.finalize()
+
+
+def test_other_libraries_and_distances_refuse_it_by_name(tmp_path):
+    world = ball_on(flat(6), cardan.SE3())
+    with pytest.raises(UnsupportedError, match="distance from triangles"):
+        cardan.clearance(world, world.initial)
+    for name in ("hill.urdf", "hill.sdf", "hill.xml"):
+        with pytest.raises((UnsupportedError, ParameterError), match="TriangleMesh"):
+            cardan.save(_hill(), tmp_path / name)
+
+
+def _hill():
+    robot = cardan.description.Mechanism("hill")
+    robot.add_body("base", cardan.Inertia(1.0, (0, 0, 0), np.eye(3)))
+    robot.add_joint("root", cardan.joints.FreeFlyer(), "world", "base")
+    robot.add_shape(Shape("world", "collision", flat(6), name="hill"))
+    return robot
+
+
+def test_json_keeps_it(tmp_path):
+    hill = _hill()
+    cardan.save(hill, tmp_path / "hill.json")
+    assert cardan.load_mechanism(tmp_path / "hill.json").shapes == hill.shapes
