@@ -5,13 +5,12 @@ import inspect
 import pickle
 import re
 import tracemalloc
-import warnings
 
 import numpy as np
 import pytest
 
 import cardan
-from cardan.errors import DTypeError, LargeProgramWarning, MechanismError, ShapeError, TraceError, UnknownNameError
+from cardan.errors import DTypeError, MechanismError, ShapeError, TraceError, UnknownNameError
 from cardan.joints import CATALOGUE
 from mechanisms import central_difference, random_model, random_state
 
@@ -915,21 +914,3 @@ def test_joint_quantities_of_one_body():
     m.add_joint("glue", cardan.joints.Fixed(), "world", "block")
     found = cardan.joint_quantities(m.model(), [], [])
     assert [part.shape for part in found] == [(1, 4, 4), (1, 6, 0), (1, 6), (1, 6)]
-
-
-def test_a_large_program_is_announced_before_it_is_compiled_once(monkeypatch, tmp_path):
-    monkeypatch.setenv("CARDAN_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr("cardan._dynamics.call.function.LARGE", 20)
-    model = cardan.robots.cart_pole().model()
-
-    @cardan.function
-    def large(model, q):
-        return sum(q[0] ** k / (k + 0.123456) for k in range(30))
-
-    with pytest.warns(LargeProgramWarning, match=r"large of model 'cart_pole' has \d+ operations: about 0 s") as told:
-        large(model, model.neutral())
-    assert told[0].message.operations == large.program(model).operations > 20
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        large(model, model.neutral())
-        cardan.function(large.made_from.kernel)(cardan.robots.cart_pole().model(), model.neutral())

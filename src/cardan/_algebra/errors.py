@@ -18,8 +18,7 @@ from cardan._algebra.by_fields import ByFields
 
 __all__ = [
     "AssemblyError", "CardanError", "ChunkError", "ConfigurationError", "DTypeError", "DescriptionError",
-    "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault", "FunctionReferenceError", "HullWarning",
-    "JointError", "LargeProgramWarning",
+    "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault", "FunctionReferenceError", "JointError",
     "MechanismError", "MissingExtraError", "NotFiniteError", "OverlapWarning", "ParameterError", "PluginError",
     "ProgramError", "ReachError", "RecompilationWarning", "ResultError", "ShapeError", "StaleProgramError",
     "StartWarning", "TargetError", "TraceError", "UnknownNameError", "UnsupportedError",
@@ -590,20 +589,6 @@ class RecompilationWarning(_Warning):
         super().__init__(
             f"{function} is compiled for model {model!r} for the {count}th time: each value of {names} is a program of "
             "its own. Give numbers as floats or arrays, which are arguments; several frames as one list of names."
-        )
-
-
-class LargeProgramWarning(_Warning):
-    """A function is of so many operations for a model that it takes long to compile; said before it does."""
-
-    def __init__(self, function: str, model: str, operations: int, seconds: float) -> None:
-        self.function, self.model = function, model
-        self.operations: int = operations
-        self.seconds: float = seconds
-        super().__init__(
-            f"{function} of model {model!r} has {operations} operations: about {seconds:.0f} s to compile, once; later "
-            "processes find it in the cache. A step has fewer if fewer pairs of shapes may touch (disable_contact), or "
-            "with coarser hulls, mechanism.with_hulls(vertices=16)."
         )
 
 

@@ -20,13 +20,7 @@ from weakref import WeakValueDictionary, ref
 import numpy as np
 
 from cardan._algebra.by_identity import ByIdentity
-from cardan._algebra.errors import (
-    LargeProgramWarning,
-    ParameterError,
-    RecompilationWarning,
-    StaleProgramError,
-    levels_inside,
-)
+from cardan._algebra.errors import ParameterError, RecompilationWarning, StaleProgramError, levels_inside
 from cardan._compiler.program import Program
 from cardan._compiler.program.ops import Op
 from cardan._compiler.program.trace import counting_lines, table_of_lines
@@ -51,8 +45,6 @@ R = TypeVar("R", covariant=True)
 Key = tuple[tuple[str, ...], Any, str]
 """What one program of a function is made for, besides the model: arrays, tokens of the options, the target."""
 MANY = 3  # programs of one function for one model, from which on one more is worth a warning
-# Operations from which on a compilation is announced, and how long one takes [s] on a core of a server.
-LARGE, A_OPERATION = 200_000, 3e-5
 
 
 class Function(Generic[P, R]):
@@ -215,7 +207,7 @@ class Function(Generic[P, R]):
             outline, read_files = Outline.of(traced.program), reading.latest() != read_before
             if name and not read_files:
                 store.save(name, outline, traced.form)
-            return _compiled(outline, traced, target, model.name, read_files)
+            return _compiled(outline, traced, target, read_files)
         (outline, form), first = kept, ref(model)
 
         @functools.cache
@@ -271,7 +263,7 @@ class Function(Generic[P, R]):
         if tuple((a.name, a.shape) for a in given) != expected:
             raise ParameterError(where, got=given, expected=f"one of the arrays {expected}")
         target = self.target or default_target()
-        compiled = _compiled(outline, traced, target, model.name)
+        compiled = _compiled(outline, traced, target)
         self._cache.setdefault(model, {})[names, token(values), target] = compiled
 
     def bind(self, model: Model, *optional: str, **options: Any) -> Bound:
@@ -424,15 +416,8 @@ class Function(Generic[P, R]):
         return f"<cardan function {self.name}{self.parameters}>"
 
 
-def _compiled(outline: Outline, traced: Traced, target: str, model: str, read_files: bool = False) -> Compiled:
-    def program() -> Program:  # asked for to be compiled
-        operations = traced.program.operations
-        if operations >= LARGE and target_named(target).keeps:
-            told = LargeProgramWarning(outline.name, model, operations, operations * A_OPERATION)
-            warnings.warn(told, stacklevel=levels_inside())
-        return traced.program
-
-    run = load_program(outline, program, target)
+def _compiled(outline: Outline, traced: Traced, target: str, read_files: bool = False) -> Compiled:
+    run = load_program(outline, lambda: traced.program, target)
     return Compiled(outline, traced.form, run, target, lambda: traced, read_files)
 
 
