@@ -3,10 +3,12 @@
 import _thread
 import io
 import os
+import pickle
 import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -15,9 +17,11 @@ import cardan
 from cardan._compiler.program import Array, trace
 from cardan._compiler.runtime import disk_cache as cache
 from cardan._compiler.targets import compile_program
+from cardan._compiler.targets.llvm import compiler
 from cardan._compiler.targets.llvm.machine import compile_object
 from cardan._compiler.targets.llvm.plan import Lanes, plan_program
 from cardan._compiler.targets.llvm.text import llvm_text
+from cardan.errors import SizeWarning
 from cardan.joints import CATALOGUE
 from mechanisms import random_model, random_state
 from representatives import represented
@@ -596,3 +600,20 @@ def test_outputs_are_written_where_they_are_wanted_and_nowhere_else(monkeypatch,
                 results = [m[1:-1, : a.size] for m, a in zip(arrays, program.outputs, strict=True)]
                 target.write([x], results, rows, np.dtype(dtype), 1)
             assert all(found.tobytes() == right.tobytes() for found, right in zip(memory, wanted, strict=True))
+
+
+def test_a_program_that_takes_long_says_so_before_it_is_compiled(monkeypatch):
+    program = trace("long", lambda x: {"y": np.array([sum(x[k] * x[0] for k in range(40))])}, [Array("x", (40,))])
+    monkeypatch.setattr(compiler, "MANY", program.operations)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        compiler.compile_program(program, np.dtype(float))
+    monkeypatch.setattr(compiler, "MANY", program.operations - 1)
+    monkeypatch.setattr(compiler, "plan_program", lambda *_: pytest.fail("compiled before the warning"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(SizeWarning, match=rf"long has {program.operations} operations.*with_contacts") as told:
+            compiler.compile_program(program, np.dtype(float))
+    assert told.value.operations == program.operations
+    assert told.value.seconds > 0.0
+    assert vars(pickle.loads(pickle.dumps(told.value))) == vars(told.value)

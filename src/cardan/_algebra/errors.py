@@ -18,10 +18,10 @@ from cardan._algebra.by_fields import ByFields
 
 __all__ = [
     "AssemblyError", "CardanError", "ChunkError", "ConfigurationError", "DTypeError", "DescriptionError",
-    "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault", "FunctionReferenceError", "JointError",
-    "MechanismError", "MissingExtraError", "NotFiniteError", "OverlapWarning", "ParameterError", "PluginError",
-    "ProgramError", "ReachError", "RecompilationWarning", "ResultError", "ShapeError", "StaleProgramError",
-    "StartWarning", "TargetError", "TraceError", "UnknownNameError", "UnsupportedError",
+    "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault", "FunctionReferenceError", "HullWarning",
+    "JointError", "MechanismError", "MeshWarning", "MissingExtraError", "NotFiniteError", "OverlapWarning", "ParameterError", "PluginError",
+    "ProgramError", "ReachError", "RecompilationWarning", "ResultError", "ShapeError", "SizeWarning",
+    "StaleProgramError", "StartWarning", "TargetError", "TraceError", "UnknownNameError", "UnsupportedError",
 ]  # fmt: skip
 
 MAX_MESSAGE = 1000  # characters: names and numbers of a stranger's file must not fill a terminal or a log
@@ -561,6 +561,18 @@ class MeshWarning(_Warning):
         super().__init__(
             f"{mesh}: at {sides} sides the triangles face different ways. What is behind a triangle is not met: turn "
             "those that face inwards, by exchanging two of their corners."
+        )
+
+
+class SizeWarning(_Warning):
+    """A program is so long that it takes long to compile; `operations` is how long, `seconds` about what it takes."""
+
+    def __init__(self, program: str, operations: int, seconds: float) -> None:
+        self.program, self.operations, self.seconds = program, operations, seconds
+        super().__init__(
+            f"{program} has {operations} operations, which take about {seconds:.0f} s to compile, once: it is kept on "
+            "disk. A step is shorter with fewer pairs that may touch, world.with_contacts('*_foot'); with coarser meshes, "
+            "mechanism.with_hulls(vertices=16); with boxes, spheres or capsules in place of meshes."
         )
 
 

@@ -383,14 +383,15 @@ def leaked(program: Program) -> tuple[str, int] | None:
 
 
 def _readers_from_outside(instructions: Instructions, regions: Sequence[Region]) -> list[int]:
-    """Return the instructions of which an operand is in another innermost region, or in one where they are in none."""
-    home = np.full(len(instructions), -1)
-    for n, region in enumerate(regions):  # those within others come later
-        home[region.start : region.stop] = n
+    """Return the instructions that are behind the innermost region around an operand which is in one."""
+    stop = np.full(len(instructions), len(instructions))
+    for region in regions:  # those within others come later
+        stop[region.start : region.stop] = region.stop
+    for op in (Op.CONST, Op.INPUT):
+        stop[instructions.places(op)] = len(instructions)
     _, ends, operands, _ = instructions.columns()
     readers = np.repeat(np.arange(len(instructions)), np.diff(ends, prepend=0))
-    apart = (home[operands] >= 0) & (home[operands] != home[readers])
-    return np.unique(readers[apart]).tolist()
+    return np.unique(readers[readers >= stop[operands]]).tolist()
 
 
 def _is_skipped_apart(program: Program, first: int, k: int) -> bool:

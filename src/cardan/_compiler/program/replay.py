@@ -122,7 +122,8 @@ def repeated(program: Program, count: int, carried: Mapping[str, str]) -> Progra
     The instructions stay as they are, so that the passes do what as many calls of the program do, to the last bit.
     `carried` names inputs, and the outputs of the same size that take their place in the next pass.
     """
-    number = {int(i.value): k for k, i in enumerate(program.instructions) if i.op is Op.INPUT}
+    instructions = program.instructions
+    number = {int(instructions[k].value): k for k in instructions.places(Op.INPUT)}
     inputs, outputs = places_by_name(program.inputs), places_by_name(program.outputs)
     named = [pair for x, y in carried.items() for pair in enumerate(program.results[outputs[y]], inputs[x].start)]
     # of inputs that are used, their instructions, and those whose values take their place
@@ -145,8 +146,7 @@ def whole(program: Program) -> Region | None:
     first = program.regions[0] if program.regions else None
     if first is None or (first.start, first.stop) != (0, len(program.instructions)):
         return None
-    ops = program.instructions.ops
-    return first if all(ops[k] is Op.INPUT for k, _ in first.carried) else None
+    return first if all(program.instructions[k].op is Op.INPUT for k, _ in first.carried) else None
 
 
 def times(program: Program, count: int) -> Program:

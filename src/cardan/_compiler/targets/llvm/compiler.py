@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 
 import numpy as np
 
-from cardan._algebra.errors import TargetError
+from cardan._algebra.errors import SizeWarning, TargetError, levels_inside
 from cardan._compiler.program.program import Program
 from cardan._compiler.runtime.log import announced
 from cardan._compiler.runtime.memory import collection_paused
@@ -26,13 +27,16 @@ from cardan._compiler.targets.llvm.text import llvm_text
 
 EMITTERS = ("direct", "llvm")
 OPERATION = 70e-6  # seconds LLVM takes for an operation: 33 000 took 2.4 s, 125 000 took 7.2 s (Zen 4, 2026) ...
-QUICKER = 6  # ... and so much less where there is a table: 125 000 in 1.1 s
+QUICKER = 3  # ... and so much less where there is a table: 307 000 of a world took 5.5 s, 339 000 took 8.0 s
+MANY = 400_000  # operations of which a user is warned, who may do with fewer: ten seconds with a table
 
 
 def compile_program(program: Program, dtype: np.dtype, lanes: Lanes | None = None) -> Image:
     lanes = lanes or host_lanes(dtype)
     machine = choose_table(lanes)
     seconds = OPERATION * program.operations / (QUICKER if machine else 1)
+    if program.operations > MANY:
+        warnings.warn(SizeWarning(program.name, program.operations, seconds), stacklevel=levels_inside())
     with announced(f"compiling {program.name} ({program.operations} operations)", seconds), collection_paused():
         plan = plan_program(program, machine)
         return compile_image(

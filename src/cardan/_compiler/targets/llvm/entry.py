@@ -37,8 +37,9 @@ class Output(NamedTuple):
 
 
 def constant_results(plan: Plan) -> list[Sequence[Run]]:
-    numbers = {k: i.value for k, i in enumerate(plan.program.instructions) if i.op is Op.CONST}
-    slots = sorted((slot, repr(float(value))) for k, value in numbers.items() for slot in plan.copies.get(k, ()))
+    ops, numbers = plan.joined.ops, plan.numbers
+    known = [k for k in plan.copies if ops[k] is Op.CONST]
+    slots = sorted((slot, repr(float(numbers[k]))) for k in known for slot in plan.copies[k])
     together = groupby(enumerate(slots), key=lambda item: (item[1][0] - item[0], item[1][1]))
     runs = [(value, [slot for _, (slot, _) in run]) for (_, value), run in together]
     return in_groups([Run(float(value), places[0], len(places)) for value, places in runs])
