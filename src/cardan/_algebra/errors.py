@@ -19,7 +19,8 @@ from cardan._algebra.by_fields import ByFields
 __all__ = [
     "AssemblyError", "CardanError", "ChunkError", "ConfigurationError", "DTypeError", "DescriptionError",
     "DescriptionWarning", "DeviceMemoryError", "DuplicateNameError", "Fault", "FunctionReferenceError", "HullWarning",
-    "JointError", "MechanismError", "MeshWarning", "MissingExtraError", "NotFiniteError", "OverlapWarning", "ParameterError", "PluginError",
+    "JointError", "MechanismError", "MeshWarning", "MissingExtraError", "NotFiniteError", "OverlapWarning",
+    "ParameterError", "PluginError",
     "ProgramError", "ReachError", "RecompilationWarning", "ResultError", "ShapeError", "SizeWarning",
     "StaleProgramError", "StartWarning", "TargetError", "TraceError", "UnknownNameError", "UnsupportedError",
 ]  # fmt: skip
@@ -571,8 +572,8 @@ class SizeWarning(_Warning):
         self.program, self.operations, self.seconds = program, operations, seconds
         super().__init__(
             f"{program} has {operations} operations, which take about {seconds:.0f} s to compile, once: it is kept on "
-            "disk. A step is shorter with fewer pairs that may touch, world.with_contacts('*_foot'); with coarser meshes, "
-            "mechanism.with_hulls(vertices=16); with boxes, spheres or capsules in place of meshes."
+            "disk. A step is shorter with fewer pairs that may touch, world.with_contacts('*_foot'); with coarser "
+            "meshes, mechanism.with_hulls(vertices=16); with boxes, spheres or capsules in place of meshes."
         )
 
 
