@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
 import sys
@@ -15,19 +14,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "src"))
 import cardan  # noqa: F401 -- all public functions
 from cardan._dynamics.call.public import PUBLIC
 
-# What makes a property or function of its documentation.
-MADE = re.compile(r"(entry|OwnArray|of_part|_ends|_of_one)\(")
 CODE_OR_BRACKETS = re.compile(r"(`[^`]*`)|\](\s?)\[")
 
 
 class Reference(griffe.Extension):
-    """Four things that reading the source alone does not tell."""
+    """Three things that reading the source alone does not tell."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Escape the second of neighbouring brackets: `twists [linear; angular] [m/s]` is no link called 'linear; angular'."""
-        if isinstance(obj, griffe.Attribute) and MADE.match(str(obj.value)):
-            *_, said = ast.parse(str(obj.value), mode="eval").body.args
-            obj.docstring = griffe.Docstring(said.value, parent=obj)
         if isinstance(obj, griffe.Function) and any(str(d.value).startswith("public") for d in obj.decorators):
             complete(obj)
         if obj.docstring is not None:

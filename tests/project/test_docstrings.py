@@ -127,10 +127,10 @@ def missing(name, thing):
 
 def missing_of_property(thing):
     function = getattr(thing, "fget", None) or thing.func
-    said = inspect.getdoc(thing) or ""
+    said = inspect.getdoc(function) or ""
     if not said:
         yield "a docstring"
-    if has_unit(getattr(function, "__annotations__", {}).get("return")) and not UNIT.search(said):
+    if has_unit(function.__annotations__.get("return")) and not UNIT.search(said):
         yield "a unit in brackets, such as [rad] or, without one, [-]"
 
 

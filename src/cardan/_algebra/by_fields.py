@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
-from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
@@ -17,11 +16,6 @@ T = TypeVar("T")
 def computed(method: Callable[[Any], T]) -> T:
     """Return a property in place of what others have in their class; type checkers see the value itself."""
     return cast("T", property(method))
-
-
-def of_part(path: str, says: str) -> Any:
-    """Return the property that is an attribute of a part, by its path: `"drive.stiffness"`."""
-    return property(attrgetter(path), doc=says)
 
 
 class ByFields:

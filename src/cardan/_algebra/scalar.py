@@ -290,36 +290,64 @@ _BY_TYPE[np.ndarray] = _NUMPY_ANY
 _BY_TYPE[np.float64] = _BY_TYPE[np.float32] = _BY_TYPE[np.bool_] = _NUMPY
 
 
-def _of_one(name: str, says: str) -> Callable[[Any], Any]:
-    """Return a function of one scalar, which looks up at each call what computes it for the type of this one."""
-
-    def evaluate(x: Any) -> Any:
-        return _backend((x,))[name](x)
-
-    evaluate.__name__ = evaluate.__qualname__ = name
-    evaluate.__doc__ = says
-    return evaluate
+def sin(x: Any) -> Any:
+    """Return the sine of x [rad]."""
+    return _backend((x,))["sin"](x)
 
 
-sin = _of_one("sin", "Return the sine of x [rad].")
-cos = _of_one("cos", "Return the cosine of x [rad].")
-tan = _of_one("tan", "Return the tangent of x [rad].")
-asin = _of_one("asin", "Return the angle in [-pi/2, pi/2] whose sine is x; NaN outside [-1, 1].")
-acos = _of_one("acos", "Return the angle in [0, pi] whose cosine is x; NaN outside [-1, 1].")
-sqrt = _of_one("sqrt", "Return the square root; NaN for negative x.")
-exp = _of_one("exp", "Return e to the power x.")
-log = _of_one("log", "Return the natural logarithm; NaN for negative x.")
-expm1 = _of_one("expm1", "Return e to the power x, minus 1; accurate near 0.")
-log1p = _of_one("log1p", "Return the natural logarithm of 1 + x, accurate near 0; NaN for x < -1.")
-tanh = _of_one("tanh", "Return the hyperbolic tangent, accurate near 0: a smooth step from -1 to 1.")
-absolute = _of_one("absolute", "Return |x|.")
-floor = _of_one("floor", "Return the largest integer not above x.")
-sign = _of_one("sign", "Return -1, 0 or 1.")
+def cos(x: Any) -> Any:
+    """Return the cosine of x [rad]."""
+    return _backend((x,))["cos"](x)
+
+
+def tan(x: Any) -> Any:
+    """Return the tangent of x [rad]."""
+    return _backend((x,))["tan"](x)
+
+
+def asin(x: Any) -> Any:
+    """Return the angle in [-pi/2, pi/2] whose sine is x; NaN outside [-1, 1]."""
+    return _backend((x,))["asin"](x)
+
+
+def acos(x: Any) -> Any:
+    """Return the angle in [0, pi] whose cosine is x; NaN outside [-1, 1]."""
+    return _backend((x,))["acos"](x)
 
 
 def atan2(y: Any, x: Any) -> Any:
     """Return the angle in [-pi, pi] of the point (x, y); 0 at the origin."""
     return _backend((y, x))["atan2"](y, x)
+
+
+def sqrt(x: Any) -> Any:
+    """Return the square root; NaN for negative x."""
+    return _backend((x,))["sqrt"](x)
+
+
+def exp(x: Any) -> Any:
+    """Return e to the power x."""
+    return _backend((x,))["exp"](x)
+
+
+def log(x: Any) -> Any:
+    """Return the natural logarithm; NaN for negative x."""
+    return _backend((x,))["log"](x)
+
+
+def expm1(x: Any) -> Any:
+    """Return e to the power x, minus 1; accurate near 0."""
+    return _backend((x,))["expm1"](x)
+
+
+def log1p(x: Any) -> Any:
+    """Return the natural logarithm of 1 + x, accurate near 0; NaN for x < -1."""
+    return _backend((x,))["log1p"](x)
+
+
+def tanh(x: Any) -> Any:
+    """Return the hyperbolic tangent, accurate near 0: a smooth step from -1 to 1."""
+    return _backend((x,))["tanh"](x)
 
 
 def sinh(x: Any) -> Any:
@@ -354,6 +382,21 @@ def floor_divide(x: Any, y: Any) -> Any:
 def hypot(x: Any, y: Any) -> Any:
     """Return the square root of x^2 + y^2."""
     return _backend((x, y))["hypot"](x, y)
+
+
+def absolute(x: Any) -> Any:
+    """Return |x|."""
+    return _backend((x,))["absolute"](x)
+
+
+def floor(x: Any) -> Any:
+    """Return the largest integer not above x."""
+    return _backend((x,))["floor"](x)
+
+
+def sign(x: Any) -> Any:
+    """Return -1, 0 or 1."""
+    return _backend((x,))["sign"](x)
 
 
 def is_symbol(x: Any) -> bool:

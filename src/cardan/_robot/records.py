@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
-from cardan._algebra.by_fields import ByFields, of_part
+from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Vector3, checked_pose
 from cardan._robot.joints import Joint, Limits, Mimic, reverse
@@ -396,12 +396,25 @@ class Connection(ByFields):
     def __reduce__(self) -> Any:
         return _restored, tuple(getattr(self, f.name) for f in fields(self))
 
-    drive_stiffness: ClassVar[Sequence[float]] = of_part(
-        "drive.stiffness", "Proportional gains of the drive, for each dof."
-    )
-    drive_damping: ClassVar[Sequence[float]] = of_part("drive.damping", "Derivative gains of the drive, for each dof.")
-    spring_stiffness: ClassVar[Sequence[float]] = of_part("spring.stiffness", "Stiffness of the spring, for each dof.")
-    spring_rest: ClassVar[Sequence[float]] = of_part("spring.rest", "Where the spring is at rest, for each dof.")
+    @property
+    def drive_stiffness(self) -> Sequence[float]:
+        """Proportional gains of the drive, for each dof."""
+        return self.drive.stiffness  # pyright: ignore -- resolved
+
+    @property
+    def drive_damping(self) -> Sequence[float]:
+        """Derivative gains of the drive, for each dof."""
+        return self.drive.damping  # pyright: ignore -- resolved
+
+    @property
+    def spring_stiffness(self) -> Sequence[float]:
+        """Stiffness of the spring, for each dof."""
+        return self.spring.stiffness  # pyright: ignore -- resolved
+
+    @property
+    def spring_rest(self) -> Sequence[float]:
+        """Where the spring is at rest, for each dof."""
+        return self.spring.rest  # pyright: ignore -- resolved
 
     def reversed(self) -> Connection:
         """Return the same joint described from its child: q, v, limits and passive properties stay as they are."""

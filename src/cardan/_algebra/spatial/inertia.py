@@ -22,7 +22,7 @@ from cardan._algebra.arrays import stack
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import is_finite, is_zero
 from cardan._algebra.spatial.motion import AppliedByMatmul, Force, ForceSubspace, Motion, MotionSubspace, applied
-from cardan._algebra.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3, entry, scalar_of
+from cardan._algebra.spatial.vector import Matrix3, Scalar, Symmetric3, Vector3, scalar_of
 
 
 class Inertia(AppliedByMatmul, tuple[Any, Any, Any]):
@@ -99,9 +99,20 @@ class Inertia(AppliedByMatmul, tuple[Any, Any, Any]):
         """
         return Inertia.from_origin(p[0], Vector3(*p[1:4]), Symmetric3(p[4:10]))
 
-    mass: Scalar = entry(0, "The mass [kg].")
-    first_moment: Vector3 = entry(1, "Mass times centre of mass [kg m].")
-    inertia_at_origin: Symmetric3 = entry(2, "Rotational inertia about the origin [kg m^2].")
+    @property
+    def mass(self) -> Scalar:
+        """The mass [kg]."""
+        return self[0]
+
+    @property
+    def first_moment(self) -> Vector3:
+        """Mass times centre of mass [kg m]."""
+        return self[1]
+
+    @property
+    def inertia_at_origin(self) -> Symmetric3:
+        """Rotational inertia about the origin [kg m^2]."""
+        return self[2]
 
     @property
     def com(self) -> Vector3:

@@ -17,7 +17,7 @@ import numpy as np
 from cardan._algebra.arrays import stack
 from cardan._algebra.errors import DTypeError, Explained
 from cardan._algebra.scalar import is_zero, sqrt, where
-from cardan._algebra.spatial.vector import Scalar, Vector3, components, entry
+from cardan._algebra.spatial.vector import Scalar, Vector3, components
 
 Column = TypeVar("Column", bound="_Spatial")
 
@@ -67,8 +67,15 @@ class _Spatial(Explained, tuple[Any, Any]):
         c = components(value, (6,), cls.__name__)
         return cls(Vector3(*c[:3]), Vector3(*c[3:]))
 
-    linear: Vector3 = entry(0, "The linear part: velocity of the point at the origin, or force.")
-    angular: Vector3 = entry(1, "The angular part: angular velocity, or moment about the origin.")
+    @property
+    def linear(self) -> Vector3:
+        """The linear part: velocity of the point at the origin, or force."""
+        return self[0]
+
+    @property
+    def angular(self) -> Vector3:
+        """The angular part: angular velocity, or moment about the origin."""
+        return self[1]
 
     def __add__(self, other: Any) -> Self:
         return type(self)(self[0] + other[0], self[1] + other[1])

@@ -25,7 +25,7 @@ from cardan._algebra.spatial.composition import noted
 from cardan._algebra.spatial.inertia import ArticulatedInertia, Inertia
 from cardan._algebra.spatial.motion import AppliedByMatmul, Columns, Force, Motion
 from cardan._algebra.spatial.stumpff import stumpff
-from cardan._algebra.spatial.vector import Matrix3, Scalar, Vector3, components, entry
+from cardan._algebra.spatial.vector import Matrix3, Scalar, Vector3, components
 
 HAS_SYMBOLS = np.dtype(object)
 
@@ -246,8 +246,15 @@ class SE3(AppliedByMatmul, tuple[Any, Any]):
         """
         return log_se3(SE3.of(self))
 
-    rotation: Matrix3 = entry(0, "The rotation matrix.")
-    translation: Vector3 = entry(1, "The origin of the inner frame in the outer [m].")
+    @property
+    def rotation(self) -> Matrix3:
+        """The rotation matrix."""
+        return self[0]
+
+    @property
+    def translation(self) -> Vector3:
+        """The origin of the inner frame in the outer [m]."""
+        return self[1]
 
     def __matmul__(self, other: Any) -> Any:
         """Compose with a pose, or map a motion, force, inertia or point from the inner frame to the outer.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from operator import itemgetter
 from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
@@ -83,11 +82,6 @@ class _Arrays:
         return function(*as_arrays(args), **kwargs)
 
 
-def entry(k: int, says: str) -> Any:
-    """Return the property that is an entry of a tuple."""
-    return property(itemgetter(k), doc=says)
-
-
 class Vector3(_Arrays, tuple[Any, Any, Any]):
     """Three scalars (x, y, z).
 
@@ -131,9 +125,20 @@ class Vector3(_Arrays, tuple[Any, Any, Any]):
         """Return the zero vector."""
         return _ZERO
 
-    x: Scalar = entry(0, "The first component.")
-    y: Scalar = entry(1, "The second component.")
-    z: Scalar = entry(2, "The third component.")
+    @property
+    def x(self) -> Scalar:
+        """The first component."""
+        return self[0]
+
+    @property
+    def y(self) -> Scalar:
+        """The second component."""
+        return self[1]
+
+    @property
+    def z(self) -> Scalar:
+        """The third component."""
+        return self[2]
 
     def __add__(self, other: Any) -> Vector3:
         return Vector3(self[0] + other[0], self[1] + other[1], self[2] + other[2])

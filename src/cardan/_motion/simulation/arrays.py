@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -57,22 +56,6 @@ def filled(where: str, name: str, value: Any, like: np.ndarray, *, infinite: boo
     shown = np.where(np.isinf(array), 0.0, array) if infinite else array
     check_finite(where, name, shown if batch else shown[None], batch)
     return np.broadcast_to(array, like.shape)
-
-
-class OwnArray(property):
-    """The property of an array of a state or control: what is assigned is checked and copied into it."""
-
-    def __init__(self, name: str, says: str) -> None:
-        read = attrgetter(f"_{name}")
-
-        def write(thing: Any, value: Any) -> None:
-            read(thing)[...] = filled(type(thing).__name__.lower(), name, value, read(thing))
-
-        super().__init__(read, write, doc=says)
-
-    if TYPE_CHECKING:
-
-        def __get__(self, thing: Any, kind: Any = None, /) -> np.ndarray: ...  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
 def chosen_rows(worlds: Any, count: int) -> np.ndarray:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.by_fields import of_part
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import Explained, ParameterError, check_known
-from cardan._motion.simulation.arrays import OwnArray, checked_dtype, chosen_rows, filled
+from cardan._motion.simulation.arrays import checked_dtype, chosen_rows, filled
 from cardan._motion.simulation.kinematics import mass_centers
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
@@ -53,16 +52,40 @@ class Control(Explained):
         """How many worlds."""
         return len(self._effort)
 
-    dtype: np.dtype = of_part("_effort.dtype", "float64 or float32.")
+    @property
+    def dtype(self) -> np.dtype:
+        """float64 or float32."""
+        return self._effort.dtype
 
     def __len__(self) -> int:
         return len(self._effort)
 
-    effort = OwnArray("effort", "Efforts that are added to those of the drives [N m, N], shape (worlds, nv).")
-    position = OwnArray(
-        "position", "What the drives go to [rad, m], shape (worlds, nv), in the coordinates limits are stated in."
-    )
-    velocity = OwnArray("velocity", "The velocities the drives go to [rad/s, m/s], shape (worlds, nv).")
+    @property
+    def effort(self) -> np.ndarray:
+        """Efforts that are added to those of the drives [N m, N], shape (worlds, nv)."""
+        return self._effort
+
+    @effort.setter
+    def effort(self, value: Any) -> None:
+        self._effort[...] = filled("control", "effort", value, self._effort)
+
+    @property
+    def position(self) -> np.ndarray:
+        """What the drives go to [rad, m], shape (worlds, nv), in the coordinates limits are stated in."""
+        return self._position
+
+    @position.setter
+    def position(self, value: Any) -> None:
+        self._position[...] = filled("control", "position", value, self._position)
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """The velocities the drives go to [rad/s, m/s], shape (worlds, nv)."""
+        return self._velocity
+
+    @velocity.setter
+    def velocity(self, value: Any) -> None:
+        self._velocity[...] = filled("control", "velocity", value, self._velocity)
 
     @property
     def wrenches(self) -> np.ndarray:

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.by_fields import of_part
 from cardan._algebra.checked_numbers import whole
 from cardan._algebra.errors import DescriptionError, Explained, Fault, ParameterError, ShapeError
 from cardan._compiler.runtime.staging import write_whole
@@ -22,7 +21,7 @@ from cardan._dynamics.algorithms.health import BEYOND
 from cardan._dynamics.algorithms.maximal import eval_fk, eval_ik
 from cardan._dynamics.call.arguments import check_configuration, numeric_array
 from cardan._dynamics.coordinates import conventions
-from cardan._motion.simulation.arrays import Constants, OwnArray, checked_dtype, filled
+from cardan._motion.simulation.arrays import Constants, checked_dtype, filled
 from cardan._motion.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.model.annotations import Annotations
@@ -131,7 +130,10 @@ class State(Explained):
         """How many worlds."""
         return len(self._q)
 
-    dtype: np.dtype = of_part("_q.dtype", "float64 or float32.")
+    @property
+    def dtype(self) -> np.dtype:
+        """float64 or float32."""
+        return self._q.dtype
 
     def __len__(self) -> int:
         return len(self._q)
@@ -147,7 +149,14 @@ class State(Explained):
         check_configuration("state", "q", array, self.world.model.unit_parts)
         self._q[...] = array
 
-    v = OwnArray("v", "Velocities [rad/s, m/s], shape (worlds, nv).")
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities [rad/s, m/s], shape (worlds, nv)."""
+        return self._v
+
+    @v.setter
+    def v(self, value: Any) -> None:
+        self._v[...] = filled("state", "v", value, self._v)
 
     @property
     def time(self) -> np.ndarray:
@@ -160,14 +169,23 @@ class State(Explained):
     def time(self, value: Any) -> None:
         self.time[...] = filled("state", "time", value, self.time)
 
-    warm = OwnArray(
-        "warm",
-        "Accelerations of the last step, with which MuJoCo begins its next search, (worlds, nv) [rad/s^2, m/s^2].",
-    )
-    residual = OwnArray(
-        "residual",
-        "By how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], shape (worlds,).",
-    )
+    @property
+    def warm(self) -> np.ndarray:
+        """Accelerations of the last step, with which MuJoCo begins its next search, (worlds, nv) [rad/s^2, m/s^2]."""
+        return self._warm
+
+    @warm.setter
+    def warm(self, value: Any) -> None:
+        self._warm[...] = filled("state", "warm", value, self._warm)
+
+    @property
+    def residual(self) -> np.ndarray:
+        """By how much velocities are wrong at most, because a solver's search ended [rad/s, m/s], shape (worlds,)."""
+        return self._residual
+
+    @residual.setter
+    def residual(self, value: Any) -> None:
+        self._residual[...] = filled("state", "residual", value, self._residual)
 
     @property
     def diverged(self) -> np.ndarray:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from cardan._algebra.by_fields import of_part
 from cardan._algebra.errors import Explained, MechanismError
 from cardan._algebra.manifolds.product import scalar_coordinates
 from cardan._motion.contact.compliant import DISSIPATION
@@ -49,8 +48,15 @@ class WorldContents(Explained):
                     "one another, so that no force between them has an effect; leave the pair out."
                 )
 
-    name: ClassVar[str] = of_part("model.name", "Its name.")
-    shapes: ClassVar[tuple[Shape, ...]] = of_part("mechanism.shapes", "Visual and collision shapes, in document order.")
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.model.name
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """Visual and collision shapes, in document order."""
+        return self.mechanism.shapes
 
     @property
     def limits(self) -> np.ndarray:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from cardan._algebra.by_fields import of_part
 from cardan._algebra.errors import DTypeError, ParameterError, ShapeError
 from cardan._compiler.targets.buffers import contiguous_strides
 from cardan._compiler.targets.cuda.driver import LEGACY, driver
@@ -106,14 +105,20 @@ class DeviceArray:
         self.stream: int = stream
         self._owner, self._stream_owner = owner, stream_owner
 
-    shape: tuple[int, ...] = of_part("layout.shape", "Shape of it.")
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of it."""
+        return self.layout.shape
 
     @property
     def dtype(self) -> np.dtype:
         """Of its entries, NumPy's."""
         return np.dtype(self.layout.dtype)
 
-    device: int = of_part("layout.device", "Number of the device.")
+    @property
+    def device(self) -> int:
+        """Number of the device."""
+        return self.layout.device
 
     @property
     def ndim(self) -> int:

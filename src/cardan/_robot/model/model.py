@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from cardan._algebra.by_fields import of_part
 from cardan._algebra.content import Content, UnknownContentError, apart, content_of
 from cardan._algebra.errors import Explained, MechanismError, UnknownNameError, check_known
 from cardan._algebra.manifolds import Product
@@ -28,19 +27,6 @@ if TYPE_CHECKING:
     from cardan._robot.geometry.shapes import Shape
 
 _NOTHING = Annotations()
-
-
-def _ends(name: str, says: str) -> Any:
-    """Return the property of a limit along v; it is made at every access, and cannot be written into."""
-
-    def read(model: Model) -> np.ndarray:
-        ends = [e for c in model._owners() for e in getattr(c.limits, name)]
-        # Limits that are inputs are symbols while a program is traced.
-        array = np.array(ends, dtype=float if all(isinstance(e, Real) for e in ends) else object)
-        array.setflags(write=False)
-        return array
-
-    return property(read, doc=says)
 
 
 @dataclass(frozen=True, eq=False, slots=True, weakref_slot=True, repr=False)
@@ -248,21 +234,25 @@ class Model(Explained):
 
     # --- what the dynamics does not read ---
 
-    shapes: ClassVar[tuple[Shape, ...]] = of_part(
-        "annotations.shapes", "Visual and collision shapes, in document order."
-    )
-    actuators: ClassVar[tuple[Actuator, ...]] = of_part(
-        "annotations.actuators", "What drives the joints, as the description states it."
-    )
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """Visual and collision shapes, in document order."""
+        return self.annotations.shapes
+
+    @property
+    def actuators(self) -> tuple[Actuator, ...]:
+        """What drives the joints, as the description states it."""
+        return self.annotations.actuators
 
     @property
     def groups(self) -> Mapping[str, Group]:
         """Groups of bodies and joints by name."""
         return MappingProxyType({group.name: group for group in self.annotations.groups})
 
-    disabled_contacts: ClassVar[tuple[tuple[str, str], ...]] = of_part(
-        "annotations.disabled_contacts", "Pairs of bodies whose shapes do not touch."
-    )
+    @property
+    def disabled_contacts(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of bodies whose shapes do not touch."""
+        return self.annotations.disabled_contacts
 
     @property
     def named_configurations(self) -> Mapping[str, np.ndarray]:
@@ -316,14 +306,43 @@ class Model(Explained):
 
     # --- limits and passive properties, along v ---
 
-    lower: ClassVar[np.ndarray] = _ends(
-        "lower", "Smallest positions, shape (nv,), in the sense of `Manifold.limit_coordinates` [rad, m]."
-    )
-    upper: ClassVar[np.ndarray] = _ends("upper", "Largest positions, shape (nv,) [rad, m].")
-    velocity_lower: ClassVar[np.ndarray] = _ends("velocity_lower", "Smallest velocities, shape (nv,) [rad/s, m/s].")
-    velocity_upper: ClassVar[np.ndarray] = _ends("velocity", "Largest velocities, shape (nv,) [rad/s, m/s].")
-    effort_lower: ClassVar[np.ndarray] = _ends("effort_lower", "Smallest efforts, shape (nv,) [N m, N].")
-    effort_upper: ClassVar[np.ndarray] = _ends("effort", "Largest efforts, shape (nv,) [N m, N].")
+    def _limit(self, name: str) -> np.ndarray:
+        ends = [e for c in self._owners() for e in getattr(c.limits, name)]
+        # Limits that are inputs are symbols while a program is traced.
+        array = np.array(ends, dtype=float if all(isinstance(e, Real) for e in ends) else object)
+        # It is made anew at every access: what somebody wrote into it would be lost without a word.
+        array.setflags(write=False)
+        return array
+
+    @property
+    def lower(self) -> np.ndarray:
+        """Smallest positions, shape (nv,), in the sense of `Manifold.limit_coordinates` [rad, m]."""
+        return self._limit("lower")
+
+    @property
+    def upper(self) -> np.ndarray:
+        """Largest positions, shape (nv,) [rad, m]."""
+        return self._limit("upper")
+
+    @property
+    def velocity_lower(self) -> np.ndarray:
+        """Smallest velocities, shape (nv,) [rad/s, m/s]."""
+        return self._limit("velocity_lower")
+
+    @property
+    def velocity_upper(self) -> np.ndarray:
+        """Largest velocities, shape (nv,) [rad/s, m/s]."""
+        return self._limit("velocity")
+
+    @property
+    def effort_lower(self) -> np.ndarray:
+        """Smallest efforts, shape (nv,) [N m, N]."""
+        return self._limit("effort_lower")
+
+    @property
+    def effort_upper(self) -> np.ndarray:
+        """Largest efforts, shape (nv,) [N m, N]."""
+        return self._limit("effort")
 
     @property
     def has_mimics(self) -> bool:
