@@ -82,11 +82,15 @@ def surface_of_file(uri: str, path: str | None) -> Any:
         scene = trimesh.load_scene(path, process=False)  # which would leave out what is not finite without a word
         surface: Any = scene.to_mesh()
     except Exception as error:  # what a reader of a dozen formats raises on faulty files is not known
-        raise ParameterError(f"mesh {uri!r}", got=f"{path}: {error}", expected="a mesh file trimesh can read") from None
+        raise ParameterError(
+            f"mesh {uri!r}", got=f"{error}, reading {path}", expected="a mesh file trimesh can read"
+        ) from None
     if len(getattr(surface, "faces", ())) == 0:
-        raise ParameterError(f"mesh {uri!r}", got=f"{path}: no triangle", expected="a mesh file with a surface")
+        raise ParameterError(f"mesh {uri!r}", got=f"no triangle in {path}", expected="a mesh file with a surface")
     if bad := np.count_nonzero(~np.isfinite(np.asarray(surface.vertices)[np.unique(surface.faces)]).all(axis=1)):
-        raise ParameterError(f"mesh {uri!r}", got=f"{path}: {bad} vertices that are not finite", expected="numbers [m]")
+        raise ParameterError(
+            f"mesh {uri!r}", got=f"{bad} vertices that are not finite in {path}", expected="numbers [m]"
+        )
     surface.apply_scale(metres(scene.units))
     surface.merge_vertices(merge_tex=True, merge_norm=True)  # a seam of its texture is no edge of the surface
     return surface
