@@ -135,9 +135,9 @@ def add_boxes(b, steps=4):
     ("shape", "seed", "x", "off"),
     [
         (Sphere(0.1), 0, 0.13, 1e-9),
-        (Capsule(0.06, 0.2), 42, 0.42, 1e-3),
-        (Box((0.25, 0.2, 0.15)), 42, 0.42, 0.02),
-        (Cylinder(0.08, 0.1), 42, 0.42, 2e-3),
+        pytest.param(Capsule(0.06, 0.2), 42, 0.42, 1e-3, marks=pytest.mark.full),
+        pytest.param(Box((0.25, 0.2, 0.15)), 42, 0.42, 0.02, marks=pytest.mark.full),
+        pytest.param(Cylinder(0.08, 0.1), 42, 0.42, 2e-3, marks=pytest.mark.full),
         (Hull(0.3 * np.array(SHAPES[Hull].vertices)), 42, 0.42, 2e-3),
     ],
     ids=["Sphere", "Capsule", "Box", "Cylinder", "Hull"],
