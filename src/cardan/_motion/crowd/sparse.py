@@ -15,9 +15,12 @@ Cost: 432 operations a triple.
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I32, I64, INT, LANES, TRUTH, count_ones, fma, kernel, lowest_one, scratch, sqrt
+from cardan._compiler.kernels import I32, INT, LANES, TRUTH, fma, kernel, scratch, sqrt
 
 # pyright: reportIndexIssue=false
+
+CROWDED = 192
+"""The most neighbours, fill and all, with which a factor is found."""
 
 
 @kernel(C=LANES[:, 6], c=INT, A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
@@ -115,93 +118,171 @@ def solve(starts, rows, n, L, x):
             x[j, e] = total * L[d, e, e]
 
 
-@kernel(bits=I64[:], words=INT, i=INT, j=INT)
-def connect(bits, words, i, j):
-    """Note that i and j are neighbours: `words` whole numbers of 32 bits are a row, one for each."""
-    bits[i * words + (j >> 5)] |= 1 << (j & 31)
-    bits[j * words + (i >> 5)] |= 1 << (i & 31)
+@kernel(near=I32[:, CROWDED], degree=I32[:], i=INT, j=INT, returns=TRUTH)
+def connect(near, degree, i, j):
+    """Make i and j neighbours, if they are not; False if one of them has no room for more."""
+    for k in range(degree[i]):
+        if near[i, k] == j:
+            return True
+    if degree[i] == CROWDED or degree[j] == CROWDED:
+        return False
+    near[i, degree[i]] = j
+    near[j, degree[j]] = i
+    degree[i] += 1
+    degree[j] += 1
+    return True
 
 
-@kernel(bits=I64[:], words=INT, i=INT, j=INT)
-def without(bits, words, i, j):
-    """Forget that j is a neighbour of i."""
-    k = i * words + (j >> 5)
-    bits[k] -= bits[k] & (1 << (j & 31))
+@kernel(head=I32[:], after=I32[:], before=I32[:], i=INT, degree=INT)
+def put(head, after, before, i, degree):
+    """Put i first in the list of a degree."""
+    first = head[degree]
+    after[i] = first
+    before[i] = -1
+    if first >= 0:
+        before[first] = i
+    head[degree] = i
 
 
-@kernel(bits=I64[:], words=INT, i=INT, returns=INT)
-def count_neighbours(bits, words, i):
-    """Return how many neighbours i has."""
-    total = 0
-    for w in range(words):
-        total += count_ones(bits[i * words + w])
-    return total
+@kernel(head=I32[:], after=I32[:], before=I32[:], i=INT, degree=INT)
+def take(head, after, before, i, degree):
+    """Take i out of the list of a degree."""
+    if before[i] >= 0:
+        after[before[i]] = after[i]
+    else:
+        head[degree] = after[i]
+    if after[i] >= 0:
+        before[after[i]] = before[i]
 
 
-@kernel(bits=I64[:], n=INT, words=INT, order=I32[:], degree=I32[:])
-def eliminate(bits, n, words, order, degree):
-    """Find the order of least degree. Row i of the bits is left with the later neighbours of i, fill and all."""
-    for i in range(n):
-        degree[i] = count_neighbours(bits, words, i)
-    for k in range(n):
-        best = -1
-        for i in range(n):
-            if degree[i] >= 0 and (best < 0 or degree[i] < degree[best]):
-                best = i
-        order[k] = best
-        degree[best] = -1
-        for w in range(words):
-            left = bits[best * words + w]
-            while left != 0:
-                i = w * 32 + lowest_one(left)
-                left &= left - 1
-                for u in range(words):
-                    bits[i * words + u] |= bits[best * words + u]
-                without(bits, words, i, best)
-                without(bits, words, i, i)
-                degree[i] = count_neighbours(bits, words, i)
+@kernel(near=I32[:, CROWDED], degree=I32[:], i=INT, j=INT)
+def forget(near, degree, i, j):
+    """Take j out of the neighbours of i."""
+    last = degree[i] - 1
+    for k in range(last):
+        if near[i, k] == j:
+            near[i, k] = near[i, last]
+    degree[i] = last
 
 
-@kernel(bits=I64[:], words=INT, i=INT, place=I32[:], found=I32[:], returns=INT)
-def later_neighbours(bits, words, i, place, found):
-    """Find the places of the later neighbours of i in the order, the first first; return how many there are."""
-    count = 0
-    for w in range(words):
-        left = bits[i * words + w]
-        while left != 0:
-            own = place[w * 32 + lowest_one(left)]
-            left &= left - 1
-            k = count
-            while k > 0 and found[k - 1] > own:
-                found[k] = found[k - 1]
-                k -= 1
-            found[k] = own
+@kernel(near=I32[:, CROWDED], degree=I32[:], i=INT, j=INT, seen=I32[:], returns=TRUTH)
+def join_neighbours(near, degree, i, j, seen):
+    """Make the other neighbours of i those of its neighbour j; False if there is no room for them."""
+    count = degree[j]
+    for k in range(count):
+        seen[near[j, k]] = j
+    for m in range(degree[i]):
+        other = near[i, m]
+        if other != j and seen[other] != j:
+            if count == CROWDED:
+                return False
+            near[j, count] = other
             count += 1
-    return count
+    for k in range(count):
+        seen[near[j, k]] = -1
+    degree[j] = count
+    return True
 
 
 @kernel(
-    bits=I64[:], n=INT, words=INT, order=I32[:], sizes=I32[:], place=I32[:], columns=I32[:], found=I32[:],
+    near=I32[:, CROWDED], degree=I32[:], i=INT, order=I32[:], place=I32[:], k=INT, sizes=I32[:], most=INT,
+    returns=TRUTH,
+)  # fmt: skip
+def finish_order(near, degree, i, order, place, k, sizes, most):
+    """Order what is left behind place k, where all are neighbours of i and of one another."""
+    products = 0
+    left = degree[i]
+    for m in range(left):
+        j = near[i, m]
+        order[k + 1 + m] = j
+        place[j] = k + 1 + m
+        degree[j] = left - 1 - m
+        below = sizes[j]
+        for e in range(degree[j]):
+            near[j, e] = near[i, m + 1 + e]
+            below += sizes[near[j, e]]
+        products += sizes[j] * below * below // 2
+    return products <= most
+
+
+@kernel(
+    near=I32[:, CROWDED], degree=I32[:], sizes=I32[:], n=INT, order=I32[:], place=I32[:], head=I32[:], after=I32[:],
+    before=I32[:], seen=I32[:], most=INT, returns=TRUTH,
+)  # fmt: skip
+def eliminate(near, degree, sizes, n, order, place, head, after, before, seen, most):
+    """Find the order of least degree; the neighbours of each are then those that come later, fill and all.
+
+    False if that takes more than so many products of blocks, or something has too many neighbours.
+    """
+    for d in range(CROWDED + 1):
+        head[d] = -1
+    for k in range(n):
+        i = n - 1 - k  # so that of equals the first is taken
+        put(head, after, before, i, degree[i])
+        seen[i] = -1
+    products = 0
+    for k in range(n):
+        d = 0
+        while head[d] < 0:
+            d += 1
+        i = head[d]
+        take(head, after, before, i, d)
+        order[k] = i
+        place[i] = k
+        below = sizes[i]
+        for m in range(d):
+            below += sizes[near[i, m]]
+        products += sizes[i] * below * below // 2
+        if products > most:
+            return False
+        if d == n - 1 - k:
+            return finish_order(near, degree, i, order, place, k, sizes, most - products)
+        for m in range(d):
+            j = near[i, m]
+            take(head, after, before, j, degree[j])
+            forget(near, degree, j, i)
+            if not join_neighbours(near, degree, i, j, seen):
+                return False
+        for m in range(d):
+            j = near[i, d - 1 - m]
+            put(head, after, before, j, degree[j])
+    return True
+
+
+@kernel(near=I32[CROWDED], degree=INT, place=I32[:], found=I32[:])
+def sort_by_place(near, degree, place, found):
+    """Find the places of neighbours in the order, the first first."""
+    for m in range(degree):
+        own = place[near[m]]
+        k = m
+        while k > 0 and found[k - 1] > own:
+            found[k] = found[k - 1]
+            k -= 1
+        found[k] = own
+
+
+@kernel(
+    near=I32[:, CROWDED], degree=I32[:], n=INT, order=I32[:], sizes=I32[:], place=I32[:], columns=I32[:], found=I32[:],
     starts=I32[:], rows=I32[:], most=INT, returns=INT,
 )  # fmt: skip
-def find_pattern(bits, n, words, order, sizes, place, columns, found, starts, rows, most):
+def find_pattern(near, degree, n, order, sizes, place, columns, found, starts, rows, most):
     """Find the rows of each column of L, where i has `sizes[i]` columns; return how many blocks, -1 if beyond `most`.
 
     `columns[k]` is the first column of what comes at place k of the order, and after the last their number.
     """
     columns[0] = 0
     for k in range(n):
-        place[order[k]] = k
         columns[k + 1] = columns[k] + sizes[order[k]]
     count = 0
     for k in range(n):
-        later = later_neighbours(bits, words, order[k], place, found)
+        later = degree[order[k]]
+        sort_by_place(near[order[k]], later, place, found)
+        below = 0
+        for m in range(later):
+            below += columns[found[m] + 1] - columns[found[m]]
         for c in range(columns[k], columns[k + 1]):
             starts[c] = count
-            needed = columns[k + 1] - c
-            for m in range(later):
-                needed += columns[found[m] + 1] - columns[found[m]]
-            if count + needed > most:
+            if count + columns[k + 1] - c + below > most:
                 return -1
             for r in range(c, columns[k + 1]):
                 rows[count] = r
