@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,16 @@ TOLERANCE = 1e-5
 """By how much velocities may be wrong after the first iterations [m/s]."""
 MOST = 30
 """Iterations of an island in a step."""
+
+
+class Touching(NamedTuple):
+    """Contacts of a step: shapes (n, 2), which candidate of the pair, force, torque, point in world axes (n, 3)."""
+
+    shapes: np.ndarray
+    feature: np.ndarray
+    force: np.ndarray
+    torque: np.ndarray
+    point: np.ndarray
 
 
 class Engine:
@@ -217,6 +227,29 @@ class Engine:
         c = self.c
         c.kept = len(key)
         c.kept_key[: c.kept], c.kept_feature[: c.kept], c.kept_impulse[: c.kept] = key, feature, impulse
+
+    def touching(self) -> Touching:
+        """Return the contacts of the step before."""
+        c, patches = self.c, range(self.c.patches)
+        count, first = c.found_count[: c.patches], c.found_first[: c.patches]
+        of_contact = np.repeat(np.arange(c.patches), count)  # contacts are found patch by patch
+        shapes = c.found_shapes[of_contact]
+        node = c.node[c.shape_node[shapes[:, 0]]]
+        R = node[:, :9].reshape(-1, 3, 3)
+        point = (R @ c.found_point[: c.contacts, :, None])[..., 0] + node[:, 9:12]
+        torque = np.zeros((c.contacts, 3))
+        if self.contacts.lengths:  # rows are in the order of islands
+            row = np.empty(c.contacts, dtype=int)
+            for n in patches:
+                p = c.patch_order[n]
+                row[first[p] : first[p] + count[p]] = c.patch_first[n] + np.arange(count[p])
+            normal, law = c.law[row, :3], c.law[row]
+            slip = c.impulse.reshape(-1, 7)[row, 4:]
+            along = (normal * slip).sum(axis=1, keepdims=True) * normal
+            own = slip * law[:, 12:13] + along * (law[:, 11:12] - law[:, 12:13])
+            torque = (R @ own[..., None])[..., 0] / self.dt
+        force = c.found_impulse[: c.contacts] / self.dt
+        return Touching(shapes, c.found_feature[: c.contacts].copy(), force, torque, point)
 
     def step(self, steps: int) -> None:
         """Take steps of all worlds, from what the tables hold to what they hold then."""

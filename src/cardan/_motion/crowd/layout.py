@@ -34,7 +34,7 @@ class Scene(NamedTuple):
     families: Sequence[int]  # of each shape: those of one family do not touch one another; -1 for none
     apart: Sequence[tuple[int, int]]  # further pairs of shapes that never touch
     together: Sequence[tuple[int, int]]  # pairs that do although they are of one family
-    stiffness: float  # of surfaces that have none of their own [N/m]
+    stiffness: Sequence[float]  # of each shape's surface, where it has none of its own [N/m]
     kinematic: Sequence[str]
 
 
@@ -147,7 +147,7 @@ class Layout:
             geometry = shape.geometry
             own["shape_kind"] = kinds.setdefault(kind_of(geometry), (len(kinds), geometry))[0]
             own["shape_surface"] = materials.setdefault(shape.surface or Material(), len(materials))
-            own |= {"shape_family": family, "shape_first": len(sizes)}
+            own |= {"shape_family": family, "shape_first": len(sizes), "shape_stiffness": scene.stiffness[len(rows)]}
             own |= {f"shape_{key}": getattr(shape, key) for key in ("margin", "group", "mask")}
             sizes += sizes_of(geometry)
             rows.append(own)
@@ -194,8 +194,7 @@ class Layout:
         rows = []
         for a, b in product(materials, repeat=2):
             m = a.combined(b)
-            k = self.scene.stiffness if m.stiffness is None else m.stiffness
-            d = -1.0 if m.dissipation is None else m.dissipation
+            k, d = (-1.0 if value is None else value for value in (m.stiffness, m.dissipation))
             rows.append([m.friction, m.restitution, k, d, m.torsional, m.rolling])
         return np.array(rows, dtype=float).reshape(-1, 6)
 

@@ -50,6 +50,8 @@ def fill_contacts(c):
                 c.row_centres[count, 3 + e] = c.shape_centre[b, e]
             for e in range(6):
                 c.row_surface[count, e] = surface[e]
+            if surface[2] < 0.0:
+                c.row_surface[count, 2] = c.shape_stiffness[a]
             c.row_weight[count] = c.shape_weight[a] + c.shape_weight[b]
             count += 1
     run(c.begin, count)

@@ -12,7 +12,7 @@ the same whoever is beside it. A step that lacks room in a list changes nothing 
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import INT, kernel, run
+from cardan._compiler.kernels import INT, TRUTH, kernel, run
 from cardan._motion.crowd.islands import (
     COSTLY,
     find_islands,
@@ -24,13 +24,13 @@ from cardan._motion.crowd.islands import (
 )
 from cardan._motion.crowd.narrow import find_contacts, keep_impulses, place_shapes
 from cardan._motion.crowd.newton import fill_contacts, find_sides, iterate
-from cardan._motion.crowd.sweeps import accelerate_body, keep_sweep, sweep_island
+from cardan._motion.crowd.sweeps import accelerate_body, begin_sweeps, keep_sweep, sweep_island
 from cardan._motion.crowd.tables import ORDER, Crowd
 
 # pyright: reportIndexIssue=false
 
 FIRST_SWEEPS = 24
-"""With which an island that has a factor begins, if it is a heap: more take longer than the factor."""
+"""With which an island of balls begins: more take longer than the factor that may follow."""
 MOST_SWEEPS = 100
 SWEPT = 1e-3
 """By how much velocities may be wrong after sweeps that no factor follows [m/s]."""
@@ -57,7 +57,26 @@ def sweep_bodies(c, i):
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         accelerate_body(c, c.members[m])
     keep_sweep(c, i)
-    c.island_going[i] = 0
+
+
+@kernel(c=Crowd, i=INT, returns=TRUTH)
+def is_swept(c, i):
+    """Sweep an island where that is enough, and return whether it was; else find the order of its matrix."""
+    c.island_count[i] = 0
+    if not may_be_swept(c, i):
+        if not order_island(c, i, 1 << 40):
+            c.lacking = ORDER
+        return False
+    if is_heap(c, i):
+        begin_sweeps(c, i)
+        if sweep_island(c, i, FIRST_SWEEPS, c.tolerance):
+            return True
+    if order_island(c, i, COSTLY):
+        return False
+    if c.island_count[i] == 0:
+        begin_sweeps(c, i)
+    sweep_island(c, i, MOST_SWEEPS, SWEPT)
+    return True
 
 
 @kernel(c=Crowd)
@@ -68,27 +87,19 @@ def begin_islands(c):
     c.island_block[0] = 0
     c.island_triple[0] = 0
     for i in range(c.islands):
-        c.island_going[i] = 1
-        c.island_count[i] = 0
-        c.island_swept[i] = 0
-        loose = may_be_swept(c, i)
-        if loose and is_heap(c, i) and sweep_island(c, i, FIRST_SWEEPS, c.tolerance):
-            c.island_swept[i] = 1
-        elif not order_island(c, i, COSTLY if loose else 1 << 40):
-            if not loose:
-                c.lacking = ORDER
-                return
-            sweep_island(c, i, MOST_SWEEPS, SWEPT)
-            c.island_swept[i] = 1
+        c.island_swept[i] = int(is_swept(c, i))
+        c.island_going[i] = 1 - c.island_swept[i]
+        if c.lacking != 0:
+            return
         if c.island_swept[i] == 1:
             sweep_bodies(c, i)
             leave_out_island(c, i)
-        else:
-            c.island_count[i] = 0
-            lay_out_island(c, i)
-            for n in range(c.island_patches[i], c.island_patches[i + 1]):
-                if c.lacking == 0:
-                    sides = find_sides(c, n, sides)
+            continue
+        c.island_count[i] = 0
+        lay_out_island(c, i)
+        for n in range(c.island_patches[i], c.island_patches[i + 1]):
+            if c.lacking == 0:
+                sides = find_sides(c, n, sides)
         if c.lacking != 0:
             return
 

@@ -258,23 +258,25 @@ def accelerate_body(c, t):
     c.change[b, 7] = 0.0
 
 
-@kernel(c=Crowd, i=INT, most=INT, tolerance=REAL, returns=TRUTH)
-def sweep_island(c, i, most, tolerance):
-    """Sweep until velocities are right to a tolerance [m/s], or so often; return whether they are."""
+@kernel(c=Crowd, i=INT)
+def begin_sweeps(c, i):
+    """Fill the rows of an island's contacts, with the impulses of the step before."""
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         begin_body(c, c.members[m])
     for n in range(c.island_patches[i], c.island_patches[i + 1]):
         begin_patch(c, n)
-    worst = 0.0
-    count = 0
-    for k in range(most):
+
+
+@kernel(c=Crowd, i=INT, most=INT, tolerance=REAL, returns=TRUTH)
+def sweep_island(c, i, most, tolerance):
+    """Sweep until velocities are right to a tolerance [m/s], or so often in all; return whether they are."""
+    while c.island_count[i] < most:
         worst = sweep_once(c, i)
-        count = k + 1
+        c.island_residual[i] = sqrt(worst)
+        c.island_count[i] += 1
         if worst <= tolerance * tolerance:
-            break
-    c.island_residual[i] = sqrt(worst)
-    c.island_count[i] = count
-    return worst <= tolerance * tolerance
+            return True
+    return c.island_count[i] > 0 and c.island_residual[i] <= tolerance
 
 
 @kernel(c=Crowd, i=INT)

@@ -100,6 +100,7 @@ class Crowd(Record):
     shape_mask = I64[:]
     shape_family = I32[:]
     shape_surface = I32[:]
+    shape_stiffness = F64[:]  # of its surface, where two surfaces have none of their own
     shape_weight = F64[:]  # the inverse mass that is felt there
     shape_sizes = F64[:]
     shape_first = I32[:]  # its first size
@@ -109,7 +110,7 @@ class Crowd(Record):
     reach = F64[:]  # of the ball with that; -1 for what has no end
     ground = I32[:]  # the shapes without an end
     surface_count = INT
-    surfaces = F64[:, 6]  # of each two surfaces
+    surfaces = F64[:, 6]  # of each two surfaces; -1 for what is not given
     apart = I64[:]  # pairs of shapes of one world that never touch, and that do although they are of one family
     apart_count = INT
     together = I64[:]

@@ -108,7 +108,7 @@ class Maximal(CompiledSolver):
     def settings(self) -> Settings:
         """What a step is made for."""
         # A tuple of tuples, and no mapping: programs are kept by what their settings hold.
-        pairs, options = self.world.pairs if self.contacts else (), tuple((n, getattr(self, n)) for n in self.options)
+        pairs, options = tuple(self.world.pairs) if self.contacts else (), tuple((n, getattr(self, n)) for n in self.options)
         dt, limits = self.dt / self.substeps, bool(self.limits)
         return Settings(self.method, dt, pairs, limits, self.world.kinematic, options)
 
