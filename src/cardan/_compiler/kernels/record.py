@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping
 from itertools import chain
 from typing import Any, ClassVar

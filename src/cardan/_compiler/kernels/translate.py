@@ -66,7 +66,7 @@ class Translator(CodeWriter):
     def __init__(self, function: Callable[..., Any], signature: Signature, kernel_type: type) -> None:
         super().__init__()
         self.function, self.signature, self.kernel_type = function, signature, kernel_type
-        self.scope = function.__globals__ | inspect.getclosurevars(function).nonlocals
+        self.scope: dict[str, Any] = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
         self.tree: Any = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
         self.first_line = function.__code__.co_firstlineno
         self.variables: dict[str, Value] = {}  # where each name's value is kept
@@ -215,7 +215,8 @@ class Translator(CodeWriter):
         self.start(end)
 
     def write_For(self, statement: ast.For) -> None:
-        call, target = statement.iter, statement.target
+        call: Any = statement.iter
+        target = statement.target
         ranged = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
         if not ranged or not isinstance(target, ast.Name) or statement.orelse:
             self.fail("loops are `for name in range(...)`")
@@ -313,7 +314,9 @@ class Translator(CodeWriter):
         """Return what an index names of an array: a row or an entry, and where it begins."""
         kind, pointer = self.value(node.value)
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if not isinstance(kind, ArrayType) or len(indices) > len(kind.shape) + kind.is_open + (kind.item.value is VECTOR):
+        if not isinstance(kind, ArrayType) or len(indices) > len(kind.shape) + kind.is_open + (
+            kind.item.value is VECTOR
+        ):
             self.fail(f"{ast.unparse(node)}: too many indices for {kind!r}")
         for node_of_index in indices:
             index = self.number(node_of_index, INT)
@@ -389,7 +392,8 @@ class Translator(CodeWriter):
         if isinstance(node.op, ast.Not):
             return Value(TRUTH, self.emit(f"xor i1 {self.truth(node.operand)}, true"))
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
-            return self.constant(-node.operand.value)  # pyright: ignore[reportOperatorIssue]
+            number: Any = node.operand.value
+            return self.constant(-number)
         kind, name = self.value(node.operand)
         if not isinstance(node.op, ast.USub) or kind is TRUTH or not isinstance(kind, Scalar):
             self.fail(f"no operation {type(node.op).__name__} on {kind!r}")
@@ -506,7 +510,9 @@ class Translator(CodeWriter):
         a, b, c = self.alike(*(self.value(e) for e in args))
         kind = llvm(a.kind)
         suffix = "f64" if a.kind is REAL else f"v{WIDTH}f64"
-        return Value(a.kind, self.emit(f"call {kind} @llvm.fma.{suffix}({kind} {a.name}, {kind} {b.name}, {kind} {c.name})"))
+        return Value(
+            a.kind, self.emit(f"call {kind} @llvm.fma.{suffix}({kind} {a.name}, {kind} {b.name}, {kind} {c.name})")
+        )
 
     def call_sqrt(self, x: ast.expr) -> Value:
         return Value(REAL, self.emit(f"call double @llvm.sqrt.f64(double {self.number(x, REAL)})"))

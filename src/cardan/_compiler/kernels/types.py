@@ -1,10 +1,10 @@
 """The types of a kernel: numbers, truth values, arrays whose rows have a shape, records, programs.
 
-    INT, REAL, TRUTH       a whole number of 64 bits, a double, True or False
-    F64[:], F64[:, 3]      an array of doubles, of rows of three; I32 and I64 of whole numbers
-    F64[6, 6]              a row of such an array, or an array that a kernel makes for itself
-    LANES[:, 6]            an array of rows of six vectors of eight doubles each, begun at a multiple of 64 bytes
-    PROGRAM                a compiled program with its arrays (`RowProgram`)
+INT, REAL, TRUTH       a whole number of 64 bits, a double, True or False
+F64[:], F64[:, 3]      an array of doubles, of rows of three; I32 and I64 of whole numbers
+F64[6, 6]              a row of such an array, or an array that a kernel makes for itself
+LANES[:, 6]            an array of rows of six vectors of eight doubles each, begun at a multiple of 64 bytes
+PROGRAM                a compiled program with its arrays (`RowProgram`)
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ class Scalar:
         return self.name
 
 
-INT, REAL, TRUTH = Scalar("INT", "i64"), Scalar("REAL", "double"), Scalar("TRUTH", "i1", 1)
-VECTOR = Scalar("vector", f"<{WIDTH} x double>", 64)
+INT: Any = Scalar("INT", "i64")  # fields of records are declared by these: checkers see numbers and arrays
+REAL: Any = Scalar("REAL", "double")
+TRUTH: Any = Scalar("TRUTH", "i1", 1)
+VECTOR: Any = Scalar("vector", f"<{WIDTH} x double>", 64)
 """A vector of eight doubles: an entry of an array of LANES."""
-PROGRAM = Scalar("PROGRAM", "ptr")
+PROGRAM: Any = Scalar("PROGRAM", "ptr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +55,10 @@ class Item:
         return self.name
 
 
-F64 = Item("F64", REAL, "double", "float64", 8)
-I32 = Item("I32", INT, "i32", "int32", 4)
-I64 = Item("I64", INT, "i64", "int64", 8)
-LANES = Item("LANES", VECTOR, VECTOR.llvm, "float64", 64)
+F64: Any = Item("F64", REAL, "double", "float64", 8)
+I32: Any = Item("I32", INT, "i32", "int32", 4)
+I64: Any = Item("I64", INT, "i64", "int64", 8)
+LANES: Any = Item("LANES", VECTOR, VECTOR.llvm, "float64", 64)
 
 
 @dataclass(frozen=True, slots=True)

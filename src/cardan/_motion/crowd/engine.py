@@ -11,6 +11,7 @@ from cardan._algebra.errors import UnsupportedError
 from cardan._compiler.kernels import RowProgram
 from cardan._motion.crowd.contact_rows import ContactRows
 from cardan._motion.crowd.grid import LEVELS
+from cardan._motion.crowd.kept import KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, lower_half, starts_of
 from cardan._motion.crowd.sparse import CROWDED
 from cardan._motion.crowd.step import take_steps
@@ -190,7 +191,7 @@ class Engine:
         c.allocate(most * size, "test", "after", "impulse")
         c.allocate(most * self.contacts.twist, "ahead")
         if kept is not None:
-            self.recall(*kept)
+            self.recall(kept)
         names = {name: f"row_{name}" for name in ("a", "b", "gap", "point", "normal", "turning", "centres", "surface")}
         names |= {"inverse_mass": "row_weight", "change": "row_change"}
         names |= {name: name for name in ("law", "ahead", "test", "answer", "after", "impulse", "error")}
@@ -217,16 +218,19 @@ class Engine:
 
     # --- steps ---
 
-    def kept(self) -> tuple[np.ndarray, ...]:
-        """Return the contacts of the step before, by key and feature, and their impulses."""
+    def kept(self) -> KeptImpulses:
+        """Return the impulses of the step before."""
         c = self.c
-        return tuple(getattr(c, name)[: c.kept].copy() for name in ("kept_key", "kept_feature", "kept_impulse"))
+        key, feature, impulse = (a[: c.kept].copy() for a in (c.kept_key, c.kept_feature, c.kept_impulse))
+        return KeptImpulses(key, feature, impulse, c.shapes)
 
-    def recall(self, key: np.ndarray, feature: np.ndarray, impulse: np.ndarray) -> None:
-        """Begin the next step with these impulses."""
-        c = self.c
-        c.kept = len(key)
-        c.kept_key[: c.kept], c.kept_feature[: c.kept], c.kept_impulse[: c.kept] = key, feature, impulse
+    def recall(self, kept: KeptImpulses) -> None:
+        """Begin the next step with impulses."""
+        c, n = self.c, len(kept.key)
+        while n > c.contact_most:
+            self._grow(CONTACTS)
+        c.kept = n
+        c.kept_key[:n], c.kept_feature[:n], c.kept_impulse[:n] = kept.key, kept.feature, kept.impulse
 
     def touching(self) -> Touching:
         """Return the contacts of the step before."""
@@ -267,6 +271,10 @@ class Engine:
                     "let fewer bodies touch the robot at once",
                 )
             else:
-                give, name = self._room[c.lacking]
-                setattr(c, name, 2 * getattr(c, name))
-                give(getattr(c, name))
+                self._grow(c.lacking)
+
+    def _grow(self, lacking: int) -> None:
+        """Give a list twice the room."""
+        give, name = self._room[lacking]
+        setattr(self.c, name, 2 * getattr(self.c, name))
+        give(getattr(self.c, name))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I32, I64, INT, TRUTH, floor, kernel
 
-# pyright: reportIndexIssue=false
+# pyright: analyzeUnannotatedFunctions=false
 
 FINEST = 2.0**-20
 """How long the cells of the finest grid are [m]."""

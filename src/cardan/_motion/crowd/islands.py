@@ -12,7 +12,7 @@ from cardan._compiler.kernels import INT, TRUTH, kernel, tail
 from cardan._motion.crowd.sparse import connect, eliminate, find_pattern, find_triples
 from cardan._motion.crowd.tables import BLOCKS, TRIPLES, Crowd
 
-# pyright: reportIndexIssue=false
+# pyright: analyzeUnannotatedFunctions=false
 
 COSTLY = 70_000
 """Products of blocks, 30 million operations, from which on a factor takes longer than sweeps."""
@@ -147,9 +147,7 @@ def lay_out_island(c, i):
         c.lacking = BLOCKS
         return
     columns = c.columns[n]
-    triples = find_triples(
-        starts, rows, columns, tail(c.triples, triple), tail(c.ends, vector), c.triple_most - triple
-    )
+    triples = find_triples(starts, rows, columns, tail(c.triples, triple), tail(c.ends, vector), c.triple_most - triple)
     if triples < 0:
         c.lacking = TRIPLES
         return

@@ -30,7 +30,7 @@ class KeptImpulses:
             own = world == old
             part = KeptImpulses(self.key[own], self.feature[own], self.impulse[own], self.shapes)
             found.append(part.moved(new - old))
-        return KeptImpulses.together(found) if found else KeptImpulses(self.key[:0], self.feature[:0], self.impulse[:0], 0)
+        return KeptImpulses.together(found) if found else NOTHING
 
     def moved(self, worlds: int) -> KeptImpulses:
         """Return the same of worlds with higher numbers."""
@@ -56,3 +56,6 @@ class KeptImpulses:
         return KeptImpulses(
             np.asarray(key, np.int64), np.asarray(feature, np.int32), np.asarray(impulse, float), int(shapes)
         )
+
+
+NOTHING = KeptImpulses(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, 3)), 0)

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.spatial import SE3, Inertia
-from cardan._dynamics.algorithms.tree import supports
 from cardan._robot.joints import FreeFlyer, Mimic
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import Body, Connection, Model
@@ -42,7 +41,7 @@ class Kind:
     model: Model  # of each of them
     kinematic: tuple[str, ...]  # joints of that model which move as they are told
     trees: list[Tree] = field(default_factory=list)
-    numbers: list[Sequence[float]] = field(default_factory=list)  # what its model is given, of each tree
+    numbers: list[list[float]] = field(default_factory=list)  # what its model is given, of each tree
     touching: tuple[int, ...] = ()  # its nodes that carry shapes
 
     @property
@@ -77,7 +76,7 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
     for tree in trees_of(model):
         told = [node.name for node in tree.nodes if node.name in kinematic]
         if tree.is_loose and not told:
-            key, own, names, numbers = "loose", loose, (), list(tree.nodes[0].inertia.parameters())
+            key, own, names, numbers = "loose", loose, (), [float(e) for e in tree.nodes[0].inertia.parameters()]
         else:
             own, names = _model_of(model, tree, children, told)
             key, numbers = (own, names), []
@@ -89,7 +88,10 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
 
 def _loose_model(model: Model) -> Model:
     """Return the model of a body that moves freely, whose inertia it is given."""
-    body, free = Body("body", Inertia(1.0, (0.0, 0.0, 0.0), np.eye(3))), Connection("free", FreeFlyer(), "world", "body")
+    body, free = (
+        Body("body", Inertia(1.0, (0.0, 0.0, 0.0), np.eye(3))),
+        Connection("free", FreeFlyer(), "world", "body"),
+    )
     return Model("body", (body,), (free,), gravity=model.gravity).with_inputs("inertial_parameters")
 
 

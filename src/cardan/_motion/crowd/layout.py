@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -100,7 +99,7 @@ class Layout:
             bodies = [tree.nodes[0].inertia for tree in kind.trees]
             inverses = [_inverse(i.inertia_at_com.matrix()) if kind.is_loose else np.zeros(6) for i in bodies]
             add("tree_com", np.tile([[*map(float, i.com)] for i in bodies], (W, 1)))
-            add("tree_inverse_mass", np.tile([1.0 / i.mass if i.mass else 0.0 for i in bodies], W))
+            add("tree_inverse_mass", np.tile([1.0 / float(i.mass) if i.mass else 0.0 for i in bodies], W))
             add("tree_inverse", np.tile(inverses, (W, 1)))
         fill(c, {name: np.concatenate(parts) for name, parts in columns.items()})
 
@@ -155,7 +154,7 @@ class Layout:
         for name in rows[0] if rows else ():
             own = np.array([row[name] for row in rows])
             fill(c, {name: np.tile(own, (W, *[1] * (own.ndim - 1)))})
-        node, step = ([np.array([row[key] for row in rows]) for key in ("shape_node", "node_step")])
+        node, step = [np.array([row[key] for row in rows]) for key in ("shape_node", "node_step")]
         c.shape_node = wholes((node + np.arange(W)[:, None] * step).ravel())
         c.shape_sizes = np.array([*sizes, 0.0])
         c.ground = wholes(i for i, shape in enumerate(scene.shapes) if type(shape.geometry) in ENDLESS)

@@ -12,7 +12,7 @@ from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, fma, kernel, ru
 from cardan._motion.crowd.grid import find_levels, find_near, sort
 from cardan._motion.crowd.tables import CONTACTS, NEAR, PATCHES, PROGRAM, Crowd
 
-# pyright: reportIndexIssue=false
+# pyright: analyzeUnannotatedFunctions=false
 
 SKIN, AHEAD = 0.02, 2.0  # as of `contact/touching.py`
 BITS = 26  # of the number of a shape in a key

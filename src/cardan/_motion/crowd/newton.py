@@ -16,7 +16,7 @@ from cardan._motion.crowd.narrow import copy_three
 from cardan._motion.crowd.sparse import factor, find_block, solve
 from cardan._motion.crowd.tables import SIDES, Crowd
 
-# pyright: reportIndexIssue=false
+# pyright: analyzeUnannotatedFunctions=false
 
 ITERATIONS, TOWARDS, CONVERGED = 4, 0.7, 1e-3  # as of `contact/convex.py`
 IDENTITY, NONE = -1, -2  # in place of a side's first block

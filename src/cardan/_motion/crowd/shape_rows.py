@@ -11,7 +11,7 @@ import numpy as np
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._compiler.program import Program
 from cardan._motion.collision import Candidate, check_page, count_of
-from cardan._motion.collision.table import CONSTANT, PAIRS, is_in_order, kind_of, of_sizes, Two
+from cardan._motion.collision.table import CONSTANT, PAIRS, Two, is_in_order, kind_of, of_sizes
 from cardan._motion.contact.moving_point import lever_rate
 from cardan._motion.crowd.rows import pose_of, row_program
 from cardan._robot.geometry.shapes import Geometry

@@ -1,6 +1,6 @@
 """Symmetric matrices of 6x6 blocks, most of which are zero: order of elimination, factor L L^T, solution.
 
-    A = P^T L L^T P,      column j of L:  L_jj L_jj^T = A_jj - sum_k L_jk L_jk^T,   L_ij = (A_ij - sum_k L_ik L_jk^T) L_jj^-T
+    A = P^T L L^T P,      L_jj L_jj^T = A_jj - sum_k L_jk L_jk^T,   L_ij = (A_ij - sum_k L_ik L_jk^T) L_jj^-T
 
 A block is six columns of eight lanes, of which six count: a vector for each column. L takes the place of A; instead of
 the diagonal of L_jj its inverse is kept. What is subtracted where is a list of triples (target, left, right), made once
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import I32, INT, LANES, TRUTH, fma, kernel, scratch, sqrt
 
-# pyright: reportIndexIssue=false
+# pyright: analyzeUnannotatedFunctions=false
 
 CROWDED = 192
 """The most neighbours, fill and all, with which a factor is found."""

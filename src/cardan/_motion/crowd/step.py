@@ -27,7 +27,7 @@ from cardan._motion.crowd.newton import fill_contacts, find_sides, iterate
 from cardan._motion.crowd.sweeps import accelerate_body, begin_sweeps, keep_sweep, sweep_island
 from cardan._motion.crowd.tables import ORDER, Crowd
 
-# pyright: reportIndexIssue=false
+# pyright: analyzeUnannotatedFunctions=false
 
 FIRST_SWEEPS = 24
 """With which an island of balls begins: more take longer than the factor that may follow."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 from cardan._compiler.kernels import F64, INT, REAL, TRUTH, kernel, sqrt
 from cardan._motion.crowd.tables import Crowd
 
-# pyright: reportIndexIssue=false
+# pyright: analyzeUnannotatedFunctions=false
 
 # The columns of a contact's row: levers from both centres of mass, normal, u_0, v*, mu, R_n, R_t, w, D_n, D_t, g.
 LEVER_A, LEVER_B, NORMAL, FREE = 0, 3, 6, 9
@@ -52,7 +52,7 @@ def turn_symmetric(node, J, found):
 
 @kernel(c=Crowd, t=INT)
 def begin_body(c, t):
-    """Find a body's centre of mass and inverse inertia along the world's axes, and how a step without contact changes it."""
+    """Find a body's centre of mass and inverse inertia along the world's axes, and its change without contact."""
     node = c.node[c.tree_node[t]]
     for i in range(3):
         own = node[3 * i] * c.tree_com[t, 0] + node[3 * i + 1] * c.tree_com[t, 1] + node[3 * i + 2] * c.tree_com[t, 2]
@@ -161,7 +161,9 @@ def begin_patch(c, n):
             row[LEVER_B + e] = row[LEVER_A + e] - c.body_centre[b, e] if b >= 0 else 0.0
             row[LEVER_A + e] -= c.body_centre[a, e]
             row[FREE + e] = (
-                node[3 * e] * c.ahead[3 * k] + node[3 * e + 1] * c.ahead[3 * k + 1] + node[3 * e + 2] * c.ahead[3 * k + 2]
+                node[3 * e] * c.ahead[3 * k]
+                + node[3 * e + 1] * c.ahead[3 * k + 1]
+                + node[3 * e + 2] * c.ahead[3 * k + 2]
             )
         row[FRICTION] = c.law[k, 6]
         row[WEIGHT] = c.law[k, 7]

@@ -23,6 +23,10 @@ from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Plane, Tr
 from cardan._robot.geometry.support import HALF, box_about
 from cardan._robot.model import WORLD, Material, Model
 
+MANY = 200
+"""Pairs, from which on a program is warned of: a step of a walking robot costs about as much as 100."""
+SHOWN = 32
+"""Pairs, up to which a list shows them."""
 GROUNDS = (Plane, HeightField, TriangleMesh)
 """What has no end."""
 
@@ -187,6 +191,17 @@ class PairList(Sequence["ContactPair"]):
         found = {(min(i, j), max(i, j)) for i in grounds for j in self.rules.partners(i).tolist()}
         return [self.pair(*both) for both in sorted(found)]
 
+    def of_each_kind(self) -> list[ContactPair]:
+        """Return the first pair of each two types of shapes that may touch."""
+        kinds = np.array([id(type(solid.shape.geometry)) for solid in self.rules.solids], dtype=np.int64)
+        found: dict[frozenset[int], tuple[int, int]] = {}
+        for i, own in enumerate(kinds.tolist()):
+            later = np.array(self.rules.later(i), dtype=int)
+            for kind in set(kinds[later].tolist()):
+                if frozenset((own, kind)) not in found:
+                    found[frozenset((own, kind))] = i, int(later[np.argmax(kinds[later] == kind)])
+        return [self.pair(*both) for both in found.values()]
+
     def near(self, pose_of: Callable[[str], np.ndarray]) -> list[ContactPair]:
         """Return the pairs the balls about which meet, and those of what has no end.
 
@@ -227,7 +242,8 @@ class PairList(Sequence["ContactPair"]):
         return rules.solids, rules.families, rules.apart, rules.together, self.stiffness
 
     def __repr__(self) -> str:
-        return f"<{len(self)} pairs of shapes>"
+        count = len(self)
+        return repr(self._all) if count <= SHOWN else f"<{count} pairs of shapes>"
 
 
 def _ball(shape: Shape, pose_of: Callable[[str], np.ndarray]) -> tuple[np.ndarray, float]:
@@ -463,6 +479,22 @@ def _solids(model: Model, shapes: Iterable[Shape]) -> list[_Solid]:
             instead = "its convex hull, Hull.of(mesh.vertices), or several hulls of its parts; or give it role='visual'"
             raise UnsupportedError(what, "cardan's own collision", instead)
     return found
+
+
+def warn_of_many(name: str, pairs: Sequence[ContactPair]) -> None:
+    """Warn of a world all pairs of which one program looks at in every step."""
+    count = len(pairs)
+    if count > MANY:
+        warnings.warn(
+            f"{count} pairs of shapes may touch in world {name!r}, and one program looks at all of them: disable "
+            "contact of bodies that never meet, use groups and masks, or ask for tables=True (cardan.solvers.Featherstone).",
+            stacklevel=levels_inside(),
+        )
+
+
+def near(pairs: Sequence[ContactPair], pose_of: Callable[[str], np.ndarray]) -> list[ContactPair]:
+    """Return the pairs that may be near one another: see `PairList.near`; of a list that was made by hand all."""
+    return pairs.near(pose_of) if isinstance(pairs, PairList) else list(pairs)
 
 
 def on_grounds(pairs: Sequence[ContactPair]) -> list[ContactPair]:

@@ -30,7 +30,7 @@ from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._motion.simulation.articulation import Articulation
 from cardan._motion.simulation.kinematics import body_poses
-from cardan._motion.simulation.pairs import GROUNDS, ContactPair, PairList, depth, is_of_one_tree, on_grounds
+from cardan._motion.simulation.pairs import GROUNDS, ContactPair, depth, is_of_one_tree, near, on_grounds
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import HeightField, Mesh, Plane, TriangleMesh
@@ -234,8 +234,7 @@ def warn_of_start(world: WorldContents) -> None:
     loose = {body for a in floating for body in a.bodies}
     kinematics = Kinematics(model, world.initial.tolist())
     pose_of = _poses_at(model, world.initial)
-    near = world.pairs.near(pose_of) if isinstance(world.pairs, PairList) else world.pairs
-    known = [pair for pair in near if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
+    known = [pair for pair in near(world.pairs, pose_of) if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
     on_planes = [pair for pair in known if isinstance(pair.shape_b, Plane)]  # of terrains `depth` knows more
     above = {h.pair.name: -float(h.gap) for h in heights(model, on_planes, pose_of)[0]}
     others = _may_overlap(model, [pair for pair in known if pair.name not in above], pose_of)

@@ -175,7 +175,9 @@ class World(WorldContents):
         """
         where = f"contacts of world {self.name!r}"
         own = self.pairs
-        return replace(self, pairs=own.selected(pattern, where) if isinstance(own, PairList) else select_pairs(own, pattern, where))
+        return replace(
+            self, pairs=own.selected(pattern, where) if isinstance(own, PairList) else select_pairs(own, pattern, where)
+        )
 
     def with_kinematic(self, pattern: Pattern) -> World:
         """Return the world with some joints that move as they are told, whatever pushes: belts, lifts, cranks.

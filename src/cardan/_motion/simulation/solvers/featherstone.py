@@ -21,6 +21,7 @@ from cardan._motion.contact.lengths import bounded, lengths
 from cardan._motion.contact.point import Contact
 from cardan._motion.simulation.collide import check_pages
 from cardan._motion.simulation.control import Control
+from cardan._motion.simulation.pairs import PairList, warn_of_many
 from cardan._motion.simulation.solvers.solver import (
     SHARED,
     YES,
@@ -162,12 +163,16 @@ class Featherstone(CompiledSolver):
         for node in self.world.model.nodes:
             resists = zip(node.damping, node.drive_stiffness, node.drive_damping, node.spring_stiffness, strict=True)
             check_moves([D[j] + sum(own) for j, own in zip(node.v, resists, strict=True)], node)
-        for pair in self.world.pairs:
-            for key in LEFT_OUT.get(self.contact or "", ()):
+        for pair in self.world.pairs if self.contact in LEFT_OUT else ():
+            for key in LEFT_OUT[str(self.contact)]:
                 if getattr(pair.material, key) or f"contact_{key}" in self.world.contact_inputs:
                     by = f"solver Featherstone with contact={self.contact!r}"
                     raise UnsupportedError(f"the {key} of a surface ({pair.name})", by, "ask for contact='convex'")
-        check_pages(self.world.pairs if self.contact else ())  # here, and not in the first step
+        if self.contact:  # here, and not in the first step
+            pairs = self.world.pairs
+            check_pages(pairs.of_each_kind() if isinstance(pairs, PairList) and self.tables else pairs)
+            if not self.tables:
+                warn_of_many(self.world.name, pairs)
         if self._bounded and self.contact not in BOUNDING:
             by = f"solver Featherstone with contact={self.contact!r}"
             raise UnsupportedError(f"the bounds of joint {self._bounded[0]!r}", by, "ask for contact='convex'")

@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.errors import UnsupportedError
 from cardan._compiler.runtime.threads import num_threads, split
 from cardan._motion.contact.lengths import bounded
 from cardan._motion.crowd.engine import Engine
-from cardan._motion.crowd.kept import KeptImpulses
+from cardan._motion.crowd.kept import NOTHING, KeptImpulses
 from cardan._motion.crowd.layout import Scene
 from cardan._motion.simulation.pairs import PairList
 from cardan._motion.simulation.world import World
@@ -58,10 +57,17 @@ class TableSteps:
 
     def __init__(self, world: World, dt: float, limits: bool, iterations: int | None) -> None:
         self.world, self.dt, self.limits, self.iterations = world, dt, limits, iterations
-        rules, pairs = world.pairs.rules, world.pairs
+        pairs: Any = world.pairs  # a `PairList`: others are no rows
+        rules = pairs.rules
         shapes = [solid.shape for solid in rules.solids]
         self.scene = Scene(
-            world.model, shapes, rules.families, list(rules.apart), list(rules.together), pairs.stiffness, world.kinematic
+            world.model,
+            shapes,
+            rules.families,
+            list(rules.apart),
+            list(rules.together),
+            pairs.stiffness,
+            world.kinematic,
         )
         self._engines: dict[tuple[int, int, bool], Engine] = {}
 
@@ -84,7 +90,7 @@ class TableSteps:
         parts = [slice(*both) for both in pairwise(ends)]
         found = {name: np.empty_like(given[of]) for name, of in (("q", "q"), ("v", "v"), ("warm", "v"))}
         found |= {"residual": np.empty(W, given["q"].dtype), "count": np.empty(W, given["q"].dtype)}
-        memories: list[KeptImpulses] = [_NOTHING] * count
+        memories: list[KeptImpulses] = [NOTHING] * count
 
         def run(start: int, stop: int) -> None:
             for k in range(start, stop):
@@ -110,7 +116,7 @@ class TableSteps:
         c = engine.c
         for name, array in (("q", c.q), ("v", c.v), ("warm", c.a), ("residual", c.residual), ("count", c.good)):
             found[name][own] = array.reshape(found[name][own].shape)
-        return KeptImpulses(*engine.kept(), c.shapes)
+        return engine.kept()
 
     def _load(self, engine: Engine, given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> None:
         c = engine.c
@@ -121,8 +127,8 @@ class TableSteps:
                 getattr(c, name)[...] = 0.0
         c.good[...] = given["count"]
         if kept is None or kept.shapes != c.shapes:
-            kept = _NOTHING
-        engine.recall(kept.key, kept.feature, kept.impulse)
+            kept = NOTHING
+        engine.recall(kept)
 
     def forces(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> ContactForces:
         """Return the forces at the contacts in the step that follows: of those that touch in any world."""
@@ -132,7 +138,8 @@ class TableSteps:
         engine.step(1)
         touching = engine.touching()
         world, shapes = touching.shapes // engine.c.shapes, touching.shapes % engine.c.shapes
-        pairs = {both: n for n, both in enumerate(self.world.pairs.rules)}
+        rules: Any = getattr(self.world.pairs, "rules", ())
+        pairs = {both: n for n, both in enumerate(rules)}
         own = [pairs[min(i, j), max(i, j)] for i, j in shapes.tolist()]
         columns = sorted(set(zip(own, touching.feature.tolist(), strict=True)))
         column = {key: n for n, key in enumerate(columns)}
@@ -140,9 +147,6 @@ class TableSteps:
         force, torque, point = (np.zeros((W, len(columns), 3), dtype) for _ in range(3))
         force[at], torque[at], point[at] = touching.force, touching.torque, touching.point
         return ContactForces(force, torque, point, np.array([pair for pair, _ in columns], dtype=int))
-
-
-_NOTHING = KeptImpulses(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, 3)), 0)
 
 
 def _joined(memories: list[KeptImpulses], ends: list[int]) -> KeptImpulses:
