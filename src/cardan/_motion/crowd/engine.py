@@ -92,31 +92,24 @@ class Engine:
         c, layout, rows_of = self.c, self.layout, self.trees[k]
         kind, model, n = layout.kinds[k], rows_of.model, int(c.kind_rows[k])
         blocks, touching = rows_of.blocks, len(kind.touching)
-        sizes = {
-            (layout.first_q[k], model.nq): {"q": c.q_rows, "q_after": c.q_after},
-            (layout.first_v[k], model.nv): {
-                "v": c.v_rows,
-                "v_after": c.v_after,
-                "effort": c.effort_rows,
-                "position": c.position_rows,
-                "velocity": c.velocity_rows,
-            },
-        }
-        vectors = {"force", "free", "line", "armature", "before", "change"}
-        groups = [
-            (layout.first_vector[k], blocks, {name: getattr(c, name) for name in vectors} | {"a": c.a_blocks}),
-            (layout.first_matrix[k], lower_half(blocks), {"mass": c.mass}),
-            (layout.first_node[k], touching, {"node": c.node}),
-            (layout.first_jacobian[k], 0 if kind.is_loose else touching * blocks, {"jacobian": c.jacobian}),
-            (layout.first_wrench[k], 6 * model.nbodies, {"wrenches": c.wrench_rows}),
-            (held, rows_of.elements, {"held": c.held, "held_after": c.held_after}),
-            (layout.first_tree[k], 1, {"sound": c.tree_sound, "tree_error": c.tree_error}),
-            *((start, size, arrays) for (start, size), arrays in sizes.items()),
+        along_v = {"v": "v_rows", "v_after": "v_after"}
+        along_v |= {name: f"{name}_rows" for name in ("effort", "position", "velocity")}
+        vectors = {name: name for name in ("force", "free", "line", "armature", "before", "change")}
+        groups: list[tuple[int, int, dict[str, str]]] = [
+            (layout.first_q[k], model.nq, {"q": "q_rows", "q_after": "q_after"}),
+            (layout.first_v[k], model.nv, along_v),
+            (layout.first_vector[k], blocks, vectors | {"a": "a_blocks"}),
+            (layout.first_matrix[k], lower_half(blocks), {"mass": "mass"}),
+            (layout.first_node[k], touching, {"node": "node"}),
+            (layout.first_jacobian[k], 0 if kind.is_loose else touching * blocks, {"jacobian": "jacobian"}),
+            (layout.first_wrench[k], 6 * model.nbodies, {"wrenches": "wrench_rows"}),
+            (held, rows_of.elements, {"held": "held", "held_after": "held_after"}),
+            (layout.first_tree[k], 1, {"sound": "tree_sound", "tree_error": "tree_error"}),
         ]
-        found = {}
+        found: dict[str, np.ndarray] = {}
         for start, size, arrays in groups:
-            for name, array in arrays.items():
-                found[name] = array[start : start + n * size].reshape(n, -1)
+            for name, own in arrays.items():
+                found[name] = getattr(c, own)[start : start + n * size].reshape(n, -1)
         for name in model.inputs:
             found[name] = np.tile(np.array(kind.numbers, dtype=float), (self.worlds, 1))
         return found

@@ -11,14 +11,14 @@ Cost: an iteration takes 1300 operations for two loose bodies that touch, and th
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I32, INT, LANES, TRUTH, fma, kernel, run, sqrt, tail
+from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, run, sqrt, tail
 from cardan._motion.crowd.narrow import copy_three
 from cardan._motion.crowd.sparse import factor, find_block, solve
 from cardan._motion.crowd.tables import SIDES, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
-ITERATIONS, TOWARDS, CONVERGED = 4, 0.7, 1e-3  # as of `contact/convex.py`
+ITERATIONS, TOWARDS, EXACT, CONVERGED = 4, 0.7, 1e-9, 1e-3  # as of `contact/convex.py`
 IDENTITY, NONE = -1, -2  # in place of a side's first block
 
 
@@ -294,26 +294,33 @@ def contacts_of(c, i):
     return c.patch_first[c.island_patches[i]], c.patch_first[last] + c.patch_count[last]
 
 
-@kernel(c=Crowd, i=INT)
-def find_residual(c, i):
-    """Find by how much velocities of an island are wrong, at most [m/s, rad/s]; NaN if any is none."""
+@kernel(c=Crowd, i=INT, returns=(REAL, REAL))
+def errors_of(c, i):
+    """Return by how much velocities of an island are wrong, at most: at contacts, and by the joints' own forces.
+
+    NaN if any of them is none. What joints hold is measured by rotors a million times as heavy as they feel (`drives`).
+    """
     first, end = contacts_of(c, i)
     worst = 0.0
     for k in range(first, end):
         worst = c.error[k] if not c.error[k] <= worst else worst
-    worst = sqrt(worst)
+    held = 0.0
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         t = c.members[m]
         if c.tree_elements[t] > 0:
-            worst = c.tree_error[t] if not c.tree_error[t] <= worst else worst
-    c.island_residual[i] = worst
+            held = c.tree_error[t] if not c.tree_error[t] <= held else held
+    return sqrt(worst), held
 
 
 @kernel(c=Crowd, i=INT, returns=TRUTH)
 def goes_on(c, i):
     """Return whether an island takes another iteration: it is not right yet, and after some not even nearly."""
-    count = c.island_count[i]
-    if not c.island_residual[i] > c.tolerance or count >= c.most:
+    worst, held = errors_of(c, i)
+    c.island_residual[i] = held if not held <= worst else worst
+    count = c.island_count[i] + 1
+    c.island_count[i] = count
+    is_right = not worst > c.tolerance and not held > EXACT
+    if is_right or count >= c.most:
         return False
     return count < ITERATIONS or c.island_residual[i] > CONVERGED
 
@@ -375,8 +382,6 @@ def iterate(c):
         going = 0
         for i in range(c.islands):
             if c.island_going[i] == 1:
-                find_residual(c, i)
-                c.island_count[i] += 1
                 if goes_on(c, i):
                     decide_again(c, i)
                     going += 1

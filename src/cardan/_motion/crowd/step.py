@@ -47,6 +47,9 @@ def start_trees(c):
         c.velocity_rows[e] = c.velocity[c.v_source[e]]
     for e in range(c.numbers_w):
         c.wrench_rows[e] = c.wrenches[c.w_source[e]]
+    for t in range(c.trees):
+        for k in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
+            c.before[k] = 0.0
     for k in range(c.kinds):
         run(c.start[k], c.kind_rows[k])
 

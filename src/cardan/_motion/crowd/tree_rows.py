@@ -19,7 +19,7 @@ from cardan._algebra.spatial import Force, Motion
 from cardan._compiler.program import Program
 from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.crba import mass_matrix
-from cardan._dynamics.algorithms.drives import DriveCommand, Element, JointForces
+from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
 from cardan._dynamics.algorithms.health import is_sound
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
@@ -89,9 +89,8 @@ class TreeRows:
         forces.add(gyroscopic_efforts(state, self.dt))
         efforts = list(forces.efforts)
         for j, own in enumerate(forces.of_joints):
-            given = [e for e in own if isinstance(e, Element) and is_zero(e.w)]
-            efforts[j] = sum((e.at(0.0) for e in given), efforts[j])
-            forces.of_joints[j] = [e for e in own if e not in given]
+            efforts[j] = sum((e.at(0.0) for e in own if is_zero(e.w)), efforts[j])
+            forces.of_joints[j] = [e for e in own if not is_zero(e.w)]
         forces.efforts = [0.0] * len(efforts)
         return _Moment(joints, state, forces, efforts)
 

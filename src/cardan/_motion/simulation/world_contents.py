@@ -97,7 +97,7 @@ class WorldContents(Explained):
 
         Those of contacts come first, then those of the model.
         """
-        surfaces = [p.material for p in self.pairs]
+        surfaces = [p.material for p in self.pairs] if self.contact_inputs else []
         surfaces = [replace(s, dissipation=DISSIPATION) if s.dissipation is None else s for s in surfaces]
         own = {name: [getattr(surface, CONTACT_INPUTS[name]) for surface in surfaces] for name in self.contact_inputs}
         return {name: np.array(values, dtype=float) for name, values in own.items()} | self.model.input_values()
