@@ -12,11 +12,12 @@ from cardan._algebra.spatial import SE3, Vector3
 from cardan._compiler.kernels import aligned_empty
 from cardan._motion.collision import check_page
 from cardan._motion.collision.bounds import radius_about
+from cardan._motion.collision.table import kind_of
 from cardan._motion.contact.point import inverse_mass_of
 from cardan._motion.crowd.kinds import Kind, kinds_of
 from cardan._motion.crowd.narrow import BITS
 from cardan._motion.crowd.rows import blocks_of, numbers_of, still_row
-from cardan._motion.crowd.shape_rows import ShapePair, kind_of, sizes_of
+from cardan._motion.crowd.shape_rows import ShapeKinds, ShapePair
 from cardan._motion.crowd.tables import Crowd
 from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Shape, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
@@ -136,6 +137,7 @@ class Layout:
     def fill_shapes(self, c: Crowd) -> list[ShapePair]:
         """Fill what is known of shapes; return the kinds of pairs that may meet."""
         scene, W = self.scene, self.worlds
+        shared = ShapeKinds.of([shape.geometry for shape in scene.shapes])
         kinds: dict[Any, tuple[int, Geometry]] = {}
         materials: dict[Any, int] = {}
         weights: dict[Any, float] = {}
@@ -148,7 +150,7 @@ class Layout:
             own["shape_surface"] = materials.setdefault(shape.surface or Material(), len(materials))
             own |= {"shape_family": family, "shape_first": len(sizes), "shape_stiffness": scene.stiffness[len(rows)]}
             own |= {f"shape_{key}": getattr(shape, key) for key in ("margin", "group", "mask")}
-            sizes += sizes_of(geometry)
+            sizes += shared.sizes(geometry)
             rows.append(own)
         c.shapes = len(rows)
         for name in rows[0] if rows else ():
@@ -162,7 +164,7 @@ class Layout:
         c.apart, c.together = keys_of(scene.apart), keys_of(scene.together)
         c.apart_count, c.together_count = len(c.apart), len(c.together)
         c.surfaces, c.surface_count = self._surfaces(list(materials)), len(materials)
-        return self._pair_kinds(c, [geometry for _, geometry in kinds.values()])
+        return self._pair_kinds(c, shared, [geometry for _, geometry in kinds.values()])
 
     def _placed(self, shape: Shape, weights: dict[Any, float]) -> dict[str, Any]:
         """Return where a shape is, and what is felt of it."""
@@ -176,6 +178,7 @@ class Layout:
         centre, extent = X @ middle, float(radius_about(half)) if half is not None else 0.0
         found: dict[str, Any] = {"shape_order": at.node, "shape_local": [*map(float, numbers_of(X))]}
         found |= {"shape_centre": [*map(float, centre)], "shape_extent": extent, "shape_endless": endless}
+        found["shape_half"] = [0.0] * 3 if half is None else [*map(float, half)]
         if at.node < 0:
             return found | {"shape_weight": 0.0, "shape_node": self.first_node[-1], "node_step": 0}
         k, i, n = self.owner[at.node]
@@ -197,17 +200,21 @@ class Layout:
             rows.append([m.friction, m.restitution, k, d, m.torsional, m.rolling])
         return np.array(rows, dtype=float).reshape(-1, 6)
 
-    def _pair_kinds(self, c: Crowd, kinds: Sequence[Geometry]) -> list[ShapePair]:
+    def _pair_kinds(self, c: Crowd, shared: ShapeKinds, kinds: Sequence[Geometry]) -> list[ShapePair]:
         n, still = len(kinds), c.shape_node == c.nodes
         c.shape_kinds = n
         moving, fixed = (set(c.shape_kind[own].tolist()) for own in (~still, still))
         table, found = np.full((n * n, 2), -1), list[ShapePair]()
+        known: dict[Any, int] = {}
         for i, j in product(range(n), repeat=2):
             for is_fixed, others in enumerate((moving, fixed)):
                 if i in moving and j in others:
-                    check_page(type(kinds[i]), type(kinds[j]))
-                    table[i * n + j, is_fixed] = len(found)
-                    found.append(ShapePair(kinds[i], kinds[j], bool(is_fixed)))
+                    key = shared.pair(kinds[i], kinds[j]), is_fixed
+                    if key not in known:
+                        check_page(type(kinds[i]), type(kinds[j]))
+                        known[key] = len(found)
+                        found.append(ShapePair(shared, kinds[i], kinds[j], bool(is_fixed)))
+                    table[i * n + j, is_fixed] = known[key]
         c.pair_kind = wholes(table)
         c.pair_points = wholes([pair.points for pair in found])
         c.pair_sizes = wholes(np.array([pair.sizes for pair in found]).reshape(-1, 2))

@@ -91,6 +91,8 @@ def add_pair(c, i, j, count):
     """Add the key of two shapes that may touch: of both the one on the later node comes first."""
     if not may_touch(c, i, j):
         return count
+    if c.shape_endless[i] + c.shape_endless[j] == 0 and not are_boxes_near(c, i, j):
+        return count
     a = i
     b = j
     if c.shape_order[i] < c.shape_order[j]:
@@ -107,14 +109,37 @@ def add_pair(c, i, j, count):
 
 @kernel(c=Crowd, a=INT, b=INT, returns=TRUTH)
 def is_near_ground(c, a, b):
-    """Return whether the ball about a shape comes near a half space; near any other ground, always."""
+    """Return whether the box about a shape comes near a half space; near any other ground, always."""
     if c.shape_endless[b] != 1:
         return True
     plane = c.shape_pose[b]
+    own = c.shape_pose[a]
     height = 0.0
     for k in range(3):
         height += plane[3 * k + 2] * (c.ball[a, k] - plane[9 + k])
-    return height < c.reach[a] + c.further[b]
+        tilt = plane[2] * own[k] + plane[5] * own[3 + k] + plane[8] * own[6 + k]
+        height -= abs(tilt) * c.shape_half[a, k]
+    return height < c.further[a] + c.further[b]
+
+
+@kernel(c=Crowd, a=INT, b=INT, returns=TRUTH)
+def are_boxes_near(c, a, b):
+    """Return whether the boxes about two shapes are near one another along all six of their axes."""
+    A = c.shape_pose[a]
+    B = c.shape_pose[b]
+    reach = c.further[a] + c.further[b]
+    x = c.ball[b, 0] - c.ball[a, 0]
+    y = c.ball[b, 1] - c.ball[a, 1]
+    z = c.ball[b, 2] - c.ball[a, 2]
+    for i in range(3):
+        along_a = abs(A[i] * x + A[3 + i] * y + A[6 + i] * z) - reach - c.shape_half[a, i]
+        along_b = abs(B[i] * x + B[3 + i] * y + B[6 + i] * z) - reach - c.shape_half[b, i]
+        for j in range(3):
+            along_a -= abs(A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j]) * c.shape_half[b, j]
+            along_b -= abs(B[i] * A[j] + B[3 + i] * A[3 + j] + B[6 + i] * A[6 + j]) * c.shape_half[a, j]
+        if along_a > 0.0 or along_b > 0.0:
+            return False
+    return True
 
 
 @kernel(c=Crowd, returns=INT)

@@ -94,6 +94,7 @@ class Crowd(Record):
     shape_local = F64[:, 12]
     shape_centre = F64[:, 3]  # in its node
     shape_extent = F64[:]  # about its centre
+    shape_half = F64[:, 3]  # half the sides of the box about it, along its own axes
     shape_endless = I32[:]  # whether it is a ground: 1 for a half space, 2 for others
     shape_margin = F64[:]
     shape_group = I64[:]
