@@ -31,7 +31,9 @@ def scene(count, kind="box", seed=0, spacing=0.22, material=None, robot=False):
         b.add_link("base", inertia=Inertia(3.0, (0, 0, 0), 0.02 * np.eye(3)))
         b.add_link("arm", inertia=Inertia(1.0, (0.1, 0, 0), 0.01 * np.eye(3)))
         b.add_joint("free", FreeFlyer(), "world", "base")
-        b.add_joint("hinge", Revolute((0, 1, 0)), "base", "arm", drive=Drive(stiffness=20.0, damping=1.0), friction=[0.1])
+        b.add_joint(
+            "hinge", Revolute((0, 1, 0)), "base", "arm", drive=Drive(stiffness=20.0, damping=1.0), friction=[0.1]
+        )
         b.add_shape("base", Box((0.2, 0.2, 0.1)), density=0.0)
         b.add_shape("arm", Capsule(0.04, 0.3), SE3.from_rpy((0, np.pi / 2, 0), (0.3, 0, 0)), density=0.0)
         b.add_articulation("robot", ["free", "hinge"])
@@ -249,19 +251,21 @@ def test_which_pairs_may_touch():
         a, p = (solver.step(own.state(), steps=400) for solver in (tables, program))
         np.testing.assert_allclose(a.q, p.q, atol=1e-3)
     feet = Featherstone(world, DT).step(world.state(), steps=600)
-    assert {world.pairs[k].name for k in Featherstone(world, DT).contact_forces(feet).pair} <= {p.name for p in world.pairs}
+    assert {world.pairs[k].name for k in Featherstone(world, DT).contact_forces(feet).pair} <= {
+        p.name for p in world.pairs
+    }
 
 
 def test_what_tables_do_not_take_is_said():
     world = scene(5, "ball")
     with pytest.raises(UnsupportedError, match="one step as a function"):
-        Featherstone(world, DT).function  # noqa: B018
+        Featherstone(world, DT).function
     varied = world.with_inputs("contact_friction")
     assert not Featherstone(varied, DT).tables
     with pytest.raises(UnsupportedError, match="contact_friction"):
-        Featherstone(varied, DT, tables=True).tables  # noqa: B018
+        Featherstone(varied, DT, tables=True).tables
     with pytest.raises(UnsupportedError, match="convex"):
-        Featherstone(world, DT, tables=True, contact="hard").tables  # noqa: B018
+        Featherstone(world, DT, tables=True, contact="hard").tables
 
 
 def test_a_thousand_bodies_are_listed_by_rules():
@@ -309,7 +313,9 @@ def test_planes_that_lean_bear_too():
         R = np.stack([np.cross([0, 0, 1.0], n), [0, 0, 1.0], n], axis=1)
         b.add_shape("world", Plane(), SE3(rotation=R, translation=-0.3 * n), 0.0, name=f"wall{axis}{sign}")
     for k in range(12):
-        b.add_body(f"b{k}", pose=SE3(translation=[0.22 * (k % 2) - 0.11, 0.22 * (k // 2 % 2) - 0.11, 0.2 + 0.25 * (k // 4)]))
+        b.add_body(
+            f"b{k}", pose=SE3(translation=[0.22 * (k % 2) - 0.11, 0.22 * (k // 2 % 2) - 0.11, 0.2 + 0.25 * (k // 4)])
+        )
         b.add_shape(f"b{k}", Sphere(0.1))
     world = b.finalize()
     state = Featherstone(world, DT).step(world.state(), steps=1500)

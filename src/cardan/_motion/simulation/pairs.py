@@ -487,7 +487,8 @@ def warn_of_many(name: str, pairs: Sequence[ContactPair]) -> None:
     if count > MANY:
         warnings.warn(
             f"{count} pairs of shapes may touch in world {name!r}, and one program looks at all of them: disable "
-            "contact of bodies that never meet, use groups and masks, or take cardan.solvers.Featherstone(tables=True).",
+            "contact of bodies that never meet, use groups and masks, or take "
+            "cardan.solvers.Featherstone(tables=True).",
             stacklevel=levels_inside(),
         )
 

@@ -88,6 +88,7 @@ class Featherstone(CompiledSolver):
         "distance": YES,
         "contact": YES,
     }
+    _tables_asked: bool | None = None  # of a class: solvers pickled before had none
 
     def __init__(
         self,
