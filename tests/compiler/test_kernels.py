@@ -201,7 +201,7 @@ def unknown(a):
 def two_types(a):
     x = 1
     x = 2.0
-    return x
+    return x + a
 
 
 def wrong_return(a):
@@ -210,7 +210,7 @@ def wrong_return(a):
 
 def lists(a):
     b = [a]
-    return b
+    return b[0]
 
 
 def mixed(a):

@@ -36,8 +36,8 @@ class ShapeKinds:
 
     def has_own_program(self, hull: Hull, other: Geometry) -> bool:
         """Return whether a hull's vertices are constants where it meets another shape: the ground, if hulls are few."""
-        few = self.hulls is not None and len(self.hulls.rows) <= FEW_HULLS
-        return few and (isinstance(other, ENDLESS) or len(self.hulls.rows) == 1)
+        hulls = len(self.hulls.rows) if self.hulls else 0
+        return 0 < hulls <= FEW_HULLS and (isinstance(other, ENDLESS) or hulls == 1)
 
     def sizes(self, shape: Geometry) -> list[float]:
         """Return the numbers that shapes of one kind differ in."""
