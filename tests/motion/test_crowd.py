@@ -46,7 +46,7 @@ def moved(state, seed=1):
     return state
 
 
-@pytest.mark.parametrize("kind", ["box", "ball", "capsule", "mixed"])
+@pytest.mark.parametrize("kind", [pytest.param("box", marks=pytest.mark.full), "ball", "capsule", "mixed"])
 def test_the_law_is_that_of_one_program(kind):
     """Step by step from the same state: velocities agree to what is allowed after the first iterations."""
     world = scene(4, kind, robot=kind == "mixed")
