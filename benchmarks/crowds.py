@@ -88,11 +88,9 @@ class Scene:
     def mjcf(self, solver: str) -> str:
         """Return the scene for MuJoCo."""
         option = f'<option timestep="{DT}" cone="elliptic" solver="{solver}"/><size memory="2G"/>'
-        lines = [f'<geom type="plane" size="0 0 1" zaxis="0 0 1" friction="{FRICTION} 0 0"/>']
-        lines += [
-            f'<geom type="plane" size="0 0 1" pos="{_text(at * np.array(n))}" zaxis="{_text(n)}" friction="{FRICTION} 0 0"/>'
-            for n, at in self.walls
-        ]
+        planes = [((0.0, 0.0, 1.0), 0.0), *self.walls]
+        plane = f'<geom type="plane" size="0 0 1" friction="{FRICTION} 0 0" '
+        lines = [plane + f'pos="{_text(at * np.array(n))}" zaxis="{_text(n)}"/>' for n, at in planes]
         for thing in self.things:
             shape = f'"sphere" size="{thing.half[0]}"' if thing.ball else f'"box" size="{_text(thing.half)}"'
             geom = f'<geom type={shape} mass="{thing.mass}" friction="{FRICTION} 0 0"/>'
@@ -183,7 +181,7 @@ SCENES: dict[str, Callable[[], Scene]] = {
 
 @dataclass
 class Found:
-    """What was measured of a scene in a phase: seconds of a step, by subject; contacts; the residual of the last step."""
+    """What was measured of a scene in a phase: seconds of a step by subject, contacts, the last residual."""
 
     times: dict[str, list[float]]
     contacts: int
@@ -283,7 +281,17 @@ def main() -> None:
     if args.first:
         return take_first(args.first)
     peers = args.peers if args.peers is not None else [*SOLVERS] if importlib.util.find_spec("mujoco") else []
-    heads = ["scene", "goal", "cardan", *(f"MuJoCo {p}" for p in peers), "ratio", "contacts", "residual", "first", "memory"]
+    heads = [
+        "scene",
+        "goal",
+        "cardan",
+        *(f"MuJoCo {p}" for p in peers),
+        "ratio",
+        "contacts",
+        "residual",
+        "first",
+        "memory",
+    ]
     print("ms a step; seconds and MB of the first\n")
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads), flush=True)
     for name in args.scenes or SCENES:

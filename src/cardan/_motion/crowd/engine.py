@@ -191,7 +191,9 @@ class Engine:
         c.allocate(most, "row_a", "row_b", "row_gap", "row_point", "row_normal", "row_turning", "row_centres")
         c.allocate(most, "row_surface", "row_weight", "law", "answer", "row_change", "error")
         c.allocate(most + ALONE + 2, "colour_first")
-        c.allocate(most, "colour", "place_of", "met_trees", "met_island", "met_node", "met_point", "met_law", "met_ahead")
+        c.allocate(
+            most, "colour", "place_of", "met_trees", "met_island", "met_node", "met_point", "met_law", "met_ahead"
+        )
         c.allocate(most, "met_a", "met_b", "met", "met_twist_a", "met_twist_b", "met_after_a", "met_after_b")
         c.allocate(most, "met_impulse", "met_impulse_after", "met_error")
         c.allocate(most * size, "test", "after", "impulse")

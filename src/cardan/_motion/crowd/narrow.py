@@ -133,7 +133,7 @@ def are_near(c, a, b):
     return do_meet(c.ball, c.reach, a, b) and are_boxes_near(c, a, b)
 
 
-# --- lists of pairs, with room for what moves a little ------------------------------------------------------------------
+# --- lists of pairs, with room for what moves a little ----------------------------------------------------------------
 
 
 @kernel(c=Crowd, world=INT, returns=TRUTH)
@@ -174,7 +174,7 @@ def list_pair(c, i, j, at, count):
 
 @kernel(c=Crowd, s=INT, b=INT, returns=TRUTH)
 def may_come_near(c, s, b):
-    """Return whether a shape may come near a ground before it has moved far: of a half space at rest not from far off."""
+    """Return whether a shape may come near a ground before it has moved far; not one far above a half space at rest."""
     if c.shape_endless[b] != 1 or c.shape_node[b] != c.nodes:
         return True
     plane = c.shape_pose[b]

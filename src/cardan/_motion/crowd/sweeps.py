@@ -13,7 +13,7 @@ practical Gauss-Seidel method for stable soft body dynamics (2016), does.
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, I32, INT, REAL, kernel, lowest_one, run, sqrt
+from cardan._compiler.kernels import F64, INT, REAL, kernel, lowest_one, run, sqrt
 from cardan._motion.crowd.narrow import copy_three
 from cardan._motion.crowd.tables import Crowd
 
@@ -80,9 +80,24 @@ def accelerate_body(c, t):
     u = node[0] * p + node[3] * q + node[6] * r
     v = node[1] * p + node[4] * q + node[7] * r
     w = node[2] * p + node[5] * q + node[8] * r
-    x = node[0] * c.body_change[t, 0] + node[3] * c.body_change[t, 1] + node[6] * c.body_change[t, 2] - (v * c.tree_com[t, 2] - w * c.tree_com[t, 1])
-    y = node[1] * c.body_change[t, 0] + node[4] * c.body_change[t, 1] + node[7] * c.body_change[t, 2] - (w * c.tree_com[t, 0] - u * c.tree_com[t, 2])
-    z = node[2] * c.body_change[t, 0] + node[5] * c.body_change[t, 1] + node[8] * c.body_change[t, 2] - (u * c.tree_com[t, 1] - v * c.tree_com[t, 0])
+    x = (
+        node[0] * c.body_change[t, 0]
+        + node[3] * c.body_change[t, 1]
+        + node[6] * c.body_change[t, 2]
+        - (v * c.tree_com[t, 2] - w * c.tree_com[t, 1])
+    )
+    y = (
+        node[1] * c.body_change[t, 0]
+        + node[4] * c.body_change[t, 1]
+        + node[7] * c.body_change[t, 2]
+        - (w * c.tree_com[t, 0] - u * c.tree_com[t, 2])
+    )
+    z = (
+        node[2] * c.body_change[t, 0]
+        + node[5] * c.body_change[t, 1]
+        + node[8] * c.body_change[t, 2]
+        - (u * c.tree_com[t, 1] - v * c.tree_com[t, 0])
+    )
     rate = 1.0 / c.dt
     b = c.tree_first[t]
     c.change[b, 0] = rate * x
@@ -238,7 +253,7 @@ def visit_colour(c, first, last):
 
 @kernel(c=Crowd, i=INT, returns=INT)
 def most_sweeps(c, i):
-    """Return how many sweeps an island has at most: fewer where it may be solved by a factor, and a rate will not do."""
+    """Return how many sweeps an island has at most: few where a factor may follow, and fewer where its rate is slow."""
     if c.island_within[i] > c.tolerance:
         return MOST_SWEEPS
     most = FEW_SWEEPS + (c.island_trees[i + 1] - c.island_trees[i]) // 2
@@ -281,7 +296,7 @@ def keep_sweep(c, i):
 
 @kernel(c=Crowd)
 def sweep(c):
-    """Sweep the islands that are to be swept, each until its velocities are right to `island_within` [m/s], or so often."""
+    """Sweep islands side by side, each until its velocities are right to `island_within` [m/s], or so often."""
     going = 0
     for i in range(c.islands):
         going += int(c.island_swept[i] == SWEEPING)
