@@ -32,10 +32,12 @@ class Record:
     """
 
     fields: ClassVar[dict[str, Any]] = {}
+    places: ClassVar[dict[str, int]] = {}
 
     def __init_subclass__(cls) -> None:
         kinds = {k: v for k, v in vars(cls).items() if isinstance(v, (Scalar, ArrayType))}
         cls.fields = {**cls.fields, **kinds}
+        cls.places = {name: k for k, name in enumerate(cls.fields)}
         for name in kinds:
             delattr(cls, name)
 
@@ -50,9 +52,9 @@ class Record:
         if kind is None:
             raise AttributeError(name)
         if kind is INT:
-            return int(self.words[self._place(name)])
+            return int(self.words[self.places[name]])
         if kind is REAL:
-            return float(self.words[self._place(name)].view(np.float64))
+            return float(self.words[self.places[name]].view(np.float64))
         return self._held[name]
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -60,15 +62,12 @@ class Record:
         if kind is None:
             super().__setattr__(name, value)
         elif kind is INT:
-            self.words[self._place(name)] = value
+            self.words[self.places[name]] = value
         elif kind is REAL:
-            self.words.view(np.float64)[self._place(name)] = value
+            self.words.view(np.float64)[self.places[name]] = value
         else:
             self._held[name] = value
-            self.words[self._place(name)] = address_of(kind, value)
-
-    def _place(self, name: str) -> int:
-        return list(self.fields).index(name)
+            self.words[self.places[name]] = address_of(kind, value)
 
     def allocate(self, rows: int, *names: str) -> None:
         """Give arrays so many rows; what they held is lost."""

@@ -396,10 +396,14 @@ class CompiledSolver(Solver):
             control.hold()  # an array added later would not be among those the bound call reads
         if len(state) != 1:
             raise ParameterError("state", got=f"{len(state)} worlds", expected="one world; `step` takes several")
-        run = self._bound(count, control_names(control), packed=True)
+        kind, run = self._taking(count, control_names(control))
         state = state.copy()  # the stepper writes into its arrays
         asked += tuple(state.constants[name] for name in self._inputs)
-        return Stepper(run, state, clock_of(state, self.dt / self.substeps), asked, count)
+        return kind(run, state, clock_of(state, self.dt / self.substeps), asked, count)
+
+    def _taking(self, count: int, asked: tuple[str, ...]) -> tuple[type[Stepper], Any]:
+        """Return a kind of stepper and what it runs, packed."""
+        return Stepper, self._bound(count, asked, packed=True)
 
     @cached_property
     @abstractmethod
