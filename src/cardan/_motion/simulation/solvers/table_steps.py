@@ -97,7 +97,7 @@ class TableSteps:
         found |= {"residual": np.empty(W, given["q"].dtype), "count": np.empty(W, given["q"].dtype)}
         memories: list[KeptImpulses] = [NOTHING] * count
         if not W:
-            return Stepped(found, NOTHING)
+            return Stepped(found, NOTHING if kept is None else kept)
 
         def run(start: int, stop: int) -> None:
             for k in range(start, stop):
