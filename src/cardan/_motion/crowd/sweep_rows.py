@@ -60,9 +60,10 @@ class Meeting(NamedTuple):
 
     @staticmethod
     def of(row: Sequence[Any]) -> Meeting:
-        ends = (End(Vector3(*row[k : k + 3]), row[k + 3], Symmetric3(row[k + 4 : k + 10])) for k in (0, 10))
+        a, b = (End(Vector3(*row[k : k + 3]), row[k + 3], Symmetric3(row[k + 4 : k + 10])) for k in (0, 10))
         law = Cone(Vector3(*row[23:26]), row[26], row[27], 0.0, 0.0, row[28])
-        return Meeting(*ends, Vector3(*row[20:23]), law, tuple(row[29:31]), tuple(row[31:33]), row[33], row[34])
+        along, across = row[29:31], row[31:33]
+        return Meeting(a, b, Vector3(*row[20:23]), law, (*along,), (*across,), row[33], row[34])
 
     @staticmethod
     def between(a: End, b: End, ahead: Vector3, law: Cone) -> Meeting:
@@ -110,8 +111,8 @@ def meeting_program() -> Program:
         X = pose_of(node[:12])
         at, n = X @ Vector3(*point), X.rotation @ Vector3(*law[:3])
         cone = Cone(n, *law[6:11])
-        ends = (End(at - Vector3(*body[:3]), body[3], Symmetric3(body[4:])) for body in (body_a, body_b))
-        return {"row": Meeting.between(*ends, X.rotation @ Vector3(*ahead), cone).numbers}
+        a, b = (End(at - Vector3(*body[:3]), body[3], Symmetric3(body[4:])) for body in (body_a, body_b))
+        return {"row": Meeting.between(a, b, X.rotation @ Vector3(*ahead), cone).numbers}
 
     columns = {"node": 24, "point": 3, "law": 13, "ahead": 3, "body_a": BODY, "body_b": BODY}
     return row_program("meeting", columns, begin)

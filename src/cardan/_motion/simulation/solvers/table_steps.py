@@ -134,7 +134,8 @@ class TableSteps:
         """Return the forces at the contacts in the step that follows: of those that touch in any world."""
         W, dtype = len(given["q"]), given["q"].dtype
         if not W:
-            return ContactForces(*np.zeros((3, 0, 0, 3), dtype), np.zeros(0, int))
+            none = np.zeros((0, 0, 3), dtype)
+            return ContactForces(none, none.copy(), none.copy(), np.zeros(0, int))
         engine = self.engine(0, W, "wrenches" in given)
         _load(engine, given)
         _recall(engine, kept)
@@ -160,7 +161,9 @@ class TableRun:
         self._held = own  # what its programs are of
         self._results = _results(engine)
         ends = np.cumsum([len(array) for array in self._results.values()]).tolist()
-        self.places = {name: (..., slice(*at)) for name, at in zip(self._results, pairwise([0, *ends]), strict=True)}
+        self.places: Mapping[str, Any] = {
+            name: (..., slice(*at)) for name, at in zip(self._results, pairwise([0, *ends]), strict=True)
+        }
 
     def __call__(self, *arrays: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return results side by side in one row."""
@@ -172,17 +175,18 @@ class TableRun:
 class TableStepper(Stepper):
     """See `Stepper`; its steps go by tables."""
 
-    __slots__ = ()
+    __slots__ = ("_engine",)
 
     def __init__(self, run: TableRun, state: State, clock: Any, asked: Sequence[np.ndarray], steps: int) -> None:
         super().__init__(run, state, clock, asked, steps)
+        self._engine = run.engine
         _recall(run.engine, state.kept_impulses)
 
     @property
     def state(self) -> State:
         """See `Stepper.state`."""
         found = super().state
-        found.kept_impulses = self._run.engine.kept()
+        found.kept_impulses = self._engine.kept()
         return found
 
 
