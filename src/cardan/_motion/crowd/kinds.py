@@ -11,7 +11,7 @@ import numpy as np
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._robot.joints import FreeFlyer, Mimic
 from cardan._robot.joints.derivation.programs import replaced
-from cardan._robot.model import WORLD, Body, Connection, Model
+from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 from cardan._robot.model.layout import Node
 
 FREE = Connection("free", FreeFlyer(), WORLD, "body")
@@ -32,7 +32,7 @@ class Tree:
 class Kind:
     """Trees that share programs."""
 
-    model: Model  # of each of them
+    model: Model  # of each of them; where its frames are, the attachments of its bodies say
     kinematic: tuple[str, ...]  # joints of that model which move as they are told
     trees: list[Tree] = field(default_factory=list)
     numbers: list[list[float]] = field(default_factory=list)  # what its model is given, of each tree
@@ -74,7 +74,7 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
         else:
             own, names = _model_of(model, tree, children, told)
             key, numbers = (own, names), []
-        kind = found.setdefault(key, Kind(own, names))
+        kind = found.setdefault(key, Kind(simplified_tree(own), names))  # as a robot alone has it
         kind.trees.append(tree)
         kind.numbers.append(numbers)
     return list(found.values())
