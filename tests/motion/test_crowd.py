@@ -452,3 +452,21 @@ def test_one_solver_steps_on_several_threads_at_once():
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda state: solver.step(state, steps=300).q, starts * 3))
     assert all(np.array_equal(q, alone[k % 4]) for k, q in enumerate(together))
+
+
+def test_robots_move_as_one_program_moves_them():
+    """Robots of two links with dry friction and a stop that is met, thrown without gravity."""
+    b = WorldBuilder(gravity=(0.0, 0.0, 0.0))
+    for k in range(2):
+        b.add_link(f"a{k}", inertia=Inertia(1.0, (0.02, 0.01, 0.03), np.diag([0.02, 0.025, 0.03])))
+        b.add_link(f"b{k}", inertia=Inertia(1.0, (0.1, 0.05, 0.0), np.diag([0.02, 0.025, 0.03])))
+        b.add_joint(f"free{k}", FreeFlyer(), "world", f"a{k}")
+        limits = cardan.Limits([-1.0], [0.02])
+        hinge = Revolute((0, 1, 0)), f"a{k}", f"b{k}", SE3(translation=(0.1, 0.0, 0.0))
+        b.add_joint(f"hinge{k}", *hinge, friction=[0.2 + k], limits=limits)
+        b.add_shape(f"a{k}", Sphere(0.1), density=0.0)
+        b.add_articulation(f"r{k}", [f"free{k}", f"hinge{k}"])
+        b.q[f"free{k}"], b.v[f"free{k}"] = [2.0 * k, 0, 1, 0, 0, 0, 1], [0.1, 0.2, 0.3, 1.0, 2.0, 3.0]
+    world = b.finalize()
+    tables, program = (Featherstone(world, DT, tables=tables).step(world.state(), steps=60) for tables in (True, False))
+    np.testing.assert_allclose(tables.v, program.v, atol=1e-10)

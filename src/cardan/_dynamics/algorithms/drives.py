@@ -23,7 +23,7 @@ Which part of its line an element is on is decided at an estimate of force and a
 
 which is the right one wherever (f, a) obeys the joint's own D a = f + rest, so that a single joint is decided exactly,
 and a light spring by its force, a hard stop by the impulse it takes (a primal-dual active set). f is right where it is
-what this test gives, and by dt / D times what it is not, velocities are wrong: f0 - w a itself would hide a force on the
+what this test gives, and by dt / D times the rest velocities are wrong: f0 - w a itself would hide a force on the
 wrong part behind the RIGID rotor.
 
 Source: Baraff and Witkin, Large steps in cloth simulation (1998) for the implicit force; Hintermueller, Ito and
