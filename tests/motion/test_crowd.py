@@ -159,6 +159,39 @@ def test_impulses_are_part_of_the_state(tmp_path):
     assert pickle.loads(pickle.dumps(solver)).step(state, steps=40) == after
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_stepper_takes_the_same_steps(dtype):
+    world = scene(9, "ball", robot=True)
+    solver, state, control = Featherstone(world, DT), moved(world.state(dtype=dtype)), world.control(dtype=dtype)
+    control.effort[0, -1] = 0.3
+    state = solver.step(state, control, steps=20)
+    advance, expected = solver.stepper(state, control, steps=2), state
+    for k in range(21):
+        control.position[0, -1] = 0.1 * k
+        expected = solver.step(expected, control, steps=2)
+        advance()
+        if k == 10:
+            advance.q[2] += 1.0
+            expected.q[0, 2] += 1.0
+    assert advance.state == expected
+
+
+def test_impulses_of_some_worlds():
+    """A row may be taken twice, in any order; what worlds that begin anew had is dropped."""
+    world = scene(9, "ball")
+    solver = Featherstone(world, DT)
+    state = solver.step(moved(world.state(worlds=4)), steps=60)
+    after = solver.step(state, steps=5)
+    for rows in ([2, 0, 2], [3], [], slice(None, None, -1)):
+        assert solver.step(state[rows], steps=5) == after[rows]
+    assert solver.contact_forces(state[[]]).force.shape == (0, 0, 3)
+    mask = np.array([True, False, False, True])
+    left = state.kept_impulses.without(mask)
+    state.kept_impulses = left
+    assert state[[1, 2]] == solver.step(moved(world.state(worlds=4)), steps=60)[[1, 2]]
+    assert not len(state[[0, 3]].kept_impulses.key)
+
+
 def test_lists_grow_when_they_are_too_short():
     """Forty boxes fall on one another: more contacts than there was room for, and none is dropped."""
     world = scene(40, "box", spacing=0.19)
