@@ -40,15 +40,26 @@ class Engine:
     """So many worlds of a scene as tables, with the programs that run over them."""
 
     def __init__(
-        self, scene: Scene, dt: float, worlds: int = 1, *, limits: bool = True, pushed: bool = False, most: int = MOST
+        self,
+        scene: Scene,
+        dt: float,
+        worlds: int = 1,
+        *,
+        limits: bool = True,
+        pushed: bool = False,
+        iterations: int | None = None,
     ) -> None:
         self.scene, self.dt, self.worlds = scene, dt, worlds
         self.layout = layout = Layout(scene, worlds)
-        self.c = c = Crowd(worlds=worlds, dt=dt, tolerance=TOLERANCE, most=most)
+        self.c = c = Crowd(worlds=worlds, dt=dt, tolerance=TOLERANCE, most=iterations or MOST)
         layout.fill_trees(c)
         layout.fill_nodes(c)
         c.numbers_w = len(c.w_source) if pushed else 0
-        self.trees = [TreeRows(k.model, k.touching, dt, limits, k.kinematic, pushed) for k in layout.kinds]
+        options = dt, limits
+        self.trees = [
+            TreeRows(k.model, k.touching, *options, k.kinematic, pushed, k.pairs or (), iterations)
+            for k in layout.kinds
+        ]
         self._add_trees()
         self.pairs = layout.fill_shapes(c)
         self.contacts = ContactRows(dt, bool(np.any(c.surfaces[:, 4:])))
@@ -65,7 +76,7 @@ class Engine:
         c.allocate(len(c.w_source), "wrenches", "wrench_rows")
         c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change", "a_blocks")
         c.allocate(layout.first_matrix[-1], "mass")
-        c.allocate(c.trees, "tree_sound", "tree_error")
+        c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_residual")
         c.allocate(c.trees + 1, "body", "body_change", "colours_of")
         for name in ("effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"):
             getattr(c, name)[...] = 0.0
@@ -77,11 +88,13 @@ class Engine:
         c.tree_elements = np.repeat(elements, rows).astype(np.int32)
         c.tree_held = np.concatenate([start + size * np.arange(n) for n, size, start in own]).astype(np.int32)
         self._programs: list[RowProgram] = []
-        for name in ("start", "lines", "joint_reaction", "finish"):
+        for name in ("start", "lines", "joint_reaction", "finish", "placing", "alone"):
             setattr(c, name, np.zeros(c.kinds, np.int64))
         for k, rows_of in enumerate(self.trees):
             arrays = self._arrays_of(k, held[k])
             c.start[k], c.finish[k] = (self._made(p, arrays) for p in (rows_of.start(), rows_of.finish()))
+            if rows_of.pairs:
+                c.placing[k], c.alone[k] = (self._made(p, arrays) for p in (rows_of.placing(), rows_of.alone()))
             if rows_of.elements:
                 both = rows_of.lines(), rows_of.reaction()
                 c.lines[k], c.joint_reaction[k] = (self._made(p, arrays) for p in both)
@@ -107,7 +120,7 @@ class Engine:
             (layout.first_jacobian[k], 0 if kind.is_loose else touching * blocks, {"jacobian": "jacobian"}),
             (layout.first_wrench[k], 6 * model.nbodies, {"wrenches": "wrench_rows"}),
             (held, rows_of.elements, {"held": "held", "held_after": "held_after"}),
-            (layout.first_tree[k], 1, {"sound": "tree_sound", "tree_error": "tree_error"}),
+            (layout.first_tree[k], 1, {name: f"tree_{name}" for name in ("sound", "error", "residual")}),
         ]
         found: dict[str, np.ndarray] = {}
         for start, size, arrays in groups:
@@ -272,9 +285,13 @@ class Engine:
         force = c.found_impulse[: c.contacts] / self.dt
         return Touching(shapes, c.found_feature[: c.contacts].copy(), force, torque, point)
 
-    def step(self, steps: int) -> None:
-        """Take steps of all worlds, from what the tables hold to what they hold then."""
+    def step(self, steps: int, joined: bool = False) -> None:
+        """Take steps of all worlds, from what the tables hold to what they hold then.
+
+        If all is `joined`, contacts of robots that meet no other are listed as well.
+        """
         c, done = self.c, 0
+        c.joined = int(joined)
         while done < steps:
             done += take_steps(c, steps - done)
             if done == steps:

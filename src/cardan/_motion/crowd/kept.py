@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan._motion.crowd.narrow import BITS, MASK
+from cardan._motion.crowd.tables import BITS, MASK
 
 NAMES = ("contact_key", "contact_feature", "contact_impulse", "contact_shapes")
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cardan._algebra.spatial import SE3, Inertia
+from cardan._motion.contact.touching import Pair
 from cardan._robot.joints import FreeFlyer, Mimic
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
@@ -37,6 +38,8 @@ class Kind:
     trees: list[Tree] = field(default_factory=list)
     numbers: list[list[float]] = field(default_factory=list)  # what its model is given, of each tree
     touching: tuple[int, ...] = ()  # its nodes that carry shapes
+    pairs: tuple[Pair, ...] | None = None  # what a tree alone may touch; None where no such program is made
+    alike: Sequence[bool] = ()  # of each tree, whether it may touch just these
 
     @property
     def is_loose(self) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -14,15 +15,19 @@ from cardan._motion.collision import check_page
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.table import kind_of
 from cardan._motion.contact.point import inverse_mass_of
-from cardan._motion.crowd.kinds import Kind, kinds_of
-from cardan._motion.crowd.narrow import BITS
+from cardan._motion.contact.touching import Pair
+from cardan._motion.crowd.kinds import Kind, Tree, kinds_of
 from cardan._motion.crowd.rows import blocks_of, numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapeKinds, ShapePair
-from cardan._motion.crowd.tables import Crowd
+from cardan._motion.crowd.tables import BITS, Crowd
 from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Shape, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
-from cardan._robot.model import Material, Model
+from cardan._robot.model import WORLD, Material, Model
 
+SEVERAL = 4
+"""Robots of a kind from which on a lane for each that meets no other is quicker than an island."""
+MOST_MET = 128
+"""Pairs of shapes of such a robot: each is code."""
 ENDLESS = {Plane: 1, HeightField: 2, TriangleMesh: 2}
 
 
@@ -36,6 +41,8 @@ class Scene(NamedTuple):
     together: Sequence[tuple[int, int]]  # pairs that do although they are of one family
     stiffness: Sequence[float]  # of each shape's surface, where it has none of its own [N/m]
     kinematic: Sequence[str]
+    partners: Callable[[int], np.ndarray]  # the shapes that may touch one
+    pair: Callable[[int, int], Pair]  # two of them, the first on what moves
 
 
 class Layout:
@@ -63,6 +70,7 @@ class Layout:
                 touching.setdefault(self.owner[at][0], set()).add(self.owner[at][2])
         for k, kind in enumerate(self.kinds):
             kind.touching = tuple(sorted(touching.get(k, ())))
+        self._find_what_robots_meet()
         self.first_tree = starts_of(self.worlds * len(kind.trees) for kind in self.kinds)
         self.first_vector = starts_of(self._rows(k) * blocks_of(k.model.nv) for k in self.kinds)
         self.first_matrix = starts_of(self._rows(k) * lower_half(blocks_of(k.model.nv)) for k in self.kinds)
@@ -80,6 +88,34 @@ class Layout:
 
     # --- trees and nodes ---
 
+    def _find_what_robots_meet(self) -> None:
+        """Find, of kinds of several robots, which pairs each has in itself and with what is fixed in the world."""
+        at = [self.scene.model.attachments[shape.body].node for shape in self.scene.shapes]
+        tree_of = np.array([self.owner[node][:2] if node >= 0 else (-1, -1) for node in at]).reshape(-1, 2)
+        for k, kind in enumerate(self.kinds):
+            if kind.is_loose or len(kind.trees) < SEVERAL:
+                continue
+            met = [self._met((k, i), tree, tree_of) for i, tree in enumerate(kind.trees)]
+            if 0 < len(met[0]) <= MOST_MET:
+                kind.pairs, kind.alike = met[0], [own == met[0] for own in met]
+
+    def _met(self, own: tuple[int, int], tree: Tree, tree_of: np.ndarray) -> tuple[Pair, ...]:
+        """Return the pairs of a tree that moves alone, by the names of bodies that its kind has."""
+        model, kind = self.scene.model, self.kinds[own[0]]
+        names = {model.bodies[k].name: b.name for k, b in zip(tree.bodies, kind.model.bodies, strict=True)}
+        shapes, found = np.flatnonzero((tree_of == own).all(axis=1)), []
+        for i in shapes.tolist():
+            partners = self.scene.partners(i)
+            is_fixed, is_own = tree_of[partners, 0] < 0, (tree_of[partners] == own).all(axis=1)
+            for j in partners[is_fixed | (is_own & (partners > i))].tolist():
+                pair: Any = self.scene.pair(i, j)
+                at = names.get(pair.b, WORLD)
+                pose = pair.pose_b if pair.b in names else model.attachments[pair.b].pose @ pair.pose_b
+                found.append(replace(pair, a=names[pair.a], b=at, pose_b=pose, name=""))
+                if len(found) > MOST_MET:
+                    return tuple(found)
+        return tuple(found)
+
     def fill_trees(self, c: Crowd) -> None:
         model, W = self.scene.model, self.worlds
         c.kinds, c.trees = len(self.kinds), self.first_tree[-1]
@@ -88,6 +124,7 @@ class Layout:
         c.w_source = self._sources_of_wrenches(model.nbodies)
         c.numbers_q, c.numbers_v = len(c.q_source), len(c.v_source)
         c.kind_rows = wholes(self._rows(kind) for kind in self.kinds)
+        c.kind_tree = wholes(self.first_tree[:-1])
         columns: dict[str, list[np.ndarray]] = {}
 
         def add(name: str, values: Any) -> None:
@@ -101,6 +138,7 @@ class Layout:
             add("tree_mass", self.first_matrix[k] + rows * lower_half(blocks))
             add("tree_v", self.first_v[k] + rows * kind.model.nv)
             add("tree_nv", np.full(len(rows), kind.model.nv))
+            add("tree_alike", np.resize(kind.alike or [False], len(rows)))
             add("tree_loose", np.full(len(rows), int(kind.is_loose)))
             add("tree_node", self.first_node[k] + rows if kind.is_loose and kind.touching else np.full(len(rows), -1))
             bodies = [tree.nodes[0].inertia for tree in kind.trees]

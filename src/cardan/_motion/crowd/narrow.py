@@ -11,15 +11,14 @@ Source: Ericson, Real-Time Collision Detection (2005), chapters 2 and 7.
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, fma, kernel, run, sqrt, tail
+from cardan._motion.crowd.alone import leave_alone
 from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
-from cardan._motion.crowd.tables import CONTACTS, NEAR, PATCHES, PROGRAM, Crowd
+from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, NEAR, PATCHES, PROGRAM, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
 SKIN, AHEAD = 0.02, 2.0  # as of `contact/touching.py`
 SLACK = 0.1  # of its size a shape moves before pairs are listed again
-BITS = 26  # of the number of a shape in a key
-MASK = (1 << BITS) - 1
 
 
 @kernel(node=F64[24], local=F64[12], found=F64[12])
@@ -236,7 +235,9 @@ def find_pairs(c):
                     return 0
                 c.spare[count] = key
                 count += 1
-                c.kind_first[(key >> 2 * BITS) + 1] += 1
+    count = leave_alone(c, c.spare, count)
+    for k in range(count):
+        c.kind_first[(c.spare[k] >> 2 * BITS) + 1] += 1
     for k in range(c.pair_kinds):
         c.kind_first[k + 1] += c.kind_first[k]
     for k in range(count):  # worlds are listed one after the other: kinds of all together come first

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 
 from cardan._compiler.kernels import INT, kernel, run
+from cardan._motion.crowd.alone import run_trees
 from cardan._motion.crowd.islands import (
     COSTLY,
     find_islands,
@@ -52,8 +53,20 @@ def start_trees(c):
     for t in range(c.trees):
         for k in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
             c.before[k] = 0.0
+        c.tree_alone[t] = 0
     for k in range(c.kinds):
-        run(c.start[k], c.kind_rows[k])
+        if c.alone[k] != 0 and c.joined == 0:
+            run(c.placing[k], c.kind_rows[k])
+        else:
+            run(c.start[k], c.kind_rows[k])
+
+
+@kernel(c=Crowd)
+def start_islands(c):
+    """Begin the trees that could have been alone, but are not."""
+    for k in range(c.kinds):
+        if c.alone[k] != 0 and c.joined == 0:
+            run_trees(c, c.start[k], k, 0)
 
 
 @kernel(c=Crowd)
@@ -108,7 +121,9 @@ def finish_trees(c):
             for k in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
                 c.change[k] = c.free[k]
     for k in range(c.kinds):
-        run(c.finish[k], c.kind_rows[k])
+        run_trees(c, c.finish[k], k, 0)
+        if c.alone[k] != 0:
+            run_trees(c, c.alone[k], k, 1)
     for e in range(c.numbers_q):
         c.q[c.q_source[e]] = c.q_after[e]
     for e in range(c.numbers_v):
@@ -128,6 +143,10 @@ def judge_worlds(c):
         w = c.tree_world[c.members[c.island_trees[i]]]
         c.residual[w] = c.island_residual[i] if c.island_residual[i] > c.residual[w] else c.residual[w]
     for t in range(c.trees):
+        w = c.tree_world[t]
+        if c.tree_alone[t] == 1 and c.tree_residual[t] > c.residual[w]:
+            c.residual[w] = c.tree_residual[t]
+    for t in range(c.trees):
         if c.tree_sound[t] == 0.0:
             c.world_sound[c.tree_world[t]] = 0
             c.residual[c.tree_world[t]] = UNKNOWN
@@ -145,6 +164,7 @@ def take_steps(c, steps):
         find_contacts(c)
         if c.lacking != 0:
             return n
+        start_islands(c)
         find_islands(c)
         fill_contacts(c)
         begin_islands(c)

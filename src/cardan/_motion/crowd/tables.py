@@ -10,6 +10,9 @@ from __future__ import annotations
 from cardan._compiler.kernels import F64, I32, I64, INT, LANES, REAL, Record
 from cardan._motion.crowd.sparse import CROWDED
 
+BITS = 26  # of the number of a shape in a key of a pair
+MASK = (1 << BITS) - 1
+
 
 class Crowd(Record):
     # --- sizes, and what a step is made with ---
@@ -25,6 +28,7 @@ class Crowd(Record):
     dt = REAL
     tolerance = REAL  # [m/s]
     most = INT  # iterations
+    joined = INT  # whether no tree is stepped alone, so that all contacts are listed
     twist_size = INT
     # --- the state, as users have it; what drives it ---
     q = F64[:]
@@ -52,6 +56,9 @@ class Crowd(Record):
     v_after = F64[:]
     # --- kinds of trees: programs, and how many trees ---
     kind_rows = I32[:]
+    kind_tree = I32[:]  # its first tree
+    placing = I64[:]  # of kinds whose trees may be stepped alone: node rows, a whole step; 0 of others
+    alone = I64[:]
     start = I64[:]
     lines = I64[:]  # 0 of a kind of which no force answers to the acceleration
     joint_reaction = I64[:]
@@ -70,6 +77,9 @@ class Crowd(Record):
     tree_com = F64[:, 3]
     tree_inverse_mass = F64[:]
     tree_inverse = F64[:, 6]  # of its inertia about that, in its own axes
+    tree_alike = I32[:]  # whether it may touch what its kind's program of a tree alone has
+    tree_alone = I32[:]  # whether it is stepped by that, in this step
+    tree_residual = F64[:]  # of that [m/s]
     tree_sound = F64[:]
     tree_error = F64[:]
     mass = LANES[:, 6]

@@ -72,6 +72,8 @@ class TableSteps:
             list(rules.together),
             pairs.stiffness,
             world.kinematic,
+            rules.partners,
+            pairs.pair,
         )
         self._idle: dict[tuple[int, int, bool], list[Engine]] = {}  # nobody steps by them now
 
@@ -93,8 +95,8 @@ class TableSteps:
         idle.append(engine)  # not after an error
 
     def _made(self, worlds: int, pushed: bool) -> Engine:
-        made = {} if self.iterations is None else {"most": self.iterations}
-        return Engine(self.scene, self.dt, worlds, limits=self.limits, pushed=pushed, **made)
+        options: dict[str, Any] = {"limits": self.limits, "iterations": self.iterations}
+        return Engine(self.scene, self.dt, worlds, pushed=pushed, **options)
 
     def step(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None, steps: int) -> Stepped:
         """Return what comes of steps from arrays of a state and a control, each of all worlds."""
@@ -144,7 +146,7 @@ class TableSteps:
             none = np.zeros((0, 0, 3), dtype)
             return ContactForces(none, none.copy(), none.copy(), np.zeros(0, int))
         with self.engine(0, given, kept) as engine:
-            engine.step(1)
+            engine.step(1, joined=True)
             touching, each = engine.touching(), engine.c.shapes
         world, shapes = touching.shapes // each, touching.shapes % each
         rules: Any = getattr(self.world.pairs, "rules", ())
