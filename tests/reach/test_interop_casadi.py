@@ -1,5 +1,6 @@
 """Functions of a robot in CasADi: values, derivatives beside its own, solvers, errors; compiled and called back."""
 
+import gc
 import shutil
 import subprocess
 import sys
@@ -199,6 +200,16 @@ def test_lower_orders_offer_no_more(ca, order):
     else:
         with pytest.raises(RuntimeError):
             ca.Function("J", [x], [ca.jacobian(F(x), x)])
+
+
+def test_what_is_made_of_a_callback_outlives_it(ca):
+    def made():
+        F, x = wrap(cardan.gravity_forces, PENDULUM, compiler=""), ca.MX.sym("x", 2)
+        return ca.Function("made", [x], [ca.hessian(ca.sumsqr(F(x)), x)[0]])
+
+    F = made()
+    gc.collect()
+    assert np.isfinite(np.array(F([0.3, -0.2]))).all()
 
 
 # --- what is written ---

@@ -583,8 +583,8 @@ class CallbackWarning(_Warning):
     def __init__(self, function: str) -> None:
         self.function = function
         super().__init__(
-            f"{function} is a callback to native code, without a C compiler: each call takes some 20 us more, and it "
-            "must be kept as long as what is made of it. Install gcc or clang, or name one by compiler= or CC."
+            f"{function} is a callback to native code, without a C compiler: each call takes some 20 us more. "
+            "Install gcc or clang, or name one by compiler= or CC."
         )
 
 

@@ -37,6 +37,7 @@ __all__ = ["source", "wrap"]
 
 ENDING = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 FLAGS = ("-O2", "-fno-tree-vectorize", "-fPIC", "-shared")  # GCC would take three times as long to find nothing
+ALIVE: list[Any] = []  # callbacks: CasADi's graphs do not keep them, and fail when they are gone
 COMPILERS = ("cc", "gcc", "clang")
 
 
@@ -65,7 +66,7 @@ def wrap(
         order: of the derivatives that are compiled: 0, 1 or 2. Solvers with exact Hessians need 2.
         compiler: the command of a C compiler that takes the options of GCC; by default that of CC, or `cc`, `gcc` or
             `clang`. Without any, or if it is `""`, the function is a callback to cardan's native code. It then says so
-            by a `CallbackWarning`, and must be kept as long as what is made of it.
+            by a `CallbackWarning`.
         options: values of the function's options, such as `frame="tool"`. Numbers among them are constants.
 
     Derivatives are by the entries of arguments as they stand, nq of a configuration. Those of `forward_dynamics` and
@@ -89,7 +90,8 @@ def wrap(
     command = _command(compiler)
     if not command:
         warnings.warn(CallbackWarning(found[0].name), stacklevel=2)
-        return _callback_class()({f.name: f for f in found}, found[0].name, states)
+        ALIVE.append(_callback_class()({f.name: f for f in found}, found[0].name, states))
+        return ALIVE[-1]
     text = casadi_source(found, states, _said(function, model))
     return casadi.external(found[0].name, str(_library(text, command)))
 
