@@ -132,6 +132,7 @@ if __name__ == "__main__":
         "ik",
         "jax",
         "second_order",
+        "casadi_solver",
         "torch",
         "cuda",
         "clusters",
