@@ -57,7 +57,7 @@ class Engine:
         c.numbers_w = len(c.w_source) if pushed else 0
         options = dt, limits
         self.trees = [
-            TreeRows(k.model, k.touching, *options, k.kinematic, pushed, k.pairs or (), iterations)
+            TreeRows(k.model, k.touching, *options, k.kinematic, pushed, k.pairs or (), k.balls, iterations)
             for k in layout.kinds
         ]
         self._add_trees()
@@ -72,11 +72,12 @@ class Engine:
         c, layout = self.c, self.layout
         c.allocate(c.numbers_q, "q", "q_rows", "q_after")
         c.allocate(c.numbers_v, "v", "a", "effort", "position", "velocity")
-        c.allocate(c.numbers_v, "v_rows", "v_after", "effort_rows", "position_rows", "velocity_rows")
+        c.allocate(c.numbers_v, "v_rows", "v_after", "a_rows", "effort_rows", "position_rows", "velocity_rows")
         c.allocate(len(c.w_source), "wrenches", "wrench_rows")
-        c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change", "a_blocks")
+        c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change")
         c.allocate(layout.first_matrix[-1], "mass")
-        c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_residual")
+        c.allocate(layout.first_ball[-1], "listed_balls")
+        c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
         c.allocate(c.trees + 1, "body", "body_change", "colours_of")
         for name in ("effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"):
             getattr(c, name)[...] = 0.0
@@ -88,13 +89,14 @@ class Engine:
         c.tree_elements = np.repeat(elements, rows).astype(np.int32)
         c.tree_held = np.concatenate([start + size * np.arange(n) for n, size, start in own]).astype(np.int32)
         self._programs: list[RowProgram] = []
-        for name in ("start", "lines", "joint_reaction", "finish", "placing", "alone"):
+        for name in ("start", "lines", "joint_reaction", "finish", "placing", "moving", "alone"):
             setattr(c, name, np.zeros(c.kinds, np.int64))
         for k, rows_of in enumerate(self.trees):
             arrays = self._arrays_of(k, held[k])
             c.start[k], c.finish[k] = (self._made(p, arrays) for p in (rows_of.start(), rows_of.finish()))
             if rows_of.pairs:
-                c.placing[k], c.alone[k] = (self._made(p, arrays) for p in (rows_of.placing(), rows_of.alone()))
+                made = rows_of.placing(), rows_of.moving(), rows_of.alone()
+                c.placing[k], c.moving[k], c.alone[k] = (self._made(p, arrays) for p in made)
             if rows_of.elements:
                 both = rows_of.lines(), rows_of.reaction()
                 c.lines[k], c.joint_reaction[k] = (self._made(p, arrays) for p in both)
@@ -108,19 +110,20 @@ class Engine:
         c, layout, rows_of = self.c, self.layout, self.trees[k]
         kind, model, n = layout.kinds[k], rows_of.model, int(c.kind_rows[k])
         blocks, touching = rows_of.blocks, len(kind.touching)
-        along_v = {"v": "v_rows", "v_after": "v_after"}
+        along_v = {"v": "v_rows", "v_after": "v_after", "a": "a_rows"}
         along_v |= {name: f"{name}_rows" for name in ("effort", "position", "velocity")}
         vectors = {name: name for name in ("force", "free", "line", "armature", "before", "change")}
         groups: list[tuple[int, int, dict[str, str]]] = [
             (layout.first_q[k], model.nq, {"q": "q_rows", "q_after": "q_after"}),
             (layout.first_v[k], model.nv, along_v),
-            (layout.first_vector[k], blocks, vectors | {"a": "a_blocks"}),
+            (layout.first_vector[k], blocks, vectors),
             (layout.first_matrix[k], lower_half(blocks), {"mass": "mass"}),
             (layout.first_node[k], touching, {"node": "node"}),
             (layout.first_jacobian[k], 0 if kind.is_loose else touching * blocks, {"jacobian": "jacobian"}),
             (layout.first_wrench[k], 6 * model.nbodies, {"wrenches": "wrench_rows"}),
+            (layout.first_ball[k], len(kind.balls), {"listed": "listed_balls"}),
             (held, rows_of.elements, {"held": "held", "held_after": "held_after"}),
-            (layout.first_tree[k], 1, {name: f"tree_{name}" for name in ("sound", "error", "residual")}),
+            (layout.first_tree[k], 1, {name: f"tree_{name}" for name in ("sound", "error", "residual", "slack")}),
         ]
         found: dict[str, np.ndarray] = {}
         for start, size, arrays in groups:
@@ -137,7 +140,7 @@ class Engine:
         shapes, trees, vectors = c.shapes * self.worlds, c.trees, self.layout.first_vector[-1]
         alone = trees // max(self.worlds, 1)
         c.allocate(shapes, "shape_pose", "ball", "further", "reach", "listed_ball", "listed_reach", "listed_radius")
-        c.allocate(self.worlds, "listed_count")
+        c.allocate(self.worlds, "listed_count", "world_moved")
         c.pair_kinds = len(self.pairs)
         c.allocate(c.pair_kinds + 1, "kind_first")
         c.allocate(c.shapes, "level", "cell", "following")

@@ -37,7 +37,7 @@ def unite_trees(c):
     """Find which trees touch one another, and which anything acts on at all (`island_of` 0)."""
     for t in range(c.trees):
         c.parent[t] = t
-        c.island_of[t] = 0 if c.tree_elements[t] > 0 else -1
+        c.island_of[t] = 0 if c.tree_elements[t] > 0 and c.tree_alone[t] == 0 else -1
     for p in range(c.patches):
         a = tree_of(c, c.found_shapes[p, 0])
         b = tree_of(c, c.found_shapes[p, 1])

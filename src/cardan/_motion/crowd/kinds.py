@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,16 @@ class Tree:
     v: tuple[int, ...]
 
 
+class Ball(NamedTuple):
+    """A ball about a shape of a tree, on one of its nodes, and how far it may move before pairs are listed again [m]."""
+
+    node: int
+    centre: tuple[float, ...]
+    extent: float
+    margin: float
+    slack: float = 0.0
+
+
 @dataclass(eq=False)
 class Kind:
     """Trees that share programs."""
@@ -39,7 +49,9 @@ class Kind:
     numbers: list[list[float]] = field(default_factory=list)  # what its model is given, of each tree
     touching: tuple[int, ...] = ()  # its nodes that carry shapes
     pairs: tuple[Pair, ...] | None = None  # what a tree alone may touch; None where no such program is made
-    alike: Sequence[bool] = ()  # of each tree, whether it may touch just these
+    balls: tuple[Ball, ...] = ()  # about its shapes
+    alike: Sequence[bool] = ()  # of each tree, whether it has just these
+    shapes: Sequence[Sequence[int]] = ()  # of each tree
 
     @property
     def is_loose(self) -> bool:

@@ -12,7 +12,7 @@ Cost: an iteration takes 1300 operations for two loose bodies that touch, and th
 from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, run, sqrt, tail
-from cardan._motion.crowd.alone import run_trees
+from cardan._motion.crowd.alone import run_where
 from cardan._motion.crowd.narrow import copy_three
 from cardan._motion.crowd.sparse import factor, find_block, solve
 from cardan._motion.crowd.tables import SIDES, Crowd
@@ -370,7 +370,7 @@ def iterate(c):
         run(c.response, c.contacts)
         for k in range(c.kinds):
             if c.lines[k] != 0:
-                run_trees(c, c.lines[k], k, 0)
+                run_where(c, c.tree_alone, c.lines[k], k, 0)
         for i in range(c.islands):
             if c.island_going[i] == 1:
                 solve_island(c, i)
@@ -379,7 +379,7 @@ def iterate(c):
         run(c.reaction, c.contacts)
         for k in range(c.kinds):
             if c.lines[k] != 0:
-                run_trees(c, c.joint_reaction[k], k, 0)
+                run_where(c, c.tree_alone, c.joint_reaction[k], k, 0)
         going = 0
         for i in range(c.islands):
             if c.island_going[i] == 1:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 
-from cardan._compiler.kernels import INT, kernel, run
-from cardan._motion.crowd.alone import run_trees
+from cardan._compiler.kernels import F64, I32, INT, kernel, run
+from cardan._motion.crowd.alone import run_where
 from cardan._motion.crowd.islands import (
     COSTLY,
     find_islands,
@@ -25,7 +25,7 @@ from cardan._motion.crowd.islands import (
     may_be_swept,
     order_island,
 )
-from cardan._motion.crowd.narrow import find_contacts, keep_impulses, place_shapes
+from cardan._motion.crowd.narrow import find_contacts, keep_impulses
 from cardan._motion.crowd.newton import fill_contacts, find_sides, iterate
 from cardan._motion.crowd.sweeps import SWEEPING, sweep
 from cardan._motion.crowd.tables import ORDER, Crowd
@@ -39,25 +39,38 @@ NEARLY = 1e-3
 """By how much velocities may be wrong after sweeps that no factor follows [m/s]."""
 
 
+@kernel(rows=F64[:], source=I32[:], numbers=F64[:], n=INT)
+def gather(rows, source, numbers, n):
+    """Take numbers of the worlds as the trees have them."""
+    for e in range(n):
+        rows[e] = numbers[source[e]]
+
+
+@kernel(rows=F64[:], source=I32[:], numbers=F64[:], n=INT)
+def scatter(rows, source, numbers, n):
+    """Give numbers of the trees to the worlds."""
+    for e in range(n):
+        numbers[source[e]] = rows[e]
+
+
+@kernel(c=Crowd)
+def read_controls(c):
+    gather(c.effort_rows, c.v_source, c.effort, c.numbers_v)
+    gather(c.position_rows, c.v_source, c.position, c.numbers_v)
+    gather(c.velocity_rows, c.v_source, c.velocity, c.numbers_v)
+    gather(c.wrench_rows, c.w_source, c.wrenches, c.numbers_w)
+
+
 @kernel(c=Crowd)
 def start_trees(c):
-    for e in range(c.numbers_q):
-        c.q_rows[e] = c.q[c.q_source[e]]
-    for e in range(c.numbers_v):
-        c.v_rows[e] = c.v[c.v_source[e]]
-        c.effort_rows[e] = c.effort[c.v_source[e]]
-        c.position_rows[e] = c.position[c.v_source[e]]
-        c.velocity_rows[e] = c.velocity[c.v_source[e]]
-    for e in range(c.numbers_w):
-        c.wrench_rows[e] = c.wrenches[c.w_source[e]]
+    gather(c.q_rows, c.q_source, c.q, c.numbers_q)
+    gather(c.v_rows, c.v_source, c.v, c.numbers_v)
     for t in range(c.trees):
         for k in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
             c.before[k] = 0.0
         c.tree_alone[t] = 0
     for k in range(c.kinds):
-        if c.alone[k] != 0 and c.joined == 0:
-            run(c.placing[k], c.kind_rows[k])
-        else:
+        if c.alone[k] == 0 or c.joined == 1:
             run(c.start[k], c.kind_rows[k])
 
 
@@ -66,7 +79,7 @@ def start_islands(c):
     """Begin the trees that could have been alone, but are not."""
     for k in range(c.kinds):
         if c.alone[k] != 0 and c.joined == 0:
-            run_trees(c, c.start[k], k, 0)
+            run_where(c, c.tree_alone, c.start[k], k, 0)
 
 
 @kernel(c=Crowd)
@@ -121,16 +134,12 @@ def finish_trees(c):
             for k in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
                 c.change[k] = c.free[k]
     for k in range(c.kinds):
-        run_trees(c, c.finish[k], k, 0)
+        run_where(c, c.tree_alone, c.finish[k], k, 0)
         if c.alone[k] != 0:
-            run_trees(c, c.alone[k], k, 1)
-    for e in range(c.numbers_q):
-        c.q[c.q_source[e]] = c.q_after[e]
-    for e in range(c.numbers_v):
-        c.v[c.v_source[e]] = c.v_after[e]
-    for t in range(c.trees):
-        for e in range(c.tree_nv[t]):
-            c.a[c.v_source[c.tree_v[t] + e]] = c.a_blocks[c.tree_first[t] + e // 6, e % 6]
+            run_where(c, c.tree_alone, c.alone[k], k, 1)
+    scatter(c.q_after, c.q_source, c.q, c.numbers_q)
+    scatter(c.v_after, c.v_source, c.v, c.numbers_v)
+    scatter(c.a_rows, c.v_source, c.a, c.numbers_v)
 
 
 @kernel(c=Crowd)
@@ -157,10 +166,10 @@ def judge_worlds(c):
 @kernel(c=Crowd, steps=INT, returns=INT)
 def take_steps(c, steps):
     """Take steps; return how many were taken: fewer if a list is too short."""
+    read_controls(c)
     for n in range(steps):
         c.lacking = 0
         start_trees(c)
-        place_shapes(c)
         find_contacts(c)
         if c.lacking != 0:
             return n

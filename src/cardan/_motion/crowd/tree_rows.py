@@ -7,6 +7,7 @@ iteration as in `contact/convex.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cardan._algebra.scalar import is_zero, where
-from cardan._algebra.spatial import Force, Motion
+from cardan._algebra.scalar import is_zero, minimum, sqrt, where
+from cardan._algebra.spatial import Force, Motion, Vector3
 from cardan._compiler.program import Program
 from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.crba import mass_matrix
@@ -26,7 +27,8 @@ from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.kinematic import KinematicJoints
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._motion.contact.convex import convex
-from cardan._motion.contact.touching import Pair, contacts
+from cardan._motion.contact.touching import AHEAD, SKIN, Pair, contacts
+from cardan._motion.crowd.kinds import Ball
 from cardan._motion.crowd.rows import LANES, NodeRow, block_of, blocks_of, in_blocks, out_of_blocks, row_program
 from cardan._robot.model import Model
 
@@ -53,7 +55,8 @@ class TreeRows:
     """The programs of a kind of tree.
 
     `nodes` are those whose rows and Jacobians are asked for, `kinematic` the names of joints that move as they are
-    told, and `pushed` says whether wrenches act on bodies. `pairs` are what a tree that meets no other may touch.
+    told, and `pushed` says whether wrenches act on bodies. `pairs` are what a tree that meets no other may touch,
+    `balls` those about its shapes.
     """
 
     model: Model
@@ -63,6 +66,7 @@ class TreeRows:
     kinematic: tuple[str, ...] = ()
     pushed: bool = False
     pairs: tuple[Pair, ...] = ()
+    balls: tuple[Ball, ...] = ()
     iterations: int | None = None
 
     @property
@@ -145,6 +149,23 @@ class TreeRows:
 
         return row_program("placing", self.columns, placing)
 
+    def moving(self) -> Program:
+        """Return the program of the room that is left to its shapes before pairs have to be listed again [m]."""
+
+        def moving(listed: Any, **given: Any) -> dict[str, Any]:
+            state = self._start(**given).state
+            slack: Any = math.inf
+            for ball, row in zip(self.balls, listed, strict=True):
+                centre, V = Vector3(*ball.centre), state.V[ball.node]
+                moved = state.poses[ball.node] @ centre - Vector3(*row[:3])
+                speed = sqrt((V.linear + V.angular.cross(centre)).norm_squared())
+                speed = speed + ball.extent * sqrt(V.angular.norm_squared())
+                reach = (1.0 + SKIN) * ball.extent + ball.margin + AHEAD * self.dt * speed
+                slack = minimum(slack, ball.slack + row[3] - reach - sqrt(moved.norm_squared()))
+            return {"slack": [slack]}
+
+        return row_program("moving", self.columns | {"listed": (len(self.balls), 4)}, moving)
+
     def alone(self) -> Program:
         """Return the program of a whole step of a tree that meets no other: that of a robot in a world of its own."""
 
@@ -211,7 +232,7 @@ class TreeRows:
         q_after, v_after, a = joints.at_end(*stepping.implicit(joints.model, list(q), joints.v, a, self.dt), a)
         sound = is_sound(q_after, v_after, a)
         kept = [_chosen(sound, *both) for both in ((q_after, q), (v_after, v))]
-        return {"q_after": kept[0], "v_after": kept[1], "sound": [where(sound, 1.0, 0.0)], "a": in_blocks(a)}
+        return {"q_after": kept[0], "v_after": kept[1], "sound": [where(sound, 1.0, 0.0)], "a": a}
 
 
 def _chosen(sound: Any, new: Sequence[Any], old: Sequence[Any]) -> list[Any]:
