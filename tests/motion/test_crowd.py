@@ -516,3 +516,47 @@ def test_robots_are_pushed_apart_and_then_alone():
         after, expected = tables.step(state, steps=5), program.step(state, steps=5)
         np.testing.assert_allclose(after.v, expected.v, atol=1e-3)
         state = expected
+
+
+def test_steps_in_single_precision_are_the_same_however_many_a_call_takes():
+    world = scene(9, "mixed")
+    solver = Featherstone(world, DT)
+    start = moved(world.state(dtype=np.float32))
+    state = start
+    for _ in range(20):
+        state = solver.step(state)
+    np.testing.assert_array_equal(solver.step(start, steps=20).q, state.q)
+
+
+def test_bodies_that_move_as_told_are_felt_as_in_one_program():
+    b = WorldBuilder()
+    b.add_ground()
+    for k in range(4):
+        b.add_body(f"b{k}", pose=SE3(translation=(0.02 * k, 0.0, 0.1 + 0.19 * k)))
+        b.add_shape(f"b{k}", Box((0.2, 0.2, 0.2)))
+    world = b.finalize(keep_overlapping=True).with_kinematic("b0_free")
+    control = world.control()
+    control.velocity[:, :3] = 0.1
+    states = [Featherstone(world, DT, tables=tables).step(world.state(), control, steps=20) for tables in (True, False)]
+    np.testing.assert_allclose(states[0].v, states[1].v, atol=1e-4)
+
+
+def test_grounds_that_move_and_meet_no_other():
+    b = WorldBuilder()
+    b.add_link("lift", inertia=Inertia(1.0, (0, 0, 0), np.eye(3)))
+    b.add_joint("rail", cardan.joints.Prismatic((0, 0, 1)), "world", "lift", drive=Drive(1e5, 1e3))
+    b.add_shape("lift", Plane(), density=0.0)
+    b.add_articulation("lift", ["rail"])
+    for k in range(4):
+        b.add_body(f"ball{k}", pose=SE3(translation=(0.5 * k, 0.0, 0.1)))
+        b.add_shape(f"ball{k}", Sphere(0.1))
+    world = b.finalize()
+    states = [Featherstone(world, DT, tables=tables).step(world.state(), steps=50) for tables in (True, False)]
+    np.testing.assert_allclose(states[0].v, states[1].v, atol=1e-4)
+
+
+def test_few_tables_are_kept_for_numbers_of_worlds():
+    solver, world = Featherstone(scene(4, "ball"), DT), scene(4, "ball")
+    for count in range(1, 30):
+        solver.step(world.state(worlds=count))
+    assert sum(map(len, solver._by_tables._idle.values())) <= 16

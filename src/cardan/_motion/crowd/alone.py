@@ -53,7 +53,7 @@ def keep_where(c, flags, keys, count, value):
 
 @kernel(c=Crowd, keys=I64[:], count=INT, world=INT, returns=INT)
 def note_couples(c, keys, count, world):
-    """Note which robots of a world are listed with others, and leave out what the rest has; return how many are left."""
+    """Note which robots of a world are listed with others, and leave out what others have; return how many are left."""
     for k in range(c.kinds):
         each = c.kind_rows[k] // c.worlds
         for t in range(c.kind_tree[k] + world * each, c.kind_tree[k] + (world + 1) * each):

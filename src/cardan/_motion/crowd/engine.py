@@ -225,7 +225,7 @@ class Engine:
         if not self._contact_programs:
             made = {"begin": self.contacts.begin(), "response": self.contacts.response()}
             made |= {"reaction": self.contacts.reaction()}
-            made |= {"meet": meeting_program(), "visit": visit_program()} if self.contacts.twist == 3 else {}
+            made |= {"meet": meeting_program(), "visit": visit_program()}
             for name, program in made.items():
                 own = met if name in ("meet", "visit") else names
                 self._contact_programs.append((RowProgram(program, self._contact_arrays(own)), own))

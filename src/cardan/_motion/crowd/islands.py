@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import INT, TRUTH, kernel, tail
 from cardan._motion.crowd.sparse import connect, eliminate, find_pattern, find_triples
-from cardan._motion.crowd.tables import BLOCKS, TRIPLES, Crowd
+from cardan._motion.crowd.tables import BLOCKS, TORSIONAL, TRIPLES, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -96,9 +96,13 @@ def list_islands(c):
 @kernel(c=Crowd, i=INT, returns=TRUTH)
 def may_be_swept(c, i):
     """Return whether an island is of loose bodies alone, without moments at contacts."""
-    is_loose = c.twist_size == 3
+    is_loose = True
     for k in range(c.island_trees[i], c.island_trees[i + 1]):
         is_loose = is_loose and c.tree_loose[c.members[k]] == 1
+    if c.twist_size > 3:
+        for k in range(c.island_patches[i], c.island_patches[i + 1]):
+            for m in range(c.patch_first[k], c.patch_first[k] + c.patch_count[k]):
+                is_loose = is_loose and c.law[m, TORSIONAL] == 0.0 and c.law[m, TORSIONAL + 1] == 0.0
     return is_loose
 
 

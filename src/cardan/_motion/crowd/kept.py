@@ -22,6 +22,10 @@ class KeptImpulses:
     impulse: np.ndarray  # on the first body, along the axes of the world [N s], (n, 3)
     shapes: int  # of one world
 
+    def __post_init__(self) -> None:
+        for array in (self.key, self.feature, self.impulse):  # copies of a state share them
+            array.setflags(write=False)
+
     def of_worlds(self, chosen: np.ndarray) -> KeptImpulses:
         """Return those of some of the worlds, which become worlds 0, 1, ..."""
         world = self._world

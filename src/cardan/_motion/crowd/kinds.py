@@ -30,7 +30,7 @@ class Tree:
 
 
 class Ball(NamedTuple):
-    """A ball about a shape of a tree, on one of its nodes, and how far it may move before pairs are listed again [m]."""
+    """A ball about a shape on a node of a tree, and how far it may move before pairs are listed again [m]."""
 
     node: int
     centre: tuple[float, ...]

@@ -11,8 +11,9 @@ import numpy as np
 
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._compiler.kernels import aligned_empty
+from cardan._dynamics.algorithms.kinematic import heavy
 from cardan._dynamics.algorithms.kinematics import Kinematics
-from cardan._motion.collision import check_page
+from cardan._motion.collision import has_page
 from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.table import kind_of
 from cardan._motion.contact.point import inverse_mass_of
@@ -271,6 +272,8 @@ class Layout:
         row, step = kind.touching.index(n), len(kind.trees) * len(kind.touching)
         found |= {"shape_node": self.first_node[k] + i * len(kind.touching) + row, "node_step": step}
         own = kind.model.filled_with({"inertial_parameters": kind.numbers[i]}) if kind.is_loose else kind.model
+        if kind.kinematic:
+            own = heavy(own, [node for node in own.nodes if node.name in kind.kinematic])
         key = k, n, tuple(kind.numbers[i]), tuple(found["shape_centre"]), extent
         if key not in weights:
             weights[key] = float(inverse_mass_of(own, n, centre, extent))
@@ -295,11 +298,10 @@ class Layout:
             for is_fixed, others in enumerate((moving, fixed)):
                 if i in moving and j in others:
                     key = shared.pair(kinds[i], kinds[j]), is_fixed
-                    if key not in known:
-                        check_page(type(kinds[i]), type(kinds[j]))
+                    if key not in known and has_page(type(kinds[i]), type(kinds[j])):
                         known[key] = len(found)
                         found.append(ShapePair(shared, kinds[i], kinds[j], bool(is_fixed)))
-                    table[i * n + j, is_fixed] = known[key]
+                    table[i * n + j, is_fixed] = known.get(key, -1)  # no two that may touch are without
         c.pair_kind = wholes(table)
         c.pair_points = wholes([pair.points for pair in found])
         c.pair_sizes = wholes(np.array([pair.sizes for pair in found]).reshape(-1, 2))

@@ -338,9 +338,9 @@ def decide_again(c, i):
     for m in range(c.island_trees[i], c.island_trees[i + 1]):
         t = c.members[m]
         for e in range(c.tree_held[t], c.tree_held[t] + c.tree_elements[t]):
-            c.held[e] = c.held_after[e]
-        for k in range(c.tree_blocks[t]):
-            c.before[c.tree_first[t] + k] = c.change[c.tree_first[t] + k]
+            c.held[e] = c.held_after[e] if share == 1.0 else c.held[e] + share * (c.held_after[e] - c.held[e])
+        for k in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
+            c.before[k] = c.change[k] if share == 1.0 else c.before[k] + share * (c.change[k] - c.before[k])
 
 
 @kernel(c=Crowd, i=INT)

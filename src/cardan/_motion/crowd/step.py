@@ -53,6 +53,14 @@ def scatter(rows, source, numbers, n):
         numbers[source[e]] = rows[e]
 
 
+@kernel(numbers=F64[:], n=INT)
+def round_to_single(numbers, n):
+    """Leave numbers the 24 bits that single precision has (Dekker 1971)."""
+    for e in range(n):
+        scaled = 536870913.0 * numbers[e]  # 2^29 + 1
+        numbers[e] = scaled - (scaled - numbers[e])
+
+
 @kernel(c=Crowd)
 def read_controls(c):
     gather(c.effort_rows, c.v_source, c.effort, c.numbers_v)
@@ -137,6 +145,9 @@ def finish_trees(c):
         run_where(c, c.tree_alone, c.finish[k], k, 0)
         if c.alone[k] != 0:
             run_where(c, c.tree_alone, c.alone[k], k, 1)
+    if c.single == 1:  # so that steps are the same however many of them a call takes
+        round_to_single(c.q_after, c.numbers_q)
+        round_to_single(c.v_after, c.numbers_v)
     scatter(c.q_after, c.q_source, c.q, c.numbers_q)
     scatter(c.v_after, c.v_source, c.v, c.numbers_v)
     scatter(c.a_rows, c.v_source, c.a, c.numbers_v)

@@ -12,6 +12,7 @@ from cardan._motion.crowd.sparse import CROWDED
 
 BITS = 26  # of the number of a shape in a key of a pair
 MASK = (1 << BITS) - 1
+TORSIONAL = 11  # where lengths of torsional and rolling friction are in a law
 
 
 class Crowd(Record):
@@ -28,6 +29,7 @@ class Crowd(Record):
     dt = REAL
     tolerance = REAL  # [m/s]
     most = INT  # iterations
+    single = INT  # whether states are kept in single precision
     joined = INT  # whether no tree is stepped alone, so that all contacts are listed
     twist_size = INT
     # --- the state, as users have it; what drives it ---
