@@ -17,7 +17,7 @@ from cardan._motion.crowd.sparse import CROWDED
 from cardan._motion.crowd.step import take_steps
 from cardan._motion.crowd.sweep_rows import meeting_program, visit_program
 from cardan._motion.crowd.sweeps import ALONE
-from cardan._motion.crowd.tables import BLOCKS, CONTACTS, NEAR, ORDER, PATCHES, PROGRAM, SIDES, TRIPLES, Crowd
+from cardan._motion.crowd.tables import BLOCKS, CONTACTS, NEAR, ORDER, PATCHES, PROGRAM, SIDES, TREES, TRIPLES, Crowd
 from cardan._motion.crowd.tree_rows import TreeRows
 
 TOLERANCE = 1e-5
@@ -91,15 +91,21 @@ class Engine:
         self._programs: list[RowProgram] = []
         for name in ("start", "lines", "joint_reaction", "finish", "placing", "moving", "alone"):
             setattr(c, name, np.zeros(c.kinds, np.int64))
-        for k, rows_of in enumerate(self.trees):
-            arrays = self._arrays_of(k, held[k])
-            c.start[k], c.finish[k] = (self._made(p, arrays) for p in (rows_of.start(), rows_of.finish()))
+        self._tree_arrays = [self._arrays_of(k, first) for k, first in enumerate(held[:-1])]
+        for k, (rows_of, arrays) in enumerate(zip(self.trees, self._tree_arrays, strict=True)):
             if rows_of.pairs:
                 made = rows_of.placing(), rows_of.moving(), rows_of.alone()
                 c.placing[k], c.moving[k], c.alone[k] = (self._made(p, arrays) for p in made)
-            if rows_of.elements:
-                both = rows_of.lines(), rows_of.reaction()
-                c.lines[k], c.joint_reaction[k] = (self._made(p, arrays) for p in both)
+            else:
+                self._add_tree_programs(k)
+
+    def _add_tree_programs(self, k: int) -> None:
+        """Make what steps the trees of a kind that meet others: of robots not before one does."""
+        c, rows_of, arrays = self.c, self.trees[k], self._tree_arrays[k]
+        c.start[k], c.finish[k] = (self._made(p, arrays) for p in (rows_of.start(), rows_of.finish()))
+        if rows_of.elements:
+            both = rows_of.lines(), rows_of.reaction()
+            c.lines[k], c.joint_reaction[k] = (self._made(p, arrays) for p in both)
 
     def _made(self, program: Any, arrays: dict[str, np.ndarray]) -> int:
         self._programs.append(RowProgram(program, arrays))
@@ -301,6 +307,8 @@ class Engine:
                 return
             if c.lacking == PROGRAM:
                 self._add_pair_program(c.wanted)
+            elif c.lacking == TREES:
+                self._add_tree_programs(c.wanted)
             elif c.lacking == ORDER:
                 raise UnsupportedError(
                     f"an island of robots and more than {CROWDED} bodies that touch one another",

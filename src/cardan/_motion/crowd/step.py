@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from cardan._compiler.kernels import F64, I32, INT, kernel, run
+from cardan._compiler.kernels import F64, I32, INT, kernel
 from cardan._motion.crowd.alone import run_where
 from cardan._motion.crowd.islands import (
     COSTLY,
@@ -28,7 +28,7 @@ from cardan._motion.crowd.islands import (
 from cardan._motion.crowd.narrow import find_contacts, keep_impulses
 from cardan._motion.crowd.newton import fill_contacts, find_sides, iterate
 from cardan._motion.crowd.sweeps import SWEEPING, sweep
-from cardan._motion.crowd.tables import ORDER, Crowd
+from cardan._motion.crowd.tables import ORDER, TREES, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
@@ -79,7 +79,19 @@ def start_trees(c):
         c.tree_alone[t] = 0
     for k in range(c.kinds):
         if c.alone[k] == 0 or c.joined == 1:
-            run(c.start[k], c.kind_rows[k])
+            start_kind(c, k)
+
+
+@kernel(c=Crowd, k=INT)
+def start_kind(c, k):
+    """Begin those trees of a kind that are not alone."""
+    if c.start[k] != 0:
+        run_where(c, c.tree_alone, c.start[k], k, 0)
+        return
+    for t in range(c.kind_tree[k], c.kind_tree[k] + c.kind_rows[k]):
+        if c.tree_alone[t] == 0:
+            c.lacking = TREES
+            c.wanted = k
 
 
 @kernel(c=Crowd)
@@ -87,7 +99,7 @@ def start_islands(c):
     """Begin the trees that could have been alone, but are not."""
     for k in range(c.kinds):
         if c.alone[k] != 0 and c.joined == 0:
-            run_where(c, c.tree_alone, c.start[k], k, 0)
+            start_kind(c, k)
 
 
 @kernel(c=Crowd)
@@ -181,10 +193,14 @@ def take_steps(c, steps):
     for n in range(steps):
         c.lacking = 0
         start_trees(c)
+        if c.lacking != 0:
+            return n
         find_contacts(c)
         if c.lacking != 0:
             return n
         start_islands(c)
+        if c.lacking != 0:
+            return n
         find_islands(c)
         fill_contacts(c)
         begin_islands(c)

@@ -293,10 +293,10 @@ class Crowd(Record):
     met_error = F64[:]
     meet = INT  # programs
     visit = INT
-    # --- why a step was not made: the list that is too short, or the kind of pair without a program yet ---
+    # --- why a step was not made: the list that is too short, or the kind without a program yet ---
     lacking = INT
     wanted = INT
 
 
 # What may be lacking.
-NEAR, PATCHES, CONTACTS, BLOCKS, TRIPLES, SIDES, PROGRAM, ORDER = 1, 2, 3, 4, 5, 6, 7, 8
+NEAR, PATCHES, CONTACTS, BLOCKS, TRIPLES, SIDES, PROGRAM, ORDER, TREES = 1, 2, 3, 4, 5, 6, 7, 8, 9
