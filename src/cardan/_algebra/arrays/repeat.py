@@ -66,7 +66,7 @@ def converging(
     """Return what `repeat_while` does, of an iteration whose derivatives are those of its `first` passes.
 
     So an iteration goes on where it has not converged, and derivatives are no longer for it. Differentiation and
-    symbols of other libraries make these passes, all of them. `scratch` comes first of what the body takes and returns.
+    symbols of other libraries make these passes, all of them: with 0 they have what it starts from. `scratch` comes first of what the body takes and returns.
     It is handed on from pass to pass, and is of no use behind the last: a state that has stopped need not keep it.
     """
     return _run("converging", most, going, body, (scratch, *start), first)[1:]
@@ -124,6 +124,8 @@ def _run(
         return found if going is None else found[1:]
 
     values: tuple[Any, ...] = tuple(start)
+    if first == 0 and going is not None and not _is_ours(going(*values)):
+        return values
     while done < passes:
         if passes - done > 1 and any(hasattr(type(e), "__repeated__") for e in _entries(values)):
             condition = True if going is None else going(*values)
@@ -227,6 +229,15 @@ def each(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:
         >>> cardan.each(lambda x, y: x * y, [1.0, 2.0], [3.0, 4.0])
         [3.0, 8.0]
     """
+    return _each(body, items, always=False)
+
+
+def in_loop(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:
+    """Return what `each` does, always by a loop: of what is done so seldom that a short program counts for more."""
+    return _each(body, items, always=True)
+
+
+def _each(body: Callable[..., Any], items: Sequence[Iterable[Any]], always: bool) -> list[Any]:
     columns = [_listed(sequence) for sequence in items]
     if len({len(column) for column in columns}) != 1:
         expected = "one length for all sequences"
@@ -245,7 +256,7 @@ def each(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:
         if tracer is None or len(left) == 1:
             done.append(body(*rows[len(done)]))
         else:
-            done += _mapped(tracer, body, rows[0], left)
+            done += _mapped(tracer, body, rows[0], left, always)
     return done
 
 
@@ -257,7 +268,9 @@ def _listed(sequence: Any) -> list[Any]:
         raise ParameterError("what cardan.each is given", got=sequence, expected=expected) from None
 
 
-def _mapped(tracer: Any, body: Callable[..., Any], template: Any, rows: Sequence[list[Any]]) -> list[Any]:
+def _mapped(
+    tracer: Any, body: Callable[..., Any], template: Any, rows: Sequence[list[Any]], always: bool
+) -> list[Any]:
     """Return what a body makes of rows of entries, each in the form of what it made of the first."""
     forms: list[Any] = []
 
@@ -265,7 +278,7 @@ def _mapped(tracer: Any, body: Callable[..., Any], template: Any, rows: Sequence
         forms.append(body(*_rebuilt(template, iter(entries))))
         return list(_entries(forms[-1]))
 
-    results = tracer.__mapped__(once, rows)
+    results = tracer.__mapped__(once, rows, always)
     return [_rebuilt(forms[-1], iter(entries)) for entries in results]
 
 

@@ -70,6 +70,9 @@ class Element(NamedTuple):
 
     unit = 1.0
 
+    def effort(self, held: Scalar) -> Scalar:
+        return held
+
     def error(self, held: Scalar, a: Scalar) -> Scalar:
         return abs(held - self.at(a))
 
@@ -108,6 +111,10 @@ class Stops(NamedTuple):
     def unit(self) -> Scalar:
         """Force for each unit of an error of p."""
         return self.stiffness
+
+    def effort(self, held: Scalar) -> Scalar:
+        """Return the force of a p."""
+        return -self.stiffness * held
 
     def at(self, a: Scalar) -> Scalar:
         """Return p at an acceleration."""

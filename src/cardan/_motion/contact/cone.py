@@ -37,7 +37,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from cardan._algebra.scalar import is_zero, logical_and, maximum, sqrt, where
@@ -76,14 +75,11 @@ class Impulse(NamedTuple):
 
     def towards(self, other: Impulse, share: Scalar) -> Impulse:
         """Return what is a share of the way to another."""
-        if isinstance(share, float) and share == 1.0:
-            return other
         normal, slip = other.normal - self.normal, other.slip - self.slip
         return Impulse(self.normal + normal * share, self.slip + slip * share)
 
 
-@dataclass(frozen=True, slots=True)
-class Cone:
+class Cone(NamedTuple):
     """The law of one contact in a step."""
 
     normal: Vector3  # n
@@ -132,8 +128,25 @@ class Cone:
         return w * self.rolling + self.normal * (self.normal.dot(w) * (self.torsional - self.rolling))
 
     def first(self, twist: Motion) -> Impulse:
-        """Return the impulse that a twist asks for, if the contact were soft: the projection of y."""
-        R_n, R_t = maximum(self.R_n, SINGLE * self.inverse_mass), SOFT * self.inverse_mass
+        """Return the impulse that a twist asks for, if the contact were soft."""
+        return self._asked(twist, maximum(self.R_n, SINGLE * self.inverse_mass), SOFT * self.inverse_mass)
+
+    def at(self, twist: Motion) -> Impulse:
+        """Return the impulse that a twist asks for, g(v)."""
+        return self._asked(twist, self.R_n, self.R_t)
+
+    def at_speeds(self, normal: Scalar, squared: Scalar) -> tuple[Scalar, Scalar]:
+        """Return g_n and |g_t| / |v_t| of the same, from the velocity along the normal and the square of the slip."""
+        y_n = (self.wanted - normal) * (1.0 / self.R_n)
+        if not self.has_friction:
+            return maximum(y_n, 0.0), 0.0
+        per_slip = 1.0 / self.R_t
+        size = sqrt(squared * (per_slip * per_slip) + (SMALL / self.inverse_mass) ** 2)
+        normal, share = self._shares(y_n, size, self.friction * self.R_t * (1.0 / self.R_n))
+        return normal, share * per_slip
+
+    def _asked(self, twist: Motion, R_n: Scalar, R_t: Scalar) -> Impulse:
+        """Return the projection of y."""
         along = 1.0 / R_n
         y = Impulse((self.wanted - self.normal.dot(twist.linear)) * along, _against(self.slip(twist)) * (1.0 / R_t))
         return self._project(y, self.friction * R_t * along)
@@ -169,10 +182,15 @@ class Cone:
         """Return the projection on the cone, in a norm in which m is mu R_t / R_n."""
         if not self.has_friction:
             return Impulse(maximum(y.normal, 0.0), Force.zero())
-        mu, size = self.friction, self._size(y)
-        slides = maximum((y.normal + m * size) * (1.0 / (1.0 + mu * m)), 0.0)
-        sticks = size <= mu * y.normal
-        return Impulse(where(sticks, y.normal, slides), y.slip * where(sticks, 1.0, mu * slides / size))
+        normal, share = self._shares(y.normal, self._size(y), m)
+        return Impulse(normal, y.slip * share)
+
+    def _shares(self, normal: Scalar, size: Scalar, m: Scalar) -> tuple[Scalar, Scalar]:
+        """Return the normal part of a projection, and the share of y_t that is in it, from y_n and |y_t|."""
+        mu = self.friction
+        slides = maximum((normal + m * size) * (1.0 / (1.0 + mu * m)), 0.0)
+        sticks = size <= mu * normal
+        return where(sticks, normal, slides), where(sticks, 1.0, mu * slides / size)
 
     def _size(self, y: Impulse) -> Scalar:
         """Return |y_t|, never 0."""

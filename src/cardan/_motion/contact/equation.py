@@ -61,11 +61,11 @@ class Patch(NamedTuple):
     """Contacts that answer together: a single one at its point, several of one pair at the origin of their node."""
 
     contacts: tuple[Contact, ...]
-    near: Any  # whether any of several may touch; of a single contact None: it is always looked at
+    nearness: Scalar | None  # as of `ContactsOfPair`; of a single contact None: it is always looked at
 
     @property
     def is_single(self) -> bool:
-        return self.near is None
+        return self.nearness is None
 
     @property
     def first(self) -> Contact:
@@ -82,9 +82,9 @@ class Patch(NamedTuple):
 
 def patches_of(contacts: Sequence[Contact]) -> list[Patch]:
     """Return contacts as patches, in order: those of a pair that may be far are one."""
-    alike = groupby(enumerate(contacts), key=lambda item: item[0] if item[1].near is None else -id(item[1].pair))
+    alike = groupby(enumerate(contacts), key=lambda item: item[0] if item[1].nearness is None else -id(item[1].pair))
     found = [tuple(contact for _, contact in group) for _, group in alike]
-    return [Patch(own, own[0].near) for own in found]
+    return [Patch(own, own[0].nearness) for own in found]
 
 
 def singles(contacts: Sequence[Contact]) -> list[Patch]:
@@ -111,6 +111,10 @@ class Equation(ABC):
     @abstractmethod
     def solve(self, efforts: Efforts, responses: Sequence[Response]) -> ContactChange: ...
 
+    @abstractmethod
+    def changes(self, a: Vector) -> list[Motion]:
+        """Return J a of the patches, where they answer."""
+
 
 class TreeEquation(Equation):
     """In the articulated bodies of a tree, of which some touch the world: contacts are in the axes of their nodes."""
@@ -121,9 +125,14 @@ class TreeEquation(Equation):
             forces.append((patch.first.a, patch.at_node(force)))
             impedances.append((patch.first.a, patch.at_node(Z)))
         found = implicit_dynamics(self.moment, *efforts, forces, impedances, self.dt)
-        changes = [found.dA[patch.first.a] for patch in self.patches]
-        at = zip(self.patches, changes, strict=True)
-        return ContactChange(found.a, [p.first.place.inverse_act(dA) if p.is_single else dA for p, dA in at])
+        return ContactChange(found.a, self._of_patches(found.dA))
+
+    def changes(self, a: Vector) -> list[Motion]:
+        return self._of_patches(self.moment.changes(a))
+
+    def _of_patches(self, of_nodes: Sequence[Motion]) -> list[Motion]:
+        at = ((patch, of_nodes[patch.first.a]) for patch in self.patches)
+        return [patch.first.place.inverse_act(dA) if patch.is_single else dA for patch, dA in at]
 
 
 class JointEquation(Equation):
@@ -164,8 +173,10 @@ class JointEquation(Equation):
         return first.first.node_columns, force, Z
 
     def change(self, a: Vector) -> ContactChange:
-        twists = (sum((column * a[j] for j, column in J.items()), Motion.zero()) for J in self.J)
-        return ContactChange(list(a), list(twists))
+        return ContactChange(list(a), self.changes(a))
+
+    def changes(self, a: Vector) -> list[Motion]:
+        return [sum((column * a[j] for j, column in J.items()), Motion.zero()) for J in self.J]
 
 
 def _by_nodes(patches: Sequence[Patch]) -> list[list[int]]:
