@@ -264,7 +264,15 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     times = (row.get(f"{key}_us") for key in ("one", "float64", "float32", "mujoco"))
     first = duration(row["world_s"] + row["first_s"])
     solved = (f"{row['residual']:.1e}", str(row["unsolved"]))
-    return (_name(row), row["outcome"], *counts, *lengths, *solved, first, *("" if t is None else f"{t:.3g}" for t in times))
+    return (
+        _name(row),
+        row["outcome"],
+        *counts,
+        *lengths,
+        *solved,
+        first,
+        *("" if t is None else f"{t:.3g}" for t in times),
+    )
 
 
 def _summary(rows: list[dict[str, Any]]) -> str:
@@ -277,7 +285,9 @@ def _summary(rows: list[dict[str, Any]]) -> str:
         ratios = [row["mujoco_us"] / row["one_us"] for row in own if "mujoco_us" in row]
         outcomes = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
         ratio = f"{np.median(ratios):.2g} of {len(ratios)}" if ratios else ""
-        found.append((corpus, str(len(own)), outcomes, duration(float(np.median(firsts))), duration(max(firsts)), ratio))
+        found.append(
+            (corpus, str(len(own)), outcomes, duration(float(np.median(firsts))), duration(max(firsts)), ratio)
+        )
     return table(header, found)
 
 

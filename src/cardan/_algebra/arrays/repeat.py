@@ -268,9 +268,7 @@ def _listed(sequence: Any) -> list[Any]:
         raise ParameterError("what cardan.each is given", got=sequence, expected=expected) from None
 
 
-def _mapped(
-    tracer: Any, body: Callable[..., Any], template: Any, rows: Sequence[list[Any]], always: bool
-) -> list[Any]:
+def _mapped(tracer: Any, body: Callable[..., Any], template: Any, rows: Sequence[list[Any]], always: bool) -> list[Any]:
     """Return what a body makes of rows of entries, each in the form of what it made of the first."""
     forms: list[Any] = []
 

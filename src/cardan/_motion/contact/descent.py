@@ -20,6 +20,7 @@ Cost: 25 operations a contact and a halving, 120 a contact beside.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial, reduce
@@ -40,25 +41,31 @@ HALVINGS, FLAT = 22, 0.01
 
 
 def descended(problem: Problem, start: Estimate) -> Estimate:
-    """Return the minimum, from an estimate that is farther away than `CONVERGED`; it keeps its derivatives."""
+    """Return the minimum, from an estimate that is farther away than `CONVERGED`; it keeps its derivatives.
+
+    The first pass goes all the way, so that the forces of the start need not be known.
+    """
     seldom = replace(problem, is_short=True)
 
     def found() -> Estimate:
-        return converging(MOST, 0, goes_on, next_one, _judged(seldom, start)[0], start)[0]
+        blank = start._replace(impulses=[NOTHING] * len(start.impulses), efforts=[0.0] * len(start.efforts))
+        return converging(MOST, 0, goes_on, next_one, (math.inf, _judged(seldom, blank)[0]), blank)[0]
 
     def goes_on(_: Any, old: Any) -> Any:
         return old.residual > CONVERGED
 
-    def next_one(decision: Any, old: Any) -> tuple[Decision, Estimate]:
-        return _one_pass(seldom, decision, old)
+    def next_one(scratch: Any, old: Any) -> tuple[Any, Estimate]:
+        flat, decision = scratch
+        decision, new = _one_pass(seldom, decision, old, flat)
+        return (0.0, decision), new
 
     return when(start.residual > CONVERGED, found, start)
 
 
-def _one_pass(problem: Problem, decision: Decision, old: Estimate) -> tuple[Decision, Estimate]:
+def _one_pass(problem: Problem, decision: Decision, old: Estimate, flat: Scalar) -> tuple[Decision, Estimate]:
     """Return the lowest estimate on the way to where the decision leads, and the decision by its velocities."""
     _, new = problem.solved(decision, problem.lines(decision, old.a))
-    s = _Way.between(problem, old.a, new.a).lowest(old, new)
+    s = _Way.between(problem, old.a, new.a).lowest(old, new, flat)
     impulses = [g.towards(h, s) for g, h in zip(old.impulses, new.impulses, strict=True)]
     mixed = Estimate(_mixed(old.a, new.a, s), impulses, new.residual, _mixed(old.efforts, new.efforts, s))
     return _judged(problem, mixed)
@@ -146,10 +153,10 @@ class _Way(NamedTuple):
         changes = problem.equation.changes(old), problem.equation.changes(d)
         return _Way(problem, old, d, problem.over_patches(partial(_lines, dt), *changes))
 
-    def lowest(self, old: Estimate, new: Estimate) -> Scalar:
-        """Return the root of phi', or 1 if it is farther away."""
+    def lowest(self, old: Estimate, new: Estimate, flat: Scalar) -> Scalar:
+        """Return the root of phi', or 1 if it is farther away; what is as flat as is said is 0."""
         p_0, p_1 = self._power(old), self._power(new)
-        flat = FLAT * (p_1 - p_0)
+        flat = maximum(flat, FLAT * (p_1 - p_0))
 
         def halved(s: Scalar, low: Scalar, high: Scalar) -> tuple[Scalar, Scalar, Scalar]:
             rise = (1.0 - s) * p_0 + s * p_1 - self._power_asked(s)
@@ -172,7 +179,7 @@ class _Way(NamedTuple):
 
     def _of_elements(self, efforts: Vector) -> Scalar:
         """Return dt^2 f . d; of elements that are lines it is in p_0, p_1 and p(s) alike, and left out."""
-        square, total = self.problem.equation.dt ** 2, 0.0
+        square, total = self.problem.equation.dt**2, 0.0
         for (j, element), held in zip(self.problem.elements, efforts, strict=True):
             if not element.is_line:
                 total = total + element.effort(held) * (self.d[j] * square)

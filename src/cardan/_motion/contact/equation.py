@@ -119,6 +119,10 @@ class Equation(ABC):
 class TreeEquation(Equation):
     """In the articulated bodies of a tree, of which some touch the world: contacts are in the axes of their nodes."""
 
+    def __init__(self, moment: Snapshot, patches: Sequence[Patch], dt: float) -> None:
+        super().__init__(moment, patches, dt)
+        _ = moment.p  # before the loops: what is first asked for in one that may be skipped is not there behind it
+
     def solve(self, efforts: Efforts, responses: Sequence[Response]) -> ContactChange:
         forces, impedances = [], []
         for patch, (force, Z) in zip(self.patches, responses, strict=True):
