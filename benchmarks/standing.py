@@ -4,7 +4,7 @@ A description is loaded, stands where it begins (`Mechanism.world`, floating whe
 unless it brings a ground of its own) and takes steps of 2 ms by the default solver, without drives but its own. Each
 runs in a process of its own, with an empty cache. A row says what became of it:
 
-    stands, falls      the centre of mass of what floats is at most, or more than, a fifth of its height lower at the end
+    stands, falls      the centre of mass is at most, or more than, a fifth of its height lower at the end
     held               nothing floats: joints on the world hold it
     flies              it has more energy than at the start, by more than all its mass gains in `RISE`; no springs
     touches nothing    no pair of shapes may touch

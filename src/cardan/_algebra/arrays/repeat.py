@@ -66,8 +66,9 @@ def converging(
     """Return what `repeat_while` does, of an iteration whose derivatives are those of its `first` passes.
 
     So an iteration goes on where it has not converged, and derivatives are no longer for it. Differentiation and
-    symbols of other libraries make these passes, all of them: with 0 they have what it starts from. `scratch` comes first of what the body takes and returns.
-    It is handed on from pass to pass, and is of no use behind the last: a state that has stopped need not keep it.
+    symbols of other libraries make these passes, all of them: with 0 they have what it starts from. `scratch` comes
+    first of what the body takes and returns. It is handed on from pass to pass, and is of no use behind the last: a
+    state that has stopped need not keep it.
     """
     return _run("converging", most, going, body, (scratch, *start), first)[1:]
 

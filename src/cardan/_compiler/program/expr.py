@@ -144,7 +144,7 @@ class Graph:
     def mapped(
         self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]], always: bool = False
     ) -> list[list[Any]]:
-        """Return what a body makes of each of several rows of entries, by a region if that is worth it, or asked for."""
+        """Return what a body makes of each of several rows of entries, by a region if that is worth it, or always."""
         if self.regions is None or len(rows) == 1:
             return [body(row) for row in rows]
         columns = list(zip(*rows, strict=True))

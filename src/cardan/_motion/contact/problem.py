@@ -51,7 +51,7 @@ class Row(NamedTuple):
     laws: list[Cone]
     ahead: list[Motion]
     places: list[SE3] | None  # None of a single contact: it answers where it is
-    nearness: Scalar  # of several contacts: by how much they are nearer than what need not be looked at
+    nearness: Scalar | None  # of several: by how much they are nearer than what need not be looked at
 
     @staticmethod
     def of(patch: Patch, dt: float) -> Row:
@@ -76,7 +76,7 @@ class Row(NamedTuple):
 
     def near(self, found: Callable[[], Any], otherwise: Any) -> Any:
         """Return what is found of a patch that may touch, and something else of one that is far."""
-        return found() if self.places is None else when(self.nearness > 0.0, found, otherwise)
+        return found() if self.nearness is None else when(self.nearness > 0.0, found, otherwise)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from cardan._algebra.errors import Explained, MechanismError, ParameterError, ShapeError, check_known, check_new
+from cardan._algebra.errors import (
+    Explained,
+    MechanismError,
+    ParameterError,
+    ShapeError,
+    StartWarning,
+    check_known,
+    check_new,
+    first_of,
+    levels_inside,
+)
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
+from cardan._dynamics.algorithms.drives import undetermined
 from cardan._motion.simulation.articulation import Articulation, articulation
 from cardan._motion.simulation.cutting import closed_at, cut_bodies, still_closing
 from cardan._motion.simulation.pairs import Disabled, contact_pairs
@@ -380,7 +392,25 @@ def world_of(
     b.add(mechanism, pose=pose, base=base, self_collision=self_collision, disabled=disabled)
     if ground:
         b.add_ground(ground if isinstance(ground, Material) else None)
-    return b.finalize(**options)
+    return _holding_weightless(b.finalize(**options))
+
+
+def _holding_weightless(world: World) -> World:
+    """Return the world in which joints stand still that move nothing that has inertia, as some of files do.
+
+    Warns:
+        StartWarning: of these.
+    """
+    still = [node.name for node in undetermined(world.model) if not node.joint.is_floating]
+    if not still:
+        return world
+    message = (
+        f"world {world.name!r}: joints {first_of(still)} move nothing that has inertia, and nothing holds them: they "
+        "stand still, or move as Control.velocity says (World.with_kinematic). Give the bodies that they carry mass "
+        "and inertia, or the joints drives, springs or damping."
+    )
+    warnings.warn(StartWarning(message, still), stacklevel=levels_inside())
+    return world.with_kinematic(still)
 
 
 def drive_all(mechanism: Mechanism, drive: Drive) -> Mechanism:
