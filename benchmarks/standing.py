@@ -6,7 +6,7 @@ runs in a process of its own, with an empty cache. A row says what became of it:
 
     stands, falls      the centre of mass is at most, or more than, a fifth of its height lower at the end
     held               nothing floats: joints on the world hold it
-    flies              it has more energy than at the start, by more than all its mass gains in `RISE`; no springs
+    flies              it has more energy than at the start, by more than its weight gives in `RISE`; without springs and drives
     touches nothing    no pair of shapes may touch
     refused, diverged, killed (after `LIMIT` seconds)
 
@@ -127,9 +127,9 @@ def _outcome(world: cardan.World, path: Any) -> str:
     model, q, v = world.model, path.q[:, 0], path.v[:, 0]
     if path.state.diverged.any():
         return f"diverged at {path.state.time[0]:.2f} s"
-    springs = any(any(c.spring_stiffness) for c in model.connections)
+    driven = any(any((*c.spring_stiffness, *c.drive_stiffness)) for c in model.connections)
     energy = cardan.kinetic_energy(model, q, v) + cardan.potential_energy(model, q)
-    if not springs and energy.max() - energy[0] > RISE * 9.81 * model.mass:
+    if not driven and energy.max() - energy[0] > RISE * 9.81 * model.mass:
         return f"flies, {(energy.max() - energy[0]) / (9.81 * model.mass):.2g} m"
     if not world.pairs:
         return "touches nothing"
@@ -142,9 +142,11 @@ def _outcome(world: cardan.World, path: Any) -> str:
 def _depths(world: cardan.World, path: Any) -> dict[str, float]:
     if not world.pairs:
         return {"deepest": 0.0, "depth": 0.0}
-    gaps = world.collide(world.state(len(path.q), q=path.q[:, 0])).gap
-    least = np.minimum(gaps.min(axis=1, initial=0.0), 0.0)
-    return {"deepest": -float(least.min()), "depth": -float(least[-1])}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of where it begins: it has been told
+        moments = world.state(len(path.q), q=path.q[:, 0])
+    depths = np.maximum(-world.collide(moments).gap.min(axis=1, initial=0.0), 0.0)
+    return {"deepest": float(depths.max()), "depth": float(depths[-1])}
 
 
 def _times(world: cardan.World, solver: Any, state: Any, rest: Any, peer: bool, named: bool) -> dict[str, Any]:
