@@ -26,7 +26,7 @@ from cardan._motion.simulation.articulation import Articulation, articulation
 from cardan._motion.simulation.cutting import closed_at, cut_bodies, still_closing
 from cardan._motion.simulation.pairs import Disabled, contact_pairs
 from cardan._motion.simulation.solids import with_solids
-from cardan._motion.simulation.standing import moves_freely, stood, warn_of_start
+from cardan._motion.simulation.standing import lifted_out, moves_freely, root_joint, stood, warn_of_start
 from cardan._motion.simulation.world import World
 from cardan._robot.description import Mechanism, Plane, Shape, editing
 from cardan._robot.geometry.shapes import ALL_BITS, Geometry
@@ -107,6 +107,7 @@ class WorldBuilder(Explained):
         self._colliding: set[str] = set()
         self._starts: dict[str, Any] = {}
         self._loose: set[str] = set()  # joints that move freely, and which nobody put anywhere
+        self._lifts = False  # whether what a description puts in the ground shall stand on it
 
     def add_link(self, name: str, pose: Any = None, inertia: Inertia | None = None, lock_inertia: bool = False) -> str:
         """Add a body that joints will hold.
@@ -368,7 +369,7 @@ class WorldBuilder(Explained):
             inertias, state["_mechanism"] = state.pop("_inertia"), state.pop("_parts")
             for body in state["_mechanism"].bodies:
                 state["_mechanism"]._exchange(replace(body, inertia=inertias[body.name]))
-        vars(self).update(state)
+        vars(self).update({"_lifts": False} | state)
 
     def __repr__(self) -> str:
         own = self._mechanism
@@ -392,6 +393,7 @@ def world_of(
     b.add(mechanism, pose=pose, base=base, self_collision=self_collision, disabled=disabled)
     if ground:
         b.add_ground(ground if isinstance(ground, Material) else None)
+        b._lifts = pose is None  # the description knew nothing of this ground
     return _holding_weightless(b.finalize(**options))
 
 
@@ -482,6 +484,11 @@ def _make_world(
     apart = b._apart.union(mechanism.disabled_contacts)
     pairs = contact_pairs(model, mechanism.shapes, apart, rest.tolist(), keep_overlapping, families, b._together)
     neutral = np.array(model.manifold.limit_coordinates(model.neutral().tolist()), dtype=float).reshape(model.nv)
+    initial = stood(model, pairs.touching, rest, free)
+    if b._lifts:
+        floating = [a for a in ordered.values() if moves_freely(root_joint(model, a).joint)]
+        others = [a for a in floating if a not in free and b.q.keys().isdisjoint(a.joints)]
+        initial = lifted_out(model, pairs.touching, initial, others)
     world = World(
         model=model,
         mechanism=mechanism,
@@ -489,7 +496,7 @@ def _make_world(
         pairs=pairs.touching,
         overlapping=pairs.overlapping,
         orphans=orphans,
-        initial=stood(model, pairs.touching, rest, free),
+        initial=initial,
         initial_velocity=_along_v(model, np.zeros(model.nv), b.v),
         targets=_along_v(model, neutral, b.targets),
     )

@@ -212,6 +212,25 @@ def stood(model: Model, pairs: Sequence[ContactPair], q: np.ndarray, loose: Sequ
     return q
 
 
+def lifted_out(
+    model: Model, pairs: Sequence[ContactPair], q: np.ndarray, floating: Sequence[Articulation]
+) -> np.ndarray:
+    """Return a configuration (nq,) in which what would begin deep in level ground stands on it; read-only.
+
+    Warns:
+        StartWarning: of what is lifted.
+    """
+    found, _ = heights(model, pairs, _poses_at(model, q))
+    depths = {a.name: max((-float(h.gap) for h in found if h.pair.a in a.bodies), default=0.0) for a in floating}
+    deep = [a for a in floating if depths[a.name] > DEEP]
+    if not deep:
+        return q
+    shown = first_of([f"{a.name} by {depths[a.name]:.3g} m" for a in deep])
+    message = f"world {model.name!r}: {shown} would begin in the ground, where the description has it: it stands on it."
+    warnings.warn(StartWarning(message, [a.name for a in deep]), stacklevel=levels_inside())
+    return stood(model, pairs, q, deep)
+
+
 def _poses_at(model: Model, q: np.ndarray) -> PoseOf:
     """Return where bodies are in one configuration, without compiling anything."""
     kinematics = Kinematics(model, q.tolist())
@@ -285,7 +304,7 @@ def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
     if deep:
         deepest = first_of([f"{name} by {1e3 * depths[name]:.3g} mm" for name in deep])
         message = (
-            f"world {world!r} begins with shapes in one another: {deepest}. Contact throws them apart. Begin higher, "
+            f"world {world!r} begins with shapes in one another: {deepest}. Contact pushes them apart. Begin higher, "
             "by world.state(q=...) or pose=; cardan.simulation.stand(state) puts what floats on level ground."
         )
         warnings.warn(StartWarning(message, deep), stacklevel=levels_inside())
