@@ -6,7 +6,7 @@ runs in a process of its own, with an empty cache. A row says what became of it:
 
     stands, falls      the centre of mass is at most, or more than, a fifth of its height lower at the end
     held               nothing floats: joints on the world hold it
-    flies              it has more energy than at the start, by more than its weight gives in `RISE`; without springs and drives
+    flies              without springs and drives it has more energy than at the start, by its weight times `RISE`
     touches nothing    no pair of shapes may touch
     refused, diverged, killed (after `LIMIT` seconds)
 

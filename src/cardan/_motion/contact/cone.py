@@ -10,8 +10,8 @@ rebound. That is g(v) = projection of y = R^-1 (v* - v) on the cone in the norm 
     apart     else                          g = 0
 
 with m = mu R_t / R_n. R_n = 1 / (k dt (dt + d)) is the spring k with the dissipation time d, by default
-SETTLING / sqrt(k w), or the depth over `RECOVERY` if that is longer; both R have a floor, in parts of the inverse mass w that is felt, that makes a contact nearly
-rigid.
+SETTLING / sqrt(k w), or the depth over `RECOVERY` if that is longer; both R have a floor, in parts of the inverse mass
+w that is felt, that makes a contact nearly rigid.
 
 In Newton's method the part of the cone is decided at an estimate of both g and v, by the projection of
 
@@ -56,8 +56,8 @@ SOFT = 1e-2
 SETTLING = 0.6
 # The dissipation time of such a contact, in steps: it recovers half of a depth in a step.
 DAMPED = 1.0
-# The speed [m/s] at which a depth is left, at most, where no dissipation is given: what begins in the ground, or is deep
-# in it after a blow, is not thrown. The spring bears what it bore.
+# The speed [m/s] at which a depth is left, at most, where no dissipation is given: what begins in the ground, or is
+# deep in it after a blow, is not thrown. The spring bears what it bore.
 RECOVERY = 1.0
 IMPACT = 0.1  # the approach [m/s] from which bodies bounce; slower ones come to rest
 SMALL = 1e-12  # the slip [m/s] below which its direction is nothing but rounding

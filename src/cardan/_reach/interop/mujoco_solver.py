@@ -340,8 +340,12 @@ def _driven(model: Model, name: str) -> tuple[str, int]:
     """Return which joint an actuator drives, and which of its coordinates."""
     if name in model.slices:
         return name, 0
-    names = ((c.name, step_names(c.name, c.joint.nv)) for c in model.connections)
-    return next((joint, steps.index(name)) for joint, steps in names if name in steps)
+    for c in model.connections:
+        steps = step_names(c.name, c.joint.nv)
+        if name in steps:
+            return c.name, steps.index(name)
+    joint, _, index = name.rpartition(":")  # one of the joints that emulate it
+    return joint, int(index)
 
 
 def _sound(*parts: np.ndarray) -> np.ndarray:
