@@ -290,12 +290,16 @@ def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) ->
 
 def warn_of_deep_state(state: State) -> None:
     """Warn of shapes that begin in a plane of the world, in the first `LOOKED_AT` worlds."""
-    world, q = state.world, state.q[:LOOKED_AT]
-    if len(q):
-        constants = {name: value[:LOOKED_AT] for name, value in state.model_constants.items()}
-        on_planes = [pair for pair in world.pairs if isinstance(pair.shape_b, Plane)]
-        found, _ = heights(world.model, on_planes, _poses_of(world, q, constants))
-        _warn_of_depths(world.name, {h.pair.name: -float(h.gap.min()) for h in found})
+    if len(state):
+        _warn_of_depths(state.world.name, {h.pair.name: -float(h.gap.min()) for h in above_planes(state, LOOKED_AT)})
+
+
+def above_planes(state: State, worlds: int | None = None) -> list[Height]:
+    """Return how high shapes are above planes of the world, in the first so many worlds or in all."""
+    world, q = state.world, state.q[:worlds]
+    constants = {name: value[:worlds] for name, value in state.model_constants.items()}
+    on_planes = [pair for pair in world.pairs if isinstance(pair.shape_b, Plane)]
+    return heights(world.model, on_planes, _poses_of(world, q, constants))[0]
 
 
 def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
