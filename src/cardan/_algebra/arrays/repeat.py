@@ -66,9 +66,8 @@ def converging(
     """Return what `repeat_while` does, of an iteration whose derivatives are those of its `first` passes.
 
     So an iteration goes on where it has not converged, and derivatives are no longer for it. Differentiation and
-    symbols of other libraries make these passes, all of them: with 0 they have what it starts from. `scratch` comes
-    first of what the body takes and returns. It is handed on from pass to pass, and is of no use behind the last: a
-    state that has stopped need not keep it.
+    symbols of other libraries make these passes, all of them. `scratch` comes first of what the body takes and returns.
+    It is handed on from pass to pass, and is of no use behind the last: a state that has stopped need not keep it.
     """
     return _run("converging", most, going, body, (scratch, *start), first)[1:]
 
@@ -125,8 +124,6 @@ def _run(
         return found if going is None else found[1:]
 
     values: tuple[Any, ...] = tuple(start)
-    if first == 0 and going is not None and not _is_ours(going(*values)):
-        return values
     while done < passes:
         if passes - done > 1 and any(hasattr(type(e), "__repeated__") for e in _entries(values)):
             condition = True if going is None else going(*values)

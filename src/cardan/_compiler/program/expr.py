@@ -102,7 +102,7 @@ class Graph:
 
     def repeated(self, count: int, body: Pass, entries: list[Any], derived: int | None) -> list[Any]:
         if self.regions is None:
-            for _ in range(count if derived is None else derived):
+            for _ in range(derived or count):
                 _, entries = body(entries)
             return entries
         first = [self.result(e) for e in entries]

@@ -77,18 +77,13 @@ def with_derived_passes(program: Program) -> Program:
     if not iterations:
         return program
     heads = {after: k for region in iterations for k, after in region.carried}
-    unmade = {after for region in iterations if region.derived == 0 for _, after in region.carried}
     instead, found = list(range(len(program.instructions))), []
     for k, (op, args, value) in enumerate(program.instructions):
         stays = op is Op.SELECT and heads.get(k) == args[2]  # where a state does not go on
         instead[k] = instead[args[1]] if stays else k
-        if k in unmade:
-            instead[k] = instead[program.instructions[heads[k]].args[0]]  # what it starts from
         found.append(Instruction(op, tuple([instead[a] for a in args]), value))
     regions = [
-        r if r.derived is None else r._replace(passes=r.derived, going=None, derived=None)
-        for r in program.regions
-        if r.derived != 0
+        r if r.derived is None else r._replace(passes=r.derived, going=None, derived=None) for r in program.regions
     ]
     regions = [r._replace(carried=tuple((k, instead[after]) for k, after in r.carried)) for r in regions]
     results = tuple([instead[r] for r in program.results])

@@ -76,11 +76,6 @@ class Impulse(NamedTuple):
     normal: Scalar
     slip: Force
 
-    def towards(self, other: Impulse, share: Scalar) -> Impulse:
-        """Return what is a share of the way to another."""
-        normal, slip = other.normal - self.normal, other.slip - self.slip
-        return Impulse(self.normal + normal * share, self.slip + slip * share)
-
 
 class Cone(NamedTuple):
     """The law of one contact in a step."""

@@ -2,8 +2,8 @@
 
 An iteration decides which part of its law each force is on, linearises it there, and solves the equation of motion.
 Decided at estimates of force and velocity both (a primal-dual active set) it takes two to four iterations, wherever it
-starts, and no search. Where these do not end, as in one step of a hundred of a robot that falls on its limbs, `descent`
-goes on.
+starts, and no search. Where these do not end, as in one step of a hundred of a robot that falls on its limbs, it goes
+on `downhill`.
 
 It starts with the impulses that the contacts' present velocities ask for: those of the last step, if nothing happened
 since; so nothing need be remembered.
@@ -19,24 +19,24 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from cardan._algebra.arrays.repeat import converging, repeat
+from cardan._algebra.arrays.repeat import converging, repeat, when
 from cardan._algebra.scalar import where
 from cardan._dynamics.algorithms.aba import Accelerations
 from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.stepping import Solved
-from cardan._motion.contact.descent import CONVERGED, descended
+from cardan._motion.contact.descent import downhill
 from cardan._motion.contact.equation import equation_of_motion
 from cardan._motion.contact.point import Contact
 from cardan._motion.contact.problem import Decision, Estimate, Problem
 
-# The most that it takes, wherever it starts (above); and how many it makes before it goes on downhill, where an
-# iteration costs five times as much.
-ITERATIONS, MOST = 4, 8
+# The most that it takes, wherever it starts (above); after how many it goes downhill; and after how many it gives up.
+# Of 200 hard steps of eleven robots that fall, one took 36, and the others 15 on average.
+ITERATIONS, IN_CIRCLES, MOST = 4, 8, 50
 # By how much velocities may be wrong [m/s, rad/s]: within the first iterations as little as rounding allows, in double
 # and in single precision, so that derivatives agree with differences; beyond, what nobody sees.
-EXACT, EXACT_IN_SINGLE = 1e-9, 1e-5
+EXACT, EXACT_IN_SINGLE, CONVERGED = 1e-9, 1e-5, 1e-3
 # So many iterations, of so few contacts, are written out. That is faster than a loop, and three times as long.
 WRITTEN_OUT, FEW = 3, 32
 # In how many of those joints are looked at that carry no contact: so often as in a step that touches nothing. In the
@@ -68,7 +68,7 @@ def minimum(problem: Problem, iterations: int | None) -> Estimate:
         lines = [lines[k] if stays[k] else line for k, line in enumerate(moved)]
         decision, found = problem.solved(decision, lines)
     if iterations is None:
-        return descended(problem, _iterate(problem, decision, found, written_out))
+        return _until_right(problem, decision, found, written_out)
     return _repeat(problem, decision, found, iterations - written_out) if iterations > written_out else found
 
 
@@ -77,7 +77,11 @@ def _repeat(problem: Problem, decision: Decision, found: Estimate, count: int) -
     return repeat(count, partial(_next, problem), decision, found)[1]
 
 
-def _iterate(problem: Problem, decision: Decision, found: Estimate, done: int) -> Estimate:
+def _next(problem: Problem, decision: Any, found: Any) -> tuple[Decision, Estimate]:
+    return problem.solved(decision, problem.lines(decision, found.a))
+
+
+def _until_right(problem: Problem, decision: Decision, found: Estimate, done: int) -> Estimate:
     """Return the first estimate that is right, or the last; its derivatives are those of the first iterations."""
     exact = where(is_double(problem.equation.moment.q), EXACT, EXACT_IN_SINGLE)
 
@@ -86,11 +90,8 @@ def _iterate(problem: Problem, decision: Decision, found: Estimate, done: int) -
 
     def next_one(scratch: Any, old: Any) -> tuple[Any, Estimate]:
         count, decision = scratch
-        decision, new = _next(problem, decision, old)
+        own, new = _next(problem, decision, old)
+        decision, new = when(count >= IN_CIRCLES, lambda: downhill(problem, old.a, new), (own, new))
         return (count + 1.0, decision), new
 
     return converging(MOST - done, ITERATIONS - done, goes_on, next_one, (float(done), decision), found)[0]
-
-
-def _next(problem: Problem, decision: Any, found: Any) -> tuple[Decision, Estimate]:
-    return problem.solved(decision, problem.lines(decision, found.a))

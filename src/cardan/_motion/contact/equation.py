@@ -30,7 +30,7 @@ from cardan._dynamics.algorithms.implicit import (
     implicit_dynamics,
     is_tree,
 )
-from cardan._dynamics.algorithms.linear import Rows, with_diagonal
+from cardan._dynamics.algorithms.linear import Rows, dot, with_diagonal
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.tree import Vector, depth, supports
 from cardan._motion.contact.point import Contact
@@ -115,6 +115,10 @@ class Equation(ABC):
     def changes(self, a: Vector) -> list[Motion]:
         """Return J a of the patches, where they answer."""
 
+    @abstractmethod
+    def quadratic(self, a: Vector) -> Scalar:
+        """Return a . M a."""
+
 
 class TreeEquation(Equation):
     """In the articulated bodies of a tree, of which some touch the world: contacts are in the axes of their nodes."""
@@ -133,6 +137,11 @@ class TreeEquation(Equation):
 
     def changes(self, a: Vector) -> list[Motion]:
         return self._of_patches(self.moment.changes(a))
+
+    def quadratic(self, a: Vector) -> Scalar:
+        nodes = self.moment.model.nodes
+        bodies = sum((dA.dot(n.inertia @ dA) for n, dA in zip(nodes, self.moment.changes(a), strict=True)), 0.0)
+        return sum((x * a[j] * a[j] for n in nodes for j, x in zip(n.v, n.armature, strict=True)), bodies)
 
     def _of_patches(self, of_nodes: Sequence[Motion]) -> list[Motion]:
         at = ((patch, of_nodes[patch.first.a]) for patch in self.patches)
@@ -178,6 +187,9 @@ class JointEquation(Equation):
 
     def change(self, a: Vector) -> ContactChange:
         return ContactChange(list(a), self.changes(a))
+
+    def quadratic(self, a: Vector) -> Scalar:
+        return sum((x * y for x, y in zip(a, (dot(row, a) for row in self.M), strict=True)), 0.0)
 
     def changes(self, a: Vector) -> list[Motion]:
         return [sum((column * a[j] for j, column in J.items()), Motion.zero()) for J in self.J]

@@ -162,7 +162,9 @@ def world_of(args: argparse.Namespace) -> World:
 def _wants_ground(mechanism: Mechanism, base: str | None) -> bool:
     """Return whether something floats that weight pulls down, and the description brings no ground for it."""
     floats = base == "floating" or any(c.parent == WORLD and moves_freely(c.joint) for c in mechanism.joints)
-    brings = any(s.body == WORLD and s.role == "collision" and isinstance(s.geometry, GROUNDS) for s in mechanism.shapes)
+    brings = any(
+        s.body == WORLD and s.role == "collision" and isinstance(s.geometry, GROUNDS) for s in mechanism.shapes
+    )
     return floats and not brings and mechanism.gravity[2] < 0.0
 
 
