@@ -563,9 +563,10 @@ def rest_configuration(model: Model, poses: Mapping[str, SE3], given: Mapping[st
     for name, own in given.items():
         q[model.q_slice(name)] = own
     X: list[SE3] = []
+    children = {c.name: c.child for c in model.connections}
     for node in model.nodes:
         above = (X[node.parent] if node.parent >= 0 else SE3.identity()) @ node.placement
-        child = model.connection(node.name).child
+        child = children[node.name]
         if child in poses and node.name not in given and not isinstance(node.joint, Mimic):
             wanted = above.inverse() @ poses[child] @ model.attachment(child).pose.inverse()
             q[list(node.q)] = np.array(node.joint.nearest_configuration(wanted), dtype=float)
