@@ -337,8 +337,8 @@ def move_root(state: State, a: Articulation, rows: np.ndarray, poses: np.ndarray
             "into the program. Make the world with movable_bases=True (WorldBuilder.finalize, Mechanism.world), which "
             "gives every world its own; what closes a loop on the world cannot be moved."
         )
-    J = c.joint.transform(tuple(state.q[rows, iq].T.astype(float)))
-    P = X @ frame_of(state, c, "child_pose", rows) @ J.inverse()
+    q: Any = state.q[rows, iq]  # what a checker infers of arrays here costs it minutes
+    P = X @ frame_of(state, c, "child_pose", rows) @ c.joint.transform(tuple(q.T.astype(float))).inverse()
     for name, joint in state.world.movable[a.name].items():
         beside = c.parent_pose.inverse() @ state.world.model.connection(joint).parent_pose
         state.constants[name][rows] = (P @ beside).matrix()
