@@ -158,6 +158,8 @@ PRIMITIVES: dict[str, Callable[[Any], Geometry]] = {  # what is made of the half
     "BOX": lambda size: S.Box([2.0 * half for half in size]),
 }
 
+OWN_MESHES = ".msh"  # the ending of files that MuJoCo alone reads: where they touch they are hulls
+
 GREY = (0.5, 0.5, 0.5, 1.0)  # the colour of a geom that names none: then its material's counts
 
 
@@ -193,7 +195,12 @@ def _geometry(r: MjcfReading, number: int, X: SE3) -> tuple[Geometry, SE3] | Non
     if kind == "MESH":
         mesh = int(m.geom_dataid[number])
         moved = pose(m.mesh_pos[mesh], m.mesh_quat[mesh])  # to the mesh's centre and principal axes
-        return _mesh(r, r.there.meshes[r.name("MESH", mesh)], number, X @ moved.inverse())
+        file = r.there.meshes[r.name("MESH", mesh)]
+        if file.uri.lower().endswith(OWN_MESHES) and any(r.there.touching[number]):
+            with suppress(MissingExtraError):
+                start, count = int(m.mesh_vertadr[mesh]), int(m.mesh_vertnum[mesh])
+                return Hull.of(m.mesh_vert[start : start + count].astype(float)), X
+        return _mesh(r, file, number, X @ moved.inverse())
     if kind == "HFIELD":
         field = int(m.geom_dataid[number])
         if r.name("HFIELD", field) not in r.there.text.unread:
