@@ -7,12 +7,11 @@ As d is the least (or, of depths, the greatest) over points and directions, it d
 order: its derivatives are those of n . (p_a - p_b) with n held, p_a held on A and p_b held on B. At a kink, where other
 points or directions do as well, they are those of one of the sides.
 
-A page of closed form is differentiated as it is written, and its second derivatives are right, too. Where the nearest
-points are searched for, what the search is given is held: h(x) is x, and its derivative is 0. So no pass is
-differentiated; second derivatives then miss how the normal turns.
+A short page of closed form is differentiated as it is written. Where the nearest points are searched for, what the search
+is given has no derivative, so that no pass of it is differentiated. What it finds has those of `nearest_features`.
 
 Source: Danskin, The theory of max-min (1967), for the derivative of a least value; the pages for the distances.
-Cost: that of the page, and 100 operations.
+Cost: that of the page, or of the search; derivatives 200 operations for each pair that is searched for.
 """
 
 from __future__ import annotations
@@ -22,40 +21,79 @@ from functools import reduce
 from typing import Any
 
 from cardan._algebra.arrays.repeat import each, when
-from cardan._algebra.scalar import floor, logical_and, logical_or, minimum, where
+from cardan._algebra.scalar import held, logical_and, logical_or, minimum, where
 from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
 from cardan._motion.collision.bounds import may_meet
 from cardan._motion.collision.box_box import box_box
-from cardan._motion.collision.box_round import box_capsule, box_sphere
+from cardan._motion.collision.box_round import box_capsule
 from cardan._motion.collision.candidate import FAR, Candidate, select
 from cardan._motion.collision.convex import Witness, convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
+from cardan._motion.collision.nearest_features import Local, features_at, nearest_features, witness_near
+from cardan._motion.collision.round_shapes import capsule_capsule
 from cardan._motion.collision.table import (
     PAIRS,
     Page,
     Two,
     check_page,
+    in_order,
     is_in_order,
     kind_of,
+    of_alike,
     of_sizes,
     points_of,
     sizes_of,
 )
-from cardan._robot.geometry.shapes import Geometry
 
 # Their candidates are made for contact: of boxes apart they may be farther in than the nearest points.
-FOR_CONTACT = (box_box, flat_convex)
-SEARCHED = (convex_convex, *FOR_CONTACT)
-HELD = (*SEARCHED, box_capsule, box_sphere)
-# Below 1 a number is held to 2^-52, above to its last bit.
-STEP = 2.0**-52
+SEARCHED = (convex_convex, box_box, flat_convex)
+LONG = (box_capsule, capsule_capsule)  # closed forms whose derivatives are longer than those of what is nearest
 
 
 def witnesses(pairs: Sequence[Two]) -> list[Witness]:
     """Return for each pair its distance, normal and nearest points, in the world's axes."""
-    seen = [_as_given(two) for two in pairs]
-    found = points_of(seen, page_of=_nearest_page)
-    return [_in_world(two, given, candidate) for two, given, (candidate,) in zip(pairs, seen, found, strict=True)]
+    ordered = [in_order(two) for two in pairs]
+    is_searched = [PAIRS[type(two.a), type(two.b)] in (*SEARCHED, *LONG) for two, _ in ordered]
+    own = [Two(two.a, SE3(), two.b, two.X_ab) for two, _ in ordered]
+    known = iter(_searched([two for two, searched in zip(own, is_searched, strict=True) if searched]))
+    listed = iter(
+        points_of([two for two, searched in zip(own, is_searched, strict=True) if not searched], page_of=_nearest_page)
+    )
+    found = [next(known) if searched else _of_candidate(*next(listed)) for searched in is_searched]
+    return [_in_world(*given, witness) for given, witness in zip(ordered, found, strict=True)]
+
+
+def _searched(pairs: Sequence[Two]) -> list[Witness]:
+    """Return witnesses that are searched for, in A's frame; the search itself has no derivative."""
+    still = [Two(two.a, SE3(), two.b, _held(two.X_b)) for two in pairs]
+    known = of_alike(still, lambda two, _: _features(two), [None] * len(pairs))
+    return [_near(two, *found) for two, found in zip(pairs, known, strict=True)]
+
+
+def _features(two: Two) -> tuple[Witness, Local]:
+    if PAIRS[type(two.a), type(two.b)] not in LONG:
+        return nearest_features(two.a, two.b, two.X_ab)
+    (found,) = _nearest_page(two)(two.a, SE3(), two.b, two.X_ab)
+    return features_at(two.a, two.b, two.X_ab, found)
+
+
+def _near(two: Two, found: Witness, local: Local) -> Witness:
+    """Return what was found, with its derivatives."""
+    moved = witness_near(two.a, two.b, two.X_b, local)
+    points = [Vector3(*map(held, *both)) for both in zip(found[1:], moved[1:], strict=True)]
+    return Witness(held(found.gap, moved.gap), *points)
+
+
+def _of_candidate(candidate: Candidate) -> Witness:
+    gap, point, normal = candidate
+    return Witness(gap, normal, point, point - normal * gap)
+
+
+def _in_world(two: Two, swapped: bool, found: Witness) -> Witness:
+    """Return a witness in the world's axes, of two shapes in the order that was asked for."""
+    X_a = two.X_a
+    n, on_a, on_b = X_a.rotation @ found.n, X_a @ found.on_a, X_a @ found.on_b
+    return Witness(found.gap, -n, on_b, on_a) if swapped else Witness(found.gap, n, on_a, on_b)
 
 
 def are_apart(pairs: Sequence[Two], margin: Scalar) -> Any:
@@ -102,8 +140,6 @@ def _telling_page(two: Two, margin: Scalar) -> Page:
 def _nearest_page(two: Two) -> Page:
     """Return the page that gives one candidate, that of the least gap."""
     page = PAIRS[type(two.a), type(two.b)]
-    if page in SEARCHED:
-        return lambda a, X_a, b, X_b: convex_convex(a, X_a, b, X_b, fine=True)
     return lambda a, X_a, b, X_b: [reduce(_nearer, page(a, X_a, b, X_b))]
 
 
@@ -113,33 +149,6 @@ def _nearer(one: Candidate, other: Candidate) -> Candidate:
     return Candidate(where(first, one.gap, other.gap), point, normal)
 
 
-def _as_given(two: Two) -> Two:
-    """Return two shapes as seen from A, B's pose held if their page is to pass no derivative on."""
-    check_page(type(two.a), type(two.b))
-    X_ab = two.X_ab
-    return Two(two.a, SE3(), two.b, _held(X_ab) if _is_held(two.a, two.b) else X_ab)
-
-
-def _is_held(a: Geometry, b: Geometry) -> bool:
-    return PAIRS.get((type(a), type(b)), PAIRS.get((type(b), type(a)))) in HELD
-
-
 def _held(X: SE3) -> SE3:
     """Return a pose that is the same and has no derivative."""
-    return SE3(Matrix3([[hold(e) for e in row] for row in X.rotation]), Vector3(*map(hold, X.translation)))
-
-
-def hold(x: Scalar) -> Scalar:
-    """Return a number as it is, with the derivative 0: as so many whole steps."""
-    return floor(x * (1.0 / STEP)) * STEP
-
-
-def _in_world(two: Two, given: Two, found: Candidate) -> Witness:
-    """Return a witness whose points ride on their bodies: its distance has the right derivative."""
-    X_a, n = two.X_a, found.normal
-    opposite = found.point - n * found.gap
-    on_a, on_b, normal = X_a @ found.point, X_a @ opposite, X_a.rotation @ n
-    if not _is_held(two.a, two.b):
-        return Witness(found.gap, normal, on_a, on_b)
-    riding = two.X_ab @ given.X_b.inverse_act(opposite)
-    return Witness(n.dot(found.point - riding), normal, on_a, X_a @ riding)
+    return SE3(Matrix3([[held(e) for e in row] for row in X.rotation]), Vector3(*map(held, X.translation)))

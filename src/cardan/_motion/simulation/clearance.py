@@ -69,10 +69,8 @@ def clearance(
 ) -> Clearance:
     """Return how far pairs of shapes are apart, with the nearest points.
 
-    Called on symbols, within a function of one's own, it is part of that function. Derivatives of the distance are then
-    right, except at kinks, where they are those of one of the sides. Nearest points and normals that are searched for
-    ride on their bodies there: of these, and of second derivatives, so much is missing. Each searched pair is
-    written out 24 times in such a derivative: `clearance_jacobian` is the short way.
+    Called on symbols, within a function of one's own, it is part of that function. Its derivatives are then right, and
+    second ones of the distance, too; at kinks they are those of one of the sides.
 
     Args:
         world: whose `pairs` are looked at; or a model, of which those of its own shapes are that may touch.
