@@ -7,7 +7,7 @@ As d is the least (or, of depths, the greatest) over points and directions, it d
 order: its derivatives are those of n . (p_a - p_b) with n held, p_a held on A and p_b held on B. At a kink, where other
 points or directions do as well, they are those of one of the sides.
 
-A short page of closed form is differentiated as it is written. Where the nearest points are searched for, what the search
+A short page of closed form is differentiated as it is written. Where nearest points are searched for, what the search
 is given has no derivative, so that no pass of it is differentiated. What it finds has those of `nearest_features`.
 
 Source: Danskin, The theory of max-min (1967), for the derivative of a least value; the pages for the distances.
