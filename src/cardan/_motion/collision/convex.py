@@ -143,6 +143,8 @@ def search(
     n, first = _first([unit(towards, X), *_axes(a, b, X_ab, towards)], lowest)
     n, first = n + nothing, Vertex(*(v + nothing for v in first))
     begin = Search((first,) * 4, (zero + 1.0, zero, zero), nothing, zero, n, n.dot(first.x), zero)
+    if enough is not None:
+        begin = begin._replace(done=where(_is_known(begin, enough), 1.0, zero))
     none = [(nothing, zero)] * STARTS
     return Search(*repeat_while(1 + STARTS, going, again, zero, none, tuple(begin))[2])
 

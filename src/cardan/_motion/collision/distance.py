@@ -18,15 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any
 
-from cardan._algebra.arrays.repeat import each, when
-from cardan._algebra.scalar import held, logical_and, logical_or, minimum, where
-from cardan._algebra.spatial import SE3, Matrix3, Scalar, Vector3
-from cardan._motion.collision.bounds import may_meet
+from cardan._algebra.scalar import held, where
+from cardan._algebra.spatial import SE3, Matrix3, Vector3
 from cardan._motion.collision.box_box import box_box
 from cardan._motion.collision.box_round import box_capsule
-from cardan._motion.collision.candidate import FAR, Candidate, select
+from cardan._motion.collision.candidate import Candidate, select
 from cardan._motion.collision.convex import Witness, convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.nearest_features import Local, features_at, nearest_features, witness_near
@@ -35,14 +32,9 @@ from cardan._motion.collision.table import (
     PAIRS,
     Page,
     Two,
-    check_page,
     in_order,
-    is_in_order,
-    kind_of,
     of_alike,
-    of_sizes,
     points_of,
-    sizes_of,
 )
 
 # Their candidates are made for contact: of boxes apart they may be farther in than the nearest points.
@@ -94,47 +86,6 @@ def _in_world(two: Two, swapped: bool, found: Witness) -> Witness:
     X_a = two.X_a
     n, on_a, on_b = X_a.rotation @ found.n, X_a @ found.on_a, X_a @ found.on_b
     return Witness(found.gap, -n, on_b, on_a) if swapped else Witness(found.gap, n, on_a, on_b)
-
-
-def are_apart(pairs: Sequence[Two], margin: Scalar) -> Any:
-    """Return whether all pairs are farther apart than a margin [m]; those whose bounds are cost nothing more.
-
-    Shapes that stand still are one loop for each kind and each shape that moves: what they are is numbers, not code.
-    """
-    moving, standing = [], {}
-    for two in pairs:
-        check_page(type(two.a), type(two.b))
-        if all(isinstance(e, float) for e in (*two.X_b.rotation.entries(), *two.X_b.translation)):
-            key = two.a, kind_of(two.b), tuple(map(id, two.X_a.translation))
-            standing.setdefault(key, []).append(two)
-        else:
-            moving.append(two)
-    found = points_of(moving, None, [margin] * len(moving), lambda two: _telling_page(two, margin))
-    gaps = [candidate.gap for (candidate,) in found]
-    gaps += [_least_of_standing(alike, margin) for alike in standing.values()]
-    return reduce(logical_and, (gap > margin for gap in gaps), True)
-
-
-def _least_of_standing(alike: Sequence[Two], margin: Scalar) -> Scalar:
-    """Return the least gap of one shape and several that stand still, of one kind, or more than the margin."""
-    a, X_a, like, _ = alike[0]
-
-    def gap(sizes: Any, X_b: SE3) -> Scalar:
-        two = Two(a, X_a, of_sizes(like, sizes), X_b)
-        ordered = two if is_in_order(two) else two.swapped
-        page = _telling_page(ordered, margin)
-        return when(may_meet(*ordered, margin), lambda: page(*ordered)[0].gap, FAR)
-
-    near = [may_meet(*(two if is_in_order(two) else two.swapped), margin) for two in alike]
-    rows = [sizes_of(two.b) for two in alike], [two.X_b for two in alike]
-    return when(reduce(logical_or, near), lambda: reduce(minimum, each(gap, *rows)), FAR)
-
-
-def _telling_page(two: Two, margin: Scalar) -> Page:
-    """Return the page whose gap tells on which side of the margin that of two shapes is."""
-    if PAIRS[type(two.a), type(two.b)] in SEARCHED:
-        return lambda a, X_a, b, X_b: convex_convex(a, X_a, b, X_b, margin)
-    return _nearest_page(two)
 
 
 def _nearest_page(two: Two) -> Page:

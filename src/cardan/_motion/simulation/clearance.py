@@ -15,8 +15,9 @@ from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._dynamics.algorithms.tree import Vector, supports
 from cardan._dynamics.call.function import Function, function
 from cardan._motion.collision import Two
+from cardan._motion.collision.all_apart import are_apart
 from cardan._motion.collision.convex import Witness
-from cardan._motion.collision.distance import are_apart, witnesses
+from cardan._motion.collision.distance import witnesses
 from cardan._motion.simulation.articulation import Pattern
 from cardan._motion.simulation.collide import check_pages
 from cardan._motion.simulation.pairs import WORLD_NODE, ContactPair, contact_pairs, select_pairs
