@@ -1,34 +1,23 @@
 """Whether all pairs of shapes are apart: what is surely so, or surely not, costs a few operations; the rest its page.
 
-Every shape is between two capsules about one segment, its *spine*: half its length h, the radius r of the inner one and
-R of the outer. An obstacle is between balls about its middle m, of radii r' and R'. With t = clip(z . (m - c), -h, h)
-for a spine through c along z, and the squared distance of m from it,
+The spine of a shape that moves and the ball of an obstacle (`spines`) tell most. Only what they leave open is looked at
+by its page, and a state of which it is known that it is not free takes part in nothing any more: native code leaves out
+what no state needs that is computed with it. Obstacles are rows of numbers: their pages are loops over a few of one
+kind.
 
-    d^2 = |m - c|^2 - t (2 z . (m - c) - t)
-
-they are farther apart than a margin if d > R + R' + margin, and not if d <= r + r' + margin; both are exact for spheres
-and capsules beside spheres. Only what lies between is looked at by its page, and a state of which it is known that it
-is not free takes part in nothing any more: native code leaves out what no state needs that is computed with it.
-
-Obstacles are rows of numbers: their pages are loops over a few of one kind.
-
-Source: Ericson, Real-Time Collision Detection (2005), section 5.1.2, for points and segments.
+Source: Ericson, Real-Time Collision Detection (2005), section 4.1, for bounds.
 Cost: 17 operations for a shape and an obstacle.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from functools import lru_cache, reduce
-from itertools import combinations
-from typing import Any, NamedTuple
-
-import numpy as np
+from functools import reduce
+from typing import Any
 
 from cardan._algebra.arrays.repeat import each, when
-from cardan._algebra.scalar import absolute, clip, logical_and, minimum, where
-from cardan._algebra.spatial import SE3, Scalar, Vector3
+from cardan._algebra.scalar import logical_and, minimum, where
+from cardan._algebra.spatial import SE3, Scalar
 from cardan._motion.collision.bounds import may_meet
 from cardan._motion.collision.box_box import box_box, box_separation
 from cardan._motion.collision.box_round import box_capsule
@@ -36,9 +25,9 @@ from cardan._motion.collision.candidate import FAR
 from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.distance import SEARCHED
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, sphere_sphere
+from cardan._motion.collision.spines import Ball, Spine, square
 from cardan._motion.collision.table import PAIRS, Two, check_page, in_order, kind_of, of_alike, of_sizes, sizes_of
-from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
-from cardan._robot.geometry.support import box_about
+from cardan._robot.geometry.shapes import Plane
 
 ROWS = 8  # obstacles of a loop: of those of a loop that one state is near, all are looked at in turn
 FIRST = box_capsule, capsule_capsule  # pages whose first candidate has the least gap
@@ -90,20 +79,15 @@ def _with_obstacles(pairs: Sequence[Two], margin: Scalar, apart: Any) -> Any:
         ball = Ball.of(two.b, two.X_b)
         squared = spine.squared_distance(ball.middle)
         if spine.inner >= 0.0 and ball.inner >= 0.0:
-            hit = minimum(hit, squared - _square(spine.inner + ball.inner + margin))
+            hit = minimum(hit, squared - square(spine.inner + ball.inner + margin))
         if (spine.inner, ball.inner) != (spine.outer, ball.outer):
-            squared = squared - _square(spine.outer + ball.outer + margin)
+            squared = squared - square(spine.outer + ball.outer + margin)
             left.setdefault(kind_of(two.b), []).append((two, squared))
     apart = _and(apart, hit > 0.0)
     for rows in left.values():
         for k in range(0, len(rows), ROWS):
             apart = _with_rows(rows[k : k + ROWS], margin, apart)
     return apart
-
-
-def _square(reach: Scalar) -> Scalar:
-    """Return the square of a distance, with its sign."""
-    return reach * absolute(reach)
 
 
 def _with_rows(rows: Sequence[tuple[Two, Scalar]], margin: Scalar, apart: Any) -> Any:
@@ -147,92 +131,3 @@ def _gap(two: Two, margin: Scalar) -> Scalar:
         return convex_convex(*two, margin)[0].gap
     first, *others = page(*two)
     return first.gap if page in FIRST else reduce(minimum, (c.gap for c in others), first.gap)
-
-
-# --- what is surely so ----------------------------------------------------------------------------------------------
-
-
-class Spine(NamedTuple):
-    """A segment in a shape, and the capsules about it that are in the shape, and around it."""
-
-    middle: Vector3
-    axis: Vector3
-    half: float
-    inner: float  # radius [m]; below 0 if there is none
-    outer: float
-
-    @staticmethod
-    def of(shape: Geometry, X: SE3) -> Spine:
-        """Return the spine of a shape, along the longest side of the box about it.
-
-        Its ends are as far within the box as its shortest side is long, for most have ends that are round so far.
-        """
-        middle, sides = box_about(shape)
-        half = list(map(float, sides))
-        axis = max(range(3), key=half.__getitem__)
-        short, long = sorted(half[:axis] + half[axis + 1 :])
-        inner, outer = short if isinstance(shape, FULL) else NONE, math.hypot(short, short, long)
-        if isinstance(shape, ROUND):
-            inner, outer = max(inner, 0.0), long
-        elif isinstance(shape, Hull):
-            end = (half[axis] - short) * np.eye(3)[axis]
-            inner, outer = _radii_of_hull(shape, tuple(map(float, middle)), tuple(end.tolist()))
-        return Spine(X @ middle, list(X.rotation.columns())[axis], half[axis] - short, inner, outer)
-
-    def squared_distance(self, p: Vector3) -> Scalar:
-        way = p - self.middle
-        if not self.half:
-            return way.norm_squared()
-        along = self.axis.dot(way)
-        t = clip(along, -self.half, self.half)
-        return way.norm_squared() - t * (along * 2.0 - t)
-
-
-class Ball(NamedTuple):
-    """The balls about a shape's middle that are in the shape, and around it."""
-
-    middle: Vector3
-    inner: float  # radius [m]; below 0 if there is none
-    outer: float
-
-    @staticmethod
-    def of(shape: Geometry, X: SE3) -> Ball:
-        middle, sides = box_about(shape)
-        half = list(map(float, sides))
-        inner = min(half) if isinstance(shape, (*FULL, *ROUND)) else NONE
-        outer = max(half) if isinstance(shape, ROUND) else math.hypot(*half)
-        if isinstance(shape, Hull):
-            inner, outer = _radii_of_hull(shape, tuple(map(float, middle)))
-        return Ball(X @ middle, inner, outer)
-
-
-FULL = Sphere, Capsule, Box, Cylinder  # shapes that have in them the capsule about their spine with the shortest side
-ROUND = Sphere, Capsule, Ellipsoid  # shapes within the capsule about their spine with the other side
-NONE = -1.0
-MOST = 64  # vertices of a hull whose faces are looked for among all that three of them span
-
-
-@lru_cache(256)
-def _radii_of_hull(
-    hull: Hull, middle: tuple[float, ...], end: tuple[float, ...] = (0.0, 0.0, 0.0)
-) -> tuple[float, float]:
-    """Return the radii of the capsules about a segment, from its middle to one end, in a hull and around it."""
-    points, way = np.array(hull.vertices) - middle, np.array(end)
-    length = float(np.linalg.norm(way))
-    along = np.clip(points @ way / max(length, 1e-300), -length, length) / max(length, 1e-300)
-    outer = float(np.linalg.norm(points - along[:, None] * way, axis=1).max())
-    if not 4 <= len(points) <= MOST:
-        return NONE, outer
-    a, b, c = (points[list(k)] for k in zip(*combinations(range(len(points)), 3), strict=True))
-    normals = np.cross(b - a, c - a)
-    size = np.linalg.norm(normals, axis=1)
-    wide = size > 1e-12 * outer * outer
-    normals, a = normals[wide] / size[wide, None], a[wide]
-    heights = normals @ points.T - (normals * a).sum(axis=1)[:, None]
-    slack = 1e-9 * outer
-    below, above = heights.max(axis=1) < slack, heights.min(axis=1) > -slack
-    if not below.any() or (below & above).any():
-        return NONE, outer  # it is flat
-    faces, on = np.concatenate([normals[below], -normals[above]]), np.concatenate([a[below], a[above]])
-    depths = (faces * on).sum(axis=1) - np.abs(faces @ way)
-    return float(depths.min()) * (1.0 - 1e-9), outer

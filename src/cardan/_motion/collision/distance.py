@@ -45,21 +45,33 @@ LONG = (box_capsule, capsule_capsule)  # closed forms whose derivatives are long
 def witnesses(pairs: Sequence[Two]) -> list[Witness]:
     """Return for each pair its distance, normal and nearest points, in the world's axes."""
     ordered = [in_order(two) for two in pairs]
-    is_searched = [PAIRS[type(two.a), type(two.b)] in (*SEARCHED, *LONG) for two, _ in ordered]
+    searched = [k for k, (two, _) in enumerate(ordered) if _is_searched(two)]
+    listed = [k for k in range(len(pairs)) if k not in set(searched)]
     own = [Two(two.a, SE3(), two.b, two.X_ab) for two, _ in ordered]
-    known = iter(_searched([two for two, searched in zip(own, is_searched, strict=True) if searched]))
-    listed = iter(
-        points_of([two for two, searched in zip(own, is_searched, strict=True) if not searched], page_of=_nearest_page)
-    )
-    found = [next(known) if searched else _of_candidate(*next(listed)) for searched in is_searched]
-    return [_in_world(*given, witness) for given, witness in zip(ordered, found, strict=True)]
+    known = of_alike([_still(own[k]) for k in searched], lambda two, _: _features(two), [None] * len(searched))
+    found = {k: _near(own[k], *local) for k, local in zip(searched, known, strict=True)}
+    candidates = points_of([own[k] for k in listed], page_of=_nearest_page)
+    found |= {k: _of_candidate(candidate) for k, (candidate,) in zip(listed, candidates, strict=True)}
+    return [_in_world(*given, found[k]) for k, given in enumerate(ordered)]
 
 
-def _searched(pairs: Sequence[Two]) -> list[Witness]:
-    """Return witnesses that are searched for, in A's frame; the search itself has no derivative."""
-    still = [Two(two.a, SE3(), two.b, _held(two.X_b)) for two in pairs]
-    known = of_alike(still, lambda two, _: _features(two), [None] * len(pairs))
-    return [_near(two, *found) for two, found in zip(pairs, known, strict=True)]
+def witness_of(two: Two) -> Witness:
+    """Return the same of one pair."""
+    ordered, swapped = in_order(two)
+    own = Two(ordered.a, SE3(), ordered.b, ordered.X_ab)
+    if _is_searched(own):
+        return _in_world(ordered, swapped, _near(own, *_features(_still(own))))
+    return _in_world(ordered, swapped, _of_candidate(_nearest_page(own)(*own)[0]))
+
+
+def _is_searched(two: Two) -> bool:
+    return PAIRS[type(two.a), type(two.b)] in (*SEARCHED, *LONG)
+
+
+def _still(two: Two) -> Two:
+    """Return two shapes, seen from A, whose poses have no derivative."""
+    R, p = two.X_b
+    return two._replace(X_b=SE3(Matrix3([[held(e) for e in row] for row in R]), Vector3(*map(held, p))))
 
 
 def _features(two: Two) -> tuple[Witness, Local]:
@@ -98,8 +110,3 @@ def _nearer(one: Candidate, other: Candidate) -> Candidate:
     first = one.gap <= other.gap
     point, normal = select(first, one.point, other.point), select(first, one.normal, other.normal)
     return Candidate(where(first, one.gap, other.gap), point, normal)
-
-
-def _held(X: SE3) -> SE3:
-    """Return a pose that is the same and has no derivative."""
-    return SE3(Matrix3([[held(e) for e in row] for row in X.rotation]), Vector3(*map(held, X.translation)))
