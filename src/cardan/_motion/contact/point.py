@@ -53,7 +53,7 @@ class ContactsOfPair:
         """The velocity that an impulse on the points makes, about: sum of |J_j|^2 / 3 D_j in the neutral pose."""
         # Regularisations are measured by it. It is a number if the inertias are, whatever the configuration.
         both = zip(self.nodes, self.centres, self.extents, strict=True)
-        return sum((_inverse_mass(self.model, node, c, extent) for node, c, extent in both if node != WORLD), 0.0)
+        return sum((inverse_mass_of(self.model, node, c, extent) for node, c, extent in both if node != WORLD), 0.0)
 
 
 class Contact:
@@ -169,8 +169,11 @@ class Contact:
         return self.pair.inverse_mass
 
 
-def _inverse_mass(model: Model, node: int, centre: Vector3, extent: float) -> Scalar:
-    """Return the mean over points that far from the centre, 2/3 extent^2 being the mean squared lever about an axis."""
+def inverse_mass_of(model: Model, node: int, centre: Vector3, extent: float) -> Scalar:
+    """Return the velocity that an impulse on a node's body makes: the mean over points that far from a centre [1/kg].
+
+    2/3 extent^2 is the mean of their squared levers about an axis.
+    """
     still = Snapshot(model, model.manifold.neutral(), [0.0] * model.nv)
     D, total = joint_inertias(model), 0.0
     for j, column in still.columns(node).items():

@@ -10,7 +10,7 @@ import numpy as np
 
 from cardan._algebra.errors import Explained, MechanismError, ParameterError, ShapeError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
-from cardan._motion.simulation.articulation import Articulation, articulation
+from cardan._motion.simulation.articulation import Articulation, articulations
 from cardan._motion.simulation.cutting import closed_at, cut_bodies, still_closing
 from cardan._motion.simulation.pairs import Disabled, contact_pairs
 from cardan._motion.simulation.solids import with_solids
@@ -90,6 +90,7 @@ class WorldBuilder(Explained):
         self._locked: set[str] = set()
         self._poses: dict[str, SE3] = {}
         self._articulations: dict[str, tuple[str, ...]] = {}
+        self._held: dict[str, str] = {}  # the articulation of each joint that is in one
         self._apart: set[tuple[str, str]] = set()
         self._together: set[tuple[str, str]] = set()
         self._colliding: set[str] = set()
@@ -121,7 +122,7 @@ class WorldBuilder(Explained):
             Its name.
         """
         joint, own = f"{name}_free", self._mechanism
-        check_new("joint", joint, {c.name for c in own.joints}, f"world {own.name!r} (give prefix=...)")
+        check_new("joint", joint, own._joints, f"world {own.name!r} (give prefix=...)")
         self._check_new_articulation(name)
         self.add_link(name, pose, inertia, lock_inertia)
         self.add_joint(joint, FreeFlyer(), WORLD, name)
@@ -164,10 +165,10 @@ class WorldBuilder(Explained):
         adds = link != WORLD and link not in self._locked
         inertia = shape.inertia(density) if adds else None  # first: it refuses what has no volume
         self._mechanism.add_shape(shape)
-        for body in self._mechanism.bodies:
-            if body.name == link and inertia is not None:
-                total = inertia if body.inertia is None else body.inertia + inertia
-                self._mechanism._exchange(replace(body, inertia=total))
+        if inertia is not None:
+            body = self._mechanism._bodies[link]
+            total = inertia if body.inertia is None else body.inertia + inertia
+            self._mechanism._exchange(replace(body, inertia=total))
         return shape
 
     def add_ground(self, material: Material | None = None, pose: Any = None, name: str = "ground") -> Shape:
@@ -226,16 +227,15 @@ class WorldBuilder(Explained):
             ParameterError: if there is no joint.
         """
         self._check_new_articulation(name)
-        known = {c.name for c in self._mechanism.joints}
-        held = {joint: other for other, its in self._articulations.items() for joint in its}
         if isinstance(joints, str) or not list(joints):
             raise ParameterError(f"joints of articulation {name!r}", got=joints, expected="a list of names of joints")
         for joint in joints:
-            check_known("joint", joint, known, f"articulation {name!r}")
-            if joint in held:
-                message = f"joint {joint!r} is in articulation {held[joint]!r}; it cannot be in {name!r}, too."
+            check_known("joint", joint, self._mechanism._joints, f"articulation {name!r}")
+            if joint in self._held:
+                message = f"joint {joint!r} is in articulation {self._held[joint]!r}; it cannot be in {name!r}, too."
                 raise MechanismError(message)
         self._articulations[name] = tuple(dict.fromkeys(joints))
+        self._held |= dict.fromkeys(joints, name)
         self._colliding |= {name} if self_collision else set()
         return name
 
@@ -288,7 +288,9 @@ class WorldBuilder(Explained):
         self.q |= {} if pose is None else _put_in_world(both, bases)
         said = said_start(mechanism.annotations.configurations)
         self._starts |= {prefix + joint: coordinates for joint, coordinates in said.items()}
-        self._articulations |= {n: tuple(c.name for c in joints) for n, joints in zip(names, trees, strict=True)}
+        for n, joints in zip(names, trees, strict=True):
+            self._articulations[n] = tuple(c.name for c in joints)
+            self._held |= dict.fromkeys(self._articulations[n], n)
         self._colliding |= set(names) if self_collision else set()
         new = {WORLD: WORLD} | {b.name: prefix + b.name for b in mechanism.bodies}
         self._apart |= {(new[a], new[b]) for a, b in disabled if a in new and b in new}
@@ -356,6 +358,7 @@ class WorldBuilder(Explained):
             inertias, state["_mechanism"] = state.pop("_inertia"), state.pop("_parts")
             for body in state["_mechanism"].bodies:
                 state["_mechanism"]._exchange(replace(body, inertia=inertias[body.name]))
+        state.setdefault("_held", {joint: name for name, its in state["_articulations"].items() for joint in its})
         vars(self).update(state)
 
     def __repr__(self) -> str:
@@ -412,14 +415,14 @@ def _put_in_world(mechanism: Mechanism, bases: Sequence[Connection]) -> dict[str
 
 def _orphans(b: WorldBuilder, may_be: bool) -> tuple[str, ...]:
     """Return the joints in no articulation, or raise for them; raise for a world in which nothing could move."""
-    own, held = b._mechanism, {joint for joints in b._articulations.values() for joint in joints}
+    own = b._mechanism
     if not own.bodies:
         has = "shapes on the world alone" if own.shapes else "nothing in it"
         raise MechanismError(
             f"world {own.name!r} has {has}, expected at least one link: nothing could move. Add one with add_body, "
             "add_link or add(mechanism)."
         )
-    orphans = tuple(c.name for c in own.joints if c.name not in held)
+    orphans = tuple(c.name for c in own.joints if c.name not in b._held)
     if orphans and not may_be:
         shown = ", ".join(map(repr, orphans[:12])) + (", ..." if len(orphans) > 12 else "")
         raise MechanismError(
@@ -436,13 +439,11 @@ def _make_world(
     mechanism, added = _with_free_joints(with_solids(b._mechanism), b.gravity)
     mechanism = cut_bodies(mechanism, closing)
     model = mechanism.model(gravity=b.gravity, closing=still_closing(mechanism, closing))
-    articulations = []
-    for name, joints in b._articulations.items():
-        bodies = {body for c in mechanism.joints if c.name in set(joints) for body in (c.parent, c.child)}
-        bases = [c.name for anchor, c in added.items() if anchor in bodies]
-        articulations.append(articulation(model, name, (*joints, *bases)))
-    # In document order, as states have their coordinates, and not in the order in which they were named.
-    ordered = {a.name: a for a in sorted(articulations, key=lambda a: model.joint_names.index(a.joints[0]))}
+    whole, own = dict(b._articulations), {c.name: c for c in mechanism.joints}
+    for name, joints in b._articulations.items() if added else ():
+        bodies = {body for joint in joints if joint in own for body in (own[joint].parent, own[joint].child)}
+        whole[name] = (*joints, *(c.name for anchor, c in added.items() if anchor in bodies))
+    ordered = articulations(model, whole)
     starts = {joint: own for joint, own in b._starts.items() if joint in model.slices}
     given = _coordinates(model, starts | b.q, "q")
     rest = closed_at(model, rest_configuration(model, b._poses, given).tolist())
@@ -526,9 +527,10 @@ def rest_configuration(model: Model, poses: Mapping[str, SE3], given: Mapping[st
     for name, own in given.items():
         q[model.q_slice(name)] = own
     X: list[SE3] = []
+    children = {c.name: c.child for c in model.connections}
     for node in model.nodes:
         above = (X[node.parent] if node.parent >= 0 else SE3.identity()) @ node.placement
-        child = model.connection(node.name).child
+        child = children[node.name]
         if child in poses and node.name not in given and not isinstance(node.joint, Mimic):
             wanted = above.inverse() @ poses[child] @ model.attachment(child).pose.inverse()
             q[list(node.q)] = np.array(node.joint.nearest_configuration(wanted), dtype=float)

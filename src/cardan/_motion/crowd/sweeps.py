@@ -1,0 +1,318 @@
+"""Contacts of loose bodies by sweeps, begun with the impulses of the step before; what one does is in `sweep_rows`.
+
+A sweep visits all contacts once. Contacts of one colour have no body in common, so they are visited at once, a lane
+each. A contact gets the first colour that none before it has on either of its bodies. Islands are swept side by side,
+and each has its own end: what others do changes none of its bits.
+
+A sweep costs little and moves far in a heap of balls. In a tall stack the load creeps down by one box a sweep, which is
+why stacks are solved by a factor.
+
+Source: Ericson, Real-Time Collision Detection (2005), does not treat colours; Fratarcangeli and others, Vivace: a
+practical Gauss-Seidel method for stable soft body dynamics (2016), does.
+"""
+
+from __future__ import annotations
+
+from cardan._compiler.kernels import F64, INT, REAL, kernel, lowest_one, run, sqrt
+from cardan._motion.crowd.narrow import copy_three
+from cardan._motion.crowd.tables import Crowd
+
+# pyright: analyzeUnannotatedFunctions=false
+
+FEW_SWEEPS = 24
+"""Sweeps that an island of balls begins with, and one more for each two of its trees: more take longer than factors."""
+MOST_SWEEPS = 100
+EARLY, LATER = 4, 8
+"""After so many sweeps their rate tells where they end."""
+ALONE = 63  # colours from which on each has one contact
+SWEEPING, FOUND, SWEPT = 1, 2, 3  # of an island: it is being swept, its velocities are right, its forces are kept
+
+
+# --- bodies -----------------------------------------------------------------------------------------------------------
+
+
+@kernel(node=F64[24], J=F64[6], found=F64[10])
+def turn_symmetric(node, J, found):
+    """Put R J R^T behind the first four numbers; symmetric matrices are xx, xy, xz, yy, yz, zz."""
+    m = 4
+    for i in range(3):
+        a = node[3 * i]
+        b = node[3 * i + 1]
+        d = node[3 * i + 2]
+        x = a * J[0] + b * J[1] + d * J[2]
+        y = a * J[1] + b * J[3] + d * J[4]
+        z = a * J[2] + b * J[4] + d * J[5]
+        for j in range(i, 3):
+            found[m] = x * node[3 * j] + y * node[3 * j + 1] + z * node[3 * j + 2]
+            m += 1
+
+
+@kernel(c=Crowd, t=INT)
+def begin_body(c, t):
+    """Find a body's centre of mass and inverse inertia along the world's axes, and its change without contact."""
+    node = c.node[c.tree_node[t]]
+    for i in range(3):
+        own = node[3 * i] * c.tree_com[t, 0] + node[3 * i + 1] * c.tree_com[t, 1] + node[3 * i + 2] * c.tree_com[t, 2]
+        c.body[t, i] = node[9 + i] + own
+    c.body[t, 3] = c.tree_inverse_mass[t]
+    turn_symmetric(node, c.tree_inverse[t], c.body[t])
+    b = c.tree_first[t]
+    u = c.free[b, 3]
+    v = c.free[b, 4]
+    w = c.free[b, 5]
+    x = c.free[b, 0] + v * c.tree_com[t, 2] - w * c.tree_com[t, 1]
+    y = c.free[b, 1] + w * c.tree_com[t, 0] - u * c.tree_com[t, 2]
+    z = c.free[b, 2] + u * c.tree_com[t, 1] - v * c.tree_com[t, 0]
+    c.body_change[t] = 0.0
+    for i in range(3):
+        c.body_change[t, i] = c.dt * (node[3 * i] * x + node[3 * i + 1] * y + node[3 * i + 2] * z)
+        c.body_change[t, 3 + i] = c.dt * (node[3 * i] * u + node[3 * i + 1] * v + node[3 * i + 2] * w)
+    c.colours_of[t] = 0
+
+
+@kernel(c=Crowd, t=INT)
+def accelerate_body(c, t):
+    """Find a body's acceleration, in its own axes at its origin."""
+    node = c.node[c.tree_node[t]]
+    p = c.body_change[t, 3]
+    q = c.body_change[t, 4]
+    r = c.body_change[t, 5]
+    u = node[0] * p + node[3] * q + node[6] * r
+    v = node[1] * p + node[4] * q + node[7] * r
+    w = node[2] * p + node[5] * q + node[8] * r
+    x = (
+        node[0] * c.body_change[t, 0]
+        + node[3] * c.body_change[t, 1]
+        + node[6] * c.body_change[t, 2]
+        - (v * c.tree_com[t, 2] - w * c.tree_com[t, 1])
+    )
+    y = (
+        node[1] * c.body_change[t, 0]
+        + node[4] * c.body_change[t, 1]
+        + node[7] * c.body_change[t, 2]
+        - (w * c.tree_com[t, 0] - u * c.tree_com[t, 2])
+    )
+    z = (
+        node[2] * c.body_change[t, 0]
+        + node[5] * c.body_change[t, 1]
+        + node[8] * c.body_change[t, 2]
+        - (u * c.tree_com[t, 1] - v * c.tree_com[t, 0])
+    )
+    rate = 1.0 / c.dt
+    b = c.tree_first[t]
+    c.change[b, 0] = rate * x
+    c.change[b, 1] = rate * y
+    c.change[b, 2] = rate * z
+    c.change[b, 3] = rate * u
+    c.change[b, 4] = rate * v
+    c.change[b, 5] = rate * w
+    c.change[b, 6] = 0.0
+    c.change[b, 7] = 0.0
+
+
+# --- contacts, colour by colour ---------------------------------------------------------------------------------------
+
+
+@kernel(c=Crowd, k=INT, a=INT, b=INT)
+def colour_contact(c, k, a, b):
+    """Give a contact a colour. A body that has all others has its further contacts one by one."""
+    taken = c.colours_of[a]
+    if b >= 0:
+        taken |= c.colours_of[b]
+    colour = lowest_one(taken ^ -1)
+    if colour >= ALONE:
+        colour = max(c.colours, ALONE)
+    else:
+        c.colours_of[a] |= 1 << colour
+        if b >= 0:
+            c.colours_of[b] |= 1 << colour
+    c.colour[k] = colour
+    while c.colours <= colour:
+        c.colours += 1
+        c.colour_first[c.colours] = 0
+    c.colour_first[colour + 1] += 1
+
+
+@kernel(c=Crowd)
+def colour_contacts(c):
+    """Give each contact of the islands to be swept its place among those of its colour."""
+    c.colours = 0
+    for i in range(c.islands):
+        if c.island_swept[i] == SWEEPING:
+            for n in range(c.island_patches[i], c.island_patches[i + 1]):
+                for m in range(c.patch_count[n]):
+                    colour_contact(c, c.patch_first[n] + m, c.patch_trees[n, 0], c.patch_trees[n, 1])
+    c.colour_first[0] = 0
+    for k in range(c.colours):
+        c.colour_first[k + 1] += c.colour_first[k]
+    for i in range(c.islands):
+        if c.island_swept[i] == SWEEPING:
+            for n in range(c.island_patches[i], c.island_patches[i + 1]):
+                for m in range(c.patch_count[n]):
+                    k = c.patch_first[n] + m
+                    c.place_of[k] = c.colour_first[c.colour[k]]
+                    c.colour_first[c.colour[k]] += 1
+    for k in range(c.colours):
+        c.colour_first[c.colours - k] = c.colour_first[c.colours - k - 1]
+    c.colour_first[0] = 0
+
+
+@kernel(to=F64[10], source=F64[10])
+def copy_body(to, source):
+    for e in range(10):
+        to[e] = source[e]
+
+
+@kernel(c=Crowd, i=INT, n=INT)
+def gather_patch(c, i, n):
+    """Fill in what its program is given of each contact of a patch."""
+    p = c.patch_order[n]
+    a = c.patch_trees[n, 0]
+    b = c.patch_trees[n, 1] if c.patch_trees[n, 1] >= 0 else c.trees
+    node = c.node[c.shape_node[c.found_shapes[p, 0]]]
+    for m in range(c.patch_count[n]):
+        k = c.patch_first[n] + m
+        s = c.place_of[k]
+        for e in range(12):
+            c.met_node[s, e] = node[e]
+        copy_three(c.met_point[s], c.row_point[k])
+        for e in range(13):
+            c.met_law[s, e] = c.law[k, e]
+        for e in range(3):
+            c.met_ahead[s, e] = c.ahead[3 * k + e]
+        copy_body(c.met_a[s], c.body[a])
+        copy_body(c.met_b[s], c.body[b])
+        copy_three(c.met_impulse[s], c.found_impulse[c.found_first[p] + m])
+        c.met_trees[s, 0] = a
+        c.met_trees[s, 1] = b
+        c.met_island[s] = i
+
+
+@kernel(c=Crowd, s=INT, t=INT, end=INT, sign=REAL)
+def push(c, s, t, end, sign):
+    """Change the twist of a body at a contact by its impulse; `end` is where the row has the body."""
+    row = c.met[s]
+    dx = sign * c.met_impulse[s, 0]
+    dy = sign * c.met_impulse[s, 1]
+    dz = sign * c.met_impulse[s, 2]
+    x = row[end + 1] * dz - row[end + 2] * dy
+    y = row[end + 2] * dx - row[end] * dz
+    z = row[end] * dy - row[end + 1] * dx
+    m = row[end + 3]
+    c.body_change[t, 0] += m * dx
+    c.body_change[t, 1] += m * dy
+    c.body_change[t, 2] += m * dz
+    c.body_change[t, 3] += row[end + 4] * x + row[end + 5] * y + row[end + 6] * z
+    c.body_change[t, 4] += row[end + 5] * x + row[end + 7] * y + row[end + 8] * z
+    c.body_change[t, 5] += row[end + 6] * x + row[end + 8] * y + row[end + 9] * z
+
+
+@kernel(c=Crowd)
+def begin_sweeps(c):
+    """Fill the rows of all contacts that are swept, and begin with the impulses of the step before."""
+    for e in range(10):
+        c.body[c.trees, e] = 0.0
+    c.body_change[c.trees] = 0.0
+    for i in range(c.islands):
+        if c.island_swept[i] == SWEEPING:
+            c.island_count[i] = 0
+            for m in range(c.island_trees[i], c.island_trees[i + 1]):
+                begin_body(c, c.members[m])
+    colour_contacts(c)
+    for i in range(c.islands):
+        if c.island_swept[i] == SWEEPING:
+            for n in range(c.island_patches[i], c.island_patches[i + 1]):
+                gather_patch(c, i, n)
+    total = c.colour_first[c.colours]
+    run(c.meet, total)
+    for s in range(total):
+        push(c, s, c.met_trees[s, 0], 0, 1.0)
+        if c.met_trees[s, 1] < c.trees:
+            push(c, s, c.met_trees[s, 1], 10, -1.0)
+
+
+# --- sweeps -----------------------------------------------------------------------------------------------------------
+
+
+@kernel(c=Crowd, first=INT, last=INT)
+def visit_colour(c, first, last):
+    for s in range(first, last):
+        c.met_twist_a[s] = c.body_change[c.met_trees[s, 0]]
+        c.met_twist_b[s] = c.body_change[c.met_trees[s, 1]]
+    run(c.visit, last - first, first)
+    for s in range(first, last):
+        i = c.met_island[s]
+        if c.island_swept[i] == SWEEPING:
+            c.body_change[c.met_trees[s, 0]] = c.met_after_a[s]
+            if c.met_trees[s, 1] < c.trees:
+                c.body_change[c.met_trees[s, 1]] = c.met_after_b[s]
+            copy_three(c.met_impulse[s], c.met_impulse_after[s])
+            error = c.met_error[s]
+            c.island_worst[i] = error if not error <= c.island_worst[i] else c.island_worst[i]
+
+
+@kernel(c=Crowd, i=INT, returns=INT)
+def most_sweeps(c, i):
+    """Return how many sweeps an island has at most: few where a factor may follow, and fewer where its rate is slow."""
+    if c.island_within[i] > c.tolerance:
+        return MOST_SWEEPS
+    most = FEW_SWEEPS + (c.island_trees[i + 1] - c.island_trees[i]) // 2
+    if c.island_count[i] == LATER:
+        end = c.island_worst[i]
+        rate = end / c.island_early[i]
+        for _ in range((most - LATER) // (LATER - EARLY)):
+            end *= rate
+        if not end <= c.island_within[i] * c.island_within[i]:
+            return LATER
+    return most
+
+
+@kernel(c=Crowd, i=INT, returns=INT)
+def end_sweep(c, i):
+    """Note how far an island is; return 1 if it goes on."""
+    worst = c.island_worst[i]
+    c.island_residual[i] = sqrt(worst)
+    c.island_count[i] += 1
+    if c.island_count[i] == EARLY:
+        c.island_early[i] = worst
+    is_right = worst <= c.island_within[i] * c.island_within[i]
+    if not is_right and c.island_count[i] < most_sweeps(c, i):
+        return 1
+    c.island_swept[i] = FOUND if is_right or c.island_within[i] > c.tolerance else 0
+    return 0
+
+
+@kernel(c=Crowd, i=INT)
+def keep_sweep(c, i):
+    """Take what sweeps found of an island as its accelerations and impulses."""
+    for m in range(c.island_trees[i], c.island_trees[i + 1]):
+        accelerate_body(c, c.members[m])
+    for n in range(c.island_patches[i], c.island_patches[i + 1]):
+        p = c.patch_order[n]
+        for m in range(c.patch_count[n]):
+            s = c.place_of[c.patch_first[n] + m]
+            copy_three(c.found_impulse[c.found_first[p] + m], c.met_impulse[s])
+
+
+@kernel(c=Crowd)
+def sweep(c):
+    """Sweep islands side by side, each until its velocities are right to `island_within` [m/s], or so often."""
+    going = 0
+    for i in range(c.islands):
+        going += int(c.island_swept[i] == SWEEPING)
+    if going == 0:
+        return
+    begin_sweeps(c)
+    while going > 0:
+        for i in range(c.islands):
+            c.island_worst[i] = 0.0
+        for k in range(c.colours):
+            visit_colour(c, c.colour_first[k], c.colour_first[k + 1])
+        going = 0
+        for i in range(c.islands):
+            if c.island_swept[i] == SWEEPING:
+                going += end_sweep(c, i)
+    for i in range(c.islands):
+        if c.island_swept[i] == FOUND:
+            keep_sweep(c, i)
+            c.island_swept[i] = SWEPT
