@@ -134,6 +134,7 @@ if __name__ == "__main__":
         "torch",
         "cuda",
         "clusters",
+        "crowds",
         "arguments",
     ):
         sys.exit(other(sys.argv[1], sys.argv[2:]))

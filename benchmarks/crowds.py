@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -84,6 +84,12 @@ class Scene:
         state = world.state()
         state.v.reshape(-1, 6)[:, :3] = [thing.velocity for thing in self.things]
         return state
+
+    def mujoco(self, world: cardan.World, solver: str) -> Any:
+        """Return MuJoCo's model."""
+        import mujoco as mj
+
+        return mj.MjModel.from_xml_string(self.mjcf(solver))
 
     def mjcf(self, solver: str) -> str:
         """Return the scene for MuJoCo."""
@@ -163,7 +169,39 @@ def heap(n: int, goal: float) -> Scene:
     return Scene(tuple(things), walls, {"impact": 150, "rest": 850}, goals, dissipation=10.0)
 
 
-SCENES: dict[str, Callable[[], Scene]] = {
+@dataclass(frozen=True)
+class Robots:
+    """Robots of one kind that fall over on the ground, without drives: as `Scene`."""
+
+    kind: str
+    count: int
+    goals: dict[str, float] = field(default_factory=dict)
+    phases: dict[str, int] = field(default_factory=lambda: {"fall": 50, "lie": 1000})
+
+    @property
+    def world(self) -> cardan.World:
+        """The robots in cardan."""
+        b = cardan.WorldBuilder()
+        b.add_ground()
+        b.replicate(getattr(cardan.robots, self.kind)(), self.count, base="floating")
+        return b.finalize()
+
+    def start(self, world: cardan.World) -> cardan.State:
+        """Return the state that it begins in."""
+        return world.state()
+
+    def mujoco(self, world: cardan.World, solver: str) -> Any:
+        """Return MuJoCo's model."""
+        import mujoco as mj
+
+        spec = cardan.interop.to_mjspec(world)
+        spec.option.timestep, spec.option.cone = DT, mj.mjtCone.mjCONE_ELLIPTIC
+        spec.option.solver = getattr(mj.mjtSolver, f"mjSOL_{solver.upper()}")
+        spec.memory = 2 << 30
+        return spec.compile()
+
+
+SCENES: dict[str, Callable[[], Scene | Robots]] = {
     "stack of 10": lambda: stack(10, 0.010),
     "stack of 20": lambda: stack(20, 0.018),
     "pile of 10": lambda: pile(10, (100, 2000), (0.005, 0.005)),
@@ -176,6 +214,8 @@ SCENES: dict[str, Callable[[], Scene]] = {
     "wall of 307, hit": lambda: hit(wall(20, 15, {})),
     "heap of 100 boxes": lambda: heap(100, 0.6),
     "heap of 300 boxes": lambda: heap(300, 2.0),
+    "100 quadrupeds": lambda: Robots("quadruped", 100),
+    "100 humanoids": lambda: Robots("humanoid", 100),
 }
 
 
@@ -203,7 +243,7 @@ class Subject:
         return (time.thread_time() - begun) / steps
 
 
-def measure(scene: Scene, peers: list[str]) -> Iterator[tuple[str, Found]]:
+def measure(scene: Scene | Robots, peers: list[str]) -> Iterator[tuple[str, Found]]:
     """Yield what each phase takes."""
     world = scene.world
     solver = cardan.solvers.Featherstone(world, DT)
@@ -213,7 +253,7 @@ def measure(scene: Scene, peers: list[str]) -> Iterator[tuple[str, Found]]:
         yield phase, compare(scene, solver, state, peers)
 
 
-def compare(scene: Scene, solver: Any, state: cardan.State, peers: list[str]) -> Found:
+def compare(scene: Scene | Robots, solver: Any, state: cardan.State, peers: list[str]) -> Found:
     """Let all go on from a state, in turns."""
     subjects = {"cardan": Subject(lambda: None, lambda k: solver.step(state, steps=k))}
     subjects |= {name: mujoco(scene, name, state) for name in peers}
@@ -228,12 +268,12 @@ def compare(scene: Scene, solver: Any, state: cardan.State, peers: list[str]) ->
     return Found(times, len(solver.contact_forces(state).pair), float(after.residual[0]))
 
 
-def mujoco(scene: Scene, solver: str, state: cardan.State) -> Subject:
+def mujoco(scene: Scene | Robots, solver: str, state: cardan.State) -> Subject:
     """Return MuJoCo's steps from a state."""
     import mujoco as mj
 
-    model = mj.MjModel.from_xml_string(scene.mjcf(solver))
-    data, (qpos, qvel) = mj.MjData(model), _as_mujoco(state)
+    model, theirs = scene.mujoco(state.world, solver), cardan.conventions.to("mujoco", state.world.model)
+    data, qpos, qvel = mj.MjData(model), theirs.configuration(state.q[0]), theirs.velocity(state.q[0], state.v[0])
 
     def begin() -> None:
         mj.mj_resetData(model, data)
@@ -241,14 +281,6 @@ def mujoco(scene: Scene, solver: str, state: cardan.State) -> Subject:
         mj.mj_step(model, data, 3)  # it begins each step with the forces of the last one
 
     return Subject(begin, lambda k: mj.mj_step(model, data, k))
-
-
-def _as_mujoco(state: cardan.State) -> tuple[np.ndarray, np.ndarray]:
-    """Return q and v of loose bodies as MuJoCo has them: w first, linear velocities along the world's axes."""
-    q, v = state.q[0].reshape(-1, 7), state.v[0].reshape(-1, 6)
-    u, w, linear = q[:, 3:6], q[:, 6:], v[:, :3]
-    turned = linear + 2.0 * np.cross(u, np.cross(u, linear) + w * linear)
-    return np.hstack([q[:, :3], w, u]).ravel(), np.hstack([turned, v[:, 3:]]).ravel()
 
 
 def first(name: str) -> dict[str, float]:
@@ -270,13 +302,13 @@ def take_first(name: str) -> None:
     print(json.dumps({"world": made - begun, "step": time.process_time() - made, "memory": memory}))
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Measure, print."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks crowds", description=__doc__)
     parser.add_argument("scenes", nargs="*", metavar="SCENE", help=", ".join(SCENES))
     parser.add_argument("--peers", nargs="*", choices=SOLVERS, default=None, help="solvers of MuJoCo")
     parser.add_argument("--first", metavar="SCENE", help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = parser.parse_args(words)
     warnings.simplefilter("ignore")
     if args.first:
         return take_first(args.first)

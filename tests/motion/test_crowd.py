@@ -355,3 +355,26 @@ def test_planes_that_lean_bear_too():
     x = state.q.reshape(-1, 7)[:, :3]
     assert np.abs(x[:, :2]).max() < 0.21
     assert x[:, 2].min() > 0.095
+
+
+def test_replicated_robots_are_those_added_one_by_one():
+    robot = cardan.robots.quadruped()
+    b = cardan.WorldBuilder()
+    b.add_ground()
+    held = b.q
+    assert b.replicate(robot, 3, 1.5, "r", base="floating") == ("r0_quadruped", "r1_quadruped", "r2_quadruped")
+    starts = b.finalize().initial.reshape(3, -1)
+    own = robot.world("floating", ground=True).initial
+    np.testing.assert_allclose(starts[:, :2], [[-0.75, -0.75], [0.75, -0.75], [-0.75, 0.75]])
+    np.testing.assert_allclose(starts[:, 2:], np.broadcast_to(own[2:], (3, len(own) - 2)), atol=1e-15)
+    b.add_body("s2_trunk")
+    with pytest.raises(cardan.errors.DuplicateNameError, match="s2_trunk"):
+        b.replicate(robot, 4, prefix="s", base="floating")
+    assert [*b.finalize().articulations] == ["r0_quadruped", "r1_quadruped", "r2_quadruped", "s2_trunk"]
+    assert b.q is held
+
+
+@pytest.mark.parametrize("number", [0, -1, 1.5, True, "3", np.nan])
+def test_only_whole_numbers_of_robots(number):
+    with pytest.raises(cardan.errors.ParameterError, match="whole number"):
+        cardan.WorldBuilder().replicate(cardan.robots.quadruped(), number)

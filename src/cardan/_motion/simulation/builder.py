@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import Explained, MechanismError, ParameterError, ShapeError, check_known, check_new
 from cardan._algebra.spatial import SE3, Inertia, checked_pose, log_se3
 from cardan._motion.simulation.articulation import Articulation, articulations
@@ -96,6 +98,7 @@ class WorldBuilder(Explained):
         self._colliding: set[str] = set()
         self._starts: dict[str, Any] = {}
         self._loose: set[str] = set()  # joints that move freely, and which nobody put anywhere
+        self._above: dict[str, np.ndarray] = {}  # coordinates of some of these, of which the height does not count
 
     def add_link(self, name: str, pose: Any = None, inertia: Inertia | None = None, lock_inertia: bool = False) -> str:
         """Add a body that joints will hold.
@@ -249,13 +252,14 @@ class WorldBuilder(Explained):
         name: str | None = None,
         self_collision: bool = False,
         disabled: Disabled = (),
+        stand: bool | None = None,
     ) -> tuple[str, ...]:
         """Add all of a mechanism (`Mechanism.append`), with an articulation for each connected part.
 
         Args:
             mechanism: what to add; later changes of it do not matter.
             prefix: goes before all its names.
-            pose: where its world is in this one. Without it what floats stands on level ground, if there is any.
+            pose: where its world is in this one.
             base: by what its parts that hang on no joint of their own are attached to the world, as for
                 `Mechanism.model`: `"fixed"`, `"floating"` or any joint.
             name: name of its articulation; by default prefix and the mechanism's name. Where there are several, the
@@ -265,6 +269,7 @@ class WorldBuilder(Explained):
             disabled: pairs of its links that may not touch nevertheless, beside its own `disabled_contacts`, as
                 `cardan.formats.disabled_contacts` reads them from an SRDF file; what it has no such link for is left
                 aside.
+            stand: whether what floats by that base is put on level ground, if there is any; by default without a pose.
 
         Returns:
             The names of its articulations.
@@ -284,8 +289,10 @@ class WorldBuilder(Explained):
         self._mechanism = both  # from here on nothing is refused
         own = {prefix + c.name for c in mechanism.joints}
         bases = [c for joints in trees for c in joints if c.name not in own and moves_freely(c.joint)]
-        self._loose |= {c.name for c in bases if pose is None}
-        self.q |= {} if pose is None else _put_in_world(both, bases)
+        stands = pose is None if stand is None else stand
+        self._loose |= {c.name for c in bases if stands}
+        places = self._above if stands else self.q
+        places |= {} if pose is None else _put_in_world(both, bases)
         said = said_start(mechanism.annotations.configurations)
         self._starts |= {prefix + joint: coordinates for joint, coordinates in said.items()}
         for n, joints in zip(names, trees, strict=True):
@@ -295,6 +302,61 @@ class WorldBuilder(Explained):
         new = {WORLD: WORLD} | {b.name: prefix + b.name for b in mechanism.bodies}
         self._apart |= {(new[a], new[b]) for a, b in disabled if a in new and b in new}
         return tuple(names)
+
+    def replicate(
+        self, mechanism: Mechanism, count: int, spacing: float = 2.0, prefix: str = "", **how: Any
+    ) -> tuple[str, ...]:
+        """Add a mechanism many times, on a square grid about the origin that is filled row by row.
+
+        Robots of one kind share their programs in a step, whatever their number.
+
+        Args:
+            mechanism: what to add.
+            count: how often.
+            spacing: from one to the next, along x and along y [m].
+            prefix: goes before the names of all, before the number of each: link `foot` becomes `0_foot`, `1_foot`, ...
+            how: as for `add`, but for the pose; what floats stands on level ground.
+
+        Returns:
+            The names of the articulations.
+
+        Raises:
+            ParameterError: for a count or a spacing that is none.
+            MechanismError: as `add`.
+
+        Examples:
+            >>> b = cardan.WorldBuilder()
+            >>> ground = b.add_ground()
+            >>> b.replicate(cardan.robots.quadruped(), 3, spacing=1.5, base="floating")
+            ('0_quadruped', '1_quadruped', '2_quadruped')
+            >>> b.finalize().initial.reshape(3, -1)[:, :2].tolist()
+            [[-0.75, -0.75], [0.75, -0.75], [-0.75, 0.75]]
+
+        Peers: Newton `ModelBuilder.replicate`, of whose worlds each has one; here they are in one world, and meet.
+        """
+        count, spacing = whole("count", count, 1), positive("spacing", spacing, "m")
+        side = math.isqrt(count - 1) + 1
+        places = [[spacing * (at - 0.5 * (side - 1)) for at in (k % side, k // side)] for k in range(count)]
+        poses, before = [SE3(translation=(*place, 0.0)) for place in places], self._contents()
+        try:
+            added = [self.add(mechanism, f"{prefix}{k}_", X, **{"stand": True} | how) for k, X in enumerate(poses)]
+        except Exception:
+            self._restore(before)  # a name is taken: nothing is added
+            raise
+        return tuple(name for names in added for name in names)
+
+    def _contents(self) -> dict[str, Any]:
+        """Return what is in it: collections as copies; its mechanism is exchanged, not changed, by `add`."""
+        return {name: own.copy() if isinstance(own, (dict, set)) else own for name, own in vars(self).items()}
+
+    def _restore(self, contents: Mapping[str, Any]) -> None:
+        for name, own in contents.items():
+            held = vars(self)[name]
+            if isinstance(held, (dict, set)):  # users may hold `q`, too
+                held.clear()
+                held.update(own)
+            else:
+                vars(self)[name] = own
 
     def disable_contact(self, a: str, b: str) -> None:
         """Let the shapes of two bodies pass through one another."""
@@ -445,9 +507,9 @@ def _make_world(
         whole[name] = (*joints, *(c.name for anchor, c in added.items() if anchor in bodies))
     ordered = articulations(model, whole)
     starts = {joint: own for joint, own in b._starts.items() if joint in model.slices}
-    given = _coordinates(model, starts | b.q, "q")
+    given = _coordinates(model, b._above | starts | b.q, "q")
     rest = closed_at(model, rest_configuration(model, b._poses, given).tolist())
-    loose = b._loose.union(c.name for c in added.values()).difference(given)
+    loose = b._loose.union(c.name for c in added.values()).difference(starts, b.q)
     free = [a for a in ordered.values() if loose.intersection(a.joints) and b._poses.keys().isdisjoint(a.bodies)]
     families = {body: name for name, a in ordered.items() if name not in b._colliding for body in a.bodies}
     apart = b._apart.union(mechanism.disabled_contacts)
