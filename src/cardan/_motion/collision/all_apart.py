@@ -27,7 +27,7 @@ from cardan._motion.collision.distance import SEARCHED
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, sphere_sphere
 from cardan._motion.collision.spines import Ball, Spine, square
 from cardan._motion.collision.table import PAIRS, Two, check_page, in_order, kind_of, of_alike, of_sizes, sizes_of
-from cardan._robot.geometry.shapes import Plane
+from cardan._robot.geometry.shapes import Box, Plane
 
 ROWS = 8  # obstacles of a loop: of those of a loop that one state is near, all are looked at in turn
 FIRST = box_capsule, capsule_capsule  # pages whose first candidate has the least gap
@@ -123,8 +123,9 @@ def _gap(two: Two, margin: Scalar) -> Scalar:
     """Return a gap of two shapes that is on the same side of the margin as theirs."""
     two, _ = in_order(two)
     page = PAIRS[type(two.a), type(two.b)]
-    if page is box_box:  # along their axes boxes are never farther apart than they are, and as deep
-        separation = box_separation(*two)
+    if page is box_box and isinstance(two.a, Box) and isinstance(two.b, Box):
+        # Along their axes boxes are never farther apart than they are, and as deep.
+        separation = box_separation(two.a, two.X_a, two.b, two.X_b)
         unsure = logical_and(separation > 0.0, separation <= margin)
         return when(unsure, lambda: convex_convex(*two, margin)[0].gap, separation)
     if page in SEARCHED:

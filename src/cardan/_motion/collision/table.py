@@ -193,7 +193,7 @@ def _candidates(
 
     def found() -> list[Candidate]:
         is_ground = page is on_triangles and isinstance(two.b, TriangleMesh)
-        own = on_triangles(*two, reach) if is_ground else page(*two)
+        own = on_triangles(*two[:3], two.X_b, reach) if is_ground else page(*two)
         if swapped:
             own = [c.seen_from_b(two.X_ab.inverse()) for c in own]
         return [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in own] if X else own
