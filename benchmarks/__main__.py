@@ -131,6 +131,7 @@ if __name__ == "__main__":
         "simulation",
         "ik",
         "jax",
+        "second_order",
         "torch",
         "cuda",
         "clusters",

@@ -192,8 +192,10 @@ def _candidates(
     page, count = (page_of(two), 1) if page_of else (PAIRS[type(two.a), type(two.b)], count_of(two.a, two.b))
 
     def found() -> list[Candidate]:
-        is_ground = page is on_triangles and isinstance(two.b, TriangleMesh)
-        own = on_triangles(*two[:3], two.X_b, reach) if is_ground else page(*two)
+        if page is on_triangles and isinstance(two.b, TriangleMesh):
+            own = on_triangles(two.a, two.X_a, two.b, two.X_b, reach)
+        else:
+            own = page(*two)
         if swapped:
             own = [c.seen_from_b(two.X_ab.inverse()) for c in own]
         return [Candidate(c.gap, X @ c.point, X.rotation @ c.normal) for c in own] if X else own

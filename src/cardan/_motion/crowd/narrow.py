@@ -343,7 +343,9 @@ def keep_impulses(c):
     for k in range(c.contacts):
         c.kept_key[k] = c.found_key[k]
         c.kept_feature[k] = c.found_feature[k]
-        copy_three(c.kept_impulse[k], c.found_impulse[k])
+        for e in range(3):
+            x = c.found_impulse[k, e]
+            c.kept_impulse[k, e] = x if x - x == 0.0 else 0.0  # of an island that diverged
 
 
 @kernel(c=Crowd)

@@ -12,6 +12,8 @@ the same whoever is beside it. A step that lacks room in a list changes nothing 
 
 from __future__ import annotations
 
+import math
+
 from cardan._compiler.kernels import INT, kernel, run
 from cardan._motion.crowd.islands import (
     COSTLY,
@@ -29,6 +31,7 @@ from cardan._motion.crowd.tables import ORDER, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 
+UNKNOWN = math.nan
 HEAPED = 300
 """Trees of a heap of balls from which on it is right after sweeps to `NEARLY`."""
 NEARLY = 1e-3
@@ -123,10 +126,11 @@ def judge_worlds(c):
         c.world_sound[w] = 1
     for i in range(c.islands):
         w = c.tree_world[c.members[c.island_trees[i]]]
-        c.residual[w] = c.island_residual[i] if not c.island_residual[i] <= c.residual[w] else c.residual[w]
+        c.residual[w] = c.island_residual[i] if c.island_residual[i] > c.residual[w] else c.residual[w]
     for t in range(c.trees):
         if c.tree_sound[t] == 0.0:
             c.world_sound[c.tree_world[t]] = 0
+            c.residual[c.tree_world[t]] = UNKNOWN
     for w in range(c.worlds):
         c.good[w] += float(c.world_sound[w])
 

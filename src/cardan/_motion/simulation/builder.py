@@ -338,8 +338,9 @@ class WorldBuilder(Explained):
         side = math.isqrt(count - 1) + 1
         places = [[spacing * (at - 0.5 * (side - 1)) for at in (k % side, k // side)] for k in range(count)]
         poses, before = [SE3(translation=(*place, 0.0)) for place in places], self._contents()
+        how.setdefault("stand", True)
         try:
-            added = [self.add(mechanism, f"{prefix}{k}_", X, **{"stand": True} | how) for k, X in enumerate(poses)]
+            added = [self.add(mechanism, f"{prefix}{k}_", pose, **how) for k, pose in enumerate(poses)]
         except Exception:
             self._restore(before)  # a name is taken: nothing is added
             raise

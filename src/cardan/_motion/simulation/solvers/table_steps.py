@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,17 +73,24 @@ class TableSteps:
             pairs.stiffness,
             world.kinematic,
         )
-        self._engines: dict[tuple[int, int, bool], Engine] = {}
+        self._idle: dict[tuple[int, int, bool], list[Engine]] = {}  # nobody steps by them now
 
     def __reduce__(self) -> Any:
         return TableSteps, (self.world, self.dt, self.limits, self.iterations)
 
-    def engine(self, part: int, worlds: int, pushed: bool) -> Engine:
-        """Return what steps so many worlds, of the part of a batch with a number."""
-        key = part, worlds, pushed
-        if key not in self._engines:
-            self._engines[key] = self._made(worlds, pushed)
-        return self._engines[key]
+    @contextmanager
+    def engine(self, part: int, given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> Iterator[Engine]:
+        """Lend what steps worlds, of the part of a batch with a number: to nobody else meanwhile."""
+        worlds, pushed = len(given["q"]), "wrenches" in given
+        idle = self._idle.setdefault((part, worlds, pushed), [])
+        try:
+            engine = idle.pop()
+        except IndexError:  # a new one, or those there are step for other threads
+            engine = self._made(worlds, pushed)
+        _load(engine, given)
+        _recall(engine, kept)
+        yield engine
+        idle.append(engine)  # not after an error
 
     def _made(self, worlds: int, pushed: bool) -> Engine:
         made = {} if self.iterations is None else {"most": self.iterations}
@@ -122,13 +131,11 @@ class TableSteps:
         own: slice,
         found: dict[str, np.ndarray],
     ) -> KeptImpulses:
-        engine = self.engine(part, len(given["q"]), "wrenches" in given)
-        _load(engine, given)
-        _recall(engine, kept)
-        engine.step(steps)
-        for name, array in _results(engine).items():
-            found[name][own] = array.reshape(found[name][own].shape)
-        return engine.kept()
+        with self.engine(part, given, kept) as engine:
+            engine.step(steps)
+            for name, array in _results(engine).items():
+                found[name][own] = array.reshape(found[name][own].shape)
+            return engine.kept()
 
     def forces(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> ContactForces:
         """Return the forces at the contacts in the step that follows: of those that touch in any world."""
@@ -136,12 +143,10 @@ class TableSteps:
         if not W:
             none = np.zeros((0, 0, 3), dtype)
             return ContactForces(none, none.copy(), none.copy(), np.zeros(0, int))
-        engine = self.engine(0, W, "wrenches" in given)
-        _load(engine, given)
-        _recall(engine, kept)
-        engine.step(1)
-        touching = engine.touching()
-        world, shapes = touching.shapes // engine.c.shapes, touching.shapes % engine.c.shapes
+        with self.engine(0, given, kept) as engine:
+            engine.step(1)
+            touching, each = engine.touching(), engine.c.shapes
+        world, shapes = touching.shapes // each, touching.shapes % each
         rules: Any = getattr(self.world.pairs, "rules", ())
         pairs = {both: n for n, both in enumerate(rules)}
         own = [pairs[min(i, j), max(i, j)] for i, j in shapes.tolist()]
@@ -157,7 +162,7 @@ class TableRun:
     """Takes steps of one world again and again; impulses go from one call to the next."""
 
     def __init__(self, own: TableSteps, engine: Engine, names: tuple[str, ...], steps: int) -> None:
-        self.engine, self._names, self._steps = engine, names, steps
+        self.engine, self._names, self._steps, self._lock = engine, names, steps, Lock()
         self._held = own  # what its programs are of
         self._results = _results(engine)
         ends = np.cumsum([len(array) for array in self._results.values()]).tolist()
@@ -167,9 +172,10 @@ class TableRun:
 
     def __call__(self, *arrays: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
         """Return results side by side in one row."""
-        _load(self.engine, dict(zip(self._names, arrays, strict=True)))
-        self.engine.step(self._steps)
-        return np.concatenate([*self._results.values()], out=out, dtype=arrays[0].dtype if out is None else None)
+        with self._lock:  # tables that two threads write into would be worse than wrong
+            _load(self.engine, dict(zip(self._names, arrays, strict=True)))
+            self.engine.step(self._steps)
+            return np.concatenate([*self._results.values()], out=out, dtype=arrays[0].dtype if out is None else None)
 
 
 class TableStepper(Stepper):
