@@ -29,9 +29,9 @@ from cardan._algebra import scalar
 from cardan._algebra.errors import ParameterError, UnknownNameError
 from cardan._compiler.program.expr import Condition, Expr, Graph
 from cardan._compiler.program.instructions import Instructions
-from cardan._compiler.program.ops import SPEC, Op, ValueType
+from cardan._compiler.program.ops import SPEC, STILL, TRUTHS, Op, ValueType
 from cardan._compiler.program.passes import with_derived_passes
-from cardan._compiler.program.program import Array, Program, places_by_name
+from cardan._compiler.program.program import Array, Program, Region, places_by_name
 from cardan._compiler.program.replay import replay, straight
 from cardan._compiler.program.trace import assemble
 
@@ -58,9 +58,8 @@ PARTIALS: dict[Op, Callable[..., tuple[Any, ...]]] = {
     Op.EXPM1: lambda a, z: (z + 1.0,),
     Op.LOG1P: lambda a, z: (1.0 / (1.0 + a),),
     Op.ABS: lambda a, z: (scalar.sign(a),),
-    Op.SIGN: lambda a, z: (0.0,),
-    Op.FLOOR: lambda a, z: (0.0,),
-    Op.CELL: lambda a, z: (0.0,),
+    Op.HELD: lambda a, b, z: (0.0, 1.0),
+    **dict.fromkeys(STILL - TRUTHS, lambda a, z: (0.0,)),
 }
 """Local derivatives. A choice (`_choice`) has none: it chooses among its operands' derivatives."""
 
@@ -93,6 +92,36 @@ def _choice(op: Op, args: Sequence[int], values: Sequence[Any]) -> _Choice | Non
     if op is Op.MAX:
         return _Choice(values[args[0]] >= values[args[1]], *args)
     return None
+
+
+def moving(program: Program) -> bytearray:
+    """Return a flag for each instruction: whether it may have a derivative by an input."""
+    found, carried = (
+        bytearray(len(program.instructions)),
+        {k: a for region in program.regions for k, a in region.carried},
+    )
+    ops, args, more = program.instructions.ops, program.instructions.args, True
+    while more:  # again where something is carried backwards
+        more = False
+        for k, op in enumerate(ops):
+            if not found[k] and op not in STILL:
+                own = args[k][1:] if op is Op.HELD else args[k]
+                found[k] = op is Op.INPUT or any(found[a] for a in own) or found[carried.get(k, k)]
+                more = more or (bool(found[k]) and bool(carried))
+    return found
+
+
+def still_regions(program: Program) -> list[Region]:
+    """Return the regions in which nothing has a derivative, with those within them: they need not be written out."""
+    flags, ops = moving(program) if program.regions else b"", program.instructions.ops
+    moves = accumulate((bool(flag) and ops[k] is not Op.INPUT for k, flag in enumerate(flags)), initial=0)
+    before = list(moves)  # how many of the instructions before each have one
+
+    def is_still(region: Region) -> bool:
+        heads = all(ops[k] is Op.CARRIED for k, _ in region.carried)
+        return heads and before[region.stop] == before[region.start]
+
+    return [region for region in program.regions if is_still(region)]
 
 
 def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Derivatives]) -> list[Derivatives]:
@@ -161,9 +190,7 @@ def pullback(program: Program, values: Sequence[Any], seeds: Mapping[int, Deriva
 
     By number of an instruction, `seeds` holds the derivatives by it that are there to begin with: 1 for a result.
     """
-    instructions, active = list(program.instructions), list[bool]()  # active: what depends on an input
-    for op, args, _ in instructions:
-        active.append(op is Op.INPUT or any(active[a] for a in args))
+    instructions, active = list(program.instructions), moving(program)
     found: list[Guarded] = [{(): dict(seeds[k])} if seeds.get(k) else {} for k in range(len(instructions))]
     conditions: dict[int, Condition] = {}
     for k in range(len(instructions) - 1, -1, -1):
@@ -277,14 +304,12 @@ class _Open:
     """A program replayed in a new graph, so that more can be written behind it."""
 
     def __init__(self, program: Program, further: Sequence[Array] = ()) -> None:
-        self.program, self.inputs, self.graph = (
-            straight(with_derived_passes(program)),
-            (*program.inputs, *further),
-            Graph(),
-        )
+        program = with_derived_passes(program)
+        self.program = straight(program, still_regions(program))
+        self.inputs, self.graph = (*program.inputs, *further), Graph(regions=bool(self.program.regions))
         symbols, self.places = self.graph.symbols(self.inputs), places_by_name(self.inputs)
         self.symbols = {name: symbols[place] for name, place in self.places.items()}
-        self.values = replay(self.program, symbols)
+        self.values = replay(self.program, symbols, self.program.regions)
 
     def seeds(self, tangent: Tangent) -> dict[int, Derivatives]:
         """Return the derivative of each entry of an input along each direction, by position in the flattened inputs."""

@@ -19,7 +19,7 @@ import numpy as np
 from cardan._algebra import scalar
 from cardan._algebra.arrays.cell import Table
 from cardan._algebra.arrays.symbolic import BINARY, UNARY, apply_function, by_numpy
-from cardan._algebra.errors import TraceError, users_line
+from cardan._algebra.errors import ProgramError, TraceError, users_line
 from cardan._compiler.program.careful import floor_divide, hypot, remainder
 from cardan._compiler.program.no_number import no_branch, no_number
 from cardan._compiler.program.ops import COMMUTATIVE, LEAVES, SPEC, Op, ValueType
@@ -122,8 +122,7 @@ class Graph:
         found = body()
         if self.regions is not None and self._is_worth_skipping(start, len(found)):
             found = [e if isinstance(e, Number) else Expr(self, self.result(e)) for e in found]  # signs are within, too
-            self.regions.append(Region(start, len(self.instructions), 1, (), condition.index))
-            self._forget(start)
+            self.close(Region(start, len(self.instructions), 1, (), condition.index))
         return [_select(condition, a, b) for a, b in zip(found, otherwise, strict=True)]
 
     def _is_worth_skipping(self, start: int, given: int) -> bool:
@@ -135,9 +134,17 @@ class Graph:
                     times[k] *= region.passes
         return sum(times.values()) >= WORTH_SKIPPING + given
 
-    def _forget(self, start: int) -> None:
-        """Forget the operations since then: who asks for one again cannot have what may be skipped."""
-        for k, instruction in enumerate(self.instructions[start:], start):
+    def close(self, region: Region) -> None:
+        """Note a region, the last instructions of which were just written.
+
+        Operations of one that may be skipped are forgotten: who asks for one again cannot have it from there.
+        """
+        if self.regions is None:
+            raise ProgramError("a graph without regions cannot have one")
+        self.regions.append(region)
+        for k, instruction in enumerate(
+            self.instructions[region.start :] if region.may_be_skipped else (), region.start
+        ):
             if instruction[0] not in LEAVES and self.table.get(instruction) == k:
                 del self.table[instruction]
 
@@ -488,6 +495,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cos": _symmetric(Op.COS, odd=False),
     "absolute": _symmetric(Op.ABS, odd=False),
     **{op.value: _any(op) for op in (Op.ACOS, Op.ATAN2, Op.SQRT, Op.EXP, Op.LOG, Op.EXPM1, Op.LOG1P, Op.FLOOR)},
+    "held": _any(Op.HELD),
     "minimum": _any(Op.MIN),
     "maximum": _any(Op.MAX),
     "where": _select,

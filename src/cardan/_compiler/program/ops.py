@@ -65,6 +65,7 @@ class Op(Enum):
     PICKED = "picked"  # in each pass of a region another operand: in the first the first, ...
     KEPT = "kept"  # behind a region, what a was in one of its passes
     CELL = "cell"  # the number of a table at floor(a), clipped to its ends; the first for NaN
+    HELD = "held"  # a, with the derivative of b
 
 
 class Spec(NamedTuple):
@@ -125,8 +126,10 @@ SPEC: dict[Op, Spec] = {
     Op.PICKED: Spec((_R,), _R, lambda a, *others: a, lambda a, *others: a, ""),
     Op.KEPT: Spec((_R,), _R, lambda a: a, lambda a: a, ""),
     Op.CELL: Spec((_R,), _R, cell, Table.at, "{1}[{0} > 0 ? {0} < {2} ? (long){0} : {2} : 0]"),
+    Op.HELD: Spec((_R, _R), _R, scalar.held, lambda a, b: a, "{0}"),
 }
 
 LEAVES = frozenset({Op.INPUT, Op.CONST, Op.CARRIED, Op.PICKED, Op.KEPT})  # what is there without an operation
 TRUTHS = frozenset(op for op, spec in SPEC.items() if spec.result is ValueType.BOOL)  # what gives a truth value
+STILL = TRUTHS | {Op.SIGN, Op.FLOOR, Op.CELL}  # what has no derivative, whatever its operands have
 COMMUTATIVE = frozenset({Op.ADD, Op.MUL, Op.MIN, Op.MAX, Op.EQ, Op.AND, Op.OR})

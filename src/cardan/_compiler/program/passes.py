@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from cardan._compiler.program.instructions import Instruction, Instructions
 from cardan._compiler.program.ops import LEAVES, Op
-from cardan._compiler.program.program import Program, Region, rows_of, stretches, used_once
+from cardan._compiler.program.program import Nesting, Program, Region, rows_of, stretches, used_once
 
 
 def remove_dead_code(program: Program) -> Program:
@@ -88,6 +88,23 @@ def with_derived_passes(program: Program) -> Program:
     regions = [r._replace(carried=tuple((k, instead[after]) for k, after in r.carried)) for r in regions]
     results = tuple([instead[r] for r in program.results])
     return remove_dead_code(replace(program, instructions=Instructions(found), regions=tuple(regions), results=results))
+
+
+def without_tangents(program: Program) -> Program:
+    """Return the program that computes the same, without what only derivatives are made of."""
+    ops, args, values = program.instructions.ops, program.instructions.args, program.instructions.values
+    if Op.HELD not in ops:
+        return program
+    instead, found, nesting = list(range(len(ops))), [], Nesting(program.regions)
+    for k, instruction in enumerate(program.instructions):
+        own = tuple([instead[a] for a in args[k]])
+        found.append(Instruction(ops[k], own, values[k]))
+        region = nesting.owner(k, instruction) if ops[k] is Op.KEPT else None
+        if ops[k] is Op.HELD or (region is not None and own[0] not in region.instructions):
+            instead[k] = own[0]
+    carried = [r._replace(carried=tuple([(k, instead[after]) for k, after in r.carried])) for r in program.regions]
+    results = tuple([instead[r] for r in program.results])
+    return remove_dead_code(replace(program, instructions=Instructions(found), regions=tuple(carried), results=results))
 
 
 PASSES: tuple[Callable[[Program], Program], ...] = (remove_dead_code,)

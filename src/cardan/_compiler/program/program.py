@@ -26,7 +26,8 @@ from cardan._compiler.program.ops import LEAVES, SPEC, Op, ValueType
 
 SUMS = frozenset({Op.ADD, Op.SUB})
 CHOICES = frozenset({Op.NEG, Op.ABS, Op.SIGN, Op.MIN, Op.MAX, Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR, Op.NOT, Op.SELECT})
-"""What compares, chooses, or turns a sign: no arithmetic."""
+CHOICES |= {Op.HELD}
+"""What compares, chooses, turns a sign or is there anyway: no arithmetic."""
 KINDS = {Op.MUL: "multiplications", Op.DIV: "divisions", Op.SQRT: "square roots"}
 KINDS |= dict.fromkeys(SUMS, "additions") | dict.fromkeys(CHOICES, "comparisons and signs")
 
@@ -126,7 +127,7 @@ class Program(ByFields):
     @property
     def usual_work(self) -> int:
         """Number of operations done for most states: few iterations go on. By it a batch is split over threads."""
-        regions = tuple([r if r.derived is None else r._replace(passes=r.derived) for r in self.regions])
+        regions = tuple([r._replace(passes=_usual_passes(r)) for r in self.regions])
         return replace(self, regions=regions).work
 
     @property
@@ -142,6 +143,13 @@ class Program(ByFields):
         lines = _phase_lines(self, phases(self), None, entry_names(self.inputs))
         tables = (f"  table {n}: {len(table)} numbers" for n, table in enumerate(self.tables))
         return "\n".join([f"program {self.name}({inputs}) -> {outputs}", *tables, *lines, *results])
+
+
+USUAL = 8  # passes of a search that ends where it has found something
+
+
+def _usual_passes(region: Region) -> int:
+    return region.derived or (min(region.passes, USUAL) if region.may_end_early else region.passes)
 
 
 def work_counts(program: Program) -> Counter[Op]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import repeat
 from typing import Any
 
 from cardan._algebra.errors import ParameterError
-from cardan._compiler.program.expr import Graph
+from cardan._compiler.program.expr import Condition, Expr, Graph
 from cardan._compiler.program.ops import LEAVES, SPEC, Op
-from cardan._compiler.program.program import Program, Region, phases, places_by_name, rows_of
+from cardan._compiler.program.program import Program, Region, TableRows, phases, places_by_name, rows_of
 from cardan._compiler.program.trace import assemble
 
 LONGEST = 200_000
@@ -39,11 +39,16 @@ class Walk:
         self.parts = phases(program)
 
     def run(
-        self, inputs: Sequence[Any], number: Callable[[float], Any] = float, carried: Callable[[Any], Any] = lambda x: x
+        self,
+        inputs: Sequence[Any],
+        number: Callable[[float], Any] = float,
+        carried: Callable[[Any], Any] = lambda x: x,
+        loops: Container[Region] = (),
     ) -> list[Any]:
         """Return the value of each instruction, in regions that of the last pass; None for what was freed.
 
-        `number` makes scalars of numbers, and `carried` of a value what the next pass is given.
+        `number` makes scalars of numbers, and `carried` of a value what the next pass is given. Of symbols of a graph,
+        `loops` are regions of it again, and are not written out.
         """
         steps = self.steps
         values: list[Any] = [None] * len(steps)
@@ -79,6 +84,9 @@ class Walk:
                     straight(part)
                     continue
                 rows = self.tables[part]
+                if part in loops:
+                    loop(part, rows)
+                    continue
                 for n in range(part.passes):
                     given.update({k: values[steps[k][1][n]] for k in rows.picked})
                     phase(part)
@@ -87,6 +95,36 @@ class Walk:
                 for k, _ in part.carried:
                     del given[k]
 
+        def loop(region: Region, rows: TableRows) -> None:
+            graph = next(e.graph for e in inputs if type(e) is Expr)
+            first = [graph.result(values[steps[k][1][0]]) for k, _ in region.carried]
+            choices = [tuple([graph.result(values[a]) for a in steps[k][1]]) for k in rows.picked]
+            start = len(graph.instructions)
+            heads = [graph.add(Op.CARRIED, (a,), float(start + n)) for n, a in enumerate(first)]
+            given.update({k: Expr(graph, head) for (k, _), head in zip(region.carried, heads, strict=True)})
+            picked = [Expr(graph, graph.add(Op.PICKED, own, float(start))) for own in choices]
+            given.update(zip(rows.picked, picked, strict=True))
+            phase(region)
+            for k in region.instructions:
+                if type(values[k]) is Expr:
+                    values[k] = Expr(graph, graph.result(values[k]))  # signs are within, too
+            after = [graph.result(values[a]) for _, a in region.carried]
+            condition = None if region.going is None else values[region.going]
+            going = condition.index if type(condition) is Condition else None
+            if going is not None and going < start and region.may_end_early:
+                going = None  # it is the same in all passes
+            carried_on = tuple(zip(heads, after, strict=True))
+            graph.close(Region(start, len(graph.instructions), region.passes, carried_on, going, region.derived))
+            for k in rows.kept:
+                e = values[k]
+                varies = type(e) is Expr and e.index >= start
+                own = [
+                    Expr(graph, graph.add(Op.KEPT, (e.index,), float(n))) if varies else e for n in range(region.passes)
+                ]
+                kept.update({(k, n): x for n, x in enumerate(own)})
+            for k, _ in region.carried:
+                del given[k]
+
         phase(None)
         return values
 
@@ -94,16 +132,23 @@ class Walk:
 _EVALUATE: Functions = {op: None if op in LEAVES else spec.evaluate for op, spec in SPEC.items()}
 
 
-def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
-    """Return the value of each instruction, in regions that of the last pass, from a scalar for each input's entry."""
-    return Walk(program, _EVALUATE).run(inputs)
+def replay(program: Program, inputs: Sequence[Any], loops: Container[Region] = ()) -> list[Any]:
+    """Return the value of each instruction, in regions that of the last pass, from a scalar for each input's entry.
+
+    If the scalars are symbols of a graph, `loops` become regions of it; the others are written out.
+    """
+    return Walk(program, _EVALUATE).run(inputs, loops=loops)
 
 
-def straight(program: Program) -> Program:
-    """Return the program with every pass of its regions written out; ParameterError beyond `LONGEST` operations."""
-    if not program.regions:
+def straight(program: Program, loops: Sequence[Region] = ()) -> Program:
+    """Return the program with every pass of its regions written out, but for those of some that stay as `loops`.
+
+    ParameterError beyond `LONGEST` operations.
+    """
+    if len(loops) == len(program.regions):
         return program
-    if program.work > LONGEST:
+    once = tuple([r._replace(passes=1) if r in loops else r for r in program.regions])
+    if replace(program, regions=once).work > LONGEST:
         raise ParameterError(
             f"passes of {program.name} written out, to differentiate it or within another function",
             got=f"{program.work} operations",
@@ -111,8 +156,8 @@ def straight(program: Program) -> Program:
             hint="Differentiate one pass, and chain the derivatives from pass to pass: forward, dx <- (dy/dx) dx; in "
             "reverse, from the last to the first, with the states in between kept. Or repeat it less often.",
         )
-    graph = Graph()
-    values = replay(program, graph.symbols(program.inputs))
+    graph = Graph(regions=bool(loops))
+    values = replay(program, graph.symbols(program.inputs), loops)
     return assemble(program.name, graph, program.inputs, program.outputs, [values[r] for r in program.results])
 
 

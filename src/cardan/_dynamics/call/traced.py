@@ -31,7 +31,8 @@ from cardan._algebra.arrays import symbolic
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import FunctionReferenceError, ResultError
 from cardan._compiler.program import Array, Program, trace
-from cardan._compiler.program.replay import replay, straight
+from cardan._compiler.program.expr import Expr
+from cardan._compiler.program.replay import replay, straight, whole
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.arguments import Shape, core_shape
 from cardan._dynamics.call.results import Form, form_of, packed
@@ -138,13 +139,16 @@ class OfProgram(Source):
     """What a function is made from that transforms the program of another one."""
 
     def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
-        """Return the results by running the program on symbols, every pass of a region written out."""
+        """Return the results by running the program on symbols; its loops are loops there, where those are kept."""
         standing = stands_for(model)
         if standing is not None:
             model, arrays = standing.model, {**arrays, **standing.values}
         traced = self.traced(model, self.signature.order(model, arrays), options)
-        program = straight(traced.program)
-        values = replay(program, [e for a in program.inputs for e in arrays[a.name].ravel().tolist()])
+        entries = [e for a in traced.program.inputs for e in arrays[a.name].ravel().tolist()]
+        graph = next((e.graph for e in entries if type(e) is Expr), None)
+        has_loops = graph is not None and graph.regions is not None and whole(traced.program) is None
+        program = traced.program if has_loops else straight(traced.program)
+        values = replay(program, entries, program.regions)
         flat = iter([values[r] for r in program.results])
         return traced.form.rebuilt([bare(symbolic(islice(flat, a.size), a.shape)) for a in program.outputs])
 

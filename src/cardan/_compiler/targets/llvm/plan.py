@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from cardan._compiler.program.liveness import Spans, Tables, assign_slots, heads_of, last_readers, places_in, tables_of
 from cardan._compiler.program.ops import LEAVES, Op
-from cardan._compiler.program.passes import Joined, joined_products
+from cardan._compiler.program.passes import Joined, joined_products, without_tangents
 from cardan._compiler.program.program import Array, Nesting, Program, Region, rows_of, stretches
 from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, PlacedStep, allocate
 from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS, lower
@@ -132,6 +132,7 @@ def plan_program(program: Program, machine: Machine | None = None) -> Plan:
     A crossing value's slot is free again after the last block that reads it. Behind them is room for what waits within
     the blocks that are written for a machine's own instructions, if one is given; LLVM writes the others.
     """
+    program = without_tangents(program)
     joined = joined_products(program)
     inputs = sum(a.size for a in program.inputs)
     copies: dict[int, list[int]] = {}
