@@ -139,7 +139,7 @@ def riccati(
         >>> A, B = np.array([[1.0, 0.1], [0.0, 1.0]]), np.array([[0.0], [0.1]])  # a mass that is pushed
         >>> found = cardan.optimal.riccati(np.tile(A, (200, 1, 1)), B, np.eye(2), np.eye(1), np.eye(2))
         >>> found.K[0].round(3)
-        array([[-0.916, -1.636]])
+        array([[-0.917, -1.682]])
     """
     n, m = _sizes(A, B)
     cores = {"A": (n, n), "B": (n, m), "Q": (n, n), "S": (m, n), "R": (m, m), "q": (n,), "r": (m,), "c": (n,)}
