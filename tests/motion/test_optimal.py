@@ -285,6 +285,29 @@ def cost_of_block(model, q, v, u):
     return 0.1 * (q @ q + v @ v) + 0.005 * u[0] * u[0]
 
 
+@pytest.mark.parametrize("joints", ["a quaternion", "hinges"])
+def test_exact_second_derivatives_make_the_end_quadratic(joints):
+    """From near the optimum each iteration squares what is left; without them it is a constant part."""
+    if joints == "hinges":
+        problem, start, u, given = optimal.Problem(CART, step, cost, final), (HANGING, STILL), np.zeros((40, 1)), {}
+    else:
+        model = ball()
+        problem, start, u = (
+            optimal.Problem(model, moved, near_goal, at_goal),
+            (model.neutral(), np.ones(3)),
+            np.zeros((20, 3)),
+        )
+        given = {"goal": model.random_configuration(seed=1), "weight": 0.1}
+    near = optimal.solve(problem, *start, u, given, tolerance=1e-5, hessian="exact")
+    found = {
+        kind: optimal.solve(problem, *start, near.u, given, tolerance=1e-30, iterations=3, hessian=kind)
+        for kind in ("exact", "gauss-newton")
+    }
+    assert found["exact"].left < 1e-8 * found["gauss-newton"].left
+    assert found["exact"].left < 1e-14 * near.cost
+    assert found["exact"].cost <= found["gauss-newton"].cost * (1.0 + 1e-14)
+
+
 # --- what is refused ---
 
 
@@ -331,6 +354,8 @@ def test_calls_that_do_not_fit():
         optimal.solve(problem, HANGING, STILL, np.zeros((5, 1)), {"goal": 1.0})
     with pytest.raises(ParameterError, match="tolerance"):
         optimal.solve(problem, HANGING, STILL, np.zeros((5, 1)), tolerance=0.0)
+    with pytest.raises(ParameterError, match="hessian"):
+        optimal.solve(problem, HANGING, STILL, np.zeros((5, 1)), hessian="newton")
     with pytest.raises(DTypeError, match="Problem"):
         optimal.solve(cost, HANGING, STILL, np.zeros((5, 1)))
     with pytest.raises(NotFiniteError, match="begin with smaller"):

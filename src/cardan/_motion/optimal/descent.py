@@ -11,21 +11,26 @@ taken if the cost falls by at least a ten thousandth of what the expansion says,
     -share sum Q_u . k - 1/2 share^2 sum k . Q_uu k
 
 If none does, or Q_uu is not positive definite somewhere, mu grows tenfold, relative to the largest second derivative by
-a control; it falls again with every step taken. The search ends when a whole step without mu would gain less than the
-tolerance. Second derivatives of the dynamics are left out (Gauss-Newton): far from the end they seldom help.
+a control; it falls again with every step taken. The search ends when a whole step without mu would gain less than
+the tolerance.
+
+Second derivatives of the dynamics are left out (Gauss-Newton), or a second recursion has them: weighed with the
+costates lambda_t = q_t + A^T lambda_(t+1), as Newton's method has it. It is tried beside the first one, for far from
+the end it may lead nowhere.
 
 Problems of a batch descend together, each with its own share, mu and end. None depends on the others.
 
 Source: Tassa, Erez and Todorov, Synthesis and stabilization of complex behaviors through online trajectory optimization
-(2012); for bounds, Tassa, Mansard and Todorov, Control-limited differential dynamic programming (2014).
+(2012); for bounds, Tassa, Mansard and Todorov, Control-limited differential dynamic programming (2014); for costates,
+Pantoja, Differential dynamic programming and Newton's method (1988).
 Cost: of an iteration, T steps one after the other, their derivatives all at once, and a Riccati sweep.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +45,7 @@ from cardan._motion.optimal.riccati_sweep import Sweep, sweep
 from cardan._motion.tasks.task import checked_array
 
 WHERE = "optimal.solve"
+HESSIANS = ("gauss-newton", "exact")
 SHARES = 0.5 ** np.arange(1, 10)
 ARMIJO = 1e-4
 LEAST_MU, MOST_MU = 1e-6, 1e10
@@ -86,6 +92,7 @@ def solve(
     *,
     iterations: int = 200,
     tolerance: float = 1e-6,
+    hessian: Literal["gauss-newton", "exact"] = "gauss-newton",
 ) -> Solution:
     """Return motions from given states whose costs are least, near the controls to begin with.
 
@@ -99,6 +106,9 @@ def solve(
             One that is the same at all knots has shape (..., 1, *own), or its own.
         iterations: at most so many.
         tolerance: of what is left to gain, relative to the cost [-].
+        hessian: `"exact"` adds the second derivatives of the step. Each iteration then tries both and takes the better.
+            It takes longer, and converges quadratically in the end. They are a program of 27 000 operations for an arm,
+            and of 940 000 for a humanoid.
 
     Returns:
         What was found: a local optimum where it has `converged`. A problem that has not keeps its best motion.
@@ -106,7 +116,7 @@ def solve(
     Raises:
         ShapeError, DTypeError, NotFiniteError: for arrays that do not fit, and controls whose motion is not finite.
         UnknownNameError: for a parameter that no function has.
-        ParameterError: for a parameter that is missing, a number of iterations or a tolerance that is none.
+        ParameterError: for a missing parameter, and a number of iterations, a tolerance or a Hessian that is none.
 
     Examples:
         >>> @cardan.function(shapes={"u": (1,)})
@@ -127,9 +137,11 @@ def solve(
     if not isinstance(problem, Problem):
         raise DTypeError(WHERE, "problem", got=f"a {type(problem).__name__}", expected="a cardan.optimal.Problem")
     iterations, tolerance = whole("iterations", iterations, 0), positive("tolerance", tolerance)
+    if hessian not in HESSIANS:
+        raise ParameterError("hessian", got=hessian, expected=", ".join(map(repr, HESSIANS)))
     batch, start, controls, given = _checked(problem, q0, v0, u, parameters or {})
     motions = COMPILED.setdefault(problem, Motions(problem))
-    found = _descended(motions, start, controls, given, iterations, tolerance)
+    found = _descended(motions, start, controls, given, iterations, tolerance, hessian == "exact")
     return Solution(*(_back(a, batch, first) for a, first in zip(found, (1, 1, 1, 1, 0, 0, 0, 0), strict=True)))
 
 
@@ -178,7 +190,13 @@ def _checked(problem: Problem, q0: Any, v0: Any, u: Any, parameters: Mapping[str
 
 
 def _descended(
-    motions: Motions, start: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Any, iterations: int, tolerance: float
+    motions: Motions,
+    start: tuple[np.ndarray, np.ndarray],
+    u: np.ndarray,
+    given: Any,
+    iterations: int,
+    tolerance: float,
+    is_exact: bool,
 ) -> tuple[np.ndarray, ...]:
     (T, N, m), n = u.shape, 2 * motions.model.nv
     K = np.zeros((T, N, m, n))
@@ -190,16 +208,19 @@ def _descended(
         if not len(live):
             break
         near, own = _of(motion, live), {name: _part(a, live) for name, a in given.items()}
-        back = _swept(motions, near, own, mu[live])
-        sound = np.asarray((back.least > 0.0).all(0) & np.isfinite(back.slope).all(0))
-        gain = -(back.slope.sum(0) + 0.5 * back.curve.sum(0))
-        ended = sound & (mu[live] <= LEAST_MU) & (gain <= tolerance * np.abs(near.cost) + scale[live])
-        better, taken = _improved(motions, near, back, sound, own)
+        better, taken, ended = near, np.zeros(len(live), dtype=bool), np.zeros(len(live), dtype=bool)
+        for back in _swept(motions, near, own, mu[live], is_exact):
+            sound = np.asarray((back.least > 0.0).all(0) & np.isfinite(back.slope).all(0))
+            gain = -(back.slope.sum(0) + 0.5 * back.curve.sum(0))
+            small = (mu[live] <= LEAST_MU) & (gain <= tolerance * np.abs(near.cost) + scale[live])
+            ended = np.where(sound, small, ended)  # the last that is sound says so, which is the exact one
+            other, improved = _improved(motions, near, back, sound, own)
+            better, taken = _better(better, other), taken | improved
+            K[:, live[sound]] = back.K[:, sound]
+            left[live[sound]] = gain[sound]
         for to, of in zip(motion[:3], better[:3], strict=True):
             to[:, live] = of
         motion.cost[live] = better.cost
-        K[:, live[sound]] = back.K[:, sound]
-        left[live[sound]] = gain[sound]
         mu[live] = np.where(taken | ended, np.where(mu[live] <= LEAST_MU, 0.0, 0.1 * mu[live]), _more(mu[live]))
         count[live] += 1
         converged[live] = ended
@@ -236,11 +257,22 @@ def _part(array: np.ndarray, problems: np.ndarray) -> np.ndarray:
     return array if len(problems) == array.shape[1] else np.ascontiguousarray(array[:, problems])
 
 
-def _swept(motions: Motions, near: Motion, given: Any, mu: np.ndarray) -> Sweep:
+def _better(one: Motion, other: Motion) -> Motion:
+    """Return of each problem the motion that costs less."""
+    less = other.cost < one.cost
+    q, v, u = (np.where(less[:, None], b, a) for a, b in zip(one[:3], other[:3], strict=True))
+    return Motion(q, v, u, np.where(less, other.cost, one.cost))
+
+
+def _swept(motions: Motions, near: Motion, given: Any, mu: np.ndarray, is_exact: bool) -> Iterator[Sweep]:
+    """Yield the recursion without second derivatives of the dynamics, and that with them if they are asked for."""
     knots, P, p = motions.knots(near, given)
     size = np.abs(np.diagonal(knots.R, axis1=-2, axis2=-1)).max(axis=(0, 2))
     bounds = [limit - near.u for limit in motions.bounds] if motions.is_bounded else None
-    return sweep(knots, P, p, mu * np.where(size > 0.0, size, 1.0), bounds)
+    mu = mu * np.where(size > 0.0, size, 1.0)
+    yield sweep(knots, P, p, mu, bounds)
+    if is_exact:
+        yield sweep(motions.with_curvature(knots, p, near, given), P, p, mu, bounds)
 
 
 def _improved(motions: Motions, near: Motion, back: Sweep, sound: np.ndarray, given: Any) -> tuple[Motion, np.ndarray]:

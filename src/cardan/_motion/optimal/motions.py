@@ -50,6 +50,9 @@ class Motions:
 
     def _made(self, kernel: Callable[..., Any], shapes: Mapping[str, Any]) -> Bound:
         """Return a function of these arrays, for the problem's model."""
+        return self._named(kernel, shapes).bind(self.model)
+
+    def _named(self, kernel: Callable[..., Any], shapes: Mapping[str, Any]) -> Function[..., Any]:
         by_position = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in ("model", *shapes)]
 
         def named(model: Model, *args: Any, **by_name: Any) -> Any:
@@ -57,7 +60,8 @@ class Motions:
 
         named.__name__ = kernel.__name__
         named.__signature__ = inspect.Signature(by_position)  # pyright: ignore[reportFunctionMemberAccess]
-        return function(shapes=shapes)(named).bind(self.model)
+        # q and v are what every function knows: derivatives by q go along its tangent
+        return function(shapes={n: shape for n, shape in shapes.items() if n not in STATE})(named)
 
     def _shapes(self, *of: Function[..., Any]) -> dict[str, tuple[int, ...]]:
         """Return the arrays that functions take, and their shapes: q and v first."""
@@ -80,6 +84,26 @@ class Motions:
             return Knots(A, B, H[:n, :n], H[n:, :n], H[n:, n:], g[:n], g[n:])
 
         return self._made(expansion, shapes), tuple(shapes)
+
+    @cached_property
+    def _curvature(self) -> tuple[Bound, tuple[str, ...]]:
+        """Return the second derivatives of costates . x of the next state, near what it is."""
+        n, names = 2 * self.model.nv, (*STATE, self.control)
+        shapes = self._shapes(self.step)
+        shapes |= {"q_after": shapes["q"], "v_after": shapes["v"], "costates": (n,)}
+
+        def next_state(model: Model, given: Mapping[str, Any]) -> Any:
+            q, v = called(self.step, model, given)
+            x = np.concatenate([difference(model, given["q_after"], q), v - given["v_after"]])
+            return given["costates"] @ x
+
+        weighed = hessian(self._named(next_state, shapes), names)
+
+        def curvature(model: Model, given: Mapping[str, Any]) -> tuple[Any, ...]:
+            H = _blocks(called(weighed, model, given))
+            return H[:n, :n], H[n:, :n], H[n:, n:]
+
+        return self._made(curvature, shapes), tuple(shapes)
 
     @cached_property
     def _last(self) -> tuple[Bound, tuple[str, ...]]:
@@ -146,6 +170,18 @@ class Motions:
         T, (expansion, names) = len(motion.u), self._expansion
         arrays = {"q": motion.q, "v": motion.v, self.control: motion.u, **given}
         return expansion(*(arrays[n][:T] for n in names)), *self._at_last(self._last, motion.q, motion.v, given)
+
+    def with_curvature(self, knots: Knots, p: np.ndarray, motion: Motion, given: Mapping[str, np.ndarray]) -> Knots:
+        """Return knots with the second derivatives of the dynamics, weighed with the costates of a motion."""
+        T, (curvature, names) = len(motion.u), self._curvature
+        costates = np.empty((T, *p.shape))
+        for t in reversed(range(T)):
+            costates[t] = p
+            p = knots.q[t] + (p[:, None, :] @ knots.A[t])[:, 0]
+        arrays = {"q": motion.q[:T], "v": motion.v[:T], self.control: motion.u, "costates": costates}
+        arrays |= {"q_after": motion.q[1:], "v_after": motion.v[1:], **{n: a[:T] for n, a in given.items()}}
+        xx, ux, uu = curvature(*(arrays[n] for n in names))
+        return knots._replace(Q=knots.Q + xx, S=knots.S + ux, R=knots.R + uu)
 
 
 def called(of: Function[..., Any], model: Model, given: Mapping[str, Any]) -> Any:
