@@ -136,6 +136,7 @@ with imported_later(globals()):
         identification,
         joints,
         manifolds,
+        optimal,
         pictures,
         robots,
         scalar,
@@ -187,8 +188,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
     "gravity_forces", "passive_forces", "torque_regressor", "joint_wrenches",
     "wrench_at", "articulated_inertias",
-    # motions in time, parameters from measurements
-    "trajectories", "identification",
+    # motions in time, the best of them, parameters from measurements
+    "trajectories", "optimal", "identification",
     # many machines, other machines
     "distributed", "generate", "generation",
     # kinematics

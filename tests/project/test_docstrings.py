@@ -35,6 +35,7 @@ ROOMS += (
     "cardan.tasks",
     "cardan.trajectories",
     "cardan.identification",
+    "cardan.optimal",
     "cardan.viewer",
     "cardan.pictures",
 )
