@@ -136,6 +136,7 @@ if __name__ == "__main__":
         "torch",
         "cuda",
         "clusters",
+        "clearance",
         "crowds",
         "arguments",
     ):
