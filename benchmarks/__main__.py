@@ -133,6 +133,7 @@ if __name__ == "__main__":
         "jax",
         "second_order",
         "casadi_solver",
+        "optimal",
         "torch",
         "cuda",
         "clusters",

@@ -37,7 +37,7 @@ from cardan._compiler.program import Array
 from cardan._compiler.program.trace import trace
 from cardan._compiler.targets import compile_program, default_target
 from cardan._compiler.targets.runner import PythonCall
-from cardan._dynamics.algorithms.linear import Factor, transposed
+from cardan._dynamics.algorithms.linear import Factor, dot, mirrored, transposed
 from cardan._dynamics.call.public import Reals
 from cardan._motion.tasks.task import checked_array
 
@@ -197,7 +197,7 @@ def stage(P: Any, p: Any, at: Knots, mu: Any, bounds: Sequence[Any] | None = Non
         p = p + _times(P, c)
     PA, PB = P @ A, P @ B
     Q_x, Q_u = q + _times(_T(A), p), r + _times(_T(B), p)  # (1)
-    Q_xx, Q_ux, Q_uu = Q + _T(A) @ PA, S + _T(B) @ PA, R + _T(B) @ PB  # (2)
+    Q_xx, Q_ux, Q_uu = Q + _symmetric(A, PA), S + _T(B) @ PA, R + _symmetric(B, PB)  # (2)
     H = Q_uu + np.eye(Q_uu.shape[-1]) * mu[..., None, None]
     if bounds is None:
         solved, least = _solved(H, np.concatenate([Q_u[..., None], Q_ux], axis=-1))
@@ -208,8 +208,8 @@ def stage(P: Any, p: Any, at: Knots, mu: Any, bounds: Sequence[Any] | None = Non
         K = -solved
     QK, Qk = Q_uu @ K, _times(Q_uu, k)
     p = Q_x + _times(_T(K), Qk + Q_u) + _times(_T(Q_ux), k)  # (4)
-    P = Q_xx + _T(K) @ (QK + Q_ux) + _T(Q_ux) @ K
-    return 0.5 * (P + _T(P)), p, K, k, (Q_u * k).sum(-1), (Qk * k).sum(-1), least
+    P = _even(Q_xx) + _symmetric(np.concatenate([K, Q_ux], axis=-2), np.concatenate([QK + Q_ux, K], axis=-2))
+    return P, p, K, k, (Q_u * k).sum(-1), (Qk * k).sum(-1), least
 
 
 def _stage_of_numbers(*given: np.ndarray, out: Stage, is_bounded: bool) -> None:
@@ -223,6 +223,20 @@ def _stage_of_numbers(*given: np.ndarray, out: Stage, is_bounded: bool) -> None:
 
 def _T(M: Any) -> Any:
     return np.swapaxes(M, -1, -2)
+
+
+def _symmetric(X: Any, Y: Any) -> Any:
+    """Return X^T Y, which is symmetric, with equal halves."""
+    if X.dtype != object:
+        return _even(_T(X) @ Y)
+    columns = [transposed(M.tolist()) for M in (X, Y)]
+    rows = [[dot(x, y) for y in columns[1][: i + 1]] for i, x in enumerate(columns[0])]
+    return np.array(mirrored([row + [0.0] * (len(rows) - len(row)) for row in rows]), dtype=object)
+
+
+def _even(M: Any) -> Any:
+    """Return a matrix that is symmetric in exact arithmetic with equal halves."""
+    return 0.5 * (M + _T(M)) if M.dtype != object else np.array(mirrored(M.tolist()), dtype=object)
 
 
 def _times(M: Any, x: Any) -> Any:
