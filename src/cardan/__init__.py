@@ -121,7 +121,7 @@ from cardan._dynamics.functions.one_joint import evaluate_joint
 from cardan._dynamics.functions.packing import packed_indices
 from cardan._robot.joints import Joint, Limits
 from cardan._robot.model import Drive, Material, Model
-from cardan._robot.records import Actuator, Group, Spring
+from cardan._robot.records import Actuator, ContactSurface, Group, Spring
 from cardan._version import __version__
 
 with imported_later(globals()):
