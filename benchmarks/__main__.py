@@ -136,6 +136,7 @@ if __name__ == "__main__":
         "cuda",
         "clusters",
         "crowds",
+        "standing",
         "arguments",
     ):
         sys.exit(other(sys.argv[1], sys.argv[2:]))
