@@ -176,7 +176,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     # robots: read, written, described
     "load", "load_mechanism", "save", "read_urdf", "check_urdf", "to_urdf", "from_json", "to_json", "compare",
     "robots", "Mechanism", "Model", "Inertia", "Joint", "Limits", "Drive", "Spring", "Material",
-    "Actuator", "Group", "joints", "manifolds",
+    "Actuator", "Group", "ContactSurface", "joints", "manifolds",
     # worlds: what moves and touches
     "WorldBuilder", "World", "State", "Control", "solvers",
     # how far shapes are apart
