@@ -139,6 +139,7 @@ if __name__ == "__main__":
         "clusters",
         "clearance",
         "crowds",
+        "standing",
         "arguments",
     ):
         sys.exit(other(sys.argv[1], sys.argv[2:]))

@@ -88,6 +88,7 @@ class WorldBuilder(Explained):
         >>> ball = builder.add_body("ball", pose=cardan.SE3(translation=(0.0, 0.0, 1.0)))
         >>> shape = builder.add_shape("ball", Sphere(0.1))  # 1000 kg/m^3
         >>> builder.disable_contact("cart", "world")
+        >>> builder.set_contact("cart", "arm/forearm_roll", cardan.Material(friction=0.1))
         >>> builder.enable_contact("arm/forearm_roll", "arm/wrist_pitch")
         >>> builder.finalize().model.nv
         14
@@ -376,6 +377,17 @@ class WorldBuilder(Explained):
         """Let the shapes of two bodies pass through one another."""
         self._mechanism.disable_contact(a, b)
 
+    def set_contact(
+        self, a: str, b: str, material: Material, shapes: Sequence[str] = ("", ""), margin: float | None = None
+    ) -> None:
+        """Give the contact of two bodies a surface of its own; see `Mechanism.set_contact`.
+
+        Args:
+            shapes: names of one shape on each; `""` stands for all of a body.
+            margin: how far apart they feel one another [m]; None for the sum of both shapes'.
+        """
+        self._mechanism.set_contact(a, b, material, shapes, margin)
+
     def enable_contact(self, a: str, b: str) -> None:
         """Let the shapes of two bodies touch although a joint connects them, or they are of one robot.
 
@@ -546,7 +558,9 @@ def _make_world(
     free = [a for a in ordered.values() if loose.intersection(a.joints) and b._poses.keys().isdisjoint(a.bodies)]
     families = {body: name for name, a in ordered.items() if name not in b._colliding for body in a.bodies}
     apart = b._apart.union(mechanism.disabled_contacts)
-    pairs = contact_pairs(model, mechanism.shapes, apart, rest.tolist(), keep_overlapping, families, b._together)
+    own = mechanism.contact_surfaces
+    kept = keep_overlapping
+    pairs = contact_pairs(model, mechanism.shapes, apart, rest.tolist(), kept, families, b._together, own)
     neutral = np.array(model.manifold.limit_coordinates(model.neutral().tolist()), dtype=float).reshape(model.nv)
     initial = stood(model, pairs.touching, rest, free)
     if b._lifts:

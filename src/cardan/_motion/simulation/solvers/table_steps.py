@@ -44,7 +44,10 @@ def what_is_no_row(world: World) -> str | None:
         root.append(node.index if node.parent < 0 else root[node.parent])
         if any(owner.setdefault(j, root[-1]) != root[-1] for j in node.v):
             return f"the mimic joint {node.name!r} of a joint of another tree"
-    return None if isinstance(world.pairs, PairList) else "a list of pairs that was made by hand"
+    if not isinstance(world.pairs, PairList):
+        return "a list of pairs that was made by hand"
+    own = next(iter(world.pairs.rules.surfaces.values()), None)
+    return None if own is None else f"the surface of its own of contact between {own.a!r} and {own.b!r}"
 
 
 def has_many(world: World) -> bool:

@@ -175,7 +175,7 @@ def _friction(report: Report, friction: Element) -> dict[str, float]:
     if engine is not None:
         given["friction"] = mu = values.number_of(report, engine, first, 1.0, least=0.0)
         if values.number_of(report, engine, second, mu, least=0.0) != mu:
-            report.remark(engine, f"<{second}>: friction is the same in all directions here, that of <{first}>")
+            report.warn(engine, f"<{second}>: friction is the same in all directions here, that of <{first}>")
     torsional = report.one(friction, "torsional")
     if torsional is not None and values.flag_of(report, torsional, "use_patch_radius", default=True):
         radius = values.number_of(report, torsional, "patch_radius", 0.0, least=0.0)
