@@ -214,6 +214,14 @@ def test_derivatives_of_ones_own_functions_are_right_and_short():
     assert gradient.program(model).operations < operations + 400 * len(d[0])
 
 
+def test_a_capsule_of_almost_no_length_is_a_sphere():
+    """Where on its axis the nearest point is was rounding, and turned the normal."""
+    short, ball = solid_body(Capsule(0.1, 1e-12)), solid_body(BALL)
+    q, given = near_poses(ball, 60, seed=1), {"pairs": [], "obstacles": [(SHAPES[4], SE3())]}
+    found, expected = (cardan.clearance_jacobian(model, q, **given) for model in (short, ball))
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
 def test_joints_that_move_both_bodies_change_nothing():
     model = solid_arm("capsule")
     J = cardan.clearance_jacobian(model, model.random_configuration(20, seed=0), pairs=["tool/upper_arm_roll"])

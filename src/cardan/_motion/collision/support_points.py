@@ -82,6 +82,7 @@ SUPPORT_POINTS: dict[type, Callable[[Any, Vector3], Vector3]] = {
 ON_CAP = 1e-6, 1e-3
 ON_SIDE = 1e-3
 WITHIN = 1e-6, 1e-4  # of the sizes: how far from its rim a point of a side or cap is
+SHORT = 1e-9, 1e-4  # of its radius: a capsule of less length is a sphere, for where on its axis a point is is rounding
 
 
 def bend(shape: Geometry, d: Vector3, p: Vector3) -> Matrix3:
@@ -119,7 +120,8 @@ def _straight(shape: Any, d: Vector3, p: Vector3) -> Matrix3:
 
 
 def _on_capsule(shape: Capsule, d: Vector3, p: Vector3) -> list[Vector3]:
-    return [select(_is_between(p.z, shape.length), Z, Vector3.zero())]
+    is_long = shape.length > in_precision(p.z, *SHORT) * shape.radius
+    return [select(logical_and(is_long, _is_between(p.z, shape.length)), Z, Vector3.zero())]
 
 
 def _on_box(shape: Box, d: Vector3, p: Vector3) -> list[Vector3]:
