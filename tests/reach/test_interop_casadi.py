@@ -19,6 +19,7 @@ from cardan.errors import (
 )
 from cardan.interop.casadi import source, wrap
 from closeness import close
+from mechanisms import random_inertia, random_pose
 
 rng = np.random.default_rng(3)
 PENDULUM = cardan.robots.double_pendulum().model()
@@ -62,19 +63,48 @@ def test_derivatives_are_those_of_casadis_own_symbols(ca, function, states, comp
 
 
 @ways
-def test_recursions_of_the_dynamics_are_what_differentiation_gives(ca, compiler):
+@pytest.mark.parametrize("model", [PENDULUM, pytest.param(ARM, marks=pytest.mark.full)], ids=["pendulum", "arm"])
+def test_recursions_of_the_dynamics_are_what_differentiation_gives(ca, model, compiler):
     """An own function around forward dynamics is differentiated as a program; the bare one has its recursions."""
-
-    @cardan.function
-    def around(model, q, v, tau):
-        return cardan.forward_dynamics(model, q, v, tau)
-
-    model = PENDULUM if compiler else ARM
     known, other = (wrap(f, model, name="F", compiler=compiler) for f in (cardan.forward_dynamics, around))
     args, weights = [*rng.normal(size=(3, model.nv))], rng.normal(size=model.nv)
     for found, expected in zip(known.jacobian()(*args, 0), other.jacobian()(*args, 0), strict=True):
         close(np.array(found), np.array(expected), 1e-11)
     close(second(ca, known, args, weights), second(ca, other, args, weights), 1e-10)
+
+
+@cardan.function
+def around(model, q, v, tau):
+    """Forward dynamics, differentiated as a program."""
+    return cardan.forward_dynamics(model, q, v, tau)
+
+
+OTHERS = [j for j in cardan.joints.CATALOGUE if j.nv and not isinstance(j, cardan.joints.Mimic | cardan.joints.Fixed)]
+
+
+@pytest.mark.parametrize(
+    "joint",
+    [
+        pytest.param(j, id=type(j).__name__, marks=[pytest.mark.full] * (type(j).__name__ != "Spherical"))
+        for j in OTHERS
+    ],
+)
+def test_recursions_are_along_tangents_and_results_are_not(ca, joint):
+    """Along entries of quaternions of any length, and of every other chart, they are what differentiation gives."""
+    m = cardan.Mechanism("two")
+    m.add_body("base", random_inertia(np.random.default_rng(0)))
+    m.add_body("link", random_inertia(np.random.default_rng(1)))
+    m.add_joint("moves", joint, "world", "base", random_pose(np.random.default_rng(2)))
+    m.add_joint("turns", cardan.joints.Revolute((0.6, 0.0, 0.8)), "base", "link", random_pose(np.random.default_rng(3)))
+    model = m.model()
+    known, other = (wrap(f, model, name="F", compiler="") for f in (cardan.forward_dynamics, around))
+    q = model.random_configuration(seed=0)
+    for start, stop in model.unit_parts:
+        q[start:stop] *= 1.3
+    args, weights = [q, *rng.normal(size=(2, model.nv))], rng.normal(size=model.nv)
+    for found, expected in zip(known.jacobian()(*args, 0), other.jacobian()(*args, 0), strict=True):
+        close(np.array(found), np.array(expected), 1e-10)
+    close(second(ca, known, args, weights), second(ca, other, args, weights), 1e-9)
 
 
 @cardan.function(shapes={"W": (2, 3)})

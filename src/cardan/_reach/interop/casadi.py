@@ -70,7 +70,7 @@ def wrap(
         options: values of the function's options, such as `frame="tool"`. Numbers among them are constants.
 
     Derivatives are by the entries of arguments as they stand, nq of a configuration. Those of `forward_dynamics` and
-    `inverse_dynamics` are recursions if all joints have plain coordinates; all others differentiate the program.
+    `inverse_dynamics` are recursions; all others differentiate the program.
     What is compiled is kept in the disk cache. The library is in a folder that goes when the process ends, so a
     serialised function of CasADi does not outlive it; `source` is for that.
 

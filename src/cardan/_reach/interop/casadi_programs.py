@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cardan._algebra.arrays import symbolic
 from cardan._algebra.errors import ParameterError
-from cardan._algebra.manifolds import Euclidean
 from cardan._compiler.program import Array, Program, autodiff
 from cardan._compiler.program.expr import Graph
 from cardan._compiler.program.instructions import Instructions
@@ -33,6 +33,7 @@ from cardan._compiler.runtime.memory import collection_paused
 from cardan._compiler.targets.c import check_name
 from cardan._compiler.targets.casadi_c import External, Pattern
 from cardan._dynamics.algorithms.aba import forward_dynamics
+from cardan._dynamics.algorithms.configuration import difference
 from cardan._dynamics.algorithms.derivatives import inverse_dynamics_derivatives
 from cardan._dynamics.algorithms.forward_derivatives import forward_dynamics_derivatives
 from cardan._dynamics.algorithms.forward_second_derivatives import forward_dynamics_expansion
@@ -67,7 +68,7 @@ def externals(
             _external(name, program, [*map(_dense, program.inputs)], [*map(_dense, program.outputs)], range(len(x)))
         ]
         if order > 0:
-            found += _derivatives(name, program, KNOWN.get(_plain(function, model, x)), model, order)
+            found += _derivatives(name, program, _known(function, model, x), model, order)
     return [found[0]._replace(names=_names(x, y)), *found[1:]]
 
 
@@ -97,7 +98,12 @@ def _derivatives(name: str, program: Program, known: Known | None, model: Model,
     return found
 
 
-# --- what is known by recursions: the derivatives of forward and inverse dynamics along coordinates that are flat ---
+# --- what is known by recursions: the derivatives of forward and inverse dynamics, along tangents ---
+#
+# Forward and inverse dynamics do not depend on the length of a quaternion. So near q they are functions of
+# x = difference(q, q1), of which recursions give the derivatives f_x and f_xx. By q1 itself, with E = dx/dq1,
+#
+#     dy/dq = f_x E        d2(w . y)/dq2 = E^T (w . f)_xx E + sum_k (w . f)_x,k d2x_k/dq1^2
 
 
 class Known(NamedTuple):
@@ -107,33 +113,57 @@ class Known(NamedTuple):
     second: Function[..., Any]
 
 
-def _rows_of_blocks(by: Sequence[Any], second: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the blocks of jac_adj1_F, from dy/dx and the second derivatives of weights . y."""
+def _blocks(model: Model, q: Any, by: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the blocks of jac_F from derivatives along tangents."""
+    return by[0] @ _of_tangent(model, q), by[1], by[2]
+
+
+def _rows_of_blocks(model: Model, q: Any, weights: Any, by: Sequence[Any], second: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the blocks of jac_adj1_F, from the derivatives of y and the second ones of weights . y, along tangents."""
     qq, qv, vv, qx = second
-    none = np.zeros(vv.shape)
-    return qq, qv, qx, by[0].T, qv.T, vv, none, by[1].T, qx.T, none, none, by[2].T
+    E, none = _of_tangent(model, q), np.zeros(vv.shape)
+    by_q = E.T @ qq @ E + _bend(model, q, by[0].T @ weights)
+    by_v = by[1].T
+    return by_q, E.T @ qv, E.T @ qx, E.T @ by[0].T, qv.T @ E, vv, none, by_v, qx.T @ E, none, none, by[2].T
+
+
+def _of_tangent(model: Model, q: Any) -> Any:
+    """Return E: how x changes with the entries of q."""
+    return np.array(model.manifold.configuration_derivative_to_velocity_jacobian(list(q)), dtype=object)
+
+
+@function(shapes={"slope": ("nv",)}, returns=())
+def _along(model: Model, q0: Any, q1: Any, slope: Any) -> Any:
+    return slope @ difference(model, q0, q1)
+
+
+def _bend(model: Model, q: Any, slope: Any) -> Any:
+    """Return the second derivatives of slope . x by the entries of q; 0 but for quaternions and their like."""
+    twice = straight(autodiff.jacobian(autodiff.jacobian(_along.program(model), "q1"), "q1"))
+    values = replay(twice, [*q, *q, *slope])
+    return symbolic((values[r] for r in twice.results), (model.nq, model.nq))
 
 
 @function
 def _forward_first(model: Model, q: Any, v: Any, tau: Any) -> Any:
-    return tuple(forward_dynamics_derivatives(model, q, v, tau))
+    return _blocks(model, q, forward_dynamics_derivatives(model, q, v, tau))
 
 
 @function(shapes={"weights": ("nv",)})
 def _forward_second(model: Model, q: Any, v: Any, tau: Any, weights: Any) -> Any:
     found = forward_dynamics_expansion(model, q, v, tau, weights)
-    return _rows_of_blocks(found[1:4], found[4:])
+    return _rows_of_blocks(model, q, weights, found[1:4], found[4:])
 
 
 @function
 def _inverse_first(model: Model, q: Any, v: Any, a: Any) -> Any:
-    return tuple(inverse_dynamics_derivatives(model, q, v, a))
+    return _blocks(model, q, inverse_dynamics_derivatives(model, q, v, a))
 
 
 @function(shapes={"weights": ("nv",)})
 def _inverse_second(model: Model, q: Any, v: Any, a: Any, weights: Any) -> Any:
     by = inverse_dynamics_derivatives(model, q, v, a)
-    return _rows_of_blocks(by, inverse_dynamics_hessian(model, q, v, a, weights))
+    return _rows_of_blocks(model, q, weights, by, inverse_dynamics_hessian(model, q, v, a, weights))
 
 
 KNOWN = {
@@ -142,10 +172,9 @@ KNOWN = {
 }
 
 
-def _plain(function: Function[..., Any], model: Model, x: Sequence[str]) -> Any:
-    """Return what a function is made from, if its arguments are the three of the dynamics, and plain ones."""
-    is_flat = all(isinstance(factor, Euclidean) for factor in model.manifold.factors)
-    return function.made_from if is_flat and len(x) == 3 and not model.inputs else None
+def _known(of: Function[..., Any], model: Model, x: Sequence[str]) -> Known | None:
+    """Return what is known of a function whose arguments are the three of the dynamics and no others."""
+    return KNOWN.get(of.made_from) if len(x) == 3 and not model.inputs else None
 
 
 # --- programs of matrices ---
