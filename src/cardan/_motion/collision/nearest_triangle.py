@@ -37,14 +37,15 @@ class Triangles(NamedTuple):
     """A surface as a table."""
 
     table: Table
-    count: int
+    size: int
 
     def bound(self, k: Scalar) -> tuple[Vector3, Scalar]:
         """Return a point on a triangle, and the radius about it that holds the triangle."""
         x, y, z, radius = (cell(self.table, k * float(STRIDE) + float(9 + e)) for e in range(4))
         return Vector3(x, y, z), radius
 
-    def triangle(self, k: Scalar) -> Triangle:
+    def triangle(self, k: Scalar) -> Any:
+        """Return a `Triangle`, which stands for a geometry where support points do."""
         numbers = [cell(self.table, k * float(STRIDE) + float(e)) for e in range(9)]
         return Triangle(*(Vector3(*numbers[e : e + 3]) for e in (0, 3, 6)))
 
@@ -88,10 +89,10 @@ def nearest_triangle(a: Geometry, X_ab: SE3, mesh: TriangleMesh) -> Any:
         gap = when(is_near, lambda: witness(a, SE3(), surface.triangle(k), X_ab).gap, FAR)
         return k + 1.0, minimum(best, gap), where(gap < best, k, which)
 
-    _, squared = repeat(surface.count, least, zero, zero + FAR * FAR)
+    _, squared = repeat(surface.size, least, zero, zero + FAR * FAR)
     # A little more than the bound, so that the nearest one is found below it.
     begin = sqrt(squared) + 1e-3 * extent_of(a) + 1e-6 * outer
-    return surface.triangle(repeat(surface.count, nearer, zero, begin, zero)[2])
+    return surface.triangle(repeat(surface.size, nearer, zero, begin, zero)[2])
 
 
 def is_apart(a: Geometry, X_ab: SE3, mesh: TriangleMesh, margin: Scalar) -> Any:
@@ -106,7 +107,7 @@ def is_apart(a: Geometry, X_ab: SE3, mesh: TriangleMesh, margin: Scalar) -> Any:
         gap = when(is_asked, lambda: witness(a, SE3(), surface.triangle(k), X_ab, margin).gap, FAR)
         return k + 1.0, where(gap > margin, apart, 0.0)
 
-    return repeat(surface.count, also, zero, zero + 1.0)[1] > 0.5
+    return repeat(surface.size, also, zero, zero + 1.0)[1] > 0.5
 
 
 def _is_within(way: Vector3, reach: Scalar) -> Any:
