@@ -1,5 +1,6 @@
 """Clearance: distances of shapes, what they change by as a robot moves, and whether it is free."""
 
+import itertools
 from itertools import combinations_with_replacement
 
 import mpmath
@@ -10,7 +11,7 @@ from scipy.spatial.transform import Rotation
 import cardan
 from cardan import SE3
 from cardan._robot.geometry.support import reach
-from cardan.description import Box, Capsule, Ellipsoid, Hull, Mesh, Plane, Shape, Sphere
+from cardan.description import Box, Capsule, Ellipsoid, Hull, Mesh, Plane, Shape, Sphere, TriangleMesh
 from cardan.errors import ParameterError, UnknownNameError, UnsupportedError
 from clearance_robots import OBSTACLES, SHAPES, solid_arm, solid_body
 from exact_distance import DIGITS, ExactDistance
@@ -220,6 +221,50 @@ def test_a_capsule_of_almost_no_length_is_a_sphere():
     q, given = near_poses(ball, 60, seed=1), {"pairs": [], "obstacles": [(SHAPES[4], SE3())]}
     found, expected = (cardan.clearance_jacobian(model, q, **given) for model in (short, ball))
     np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "own", [SHAPES[1], *(pytest.param(s, marks=pytest.mark.full) for s in SHAPES if s != SHAPES[1])]
+)
+def test_triangles_are_as_far_as_the_box_they_enclose(own):
+    """Its surface: what is within touches no triangle."""
+    box = SHAPES[2]
+    surface = TriangleMesh.of(Hull(list(itertools.product(*([-0.5 * e, 0.5 * e] for e in box.size)))))
+    model, q = solid_body(own), near_poses(solid_body(own), 200, seed=2)
+    solid, open_ = ({"pairs": [], "obstacles": [(shape, TURNED)]} for shape in (box, surface))
+    expected, found = cardan.clearance(model, q, **solid), cardan.clearance(model, q, **open_)
+    apart = expected.distance[:, 0] > 0.0
+    assert 40 < apart.sum() < 180
+    for there, here in zip(found, expected, strict=True):
+        np.testing.assert_allclose(there[apart], here[apart], atol=1e-9)
+    slopes = (cardan.clearance_jacobian(model, q[apart], **given) for given in (open_, solid))
+    np.testing.assert_allclose(*slopes, atol=1e-9)
+    for margin in (0.0, 0.05, -0.05):
+        free = cardan.is_free(model, q, margin, **open_)
+        np.testing.assert_array_equal(free, found.distance[:, 0] > margin)
+
+
+def test_what_crosses_triangles_is_not_free_of_them():
+    world = ball_on_triangles()
+    q = np.stack([world.initial] * 3)
+    q[:, 2] = 0.3, 0.05, -0.3
+    near = cardan.clearance(world, q)
+    np.testing.assert_allclose(near.distance[:, 0], [0.2, -0.05, 0.2], atol=1e-12)
+    np.testing.assert_allclose(near.normal[[0, 2], 0], [(0, 0, 1), (0, 0, -1)], atol=1e-12)
+    assert cardan.is_free(world, q).tolist() == [True, False, True]
+    keep = cardan.tasks.KeepApart(world, 0.3, band=0.01)
+    found = cardan.inverse_kinematics(world.model, [keep], q0=q[0])
+    assert found.converged
+    assert found.q[2] > 0.4 - 1e-9
+
+
+def ball_on_triangles():
+    b = cardan.WorldBuilder()
+    b.add_body("ball")
+    b.add_shape("ball", BALL, density=1000.0)
+    corners = [(-2.0, -2.0, 0.0), (2.0, -2.0, 0.0), (2.0, 2.0, 0.0), (-2.0, 2.0, 0.0)]
+    b.add_shape("world", TriangleMesh(corners, [(0, 1, 2), (0, 2, 3)]), name="ground")
+    return b.finalize()
 
 
 def test_joints_that_move_both_bodies_change_nothing():

@@ -24,10 +24,11 @@ from cardan._motion.collision.box_round import box_capsule
 from cardan._motion.collision.candidate import FAR
 from cardan._motion.collision.convex import convex_convex
 from cardan._motion.collision.distance import SEARCHED
+from cardan._motion.collision.nearest_triangle import is_apart
 from cardan._motion.collision.round_shapes import capsule_capsule, capsule_sphere, sphere_sphere
 from cardan._motion.collision.spines import Ball, Spine, square
 from cardan._motion.collision.table import PAIRS, Two, check_page, in_order, kind_of, of_alike, of_sizes, sizes_of
-from cardan._robot.geometry.shapes import Box, Plane
+from cardan._robot.geometry.shapes import Box, Plane, TriangleMesh
 
 ROWS = 8  # obstacles of a loop: of those of a loop that one state is near, all are looked at in turn
 FIRST = box_capsule, capsule_capsule  # pages whose first candidate has the least gap
@@ -73,6 +74,10 @@ def _with_obstacles(pairs: Sequence[Two], margin: Scalar, apart: Any) -> Any:
     left: dict[Any, list[tuple[Two, Scalar]]] = {}  # by kind; each with a number that is below 0 where it may be near
     hit: Scalar = 1.0  # below 0 where it is
     for two in pairs:
+        if isinstance(two.b, TriangleMesh):
+            may_be_near = logical_and(may_meet(*two, margin), apart > 0.5)
+            apart = when(may_be_near, lambda two=two, apart=apart: _and(apart, _gap(two, margin) > margin), apart)
+            continue
         if isinstance(two.b, Plane):
             apart = _and(apart, _gap(two, margin) > margin)
             continue
@@ -122,6 +127,8 @@ def _with_one_another(pairs: Sequence[Two], margin: Scalar, apart: Any) -> Any:
 def _gap(two: Two, margin: Scalar) -> Scalar:
     """Return a gap of two shapes that is on the same side of the margin as theirs."""
     two, _ = in_order(two)
+    if isinstance(two.b, TriangleMesh):
+        return where(is_apart(two.a, two.X_ab, two.b, margin), FAR, -FAR)
     page = PAIRS[type(two.a), type(two.b)]
     if page is box_box and isinstance(two.a, Box) and isinstance(two.b, Box):
         # Along their axes boxes are never farther apart than they are, and as deep.

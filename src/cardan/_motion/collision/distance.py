@@ -27,6 +27,8 @@ from cardan._motion.collision.candidate import Candidate, select
 from cardan._motion.collision.convex import Witness, convex_convex
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.collision.nearest_features import Local, features_at, nearest_features, witness_near
+from cardan._motion.collision.nearest_triangle import nearest_triangle
+from cardan._motion.collision.on_triangles import on_triangles
 from cardan._motion.collision.round_shapes import capsule_capsule
 from cardan._motion.collision.table import (
     PAIRS,
@@ -36,6 +38,7 @@ from cardan._motion.collision.table import (
     of_alike,
     points_of,
 )
+from cardan._robot.geometry.shapes import TriangleMesh
 
 # Their candidates are made for contact: of boxes apart they may be farther in than the nearest points.
 SEARCHED = (convex_convex, box_box, flat_convex)
@@ -65,7 +68,7 @@ def witness_of(two: Two) -> Witness:
 
 
 def _is_searched(two: Two) -> bool:
-    return PAIRS[type(two.a), type(two.b)] in (*SEARCHED, *LONG)
+    return PAIRS[type(two.a), type(two.b)] in (*SEARCHED, *LONG, on_triangles)
 
 
 def _still(two: Two) -> Two:
@@ -75,6 +78,8 @@ def _still(two: Two) -> Two:
 
 
 def _features(two: Two) -> tuple[Witness, Local]:
+    if isinstance(two.b, TriangleMesh):
+        return nearest_features(two.a, nearest_triangle(two.a, two.X_ab, two.b), two.X_ab)
     if PAIRS[type(two.a), type(two.b)] not in LONG:
         return nearest_features(two.a, two.b, two.X_ab)
     (found,) = _nearest_page(two)(two.a, SE3(), two.b, two.X_ab)

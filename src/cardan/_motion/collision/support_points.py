@@ -33,6 +33,14 @@ from cardan._motion.collision.row_hull import RowHull
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Sphere
 
 
+class Triangle(NamedTuple):
+    """A triangle by its corners, which may be symbols."""
+
+    a: Vector3
+    b: Vector3
+    c: Vector3
+
+
 def support(shape: Geometry, d: Vector3) -> Vector3:
     """Return the point of a shape's core farthest along d, in the shape's frame; d has any length but 0."""
     return SUPPORT_POINTS[type(shape)](shape, d)
@@ -73,6 +81,7 @@ SUPPORT_POINTS: dict[type, Callable[[Any, Vector3], Vector3]] = {
     Ellipsoid: _of_ellipsoid,
     Hull: farthest_of,
     RowHull: farthest_of,
+    Triangle: lambda shape, d: reduce(_farther, ((d.dot(x), x) for x in shape))[1],
 }
 
 
@@ -163,6 +172,8 @@ def middle_of(shape: Geometry) -> Vector3:
     """Return a point within a shape's core: of a hull, the mean of its vertices."""
     if isinstance(shape, RowHull):
         return shape.middle
+    if isinstance(shape, Triangle):
+        return (shape.a + shape.b + shape.c) * (1.0 / 3.0)
     if not isinstance(shape, Hull):
         return Vector3.zero()
     return Vector3(*(sum(column) / len(shape.vertices) for column in zip(*shape.vertices, strict=True)))
@@ -172,6 +183,8 @@ def extent_of(shape: Geometry) -> Scalar:
     """Return about how large a shape's core is: what rounding is measured by."""
     if isinstance(shape, RowHull):
         return 0.5 * reduce(maximum, shape.high - shape.low)
+    if isinstance(shape, Triangle):
+        return 0.5 * reduce(maximum, (absolute(e) for side in (shape.b - shape.a, shape.c - shape.a) for e in side))
     if isinstance(shape, Hull):
         return 0.5 * max(max(column) - min(column) for column in zip(*shape.vertices, strict=True))
     if isinstance(shape, Box):

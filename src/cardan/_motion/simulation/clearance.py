@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cardan._algebra.errors import ParameterError, UnsupportedError
+from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import absolute, logical_and, where
 from cardan._algebra.spatial import SE3, Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
@@ -24,7 +24,7 @@ from cardan._motion.simulation.pairs import WORLD_NODE, ContactPair, contact_pai
 from cardan._motion.simulation.solids import solids
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import Shape
-from cardan._robot.geometry.shapes import Geometry, Sphere, TriangleMesh
+from cardan._robot.geometry.shapes import Geometry, Sphere
 from cardan._robot.model import WORLD, Material, Model
 
 LARGEST = 1e30
@@ -210,10 +210,6 @@ def _made(world: WorldContents | Model, chosen: Any, obstacles: Sequence[Any]) -
     if not pairs and (obstacles or chosen is None):
         raise _nothing_to_meet(world, bool(obstacles))
     check_pages(pairs)
-    for pair in pairs:
-        if isinstance(pair.shape_b, TriangleMesh):  # it is looked at near the shape alone
-            instead = "hulls or boxes in its place, or leave the pair out: pairs="
-            raise UnsupportedError(f"pair {pair.name!r}: the distance from triangles", "cardan.clearance", instead)
     return Functions(pairs, *_functions(pairs))
 
 
