@@ -182,9 +182,9 @@ def test_a_ball_rolls_in_a_bowl_and_keeps_its_energy():
     bowl = TriangleMesh(np.column_stack([X.ravel(), Y.ravel(), (0.5 / r * (X**2 + Y**2)).ravel()]), cut(n + 1, n + 1))
     assert ground_of(bowl).edges is not None  # its rim alone
     b = WorldBuilder()
-    b.add_shape("world", bowl, name="bowl", surface=cardan.Material(friction=0.0))
+    b.add_shape("world", bowl, name="bowl", material=cardan.Material(friction=0.0))
     b.add_body("ball")
-    b.add_shape("ball", Sphere(0.1), density=1000.0, surface=cardan.Material(friction=0.0))
+    b.add_shape("ball", Sphere(0.1), density=1000.0, material=cardan.Material(friction=0.0))
     world = b.finalize()
     state, solver = world.state(), solvers.Featherstone(world, 5e-4)
     state.q[:, :3] = (0.4, 0.0, 0.5 * 0.16 + 0.1 * 1.075)
