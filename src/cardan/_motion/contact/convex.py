@@ -61,8 +61,7 @@ def minimum(problem: Problem, iterations: int | None) -> Estimate:
     """Return the minimum after so many iterations; by default after those it takes."""
     (decision, found), most = problem.start(), iterations or ITERATIONS
     lines, carrying = [], problem.equation.carrying()
-    few = WRITTEN_OUT if problem.laws else FREE_PASSES
-    written_out = min(most, few) if len(problem.laws) <= FEW else 0
+    written_out = min(most, WRITTEN_OUT) if len(problem.laws) <= FEW else 0
     for n in range(written_out):
         moved = problem.lines(decision, found.a)
         stays = [n >= FREE_PASSES and j not in carrying for j, _ in problem.elements]

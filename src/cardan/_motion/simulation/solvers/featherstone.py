@@ -17,7 +17,6 @@ from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
-from cardan._motion.contact.convex import convex
 from cardan._motion.contact.lengths import bounded, lengths
 from cardan._motion.contact.point import Contact
 from cardan._motion.simulation.collide import check_pages
@@ -261,10 +260,9 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
     start = Snapshot(given.joints.model, given.q, given.joints.v)
     forces = JointForces(start.model, start.q, start.v, given.command, dt, limits=settings.limits)
     forces.add(gyroscopic_efforts(start, dt))
-    if law is None and (iterations or forces.are_lines):
-        return stepping.free_accelerations(start, forces, dt, iterations or 1), ()
     if law is None:
-        return convex(start, forces, (), dt), ()
+        passes = iterations or (1 if forces.are_lines else 2)  # one to find out on which part of its line each force is
+        return stepping.free_accelerations(start, forces, dt, passes), ()
     touching = contacts(start, given.pairs, dt if law == "convex" else None)
     return LAWS[law](start, forces, [*touching, *lengths(start)], dt, iterations), touching
 
