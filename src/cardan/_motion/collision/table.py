@@ -68,9 +68,13 @@ PAIRS: dict[tuple[type, type], Page] = {
 }
 
 
+def has_page(a: type, b: type) -> bool:
+    return (a, b) in PAIRS or (b, a) in PAIRS
+
+
 def check_page(a: type, b: type) -> None:
     """Raise `UnsupportedError` if no page knows two types of shapes."""
-    if (a, b) not in PAIRS and (b, a) not in PAIRS:
+    if not has_page(a, b):
         known = ", ".join(f"{a.__name__}-{b.__name__}" for a, b in PAIRS)
         instead = f"the pairs there are, in either order: {known}. Put these in its place, leave the pair out, "
         instead += "or let MuJoCo find it: cardan.solvers.MuJoCo, cardan.interop.MujocoCollision"

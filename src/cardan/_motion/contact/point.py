@@ -46,7 +46,8 @@ class ContactsOfPair:
     centres: tuple[Vector3, Vector3]  # of both shapes, each in its node's frame
     extents: tuple[float, float]  # how far about its centre a shape reaches [m]
     lever_rate: LeverRate | None = None  # of a's shape on the world
-    near: Any = None  # of a pair with several candidates: whether any of them may touch
+    # of a pair with several candidates: by how much they are nearer than what need not be looked at [m]
+    nearness: Scalar | None = None
 
     @cached_property
     def inverse_mass(self) -> Scalar:
@@ -161,8 +162,8 @@ class Contact:
         return SE3(turn, place)
 
     @property
-    def near(self) -> Any:
-        return self.pair.near
+    def nearness(self) -> Scalar | None:
+        return self.pair.nearness
 
     @property
     def inverse_mass(self) -> Scalar:

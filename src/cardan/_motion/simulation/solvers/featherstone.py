@@ -10,13 +10,14 @@ import numpy as np
 
 from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
 from cardan._dynamics.algorithms import stepping
-from cardan._dynamics.algorithms.aba import check_moves
-from cardan._dynamics.algorithms.drives import JointForces, joint_inertias
+from cardan._dynamics.algorithms.aba import singular
+from cardan._dynamics.algorithms.drives import JointForces, undetermined
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.function import Function
 from cardan._motion.contact import LAWS, contacts
+from cardan._motion.contact.convex import convex
 from cardan._motion.contact.lengths import bounded, lengths
 from cardan._motion.contact.point import Contact
 from cardan._motion.simulation.collide import check_pages
@@ -169,10 +170,9 @@ class Featherstone(CompiledSolver):
     def _check_support(self) -> None:
         super()._check_support()
         # With contacts, the equation of motion has a solution even here, but it is rounding alone.
-        D = joint_inertias(self.world.model)
-        for node in self.world.model.nodes:
-            resists = zip(node.damping, node.drive_stiffness, node.drive_damping, node.spring_stiffness, strict=True)
-            check_moves([D[j] + sum(own) for j, own in zip(node.v, resists, strict=True)], node)
+        for node in undetermined(self.world.model):
+            if node.name not in self.world.kinematic:
+                raise singular(node)
         for pair in self.world.pairs if self.contact in LEFT_OUT else ():
             for key in LEFT_OUT[str(self.contact)]:
                 if getattr(pair.material, key) or f"contact_{key}" in self.world.contact_inputs:
@@ -261,9 +261,10 @@ def solve(given: StepInputs) -> tuple[stepping.Solved, Sequence[Contact]]:
     start = Snapshot(given.joints.model, given.q, given.joints.v)
     forces = JointForces(start.model, start.q, start.v, given.command, dt, limits=settings.limits)
     forces.add(gyroscopic_efforts(start, dt))
+    if law is None and (iterations or forces.are_lines):
+        return stepping.free_accelerations(start, forces, dt, iterations or 1), ()
     if law is None:
-        passes = iterations or (1 if forces.are_lines else 2)  # one to find out on which part of its line each force is
-        return stepping.free_accelerations(start, forces, dt, passes), ()
+        return convex(start, forces, (), dt), ()
     touching = contacts(start, given.pairs, dt if law == "convex" else None)
     return LAWS[law](start, forces, [*touching, *lengths(start)], dt, iterations), touching
 
