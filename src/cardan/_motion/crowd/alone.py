@@ -51,6 +51,17 @@ def keep_where(c, flags, keys, count, value):
     return left
 
 
+@kernel(c=Crowd, flags=I32[:], keys=I64[:], count=INT, value=INT)
+def mark_meeting(c, flags, keys, count, value):
+    """Give a flag to both trees of each pair of two that move."""
+    for k in range(count):
+        a = c.node_tree[c.shape_node[(keys[k] >> BITS) & MASK]]
+        b = c.node_tree[c.shape_node[keys[k] & MASK]]
+        if b >= 0 and a != b:
+            flags[a] = value
+            flags[b] = value
+
+
 @kernel(c=Crowd, keys=I64[:], count=INT, world=INT, returns=INT)
 def note_couples(c, keys, count, world):
     """Note which robots of a world are listed with others, and leave out what others have; return how many are left."""
@@ -66,12 +77,7 @@ def note_couples(c, keys, count, world):
                     c.listed_balls[n, 3] = c.reach[s]
     if c.joined == 1:
         return count
-    for k in range(count):
-        a = c.node_tree[c.shape_node[(keys[k] >> BITS) & MASK]]
-        b = c.node_tree[c.shape_node[keys[k] & MASK]]
-        if b >= 0 and a != b:
-            c.tree_coupled[a] = 1
-            c.tree_coupled[b] = 1
+    mark_meeting(c, c.tree_coupled, keys, count, 1)
     return keep_where(c, c.tree_coupled, keys, count, 1)
 
 
@@ -82,10 +88,5 @@ def leave_alone(c, keys, count):
         return count
     for t in range(c.trees):
         c.tree_alone[t] = c.tree_alike[t]
-    for k in range(count):
-        a = c.node_tree[c.shape_node[(keys[k] >> BITS) & MASK]]
-        b = c.node_tree[c.shape_node[keys[k] & MASK]]
-        if b >= 0 and a != b:
-            c.tree_alone[a] = 0
-            c.tree_alone[b] = 0
+    mark_meeting(c, c.tree_alone, keys, count, 0)
     return keep_where(c, c.tree_alone, keys, count, 0)
