@@ -12,7 +12,7 @@ Examples:
 """
 
 from cardan import _moved, _wiring
-from cardan._algebra.arrays import cell, determinant, each, interp, inverse, norm, repeat, repeat_while, solve, when
+from cardan._algebra.arrays import cell, determinant, each, implicit, interp, inverse, norm, repeat, repeat_while, solve, when
 from cardan._algebra.errors import CardanError, DescriptionError
 from cardan._algebra.lazy import imported_later
 from cardan._algebra.scalar import (
@@ -207,7 +207,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     "scalar", "absolute", "acos", "asin", "atan2", "clip", "cos", "cosh", "exp", "expm1", "floor", "log", "log1p",
     "logical_and", "logical_not", "logical_or", "maximum", "minimum", "power", "sign", "sin", "sinh", "sqrt", "tan",
     "tanh", "where",
-    "determinant", "interp", "inverse", "norm", "solve", "repeat", "repeat_while", "when", "each", "cell",
+    "determinant", "interp", "inverse", "norm", "solve", "repeat", "repeat_while", "when", "each", "implicit", "cell",
     # one's own joints
     "Certificate", "evaluate_joint", "register_joint", "verify_joint",
     # other coordinates, other libraries

@@ -156,7 +156,8 @@ def straight(program: Program, loops: Sequence[Region] = ()) -> Program:
             hint="Differentiate one pass, and chain the derivatives from pass to pass: forward, dx <- (dy/dx) dx; in "
             "reverse, from the last to the first, with the states in between kept. Or repeat it less often.",
         )
-    graph = Graph(regions=bool(loops))
+    graph = Graph(regions=bool(loops), order=program.order or 0)
+    graph.implicit = program.order is not None
     values = replay(program, graph.symbols(program.inputs), loops)
     return assemble(program.name, graph, program.inputs, program.outputs, [values[r] for r in program.results])
 

@@ -18,7 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Protocol
 
+from cardan._algebra.arrays.implicit_function import implicit
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.aba import (
     Accelerations,
@@ -175,6 +177,54 @@ def joint_space(
     for i, Z in impedances:
         add_impedance(A, moment.columns(i), Z)
     return A, b
+
+
+def unbalanced(moment: Snapshot, a: Vector, forces: NodeForces, tau: Vector) -> list[Scalar]:
+    """Return M a + h - J^T f - tau: efforts that are missing at accelerations a; `forces` as in `implicit_dynamics`."""
+    model = moment.model
+    f = [p + node.inertia @ dA for node, p, dA in zip(model.nodes, moment.p, moment.changes(a), strict=True)]
+    for i, force in forces:
+        f[i] = f[i] - force
+    found = [-e for e in tau]
+    for node in reversed(model.nodes):
+        i, rotors = node.index, zip(node.armature, node.velocity(a), strict=True)
+        own = [e + rotor * rate for e, (rotor, rate) in zip(moment.relative.S[i].T @ f[i], rotors, strict=True)]
+        node.scatter(found, own)
+        if node.parent >= 0:
+            f[node.parent] = f[node.parent] + moment.relative.X[i] @ f[i]
+    return found
+
+
+class Equation(Protocol):
+    """An equation of motion with forces that answer to the acceleration, and accelerations that solve it."""
+
+    @property
+    def a(self) -> Vector: ...
+    @property
+    def efforts(self) -> tuple[Vector, Vector]:
+        """tau and W along v: efforts tau - W a."""
+        ...
+
+    @property
+    def H(self) -> Rows:
+        """The derivative of what it lacks by a: M + W + J^T Z J."""
+        ...
+
+    def forces(self, a: Vector) -> NodeForces:
+        """Return the wrenches on the nodes at accelerations a, in their frames at their origins."""
+        ...
+
+
+def accelerations_that_solve(equation: Equation, moment: Snapshot, dt: float | None) -> list[Scalar]:
+    """Return the accelerations of an equation with their derivatives (`arrays/implicit_function`)."""
+
+    def lacking(a: Vector) -> list[Scalar]:
+        tau, W = equation.efforts
+        return unbalanced(moment, a, equation.forces(a), [t - w * e for t, w, e in zip(tau, W, a, strict=True)])
+
+    if not any(c.joint.num_constraints for c in moment.model.closures):
+        return implicit(list(equation.a), lacking, lambda _, b: factored(moment.model, equation.H).held().solve(b))
+    raise NotImplementedError
 
 
 def closed_solution(moment: Snapshot, A: Rows, b: Vector, dt: float | None) -> list[Scalar]:

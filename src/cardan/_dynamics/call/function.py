@@ -234,12 +234,13 @@ class Function(Generic[P, R]):
         """Return the function traced for a model: its program and the form of its results, which can be pickled."""
         return self.traced(model, *self.interface.required(model, options, optional))
 
-    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
-        """Return the function traced for a model, the stage before compilation."""
+    def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
+        """Return the function traced for a model, the stage before compilation; `order` as for `Source.traced`."""
         compiled = self.compiled(model, names, options)
         if compiled.read_files:  # so does the trace of what is made from it
             reading.note()
-        return compiled.traced
+        as_often = order == 0 or compiled.program.order is None
+        return compiled.traced if as_often else self.made_from.traced(model, names, options, order)
 
     def adopt(self, model: Model, traced: Traced, **options: Any) -> None:
         """Take what `trace` returned, in another process perhaps, for calls with a model: they do not trace it again.

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
+from cardan._algebra.arrays.implicit_function import all_held
 from cardan._algebra.arrays.repeat import converging, repeat, when
 from cardan._algebra.scalar import floor, logical_and, maximum, sqrt, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3
@@ -31,6 +32,7 @@ from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.stepping import Solved
 from cardan._dynamics.algorithms.tree import Vector
+from cardan._motion.contact.at_minimum import AtMinimum, with_derivatives
 from cardan._motion.contact.cone import Cone, Impulse
 from cardan._motion.contact.equation import Equation, Patch, Response, equation_of_motion
 from cardan._motion.contact.point import Contact
@@ -41,12 +43,6 @@ ITERATIONS, MOST, TOWARDS = 4, 20, 0.7
 # By how much velocities may be wrong [m/s, rad/s]: within the first iterations as little as rounding allows, in double
 # and in single precision, so that derivatives agree with differences; beyond, what nobody sees.
 EXACT, EXACT_IN_SINGLE, CONVERGED = 1e-9, 1e-5, 1e-3
-# So many iterations, of so few contacts, are written out. That is faster than a loop, and three times as long.
-WRITTEN_OUT, FEW = 3, 32
-# In how many of those joints are looked at that carry no contact: so often as in a step that touches nothing. In the
-# last one their limbs are what they were, articulated inertias and all, and cost nothing.
-FREE_PASSES = 2
-
 
 NO_IMPEDANCE = ArticulatedInertia(Symmetric3.isotropic(0.0), Matrix3.zero(), Symmetric3.isotropic(0.0))
 
@@ -115,53 +111,26 @@ class Problem:
 NOTHING = Impulse(0.0, Force.zero())
 
 
-@dataclass(frozen=True, slots=True)
-class Minimum:
-    """What was found, with the laws it shall obey."""
-
-    found: Estimate  # accelerations and forces
-    residual: Scalar  # by how much velocities are wrong, at most [m/s, rad/s]
-    laws: Sequence[Cone]  # of the contacts
-    contacts: Sequence[Contact]  # in the axes they were solved in
-
-
 def convex(
     moment: Snapshot, elements: JointForces, contacts: Sequence[Contact], dt: float, iterations: int | None = None
 ) -> Solved:
-    """Return the accelerations of an implicit step after so many iterations of Newton's method."""
-    least = minimum(moment, elements, contacts, dt, iterations)
-    a = list(least.found.a)
-    acting = zip(least.contacts, least.laws, least.found.impulses, strict=True)
-    wrenches = [contact.on_node(law.wrench(g)) * (1.0 / dt) for contact, law, g in acting]
-    return Solved(Accelerations(a, moment.changes(a)), least.residual, wrenches)
-
-
-def minimum(
-    moment: Snapshot, elements: JointForces, contacts: Sequence[Contact], dt: float, iterations: int | None = None
-) -> Minimum:
-    """Return the minimum after so many iterations; by default after those it takes."""
+    """Return the accelerations of an implicit step after so many iterations of Newton's method, or those it takes."""
     equation = equation_of_motion(moment, contacts, dt, iterations or ITERATIONS, grouped=True)
     laws = [Cone.of(contact, dt) for contact in equation.contacts]
     for contact in equation.contacts:
         contact.ahead(dt)
     problem = Problem(equation, elements, laws)
-    (decision, found), most = problem.start(), iterations or ITERATIONS
-    lines, carrying = [], equation.carrying()
-    written_out = min(most, WRITTEN_OUT) if len(laws) <= FEW else 0
-    for n in range(written_out):
-        moved = problem.lines(decision, found.a)
-        stays = [n >= FREE_PASSES and j not in carrying for j, _ in elements]
-        lines = [lines[k] if stays[k] else line for k, line in enumerate(moved)]
-        decision, found = problem.solved(decision, lines)
-    found = _iterate(problem, decision, found, written_out, iterations)
-    return Minimum(found, found.residual, laws, equation.contacts)
+    found = _iterate(problem, *problem.start(), iterations)
+    solved = zip(equation.contacts, found.impulses, strict=True)
+    impulses = [g._replace(slip=contact.on_node(g.slip)) for contact, g in solved]
+    a, impulses = with_derivatives(AtMinimum(moment, elements, contacts, found.a, impulses, dt))
+    acting = zip(contacts, impulses, strict=True)
+    wrenches = [Cone.of(contact, dt).wrench(g) * (1.0 / dt) for contact, g in acting]
+    return Solved(Accelerations(a, moment.changes(a)), all_held(found.residual), wrenches)
 
 
-def _iterate(problem: Problem, decision: Decision, found: Estimate, done: int, iterations: int | None) -> Estimate:
-    """Return the estimate after so many iterations; without a number the one that is right, or the last.
-
-    The derivatives of that are those of the first iterations.
-    """
+def _iterate(problem: Problem, decision: Decision, found: Estimate, iterations: int | None) -> Estimate:
+    """Return the estimate after so many iterations; without a number the one that is right, or the last."""
     exact = where(is_double(problem.equation.moment.q), EXACT, EXACT_IN_SINGLE)
 
     def goes_on(scratch: Any, *values: Any) -> Any:
@@ -175,10 +144,10 @@ def _iterate(problem: Problem, decision: Decision, found: Estimate, done: int, i
         decision, found = problem.solved(decision, problem.lines(decision, Estimate(*values).a), share)
         return ((count + 1.0, *decision), *found)
 
-    start = (float(done), *decision)
+    start = (0.0, *decision)
     if iterations is None:
-        return Estimate(*converging(MOST - done, ITERATIONS - done, goes_on, next_one, start, *found))
-    return Estimate(*repeat(iterations - done, next_one, start, *found)[1:]) if iterations > done else found
+        return Estimate(*converging(MOST, ITERATIONS, goes_on, next_one, start, *found))
+    return Estimate(*repeat(iterations, next_one, start, *found)[1:])
 
 
 def _response(patch: Patch, laws: Sequence[Cone], tests: Sequence[Impulse], dt: float) -> Response:

@@ -32,7 +32,7 @@ from cardan._dynamics.algorithms.implicit import (
 )
 from cardan._dynamics.algorithms.linear import Rows, with_diagonal
 from cardan._dynamics.algorithms.rnea import bias_forces
-from cardan._dynamics.algorithms.tree import Vector, depth, supports
+from cardan._dynamics.algorithms.tree import Vector, depth
 from cardan._motion.contact.point import Contact
 
 Efforts = tuple[Vector, Vector]  # tau and W along v
@@ -101,12 +101,6 @@ class Equation(ABC):
     @property
     def contacts(self) -> list[Contact]:
         return [contact for patch in self.patches for contact in patch.contacts]
-
-    def carrying(self) -> set[int]:
-        """Return the indices in v of the joints that carry a contact."""
-        model = self.moment.model
-        nodes = {node for contact in self.contacts for node in contact.nodes}
-        return {j for node in nodes for i in supports(model, node) for j in model.nodes[i].v}
 
     @abstractmethod
     def solve(self, efforts: Efforts, responses: Sequence[Response]) -> ContactChange: ...
