@@ -54,7 +54,7 @@ def implicit(
         0.25
     """
     x = at = all_held(solution)
-    for _ in range(_order(solution)):
+    for _ in range(derivatives_taken(solution)):
         d = [-e for e in solve(at, list(residual(x)))]
         moved = _sum(x, d) if move is None else move(x, d)
         x = rebuilt(x, map(scalar.held, entries_of(x), entries_of(moved)))
@@ -63,11 +63,11 @@ def implicit(
 
 def all_held(value: T) -> T:
     """Return scalars, or lists, tuples, arrays and spatial objects of such, without derivatives if any will be taken."""
-    return rebuilt(value, map(scalar.held, entries_of(value))) if _order(value) else value
+    return rebuilt(value, map(scalar.held, entries_of(value))) if derivatives_taken(value) else value
 
 
-def _order(value: Any) -> int:
-    """Return how often derivatives will be taken of traced values."""
+def derivatives_taken(value: Any) -> int:
+    """Return how often derivatives will be taken of traced values: 0 of numbers, and where it is not known."""
     traced = next((e for e in entries_of(value) if hasattr(type(e), "__implicit__")), None)
     return 0 if traced is None else traced.__implicit__()
 

@@ -152,8 +152,10 @@ class Graph:
             if instruction[0] not in LEAVES and self.table.get(instruction) == k:
                 del self.table[instruction]
 
-    def mapped(self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]]) -> list[list[Any]]:
-        """Return what a body makes of each of several rows of entries, by a region if that is worth it."""
+    def mapped(
+        self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]], always: bool = False
+    ) -> list[list[Any]]:
+        """Return what a body makes of each of several rows of entries, by a region if that is worth it, or always."""
         if self.regions is None or len(rows) == 1:
             return [body(row) for row in rows]
         columns = list(zip(*rows, strict=True))
@@ -164,7 +166,7 @@ class Graph:
         )
         changing = self._changing(start)
         results = {self.lift(e).index for e in found if type(e) in (Expr, Condition)} & changing
-        if not self._is_worth_it(start, changing, results):  # what was traced is dead then
+        if not (always or self._is_worth_it(start, changing, results)):  # what was traced is dead then
             return [body(row) for row in rows]
         self.regions.append(Region(start, len(self.instructions), len(rows), ()))
         return [
@@ -232,8 +234,10 @@ class Expr:
         self.graph.implicit = True
         return self.graph.order
 
-    def __mapped__(self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]]) -> list[list[Any]]:
-        return self.graph.mapped(body, rows)
+    def __mapped__(
+        self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]], always: bool
+    ) -> list[list[Any]]:
+        return self.graph.mapped(body, rows, always)
 
     def __cell__(self, table: Table) -> Expr:
         graph = self.graph

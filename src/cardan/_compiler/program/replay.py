@@ -97,7 +97,8 @@ class Walk:
 
         def loop(region: Region, rows: TableRows) -> None:
             graph = next(e.graph for e in inputs if type(e) is Expr)
-            first = [graph.result(values[steps[k][1][0]]) for k, _ in region.carried]
+            begin = [values[steps[k][1][0]] if steps[k][1] else inputs[int(self.values[k])] for k, _ in region.carried]
+            first = list(map(graph.result, begin))  # of what is carried to an input, that
             choices = [tuple([graph.result(values[a]) for a in steps[k][1]]) for k in rows.picked]
             start = len(graph.instructions)
             heads = [graph.add(Op.CARRIED, (a,), float(start + n)) for n, a in enumerate(first)]

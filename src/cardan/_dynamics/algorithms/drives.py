@@ -40,8 +40,9 @@ from cardan._dynamics.algorithms.applied import applied_efforts
 from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.passive import has_spring, to_rest
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
+from cardan._robot.joints import Mimic
 from cardan._robot.joints.derivation.derived import linearised_efforts
-from cardan._robot.model import Model
+from cardan._robot.model import Model, Node
 
 RIGID = 1e6  # by how many times the inertia that a joint feels friction that sticks, and a stop, is heavier than it
 RETURN = 0.5
@@ -69,6 +70,9 @@ class Element(NamedTuple):
         return force if _is_open(self.high) else minimum(force, self.high)
 
     unit = 1.0
+
+    def effort(self, held: Scalar) -> Scalar:
+        return held
 
     def error(self, held: Scalar, a: Scalar) -> Scalar:
         return abs(held - self.at(a))
@@ -108,6 +112,10 @@ class Stops(NamedTuple):
     def unit(self) -> Scalar:
         """Force for each unit of an error of p."""
         return self.stiffness
+
+    def effort(self, held: Scalar) -> Scalar:
+        """Return the force of a p."""
+        return -self.stiffness * held
 
     def at(self, a: Scalar) -> Scalar:
         """Return p at an acceleration."""
@@ -302,3 +310,13 @@ def joint_inertias(model: Model) -> list[Scalar]:
         node.scatter(D, [s.dot(inertia @ s) for s in relative.S[node.index]])
         node.scatter(D, node.armature)
     return D
+
+
+def undetermined(model: Model) -> list[Node]:
+    """Return the joints that move nothing that has inertia, in one direction at least, and that nothing holds there."""
+    D, found = joint_inertias(model), []
+    for node in (node for node in model.nodes if not isinstance(node.joint, Mimic)):
+        holding = zip(node.damping, node.drive_stiffness, node.drive_damping, node.spring_stiffness, strict=True)
+        if any(is_zero(D[j] + sum(own)) for j, own in zip(node.v, holding, strict=True)):
+            found.append(node)
+    return found

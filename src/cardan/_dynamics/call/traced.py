@@ -32,7 +32,7 @@ from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import FunctionReferenceError, ResultError
 from cardan._compiler.program import Array, Program, trace
 from cardan._compiler.program.expr import Expr
-from cardan._compiler.program.replay import replay, straight, whole
+from cardan._compiler.program.replay import replay, straight
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.arguments import Shape, core_shape
 from cardan._dynamics.call.results import Form, form_of, packed
@@ -151,7 +151,7 @@ class OfProgram(Source):
         if graph and traced.program.order is not None:
             graph.implicit = True
         entries = [e for a in traced.program.inputs for e in arrays[a.name].ravel().tolist()]
-        has_loops = graph is not None and graph.regions is not None and whole(traced.program) is None
+        has_loops = graph is not None and graph.regions is not None
         program = traced.program if has_loops else straight(traced.program)
         values = replay(program, entries, program.regions)
         flat = iter([values[r] for r in program.results])

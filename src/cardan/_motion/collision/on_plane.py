@@ -29,9 +29,11 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
-from cardan._algebra.scalar import absolute, logical_and, logical_not, maximum, where
+from cardan._algebra.scalar import absolute, logical_and, logical_not, where
 from cardan._algebra.spatial import SE3, Scalar, Vector3
-from cardan._motion.collision.candidate import Candidate, X, axis_of, existing, length_and_direction, select
+from cardan._motion.collision.candidate import Candidate, X, axis_of, existing, length_and_direction
+from cardan._motion.collision.row_hull import RowHull
+from cardan._motion.collision.support_points import farthest_of
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Plane, Sphere
 
 LOW = 0.05  # the slope t of a hull's head: a sole that bends by less than 3 degrees stands on its rim
@@ -89,29 +91,22 @@ def _cylinder(a: Cylinder, h: Scalar, n: Vector3) -> list[Candidate]:
     return [Candidate(h + n.dot(point), point, n) for point in points]
 
 
-def _hull(a: Hull, h: Scalar, n: Vector3) -> list[Candidate]:
-    size = math.dist(*([extreme(e) for e in zip(*a.vertices, strict=True)] for extreme in (min, max)))
-    low = _farthest(a, -n)
+def _hull(a: Hull | RowHull, h: Scalar, n: Vector3) -> list[Candidate]:
+    if isinstance(a, RowHull):
+        size = (a.high - a.low).norm()
+    else:
+        size = math.dist(*([extreme(e) for e in zip(*a.vertices, strict=True)] for extreme in (min, max)))
+    low = farthest_of(a, -n)
     # |x - p|^2 - (L / t) n . (x - p) is x . x less a linear function of x, and a number.
-    far = _farthest(a, -(low * 2.0 + n * (size / LOW)), squares=1.0)
+    far = farthest_of(a, -(low * 2.0 + n * (size / LOW)), squares=1.0)
     across, length = n.cross(far - low), (far - low).norm()
-    left, right = (_farthest(a, side - n * (length / LOW)) for side in (across, -across))
+    left, right = (farthest_of(a, side - n * (length / LOW)) for side in (across, -across))
     found, candidates = [low], [Candidate(h + n.dot(low), low, n)]
     for x in (far, left, right):
         apart = [(x - other).norm_squared() > (SAME * size) ** 2 for other in found]
         candidates.append(existing(reduce(logical_and, apart), Candidate(h + n.dot(x), x, n)))
         found.append(x)
     return candidates
-
-
-def _farthest(hull: Hull, d: Vector3, squares: float = 0.0) -> Vector3:
-    """Return the vertex x with the greatest d . x + squares x . x, the first of equal ones."""
-    vertices = [Vector3(*vertex) for vertex in hull.vertices]
-    return reduce(_better, [(d.dot(x) + squares * float(x.norm_squared()), x) for x in vertices])[1]
-
-
-def _better(a: tuple[Scalar, Vector3], b: tuple[Scalar, Vector3]) -> tuple[Scalar, Vector3]:
-    return maximum(a[0], b[0]), select(b[0] > a[0], b[1], a[1])
 
 
 ABOVE: dict[type, Callable[[Any, Scalar, Vector3], list[Candidate]]] = {
@@ -121,4 +116,5 @@ ABOVE: dict[type, Callable[[Any, Scalar, Vector3], list[Candidate]]] = {
     Box: _box,
     Cylinder: _cylinder,
     Hull: _hull,
+    RowHull: _hull,
 }

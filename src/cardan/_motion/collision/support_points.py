@@ -15,11 +15,13 @@ Cost: 0, 2, 6, 12 and 15 operations; a hull's is 9 for each vertex.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
-from cardan._algebra.scalar import where
+from cardan._algebra.scalar import maximum, where
 from cardan._algebra.spatial import Scalar, Vector3
 from cardan._motion.collision.candidate import X, length_and_direction, select
+from cardan._motion.collision.row_hull import RowHull
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Geometry, Hull, Sphere
 
 
@@ -43,14 +45,16 @@ def _of_ellipsoid(shape: Ellipsoid, d: Vector3) -> Vector3:
     return direction * D
 
 
-def _of_hull(shape: Hull, d: Vector3) -> Vector3:
-    first, *others = (Vector3(*vertex) for vertex in shape.vertices)
-    farthest, reach = first, d.dot(first)
-    for vertex in others:
-        along = d.dot(vertex)
-        beyond = along > reach
-        farthest, reach = select(beyond, vertex, farthest), where(beyond, along, reach)
-    return farthest
+def farthest_of(hull: Hull | RowHull, d: Vector3, squares: float = 0.0) -> Vector3:
+    """Return the vertex x with the greatest d . x + squares x . x, the first of equal ones."""
+    if isinstance(hull, RowHull):
+        return hull.farthest(d, squares)
+    found = [(d.dot(x) + squares * float(x.norm_squared()), x) for x in (Vector3(*e) for e in hull.vertices)]
+    return reduce(_farther, found)[1]
+
+
+def _farther(a: tuple[Scalar, Vector3], b: tuple[Scalar, Vector3]) -> tuple[Scalar, Vector3]:
+    return maximum(a[0], b[0]), select(b[0] > a[0], b[1], a[1])
 
 
 SUPPORT_POINTS: dict[type, Callable[[Any, Vector3], Vector3]] = {
@@ -59,7 +63,8 @@ SUPPORT_POINTS: dict[type, Callable[[Any, Vector3], Vector3]] = {
     Box: lambda shape, d: Vector3(*map(_towards, d, shape.size)),
     Cylinder: _of_cylinder,
     Ellipsoid: _of_ellipsoid,
-    Hull: _of_hull,
+    Hull: farthest_of,
+    RowHull: farthest_of,
 }
 
 
@@ -70,6 +75,8 @@ def radius_of(shape: Geometry) -> Scalar:
 
 def middle_of(shape: Geometry) -> Vector3:
     """Return a point within a shape's core: of a hull, the mean of its vertices."""
+    if isinstance(shape, RowHull):
+        return shape.middle
     if not isinstance(shape, Hull):
         return Vector3.zero()
     return Vector3(*(sum(column) / len(shape.vertices) for column in zip(*shape.vertices, strict=True)))
@@ -77,6 +84,8 @@ def middle_of(shape: Geometry) -> Vector3:
 
 def extent_of(shape: Geometry) -> Scalar:
     """Return about how large a shape's core is: what rounding is measured by."""
+    if isinstance(shape, RowHull):
+        return 0.5 * reduce(maximum, shape.high - shape.low)
     if isinstance(shape, Hull):
         return 0.5 * max(max(column) - min(column) for column in zip(*shape.vertices, strict=True))
     if isinstance(shape, Box):

@@ -38,6 +38,7 @@ class AtMinimum:
     contacts: Sequence[Contact]
     a: Vector
     impulses: Sequence[Impulse]  # in the axes of the contacts
+    held: Vector  # by the elements of the joints
     dt: float
 
     @cached_property
@@ -63,8 +64,7 @@ class AtMinimum:
     @cached_property
     def efforts(self) -> tuple[Vector, Vector]:
         """tau and W along v."""
-        a = all_held(self.a)
-        return self.elements.total(self.elements.linear([element.at(a[j]) for j, element in self.elements], a))
+        return self.elements.total(self.elements.linear(all_held(self.held), all_held(self.a)))
 
     @cached_property
     def H(self) -> Rows:

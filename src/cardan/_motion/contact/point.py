@@ -47,14 +47,15 @@ class ContactsOfPair:
     centres: tuple[Vector3, Vector3]  # of both shapes, each in its node's frame
     extents: tuple[float, float]  # how far about its centre a shape reaches [m]
     lever_rate: LeverRate | None = None  # of a's shape on the world
-    near: Any = None  # of a pair with several candidates: whether any of them may touch
+    # of a pair with several candidates: by how much they are nearer than what need not be looked at [m]
+    nearness: Scalar | None = None
 
     @cached_property
     def inverse_mass(self) -> Scalar:
         """The velocity that an impulse on the points makes, about: sum of |J_j|^2 / 3 D_j in the neutral pose."""
         # Regularisations are measured by it. It is a number if the inertias are, whatever the configuration.
         both = zip(self.nodes, self.centres, self.extents, strict=True)
-        return sum((_inverse_mass(self.model, node, c, extent) for node, c, extent in both if node != WORLD), 0.0)
+        return sum((inverse_mass_of(self.model, node, c, extent) for node, c, extent in both if node != WORLD), 0.0)
 
 
 class Contact:
@@ -171,16 +172,19 @@ class Contact:
         return SE3(turn, place)
 
     @property
-    def near(self) -> Any:
-        return self.pair.near
+    def nearness(self) -> Scalar | None:
+        return self.pair.nearness
 
     @property
     def inverse_mass(self) -> Scalar:
         return self.pair.inverse_mass
 
 
-def _inverse_mass(model: Model, node: int, centre: Vector3, extent: float) -> Scalar:
-    """Return the mean over points that far from the centre, 2/3 extent^2 being the mean squared lever about an axis."""
+def inverse_mass_of(model: Model, node: int, centre: Vector3, extent: float) -> Scalar:
+    """Return the velocity that an impulse on a node's body makes: the mean over points that far from a centre [1/kg].
+
+    2/3 extent^2 is the mean of their squared levers about an axis.
+    """
     still = Snapshot(model, model.manifold.neutral(), [0.0] * model.nv)
     D, total = joint_inertias(model), 0.0
     for j, column in still.columns(node).items():

@@ -220,9 +220,9 @@ def _made(world: WorldContents | Model, chosen: Any, obstacles: Sequence[Any]) -
 
 def _own_pairs(world: WorldContents | Model) -> tuple[ContactPair, ...]:
     if isinstance(world, WorldContents):
-        return world.pairs
+        return tuple(world.pairs)
     shapes = solids(world.name, world.shapes)
-    return contact_pairs(world, shapes, world.disabled_contacts, world.start_configuration().tolist()).touching
+    return tuple(contact_pairs(world, shapes, world.disabled_contacts, world.start_configuration().tolist()).touching)
 
 
 def _with_obstacles(model: Model, shapes: Sequence[Shape], obstacles: Sequence[Any]) -> list[ContactPair]:

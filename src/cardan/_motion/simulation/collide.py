@@ -102,7 +102,7 @@ def collide(world: WorldContents, state: State) -> Contacts:
         point, normal = np.empty((2, len(state), 0, 3), state.dtype)
         return Contacts(np.empty((len(state), 0), state.dtype), point, normal, np.empty(0, int))
     if world not in _FUNCTIONS:
-        _FUNCTIONS[world] = collide_function(world.pairs), owners_of(world.pairs)
+        _FUNCTIONS[world] = collide_function(tuple(world.pairs)), owners_of(world.pairs)
     compiled, owners = _FUNCTIONS[world]
     found = compiled(world.model, state.q, **state.model_constants)
     return Contacts(found.gap, found.point, found.normal, owners.copy())

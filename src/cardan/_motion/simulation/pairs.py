@@ -1,13 +1,16 @@
-"""Which shapes may touch: listed once, when a world is made; all of them are looked at in every step."""
+"""Which shapes may touch: rules that are made once, with the world, and the pairs that follow from them."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from cardan._algebra.errors import OverlapWarning, UnsupportedError, check_known, levels_inside
 from cardan._algebra.spatial import SE3
@@ -16,11 +19,16 @@ from cardan._dynamics.algorithms.tree import supports
 from cardan._motion.collision import Candidate, points
 from cardan._motion.simulation.articulation import Pattern, select_names
 from cardan._robot.description import Shape
-from cardan._robot.geometry.shapes import Geometry, TriangleMesh
+from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Plane, TriangleMesh
+from cardan._robot.geometry.support import HALF, box_about
 from cardan._robot.model import WORLD, Material, Model
 
 MANY = 200
-"""Pairs, from which on a warning says so: a step of a walking robot costs about as much as 100."""
+"""Pairs, from which on a program is warned of: a step of a walking robot costs about as much as 100."""
+SHOWN = 32
+"""Pairs, up to which a list shows them."""
+GROUNDS = (Plane, HeightField, TriangleMesh)
+"""What has no end."""
 
 Disabled = Collection[tuple[str, str]]
 """Pairs of names of bodies."""
@@ -71,17 +79,186 @@ class ContactPair:
 
 
 class _Solid(NamedTuple):
-    """A collision shape, the node it rides on, and what to call it."""
+    """A collision shape, the node it rides on, the tree of that, and what to call it."""
 
     shape: Shape
     node: int
+    root: int
     name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Which collision shapes may touch, by their places in document order.
+
+    Two shapes may if they move relative to one another, each is in a group that the other's mask has, they are of
+    different families, and they are not kept apart.
+    """
+
+    solids: tuple[_Solid, ...]
+    families: tuple[int, ...]  # those of one family do not touch one another, -1 for none
+    apart: frozenset[tuple[int, int]]  # pairs of places, the lower one first, that do not
+    together: frozenset[tuple[int, int]]  # and that do although they are of one family
+
+    def partners(self, i: int) -> np.ndarray:
+        """Return the places of all shapes that may touch one, in order."""
+        node, group, mask, family = self._columns
+        found = (group & mask[i] != 0) & (mask & group[i] != 0)
+        masked = found.copy()
+        found &= (family < 0) | (family != family[i])
+        apart, together = self._exceptions
+        found[apart.get(i, [])] = False
+        found[together.get(i, [])] = masked[together.get(i, [])]
+        return np.flatnonzero(found & (node != node[i]))
+
+    def later(self, i: int) -> list[int]:
+        """Return those of them that come later."""
+        found = self.partners(i)
+        return found[found > i].tolist()
+
+    def without(self, gone: Iterable[tuple[int, int]]) -> Rules:
+        left_out = frozenset(gone)
+        return replace(self, apart=self.apart | left_out, together=self.together - left_out)
+
+    def only(self, kept: Iterable[tuple[int, int]]) -> Rules:
+        return Rules(self.solids, (0,) * len(self.solids), frozenset(), frozenset(kept))
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        for i in range(len(self.solids)):
+            for j in self.later(i):
+                yield i, j
+
+    def __len__(self) -> int:
+        return sum(len(self.partners(i)) for i in range(len(self.solids))) // 2
+
+    @cached_property
+    def _columns(self) -> tuple[np.ndarray, ...]:
+        shapes = [solid.shape for solid in self.solids]
+        rows = [s.node for s in self.solids], [s.group for s in shapes], [s.mask for s in shapes], self.families
+        return tuple(np.array(row, dtype=np.int64) for row in rows)
+
+    @cached_property
+    def _exceptions(self) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+        found: tuple[dict[int, list[int]], dict[int, list[int]]] = {}, {}
+        for listed, pairs in zip(found, (self.apart, self.together), strict=True):
+            for i, j in pairs:
+                listed.setdefault(i, []).append(j)
+                listed.setdefault(j, []).append(i)
+        return found
+
+
+class PairList(Sequence["ContactPair"]):
+    """Pairs of shapes that may touch, in order; they are made when somebody asks for one.
+
+    A world of a thousand bodies has half a million of them, and steps of many bodies (`crowd`) need the rules alone.
+    """
+
+    def __init__(self, rules: Rules, stiffness: Sequence[float]) -> None:
+        self.rules, self.stiffness = rules, tuple(stiffness)  # of each shape's surface, where it is not given [N/m]
+
+    @cached_property
+    def _all(self) -> tuple[ContactPair, ...]:
+        return tuple(self.pair(i, j) for i, j in self.rules)
+
+    def pair(self, i: int, j: int) -> ContactPair:
+        """Return the pair of two places."""
+        one, other = self.rules.solids[i], self.rules.solids[j]
+        # The world is node -1: so the first shape of a pair moves.
+        a, b = (one, other) if one.node > other.node else (other, one)
+        material = (a.shape.surface or Material()).combined(b.shape.surface or Material())
+        if material.stiffness is None:
+            material = replace(material, stiffness=self.stiffness[i if a is one else j])
+        first, second = ((s.shape.body, s.shape.geometry, s.shape.pose) for s in (a, b))
+        return ContactPair(*first, *second, material, f"{a.name}/{b.name}", a.shape.margin + b.shape.margin)
+
+    def selected(self, pattern: Pattern, where: str) -> PairList:
+        """Return those that a pattern names; see `select_pairs`."""
+        solids, listed, labels = self.rules.solids, list(self.rules), []
+        for i, j in listed:
+            a, b = solids[i].name, solids[j].name
+            labels.append({f"{a}/{b}", f"{b}/{a}", a, b, solids[i].shape.body, solids[j].shape.body})
+        chosen = _chosen(labels, pattern, where)
+        return PairList(self.rules.only(listed[k] for k in chosen), self.stiffness)
+
+    def but_between(self, bodies: Collection[str]) -> PairList:
+        """Return those that are not between two of some bodies."""
+        own = [k for k, solid in enumerate(self.rules.solids) if solid.shape.body in bodies]
+        return PairList(self.rules.without(combinations(own, 2)), self.stiffness)
+
+    def on_grounds(self) -> list[ContactPair]:
+        """Return the pairs of a shape and something without an end."""
+        grounds = [k for k, s in enumerate(self.rules.solids) if isinstance(s.shape.geometry, GROUNDS)]
+        found = {(min(i, j), max(i, j)) for i in grounds for j in self.rules.partners(i).tolist()}
+        return [self.pair(*both) for both in sorted(found)]
+
+    def of_each_kind(self) -> list[ContactPair]:
+        """Return the first pair of each two types of shapes that may touch."""
+        kinds = np.array([id(type(solid.shape.geometry)) for solid in self.rules.solids], dtype=np.int64)
+        found: dict[frozenset[int], tuple[int, int]] = {}
+        for i, own in enumerate(kinds.tolist()):
+            later = np.array(self.rules.later(i), dtype=int)
+            for kind in set(kinds[later].tolist()):
+                if frozenset((own, kind)) not in found:
+                    found[frozenset((own, kind))] = i, int(later[np.argmax(kinds[later] == kind)])
+        return [self.pair(*both) for both in found.values()]
+
+    def near(self, pose_of: Callable[[str], np.ndarray]) -> list[ContactPair]:
+        """Return the pairs the balls about which meet, and those of what has no end.
+
+        Args:
+            pose_of: where a body is: homogeneous matrices X_world_body, shape (4, 4).
+        """
+        balls = [_ball(solid.shape, pose_of) for solid in self.rules.solids]
+        centre, radius = (np.array(part) for part in zip(*balls, strict=True)) if balls else (np.empty((0, 3)), [])
+        found = []
+        for i in range(len(balls)):
+            later = np.array(self.rules.later(i), dtype=int)
+            distance = np.linalg.norm(centre[later] - centre[i], axis=1)
+            found += [self.pair(i, j) for j in later[distance <= radius[later] + radius[i]].tolist()]
+        return found
+
+    def __len__(self) -> int:
+        return len(self._all) if "_all" in vars(self) else len(self.rules)
+
+    def __bool__(self) -> bool:
+        return next(iter(self.rules), None) is not None
+
+    def __getitem__(self, k: Any) -> Any:
+        return self._all[k]
+
+    def __iter__(self) -> Iterator[ContactPair]:
+        return iter(self._all)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, PairList):
+            return isinstance(other, tuple) and self._all == other
+        return self is other or (self._content == other._content)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def _content(self) -> tuple[Any, ...]:
+        rules = self.rules
+        return rules.solids, rules.families, rules.apart, rules.together, self.stiffness
+
+    def __repr__(self) -> str:
+        count = len(self)
+        return repr(self._all) if count <= SHOWN else f"<{count} pairs of shapes>"
+
+
+def _ball(shape: Shape, pose_of: Callable[[str], np.ndarray]) -> tuple[np.ndarray, float]:
+    """Return the middle and the radius of a ball about a shape in the world [m], infinite if it has no end."""
+    X = pose_of(shape.body) @ shape.pose.matrix().astype(float)
+    if type(shape.geometry) not in (*HALF, Hull):
+        return X[:3, 3], math.inf
+    middle, half = (np.array([*map(float, part)]) for part in box_about(shape.geometry))
+    return X[:3, :3] @ middle + X[:3, 3], float(np.linalg.norm(half))
 
 
 class Pairs(NamedTuple):
     """Which pairs of shapes may touch; and names of those left out because they overlap from the beginning."""
 
-    touching: tuple[ContactPair, ...]
+    touching: PairList
     overlapping: tuple[str, ...] = ()
 
 
@@ -123,69 +300,100 @@ def contact_pairs(
         >>> len(cardan.simulation.contact_pairs(dog.model(base="floating"), dog.shapes)[0]) > 0
         True
     """
-    node = {body: model.attachment(body).node for body in (WORLD, *model.body_names)}
     for body in (body for pair in (*disabled, *enabled) for body in pair):
-        check_known("body", body, node, "disabled pairs")
-    off, on = (set(map(frozenset, given)) for given in (disabled, enabled))
-    ends = (frozenset((node[c.parent], node[c.child])) for c in (*model.connections, *model.closures))
-    joined = {pair for pair in ends if WORLD_NODE not in pair}  # what hangs on the world may touch it
-    found, family = [], families or {}
-    for one, other in combinations(_solids(model, shapes), 2):
-        bodies, nodes = frozenset((one.shape.body, other.shape.body)), frozenset((one.node, other.node))
-        own = family.get(one.shape.body)
-        is_family = own is not None and own == family.get(other.shape.body)
-        related = nodes in joined or is_family or bodies in off
-        if len(nodes) == 2 and (not related or bodies in on) and one.shape.may_touch(other.shape):
-            # The world is node -1: so the first shape of a pair moves.
-            a, b = (one, other) if one.node > other.node else (other, one)
-            material = (a.shape.surface or Material()).combined(b.shape.surface or Material())
-            first, second = ((s.body, s.geometry, s.pose) for s in (a.shape, b.shape))
-            margin = a.shape.margin + b.shape.margin
-            found.append(ContactPair(*first, *second, material, f"{a.name}/{b.name}", margin))
-    if len(found) > MANY:
-        warnings.warn(
-            f"{len(found)} pairs of shapes may touch in model {model.name!r}, and every step looks at all of them: "
-            "disable contact of bodies that never meet, or use groups and masks, or cardan.solvers.MuJoCo.",
-            stacklevel=levels_inside(),
-        )
-    found = bearing(model, found)
-    if rest is None or keep_overlapping:
-        return Pairs(tuple(found))
-    inside, kinematics = [], Kinematics(model, rest)
-    for pair in found:
-        a, b = (_root(model, body) for body in (pair.a, pair.b))
-        is_candidate = a == b or b == WORLD_NODE
-        if is_candidate and depth(kinematics, pair) > ROUNDING and (a == b or not _can_part(kinematics, pair)):
-            inside.append(pair.name)
-    if inside:
-        warnings.warn(OverlapWarning(model.name, inside), stacklevel=levels_inside())
-    return Pairs(tuple(p for p in found if p.name not in inside), tuple(inside))
+        check_known("body", body, (WORLD, *model.body_names), "disabled pairs")
+    rules = _rules(model, _solids(model, shapes), disabled, families or {}, enabled)
+    overlapping: dict[tuple[int, int], str] = {}
+    if rest is not None and not keep_overlapping:
+        kinematics, pairs = Kinematics(model, rest), PairList(rules, [LIGHT] * len(rules.solids))
+        for i, j in _suspects(model, rules):
+            pair = pairs.pair(i, j)
+            if depth(kinematics, pair) > ROUNDING and (is_of_one_tree(model, pair) or not _can_part(kinematics, pair)):
+                overlapping[i, j] = pair.name
+    if overlapping:
+        warnings.warn(OverlapWarning(model.name, list(overlapping.values())), stacklevel=levels_inside())
+    stiffness = bearing(model, rules)
+    return Pairs(PairList(rules.without(overlapping), stiffness), tuple(overlapping.values()))
 
 
-def bearing(model: Model, pairs: Iterable[ContactPair]) -> list[ContactPair]:
-    """Return pairs whose stiffness is a number: where it is not given, that which bears what may press there.
+def _rules(
+    model: Model, solids: Sequence[_Solid], disabled: Disabled, families: Mapping[str, str], enabled: Disabled
+) -> Rules:
+    on_body: dict[str, list[int]] = {}
+    on_node: dict[int, list[int]] = {}
+    for k, solid in enumerate(solids):
+        on_body.setdefault(solid.shape.body, []).append(k)
+        on_node.setdefault(solid.node, []).append(k)
+
+    def places(ends: Iterable[tuple[Any, Any]], of: Mapping[Any, list[int]]) -> set[tuple[int, int]]:
+        both = ((i, j) for a, b in ends for i in of.get(a, ()) for j in of.get(b, ()))
+        return {(min(i, j), max(i, j)) for i, j in both if i != j}
+
+    node = {body: model.attachment(body).node for body in (WORLD, *model.body_names)}
+    ends = ((node[c.parent], node[c.child]) for c in (*model.connections, *model.closures))
+    joined = [pair for pair in ends if WORLD_NODE not in pair]  # what hangs on the world may touch it
+    on = places(enabled, on_body)
+    apart = (places(joined, on_node) | places(disabled, on_body)) - on
+    numbers = {name: n for n, name in enumerate(dict.fromkeys(families.values()))}
+    own = tuple(numbers[families[s.shape.body]] if s.shape.body in families else -1 for s in solids)
+    return Rules(tuple(solids), own, frozenset(apart), frozenset(on))
+
+
+def _suspects(model: Model, rules: Rules) -> Iterator[tuple[int, int]]:
+    """Yield the pairs that may not be meant to touch: of one tree, or of the world and a tree that does not float."""
+    by_root: dict[int, list[int]] = {}
+    for k, solid in enumerate(rules.solids):
+        by_root.setdefault(solid.root, []).append(k)
+    still = by_root.pop(WORLD_NODE, [])
+    loose = {root for root in by_root if model.nodes[root].joint.is_floating}
+    listed = set[tuple[int, int]]()
+    for root, own in by_root.items():
+        others = own if root in loose else own + still
+        listed |= {(min(i, j), max(i, j)) for i in own for j in others if i != j}
+    partners: dict[int, set[int]] = {}
+    for i, j in sorted(listed):
+        if i not in partners:
+            partners[i] = set(rules.partners(i).tolist())
+        if j in partners[i]:
+            yield i, j
+
+
+def bearing(model: Model, rules: Rules) -> list[float]:
+    """Return the stiffness of each shape's contacts where it is not given: that which bears what may press there.
 
     Trees that may touch one another, and others through them, may all stand on one point: k = M / TIME^2 with their
     mass M, so that under gravity g it is g TIME^2 deep, whatever the masses.
 
     Source: `solref` of MuJoCo, whose stiffness is a mass over the square of a time as well.
     """
-    listed = list(pairs)
-    masses = dict.fromkeys(range(WORLD_NODE, len(model.nodes)), 0.0)
+    roots = roots_of(model)
+    masses = dict.fromkeys(roots, 0.0)
     for node in model.nodes:
-        masses[supports(model, node.index)[-1]] += float(node.inertia.mass)
-    heap = {root: {root} for root in masses}  # trees that may press on one another, by each of them
-    for pair in listed:
-        a, b = _root(model, pair.a), _root(model, pair.b)
-        if WORLD_NODE not in (a, b) and heap[a] is not heap[b]:
-            heap[a] |= heap[b]
-            heap |= dict.fromkeys(heap[b], heap[a])
-    found = []
-    for pair in listed:
-        if pair.material.stiffness is None:
-            M = sum(masses[root] for root in heap[_root(model, pair.a)])
-            pair = replace(pair, material=replace(pair.material, stiffness=max(M / TIME**2, LIGHT)))
-        found.append(pair)
+        masses[roots[node.index]] += float(node.inertia.mass)
+    heap = list(range(len(model.nodes)))  # of each tree's root, the first tree that may press on it
+
+    def first(root: int) -> int:
+        while heap[root] != root:
+            root = heap[root]
+        return root
+
+    own = np.array([solid.root for solid in rules.solids], dtype=int)
+    for i, solid in enumerate(rules.solids):
+        if solid.root != WORLD_NODE:
+            for root in set(own[rules.partners(i)].tolist()) - {WORLD_NODE}:
+                one, other = sorted((first(solid.root), first(root)))
+                heap[other] = one
+    total: dict[int, float] = {}
+    for root, mass in masses.items():
+        total[first(root)] = total.get(first(root), 0.0) + mass
+    return [LIGHT if r == WORLD_NODE else max(total[first(r)] / TIME**2, LIGHT) for r in own.tolist()]
+
+
+def roots_of(model: Model) -> list[int]:
+    """Return the first node of each node's tree."""
+    found: list[int] = []
+    for node in model.nodes:  # a parent comes before its children
+        found.append(node.index if node.parent < 0 else found[node.parent])
     return found
 
 
@@ -195,15 +403,20 @@ def select_pairs(pairs: Sequence[ContactPair], pattern: Pattern, where: str) -> 
     Raises:
         UnknownNameError: if nothing is selected, other than by an empty list.
     """
-    if isinstance(pattern, (list, tuple, set, frozenset)) and not pattern:
-        return ()
-    labels: dict[str, set[str]] = {}
+    labels = []
     for pair in pairs:
         a, _, b = pair.name.partition("/")
-        labels[pair.name] = {pair.name, f"{b}/{a}", a, b, pair.a, pair.b}
-    known = sorted({e for own in labels.values() for e in own})
+        labels.append({pair.name, f"{b}/{a}", a, b, pair.a, pair.b})
+    return tuple(pairs[k] for k in _chosen(labels, pattern, where))
+
+
+def _chosen(labels: Sequence[set[str]], pattern: Pattern, where: str) -> list[int]:
+    """Return which of things with labels a pattern names."""
+    if isinstance(pattern, (list, tuple, set, frozenset)) and not pattern:
+        return []
+    known = sorted({e for own in labels for e in own})
     names = select_names("pair, shape or body", known, pattern, where=where)
-    return tuple(pair for pair in pairs if not labels[pair.name].isdisjoint(names))
+    return [k for k, own in enumerate(labels) if not own.isdisjoint(names)]
 
 
 def is_of_one_tree(model: Model, pair: ContactPair) -> bool:
@@ -252,14 +465,41 @@ def _root(model: Model, body: str) -> int:
 def _solids(model: Model, shapes: Iterable[Shape]) -> list[_Solid]:
     found: list[_Solid] = []
     taken: dict[str, int] = {}
+    roots = roots_of(model)
     for shape in shapes:
         if shape.role != "collision":
             continue
         base = shape.name or shape.body  # several shapes of one body get numbers
         taken[base] = count = taken.get(base, 0) + 1
-        found.append(_Solid(shape, model.attachment(shape.body).node, base if count == 1 else f"{base}#{count}"))
-        if isinstance(shape.geometry, TriangleMesh) and found[-1].node != WORLD_NODE:
+        node = model.attachment(shape.body).node
+        root = WORLD_NODE if node == WORLD_NODE else roots[node]
+        found.append(_Solid(shape, node, root, base if count == 1 else f"{base}#{count}"))
+        if isinstance(shape.geometry, TriangleMesh) and node != WORLD_NODE:
             what = f"contact of the triangle mesh {found[-1].name!r} on the moving body {shape.body!r}"
             instead = "its convex hull, Hull.of(mesh.vertices), or several hulls of its parts; or give it role='visual'"
             raise UnsupportedError(what, "cardan's own collision", instead)
     return found
+
+
+def warn_of_many(name: str, pairs: Sequence[ContactPair]) -> None:
+    """Warn of a world all pairs of which one program looks at in every step."""
+    count = len(pairs)
+    if count > MANY:
+        warnings.warn(
+            f"{count} pairs of shapes may touch in world {name!r}, and one program looks at all of them: disable "
+            "contact of bodies that never meet, use groups and masks, or take "
+            "cardan.solvers.Featherstone(tables=True).",
+            stacklevel=levels_inside(),
+        )
+
+
+def near(pairs: Sequence[ContactPair], pose_of: Callable[[str], np.ndarray]) -> list[ContactPair]:
+    """Return the pairs that may be near one another: see `PairList.near`; of a list that was made by hand all."""
+    return pairs.near(pose_of) if isinstance(pairs, PairList) else list(pairs)
+
+
+def on_grounds(pairs: Sequence[ContactPair]) -> list[ContactPair]:
+    """Return the pairs of a shape and something without an end."""
+    if isinstance(pairs, PairList):
+        return pairs.on_grounds()
+    return [pair for pair in pairs if isinstance(pair.shape_b, GROUNDS)]

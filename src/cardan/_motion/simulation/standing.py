@@ -30,7 +30,7 @@ from cardan._algebra.spatial import SE3, Motion, Vector3
 from cardan._dynamics.algorithms.kinematics import Kinematics
 from cardan._motion.simulation.articulation import Articulation
 from cardan._motion.simulation.kinematics import body_poses
-from cardan._motion.simulation.pairs import ContactPair, depth, is_of_one_tree
+from cardan._motion.simulation.pairs import GROUNDS, ContactPair, depth, is_of_one_tree, near, on_grounds
 from cardan._motion.simulation.state import State
 from cardan._motion.simulation.world_contents import WorldContents
 from cardan._robot.description import HeightField, Mesh, Plane, TriangleMesh
@@ -47,8 +47,6 @@ DEEP = 0.01
 
 LOOKED_AT = 64
 """Worlds that `warn_of_deep_state` looks at: a warning shall cost little, and one world is like the next."""
-
-GROUNDS = (Plane, HeightField, TriangleMesh)
 
 PoseOf = Callable[[str], np.ndarray]
 """Where a body is: homogeneous matrices X_world_body, shape (..., 4, 4)."""
@@ -169,7 +167,7 @@ def stand(state: State) -> None:
         True
     """
     world, rows = state.world, np.arange(len(state))
-    found, unread = heights(world.model, world.pairs, _poses_of(world, state.q, state.model_constants))
+    found, unread = heights(world.model, on_grounds(world.pairs), _poses_of(world, state.q, state.model_constants))
     _warn_of_unread(world.name, unread)
     floating = [a for a in world.articulations.values() if a.is_floating]
     _lift(world.model, state.q, floating, found, lambda c: frame_of(state, c, "parent_pose", rows))
@@ -191,7 +189,7 @@ def _lift(
 
 def _poses_of(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.ndarray]) -> PoseOf:
     """Return where bodies are in worlds, by one call of a compiled function."""
-    bodies = list(dict.fromkeys(pair.a for pair in world.pairs if isinstance(pair.shape_b, GROUNDS)))
+    bodies = list(dict.fromkeys(pair.a for pair in on_grounds(world.pairs)))
     found = body_poses(world.model, q, bodies=bodies, **constants) if bodies else ()
     poses = np.asarray(found, dtype=float)
 
@@ -205,11 +203,30 @@ def _poses_of(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.nd
 def stood(model: Model, pairs: Sequence[ContactPair], q: np.ndarray, loose: Sequence[Articulation]) -> np.ndarray:
     """Return a configuration (nq,) in which some articulations that float stand on level ground; read-only."""
     q, bodies = q.copy(), {body for a in loose for body in a.bodies}
-    found, unread = heights(model, [pair for pair in pairs if pair.a in bodies], _poses_at(model, q))
+    found, unread = heights(model, [pair for pair in on_grounds(pairs) if pair.a in bodies], _poses_at(model, q))
     _warn_of_unread(model.name, unread)
     _lift(model, q, loose, found, lambda c: c.parent_pose)
     q.setflags(write=False)
     return q
+
+
+def lifted_out(
+    model: Model, pairs: Sequence[ContactPair], q: np.ndarray, floating: Sequence[Articulation]
+) -> np.ndarray:
+    """Return a configuration (nq,) in which what would begin deep in level ground stands on it; read-only.
+
+    Warns:
+        StartWarning: of what is lifted.
+    """
+    found, _ = heights(model, on_grounds(pairs), _poses_at(model, q))
+    depths = {a.name: max((-float(h.gap) for h in found if h.pair.a in a.bodies), default=0.0) for a in floating}
+    deep = [a for a in floating if depths[a.name] > DEEP]
+    if not deep:
+        return q
+    shown = first_of([f"{a.name} by {depths[a.name]:.3g} m" for a in deep])
+    message = f"world {model.name!r}: {shown} would begin in the ground, where the description has it: it stands on it."
+    warnings.warn(StartWarning(message, [a.name for a in deep]), stacklevel=levels_inside())
+    return stood(model, pairs, q, deep)
 
 
 def _poses_at(model: Model, q: np.ndarray) -> PoseOf:
@@ -234,9 +251,9 @@ def warn_of_start(world: WorldContents) -> None:
         )
         warnings.warn(StartWarning(message, falling), stacklevel=levels_inside())
     loose = {body for a in floating for body in a.bodies}
-    known = [pair for pair in world.pairs if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
     kinematics = Kinematics(model, world.initial.tolist())
     pose_of = _poses_at(model, world.initial)
+    known = [pair for pair in near(world.pairs, pose_of) if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
     on_planes = [pair for pair in known if isinstance(pair.shape_b, Plane)]  # of terrains `depth` knows more
     above = {h.pair.name: -float(h.gap) for h in heights(model, on_planes, pose_of)[0]}
     others = _may_overlap(model, [pair for pair in known if pair.name not in above], pose_of)
@@ -271,12 +288,16 @@ def _may_overlap(model: Model, pairs: Sequence[ContactPair], pose_of: PoseOf) ->
 
 def warn_of_deep_state(state: State) -> None:
     """Warn of shapes that begin in a plane of the world, in the first `LOOKED_AT` worlds."""
-    world, q = state.world, state.q[:LOOKED_AT]
-    if len(q):
-        constants = {name: value[:LOOKED_AT] for name, value in state.model_constants.items()}
-        on_planes = [pair for pair in world.pairs if isinstance(pair.shape_b, Plane)]
-        found, _ = heights(world.model, on_planes, _poses_of(world, q, constants))
-        _warn_of_depths(world.name, {h.pair.name: -float(h.gap.min()) for h in found})
+    if len(state):
+        _warn_of_depths(state.world.name, {h.pair.name: -float(h.gap.min()) for h in above_planes(state, LOOKED_AT)})
+
+
+def above_planes(state: State, worlds: int | None = None) -> list[Height]:
+    """Return how high shapes are above planes of the world, in the first so many worlds or in all."""
+    world, q = state.world, state.q[:worlds]
+    constants = {name: value[:worlds] for name, value in state.model_constants.items()}
+    on_planes = [pair for pair in on_grounds(world.pairs) if isinstance(pair.shape_b, Plane)]
+    return heights(world.model, on_planes, _poses_of(world, q, constants))[0]
 
 
 def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
@@ -285,7 +306,7 @@ def _warn_of_depths(world: str, depths: Mapping[str, float]) -> None:
     if deep:
         deepest = first_of([f"{name} by {1e3 * depths[name]:.3g} mm" for name in deep])
         message = (
-            f"world {world!r} begins with shapes in one another: {deepest}. Contact throws them apart. Begin higher, "
+            f"world {world!r} begins with shapes in one another: {deepest}. Contact pushes them apart. Begin higher, "
             "by world.state(q=...) or pose=; cardan.simulation.stand(state) puts what floats on level ground."
         )
         warnings.warn(StartWarning(message, deep), stacklevel=levels_inside())

@@ -21,6 +21,8 @@ from cardan._dynamics.algorithms.health import BEYOND
 from cardan._dynamics.algorithms.maximal import eval_fk, eval_ik
 from cardan._dynamics.call.arguments import check_configuration, numeric_array
 from cardan._dynamics.coordinates import conventions
+from cardan._motion.crowd.kept import NAMES as IMPULSES
+from cardan._motion.crowd.kept import KeptImpulses
 from cardan._motion.simulation.arrays import Constants, checked_dtype, filled
 from cardan._motion.simulation.kinematics import body_poses, mass_center_twists, twists_of_mass_centers
 from cardan._motion.simulation.world_contents import WorldContents
@@ -79,6 +81,7 @@ class State(Explained):
 
     Attributes:
         world: what it is a state of.
+        kept_impulses: at the contacts of the last step of many bodies, with which the next one begins; None for none.
 
     Examples:
         >>> state = cardan.robots.arm7().world().state(worlds=4)
@@ -96,7 +99,9 @@ class State(Explained):
         True
     """
 
-    __slots__ = ("_clock", "_constants", "_diverged", "_q", "_residual", "_time", "_v", "_warm", "world")
+    __slots__ = (
+        "_clock", "_constants", "_diverged", "_q", "_residual", "_time", "_v", "_warm", "kept_impulses", "world",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -112,6 +117,7 @@ class State(Explained):
         self._q, self._v = np.empty((count, model.nq), kind), np.empty((count, model.nv), kind)
         self._warm, self._residual = np.zeros((count, model.nv), kind), np.zeros(count, kind)
         self._set_clock(Clock.at(np.zeros(count), np.zeros(count, bool), kind))
+        self.kept_impulses: KeptImpulses | None = None
         self.q = world.initial if q is None else q  # by the setter, which checks what is given
         self.v = world.initial_velocity if v is None else v
         own = world.constants()
@@ -344,12 +350,15 @@ class State(Explained):
         return found
 
     def _arrays(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in SAVED}
+        own = {name: getattr(self, name) for name in SAVED}
+        return own if self.kept_impulses is None else own | self.kept_impulses.arrays()
 
     def copy(self) -> State:
         """Return a state that can be changed without changing this one."""
         found = [getattr(self, name).copy() for name in FOUND]
-        return state_of(self.world, clock_of(self, self._clock.dt), found, self._constants.copy())
+        after = state_of(self.world, clock_of(self, self._clock.dt), found, self._constants.copy())
+        after.kept_impulses = self.kept_impulses
+        return after
 
     __copy__ = copy
 
@@ -359,8 +368,9 @@ class State(Explained):
     def __getitem__(self, rows: Any) -> State:
         """Return a state of some of the worlds: a copy. Rows by slice, indices or mask."""
         chosen = np.atleast_1d(np.arange(len(self))[rows])
-        arrays = {name: array[chosen] for name, array in self._arrays().items()}
-        return _rebuilt(self.world, arrays, {name: array[chosen] for name, array in self._constants.items()})
+        arrays = {name: getattr(self, name)[chosen] for name in SAVED}
+        kept = {} if self.kept_impulses is None else self.kept_impulses.of_worlds(chosen).arrays()
+        return _rebuilt(self.world, arrays | kept, {name: array[chosen] for name, array in self._constants.items()})
 
     def __reduce__(self) -> Any:
         return _rebuilt, (self.world, self._arrays(), dict(self._constants))
@@ -417,14 +427,14 @@ class State(Explained):
             raise DescriptionError([Fault(where, 0, message)])
         prefix = "constants."
         constants = {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
-        given = {name: arrays[name] for name in SAVED}
+        given, kept = {name: arrays[name] for name in SAVED}, {n: a for n, a in arrays.items() if n in IMPULSES}
         fresh = State(world, len(given["q"]), given["q"].dtype)
         for name, array in {**given, **constants}.items():
             like = fresh._arrays().get(name, fresh.constants.get(name))
             if like is None or (like.shape, like.dtype) != (array.shape, array.dtype):
                 message = f"{name}: {array.dtype}{array.shape} is not what this world has"
                 raise DescriptionError([Fault(where, 0, message)])
-        return _rebuilt(world, given, constants)
+        return _rebuilt(world, given | kept, constants)
 
     def __repr__(self) -> str:
         count = int(self._now()[1].sum())
@@ -435,7 +445,7 @@ class State(Explained):
 def state_of(world: WorldContents, clock: Clock, found: Iterable[np.ndarray], constants: Constants) -> State:
     """Return the state that holds these very arrays, unchecked; of `found` those that `FOUND` names."""
     state = State.__new__(State)
-    state.world, state._constants = world, constants
+    state.world, state._constants, state.kept_impulses = world, constants, None
     state._q, state._v, state._warm, state._residual = found
     state._set_clock(clock)
     return state
@@ -499,7 +509,9 @@ def _worlds(name: str, value: Any, core: tuple[int, ...]) -> np.ndarray:
 
 def _rebuilt(world: WorldContents, arrays: Mapping[str, Any], constants: Mapping[str, Any]) -> State:
     clock = Clock.at(arrays["time"], arrays["diverged"], arrays["q"].dtype)
-    return state_of(world, clock, [arrays[name] for name in FOUND], Constants(world.model, constants))
+    state = state_of(world, clock, [arrays[name] for name in FOUND], Constants(world.model, constants))
+    state.kept_impulses = KeptImpulses.of_arrays(arrays)
+    return state
 
 
 def _kind(world: WorldContents) -> str:

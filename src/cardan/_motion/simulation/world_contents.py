@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from cardan._algebra.errors import Explained, MechanismError
 from cardan._algebra.manifolds.product import scalar_coordinates
 from cardan._motion.contact.compliant import DISSIPATION
 from cardan._motion.simulation.articulation import Articulation
-from cardan._motion.simulation.pairs import ContactPair
+from cardan._motion.simulation.pairs import ContactPair, PairList
 from cardan._robot.description import Mechanism, Shape
 from cardan._robot.model import Model
 
@@ -27,7 +27,7 @@ class WorldContents(Explained):
     model: Model
     mechanism: Mechanism
     articulations: Mapping[str, Articulation]
-    pairs: tuple[ContactPair, ...]
+    pairs: Sequence[ContactPair]
     overlapping: tuple[str, ...]
     orphans: tuple[str, ...]
     initial: np.ndarray
@@ -40,7 +40,7 @@ class WorldContents(Explained):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "links", self.model.link_names)
-        for pair in self.pairs:
+        for pair in () if isinstance(self.pairs, PairList) else self.pairs:
             # One that is given by hand may be of shapes fixed to one another: laws divide by how a force moves them.
             if self.model.attachment(pair.a).node == self.model.attachment(pair.b).node:
                 raise MechanismError(
@@ -97,7 +97,7 @@ class WorldContents(Explained):
 
         Those of contacts come first, then those of the model.
         """
-        surfaces = [p.material for p in self.pairs]
+        surfaces = [p.material for p in self.pairs] if self.contact_inputs else []
         surfaces = [replace(s, dissipation=DISSIPATION) if s.dissipation is None else s for s in surfaces]
         own = {name: [getattr(surface, CONTACT_INPUTS[name]) for surface in surfaces] for name in self.contact_inputs}
         return {name: np.array(values, dtype=float) for name, values in own.items()} | self.model.input_values()

@@ -73,8 +73,9 @@ def surface_of_file(uri: str, path: str | None) -> Any:
     reading.note()
     trimesh = package("trimesh", "reading a mesh", "mesh")
     if path is None or not Path(path).is_file():
-        hint = "The option package_dirs of cardan.load says where package:// leads."
-        raise ParameterError(f"mesh {uri!r}", got=path, expected="the path of a file that exists", hint=hint)
+        got = "no file that was found, or one outside of the description's folder" if path is None else path
+        hint = "package_dirs=[FOLDER] of cardan.load, or --package FOLDER, says where it is and allows it."
+        raise ParameterError(f"mesh {uri!r}", got=got, expected="the path of a file that exists", hint=hint)
     if reader := mesh_reader(path):
         points, triangles = reader(uri, path)
         return trimesh.Trimesh(points, triangles)

@@ -284,12 +284,13 @@ def start_configuration(model: Any) -> np.ndarray:
     # Joints that loops hang on stay neutral: the loops close where their bodies are drawn.
     closing = {node for c in model.closures for node in _path(model, c.parent) ^ _path(model, c.child)}
     fixed = {i for node in closing for i in model.nodes[node].q}
+    lower, upper = model.lower, model.upper
     for c in model.connections:
         own, along = model.slices[c.name]
         if c.name in said:
             q[own] = said[c.name]
         elif not isinstance(c.joint, Mimic) and c.joint.nv and fixed.isdisjoint(range(own.start, own.stop)):
-            q[own] = move_to_middle(c.joint.manifold, q[own].tolist(), model.lower[along], model.upper[along])
+            q[own] = move_to_middle(c.joint.manifold, q[own].tolist(), lower[along], upper[along])
     return q
 
 

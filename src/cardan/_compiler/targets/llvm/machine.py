@@ -47,11 +47,12 @@ def _target_machine() -> Any:
     return target.create_target_machine(cpu=name, features=features, opt=2, reloc="pic", codemodel="small")
 
 
-def compile_object(text: str) -> bytes:
+def compile_object(text: str, *, optimised: bool = False) -> bytes:
+    """Return the object file of a module. Programs gain nothing from LLVM's passes; loops and names of kernels do."""
     with LOCK:
         module = llvm.parse_assembly(text, context=llvm.create_context())  # LLVM's own would keep every constant
         module.verify()
-        machine, passes, builder = _pipeline()
+        machine, passes, builder = _optimising() if optimised else _pipeline()
         passes.run(module, builder)
         return machine.emit_object(module)
 
@@ -64,8 +65,17 @@ def _pipeline() -> tuple[Any, Any, Any]:
     return machine, builder.getModulePassManager(), builder
 
 
-def compile_image(text: str, function: str, **about: int) -> Image:
-    code = compile_object(text)
+def _optimising() -> tuple[Any, Any, Any]:
+    """Return what compiles with LLVM's passes; they serve one module."""
+    machine = _target_machine()
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    return machine, builder.getModulePassManager(), builder
+
+
+def compile_image(text: str, function: str, *, optimised: bool = False, **about: int) -> Image:
+    code = compile_object(text, optimised=optimised)
     code, entry = flatten(code, function) if has_flat_images() else (code, OBJECT)
     return Image(code, entry, **about)
 

@@ -13,7 +13,7 @@ from cardan._compiler.program.liveness import Spans, Tables, assign_slots, heads
 from cardan._compiler.program.ops import LEAVES, Op
 from cardan._compiler.program.passes import Joined, joined_products, without_tangents
 from cardan._compiler.program.program import Array, Nesting, Program, Region, rows_of, stretches
-from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, allocate
+from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine, PlacedStep, allocate
 from cardan._compiler.targets.llvm.direct.lowering import HAS_STEPS, lower
 from cardan._compiler.targets.llvm.lanes import Lanes
 
@@ -91,6 +91,19 @@ class Plan:
         moves = [(after, self.place(k)) for k, after in region.carried]
         first = [move for move in moves if move[0] in heads]
         return [*([first] if first else []), *in_groups([move for move in moves if move[0] not in heads])]
+
+    def moved(self, moves: Sequence[Move]) -> Allocation:
+        """Return moves one after the other, as steps of the machine: of values that are in no place that is written."""
+        assert self.machine
+        numbers = {repr(self.numbers[k]): self.numbers[k] for k, _ in moves if self.joined.ops[k] is Op.CONST}
+        places = {text: self.machine.registers + n for n, text in enumerate(numbers)}
+        first = self.machine.registers + len(numbers)
+        steps: list[PlacedStep] = []
+        for k, slot in moves:
+            is_number = self.joined.ops[k] is Op.CONST
+            code, place = ("constant", places[repr(self.numbers[k])]) if is_number else ("load", first + self.place(k))
+            steps += [(code, 0, (place,)), ("store", first + slot, (0,))]
+        return Allocation(steps, list(numbers.values()), self.slots)
 
     def leaf_results(self) -> list[Sequence[Move]]:
         """Return what goes where at the end: results that no block computes."""

@@ -82,3 +82,14 @@ def image_of(source: str, text: Callable[[], str], function: str) -> Image:
         return compile_image(text(), function)
 
     return kept(source, make)[0]
+
+
+def kernel_image(text: str, function: str) -> Image:
+    """Return the image of a kernel's module; the text is its own source."""
+
+    def make() -> Image:
+        from cardan._compiler.targets.llvm.machine import compile_image  # needs LLVM
+
+        return compile_image(text, function, optimised=True)
+
+    return kept(text, make)[0]

@@ -10,12 +10,13 @@ of which the entry is told where it begins and how far apart its rows are. A pro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from cardan._compiler.program.liveness import Tables
 from cardan._compiler.program.ops import TRUTHS, Op
 from cardan._compiler.program.passes import Fused
 from cardan._compiler.program.program import Program
+from cardan._compiler.targets.llvm.direct.allocation import Allocation, Machine
 from cardan._compiler.targets.llvm.entry import (
     EntryWriter,
     constant_function,
@@ -181,14 +182,28 @@ class _Calls(_PlanWriter):
         w.loop(0, len(rows) * columns, columns, one)
 
 
-def _moving(name: str, moves: Sequence[Sequence[Move]], plan: Plan, lanes: Lanes) -> list[str]:
-    """Return a function for each group of values, which puts them in their places."""
+def _moving(
+    name: str, moves: Sequence[Sequence[Move]], plan: Plan, lanes: Lanes, written: Collection[int] = ()
+) -> list[str]:
+    """Return a function for each group of values, which puts them in their places.
+
+    Of a group with values that are written over here, all is read before any is written.
+    """
     texts = []
     for n, group in enumerate(moves):
+        if plan.machine and not any(source in written for source, _ in group):
+            texts.append(_assembly(f"{name}{n}", plan.moved(group), plan.machine, lanes))
+            continue
         writer = _PlanWriter(plan, lanes)
         writer.move(group)
         texts.append(writer.written(f"{name}{n}"))
     return texts
+
+
+def _assembly(name: str, steps: Allocation, machine: Machine, lanes: Lanes) -> str:
+    """Return a straight line as assembly, and as a function LLVM can call."""
+    text = "\\0A".join(machine.text(name, machine, lanes, steps))
+    return f'module asm "{text}"\ndeclare void @{name}(ptr)'
 
 
 def _moves(plan: Plan, lanes: Lanes) -> list[str]:
@@ -196,7 +211,7 @@ def _moves(plan: Plan, lanes: Lanes) -> list[str]:
     texts = _moving("leaves", plan.leaf_results(), plan, lanes)
     for p, region in enumerate(plan.program.regions):
         texts += _moving(f"enter{p}_", plan.entering(p), plan, lanes)
-        texts += _moving(f"again{p}_", plan.carrying(region), plan, lanes)
+        texts += _moving(f"again{p}_", plan.carrying(region), plan, lanes, {k for k, _ in region.carried})
         tables = plan.tables[p]
         numbers = plan.numbers_of(p)
         if numbers:
@@ -250,9 +265,7 @@ def block_text(plan: Plan, lanes: Lanes, number: int) -> str:
     if plan.machine is None:
         return _Block(plan, lanes, number).text()
     if number in plan.direct:
-        name = f"block{number}"  # a straight line as assembly, and as a function LLVM can call
-        text = "\\0A".join(plan.machine.text(name, plan.machine, lanes, plan.direct[number]))
-        return f'module asm "{text}"\ndeclare void @{name}(ptr)'
+        return _assembly(f"block{number}", plan.direct[number], plan.machine, lanes)
     return _Calls(plan, lanes, number).text()
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
 from cardan._dynamics.algorithms import stepping
-from cardan._dynamics.algorithms.aba import check_moves
-from cardan._dynamics.algorithms.drives import JointForces, joint_inertias
+from cardan._dynamics.algorithms.aba import singular
+from cardan._dynamics.algorithms.drives import JointForces, undetermined
 from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
 from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
 from cardan._dynamics.algorithms.tree import Vector
@@ -20,9 +20,21 @@ from cardan._motion.contact import LAWS, contacts
 from cardan._motion.contact.lengths import bounded, lengths
 from cardan._motion.contact.point import Contact
 from cardan._motion.simulation.collide import check_pages
-from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver, checked_steps, left_out
+from cardan._motion.simulation.control import Control
+from cardan._motion.simulation.pairs import PairList, warn_of_many
+from cardan._motion.simulation.solvers.solver import (
+    SHARED,
+    YES,
+    CompiledSolver,
+    checked_steps,
+    control_names,
+    left_out,
+)
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
+from cardan._motion.simulation.solvers.table_steps import TableSteps, has_many, what_is_no_row
+from cardan._motion.simulation.state import FOUND, State, clock_of, next_state
 from cardan._motion.simulation.world import World
+from cardan._robot.geometry.touching import ContactForces
 
 Integrator = Literal["implicit", "semi_implicit", "leapfrog", "midpoint", "rk4"]
 """The first is of this page, the others are functions of `stepping`."""
@@ -51,6 +63,9 @@ class Featherstone(CompiledSolver):
             without contacts for 2, or 1 where all forces are straight lines. With 1, joints chatter on their stops.
         substeps: into how many equal ones a step is cut.
         limits: whether the joints' position limits are stops.
+        tables: whether bodies are rows of tables that one program for each kind of thing runs over, in place of one
+            program for all of the world. None decides: four trees that may touch one another are. Then the world has no
+            size limit, but a step is no function that can be differentiated.
 
     Raises:
         UnsupportedError: for a world with something the integrator would leave out.
@@ -73,6 +88,7 @@ class Featherstone(CompiledSolver):
         "distance": YES,
         "contact": YES,
     }
+    _tables_asked: bool | None = None  # of a class: solvers pickled before had none
 
     def __init__(
         self,
@@ -84,6 +100,7 @@ class Featherstone(CompiledSolver):
         iterations: int | None = None,
         substeps: int = 1,
         limits: bool = True,
+        tables: bool | None = None,
     ) -> None:
         check_known("integrator", integrator, get_args(Integrator), "Featherstone")
         if contact is not None and contact not in LAWS:
@@ -93,10 +110,48 @@ class Featherstone(CompiledSolver):
         self.integrator, self.contact = integrator, contact
         self.iterations = iterations
         self.limits = limits
+        self._tables_asked = tables
         super().__init__(world, dt, substeps)
 
     def features(self) -> Iterator[tuple[str, str]]:
         yield from left_out(self.world.model)
+
+    @cached_property
+    def tables(self) -> bool:
+        """Whether bodies are rows of tables."""
+        asked, law = self._tables_asked, self.contact == "convex" and self.integrator == "implicit"
+        if asked is False:
+            return False
+        lacking = what_is_no_row(self.world) if law else "a law or an integrator but 'convex' and 'implicit'"
+        if asked and lacking:
+            raise UnsupportedError(lacking, "a step of many bodies", "ask for tables=False")
+        return bool(asked) or (lacking is None and has_many(self.world))
+
+    @cached_property
+    def _by_tables(self) -> TableSteps:
+        return TableSteps(self.world, self.dt / self.substeps, bool(self.limits), self.iterations)
+
+    def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
+        """Return the state after some steps; see `Solver.step`."""
+        if not self.tables:
+            return super().step(state, control, steps=steps, out=out)
+        count = checked_steps(steps) * self.substeps
+        given, clock = self._given(state, control), clock_of(state, self.dt / self.substeps)
+        found, kept = self._by_tables.step(given | {"count": clock.good}, state.kept_impulses, count)
+        after = next_state(state, [found[name] for name in FOUND], clock.after(count, found["count"]), out)
+        after.kept_impulses = kept
+        return after
+
+    def _given(self, state: State, control: Control | None) -> dict[str, np.ndarray]:
+        asked = dict(zip(control_names(control), self._read_control(state, control), strict=True))
+        return {"q": state.q, "v": state.v, **asked}
+
+    def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
+        """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`."""
+        if not self.tables:
+            return super().contact_forces(state, control)
+        given, clock = self._given(state, control), clock_of(state, self.dt / self.substeps)
+        return self._by_tables.forces(given | {"count": clock.good}, state.kept_impulses)
 
     @property
     def _bounded(self) -> list[str]:
@@ -105,16 +160,19 @@ class Featherstone(CompiledSolver):
     def _check_support(self) -> None:
         super()._check_support()
         # With contacts, the equation of motion has a solution even here, but it is rounding alone.
-        D = joint_inertias(self.world.model)
-        for node in self.world.model.nodes:
-            resists = zip(node.damping, node.drive_stiffness, node.drive_damping, node.spring_stiffness, strict=True)
-            check_moves([D[j] + sum(own) for j, own in zip(node.v, resists, strict=True)], node)
-        for pair in self.world.pairs:
-            for key in LEFT_OUT.get(self.contact or "", ()):
+        for node in undetermined(self.world.model):
+            if node.name not in self.world.kinematic:
+                raise singular(node)
+        for pair in self.world.pairs if self.contact in LEFT_OUT else ():
+            for key in LEFT_OUT[str(self.contact)]:
                 if getattr(pair.material, key) or f"contact_{key}" in self.world.contact_inputs:
                     by = f"solver Featherstone with contact={self.contact!r}"
                     raise UnsupportedError(f"the {key} of a surface ({pair.name})", by, "ask for contact='convex'")
-        check_pages(self.world.pairs if self.contact else ())  # here, and not in the first step
+        if self.contact:  # here, and not in the first step
+            pairs = self.world.pairs
+            check_pages(pairs.of_each_kind() if isinstance(pairs, PairList) and self.tables else pairs)
+            if not self.tables:
+                warn_of_many(self.world.name, pairs)
         if self._bounded and self.contact not in BOUNDING:
             by = f"solver Featherstone with contact={self.contact!r}"
             raise UnsupportedError(f"the bounds of joint {self._bounded[0]!r}", by, "ask for contact='convex'")
@@ -143,7 +201,7 @@ class Featherstone(CompiledSolver):
     @cached_property
     def settings(self) -> Settings:
         """What a step is made for."""
-        pairs, dt, limits = self.world.pairs if self.contact else (), self.dt / self.substeps, bool(self.limits)
+        pairs, dt, limits = tuple(self.world.pairs) if self.contact else (), self.dt / self.substeps, bool(self.limits)
         options = (self.contact if pairs or self._bounded else None, self.iterations)
         return Settings(self.integrator, dt, pairs, limits, self.world.kinematic, options)
 
@@ -153,6 +211,8 @@ class Featherstone(CompiledSolver):
 
         Results: q, v; warm, the accelerations; count, how many steps were good; residual. See `State`.
         """
+        if self.tables:
+            raise UnsupportedError("one step as a function", "a step of many bodies", "ask for tables=False")
         return step_function("featherstone_step", step_state, self.settings, simplified=True)
 
     @cached_property

@@ -29,6 +29,7 @@ from cardan._motion.maximal_steps import (
 from cardan._motion.maximal_steps.bodies import PartialStep
 from cardan._motion.maximal_steps.non_penetration import SWEEPS, estimated
 from cardan._motion.simulation.collide import check_pages
+from cardan._motion.simulation.pairs import warn_of_many
 from cardan._motion.simulation.solvers.solver import SHARED, YES, CompiledSolver, checked_steps, left_out
 from cardan._motion.simulation.solvers.step_function import Settings, StepInputs, state_after, step_function
 from cardan._motion.simulation.world import World
@@ -102,13 +103,18 @@ class Maximal(CompiledSolver):
 
     def _check_support(self) -> None:
         super()._check_support()
-        check_pages(self.world.pairs if self.contacts else ())
+        if self.contacts:
+            check_pages(self.world.pairs)
+            warn_of_many(self.world.name, self.world.pairs)
 
     @cached_property
     def settings(self) -> Settings:
         """What a step is made for."""
         # A tuple of tuples, and no mapping: programs are kept by what their settings hold.
-        pairs, options = self.world.pairs if self.contacts else (), tuple((n, getattr(self, n)) for n in self.options)
+        pairs, options = (
+            tuple(self.world.pairs) if self.contacts else (),
+            tuple((n, getattr(self, n)) for n in self.options),
+        )
         dt, limits = self.dt / self.substeps, bool(self.limits)
         return Settings(self.method, dt, pairs, limits, self.world.kinematic, options)
 

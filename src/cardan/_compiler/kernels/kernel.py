@@ -1,0 +1,86 @@
+"""The decorator of kernels, and how one is compiled and called."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cardan._algebra.errors import ParameterError
+from cardan._compiler.kernels.record import address_of
+from cardan._compiler.kernels.translate import Signature, module_text
+from cardan._compiler.kernels.types import INT, REAL, TRUTH, Scalar
+from cardan._compiler.targets.llvm.store import kernel_image, load
+
+ENTRY = "kernel_entry"
+
+
+class Kernel:
+    """A function on numbers and arrays, compiled when it is first called; `python` is the function itself."""
+
+    def __init__(self, python: Callable[..., Any], parameters: dict[str, Any], returns: tuple[Any, ...]) -> None:
+        names = python.__code__.co_varnames[: python.__code__.co_argcount]
+        if names != tuple(parameters):
+            raise ParameterError(f"types of kernel {python.__name__}", got=tuple(parameters), expected=str(names))
+        self.python, self.signature = python, Signature(python.__name__, parameters, returns)
+        self.__name__, self.__doc__ = python.__name__, python.__doc__
+
+    @cached_property
+    def text(self) -> str:
+        """The module in LLVM IR."""
+        return module_text(self, Kernel)
+
+    @cached_property
+    def _code(self) -> Any:
+        return load(kernel_image(self.text, ENTRY), ENTRY)
+
+    @cached_property
+    def _entry(self) -> Callable[[int], None]:
+        return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self._code.address)
+
+    def bound(self, *arguments: Any) -> Callable[[], None]:
+        """Return a call with these arguments, which it holds. It returns nothing."""
+        words, _held = self._words(arguments)
+        entry, place = self._entry, words.ctypes.data
+
+        def call() -> None:
+            entry(place)
+
+        call.held = (words, _held)  # type: ignore[attr-defined]
+        return call
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run the compiled kernel; arrays must be of the types that it says, and are written in place."""
+        words, _held = self._words(arguments)
+        self._entry(words.ctypes.data)
+        behind = words[len(arguments) :]
+        found = [self._result(kind, word) for kind, word in zip(self.signature.returns, behind, strict=True)]
+        return found[0] if len(found) == 1 else tuple(found) if found else None
+
+    def _words(self, arguments: tuple[Any, ...]) -> tuple[np.ndarray, tuple[Any, ...]]:
+        kinds = list(self.signature.parameters.values())
+        if len(arguments) != len(kinds):
+            raise ParameterError(f"arguments of kernel {self.__name__}", got=len(arguments), expected=str(len(kinds)))
+        words = np.zeros(len(kinds) + len(self.signature.returns), dtype=np.int64)
+        for k, (kind, value) in enumerate(zip(kinds, arguments, strict=True)):
+            if kind is REAL:
+                words.view(np.float64)[k] = value
+            else:
+                words[k] = value if isinstance(kind, Scalar) and kind in (INT, TRUTH) else address_of(kind, value)
+        return words, arguments
+
+    @staticmethod
+    def _result(kind: Any, word: np.int64) -> Any:
+        if kind is REAL:
+            return float(word.view(np.float64))
+        return bool(word) if kind is TRUTH else int(word)
+
+
+def kernel(**types: Any) -> Callable[[Callable[..., Any]], Kernel]:
+    """Return a decorator that makes a kernel of a function: the type of each parameter, and what it `returns`."""
+    returns = types.pop("returns", ())
+    returns = returns if isinstance(returns, tuple) else (returns,)
+    return lambda python: Kernel(python, types, returns)

@@ -1,0 +1,56 @@
+"""What a kernel calls that Python has not: as Python functions, which say what is computed."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from cardan._compiler.kernels.types import WIDTH
+
+floor, sqrt = math.floor, math.sqrt
+PROGRAMS: WeakValueDictionary[int, Any] = WeakValueDictionary()
+"""Programs by the addresses that kernels know them by."""
+
+
+def fma(a: Any, b: Any, c: Any) -> Any:
+    """Return a b + c, rounded once; of vectors entry by entry, of which a number is one with equal entries."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) or isinstance(c, np.ndarray):
+        rows = zip(*(np.broadcast_to(np.asarray(e, dtype=float), WIDTH).tolist() for e in (a, b, c)), strict=True)
+        return np.array([fma(*row) for row in rows])
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return a * b + c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    try:
+        return float(exact) if exact else a * b + c
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
+def scratch(*shape: int) -> Any:
+    """Return an array of doubles of a fixed shape for this call of a kernel; what is in it is not known."""
+    return np.full(shape, np.nan)
+
+
+def tail(array: Any, first: int) -> Any:
+    """Return a view of an array from a row on."""
+    return array[first:]
+
+
+def run(program: Any, rows: int) -> None:
+    """Run a program, or the one at an address, on the first rows of its arrays."""
+    if rows > 0:
+        (PROGRAMS[program] if isinstance(program, int) else program)(rows)
+
+
+def count_ones(bits: int) -> int:
+    """Return how many bits of a whole number are 1."""
+    return (bits & 0xFFFFFFFFFFFFFFFF).bit_count()
+
+
+def lowest_one(bits: int) -> int:
+    """Return the place of the lowest bit that is 1; 64 if none is."""
+    return (bits & -bits).bit_length() - 1 if bits else 64

@@ -1,0 +1,129 @@
+"""Records: numbers and arrays under names, which kernels read and write; and programs with their arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cardan._algebra.errors import ParameterError
+from cardan._compiler.kernels.language import PROGRAMS
+from cardan._compiler.kernels.types import INT, REAL, ArrayType, Scalar
+from cardan._compiler.program.program import Array, Program
+from cardan._compiler.targets.llvm.target import NativeProgram
+from cardan._compiler.targets.runner import Outline
+
+FLOAT64 = np.dtype(np.float64)
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Return an array that begins at a multiple of 64 bytes."""
+    size = int(np.prod(shape, dtype=int)) * np.dtype(dtype).itemsize
+    space = np.empty(size + 64, dtype=np.uint8)
+    start = -space.__array_interface__["data"][0] % 64
+    return space[start : start + size].view(dtype).reshape(shape)
+
+
+class Record:
+    """Named fields: a subclass lists them with their types, `count = INT`, `points = F64[:, 3]`.
+
+    A kernel sees a row of 64-bit words: numbers themselves, and where arrays begin.
+    """
+
+    fields: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls) -> None:
+        kinds = {k: v for k, v in vars(cls).items() if isinstance(v, (Scalar, ArrayType))}
+        cls.fields = {**cls.fields, **kinds}
+        for name in kinds:
+            delattr(cls, name)
+
+    def __init__(self, **values: Any) -> None:
+        self.words = np.zeros(len(self.fields), dtype=np.int64)
+        self._held: dict[str, Any] = {}
+        for name, value in values.items():
+            setattr(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        kind = type(self).fields.get(name)
+        if kind is None:
+            raise AttributeError(name)
+        if kind is INT:
+            return int(self.words[self._place(name)])
+        if kind is REAL:
+            return float(self.words[self._place(name)].view(np.float64))
+        return self._held[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        kind = type(self).fields.get(name)
+        if kind is None:
+            super().__setattr__(name, value)
+        elif kind is INT:
+            self.words[self._place(name)] = value
+        elif kind is REAL:
+            self.words.view(np.float64)[self._place(name)] = value
+        else:
+            self._held[name] = value
+            self.words[self._place(name)] = address_of(kind, value)
+
+    def _place(self, name: str) -> int:
+        return list(self.fields).index(name)
+
+    def allocate(self, rows: int, *names: str) -> None:
+        """Give arrays so many rows; what they held is lost."""
+        for name in names:
+            kind = self.fields[name]
+            setattr(self, name, aligned_empty(kind.numpy_shape(rows), kind.item.dtype))
+
+
+def address_of(kind: Any, value: Any) -> int:
+    """Return where a kernel finds an argument: an array of that type, a record, a program."""
+    if not isinstance(kind, ArrayType):
+        return value.words.ctypes.data
+    rows = len(value) if kind.is_open else 0
+    if value.shape != kind.numpy_shape(rows) or value.dtype != kind.item.dtype or not value.flags.c_contiguous:
+        got = f"{value.dtype} of shape {value.shape}{'' if value.flags.c_contiguous else ', not contiguous'}"
+        raise ParameterError("array of a kernel", got=got, expected=repr(kind))
+    return value.__array_interface__["data"][0]
+
+
+class RowProgram:
+    """A program compiled for double precision, with arrays whose rows it is run on.
+
+    Args:
+        program: what is run, of inputs and outputs by name.
+        arrays: for each input and output an array of so many rows, contiguous; several programs may share them.
+    """
+
+    def __init__(self, program: Program, arrays: Mapping[str, np.ndarray]) -> None:
+        self.program = program
+        self.runner = NativeProgram(Outline.of(program), lambda: program)
+        self.code = self.runner.code(FLOAT64, 2**20, for_good=True)
+        self.heap = aligned_empty((max(self.code.heap, 8),), np.uint8)
+        self.words = np.zeros(4, dtype=np.int64)
+        self.words[0], self.words[3] = self.code.address, self.heap.ctypes.data
+        self.address = int(self.words.ctypes.data)
+        PROGRAMS[self.address] = self
+        self.place(arrays)
+
+    def place(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take other arrays."""
+        self.inputs = [self._rows(a, arrays[a.name]) for a in self.program.inputs]
+        self.outputs = [self._rows(a, arrays[a.name]) for a in self.program.outputs]
+        self._from = np.array([a.ctypes.data for a in self.inputs], dtype=np.int64)
+        places = ((a.ctypes.data, a.strides[0] // a.itemsize) for a in self.outputs)
+        self._to = np.array(list(chain.from_iterable(places)), dtype=np.int64)
+        self.words[1], self.words[2] = self._from.ctypes.data, self._to.ctypes.data
+
+    def _rows(self, array: Array, given: np.ndarray) -> np.ndarray:
+        flat = given.reshape(len(given), -1)
+        is_view = array.size == 0 or np.shares_memory(flat, given)
+        if flat.shape[1] != array.size or flat.dtype != FLOAT64 or not is_view:
+            raise ParameterError(f"rows of {array.name}", got=given.shape, expected=f"(rows, {array.size}), float64")
+        return flat
+
+    def __call__(self, rows: int) -> None:
+        """Run it from Python, as a kernel does."""
+        self.runner.write([a[:rows] for a in self.inputs], [a[:rows] for a in self.outputs], rows, FLOAT64, 1)

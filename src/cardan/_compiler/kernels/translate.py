@@ -1,0 +1,602 @@
+"""From the source of a kernel to LLVM IR.
+
+What a kernel may say:
+
+    x = ..., x += ...; a[i, j] = ...; r.count = ...      a name keeps the type of its first value
+    for i in range(...), while, if, break, continue, return
+    + - * / // % & | ^ << >> on whole numbers, + - * / on doubles and vectors; comparisons, and, or, not, a if b else c
+    min, max, abs, int, float, sqrt, floor, fma, count_ones, lowest_one, scratch, tail, run;
+    other kernels; numbers of the module
+
+An array indexed by fewer numbers than it has dimensions is a view of a row. Arrays given to one call do not overlap.
+Sums and products stay as they are written: a multiply-add is one where it is called `fma`, so that bits are the same on
+every processor. Indices are not checked; the Python function itself, on arrays of NumPy, does that.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import struct
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
+
+from cardan._algebra.errors import TargetError
+from cardan._compiler.kernels import language
+from cardan._compiler.kernels.types import F64, INT, PROGRAM, REAL, TRUTH, VECTOR, WIDTH, ArrayType, Scalar, Type
+from cardan._compiler.targets.llvm.writer import CodeWriter
+
+NUMBERS = (INT, REAL, TRUTH, VECTOR)
+WHOLE = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "ashr"}
+SIMPLE = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul"}
+COMPARED = {ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne"}
+# What memory holds: so that a store of a double is known to change no whole number, and no place of an array.
+KINDS = {"words": 1, "F64": 2, "LANES": 2, "I32": 3, "I64": 4}
+METADATA = ['!0 = !{!"cardan"}', *(f'!{n} = !{{!"kind {n}", !0}}' for n in (1, 2, 3, 4))]
+METADATA += [f"!{10 + n} = !{{!{n}, !{n}, i64 0}}" for n in (1, 2, 3, 4)]
+
+
+class Value(NamedTuple):
+    kind: Type
+    name: str  # in LLVM: of an array where it begins
+
+
+class Signature(NamedTuple):
+    """A kernel to those that call it."""
+
+    name: str
+    parameters: Mapping[str, Type]
+    returns: tuple[Type, ...]
+
+    @property
+    def result(self) -> str:
+        if not self.returns:
+            return "void"
+        return llvm(self.returns[0]) if len(self.returns) == 1 else "{" + ", ".join(map(llvm, self.returns)) + "}"
+
+
+def llvm(kind: Type) -> str:
+    return kind.llvm if isinstance(kind, Scalar) else "ptr"
+
+
+class Translator(CodeWriter):
+    """Writes one kernel."""
+
+    def __init__(self, function: Callable[..., Any], signature: Signature, kernel_type: type) -> None:
+        super().__init__()
+        self.function, self.signature, self.kernel_type = function, signature, kernel_type
+        self.scope: dict[str, Any] = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+        self.tree: Any = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+        self.first_line = function.__code__.co_firstlineno
+        self.variables: dict[str, Value] = {}  # where each name's value is kept
+        self.places: list[str] = []  # of variables and arrays of its own, made at the beginning
+        self.loops: list[tuple[str, str]] = []  # labels to go on at, and to leave for
+        self.called: dict[str, Any] = {}  # the kernels that it calls
+        self.node: ast.AST = self.tree
+        self.ended = False  # whether what follows is never reached
+
+    def text(self) -> str:
+        for name, kind in self.signature.parameters.items():
+            self.variables[name] = self.variable(name, kind)
+            self.line(f"store {llvm(kind)} %{name}, ptr {self.variables[name].name}")
+        self.block(self.tree.body)
+        if not self.ended:
+            self.line("ret void" if not self.signature.returns else "unreachable")
+        given = []
+        for name, kind in self.signature.parameters.items():
+            given.append(f"{llvm(kind)} {'noalias ' * isinstance(kind, ArrayType)}%{name}")
+        head = f"define internal {self.signature.result} @{self.signature.name}({', '.join(given)}) #0 {{"
+        return "\n".join([head, "start:", *self.places, *self.lines, "}"])
+
+    # --- what is written ---
+
+    def fail(self, why: str) -> NoReturn:
+        line = self.first_line + getattr(self.node, "lineno", 1) - 1
+        raise TargetError(f"kernel {self.signature.name}, {self.function.__code__.co_filename}:{line}: {why}")
+
+    def variable(self, name: str, kind: Type) -> Value:
+        self.count += 1
+        self.places.append(f"  %{name}.{self.count} = alloca {llvm(kind)}")
+        return Value(kind, f"%{name}.{self.count}")
+
+    def fetch(self, kind: str, pointer: str, item: str, align: int) -> str:
+        return self.emit(f"load {kind}, ptr {pointer}, align {align}, !tbaa !{10 + KINDS[item]}")
+
+    def put(self, kind: str, value: str, pointer: str, item: str, align: int) -> None:
+        self.line(f"store {kind} {value}, ptr {pointer}, align {align}, !tbaa !{10 + KINDS[item]}")
+
+    def jump(self, label: str) -> None:
+        if not self.ended:
+            self.line(f"br label %{label}")
+
+    def start(self, label: str) -> None:
+        self.label(label)
+        self.ended = False
+
+    def labels(self, *names: str) -> list[str]:
+        self.count += 1
+        return [f"{name}{self.count}" for name in names]
+
+    # --- statements ---
+
+    def block(self, statements: Sequence[ast.stmt]) -> None:
+        for statement in statements:
+            if self.ended:
+                self.fail("a statement is never reached")
+            self.node = statement
+            write = getattr(self, f"write_{type(statement).__name__}", None)
+            if write is None:
+                self.fail(f"a kernel has no statement {type(statement).__name__}")
+            write(statement)
+
+    def write_Pass(self, _: ast.Pass) -> None: ...
+
+    def write_Expr(self, statement: ast.Expr) -> None:
+        if not (isinstance(statement.value, ast.Constant) and isinstance(statement.value.value, str)):
+            self.values(statement.value)
+
+    def write_Assign(self, statement: ast.Assign) -> None:
+        (target,) = statement.targets
+        if not isinstance(target, ast.Tuple):
+            self.assign(target, self.value(statement.value))
+            return
+        if isinstance(statement.value, ast.Tuple):
+            found = [self.value(e) for e in statement.value.elts]
+        else:
+            found = self.values(statement.value)
+        if len(found) != len(target.elts):
+            self.fail(f"{len(found)} values for {len(target.elts)} names")
+        for part, value in zip(target.elts, found, strict=True):
+            self.assign(part, value)
+
+    def write_AugAssign(self, statement: ast.AugAssign) -> None:
+        target: Any = statement.target
+        if isinstance(target, ast.Subscript):
+            kind, pointer = self.place(target)
+            new = self.operation(statement.op, self.entry(kind, pointer), self.value(statement.value))
+            self.set_entry(kind, pointer, new)
+        else:
+            self.assign(target, self.operation(statement.op, self.value(target), self.value(statement.value)))
+
+    def assign(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Name):
+            if target.id not in self.variables:
+                self.variables[target.id] = self.variable(target.id, value.kind)
+            kind, pointer = self.variables[target.id]
+            if kind != value.kind:
+                self.fail(f"{target.id} is of type {kind!r}, and is given {value.kind!r}")
+            self.line(f"store {llvm(kind)} {value.name}, ptr {pointer}")
+        elif isinstance(target, ast.Subscript):
+            self.set_entry(*self.place(target), value)
+        elif isinstance(target, ast.Attribute):
+            kind, pointer = self.field(target)
+            if kind != value.kind:
+                self.fail(f"{target.attr} is of type {kind!r}, and is given {value.kind!r}")
+            self.put(llvm(kind), value.name, pointer, "words", 8)
+        else:
+            self.fail("only names, entries of arrays and numbers of records are given values")
+
+    def write_Return(self, statement: ast.Return) -> None:
+        parts = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
+        found = [self.value(e) for e in parts if e is not None]
+        if tuple(value.kind for value in found) != self.signature.returns:
+            self.fail(f"it returns {[v.kind for v in found]}, and is said to return {list(self.signature.returns)}")
+        total = found[0].name if found else ""
+        if len(found) > 1:
+            total = "undef"
+            for k, (kind, name) in enumerate(found):
+                total = self.emit(f"insertvalue {self.signature.result} {total}, {llvm(kind)} {name}, {k}")
+        self.line(f"ret {self.signature.result} {total}")
+        self.ended = True
+
+    def write_If(self, statement: ast.If) -> None:
+        yes, no, end = self.labels("yes", "no", "end")
+        self.line(f"br i1 {self.truth(statement.test)}, label %{yes}, label %{no}")
+        ends = []
+        for label, body in ((yes, statement.body), (no, statement.orelse)):
+            self.start(label)
+            self.block(body)
+            ends.append(self.ended)
+            self.jump(end)
+        if all(ends):
+            self.ended = True
+        else:
+            self.start(end)
+
+    def write_While(self, statement: ast.While) -> None:
+        head, body, end = self.labels("head", "body", "end")
+        self.jump(head)
+        self.start(head)
+        self.line(f"br i1 {self.truth(statement.test)}, label %{body}, label %{end}")
+        self.start(body)
+        self.inside(statement.body, head, end)
+        self.jump(head)
+        self.start(end)
+
+    def write_For(self, statement: ast.For) -> None:
+        call: Any = statement.iter
+        target = statement.target
+        ranged = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"
+        if not ranged or not isinstance(target, ast.Name) or statement.orelse:
+            self.fail("loops are `for name in range(...)`")
+        bounds = [self.number(e, INT) for e in call.args]
+        first, stop, step = ["0", *bounds, "1"] if len(bounds) == 1 else [*bounds, "1"][:3]
+        down = step.startswith("-")
+        if not step.lstrip("-").isdigit():
+            self.fail("the step of a range is a number")
+        head, body, more, end = self.labels("head", "body", "more", "end")
+        counter = self.variable("counter", INT).name
+        self.line(f"store i64 {first}, ptr {counter}")
+        self.jump(head)
+        self.start(head)
+        now = self.emit(f"load i64, ptr {counter}")
+        going = self.whole("icmp sgt" if down else "icmp slt", now, stop)
+        self.line(f"br i1 {going}, label %{body}, label %{end}")
+        self.start(body)
+        self.assign(target, Value(INT, now))
+        self.inside(statement.body, more, end)
+        self.jump(more)
+        self.start(more)
+        following = self.whole("add nsw", self.emit(f"load i64, ptr {counter}"), step)
+        self.line(f"store i64 {following}, ptr {counter}")
+        self.jump(head)
+        self.start(end)
+
+    def inside(self, body: Sequence[ast.stmt], more: str, end: str) -> None:
+        self.loops.append((more, end))
+        self.block(body)
+        self.loops.pop()
+
+    def write_Break(self, _: ast.Break) -> None:
+        self.jump(self.loops[-1][1])
+        self.ended = True
+
+    def write_Continue(self, _: ast.Continue) -> None:
+        self.jump(self.loops[-1][0])
+        self.ended = True
+
+    # --- expressions ---
+
+    def value(self, node: ast.expr) -> Value:
+        found = self.values(node)
+        if len(found) != 1:
+            self.fail(f"{len(found)} values where one is needed")
+        return found[0]
+
+    def values(self, node: ast.expr) -> list[Value]:
+        read = getattr(self, f"read_{type(node).__name__}", None)
+        if read is None:
+            self.fail(f"a kernel has no expression {type(node).__name__}")
+        found = read(node)
+        return found if isinstance(found, list) else [found]
+
+    def number(self, node: ast.expr, kind: Type) -> str:
+        value = self.value(node)
+        if value.kind != kind:
+            self.fail(f"{ast.unparse(node)} is of type {value.kind!r}, not {kind!r}")
+        return value.name
+
+    def truth(self, node: ast.expr) -> str:
+        return self.number(node, TRUTH)
+
+    def constant(self, value: Any) -> Value:
+        if isinstance(value, bool):
+            return Value(TRUTH, str(value).lower())
+        if isinstance(value, int):
+            return Value(INT, str(value))
+        if isinstance(value, float):
+            return Value(REAL, f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}")
+        return self.fail(f"{value!r} is no number that a kernel knows")
+
+    def read_Constant(self, node: ast.Constant) -> Value:
+        return self.constant(node.value)
+
+    def read_Name(self, node: ast.Name) -> Value:
+        if node.id not in self.variables:
+            return self.constant(self.scope[node.id]) if node.id in self.scope else self.fail(f"unknown: {node.id}")
+        kind, pointer = self.variables[node.id]
+        return Value(kind, self.emit(f"load {llvm(kind)}, ptr {pointer}"))
+
+    def field(self, node: ast.Attribute) -> tuple[Type, str]:
+        """Return the type of a record's field, and where its word is."""
+        record = self.value(node.value)
+        fields = getattr(record.kind, "fields", None)
+        if fields is None or node.attr not in fields:
+            self.fail(f"{ast.unparse(node.value)} has no field {node.attr}")
+        return fields[node.attr], self.at(record.name, list(fields).index(node.attr), "i64")
+
+    def read_Attribute(self, node: ast.Attribute) -> Value:
+        kind, pointer = self.field(node)
+        return Value(kind, self.fetch(llvm(kind), pointer, "words", 8))
+
+    def place(self, node: ast.Subscript) -> tuple[ArrayType, str]:
+        """Return what an index names of an array: a row or an entry, and where it begins."""
+        kind, pointer = self.value(node.value)
+        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if not isinstance(kind, ArrayType) or len(indices) > len(kind.shape) + kind.is_open + (
+            kind.item.value is VECTOR
+        ):
+            self.fail(f"{ast.unparse(node)}: too many indices for {kind!r}")
+        for node_of_index in indices:
+            index = self.number(node_of_index, INT)
+            if not kind.is_open and not kind.shape:  # a lane of a vector
+                kind, size = F64[1].row, 8
+            else:
+                kind = kind.row
+                size = kind.size * kind.item.bytes
+            pointer = self.at(pointer, self.whole("mul nsw", index, size))
+        return kind, pointer
+
+    def entry(self, kind: ArrayType, pointer: str) -> Value:
+        if kind.shape:
+            return Value(kind, pointer)
+        item = kind.item
+        found = self.fetch(item.llvm, pointer, item.name, item.bytes)
+        return Value(item.value, self.emit(f"sext i32 {found} to i64") if item.llvm == "i32" else found)
+
+    def set_entry(self, kind: ArrayType, pointer: str, value: Value) -> None:
+        item = kind.item
+        if kind.shape:
+            self.fail("rows are copied entry by entry")
+        if item.value is VECTOR and value.kind is REAL:
+            value = self.spread(value)
+        if value.kind != item.value:
+            self.fail(f"an entry of type {item.value!r} is given {value.kind!r}")
+        name = self.emit(f"trunc i64 {value.name} to i32") if item.llvm == "i32" else value.name
+        self.put(item.llvm, name, pointer, item.name, item.bytes)
+
+    def read_Subscript(self, node: ast.Subscript) -> Value:
+        return self.entry(*self.place(node))
+
+    def spread(self, value: Value) -> Value:
+        first = self.emit(f"insertelement {VECTOR.llvm} poison, double {value.name}, i32 0")
+        zeros = f"<{WIDTH} x i32> zeroinitializer"
+        return Value(VECTOR, self.emit(f"shufflevector {VECTOR.llvm} {first}, {VECTOR.llvm} poison, {zeros}"))
+
+    def alike(self, *values: Value) -> list[Value]:
+        """Return values of one type: numbers beside vectors are spread over these."""
+        if any(v.kind is VECTOR for v in values):
+            values = tuple(self.spread(v) if v.kind is REAL else v for v in values)
+        if len({v.kind for v in values}) != 1 or values[0].kind not in NUMBERS:
+            self.fail(f"an operation on {[v.kind for v in values]}: convert with int() or float()")
+        return list(values)
+
+    def operation(self, op: ast.operator, left: Value, right: Value) -> Value:
+        a, b = self.alike(left, right)
+        if a.kind is INT:
+            return Value(INT, self.whole_operation(op, a.name, b.name))
+        name = "fdiv" if isinstance(op, ast.Div) else "f" + SIMPLE.get(type(op), "")
+        if name == "f" or a.kind is TRUTH:
+            self.fail(f"no operation {type(op).__name__} on {a.kind!r}")
+        return Value(a.kind, self.emit(f"{name} {llvm(a.kind)} {a.name}, {b.name}"))
+
+    def whole_operation(self, op: ast.operator, a: str, b: str) -> str:
+        if type(op) in SIMPLE:
+            return self.whole(f"{SIMPLE[type(op)]} nsw", a, b)
+        if type(op) in WHOLE:
+            return self.whole(WHOLE[type(op)], a, b)
+        if not isinstance(op, (ast.FloorDiv, ast.Mod)):
+            self.fail(f"no operation {type(op).__name__} on whole numbers")
+        rest = self.whole("srem", a, b)  # of the sign of a; Python's is of the sign of b
+        other = self.emit(f"icmp slt i64 {self.whole('xor', rest, b)}, 0")
+        differs = self.emit(f"and i1 {other}, {self.whole('icmp ne', rest, 0)}")
+        if isinstance(op, ast.Mod):
+            return self.whole("add nsw", rest, self.emit(f"select i1 {differs}, i64 {b}, i64 0"))
+        return self.whole("sub nsw", self.whole("sdiv", a, b), self.emit(f"zext i1 {differs} to i64"))
+
+    def read_BinOp(self, node: ast.BinOp) -> Value:
+        return self.operation(node.op, self.value(node.left), self.value(node.right))
+
+    def read_UnaryOp(self, node: ast.UnaryOp) -> Value:
+        if isinstance(node.op, ast.Not):
+            return Value(TRUTH, self.emit(f"xor i1 {self.truth(node.operand)}, true"))
+        if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+            number: Any = node.operand.value
+            return self.constant(-number)
+        kind, name = self.value(node.operand)
+        if not isinstance(node.op, ast.USub) or kind is TRUTH or not isinstance(kind, Scalar):
+            self.fail(f"no operation {type(node.op).__name__} on {kind!r}")
+        return Value(kind, self.emit(f"sub nsw i64 0, {name}" if kind is INT else f"fneg {kind.llvm} {name}"))
+
+    def read_Compare(self, node: ast.Compare) -> Value:
+        values = [self.value(e) for e in (node.left, *node.comparators)]
+        found = [self.compared(op, a, b) for op, a, b in zip(node.ops, values, values[1:], strict=False)]
+        total = found[0]
+        for other in found[1:]:
+            total = self.emit(f"and i1 {total}, {other}")
+        return Value(TRUTH, total)
+
+    def compared(self, op: ast.cmpop, left: Value, right: Value) -> str:
+        a, b = self.alike(left, right)
+        name = COMPARED.get(type(op))
+        if name is None or a.kind is VECTOR:
+            self.fail(f"no comparison {type(op).__name__} of {a.kind!r}")
+        if a.kind is REAL:
+            return self.emit(f"fcmp {'une' if name == 'ne' else 'o' + name} double {a.name}, {b.name}")
+        return self.emit(f"icmp {name if name in ('eq', 'ne') else 's' + name} {a.kind.llvm} {a.name}, {b.name}")
+
+    def read_BoolOp(self, node: ast.BoolOp) -> Value:
+        found = self.variable("both", TRUTH).name
+        (end,) = self.labels("known")
+        for k, part in enumerate(node.values):
+            value = self.truth(part)
+            self.line(f"store i1 {value}, ptr {found}")
+            if k < len(node.values) - 1:
+                (more,) = self.labels("else")
+                ways = (more, end) if isinstance(node.op, ast.And) else (end, more)
+                self.line(f"br i1 {value}, label %{ways[0]}, label %{ways[1]}")
+                self.start(more)
+        self.jump(end)
+        self.start(end)
+        return Value(TRUTH, self.emit(f"load i1, ptr {found}"))
+
+    def read_IfExp(self, node: ast.IfExp) -> Value:
+        yes, no, end = self.labels("then", "other", "met")
+        self.line(f"br i1 {self.truth(node.test)}, label %{yes}, label %{no}")
+        found: Value | None = None
+        for label, part in ((yes, node.body), (no, node.orelse)):
+            self.start(label)
+            value = self.value(part)
+            found = found or self.variable("chosen", value.kind)
+            if value.kind != found.kind:
+                self.fail(f"a choice between {found.kind!r} and {value.kind!r}")
+            self.line(f"store {llvm(value.kind)} {value.name}, ptr {found.name}")
+            self.jump(end)
+        self.start(end)
+        assert found is not None
+        return Value(found.kind, self.emit(f"load {llvm(found.kind)}, ptr {found.name}"))
+
+    # --- calls ---
+
+    def read_Call(self, node: ast.Call) -> Value | list[Value]:
+        if not isinstance(node.func, ast.Name) or node.keywords:
+            self.fail("kernels and functions are called by name, their arguments by position")
+        name, own = node.func.id, self.scope.get(node.func.id)
+        if isinstance(own, self.kernel_type):
+            return self.call_kernel(own, [self.value(e) for e in node.args])
+        call = getattr(self, f"call_{name}", None)
+        if call is None or (own is not None and own is not getattr(language, name, None)):
+            self.fail(f"a kernel cannot call {name}")
+        return call(*node.args)
+
+    def call_kernel(self, other: Any, given: Sequence[Value]) -> list[Value]:
+        signature: Signature = other.signature
+        wanted = list(signature.parameters.values())
+        if [v.kind for v in given] != wanted:
+            fits = len(given) == len(wanted) and all(_fits(v.kind, kind) for v, kind in zip(given, wanted, strict=True))
+            if not fits:
+                self.fail(f"{signature.name} takes {wanted}, and is given {[v.kind for v in given]}")
+        self.called[signature.name] = other
+        arguments = ", ".join(f"{llvm(kind)} {v.name}" for v, kind in zip(given, wanted, strict=True))
+        if not signature.returns:
+            self.line(f"call void @{signature.name}({arguments})")
+            return []
+        found = self.emit(f"call {signature.result} @{signature.name}({arguments})")
+        if len(signature.returns) == 1:
+            return [Value(signature.returns[0], found)]
+        parts = enumerate(signature.returns)
+        return [Value(kind, self.emit(f"extractvalue {signature.result} {found}, {k}")) for k, kind in parts]
+
+    def call_run(self, program: ast.expr, rows: ast.expr) -> list[Value]:
+        found, count = self.value(program), self.number(rows, INT)
+        pointer = self.emit(f"inttoptr i64 {found.name} to ptr") if found.kind is INT else found.name
+        if found.kind not in (INT, PROGRAM):
+            self.fail(f"{ast.unparse(program)} is no program")
+        entry, inputs, outputs, heap = (self.emit(f"load ptr, ptr {self.at(pointer, k, 'i64')}") for k in range(4))
+        yes, end = self.labels("run", "ran")
+        self.line(f"br i1 {self.whole('icmp sgt', count, 0)}, label %{yes}, label %{end}")
+        self.start(yes)
+        self.line(f"call void {entry}(ptr {inputs}, ptr {outputs}, i64 {count}, ptr {heap}, i64 1)")
+        self.jump(end)
+        self.start(end)
+        return []
+
+    def call_scratch(self, *dims: ast.expr) -> Value:
+        shape = tuple(int(self.number(d, INT)) for d in dims)
+        kind = ArrayType(F64, shape, False)
+        self.count += 1
+        self.places.append(f"  %own.{self.count} = alloca [{kind.size} x double], align 64")
+        return Value(kind, f"%own.{self.count}")
+
+    def call_tail(self, array: ast.expr, first: ast.expr) -> Value:
+        kind, pointer = self.value(array)
+        if not isinstance(kind, ArrayType) or not kind.is_open:
+            self.fail(f"tail of {kind!r}, which has no rows of its own")
+        bytes_of_row = kind.row.size * kind.item.bytes
+        return Value(kind, self.at(pointer, self.whole("mul nsw", self.number(first, INT), bytes_of_row)))
+
+    def call_fma(self, *args: ast.expr) -> Value:
+        a, b, c = self.alike(*(self.value(e) for e in args))
+        kind = llvm(a.kind)
+        suffix = "f64" if a.kind is REAL else f"v{WIDTH}f64"
+        return Value(
+            a.kind, self.emit(f"call {kind} @llvm.fma.{suffix}({kind} {a.name}, {kind} {b.name}, {kind} {c.name})")
+        )
+
+    def call_sqrt(self, x: ast.expr) -> Value:
+        return Value(REAL, self.emit(f"call double @llvm.sqrt.f64(double {self.number(x, REAL)})"))
+
+    def call_floor(self, x: ast.expr) -> Value:
+        down = self.emit(f"call double @llvm.floor.f64(double {self.number(x, REAL)})")
+        return Value(INT, self.emit(f"call i64 @llvm.fptosi.sat.i64.f64(double {down})"))
+
+    def call_int(self, x: ast.expr) -> Value:
+        kind, name = self.value(x)
+        if kind is TRUTH:
+            return Value(INT, self.emit(f"zext i1 {name} to i64"))
+        return Value(INT, name if kind is INT else self.emit(f"call i64 @llvm.fptosi.sat.i64.f64(double {name})"))
+
+    def call_float(self, x: ast.expr) -> Value:
+        kind, name = self.value(x)
+        return Value(REAL, name if kind is REAL else self.emit(f"sitofp i64 {name} to double"))
+
+    def call_abs(self, x: ast.expr) -> Value:
+        kind, name = self.value(x)
+        if kind is INT:
+            return Value(INT, self.emit(f"call i64 @llvm.abs.i64(i64 {name}, i1 false)"))
+        return Value(REAL, self.emit(f"call double @llvm.fabs.f64(double {name})"))
+
+    def call_count_ones(self, x: ast.expr) -> Value:
+        return Value(INT, self.emit(f"call i64 @llvm.ctpop.i64(i64 {self.number(x, INT)})"))
+
+    def call_lowest_one(self, x: ast.expr) -> Value:
+        return Value(INT, self.emit(f"call i64 @llvm.cttz.i64(i64 {self.number(x, INT)}, i1 false)"))
+
+    def call_min(self, a: ast.expr, b: ast.expr) -> Value:
+        return self.extreme("lt", a, b)
+
+    def call_max(self, a: ast.expr, b: ast.expr) -> Value:
+        return self.extreme("gt", a, b)
+
+    def extreme(self, how: str, left: ast.expr, right: ast.expr) -> Value:
+        """Write Python's min or max: the second if it is less (or greater), else the first."""
+        a, b = self.alike(self.value(left), self.value(right))
+        comparison = f"fcmp o{how} double" if a.kind is REAL else f"icmp s{how} i64"
+        better = self.emit(f"{comparison} {b.name}, {a.name}")
+        return Value(a.kind, self.emit(f"select i1 {better}, {llvm(a.kind)} {b.name}, {llvm(a.kind)} {a.name}"))
+
+
+def _fits(given: Type, wanted: Type) -> bool:
+    """Return whether an array may stand for another: with a fixed length where any is taken."""
+    if isinstance(given, ArrayType) and isinstance(wanted, ArrayType) and wanted.is_open and not given.is_open:
+        return given.item is wanted.item and given.shape[1:] == wanted.shape
+    return given == wanted
+
+
+def module_text(entry: Any, kernel_type: type) -> str:
+    """Return the module of a kernel with all those that it calls; `entry` takes a row of words: its arguments."""
+    waiting, texts, known = [entry], dict[str, str](), dict[str, Any]()
+    while waiting:
+        own = waiting.pop()
+        if own.signature.name in texts:
+            if known[own.signature.name] is not own:
+                raise TargetError(f"two kernels that one module needs are called {own.signature.name!r}")
+            continue
+        known[own.signature.name] = own
+        translator = Translator(own.python, own.signature, kernel_type)
+        texts[own.signature.name] = translator.text()
+        waiting += translator.called.values()
+    return "\n\n".join([*texts.values(), _entry(entry.signature), ATTRIBUTES, *METADATA])
+
+
+def _entry(signature: Signature) -> str:
+    """Return the function that takes the arguments as words, and puts what is returned behind them."""
+    w = CodeWriter()
+    given = []
+    for k, kind in enumerate(signature.parameters.values()):
+        given.append(f"{llvm(kind)} {w.load(llvm(kind), w.at('%words', k, 'i64'), 8)}")
+    call = f"call {signature.result} @{signature.name}({', '.join(given)})"
+    if not signature.returns:
+        w.line(call)
+    else:
+        found = w.emit(call)
+        for k, kind in enumerate(signature.returns):
+            own = found if len(signature.returns) == 1 else w.emit(f"extractvalue {signature.result} {found}, {k}")
+            if kind is TRUTH:
+                kind, own = INT, w.emit(f"zext i1 {own} to i64")
+            w.store(llvm(kind), own, w.at("%words", len(given) + k, "i64"), 8)
+    return "\n".join(["define void @kernel_entry(ptr %words) #0 {", "start:", *w.lines, "  ret void", "}"])
+
+
+ATTRIBUTES = 'attributes #0 = { nounwind "no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512" }'

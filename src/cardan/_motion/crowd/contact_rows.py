@@ -1,0 +1,131 @@
+"""What a step computes of each contact: its law, what it does, and what a change of velocity does to it.
+
+The law is that of `contact/cone.py`, and the velocities are those of `contact/point.py`: a contact of a crowd is one
+of a robot, in the axes of its first node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+from cardan._algebra.scalar import where
+from cardan._algebra.spatial import SE3, Force, Motion, Vector3
+from cardan._compiler.program import Program
+from cardan._motion.collision import Candidate
+from cardan._motion.contact.cone import Cone, Impulse
+from cardan._motion.contact.point import Contact
+from cardan._motion.crowd.rows import NODE, NodeRow, row_program
+
+SURFACE = ("friction", "restitution", "stiffness", "dissipation", "torsional", "rolling")
+CONE = ("friction", "inverse_mass", "R_n", "R_t", "wanted", "torsional", "rolling")
+LAW = 6 + len(CONE)  # numbers of a law: normal, place, and those
+
+
+@dataclass(frozen=True)
+class ContactRows:
+    """The programs of contacts in a step; `lengths` says whether surfaces have torsional or rolling friction."""
+
+    dt: float
+    lengths: bool
+
+    @property
+    def twist(self) -> int:
+        """How many numbers of a twist count."""
+        return 6 if self.lengths else 3
+
+    @property
+    def impulse(self) -> int:
+        """How many numbers an impulse has: along the normal, and against the slips."""
+        return 1 + self.twist
+
+    def begin(self) -> Program:
+        """Return the program of what is known of a contact as a step begins.
+
+        It is given the rows of its nodes, of which the world at rest is one, what `turning` adds to the drift, and what
+        `SURFACE` names: a negative dissipation is one that nobody gave. It returns the law, the velocity ahead, and the
+        decision to begin with.
+        """
+
+        def begin(a: Any, b: Any, gap: Any, point: Any, normal: Any, turning: Any, **given: Any) -> dict[str, Any]:
+            ends, centres, surface = (NodeRow.of(a), NodeRow.of(b)), given["centres"], given["surface"]
+            poses, V, motions = ([e[k] for e in ends] for k in range(3))
+            moment: Any = SimpleNamespace(poses=poses, V=V, motions=motions, q=[gap[0]])
+            both = Vector3(*centres[:3]), Vector3(*centres[3:])
+            weight = given["inverse_mass"][0]
+            pair: Any = SimpleNamespace(nodes=(0, 1), centres=both, inverse_mass=weight, lever_rate=None)
+            material: Any = SimpleNamespace(**dict(zip(SURFACE, surface, strict=True)))
+            if not self.lengths:
+                material.torsional = material.rolling = 0.0
+            contact = Contact(moment, pair, Candidate(gap[0], Vector3(*point), Vector3(*normal)), material)
+            dissipating = Cone.of(contact, self.dt)
+            material.dissipation = None
+            cone = _chosen(surface[SURFACE.index("dissipation")] < 0.0, Cone.of(contact, self.dt), dissipating)
+            twist = contact.ahead(self.dt)
+            ahead = Motion(twist.linear + Vector3(*turning) * (0.5 * self.dt), twist.angular)
+            test = cone.test(cone.first(contact.velocity), contact.velocity)
+            law = [*cone.normal, *contact.place.translation, *(getattr(cone, key) for key in CONE)]
+            return {"law": law, "ahead": self._twist(ahead), "test": self._impulse(test)}
+
+        columns = {"a": NODE, "b": NODE, "gap": 1, "point": 3, "normal": 3, "turning": 3, "centres": 6}
+        return row_program("contact", columns | {"surface": len(SURFACE), "inverse_mass": 1}, begin)
+
+    def response(self) -> Program:
+        """Return the program of what a contact does, on the part of its law that is decided on, at its node's origin.
+
+        `answer` has the wrench without accelerations, then the impedance: its upper half, row by row.
+        """
+
+        def response(law: Any, ahead: Any, test: Any) -> dict[str, Any]:
+            cone, place = self._law_of(law)
+            part = cone.part(self._impulse_of(test))
+            force = place @ (cone.wrench(part.at(self._twist_of(ahead))) * (1.0 / self.dt))
+            rows = (place @ part.impedance).rows()
+            return {"answer": [*force.scalars(), *(rows[i][j] for i in range(6) for j in range(i, 6))]}
+
+        return row_program("response", self._columns, response)
+
+    def reaction(self) -> Program:
+        """Return the program of what an acceleration of its node does to a contact: the impulse, the next decision."""
+
+        def reaction(law: Any, ahead: Any, test: Any, change: Any) -> dict[str, Any]:
+            cone, place = self._law_of(law)
+            own = place.inverse_act(Motion(tuple(change[:3]), tuple(change[3:])))
+            twist = self._twist_of(ahead) + own * self.dt
+            g = cone.part(self._impulse_of(test)).at(twist)
+            after = cone.test(g, twist)
+            found = {"after": self._impulse(after), "impulse": self._impulse(g)}
+            return found | {"error": [cone.squared_error(g, after)]}
+
+        return row_program("reaction", self._columns | {"change": 6}, reaction)
+
+    @property
+    def _columns(self) -> dict[str, Any]:
+        return {"law": LAW, "ahead": self.twist, "test": self.impulse}
+
+    def _law_of(self, row: Any) -> tuple[Cone, SE3]:
+        values = dict(zip(CONE, row[6:], strict=True))
+        if not self.lengths:
+            values |= {"torsional": 0.0, "rolling": 0.0}
+        return Cone(Vector3(*row[:3]), **values), SE3(None, Vector3(*row[3:6]))
+
+    def _twist(self, V: Motion) -> list[Any]:
+        return list(V.scalars())[: self.twist]
+
+    def _twist_of(self, row: Any) -> Motion:
+        return Motion(tuple(row[:3]), tuple(row[3:6]) if self.lengths else (0.0, 0.0, 0.0))
+
+    def _impulse(self, g: Impulse) -> list[Any]:
+        return [g.normal, *list(g.slip.scalars())[: self.twist]]
+
+    def _impulse_of(self, row: Any) -> Impulse:
+        return Impulse(row[0], Force(tuple(row[1:4]), tuple(row[4:7]) if self.lengths else (0.0, 0.0, 0.0)))
+
+
+def _chosen(condition: Any, one: Cone, other: Cone) -> Cone:
+    """Return one law or another, which differ in what comes of dissipation."""
+    values = {key: getattr(one, key) for key in CONE}
+    for key in ("R_n", "wanted"):
+        values[key] = where(condition, getattr(one, key), getattr(other, key))
+    return Cone(one.normal, **values)

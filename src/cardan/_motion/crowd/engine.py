@@ -1,0 +1,273 @@
+"""Makes the tables of a crowd, with room in its lists, and takes steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.errors import UnsupportedError
+from cardan._compiler.kernels import RowProgram
+from cardan._motion.crowd.contact_rows import ContactRows
+from cardan._motion.crowd.grid import LEVELS
+from cardan._motion.crowd.kept import KeptImpulses
+from cardan._motion.crowd.layout import Layout, Scene, lower_half, starts_of
+from cardan._motion.crowd.sparse import CROWDED
+from cardan._motion.crowd.step import take_steps
+from cardan._motion.crowd.tables import BLOCKS, CONTACTS, NEAR, ORDER, PATCHES, PROGRAM, SIDES, TRIPLES, Crowd
+from cardan._motion.crowd.tree_rows import TreeRows
+
+TOLERANCE = 1e-5
+"""By how much velocities may be wrong after the first iterations [m/s]."""
+MOST = 30
+"""Iterations of an island in a step."""
+
+
+class Touching(NamedTuple):
+    """Contacts of a step: shapes (n, 2), which candidate of the pair, force, torque, point in world axes (n, 3)."""
+
+    shapes: np.ndarray
+    feature: np.ndarray
+    force: np.ndarray
+    torque: np.ndarray
+    point: np.ndarray
+
+
+class Engine:
+    """So many worlds of a scene as tables, with the programs that run over them."""
+
+    def __init__(
+        self, scene: Scene, dt: float, worlds: int = 1, *, limits: bool = True, pushed: bool = False, most: int = MOST
+    ) -> None:
+        self.scene, self.dt, self.worlds = scene, dt, worlds
+        self.layout = layout = Layout(scene, worlds)
+        self.c = c = Crowd(worlds=worlds, dt=dt, tolerance=TOLERANCE, most=most)
+        layout.fill_trees(c)
+        layout.fill_nodes(c)
+        c.numbers_w = len(c.w_source) if pushed else 0
+        self.trees = [TreeRows(k.model, k.touching, dt, limits, k.kinematic, pushed) for k in layout.kinds]
+        self._add_trees()
+        self.pairs = layout.fill_shapes(c)
+        self.contacts = ContactRows(dt, bool(np.any(c.surfaces[:, 4:])))
+        c.twist_size = self.contacts.twist
+        self._add_room()
+
+    # --- trees ---
+
+    def _add_trees(self) -> None:
+        c, layout = self.c, self.layout
+        c.allocate(c.numbers_q, "q", "q_rows", "q_after")
+        c.allocate(c.numbers_v, "v", "a", "effort", "position", "velocity")
+        c.allocate(c.numbers_v, "v_rows", "v_after", "effort_rows", "position_rows", "velocity_rows")
+        c.allocate(len(c.w_source), "wrenches", "wrench_rows")
+        c.allocate(layout.first_vector[-1], "force", "free", "line", "armature", "before", "change", "a_blocks")
+        c.allocate(layout.first_matrix[-1], "mass")
+        c.allocate(c.trees, "tree_sound", "tree_error", "body_centre", "body_inverse", "body_change")
+        for name in ("effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"):
+            getattr(c, name)[...] = 0.0
+        rows = c.kind_rows.tolist()
+        elements = [rows_of.elements for rows_of in self.trees]
+        held = starts_of(n * size for n, size in zip(rows, elements, strict=True))
+        c.allocate(held[-1], "held", "held_after")
+        own = zip(rows, elements, held[:-1], strict=True)
+        c.tree_elements = np.repeat(elements, rows).astype(np.int32)
+        c.tree_held = np.concatenate([start + size * np.arange(n) for n, size, start in own]).astype(np.int32)
+        self._programs: list[RowProgram] = []
+        for name in ("start", "lines", "joint_reaction", "finish"):
+            setattr(c, name, np.zeros(c.kinds, np.int64))
+        for k, rows_of in enumerate(self.trees):
+            arrays = self._arrays_of(k, held[k])
+            c.start[k], c.finish[k] = (self._made(p, arrays) for p in (rows_of.start(), rows_of.finish()))
+            if rows_of.elements:
+                both = rows_of.lines(), rows_of.reaction()
+                c.lines[k], c.joint_reaction[k] = (self._made(p, arrays) for p in both)
+
+    def _made(self, program: Any, arrays: dict[str, np.ndarray]) -> int:
+        self._programs.append(RowProgram(program, arrays))
+        return self._programs[-1].address
+
+    def _arrays_of(self, k: int, held: int) -> dict[str, np.ndarray]:
+        """Return the rows of a kind of tree: parts of the tables."""
+        c, layout, rows_of = self.c, self.layout, self.trees[k]
+        kind, model, n = layout.kinds[k], rows_of.model, int(c.kind_rows[k])
+        blocks, touching = rows_of.blocks, len(kind.touching)
+        along_v = {"v": "v_rows", "v_after": "v_after"}
+        along_v |= {name: f"{name}_rows" for name in ("effort", "position", "velocity")}
+        vectors = {name: name for name in ("force", "free", "line", "armature", "before", "change")}
+        groups: list[tuple[int, int, dict[str, str]]] = [
+            (layout.first_q[k], model.nq, {"q": "q_rows", "q_after": "q_after"}),
+            (layout.first_v[k], model.nv, along_v),
+            (layout.first_vector[k], blocks, vectors | {"a": "a_blocks"}),
+            (layout.first_matrix[k], lower_half(blocks), {"mass": "mass"}),
+            (layout.first_node[k], touching, {"node": "node"}),
+            (layout.first_jacobian[k], 0 if kind.is_loose else touching * blocks, {"jacobian": "jacobian"}),
+            (layout.first_wrench[k], 6 * model.nbodies, {"wrenches": "wrench_rows"}),
+            (held, rows_of.elements, {"held": "held", "held_after": "held_after"}),
+            (layout.first_tree[k], 1, {"sound": "tree_sound", "tree_error": "tree_error"}),
+        ]
+        found: dict[str, np.ndarray] = {}
+        for start, size, arrays in groups:
+            for name, own in arrays.items():
+                found[name] = getattr(c, own)[start : start + n * size].reshape(n, -1)
+        for name in model.inputs:
+            found[name] = np.tile(np.array(kind.numbers, dtype=float), (self.worlds, 1))
+        return found
+
+    # --- lists ---
+
+    def _add_room(self) -> None:
+        c = self.c
+        shapes, trees, vectors = c.shapes * self.worlds, c.trees, self.layout.first_vector[-1]
+        alone = trees // max(self.worlds, 1)
+        c.allocate(shapes, "shape_pose", "ball", "further", "reach")
+        c.allocate(c.shapes, "level", "cell", "following")
+        c.allocate(LEVELS, "used", "width")
+        size = 1 << max(2 * c.shapes - 1, 1).bit_length()
+        c.allocate(size, "head")
+        c.hash_mask = size - 1
+        c.allocate(trees + 2, "parent", "island_of", "members", "member_of", "tree_column")
+        c.allocate(trees + 2, "island_trees", "island_patches", "island_vector", "island_block", "island_triple")
+        c.allocate(trees + 2, "island_going", "island_count", "island_swept", "island_residual")
+        c.allocate(alone + 1, "neighbours", "degree", "order", "place", "sizes", "columns")
+        c.allocate(alone + 1, "list_after", "list_before", "seen")
+        c.allocate(CROWDED + 1, "later", "list_head")
+        c.allocate(vectors + trees + 2, "starts", "ends", "x")
+        c.allocate(self.worlds, "residual", "world_sound", "good")
+        c.allocate(1, "Z", "T", "wrench")
+        c.wrench[...] = c.good[...] = 0.0
+        c.kept = 0
+        self._pair_programs: dict[int, RowProgram] = {}
+        self._contact_programs: list[RowProgram] = []
+        c.pair_program = np.zeros(len(self.pairs) + 1, np.int64)
+        self._room: dict[int, tuple[Callable[[int], None], str]] = {
+            NEAR: (self._room_for_pairs, "near_most"),
+            CONTACTS: (self._room_for_contacts, "contact_most"),
+            PATCHES: (self._room_for_patches, "patch_most"),
+            BLOCKS: (self._room_for_blocks, "block_most"),
+            TRIPLES: (self._room_for_triples, "triple_most"),
+            SIDES: (self._room_for_sides, "side_most"),
+        }
+        for give, name in self._room.values():
+            setattr(c, name, 64 + 8 * shapes)
+            give(64 + 8 * shapes)
+
+    def _room_for_pairs(self, most: int) -> None:
+        c, points, sizes = self.c, int(self.c.pair_points.max(initial=1)), self.c.pair_sizes.max(axis=0, initial=1)
+        c.allocate(most, "near", "keys", "spare", "X_a", "X_b", "local", "w", "centre")
+        c.allocate(most * int(sizes[0]), "size_a")
+        c.allocate(most * int(sizes[1]), "size_b")
+        c.allocate(most * points, "gap")
+        c.allocate(3 * most * points, "point", "normal", "turning")
+        for kind, program in self._pair_programs.items():
+            program.place(self._arrays_of_pairs(kind))
+
+    def _arrays_of_pairs(self, kind: int) -> dict[str, np.ndarray]:
+        c, pair = self.c, self.pairs[kind]
+        most, n = c.near_most, pair.points
+        found = {name: getattr(c, name) for name in ("X_a", "X_b", "local", "w", "centre")}
+        columns = {"size_a": pair.sizes[0], "size_b": pair.sizes[1], "gap": n}
+        columns |= dict.fromkeys(("point", "normal", "turning"), 3 * n)
+        return found | {name: getattr(c, name)[: most * size].reshape(most, size) for name, size in columns.items()}
+
+    def _add_pair_program(self, kind: int) -> None:
+        self._pair_programs[kind] = RowProgram(self.pairs[kind].program(), self._arrays_of_pairs(kind))
+        self.c.pair_program[kind] = self._pair_programs[kind].address
+
+    def _room_for_contacts(self, most: int) -> None:
+        c, kept = self.c, self.kept() if self._contact_programs else None
+        size = self.contacts.impulse
+        c.allocate(most, "found_key", "found_feature", "found_gap", "found_point", "found_normal", "found_turning")
+        c.allocate(most, "found_impulse", "kept_key", "kept_feature", "kept_impulse")
+        c.allocate(most, "row_a", "row_b", "row_gap", "row_point", "row_normal", "row_turning", "row_centres")
+        c.allocate(most, "row_surface", "row_weight", "law", "answer", "row_change", "error", "sweep")
+        c.allocate(most * size, "test", "after", "impulse")
+        c.allocate(most * self.contacts.twist, "ahead")
+        if kept is not None:
+            self.recall(kept)
+        names = {name: f"row_{name}" for name in ("a", "b", "gap", "point", "normal", "turning", "centres", "surface")}
+        names |= {"inverse_mass": "row_weight", "change": "row_change"}
+        names |= {name: name for name in ("law", "ahead", "test", "answer", "after", "impulse", "error")}
+        arrays = {name: getattr(c, own).reshape(most, -1) for name, own in names.items()}
+        if not self._contact_programs:
+            made = (self.contacts.begin(), self.contacts.response(), self.contacts.reaction())
+            self._contact_programs = [RowProgram(program, arrays) for program in made]
+            c.begin, c.response, c.reaction = (program.address for program in self._contact_programs)
+        for program in self._contact_programs:
+            program.place(arrays)
+
+    def _room_for_patches(self, most: int) -> None:
+        names = ("found_shapes", "found_first", "found_count", "patch_order", "patch_first", "patch_count")
+        self.c.allocate(most, *names, "patch_trees", "patch_sides")
+
+    def _room_for_blocks(self, most: int) -> None:
+        self.c.allocate(most, "rows", "L")
+
+    def _room_for_triples(self, most: int) -> None:
+        self.c.allocate(most, "triples")
+
+    def _room_for_sides(self, most: int) -> None:
+        self.c.allocate(most, "G", "GT")
+
+    # --- steps ---
+
+    def kept(self) -> KeptImpulses:
+        """Return the impulses of the step before."""
+        c = self.c
+        key, feature, impulse = (a[: c.kept].copy() for a in (c.kept_key, c.kept_feature, c.kept_impulse))
+        return KeptImpulses(key, feature, impulse, c.shapes)
+
+    def recall(self, kept: KeptImpulses) -> None:
+        """Begin the next step with impulses."""
+        c, n = self.c, len(kept.key)
+        while n > c.contact_most:
+            self._grow(CONTACTS)
+        c.kept = n
+        c.kept_key[:n], c.kept_feature[:n], c.kept_impulse[:n] = kept.key, kept.feature, kept.impulse
+
+    def touching(self) -> Touching:
+        """Return the contacts of the step before."""
+        c, patches = self.c, range(self.c.patches)
+        count, first = c.found_count[: c.patches], c.found_first[: c.patches]
+        of_contact = np.repeat(np.arange(c.patches), count)  # contacts are found patch by patch
+        shapes = c.found_shapes[of_contact]
+        node = c.node[c.shape_node[shapes[:, 0]]]
+        R = node[:, :9].reshape(-1, 3, 3)
+        point = (R @ c.found_point[: c.contacts, :, None])[..., 0] + node[:, 9:12]
+        torque = np.zeros((c.contacts, 3))
+        if self.contacts.lengths:  # rows are in the order of islands
+            row = np.empty(c.contacts, dtype=int)
+            for n in patches:
+                p = c.patch_order[n]
+                row[first[p] : first[p] + count[p]] = c.patch_first[n] + np.arange(count[p])
+            normal, law = c.law[row, :3], c.law[row]
+            slip = c.impulse.reshape(-1, 7)[row, 4:]
+            along = (normal * slip).sum(axis=1, keepdims=True) * normal
+            own = slip * law[:, 12:13] + along * (law[:, 11:12] - law[:, 12:13])
+            torque = (R @ own[..., None])[..., 0] / self.dt
+        force = c.found_impulse[: c.contacts] / self.dt
+        return Touching(shapes, c.found_feature[: c.contacts].copy(), force, torque, point)
+
+    def step(self, steps: int) -> None:
+        """Take steps of all worlds, from what the tables hold to what they hold then."""
+        c, done = self.c, 0
+        while done < steps:
+            done += take_steps(c, steps - done)
+            if done == steps:
+                return
+            if c.lacking == PROGRAM:
+                self._add_pair_program(c.wanted)
+            elif c.lacking == ORDER:
+                raise UnsupportedError(
+                    f"an island of robots and more than {CROWDED} bodies that touch one another",
+                    "a step of many bodies",
+                    "let fewer bodies touch the robot at once",
+                )
+            else:
+                self._grow(c.lacking)
+
+    def _grow(self, lacking: int) -> None:
+        """Give a list twice the room."""
+        give, name = self._room[lacking]
+        setattr(self.c, name, 2 * getattr(self.c, name))
+        give(getattr(self.c, name))

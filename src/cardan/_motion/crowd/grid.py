@@ -1,0 +1,128 @@
+"""Which balls may meet: grids of several sizes, hashed.
+
+A ball is in the grid whose cells are 2^k long, the first that are as long as its diameter, in the cell of its centre.
+So two balls that meet have their centres in neighbouring cells of the larger one's grid. Grids are filled one after
+the other, that of the largest cells first. Before a ball is put into its own it looks into that one and all before it.
+
+Source: Ericson, Real-Time Collision Detection (2005), section 7.2.1.
+Cost: 27 cells a ball and grid.
+"""
+
+from __future__ import annotations
+
+from cardan._compiler.kernels import F64, I32, I64, INT, TRUTH, floor, kernel
+
+# pyright: analyzeUnannotatedFunctions=false
+
+FINEST = 2.0**-20
+"""How long the cells of the finest grid are [m]."""
+LEVELS = 48
+
+
+@kernel(radius=F64[:], n=INT, level=I32[:], used=I32[:], width=F64[:], returns=INT)
+def find_levels(radius, n, level, used, width):
+    """Find each ball's grid, -1 for a negative radius, and which there are: the coarsest first; return how many."""
+    for k in range(LEVELS):
+        used[k] = 0
+    for i in range(n):
+        level[i] = -1
+        if radius[i] >= 0.0:
+            size = FINEST
+            k = 0
+            while size < 2.0 * radius[i] and k < LEVELS - 1:
+                size *= 2.0
+                k += 1
+            level[i] = k
+            used[k] = 1
+    count = 0
+    size = FINEST
+    for k in range(LEVELS):
+        if used[k] == 1:
+            used[count] = k
+            width[count] = size
+            count += 1
+        size *= 2.0
+    for k in range(count // 2):
+        other = count - 1 - k
+        used[k], used[other] = used[other], used[k]
+        width[k], width[other] = width[other], width[k]
+    return count
+
+
+@kernel(x=INT, y=INT, z=INT, level=INT, mask=INT, returns=INT)
+def hashed(x, y, z, level, mask):
+    return ((x * 73856093) ^ (y * 19349663) ^ (z * 83492791) ^ (level * 15485863)) & mask
+
+
+@kernel(centre=F64[:, 3], radius=F64[:], i=INT, j=INT, returns=TRUTH)
+def do_meet(centre, radius, i, j):
+    total = 0.0
+    for k in range(3):
+        d = centre[i, k] - centre[j, k]
+        total += d * d
+    reach = radius[i] + radius[j]
+    return total < reach * reach
+
+
+@kernel(
+    centre=F64[:, 3], radius=F64[:], n=INT, level=I32[:], used=I32[:], width=F64[:], grids=INT, cell=I64[:, 3],
+    head=I32[:], following=I32[:], mask=INT, pairs=I32[:, 2], most=INT, returns=INT,
+)  # fmt: skip
+def find_near(centre, radius, n, level, used, width, grids, cell, head, following, mask, pairs, most):
+    """Find pairs of balls that meet; return how many there are, -1 if more than `most`."""
+    count = 0
+    for h in range(mask + 1):
+        head[h] = -1
+    for g in range(grids):
+        for i in range(n):
+            if level[i] != used[g]:
+                continue
+            for m in range(g + 1):
+                x = floor(centre[i, 0] / width[m])
+                y = floor(centre[i, 1] / width[m])
+                z = floor(centre[i, 2] / width[m])
+                for c in range(27):
+                    u = x + c % 3 - 1
+                    v = y + c // 3 % 3 - 1
+                    w = z + c // 9 - 1
+                    j = head[hashed(u, v, w, used[m], mask)]
+                    while j >= 0:
+                        is_there = cell[j, 0] == u and cell[j, 1] == v and cell[j, 2] == w and level[j] == used[m]
+                        if is_there and do_meet(centre, radius, i, j):
+                            if count == most:
+                                return -1
+                            pairs[count, 0] = i
+                            pairs[count, 1] = j
+                            count += 1
+                        j = following[j]
+            cell[i, 0] = floor(centre[i, 0] / width[g])
+            cell[i, 1] = floor(centre[i, 1] / width[g])
+            cell[i, 2] = floor(centre[i, 2] / width[g])
+            h = hashed(cell[i, 0], cell[i, 1], cell[i, 2], level[i], mask)
+            following[i] = head[h]
+            head[h] = i
+    return count
+
+
+@kernel(keys=I64[:], spare=I64[:], n=INT)
+def sort(keys, spare, n):
+    """Sort whole numbers, the least first: by merging runs that are twice as long in each pass."""
+    width = 1
+    while width < n:
+        first = 0
+        while first < n:
+            middle = min(first + width, n)
+            last = min(first + 2 * width, n)
+            a = first
+            b = middle
+            for k in range(first, last):
+                if b >= last or (a < middle and keys[a] <= keys[b]):
+                    spare[k] = keys[a]
+                    a += 1
+                else:
+                    spare[k] = keys[b]
+                    b += 1
+            first += 2 * width
+        for k in range(n):
+            keys[k] = spare[k]
+        width *= 2

@@ -1,0 +1,255 @@
+"""From a world to the tables of a crowd: trees by kind, node rows, shapes, which may touch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.spatial import SE3, Vector3
+from cardan._compiler.kernels import aligned_empty
+from cardan._motion.collision import check_page
+from cardan._motion.collision.bounds import radius_about
+from cardan._motion.collision.table import kind_of
+from cardan._motion.contact.point import inverse_mass_of
+from cardan._motion.crowd.kinds import Kind, kinds_of
+from cardan._motion.crowd.narrow import BITS
+from cardan._motion.crowd.rows import blocks_of, numbers_of, still_row
+from cardan._motion.crowd.shape_rows import ShapeKinds, ShapePair
+from cardan._motion.crowd.tables import Crowd
+from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Shape, Sphere, TriangleMesh
+from cardan._robot.geometry.support import box_about
+from cardan._robot.model import Material, Model
+
+ENDLESS = {Plane: 1, HeightField: 2, TriangleMesh: 2}
+
+
+class Scene(NamedTuple):
+    """What a crowd is made of."""
+
+    model: Model
+    shapes: Sequence[Shape]  # for collision, in document order
+    families: Sequence[int]  # of each shape: those of one family do not touch one another; -1 for none
+    apart: Sequence[tuple[int, int]]  # further pairs of shapes that never touch
+    together: Sequence[tuple[int, int]]  # pairs that do although they are of one family
+    stiffness: Sequence[float]  # of each shape's surface, where it has none of its own [N/m]
+    kinematic: Sequence[str]
+
+
+class Layout:
+    """The places of a scene's things in the tables of so many worlds."""
+
+    def __init__(self, scene: Scene, worlds: int) -> None:
+        self.scene, self.worlds = scene, worlds
+        self.kinds = kinds_of(scene.model, scene.kinematic)
+        self.owner = {
+            node.index: (k, i, n)
+            for k, kind in enumerate(self.kinds)
+            for i, tree in enumerate(kind.trees)
+            for n, node in enumerate(tree.nodes)
+        }
+        touching: dict[int, set[int]] = {}
+        for shape in scene.shapes:
+            at = scene.model.attachments[shape.body].node
+            if at >= 0:
+                touching.setdefault(self.owner[at][0], set()).add(self.owner[at][2])
+        for k, kind in enumerate(self.kinds):
+            kind.touching = tuple(sorted(touching.get(k, ())))
+        self.first_tree = starts_of(self.worlds * len(kind.trees) for kind in self.kinds)
+        self.first_vector = starts_of(self._rows(k) * blocks_of(k.model.nv) for k in self.kinds)
+        self.first_matrix = starts_of(self._rows(k) * lower_half(blocks_of(k.model.nv)) for k in self.kinds)
+        self.first_q = starts_of(self._rows(k) * k.model.nq for k in self.kinds)
+        self.first_v = starts_of(self._rows(k) * k.model.nv for k in self.kinds)
+        self.first_wrench = starts_of(self._rows(k) * 6 * k.model.nbodies for k in self.kinds)
+        self.first_node = starts_of(self._rows(k) * len(k.touching) for k in self.kinds)
+        self.first_jacobian = starts_of(self._jacobian_blocks(k) for k in self.kinds)
+
+    def _rows(self, kind: Kind) -> int:
+        return self.worlds * len(kind.trees)
+
+    def _jacobian_blocks(self, kind: Kind) -> int:
+        return 0 if kind.is_loose else self._rows(kind) * len(kind.touching) * blocks_of(kind.model.nv)
+
+    # --- trees and nodes ---
+
+    def fill_trees(self, c: Crowd) -> None:
+        model, W = self.scene.model, self.worlds
+        c.kinds, c.trees = len(self.kinds), self.first_tree[-1]
+        c.q_source = self._sources("q", model.nq)
+        c.v_source = self._sources("v", model.nv)
+        c.w_source = self._sources_of_wrenches(model.nbodies)
+        c.numbers_q, c.numbers_v = len(c.q_source), len(c.v_source)
+        c.kind_rows = wholes(self._rows(kind) for kind in self.kinds)
+        columns: dict[str, list[np.ndarray]] = {}
+
+        def add(name: str, values: Any) -> None:
+            columns.setdefault(name, []).append(np.asarray(values))
+
+        for k, kind in enumerate(self.kinds):
+            rows, blocks = np.arange(self._rows(kind)), blocks_of(kind.model.nv)
+            add("tree_world", rows // len(kind.trees))
+            add("tree_blocks", np.full(len(rows), blocks))
+            add("tree_first", self.first_vector[k] + rows * blocks)
+            add("tree_mass", self.first_matrix[k] + rows * lower_half(blocks))
+            add("tree_v", self.first_v[k] + rows * kind.model.nv)
+            add("tree_nv", np.full(len(rows), kind.model.nv))
+            add("tree_loose", np.full(len(rows), int(kind.is_loose)))
+            add("tree_node", self.first_node[k] + rows if kind.is_loose and kind.touching else np.full(len(rows), -1))
+            bodies = [tree.nodes[0].inertia for tree in kind.trees]
+            inverses = [_inverse(i.inertia_at_com.matrix()) if kind.is_loose else np.zeros(6) for i in bodies]
+            add("tree_com", np.tile([[*map(float, i.com)] for i in bodies], (W, 1)))
+            add("tree_inverse_mass", np.tile([1.0 / float(i.mass) if i.mass else 0.0 for i in bodies], W))
+            add("tree_inverse", np.tile(inverses, (W, 1)))
+        fill(c, {name: np.concatenate(parts) for name, parts in columns.items()})
+
+    def fill_nodes(self, c: Crowd) -> None:
+        c.nodes = self.first_node[-1]
+        tree, jacobian = [np.empty(0, int)], [np.empty(0, int)]
+        for k, kind in enumerate(self.kinds):
+            rows, n = self._rows(kind), len(kind.touching)
+            tree.append(np.repeat(self.first_tree[k] + np.arange(rows), n))
+            own = self.first_jacobian[k] + np.arange(rows * n) * blocks_of(kind.model.nv)
+            jacobian.append(np.full(rows * n, -1) if kind.is_loose else own)
+        fill(c, {"node_tree": np.concatenate([*tree, [-1]]), "node_jacobian": np.concatenate([*jacobian, [-1]])})
+        c.allocate(c.nodes + 1, "node")
+        c.node[-1] = still_row(self.scene.model.gravity)
+        c.allocate(self.first_jacobian[-1], "jacobian")
+
+    def _sources(self, key: str, size: int) -> np.ndarray:
+        """Return which number of all worlds' q or v each one of the trees' is."""
+        parts = [np.empty(0, int)]
+        for kind in self.kinds:
+            own = np.array([getattr(tree, key) for tree in kind.trees], dtype=int)
+            parts.append((np.arange(self.worlds)[:, None, None] * size + own).ravel())
+        return wholes(np.concatenate(parts))
+
+    def _sources_of_wrenches(self, bodies: int) -> np.ndarray:
+        parts = [np.empty(0, int)]
+        for kind in self.kinds:
+            own = np.array([[6 * b + e for b in tree.bodies for e in range(6)] for tree in kind.trees], dtype=int)
+            parts.append((np.arange(self.worlds)[:, None, None] * 6 * bodies + own).ravel())
+        return wholes(np.concatenate(parts))
+
+    # --- shapes ---
+
+    def fill_shapes(self, c: Crowd) -> list[ShapePair]:
+        """Fill what is known of shapes; return the kinds of pairs that may meet."""
+        scene, W = self.scene, self.worlds
+        shared = ShapeKinds.of([shape.geometry for shape in scene.shapes])
+        kinds: dict[Any, tuple[int, Geometry]] = {}
+        materials: dict[Any, int] = {}
+        weights: dict[Any, float] = {}
+        rows: list[dict[str, Any]] = []
+        sizes: list[float] = []
+        for family, shape in zip(scene.families, scene.shapes, strict=True):
+            own = self._placed(shape, weights)
+            geometry = shape.geometry
+            own["shape_kind"] = kinds.setdefault(kind_of(geometry), (len(kinds), geometry))[0]
+            own["shape_surface"] = materials.setdefault(shape.surface or Material(), len(materials))
+            own |= {"shape_family": family, "shape_first": len(sizes), "shape_stiffness": scene.stiffness[len(rows)]}
+            own |= {f"shape_{key}": getattr(shape, key) for key in ("margin", "group", "mask")}
+            sizes += shared.sizes(geometry)
+            rows.append(own)
+        c.shapes = len(rows)
+        for name in rows[0] if rows else ():
+            own = np.array([row[name] for row in rows])
+            fill(c, {name: np.tile(own, (W, *[1] * (own.ndim - 1)))})
+        node, step = [np.array([row[key] for row in rows]) for key in ("shape_node", "node_step")]
+        c.shape_node = wholes((node + np.arange(W)[:, None] * step).ravel())
+        c.shape_sizes = np.array([*sizes, 0.0])
+        c.ground = wholes(i for i, shape in enumerate(scene.shapes) if type(shape.geometry) in ENDLESS)
+        c.grounds = len(c.ground)
+        c.apart, c.together = keys_of(scene.apart), keys_of(scene.together)
+        c.apart_count, c.together_count = len(c.apart), len(c.together)
+        c.surfaces, c.surface_count = self._surfaces(list(materials)), len(materials)
+        return self._pair_kinds(c, shared, [geometry for _, geometry in kinds.values()])
+
+    def _placed(self, shape: Shape, weights: dict[Any, float]) -> dict[str, Any]:
+        """Return where a shape is, and what is felt of it."""
+        model, geometry = self.scene.model, shape.geometry
+        at = model.attachments[shape.body]
+        X = at.pose @ shape.pose
+        if isinstance(geometry, Sphere):  # how it is turned does not matter
+            X = SE3(None, X.translation)
+        endless = ENDLESS.get(type(geometry), 0)
+        middle, half = (Vector3.zero(), None) if endless else box_about(geometry)
+        centre, extent = X @ middle, float(radius_about(half)) if half is not None else 0.0
+        found: dict[str, Any] = {"shape_order": at.node, "shape_local": [*map(float, numbers_of(X))]}
+        found |= {"shape_centre": [*map(float, centre)], "shape_extent": extent, "shape_endless": endless}
+        found["shape_half"] = [0.0] * 3 if half is None else [*map(float, half)]
+        if at.node < 0:
+            return found | {"shape_weight": 0.0, "shape_node": self.first_node[-1], "node_step": 0}
+        k, i, n = self.owner[at.node]
+        kind = self.kinds[k]
+        row, step = kind.touching.index(n), len(kind.trees) * len(kind.touching)
+        found |= {"shape_node": self.first_node[k] + i * len(kind.touching) + row, "node_step": step}
+        own = kind.model.filled_with({"inertial_parameters": kind.numbers[i]}) if kind.is_loose else kind.model
+        key = k, n, tuple(kind.numbers[i]), tuple(found["shape_centre"]), extent
+        if key not in weights:
+            weights[key] = float(inverse_mass_of(own, n, centre, extent))
+        return found | {"shape_weight": weights[key]}
+
+    def _surfaces(self, materials: Sequence[Material]) -> np.ndarray:
+        """Return what each two surfaces make: the numbers of `contact_rows.SURFACE`."""
+        rows = []
+        for a, b in product(materials, repeat=2):
+            m = a.combined(b)
+            k, d = (-1.0 if value is None else value for value in (m.stiffness, m.dissipation))
+            rows.append([m.friction, m.restitution, k, d, m.torsional, m.rolling])
+        return np.array(rows, dtype=float).reshape(-1, 6)
+
+    def _pair_kinds(self, c: Crowd, shared: ShapeKinds, kinds: Sequence[Geometry]) -> list[ShapePair]:
+        n, still = len(kinds), c.shape_node == c.nodes
+        c.shape_kinds = n
+        moving, fixed = (set(c.shape_kind[own].tolist()) for own in (~still, still))
+        table, found = np.full((n * n, 2), -1), list[ShapePair]()
+        known: dict[Any, int] = {}
+        for i, j in product(range(n), repeat=2):
+            for is_fixed, others in enumerate((moving, fixed)):
+                if i in moving and j in others:
+                    key = shared.pair(kinds[i], kinds[j]), is_fixed
+                    if key not in known:
+                        check_page(type(kinds[i]), type(kinds[j]))
+                        known[key] = len(found)
+                        found.append(ShapePair(shared, kinds[i], kinds[j], bool(is_fixed)))
+                    table[i * n + j, is_fixed] = known[key]
+        c.pair_kind = wholes(table)
+        c.pair_points = wholes([pair.points for pair in found])
+        c.pair_sizes = wholes(np.array([pair.sizes for pair in found]).reshape(-1, 2))
+        c.pair_fixed = wholes([pair.fixed for pair in found])
+        return found
+
+
+def starts_of(sizes: Iterable[int]) -> list[int]:
+    return [0, *np.cumsum(list(sizes), dtype=int).tolist()]
+
+
+def lower_half(blocks: int) -> int:
+    return blocks * (blocks + 1) // 2
+
+
+def wholes(values: Any) -> np.ndarray:
+    return np.ascontiguousarray(values if isinstance(values, np.ndarray) else list(values), dtype=np.int32)
+
+
+def keys_of(pairs: Sequence[tuple[int, int]]) -> np.ndarray:
+    return np.array(sorted((min(p) << BITS) | max(p) for p in pairs), dtype=np.int64)
+
+
+def fill(c: Crowd, arrays: Mapping[str, np.ndarray]) -> None:
+    """Put arrays into fields of their names."""
+    for name, values in arrays.items():
+        kind = Crowd.fields.get(name)
+        if kind is not None:
+            own = aligned_empty(kind.numpy_shape(len(values)), kind.item.dtype)
+            own[...] = values.reshape(own.shape)
+            setattr(c, name, own)
+
+
+def _inverse(J: Any) -> np.ndarray:
+    """Return the inverse of a symmetric matrix as xx, xy, xz, yy, yz, zz; 0 of a singular one."""
+    rows = np.array([[float(e) for e in row] for row in J.rows()])
+    inverse = np.linalg.pinv(rows, hermitian=True)
+    return inverse[np.triu_indices(3)]

@@ -1,0 +1,294 @@
+"""Which shapes touch in a step, or may: balls by grids, then pairs of each kind by its program.
+
+Contacts are in the order of their keys: the kind of pair, then the numbers of both shapes. So their order is that of
+no hash, and the same whoever else is there.
+
+Source: Ericson, Real-Time Collision Detection (2005), chapters 2 and 7.
+"""
+
+from __future__ import annotations
+
+from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, fma, kernel, run, sqrt, tail
+from cardan._motion.crowd.grid import find_levels, find_near, sort
+from cardan._motion.crowd.tables import CONTACTS, NEAR, PATCHES, PROGRAM, Crowd
+
+# pyright: analyzeUnannotatedFunctions=false
+
+SKIN, AHEAD = 0.02, 2.0  # as of `contact/touching.py`
+BITS = 26  # of the number of a shape in a key
+MASK = (1 << BITS) - 1
+
+
+@kernel(node=F64[24], local=F64[12], found=F64[12])
+def place_shape(node, local, found):
+    """Find the pose of a shape in the world from that of its node and its own in it."""
+    for i in range(3):
+        for j in range(3):
+            total = fma(node[3 * i + 1], local[3 + j], node[3 * i] * local[j])
+            found[3 * i + j] = fma(node[3 * i + 2], local[6 + j], total)
+        moved = fma(node[3 * i], local[9], node[9 + i])
+        moved = fma(node[3 * i + 1], local[10], moved)
+        found[9 + i] = fma(node[3 * i + 2], local[11], moved)
+
+
+@kernel(node=F64[24], centre=F64[3], extent=REAL, returns=REAL)
+def speed_of(node, centre, extent):
+    """Return how far a point of a shape moves in a second, at most [m/s]."""
+    x = node[12] + node[16] * centre[2] - node[17] * centre[1]
+    y = node[13] + node[17] * centre[0] - node[15] * centre[2]
+    z = node[14] + node[15] * centre[1] - node[16] * centre[0]
+    turning = sqrt(node[15] * node[15] + node[16] * node[16] + node[17] * node[17])
+    return sqrt(x * x + y * y + z * z) + extent * turning
+
+
+@kernel(c=Crowd)
+def place_shapes(c):
+    for s in range(c.shapes * c.worlds):
+        node = c.node[c.shape_node[s]]
+        centre = c.shape_centre[s]
+        place_shape(node, c.shape_local[s], c.shape_pose[s])
+        for i in range(3):
+            total = fma(node[3 * i], centre[0], node[9 + i])
+            total = fma(node[3 * i + 1], centre[1], total)
+            c.ball[s, i] = fma(node[3 * i + 2], centre[2], total)
+        extent = c.shape_extent[s]
+        c.further[s] = c.shape_margin[s] + SKIN * extent + AHEAD * c.dt * speed_of(node, centre, extent)
+        c.reach[s] = extent + c.further[s] if c.shape_endless[s] == 0 else -1.0
+
+
+# --- which pairs may touch --------------------------------------------------------------------------------------------
+
+
+@kernel(keys=I64[:], n=INT, key=INT, returns=TRUTH)
+def contains(keys, n, key):
+    low = 0
+    high = n
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low < n and keys[low] == key
+
+
+@kernel(c=Crowd, i=INT, j=INT, returns=TRUTH)
+def may_touch(c, i, j):
+    if c.shape_node[i] == c.shape_node[j]:
+        return False
+    if c.shape_group[i] & c.shape_mask[j] == 0 or c.shape_group[j] & c.shape_mask[i] == 0:
+        return False
+    first = min(i, j) % c.shapes
+    second = max(i, j) % c.shapes
+    key = (first << BITS) | second
+    if c.shape_family[i] >= 0 and c.shape_family[i] == c.shape_family[j]:
+        return contains(c.together, c.together_count, key)
+    return not contains(c.apart, c.apart_count, key)
+
+
+@kernel(c=Crowd, i=INT, j=INT, count=INT, returns=INT)
+def add_pair(c, i, j, count):
+    """Add the key of two shapes that may touch: of both the one on the later node comes first."""
+    if not may_touch(c, i, j):
+        return count
+    if c.shape_endless[i] + c.shape_endless[j] == 0 and not are_boxes_near(c, i, j):
+        return count
+    a = i
+    b = j
+    if c.shape_order[i] < c.shape_order[j]:
+        a = j
+        b = i
+    row = c.shape_kind[a] * c.shape_kinds + c.shape_kind[b]
+    kind = c.pair_kind[row, 1] if c.shape_node[b] == c.nodes else c.pair_kind[row, 0]
+    if count == c.near_most:
+        c.lacking = NEAR
+        return count
+    c.keys[count] = (kind << 2 * BITS) | (a << BITS) | b
+    return count + 1
+
+
+@kernel(c=Crowd, a=INT, b=INT, returns=TRUTH)
+def is_near_ground(c, a, b):
+    """Return whether the box about a shape comes near a half space; near any other ground, always."""
+    if c.shape_endless[b] != 1:
+        return True
+    plane = c.shape_pose[b]
+    own = c.shape_pose[a]
+    height = 0.0
+    for k in range(3):
+        height += plane[3 * k + 2] * (c.ball[a, k] - plane[9 + k])
+        tilt = plane[2] * own[k] + plane[5] * own[3 + k] + plane[8] * own[6 + k]
+        height -= abs(tilt) * c.shape_half[a, k]
+    return height < c.further[a] + c.further[b]
+
+
+@kernel(c=Crowd, a=INT, b=INT, returns=TRUTH)
+def are_boxes_near(c, a, b):
+    """Return whether the boxes about two shapes are near one another along all six of their axes."""
+    A = c.shape_pose[a]
+    B = c.shape_pose[b]
+    reach = c.further[a] + c.further[b]
+    x = c.ball[b, 0] - c.ball[a, 0]
+    y = c.ball[b, 1] - c.ball[a, 1]
+    z = c.ball[b, 2] - c.ball[a, 2]
+    for i in range(3):
+        along_a = abs(A[i] * x + A[3 + i] * y + A[6 + i] * z) - reach - c.shape_half[a, i]
+        along_b = abs(B[i] * x + B[3 + i] * y + B[6 + i] * z) - reach - c.shape_half[b, i]
+        for j in range(3):
+            along_a -= abs(A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j]) * c.shape_half[b, j]
+            along_b -= abs(B[i] * A[j] + B[3 + i] * A[3 + j] + B[6 + i] * A[6 + j]) * c.shape_half[a, j]
+        if along_a > 0.0 or along_b > 0.0:
+            return False
+    return True
+
+
+@kernel(c=Crowd, returns=INT)
+def find_pairs(c):
+    """Find the keys of all pairs that may meet, in order; return how many there are."""
+    count = 0
+    n = c.shapes
+    for world in range(c.worlds):
+        first = world * n
+        radius = tail(c.reach, first)
+        centre = tail(c.ball, first)
+        grids = find_levels(radius, n, c.level, c.used, c.width)
+        found = find_near(
+            centre, radius, n, c.level, c.used, c.width, grids, c.cell, c.head, c.following, c.hash_mask, c.near,
+            c.near_most,
+        )  # fmt: skip
+        if found < 0:
+            c.lacking = NEAR
+            return 0
+        for k in range(found):
+            count = add_pair(c, first + c.near[k, 0], first + c.near[k, 1], count)
+        for g in range(c.grounds):
+            b = first + c.ground[g]
+            for s in range(n):
+                if c.shape_endless[first + s] == 0 and is_near_ground(c, first + s, b):
+                    count = add_pair(c, first + s, b, count)
+    sort(c.keys, c.spare, count)
+    return count
+
+
+# --- where they touch -------------------------------------------------------------------------------------------------
+
+
+@kernel(to=F64[:], at=INT, source=F64[:], first=INT, count=INT)
+def copy(to, at, source, first, count):
+    for e in range(count):
+        to[at + e] = source[first + e]
+
+
+@kernel(to=F64[12], source=F64[12])
+def copy_pose(to, source):
+    for e in range(12):
+        to[e] = source[e]
+
+
+@kernel(to=F64[3], source=F64[3])
+def copy_three(to, source):
+    for e in range(3):
+        to[e] = source[e]
+
+
+@kernel(c=Crowd, row=INT, a=INT, b=INT, kind=INT)
+def gather_pair(c, row, a, b, kind):
+    copy_pose(c.X_a[row], c.shape_pose[a])
+    copy_pose(c.X_b[row], c.shape_pose[b])
+    copy_pose(c.local[row], c.shape_local[a])
+    copy(c.size_a, row * c.pair_sizes[kind, 0], c.shape_sizes, c.shape_first[a], c.pair_sizes[kind, 0])
+    copy(c.size_b, row * c.pair_sizes[kind, 1], c.shape_sizes, c.shape_first[b], c.pair_sizes[kind, 1])
+    if c.pair_fixed[kind] == 1:
+        node = c.node[c.shape_node[a]]
+        for e in range(3):
+            c.w[row, e] = node[15 + e]
+        copy_three(c.centre[row], c.shape_centre[a])
+
+
+@kernel(c=Crowd, key=INT, feature=INT, p=INT, margin=REAL, fixed=TRUTH)
+def keep_contact(c, key, feature, p, margin, fixed):
+    k = c.contacts
+    if k == c.contact_most:
+        c.lacking = CONTACTS
+        return
+    c.found_key[k] = key
+    c.found_feature[k] = feature
+    c.found_gap[k] = c.gap[p] - margin
+    for e in range(3):
+        c.found_point[k, e] = c.point[3 * p + e]
+        c.found_normal[k, e] = c.normal[3 * p + e]
+        c.found_turning[k, e] = c.turning[3 * p + e] if fixed else 0.0
+        c.found_impulse[k, e] = 0.0
+    c.contacts = k + 1
+
+
+@kernel(c=Crowd, row=INT, key=INT)
+def keep_contacts(c, row, key):
+    """Keep the candidates of a pair that may touch in this step, as a patch."""
+    kind = key >> 2 * BITS
+    a = (key >> BITS) & MASK
+    b = key & MASK
+    points = c.pair_points[kind]
+    reach = c.further[a] + c.further[b]
+    margin = c.shape_margin[a] + c.shape_margin[b]
+    first = c.contacts
+    for m in range(points):
+        p = row * points + m
+        if not c.gap[p] >= reach:
+            keep_contact(c, key, m, p, margin, c.pair_fixed[kind] == 1)
+    if c.contacts > first:
+        n = c.patches
+        if n == c.patch_most:
+            c.lacking = PATCHES
+            return
+        c.found_shapes[n, 0] = a
+        c.found_shapes[n, 1] = b
+        c.found_first[n] = first
+        c.found_count[n] = c.contacts - first
+        c.patches = n + 1
+
+
+@kernel(c=Crowd)
+def recall_impulses(c):
+    """Give contacts the impulses that they had in the step before; both lists are in the order of keys."""
+    k = 0
+    for n in range(c.contacts):
+        key = c.found_key[n]
+        feature = c.found_feature[n]
+        while k < c.kept and (c.kept_key[k] < key or (c.kept_key[k] == key and c.kept_feature[k] < feature)):
+            k += 1
+        if k < c.kept and c.kept_key[k] == key and c.kept_feature[k] == feature:
+            copy_three(c.found_impulse[n], c.kept_impulse[k])
+
+
+@kernel(c=Crowd)
+def keep_impulses(c):
+    c.kept = c.contacts
+    for k in range(c.contacts):
+        c.kept_key[k] = c.found_key[k]
+        c.kept_feature[k] = c.found_feature[k]
+        copy_three(c.kept_impulse[k], c.found_impulse[k])
+
+
+@kernel(c=Crowd)
+def find_contacts(c):
+    c.contacts = 0
+    c.patches = 0
+    total = find_pairs(c)
+    start = 0
+    while start < total and c.lacking == 0:
+        kind = c.keys[start] >> 2 * BITS
+        if c.pair_program[kind] == 0:
+            c.lacking = PROGRAM
+            c.wanted = kind
+            return
+        stop = start
+        while stop < total and c.keys[stop] >> 2 * BITS == kind:
+            key = c.keys[stop]
+            gather_pair(c, stop - start, (key >> BITS) & MASK, key & MASK, kind)
+            stop += 1
+        run(c.pair_program[kind], stop - start)
+        for k in range(start, stop):
+            keep_contacts(c, k - start, c.keys[k])
+        start = stop
+    recall_impulses(c)

@@ -1,0 +1,390 @@
+"""Contacts by Newton's method, island by island: the iteration of `contact/convex.py`, in joint space.
+
+    (M + W + sum G^T Z G) a = tau - h + sum G^T f,      G_a = J_a,  G_b = -X_ab J_b
+
+with f - Z G a what the contacts of a patch do together, at the origin of the first body's node, and W, tau of the lines
+that joints' forces are on. A decision on the parts of all laws gives the matrix, its solution the next decision.
+
+Source: Castro, Permenter and Han, An unconstrained convex formulation of compliant contact (2022); see `convex.py`.
+Cost: an iteration takes 1300 operations for two loose bodies that touch, and the factor.
+"""
+
+from __future__ import annotations
+
+from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, run, sqrt, tail
+from cardan._motion.crowd.narrow import copy_three
+from cardan._motion.crowd.sparse import factor, find_block, solve
+from cardan._motion.crowd.tables import SIDES, Crowd
+
+# pyright: analyzeUnannotatedFunctions=false
+
+ITERATIONS, TOWARDS, EXACT, CONVERGED = 4, 0.7, 1e-9, 1e-3  # as of `contact/convex.py`
+IDENTITY, NONE = -1, -2  # in place of a side's first block
+
+
+@kernel(c=Crowd)
+def fill_contacts(c):
+    """Fill the rows of contacts, island by island, and find their laws."""
+    count = 0
+    for n in range(c.patches):
+        p = c.patch_order[n]
+        a = c.found_shapes[p, 0]
+        b = c.found_shapes[p, 1]
+        c.patch_first[n] = count
+        c.patch_count[n] = c.found_count[p]
+        c.patch_trees[n, 0] = c.node_tree[c.shape_node[a]]
+        c.patch_trees[n, 1] = c.node_tree[c.shape_node[b]]
+        from_a = c.node[c.shape_node[a]]
+        from_b = c.node[c.shape_node[b]]
+        surface = c.surfaces[c.shape_surface[a] * c.surface_count + c.shape_surface[b]]
+        for k in range(c.found_first[p], c.found_first[p] + c.found_count[p]):
+            for e in range(24):
+                c.row_a[count, e] = from_a[e]
+                c.row_b[count, e] = from_b[e]
+            c.row_gap[count] = c.found_gap[k]
+            copy_three(c.row_point[count], c.found_point[k])
+            copy_three(c.row_normal[count], c.found_normal[k])
+            copy_three(c.row_turning[count], c.found_turning[k])
+            for e in range(3):
+                c.row_centres[count, e] = c.shape_centre[a, e]
+                c.row_centres[count, 3 + e] = c.shape_centre[b, e]
+            for e in range(6):
+                c.row_surface[count, e] = surface[e]
+            if surface[2] < 0.0:
+                c.row_surface[count, 2] = c.shape_stiffness[a]
+            c.row_weight[count] = c.shape_weight[a] + c.shape_weight[b]
+            count += 1
+    run(c.begin, count)
+
+
+# --- G --------------------------------------------------------------------------------------------------------------
+
+
+@kernel(node_a=F64[24], node_b=F64[24], X=LANES[6])
+def between_nodes(node_a, node_b, X):
+    """Find how twists of b look in a, with the opposite sign: -X_ab = -[[R, [p] R], [0, R]], column by column."""
+    for j in range(6):
+        X[j] = 0.0
+    for j in range(3):
+        for i in range(3):
+            r = node_a[i] * node_b[j] + node_a[3 + i] * node_b[3 + j] + node_a[6 + i] * node_b[6 + j]
+            X[j, i] = -r
+            X[3 + j, 3 + i] = -r
+    x = node_b[9] - node_a[9]
+    y = node_b[10] - node_a[10]
+    z = node_b[11] - node_a[11]
+    u = node_a[0] * x + node_a[3] * y + node_a[6] * z
+    v = node_a[1] * x + node_a[4] * y + node_a[7] * z
+    w = node_a[2] * x + node_a[5] * y + node_a[8] * z
+    for j in range(3):
+        X[3 + j, 0] = v * X[j, 2] - w * X[j, 1]
+        X[3 + j, 1] = w * X[j, 0] - u * X[j, 2]
+        X[3 + j, 2] = u * X[j, 1] - v * X[j, 0]
+
+
+@kernel(found=LANES[:, 6], at=INT, A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
+def add_product(found, at, A, a, B, b):
+    """found_at += A_a B_b."""
+    for j in range(6):
+        column = found[at, j]
+        for k in range(6):
+            column = fma(A[a, k], B[b, j, k], column)
+        found[at, j] = column
+
+
+@kernel(A=LANES[:, 6], a=INT)
+def clear(A, a):
+    for j in range(6):
+        A[a, j] = 0.0
+
+
+@kernel(A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
+def add_block(A, a, B, b):
+    for j in range(6):
+        A[a, j] = A[a, j] + B[b, j]
+
+
+@kernel(A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
+def transpose(A, a, B, b):
+    """A_a = B_b^T."""
+    clear(A, a)
+    for j in range(6):
+        for i in range(6):
+            A[a, j, i] = B[b, i, j]
+
+
+@kernel(c=Crowd, n=INT, side=INT, first=INT, count=INT)
+def add_side(c, n, side, first, count):
+    """Add J_a, or -X_ab J_b, to the blocks from `first` on; room is left behind `count`."""
+    shapes = c.found_shapes[c.patch_order[n]]
+    node = c.shape_node[shapes[side]]
+    J = c.node_jacobian[node]
+    blocks = c.tree_blocks[c.node_tree[node]]
+    if side == 1:
+        between_nodes(c.node[c.shape_node[shapes[0]]], c.node[node], c.G[count])
+    for k in range(blocks):
+        if side == 0:
+            add_block(c.G, first + k, c.jacobian, J + k)
+        elif J >= 0:
+            add_product(c.G, first + k, c.G, count, c.jacobian, J + k)
+        else:
+            add_block(c.G, first + k, c.G, count)
+
+
+@kernel(c=Crowd, n=INT, count=INT, returns=INT)
+def find_sides(c, n, count):
+    """Find G and G^T of both sides of a patch behind so many blocks; return how many there are then."""
+    for side in range(2):
+        tree = c.patch_trees[n, side]
+        same = side == 1 and tree == c.patch_trees[n, 0]
+        c.patch_sides[n, side] = NONE
+        if tree < 0:
+            continue
+        if side == 0 and c.tree_loose[tree] == 1:
+            c.patch_sides[n, side] = IDENTITY
+            continue
+        blocks = c.tree_blocks[tree]
+        if count + blocks + 1 > c.side_most:
+            c.lacking = SIDES
+            return count
+        first = c.patch_sides[n, 0] if same else count
+        if not same:
+            c.patch_sides[n, side] = first
+            for k in range(blocks):
+                clear(c.G, first + k)
+            count += blocks
+        add_side(c, n, side, first, count)
+        for k in range(blocks):
+            transpose(c.GT, first + k, c.G, first + k)
+    return count
+
+
+# --- the equation of motion -----------------------------------------------------------------------------------------
+
+
+@kernel(c=Crowd, n=INT)
+def sum_answers(c, n):
+    """Sum what the contacts of a patch do, at the origin of their node: Z and f."""
+    clear(c.Z, 0)
+    c.wrench[0] = 0.0
+    for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
+        for e in range(6):
+            c.wrench[0, e] += c.answer[k, e]
+        m = 6
+        for i in range(6):
+            for j in range(i, 6):
+                c.Z[0, i, j] += c.answer[k, m]
+                m += 1
+    for i in range(6):
+        for j in range(i):
+            c.Z[0, i, j] = c.Z[0, j, i]
+
+
+@kernel(c=Crowd, n=INT, column=INT, L=LANES[:, 6], starts=I32[:], rows=I32[:])
+def add_column(c, n, column, L, starts, rows):
+    """Add G_i^T T for all blocks i of a patch whose row is not above a column, T = Z G of that column."""
+    for side in range(2):
+        G = c.patch_sides[n, side]
+        if G != NONE:
+            tree = c.patch_trees[n, side]
+            for k in range(c.tree_blocks[tree]):
+                row = c.tree_column[tree] + k
+                if row >= column:
+                    at = find_block(starts, rows, row, column)
+                    if G == IDENTITY:
+                        add_block(L, at, c.T, 0)
+                    else:
+                        add_product(L, at, c.GT, G + k, c.T, 0)
+
+
+@kernel(c=Crowd, n=INT, L=LANES[:, 6], x=LANES[:], starts=I32[:], rows=I32[:])
+def add_patch(c, n, L, x, starts, rows):
+    """Add G^T Z G and G^T f of a patch to the matrix and the right side of its island."""
+    sum_answers(c, n)
+    for side in range(2):
+        G = c.patch_sides[n, side]
+        if G != NONE:
+            tree = c.patch_trees[n, side]
+            for k in range(c.tree_blocks[tree]):
+                column = c.tree_column[tree] + k
+                clear(c.T, 0)
+                if G == IDENTITY:
+                    x[column] = x[column] + c.wrench[0]
+                    add_block(c.T, 0, c.Z, 0)
+                else:
+                    total = x[column]
+                    for e in range(6):
+                        total = fma(c.GT[G + k, e], c.wrench[0, e], total)
+                    x[column] = total
+                    add_product(c.T, 0, c.Z, 0, c.G, G + k)
+                add_column(c, n, column, L, starts, rows)
+
+
+@kernel(c=Crowd, tree=INT, L=LANES[:, 6], x=LANES[:], starts=I32[:])
+def add_tree(c, tree, L, x, starts):
+    """Add M + W and tau - h of a tree."""
+    first = c.tree_column[tree]
+    block = c.tree_mass[tree]
+    for k in range(c.tree_blocks[tree]):
+        vector = c.tree_first[tree] + k
+        diagonal = starts[first + k]
+        x[first + k] = c.force[vector] + c.line[vector]
+        for r in range(c.tree_blocks[tree] - k):
+            add_block(L, diagonal + r, c.mass, block)
+            block += 1
+        for e in range(6):
+            L[diagonal, e, e] += c.armature[vector, e]
+
+
+@kernel(c=Crowd, i=INT, returns=TRUTH)
+def solve_island(c, i):
+    """Solve the equation of motion of an island with its forces as they are decided; False if it has no solution."""
+    vector = c.island_vector[i]
+    starts = tail(c.starts, vector + i)
+    rows = tail(c.rows, c.island_block[i])
+    L = tail(c.L, c.island_block[i])
+    x = tail(c.x, vector)
+    for b in range(c.island_block[i + 1] - c.island_block[i]):
+        clear(L, b)
+    for m in range(c.island_trees[i], c.island_trees[i + 1]):
+        add_tree(c, c.members[m], L, x, starts)
+    for n in range(c.island_patches[i], c.island_patches[i + 1]):
+        add_patch(c, n, L, x, starts, rows)
+    columns = c.island_vector[i + 1] - vector
+    is_positive = factor(starts, columns, tail(c.triples, c.island_triple[i]), tail(c.ends, vector), L)
+    solve(starts, rows, columns, L, x)
+    for m in range(c.island_trees[i], c.island_trees[i + 1]):
+        tree = c.members[m]
+        for k in range(c.tree_blocks[tree]):
+            c.change[c.tree_first[tree] + k] = x[c.tree_column[tree] + k]
+    return is_positive
+
+
+@kernel(c=Crowd, n=INT)
+def change_patch(c, n):
+    """Find by what the nodes of a patch are moved apart, G a, for each of its contacts."""
+    c.wrench[0] = 0.0
+    total = c.wrench[0]
+    for side in range(2):
+        G = c.patch_sides[n, side]
+        if G != NONE:
+            tree = c.patch_trees[n, side]
+            for k in range(c.tree_blocks[tree]):
+                vector = c.tree_first[tree] + k
+                if G == IDENTITY:
+                    total = total + c.change[vector]
+                else:
+                    for e in range(6):
+                        total = fma(c.G[G + k, e], c.change[vector, e], total)
+    c.wrench[0] = total
+    for k in range(c.patch_first[n], c.patch_first[n] + c.patch_count[n]):
+        for e in range(6):
+            c.row_change[k, e] = c.wrench[0, e]
+
+
+# --- the iteration ----------------------------------------------------------------------------------------------------
+
+
+@kernel(c=Crowd, i=INT, returns=(INT, INT))
+def contacts_of(c, i):
+    """Return the first contact of an island and the one behind its last."""
+    if c.island_patches[i] == c.island_patches[i + 1]:
+        return 0, 0
+    last = c.island_patches[i + 1] - 1
+    return c.patch_first[c.island_patches[i]], c.patch_first[last] + c.patch_count[last]
+
+
+@kernel(c=Crowd, i=INT, returns=(REAL, REAL))
+def errors_of(c, i):
+    """Return by how much velocities of an island are wrong, at most: at contacts, and by the joints' own forces.
+
+    NaN if any of them is none. What joints hold is measured by rotors a million times as heavy as they feel (`drives`).
+    """
+    first, end = contacts_of(c, i)
+    worst = 0.0
+    for k in range(first, end):
+        worst = c.error[k] if not c.error[k] <= worst else worst
+    held = 0.0
+    for m in range(c.island_trees[i], c.island_trees[i + 1]):
+        t = c.members[m]
+        if c.tree_elements[t] > 0:
+            held = c.tree_error[t] if not c.tree_error[t] <= held else held
+    return sqrt(worst), held
+
+
+@kernel(c=Crowd, i=INT, returns=TRUTH)
+def goes_on(c, i):
+    """Return whether an island takes another iteration: it is not right yet, and after some not even nearly."""
+    worst, held = errors_of(c, i)
+    c.island_residual[i] = held if not held <= worst else worst
+    count = c.island_count[i] + 1
+    c.island_count[i] = count
+    is_right = not worst > c.tolerance and not held > EXACT
+    if is_right or count >= c.most:
+        return False
+    return count < ITERATIONS or c.island_residual[i] > CONVERGED
+
+
+@kernel(c=Crowd, i=INT)
+def decide_again(c, i):
+    """Take the next decision of an island; from some iterations on every other time from part of the way."""
+    count = c.island_count[i]
+    first, end = contacts_of(c, i)
+    share = TOWARDS if count >= ITERATIONS and count % 2 == 1 else 1.0
+    size = 1 + c.twist_size
+    for e in range(first * size, end * size):
+        c.test[e] = c.after[e] if share == 1.0 else c.test[e] + share * (c.after[e] - c.test[e])
+    for m in range(c.island_trees[i], c.island_trees[i + 1]):
+        t = c.members[m]
+        for e in range(c.tree_held[t], c.tree_held[t] + c.tree_elements[t]):
+            c.held[e] = c.held_after[e]
+        for k in range(c.tree_blocks[t]):
+            c.before[c.tree_first[t] + k] = c.change[c.tree_first[t] + k]
+
+
+@kernel(c=Crowd, i=INT)
+def keep_island_impulses(c, i):
+    """Note the impulses of an island, along the axes of the world."""
+    size = 1 + c.twist_size
+    for n in range(c.island_patches[i], c.island_patches[i + 1]):
+        p = c.patch_order[n]
+        node = c.node[c.shape_node[c.found_shapes[p, 0]]]
+        for m in range(c.patch_count[n]):
+            k = c.patch_first[n] + m
+            g = c.impulse[size * k]
+            x = g * c.law[k, 0] + c.impulse[size * k + 1]
+            y = g * c.law[k, 1] + c.impulse[size * k + 2]
+            z = g * c.law[k, 2] + c.impulse[size * k + 3]
+            for e in range(3):
+                c.found_impulse[c.found_first[p] + m, e] = node[3 * e] * x + node[3 * e + 1] * y + node[3 * e + 2] * z
+
+
+@kernel(c=Crowd)
+def iterate(c):
+    """Solve all islands that are going on, until none is."""
+    going = 0
+    for i in range(c.islands):
+        going += c.island_going[i]
+    while going > 0:
+        run(c.response, c.contacts)
+        for k in range(c.kinds):
+            if c.lines[k] != 0:
+                run(c.lines[k], c.kind_rows[k])
+        for i in range(c.islands):
+            if c.island_going[i] == 1:
+                solve_island(c, i)
+                for n in range(c.island_patches[i], c.island_patches[i + 1]):
+                    change_patch(c, n)
+        run(c.reaction, c.contacts)
+        for k in range(c.kinds):
+            if c.lines[k] != 0:
+                run(c.joint_reaction[k], c.kind_rows[k])
+        going = 0
+        for i in range(c.islands):
+            if c.island_going[i] == 1:
+                if goes_on(c, i):
+                    decide_again(c, i)
+                    going += 1
+                else:
+                    c.island_going[i] = 0
+                    keep_island_impulses(c, i)

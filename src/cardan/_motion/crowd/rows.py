@@ -1,0 +1,84 @@
+"""Rows of tables as spatial objects, and programs that run over rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.spatial import SE3, Matrix3, Motion, Vector3
+from cardan._compiler.program import Array, Program, trace
+from cardan._dynamics.algorithms.spin import BodyMotion, Spin
+
+LANES, BLOCK = 8, 6  # entries of a column of a block, and how many of them count
+NODE = 24  # numbers of a node row
+
+Columns = Mapping[str, int | tuple[int, ...]]
+
+
+def row_program(name: str, columns: Columns, of: Callable[..., Mapping[str, Any]]) -> Program:
+    """Return the program of a function of columns, which it takes by name."""
+    inputs = [Array(key, (size,) if isinstance(size, int) else size) for key, size in columns.items()]
+
+    def run(*arrays: np.ndarray) -> dict[str, np.ndarray]:
+        given = {a.name: array for a, array in zip(inputs, arrays, strict=True)}
+        return {key: np.array(value, dtype=object) for key, value in of(**given).items()}
+
+    return trace(name, run, inputs, regions=True)
+
+
+def pose_of(row: Sequence[Any]) -> SE3:
+    """Return the pose of twelve numbers: a rotation, row by row, and a translation."""
+    return SE3(Matrix3([row[3 * k : 3 * k + 3] for k in range(3)]), Vector3(*row[9:12]))
+
+
+def numbers_of(X: SE3) -> list[Any]:
+    return [*X.rotation.entries(), *X.translation]
+
+
+class NodeRow(NamedTuple):
+    """Where the frame of a node is, and how it moves at zero joint acceleration, gravity subtracted."""
+
+    X: SE3  # its pose in the world: R, p
+    V: Motion  # its twist, in its own axes
+    motion: BodyMotion  # the acceleration of its origin, and of its turn
+
+    @staticmethod
+    def of(row: Sequence[Any]) -> NodeRow:
+        V = Motion(tuple(row[12:15]), tuple(row[15:18]))
+        return NodeRow(pose_of(row), V, BodyMotion(Vector3(*row[18:21]), Spin(V.angular, Vector3(*row[21:24]))))
+
+    @property
+    def numbers(self) -> list[Any]:
+        return [*numbers_of(self.X), *self.V.scalars(), *self.motion.origin, *self.motion.spin.rate]
+
+
+def still_row(gravity: Sequence[float]) -> list[float]:
+    """Return the row of the world at rest."""
+    return [*numbers_of(SE3()), *[0.0] * 6, *(-float(e) for e in gravity), *[0.0] * 3]
+
+
+def blocks_of(nv: int) -> int:
+    """Return in how many blocks so many velocities are."""
+    return -(-nv // BLOCK)
+
+
+def in_blocks(vector: Sequence[Any]) -> list[list[Any]]:
+    padded = [*vector, *[0.0] * (-len(vector) % BLOCK)]
+    return [[*padded[k : k + BLOCK], *[0.0] * (LANES - BLOCK)] for k in range(0, len(padded), BLOCK)]
+
+
+def out_of_blocks(blocks: Sequence[Sequence[Any]], nv: int) -> list[Any]:
+    return [e for block in blocks for e in block[:BLOCK]][:nv]
+
+
+def block_of(A: Sequence[Sequence[Any]], r: int, c: int, padding: float = 0.0) -> list[list[Any]]:
+    """Return a block of a matrix, column by column; beyond its ends `padding` on the diagonal, and 0."""
+
+    def entry(i: int, j: int) -> Any:
+        if i < min(BLOCK * (r + 1), len(A)) and j < len(A[0]):
+            return A[i][j]
+        return padding if i == j and i < BLOCK * (r + 1) else 0.0
+
+    return [[entry(BLOCK * r + i, BLOCK * c + j) for i in range(LANES)] for j in range(BLOCK)]

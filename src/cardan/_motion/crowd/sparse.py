@@ -1,0 +1,329 @@
+"""Symmetric matrices of 6x6 blocks, most of which are zero: order of elimination, factor L L^T, solution.
+
+    A = P^T L L^T P,      L_jj L_jj^T = A_jj - sum_k L_jk L_jk^T,   L_ij = (A_ij - sum_k L_ik L_jk^T) L_jj^-T
+
+A block is six columns of eight lanes, of which six count: a vector for each column. L takes the place of A; instead of
+the diagonal of L_jj its inverse is kept. What is subtracted where is a list of triples (target, left, right), made once
+for a pattern, and run for each matrix of it.
+
+The order is that of least degree: what has the fewest neighbours goes first, of equals the first. It hangs on the
+graph alone, so that the bits of a solution do as well.
+
+Source: George and Liu, Computer Solution of Large Sparse Positive Definite Systems (1981), chapters 2 and 5.
+Cost: 432 operations a triple.
+"""
+
+from __future__ import annotations
+
+from cardan._compiler.kernels import I32, INT, LANES, TRUTH, fma, kernel, scratch, sqrt
+
+# pyright: analyzeUnannotatedFunctions=false
+
+CROWDED = 192
+"""The most neighbours, fill and all, with which a factor is found."""
+
+
+@kernel(C=LANES[:, 6], c=INT, A=LANES[:, 6], a=INT, B=LANES[:, 6], b=INT)
+def subtract_product(C, c, A, a, B, b):
+    """C_c -= A_a B_b^T."""
+    for j in range(6):
+        column = C[c, j]
+        for k in range(6):
+            column = fma(A[a, k], -B[b, k, j], column)
+        C[c, j] = column
+
+
+@kernel(L=LANES[:, 6], d=INT, returns=TRUTH)
+def factor_block(L, d):
+    """Factor a diagonal block in its place, the inverse of the diagonal in that of the diagonal.
+
+    False if it is not positive definite: then what is left are no numbers.
+    """
+    is_positive = True
+    for j in range(6):
+        column = L[d, j]
+        for k in range(j):
+            column = fma(L[d, k], -L[d, k, j], column)
+        L[d, j] = column
+        pivot = L[d, j, j]
+        is_positive = is_positive and pivot > 0.0
+        inverse = 1.0 / sqrt(pivot)
+        L[d, j] = column * inverse
+        L[d, j, j] = inverse
+    return is_positive
+
+
+@kernel(L=LANES[:, 6], i=INT, d=INT)
+def divide_block(L, i, d):
+    """L_i = L_i L_d^-T for a factored diagonal block."""
+    for j in range(6):
+        column = L[i, j]
+        for k in range(j):
+            column = fma(L[i, k], -L[d, k, j], column)
+        L[i, j] = column * L[d, j, j]
+
+
+@kernel(starts=I32[:], n=INT, triples=I32[:, 3], ends=I32[:], L=LANES[:, 6], returns=TRUTH)
+def factor(starts, n, triples, ends, L):
+    """Factor a matrix in its place: columns of blocks one after the other, the diagonal block of each first.
+
+    Column j is L[starts[j] : starts[j + 1]]; triples[ends[j - 1] : ends[j]] are what is subtracted with it.
+    """
+    is_positive = True
+    first = 0
+    for j in range(n):
+        diagonal = starts[j]
+        is_positive = factor_block(L, diagonal) and is_positive
+        for i in range(diagonal + 1, starts[j + 1]):
+            divide_block(L, i, diagonal)
+        for t in range(first, ends[j]):
+            subtract_product(L, triples[t, 0], L, triples[t, 1], L, triples[t, 2])
+        first = ends[j]
+    return is_positive
+
+
+@kernel(starts=I32[:], rows=I32[:], n=INT, L=LANES[:, 6], x=LANES[:])
+def solve(starts, rows, n, L, x):
+    """Replace x, a vector for each column in the order of elimination, by A^-1 x."""
+    for j in range(n):
+        d = starts[j]
+        own = scratch(8)
+        for e in range(6):
+            total = x[j, e]
+            for k in range(e):
+                total = fma(-L[d, k, e], own[k], total)
+            own[e] = total * L[d, e, e]
+            x[j, e] = own[e]
+        for i in range(d + 1, starts[j + 1]):
+            row = rows[i]
+            rest = x[row]
+            for k in range(6):
+                rest = fma(L[i, k], -own[k], rest)
+            x[row] = rest
+    for m in range(n):
+        j = n - 1 - m
+        d = starts[j]
+        for i in range(d + 1, starts[j + 1]):
+            row = rows[i]
+            for k in range(6):
+                total = x[j, k]
+                for e in range(6):
+                    total = fma(-L[i, k, e], x[row, e], total)
+                x[j, k] = total
+        for m_e in range(6):
+            e = 5 - m_e
+            total = x[j, e]
+            for k in range(e + 1, 6):
+                total = fma(-L[d, e, k], x[j, k], total)
+            x[j, e] = total * L[d, e, e]
+
+
+@kernel(near=I32[:, CROWDED], degree=I32[:], i=INT, j=INT, returns=TRUTH)
+def connect(near, degree, i, j):
+    """Make i and j neighbours, if they are not; False if one of them has no room for more."""
+    for k in range(degree[i]):
+        if near[i, k] == j:
+            return True
+    if degree[i] == CROWDED or degree[j] == CROWDED:
+        return False
+    near[i, degree[i]] = j
+    near[j, degree[j]] = i
+    degree[i] += 1
+    degree[j] += 1
+    return True
+
+
+@kernel(head=I32[:], after=I32[:], before=I32[:], i=INT, degree=INT)
+def put(head, after, before, i, degree):
+    """Put i first in the list of a degree."""
+    first = head[degree]
+    after[i] = first
+    before[i] = -1
+    if first >= 0:
+        before[first] = i
+    head[degree] = i
+
+
+@kernel(head=I32[:], after=I32[:], before=I32[:], i=INT, degree=INT)
+def take(head, after, before, i, degree):
+    """Take i out of the list of a degree."""
+    if before[i] >= 0:
+        after[before[i]] = after[i]
+    else:
+        head[degree] = after[i]
+    if after[i] >= 0:
+        before[after[i]] = before[i]
+
+
+@kernel(near=I32[:, CROWDED], degree=I32[:], i=INT, j=INT)
+def forget(near, degree, i, j):
+    """Take j out of the neighbours of i."""
+    last = degree[i] - 1
+    for k in range(last):
+        if near[i, k] == j:
+            near[i, k] = near[i, last]
+    degree[i] = last
+
+
+@kernel(near=I32[:, CROWDED], degree=I32[:], i=INT, j=INT, seen=I32[:], returns=TRUTH)
+def join_neighbours(near, degree, i, j, seen):
+    """Make the other neighbours of i those of its neighbour j; False if there is no room for them."""
+    count = degree[j]
+    for k in range(count):
+        seen[near[j, k]] = j
+    for m in range(degree[i]):
+        other = near[i, m]
+        if other != j and seen[other] != j:
+            if count == CROWDED:
+                return False
+            near[j, count] = other
+            count += 1
+    for k in range(count):
+        seen[near[j, k]] = -1
+    degree[j] = count
+    return True
+
+
+@kernel(
+    near=I32[:, CROWDED], degree=I32[:], i=INT, order=I32[:], place=I32[:], k=INT, sizes=I32[:], most=INT,
+    returns=TRUTH,
+)  # fmt: skip
+def finish_order(near, degree, i, order, place, k, sizes, most):
+    """Order what is left behind place k, where all are neighbours of i and of one another."""
+    products = 0
+    left = degree[i]
+    for m in range(left):
+        j = near[i, m]
+        order[k + 1 + m] = j
+        place[j] = k + 1 + m
+        degree[j] = left - 1 - m
+        below = sizes[j]
+        for e in range(degree[j]):
+            near[j, e] = near[i, m + 1 + e]
+            below += sizes[near[j, e]]
+        products += sizes[j] * below * below // 2
+    return products <= most
+
+
+@kernel(
+    near=I32[:, CROWDED], degree=I32[:], sizes=I32[:], n=INT, order=I32[:], place=I32[:], head=I32[:], after=I32[:],
+    before=I32[:], seen=I32[:], most=INT, returns=TRUTH,
+)  # fmt: skip
+def eliminate(near, degree, sizes, n, order, place, head, after, before, seen, most):
+    """Find the order of least degree; the neighbours of each are then those that come later, fill and all.
+
+    False if that takes more than so many products of blocks, or something has too many neighbours.
+    """
+    for d in range(CROWDED + 1):
+        head[d] = -1
+    for k in range(n):
+        i = n - 1 - k  # so that of equals the first is taken
+        put(head, after, before, i, degree[i])
+        seen[i] = -1
+    products = 0
+    for k in range(n):
+        d = 0
+        while head[d] < 0:
+            d += 1
+        i = head[d]
+        take(head, after, before, i, d)
+        order[k] = i
+        place[i] = k
+        below = sizes[i]
+        for m in range(d):
+            below += sizes[near[i, m]]
+        products += sizes[i] * below * below // 2
+        if products > most:
+            return False
+        if d == n - 1 - k:
+            return finish_order(near, degree, i, order, place, k, sizes, most - products)
+        for m in range(d):
+            j = near[i, m]
+            take(head, after, before, j, degree[j])
+            forget(near, degree, j, i)
+            if not join_neighbours(near, degree, i, j, seen):
+                return False
+        for m in range(d):
+            j = near[i, d - 1 - m]
+            put(head, after, before, j, degree[j])
+    return True
+
+
+@kernel(near=I32[CROWDED], degree=INT, place=I32[:], found=I32[:])
+def sort_by_place(near, degree, place, found):
+    """Find the places of neighbours in the order, the first first."""
+    for m in range(degree):
+        own = place[near[m]]
+        k = m
+        while k > 0 and found[k - 1] > own:
+            found[k] = found[k - 1]
+            k -= 1
+        found[k] = own
+
+
+@kernel(
+    near=I32[:, CROWDED], degree=I32[:], n=INT, order=I32[:], sizes=I32[:], place=I32[:], columns=I32[:], found=I32[:],
+    starts=I32[:], rows=I32[:], most=INT, returns=INT,
+)  # fmt: skip
+def find_pattern(near, degree, n, order, sizes, place, columns, found, starts, rows, most):
+    """Find the rows of each column of L, where i has `sizes[i]` columns; return how many blocks, -1 if beyond `most`.
+
+    `columns[k]` is the first column of what comes at place k of the order, and after the last their number.
+    """
+    columns[0] = 0
+    for k in range(n):
+        columns[k + 1] = columns[k] + sizes[order[k]]
+    count = 0
+    for k in range(n):
+        later = degree[order[k]]
+        sort_by_place(near[order[k]], later, place, found)
+        below = 0
+        for m in range(later):
+            below += columns[found[m] + 1] - columns[found[m]]
+        for c in range(columns[k], columns[k + 1]):
+            starts[c] = count
+            if count + columns[k + 1] - c + below > most:
+                return -1
+            for r in range(c, columns[k + 1]):
+                rows[count] = r
+                count += 1
+            for m in range(later):
+                for r in range(columns[found[m]], columns[found[m] + 1]):
+                    rows[count] = r
+                    count += 1
+    starts[columns[n]] = count
+    return count
+
+
+@kernel(starts=I32[:], rows=I32[:], n=INT, triples=I32[:, 3], ends=I32[:], most=INT, returns=INT)
+def find_triples(starts, rows, n, triples, ends, most):
+    """Find what is subtracted with each column; return how many triples there are, -1 if more than `most`."""
+    count = 0
+    for j in range(n):
+        for p in range(starts[j] + 1, starts[j + 1]):
+            if count + starts[j + 1] - p > most:
+                return -1
+            target = starts[rows[p]]
+            for q in range(p, starts[j + 1]):
+                while rows[target] != rows[q]:
+                    target += 1
+                triples[count, 0] = target
+                triples[count, 1] = q
+                triples[count, 2] = p
+                count += 1
+        ends[j] = count
+    return count
+
+
+@kernel(starts=I32[:], rows=I32[:], row=INT, column=INT, returns=INT)
+def find_block(starts, rows, row, column):
+    """Return which block of L is in a row and a column of its pattern."""
+    low = starts[column]
+    high = starts[column + 1] - 1
+    while low < high:
+        middle = (low + high) // 2
+        if rows[middle] < row:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,0 +1,248 @@
+"""The tables of a crowd: all that a step reads and writes, each under one name.
+
+Rows of all worlds are in one table. Trees are ordered by kind, then by world; vectors, matrices and node rows are in
+their order. Shapes are ordered by world. A vector of a tree is in blocks of six numbers, each in a vector of eight.
+Lists whose length a step finds out have room for so many rows (`..._most`), and a count.
+"""
+
+from __future__ import annotations
+
+from cardan._compiler.kernels import F64, I32, I64, INT, LANES, REAL, Record
+from cardan._motion.crowd.sparse import CROWDED
+
+
+class Crowd(Record):
+    # --- sizes, and what a step is made with ---
+    worlds = INT
+    trees = INT
+    kinds = INT
+    nodes = INT  # the row behind the last is the world at rest
+    shapes = INT  # of one world
+    grounds = INT
+    shape_kinds = INT
+    numbers_q = INT  # of all worlds together
+    numbers_v = INT
+    dt = REAL
+    tolerance = REAL  # [m/s]
+    most = INT  # iterations
+    twist_size = INT
+    # --- the state, as users have it; what drives it ---
+    q = F64[:]
+    v = F64[:]
+    a = F64[:]
+    effort = F64[:]
+    position = F64[:]
+    velocity = F64[:]
+    wrenches = F64[:]
+    numbers_w = INT
+    residual = F64[:]  # of each world
+    world_sound = I32[:]
+    good = F64[:]  # of each world: how many steps were sound
+    # --- the same, tree by tree: which number of the worlds' arrays each one is ---
+    q_source = I32[:]
+    v_source = I32[:]
+    w_source = I32[:]
+    q_rows = F64[:]
+    v_rows = F64[:]
+    effort_rows = F64[:]
+    position_rows = F64[:]
+    velocity_rows = F64[:]
+    wrench_rows = F64[:]
+    q_after = F64[:]
+    v_after = F64[:]
+    # --- kinds of trees: programs, and how many trees ---
+    kind_rows = I32[:]
+    start = I64[:]
+    lines = I64[:]  # 0 of a kind of which no force answers to the acceleration
+    joint_reaction = I64[:]
+    finish = I64[:]
+    # --- trees ---
+    tree_world = I32[:]
+    tree_blocks = I32[:]
+    tree_first = I32[:]  # its first block among vectors
+    tree_mass = I32[:]  # its first block among matrices
+    tree_v = I32[:]  # its first number among v_rows
+    tree_nv = I32[:]
+    tree_held = I32[:]  # its first force that answers to the acceleration
+    tree_elements = I32[:]
+    tree_loose = I32[:]  # whether it is a body alone
+    tree_node = I32[:]  # the row of that; -1 of others
+    tree_com = F64[:, 3]
+    tree_inverse_mass = F64[:]
+    tree_inverse = F64[:, 6]  # of its inertia about that, in its own axes
+    tree_sound = F64[:]
+    tree_error = F64[:]
+    mass = LANES[:, 6]
+    force = LANES[:]
+    free = LANES[:]  # accelerations without contact
+    line = LANES[:]
+    armature = LANES[:]
+    before = LANES[:]  # the last accelerations that were decided by
+    change = LANES[:]  # those that are found
+    a_blocks = LANES[:]
+    held = F64[:]
+    held_after = F64[:]
+    # --- nodes that carry shapes ---
+    node = F64[:, 24]
+    node_tree = I32[:]
+    node_jacobian = I32[:]  # its first block; -1 for the identity
+    jacobian = LANES[:, 6]
+    # --- shapes ---
+    shape_node = I32[:]
+    shape_order = I32[:]  # of two shapes the later one comes first in a pair
+    shape_kind = I32[:]
+    shape_local = F64[:, 12]
+    shape_centre = F64[:, 3]  # in its node
+    shape_extent = F64[:]  # about its centre
+    shape_half = F64[:, 3]  # half the sides of the box about it, along its own axes
+    shape_endless = I32[:]  # whether it is a ground: 1 for a half space, 2 for others
+    shape_margin = F64[:]
+    shape_group = I64[:]
+    shape_mask = I64[:]
+    shape_family = I32[:]
+    shape_surface = I32[:]
+    shape_stiffness = F64[:]  # of its surface, where two surfaces have none of their own
+    shape_weight = F64[:]  # the inverse mass that is felt there
+    shape_sizes = F64[:]
+    shape_first = I32[:]  # its first size
+    shape_pose = F64[:, 12]
+    ball = F64[:, 3]
+    further = F64[:]  # how far beyond a shape contact is looked for in this step
+    reach = F64[:]  # of the ball with that; -1 for what has no end
+    ground = I32[:]  # the shapes without an end
+    surface_count = INT
+    surfaces = F64[:, 6]  # of each two surfaces; -1 for what is not given
+    apart = I64[:]  # pairs of shapes of one world that never touch, and that do although they are of one family
+    apart_count = INT
+    together = I64[:]
+    together_count = INT
+    # --- grids ---
+    level = I32[:]
+    used = I32[:]
+    width = F64[:]
+    cell = I64[:, 3]
+    head = I32[:]
+    following = I32[:]
+    hash_mask = INT
+    near = I32[:, 2]
+    near_most = INT
+    keys = I64[:]
+    spare = I64[:]
+    # --- pairs of shapes, of one kind at a time ---
+    pair_kind = I32[:, 2]  # of two kinds of shapes that move, and with the second one fixed; -1 for none
+    pair_program = I64[:]
+    pair_points = I32[:]  # candidates of a pair
+    pair_sizes = I32[:, 2]
+    pair_fixed = I32[:]
+    X_a = F64[:, 12]
+    X_b = F64[:, 12]
+    local = F64[:, 12]
+    size_a = F64[:]
+    size_b = F64[:]
+    w = F64[:, 3]
+    centre = F64[:, 3]
+    gap = F64[:]
+    point = F64[:]
+    normal = F64[:]
+    turning = F64[:]
+    # --- contacts as they are found, and patches of them: those of two shapes ---
+    patches = INT
+    patch_most = INT
+    found_shapes = I32[:, 2]
+    found_first = I32[:]
+    found_count = I32[:]
+    contacts = INT
+    contact_most = INT
+    found_key = I64[:]
+    found_feature = I32[:]
+    found_gap = F64[:]
+    found_point = F64[:, 3]
+    found_normal = F64[:, 3]
+    found_turning = F64[:, 3]
+    found_impulse = F64[:, 3]  # along the axes of the world, on the first body
+    # --- those of the step before, with their impulses: part of the state ---
+    kept = INT
+    kept_key = I64[:]
+    kept_feature = I32[:]
+    kept_impulse = F64[:, 3]
+    # --- islands ---
+    parent = I32[:]
+    island_of = I32[:]  # of each tree; -1 of one that nothing acts on
+    islands = INT
+    island_trees = I32[:]  # where its trees begin among `members`
+    members = I32[:]
+    member_of = I32[:]  # the number of a tree within its island
+    island_patches = I32[:]  # where its patches begin in `patch_order`
+    patch_order = I32[:]
+    island_vector = I32[:]  # where its vectors, columns, blocks and triples begin
+    island_block = I32[:]
+    island_triple = I32[:]
+    island_going = I32[:]
+    island_count = I32[:]  # iterations, or sweeps
+    island_swept = I32[:]
+    island_residual = F64[:]
+    tree_column = I32[:]
+    # --- patterns of islands ---
+    neighbours = I32[:, CROWDED]
+    degree = I32[:]
+    order = I32[:]
+    place = I32[:]
+    sizes = I32[:]
+    columns = I32[:]
+    later = I32[:]
+    list_head = I32[:]
+    list_after = I32[:]
+    list_before = I32[:]
+    seen = I32[:]
+    starts = I32[:]
+    ends = I32[:]
+    rows = I32[:]
+    triples = I32[:, 3]
+    block_most = INT
+    triple_most = INT
+    L = LANES[:, 6]
+    x = LANES[:]
+    # --- patches, island by island ---
+    patch_first = I32[:]
+    patch_count = I32[:]
+    patch_trees = I32[:, 2]
+    patch_sides = I32[:, 2]  # the first block of each side's G; -1 for the identity, -2 for none
+    G = LANES[:, 6]
+    GT = LANES[:, 6]
+    side_most = INT
+    Z = LANES[:, 6]
+    T = LANES[:, 6]
+    wrench = LANES[:]
+    # --- contacts, island by island ---
+    row_a = F64[:, 24]
+    row_b = F64[:, 24]
+    row_gap = F64[:]
+    row_point = F64[:, 3]
+    row_normal = F64[:, 3]
+    row_turning = F64[:, 3]
+    row_centres = F64[:, 6]
+    row_surface = F64[:, 6]
+    row_weight = F64[:]
+    law = F64[:, 13]
+    ahead = F64[:]
+    test = F64[:]
+    answer = F64[:, 27]
+    row_change = F64[:, 6]
+    after = F64[:]
+    impulse = F64[:]
+    error = F64[:]
+    begin = INT  # programs
+    response = INT
+    reaction = INT
+    # --- sweeps ---
+    sweep = F64[:, 24]
+    body_centre = F64[:, 3]
+    body_inverse = F64[:, 6]
+    body_change = F64[:, 6]
+    # --- why a step was not made: the list that is too short, or the kind of pair without a program yet ---
+    lacking = INT
+    wanted = INT
+
+
+# What may be lacking.
+NEAR, PATCHES, CONTACTS, BLOCKS, TRIPLES, SIDES, PROGRAM, ORDER = 1, 2, 3, 4, 5, 6, 7, 8

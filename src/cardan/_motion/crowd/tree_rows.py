@@ -1,0 +1,179 @@
+"""What a step computes of each tree: M and h as it begins, the lines of its joints' forces, the state as it ends.
+
+Trees of a kind share these programs. What is computed is that of a step of one robot (`solvers/featherstone.py`), in
+joint space: forces along the joints that answer to the acceleration are lines, tau - W a, decided on anew in each
+iteration as in `contact/convex.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._algebra.scalar import is_zero, where
+from cardan._algebra.spatial import Force, Motion
+from cardan._compiler.program import Program
+from cardan._dynamics.algorithms import stepping
+from cardan._dynamics.algorithms.crba import mass_matrix
+from cardan._dynamics.algorithms.drives import DriveCommand, JointForces
+from cardan._dynamics.algorithms.gyroscopic import gyroscopic_efforts
+from cardan._dynamics.algorithms.health import is_sound
+from cardan._dynamics.algorithms.implicit import Snapshot, implicit_dynamics
+from cardan._dynamics.algorithms.kinematic import KinematicJoints
+from cardan._dynamics.algorithms.rnea import bias_forces
+from cardan._motion.crowd.rows import LANES, NodeRow, block_of, blocks_of, in_blocks, out_of_blocks, row_program
+from cardan._robot.model import Model
+
+
+class _Moment(NamedTuple):
+    """A tree as a step begins."""
+
+    joints: KinematicJoints
+    state: Snapshot
+    forces: JointForces  # those that answer to the acceleration
+    efforts: list[Any]  # all others
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRows:
+    """The programs of a kind of tree.
+
+    `nodes` are those whose rows and Jacobians are asked for, `kinematic` the names of joints that move as they are
+    told, and `pushed` says whether wrenches act on bodies.
+    """
+
+    model: Model
+    nodes: tuple[int, ...]
+    dt: float
+    limits: bool
+    kinematic: tuple[str, ...] = ()
+    pushed: bool = False
+
+    @property
+    def blocks(self) -> int:
+        return blocks_of(self.model.nv)
+
+    @cached_property
+    def columns(self) -> dict[str, Any]:
+        """What all its programs are given: the state, what drives are asked for, the inputs of its model."""
+        nv = self.model.nv
+        given = {"q": self.model.nq, "v": nv, "effort": nv, "position": nv, "velocity": nv}
+        pushed = {"wrenches": (self.model.nbodies, 6)} if self.pushed else {}
+        return given | pushed | {name: own.shape for name, own in self.model.inputs.items()}
+
+    @cached_property
+    def elements(self) -> int:
+        """How many forces of its joints answer to the acceleration."""
+        sizes: list[int] = []
+
+        def count(**given: Any) -> dict[str, Any]:
+            sizes.append(len(list(self._moment(**given).forces)))
+            return {}
+
+        row_program("count", self.columns, count)
+        return sizes[0]
+
+    def _moment(self, q: Any, v: Any, effort: Any, position: Any, velocity: Any, **values: Any) -> _Moment:
+        wrenches = values.pop("wrenches", None)
+        model = self.model.filled_with(values) if values else self.model
+        joints = KinematicJoints(model, self.kinematic, list(q), list(v), list(velocity), self.dt)
+        gains = joints.model.passive("drive_stiffness"), joints.model.passive("drive_damping")
+        acting = None if wrenches is None else [Force.of(tuple(row)) for row in wrenches]
+        command = joints.compensate(DriveCommand(list(effort), list(position), list(velocity), *gains, acting))
+        state = Snapshot(joints.model, list(q), list(joints.v))
+        forces = JointForces(joints.model, state.q, state.v, command, self.dt, limits=self.limits)
+        forces.add(gyroscopic_efforts(state, self.dt))
+        efforts = list(forces.efforts)
+        for j, own in enumerate(forces.of_joints):
+            efforts[j] = sum((e.at(0.0) for e in own if is_zero(e.w)), efforts[j])
+            forces.of_joints[j] = [e for e in own if not is_zero(e.w)]
+        forces.efforts = [0.0] * len(efforts)
+        return _Moment(joints, state, forces, efforts)
+
+    def start(self) -> Program:
+        """Return the program of what a step begins with.
+
+        Matrices come in blocks, each as columns of eight: `mass` the lower half of M, a column of blocks after the
+        other; `jacobian` of each node a block for six velocities. `free` are the accelerations without contact, where
+        no force answers to them; `held` is what forces that do begin with.
+        """
+
+        def start(**given: Any) -> dict[str, Any]:
+            joints, state, forces, efforts = self._moment(**given)
+            model, count = joints.model, self.blocks
+            M, h = mass_matrix.kernel(model, state.q), bias_forces.kernel(model, state.q, state.v)
+            found: dict[str, Any] = {
+                "mass": [block_of(M, r, c, 1.0) for c in range(count) for r in range(c, count)],
+                "force": in_blocks([t - e for t, e in zip(efforts, h, strict=True)]),
+                "node": [NodeRow(state.poses[i], state.V[i], state.motions[i]).numbers for i in self.nodes],
+            }
+            if self.elements:
+                return found | {"held": [e.at(0.0) for _, e in forces], "jacobian": self._jacobians(state)}
+            found["free"] = in_blocks(implicit_dynamics(state, efforts).a)
+            return found if self.is_loose else found | {"jacobian": self._jacobians(state)}
+
+        return row_program("start", self.columns, start)
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether it is a body alone whose velocity is its twist, so that its Jacobian is the identity."""
+        return bool(self.model.inputs)
+
+    def _jacobians(self, state: Snapshot) -> list[Any]:
+        found = []
+        for i in self.nodes:
+            columns = state.columns(i)
+            rows = [list((columns[j] if j in columns else Motion.zero()).scalars()) for j in range(self.model.nv)]
+            found.append([block_of(np.array(rows, dtype=object).T.tolist(), 0, c) for c in range(self.blocks)])
+        return found
+
+    def lines(self) -> Program:
+        """Return the program of the lines that forces are on, by what they hold and the last accelerations."""
+
+        def lines(held: Any, before: Any, **given: Any) -> dict[str, Any]:
+            forces = self._moment(**given).forces
+            tau, W = forces.total(forces.linear(list(held), out_of_blocks(before, self.model.nv)))
+            return {"line": in_blocks(tau), "armature": in_blocks(W)}
+
+        return row_program("lines", self.columns | self._decided, lines)
+
+    def reaction(self) -> Program:
+        """Return the program of what forces hold at new accelerations, and by how much velocities are wrong [m/s]."""
+
+        def reaction(held: Any, before: Any, change: Any, **given: Any) -> dict[str, Any]:
+            forces = self._moment(**given).forces
+            a = out_of_blocks(change, self.model.nv)
+            lines = forces.linear(list(held), out_of_blocks(before, self.model.nv))
+            on = forces.on(lines, a)
+            return {"held_after": on, "tree_error": [forces.residual(on, a)]}
+
+        return row_program("joint_reaction", self.columns | self._decided | self._change, reaction)
+
+    @property
+    def _decided(self) -> dict[str, Any]:
+        return {"held": self.elements, "before": (self.blocks, LANES)}
+
+    @property
+    def _change(self) -> dict[str, Any]:
+        return {"change": (self.blocks, LANES)}
+
+    def finish(self) -> Program:
+        """Return the program of the state after a step with accelerations; `sound` is 1 if it is finite."""
+
+        def finish(q: Any, v: Any, change: Any, **given: Any) -> dict[str, Any]:
+            joints = self._moment(q, v, **given).joints
+            a = out_of_blocks(change, self.model.nv)
+            q_after, v_after, a = joints.at_end(*stepping.implicit(joints.model, list(q), joints.v, a, self.dt), a)
+            sound = is_sound(q_after, v_after, a)
+            kept = [_chosen(sound, *both) for both in ((q_after, q), (v_after, v))]
+            return {"q_after": kept[0], "v_after": kept[1], "sound": [where(sound, 1.0, 0.0)], "a": in_blocks(a)}
+
+        return row_program("finish", self.columns | self._change, finish)
+
+
+def _chosen(sound: Any, new: Sequence[Any], old: Sequence[Any]) -> list[Any]:
+    return [where(sound, a, b) for a, b in zip(new, old, strict=True)]

@@ -1,0 +1,157 @@
+"""Steps of many bodies for a world and its states: rows of tables (`crowd`), in place of one program a world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cardan._compiler.runtime.threads import num_threads, split
+from cardan._motion.contact.lengths import bounded
+from cardan._motion.crowd.engine import Engine
+from cardan._motion.crowd.kept import NOTHING, KeptImpulses
+from cardan._motion.crowd.layout import Scene
+from cardan._motion.simulation.pairs import PairList
+from cardan._motion.simulation.world import World
+from cardan._robot.geometry.touching import ContactForces
+
+FEW = 4
+"""Trees that may touch one another, from which on tables are faster than one program, alone and in batches."""
+
+
+def what_is_no_row(world: World) -> str | None:
+    """Return what of a world cannot be rows of tables; None if all can."""
+    model = world.model
+    if world.constants():
+        return f"what is given for each world ({', '.join(world.constants())})"
+    if any(c.joint.num_constraints for c in model.closures):
+        return f"the loop that joint {model.closures[0].name!r} closes"
+    for c, *_ in bounded(model):
+        return f"the bounds of joint {c.name!r}"
+    root: list[int] = []
+    owner: dict[int, int] = {}
+    for node in model.nodes:
+        root.append(node.index if node.parent < 0 else root[node.parent])
+        if any(owner.setdefault(j, root[-1]) != root[-1] for j in node.v):
+            return f"the mimic joint {node.name!r} of a joint of another tree"
+    return None if isinstance(world.pairs, PairList) else "a list of pairs that was made by hand"
+
+
+def has_many(world: World) -> bool:
+    """Return whether so many trees of a world may touch one another that tables are faster."""
+    pairs = world.pairs
+    return isinstance(pairs, PairList) and len({s.root for s in pairs.rules.solids if s.root >= 0}) >= FEW
+
+
+class Stepped(NamedTuple):
+    """What steps of many bodies leave: arrays of a state by name, and the impulses at contacts."""
+
+    arrays: dict[str, np.ndarray]
+    kept: KeptImpulses
+
+
+class TableSteps:
+    """Takes steps of a world, some worlds on each thread."""
+
+    def __init__(self, world: World, dt: float, limits: bool, iterations: int | None) -> None:
+        self.world, self.dt, self.limits, self.iterations = world, dt, limits, iterations
+        pairs: Any = world.pairs  # a `PairList`: others are no rows
+        rules = pairs.rules
+        shapes = [solid.shape for solid in rules.solids]
+        self.scene = Scene(
+            world.model,
+            shapes,
+            rules.families,
+            list(rules.apart),
+            list(rules.together),
+            pairs.stiffness,
+            world.kinematic,
+        )
+        self._engines: dict[tuple[int, int, bool], Engine] = {}
+
+    def __reduce__(self) -> Any:
+        return TableSteps, (self.world, self.dt, self.limits, self.iterations)
+
+    def engine(self, part: int, worlds: int, pushed: bool) -> Engine:
+        """Return what steps so many worlds, of the part of a batch with a number."""
+        key = part, worlds, pushed
+        if key not in self._engines:
+            made = {} if self.iterations is None else {"most": self.iterations}
+            self._engines[key] = Engine(self.scene, self.dt, worlds, limits=self.limits, pushed=pushed, **made)
+        return self._engines[key]
+
+    def step(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None, steps: int) -> Stepped:
+        """Return what comes of steps from arrays of a state and a control, each of all worlds."""
+        W = len(given["q"])
+        count = max(1, min(num_threads(), W))
+        ends = [W * k // count for k in range(count + 1)]
+        parts = [slice(*both) for both in pairwise(ends)]
+        found = {name: np.empty_like(given[of]) for name, of in (("q", "q"), ("v", "v"), ("warm", "v"))}
+        found |= {"residual": np.empty(W, given["q"].dtype), "count": np.empty(W, given["q"].dtype)}
+        memories: list[KeptImpulses] = [NOTHING] * count
+
+        def run(start: int, stop: int) -> None:
+            for k in range(start, stop):
+                own = slice(None) if count == 1 else parts[k]
+                memory = kept if kept is None or count == 1 else kept.of_worlds(np.arange(W)[own])
+                memories[k] = self._step_part(k, {name: a[own] for name, a in given.items()}, memory, steps, own, found)
+
+        split(count, 1 << 40 if count > 1 else 0, 1, count, run)
+        return Stepped(found, _joined(memories, ends))
+
+    def _step_part(
+        self,
+        part: int,
+        given: Mapping[str, np.ndarray],
+        kept: KeptImpulses | None,
+        steps: int,
+        own: slice,
+        found: dict[str, np.ndarray],
+    ) -> KeptImpulses:
+        engine = self.engine(part, len(given["q"]), "wrenches" in given)
+        self._load(engine, given, kept)
+        engine.step(steps)
+        c = engine.c
+        for name, array in (("q", c.q), ("v", c.v), ("warm", c.a), ("residual", c.residual), ("count", c.good)):
+            found[name][own] = array.reshape(found[name][own].shape)
+        return engine.kept()
+
+    def _load(self, engine: Engine, given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> None:
+        c = engine.c
+        for name in ("q", "v", "effort", "position", "velocity", "wrenches"):
+            if name in given:
+                getattr(c, name)[...] = given[name].ravel()
+            elif name != "wrenches":
+                getattr(c, name)[...] = 0.0
+        c.good[...] = given["count"]
+        if kept is None or kept.shapes != c.shapes:
+            kept = NOTHING
+        engine.recall(kept)
+
+    def forces(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> ContactForces:
+        """Return the forces at the contacts in the step that follows: of those that touch in any world."""
+        W, dtype = len(given["q"]), given["q"].dtype
+        engine = self.engine(0, W, "wrenches" in given)
+        self._load(engine, given, kept)
+        engine.step(1)
+        touching = engine.touching()
+        world, shapes = touching.shapes // engine.c.shapes, touching.shapes % engine.c.shapes
+        rules: Any = getattr(self.world.pairs, "rules", ())
+        pairs = {both: n for n, both in enumerate(rules)}
+        own = [pairs[min(i, j), max(i, j)] for i, j in shapes.tolist()]
+        columns = sorted(set(zip(own, touching.feature.tolist(), strict=True)))
+        column = {key: n for n, key in enumerate(columns)}
+        at = world[:, 0], np.array([column[key] for key in zip(own, touching.feature.tolist(), strict=True)], dtype=int)
+        force, torque, point = (np.zeros((W, len(columns), 3), dtype) for _ in range(3))
+        force[at], torque[at], point[at] = touching.force, touching.torque, touching.point
+        return ContactForces(force, torque, point, np.array([pair for pair, _ in columns], dtype=int))
+
+
+def _joined(memories: list[KeptImpulses], ends: list[int]) -> KeptImpulses:
+    """Return the impulses of parts of a batch as those of the whole, which begin at these worlds."""
+    if len(memories) == 1:
+        return memories[0]
+    moved = [own.moved(first) for own, first in zip(memories, ends, strict=False)]
+    return KeptImpulses.together(moved)

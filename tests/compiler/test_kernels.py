@@ -1,0 +1,235 @@
+"""Kernels: what is compiled does what the Python function does, to the bit, and what cannot be said is refused."""
+
+import numpy as np
+import pytest
+
+from cardan._algebra.errors import ParameterError, TargetError
+from cardan._compiler.kernels import (
+    F64,
+    I32,
+    I64,
+    INT,
+    LANES,
+    REAL,
+    TRUTH,
+    Record,
+    RowProgram,
+    aligned_empty,
+    count_ones,
+    floor,
+    fma,
+    kernel,
+    lowest_one,
+    run,
+    scratch,
+    sqrt,
+    tail,
+)
+from cardan._compiler.program import Array, trace
+
+SCALE = 0.5
+
+
+@kernel(parent=I32[:], i=INT, returns=INT)
+def root(parent, i):
+    while parent[i] != i:
+        parent[i] = parent[parent[i]]
+        i = parent[i]
+    return i
+
+
+@kernel(a=F64[:, 3], n=INT, returns=(REAL, INT))
+def total(a, n):
+    s = 0.0
+    best = -1
+    for k in range(n):
+        x = a[k]
+        s += SCALE * x[0] * x[1] + sqrt(abs(x[2]))
+        if best < 0 or a[k, 0] > a[best, 0]:
+            best = k
+    return s, best
+
+
+@kernel(a=INT, b=INT, returns=(INT, INT, INT, INT, INT, INT, INT, INT))
+def whole(a, b):
+    return a // b, a % b, a & b, a | b, a ^ b, (a << 3) >> 1, count_ones(a), lowest_one(b)
+
+
+@kernel(x=REAL, y=REAL, returns=(REAL, REAL, INT, INT, REAL, TRUTH, TRUTH))
+def real(x, y):
+    chosen = x if x < y else -y
+    return min(x, y), max(x, y), floor(x), int(y), fma(x, y, chosen), x != y, not (x <= y < 2.0 and x > -1e9)
+
+
+@kernel(n=INT, step=INT, found=I64[:], returns=INT)
+def jumps(n, step, found):
+    count = 0
+    for i in range(n, 0, -2):
+        if i % step == 0:
+            continue
+        if i < 3:
+            break
+        found[count] = i
+        count += 1
+    while True:
+        count += 1
+        if count > 7:
+            break
+    return count
+
+
+@kernel(C=LANES[:, 2], A=LANES[:, 2], n=INT)
+def columns(C, A, n):
+    for b in range(n):
+        for j in range(2):
+            c = C[b, j] * 2.0 + 1.0
+            for k in range(2):
+                c = fma(A[b, k], -A[b, j, k], c)
+            C[b, j] = c
+            C[b, j, 7] += 1.0
+
+
+@kernel(a=F64[:], first=INT, n=INT, returns=REAL)
+def own_array(a, first, n):
+    squares = scratch(2, 2)
+    part = tail(a, first)
+    for i in range(2):
+        for j in range(2):
+            squares[i, j] = part[i] * part[j]
+    s = 0.0
+    for _ in range(n):
+        s += squares[0, 1] + squares[1, 1]
+    return s
+
+
+def both(own, *arguments):
+    """Return what the compiled kernel and the function itself return and leave in copies of the arguments."""
+    found = []
+    for call in (own, own.python):
+        given = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+        if any(isinstance(a, np.ndarray) and a.ndim == 3 for a in given):
+            given = [_aligned(a) if isinstance(a, np.ndarray) else a for a in given]
+        result = call(*given)
+        found.append((result, [a for a in given if isinstance(a, np.ndarray)]))
+    return found
+
+
+def _aligned(a):
+    copied = aligned_empty(a.shape, a.dtype)
+    copied[...] = a
+    return copied
+
+
+def check(own, *arguments):
+    (compiled, left), (python, right) = both(own, *arguments)
+    assert compiled == python
+    for a, b in zip(left, right, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_loops_and_arrays():
+    check(root, np.array([0, 0, 1, 2, 4, 4], dtype=np.int32), 3)
+    check(total, np.random.default_rng(0).normal(size=(50, 3)), 50)
+    check(jumps, 12, 4, np.zeros(8, dtype=np.int64))
+    check(own_array, np.arange(5.0), 2, 3)
+
+
+@pytest.mark.parametrize(("a", "b"), [(7, 3), (-7, 3), (7, -3), (-7, -3), (6, 3), (0, 5), (2**40 + 5, 1024)])
+def test_whole_numbers(a, b):
+    check(whole, a, b)
+
+
+@pytest.mark.parametrize(("x", "y"), [(1.5, 2.5), (-1.5, -2.5), (0.1, 0.1), (1e15, -1e15), (-0.0, 0.0)])
+def test_real_numbers(x, y):
+    check(real, x, y)
+
+
+def test_multiply_adds_are_rounded_once():
+    x, y = 1.0 + 2.0**-30, 1.0 - 2.0**-30
+    assert real(x, y)[4] == real.python(x, y)[4] == (x * y - y) + 0.0 - 2.0**-60 + (x * y - x * y)
+
+
+def test_vectors_of_eight():
+    rng = np.random.default_rng(1)
+    check(columns, rng.normal(size=(3, 2, 8)), rng.normal(size=(3, 2, 8)), 3)
+
+
+class Things(Record):
+    count = INT
+    size = REAL
+    points = F64[:, 2]
+    program = INT
+
+
+@kernel(c=Things)
+def advance(c):
+    run(c.program, c.count)
+    c.count += 1
+    c.size = c.points[0, 1]
+
+
+def test_records_and_programs():
+    """A kernel runs a program on the first rows of its arrays, here in place."""
+    program = trace("double", lambda x: {"y": 2.0 * x}, [Array("x", (2,))])
+    c = Things(count=2, size=0.0)
+    c.allocate(4, "points")
+    c.points[...] = 1.0
+    found = aligned_empty((4, 2), float)
+    found[...] = 0.0
+    own = RowProgram(program, {"x": c.points, "y": found})
+    c.program = own.address
+    advance(c)
+    assert (c.count, c.size) == (3, 1.0)
+    np.testing.assert_array_equal(found, [[2, 2], [2, 2], [0, 0], [0, 0]])
+    advance.python(c)
+    np.testing.assert_array_equal(found, [[2, 2], [2, 2], [2, 2], [0, 0]])
+
+
+def test_arguments_are_checked():
+    with pytest.raises(ParameterError, match="I32"):
+        root(np.zeros(3), 0)
+    with pytest.raises(ParameterError, match="not contiguous"):
+        total(np.zeros((6, 3))[::2], 3)
+    with pytest.raises(ParameterError, match="types of kernel"):
+        kernel(a=INT)(lambda b: b)
+
+
+def unknown(a):
+    return sorted(a)
+
+
+def two_types(a):
+    x = 1
+    x = 2.0
+    return x + a
+
+
+def wrong_return(a):
+    return float(a)
+
+
+def lists(a):
+    b = [a]
+    return b[0]
+
+
+def mixed(a):
+    return a + 1.0
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (unknown, "cannot call sorted"),
+        (two_types, "x is of type INT, and is given REAL"),
+        (wrong_return, "said to return"),
+        (lists, "no expression List"),
+        (mixed, "convert with int"),
+    ],
+)
+def test_what_a_kernel_cannot_say(function, said):
+    """The error names the kernel, the file and the line."""
+    with pytest.raises(TargetError, match=said) as caught:
+        kernel(a=INT, returns=INT)(function)(1)
+    assert f"kernel {function.__name__}" in str(caught.value)
+    assert "test_kernels.py:" in str(caught.value)

@@ -1,0 +1,324 @@
+"""Worlds of many bodies: the law of few bodies, islands that know nothing of one another, lists that grow."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan import SE3, Drive, Inertia, Material, WorldBuilder
+from cardan.description import Box, Capsule, Plane, Sphere
+from cardan.errors import UnsupportedError
+from cardan.joints import FreeFlyer, Revolute
+from cardan.solvers import Featherstone
+
+DT = 0.002
+
+
+def scene(count, kind="box", seed=0, spacing=0.22, material=None, robot=False):
+    """A loose heap above ground, three to a row; with a driven robot among it if asked for."""
+    rng = np.random.default_rng(seed)
+    b = WorldBuilder()
+    b.add_ground(material)
+    shapes = {"box": [Box((0.2, 0.18, 0.2))], "ball": [Sphere(0.1)], "capsule": [Capsule(0.06, 0.1)]}
+    shapes["mixed"] = [own[0] for own in shapes.values()]
+    for k in range(count):
+        x = spacing * np.array([k % 3, k // 3 % 3, k // 9]) + rng.uniform(-0.004, 0.004, 3) + [0, 0, 0.12]
+        b.add_body(f"b{k}", pose=SE3(translation=x))
+        b.add_shape(f"b{k}", shapes[kind][k % len(shapes[kind])], material=material, density=500.0 + 50.0 * k)
+    if robot:
+        b.add_link("base", inertia=Inertia(3.0, (0, 0, 0), 0.02 * np.eye(3)))
+        b.add_link("arm", inertia=Inertia(1.0, (0.1, 0, 0), 0.01 * np.eye(3)))
+        b.add_joint("free", FreeFlyer(), "world", "base")
+        b.add_joint(
+            "hinge", Revolute((0, 1, 0)), "base", "arm", drive=Drive(stiffness=20.0, damping=1.0), friction=[0.1]
+        )
+        b.add_shape("base", Box((0.2, 0.2, 0.1)), density=0.0)
+        b.add_shape("arm", Capsule(0.04, 0.3), SE3.from_rpy((0, np.pi / 2, 0), (0.3, 0, 0)), density=0.0)
+        b.add_articulation("robot", ["free", "hinge"])
+        b.q["free"] = [1.0, 0.2, 0.3, 0, 0, 0, 1]
+    return b.finalize()
+
+
+def moved(state, seed=1):
+    state.v = 0.3 * np.random.default_rng(seed).standard_normal(state.v.shape)
+    return state
+
+
+@pytest.mark.parametrize("kind", ["box", "ball", "capsule", "mixed"])
+def test_the_law_is_that_of_one_program(kind):
+    """Step by step from the same state: velocities agree to what is allowed after the first iterations."""
+    world = scene(4, kind, robot=kind == "mixed")
+    tables, program = Featherstone(world, DT), Featherstone(world, DT, tables=False)
+    assert tables.tables
+    assert not program.tables
+    state = moved(world.state())
+    for _ in range(60):
+        a, b = tables.step(state), program.step(state)
+        np.testing.assert_allclose(a.v, b.v, atol=2e-3)  # twice CONVERGED: they go on by ways of their own
+        assert a.residual[0] <= 1e-3
+        state = b
+
+
+def test_surfaces_with_all_they_have():
+    """Restitution, own stiffness and dissipation, torsional and rolling friction."""
+    rubber = Material(friction=0.7, restitution=0.4, stiffness=2e4, dissipation=3.0, torsional=0.01, rolling=0.002)
+    for material in (rubber, Material(friction=0.0), Material(restitution=0.9)):
+        world = scene(4, "ball", material=material)
+        tables, program = Featherstone(world, DT), Featherstone(world, DT, tables=False)
+        state = moved(world.state())
+        for _ in range(40):
+            a, b = tables.step(state), program.step(state)
+            np.testing.assert_allclose(a.v, b.v, atol=3e-4)
+            state = b
+
+
+def test_controls_reach_robots_and_bodies():
+    world = scene(4, "box", robot=True)
+    tables, program = Featherstone(world, DT), Featherstone(world, DT, tables=False)
+    control = world.control()
+    control.position[0, -1], control.effort[0, -1] = 0.7, 0.2
+    control.apply_force("b1", (3.0, 0.0, 0.0))
+    a, b = (solver.step(world.state(), control, steps=20) for solver in (tables, program))
+    np.testing.assert_allclose(a.q, b.q, atol=1e-6)
+    assert abs(a.q[0, -1]) > 0.01
+    np.testing.assert_allclose(a.warm, b.warm, atol=1e-2)
+
+
+def test_belts_carry():
+    b = WorldBuilder()
+    b.add_link("belt", inertia=Inertia(1.0, (0, 0, 0), np.eye(3)))
+    b.add_shape("belt", Box((20, 1, 0.1)), density=0.0)
+    b.add_joint("drum", cardan.joints.Prismatic([1, 0, 0]), "world", "belt")
+    b.add_articulation("conveyor", ["drum"])
+    for k in range(4):
+        b.add_body(f"crate{k}", pose=SE3(translation=[0.5 * k, 0, 0.15]))
+        b.add_shape(f"crate{k}", Box((0.2, 0.2, 0.2)))
+    world = b.finalize().with_kinematic("drum")
+    solver, control = Featherstone(world, DT), world.control()
+    assert solver.tables
+    control.velocity[:, 0] = 1.0
+    state = solver.step(world.state(), control, steps=500)
+    assert state.q[0, 0] == pytest.approx(1.0)
+    np.testing.assert_allclose(state.v[0, 1::6], 1.0, atol=1e-3)
+
+
+def test_an_island_does_not_feel_who_is_beside_it():
+    """Bits of a heap alone are those it has among others, with kinds of their own, before and behind it."""
+    b, alone = WorldBuilder(), WorldBuilder()
+    surface = Material(stiffness=5e4)  # else it follows the masses of all
+    for builder in (b, alone):
+        builder.add_ground(surface)
+    for k in range(5):
+        b.add_body(f"far{k}", pose=SE3(translation=[9.0, 0.0, 0.06 + 0.13 * k]))
+        b.add_shape(f"far{k}", Capsule(0.06, 0.1), material=surface)
+    for builder in (b, alone):
+        for k in range(8):
+            builder.add_body(f"b{k}", pose=SE3(translation=[0.11 * (k % 2), 0.1 * (k % 3), 0.12 + 0.21 * k]))
+            builder.add_shape(f"b{k}", Sphere(0.1) if k % 2 else Box((0.2, 0.2, 0.2)), material=surface)
+    for k in range(3):
+        b.add_body(f"late{k}", pose=SE3(translation=[-9.0, 0.0, 0.12 + 0.25 * k]))
+        b.add_shape(f"late{k}", Box((0.2, 0.2, 0.2)), material=surface)
+    worlds = b.finalize(), alone.finalize()
+    states = [Featherstone(world, DT).step(world.state(), steps=300) for world in worlds]
+    np.testing.assert_array_equal(states[0].q[:, 5 * 7 : 13 * 7], states[1].q)
+
+
+@pytest.mark.parametrize("kind", ["ball", "mixed"])
+def test_bits_do_not_depend_on_threads_worlds_or_splits(kind):
+    world = scene(9, kind, robot=kind == "mixed")
+    solver, state = Featherstone(world, DT), moved(world.state(worlds=5))
+    before = cardan.num_threads()
+    try:
+        cardan.set_num_threads(1)
+        whole = solver.step(state, steps=80)
+        cardan.set_num_threads(3)
+        assert solver.step(state, steps=80) == whole
+    finally:
+        cardan.set_num_threads(before)
+    one = solver.step(state[3:4], steps=80)
+    np.testing.assert_array_equal(one.q, whole.q[3:4])
+    steps = state
+    for _ in range(80):
+        steps = solver.step(steps)
+    assert steps == whole
+
+
+def test_impulses_are_part_of_the_state(tmp_path):
+    world = scene(9, "ball")
+    solver = Featherstone(world, DT)
+    state = solver.step(moved(world.state(worlds=2)), steps=60)
+    after = solver.step(state, steps=40)
+    state.save(tmp_path / "state.npz")
+    other = Featherstone(world, DT)
+    for copied in (pickle.loads(pickle.dumps(state)), cardan.State.load(world, tmp_path / "state.npz"), state.copy()):
+        assert copied == state
+        assert other.step(copied, steps=40) == after
+    assert solver.step(state[1:], steps=40) == after[1:]
+    assert pickle.loads(pickle.dumps(solver)).step(state, steps=40) == after
+
+
+def test_lists_grow_when_they_are_too_short():
+    """Forty boxes fall on one another: more contacts than there was room for, and none is dropped."""
+    world = scene(40, "box", spacing=0.19)
+    solver = Featherstone(world, DT)
+    state = solver.step(world.state(), steps=2)
+    engine = solver._by_tables._engines[0, 1, False]
+    for name in ("near_most", "contact_most", "patch_most", "block_most", "triple_most", "side_most"):
+        assert getattr(engine.c, name) >= 64
+    small = Featherstone(world, DT)._by_tables
+    tight = small.engine(0, 1, False)
+    for lacking in list(tight._room):
+        give, name = tight._room[lacking]
+        setattr(tight.c, name, 3)
+        give(3)
+    given = {"q": world.state().q, "v": world.state().v, "position": world.targets[None], "count": np.zeros(1)}
+    found = small.step(given, None, 2)
+    np.testing.assert_array_equal(found.arrays["q"], state.q)
+
+
+def test_what_is_no_number_stays_in_its_island():
+    """A body without a number stands still, and is flagged; islands beside it, and other worlds, go on."""
+    b = WorldBuilder()
+    b.add_ground()
+    for k in range(6):
+        b.add_body(f"b{k}", pose=SE3(translation=[2.0 * (k // 2), 0.0, 0.3 + 0.25 * (k % 2)]))
+        b.add_shape(f"b{k}", Box((0.2, 0.2, 0.2)))
+    world = b.finalize()
+    solver, state = Featherstone(world, DT), world.state(worlds=2)
+    good = solver.step(state, steps=200)
+    state.v[0, 0] = np.nan
+    bad = solver.step(state, steps=200)
+    assert bad.diverged.tolist() == [True, False]
+    assert np.isfinite(bad.q).all()
+    np.testing.assert_array_equal(bad.q[1], good.q[1])
+    np.testing.assert_array_equal(bad.q[0, 14:], good.q[0, 14:])
+    np.testing.assert_array_equal(bad.q[0, :7], state.q[0, :7])
+
+
+@pytest.mark.parametrize("kind", ["ball", "box"])
+def test_energy_is_lost_and_heaps_come_to_rest(kind):
+    world = scene(18, kind)
+    solver, state = Featherstone(world, DT), world.state()
+    before = np.inf
+    for _ in range(15):
+        state = solver.step(state, steps=50)
+        energy = cardan.kinetic_energy(world.model, state.q, state.v) + cardan.potential_energy(world.model, state.q)
+        assert energy[0] < before + 0.02 * world.model.mass  # what springs of contacts give back is less
+        before = energy[0]
+    weight = solver.body_contact_forces(state).sum(axis=1)[0, 2]
+    if kind == "box":
+        assert weight == pytest.approx(9.81 * world.model.mass, rel=0.02)
+        assert np.abs(state.v).max() < 0.05
+
+
+def test_momentum_is_made_by_outside_forces_alone():
+    """Bodies that meet in empty space keep their momentum, however many are in a heap."""
+    b = WorldBuilder(gravity=(0, 0, 0))
+    rng = np.random.default_rng(2)
+    for k in range(12):
+        x = 0.19 * np.array([k % 3, k // 3 % 2, k // 6]) + rng.uniform(-0.02, 0.02, 3)
+        b.add_body(f"b{k}", pose=SE3(translation=x))
+        b.add_shape(f"b{k}", Box((0.15, 0.15, 0.15)) if k % 2 else Sphere(0.09))
+    world = b.finalize(keep_overlapping=True)
+    state = moved(world.state())
+    before = cardan.centroidal_momentum(world.model, state.q, state.v)[0, :3]
+    after = Featherstone(world, DT).step(state, steps=200)
+    np.testing.assert_allclose(cardan.centroidal_momentum(world.model, after.q, after.v)[0, :3], before, atol=2e-4)
+
+
+def test_single_precision_is_taken_and_given():
+    world = scene(6, "box")
+    solver = Featherstone(world, DT)
+    state = solver.step(world.state(worlds=2, dtype="float32"), steps=50)
+    assert state.q.dtype == np.float32
+    np.testing.assert_allclose(state.q, solver.step(world.state(worlds=2), steps=50).q, atol=1e-5)
+
+
+def test_which_pairs_may_touch():
+    """Groups, masks, families, disabled pairs and chosen ones hold in tables as in one program."""
+    b = WorldBuilder()
+    b.add_ground()
+    for k in range(5):
+        b.add_body(f"b{k}", pose=SE3(translation=[0, 0, 0.15 + 0.3 * k]))
+        b.add_shape(f"b{k}", Sphere(0.1), group=2 if k == 1 else 1, mask=1 if k == 2 else 0xFFFFFFFF)
+    b.disable_contact("b3", "b4")
+    world = b.finalize()
+    assert Featherstone(world, DT).tables
+    for own in (world, world.with_contacts("*/ground"), world.with_contacts("b0")):
+        tables, program = Featherstone(own, DT), Featherstone(own, DT, tables=False)
+        a, p = (solver.step(own.state(), steps=400) for solver in (tables, program))
+        np.testing.assert_allclose(a.q, p.q, atol=1e-3)
+    feet = Featherstone(world, DT).step(world.state(), steps=600)
+    assert {world.pairs[k].name for k in Featherstone(world, DT).contact_forces(feet).pair} <= {
+        p.name for p in world.pairs
+    }
+
+
+def test_what_tables_do_not_take_is_said():
+    world = scene(5, "ball")
+    with pytest.raises(UnsupportedError, match="one step as a function"):
+        Featherstone(world, DT).function
+    varied = world.with_inputs("contact_friction")
+    assert not Featherstone(varied, DT).tables
+    with pytest.raises(UnsupportedError, match="contact_friction"):
+        Featherstone(varied, DT, tables=True).tables
+    with pytest.raises(UnsupportedError, match="convex"):
+        Featherstone(world, DT, tables=True, contact="hard").tables
+
+
+def test_a_thousand_bodies_are_listed_by_rules():
+    """No pair is made before somebody asks for it."""
+    b = WorldBuilder()
+    b.add_ground()
+    for k in range(300):
+        b.add_body(f"b{k}", pose=SE3(translation=[0.3 * (k % 10), 0.3 * (k // 10 % 10), 0.2 + 0.3 * (k // 100)]))
+        b.add_shape(f"b{k}", Sphere(0.1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        world = b.finalize()
+        solver = Featherstone(world, DT)
+    assert len(world.pairs) == 300 * 301 // 2
+    assert "_all" not in vars(world.pairs)
+    state = solver.step(world.state(), steps=100)
+    assert np.isfinite(state.q).all()
+    assert "_all" not in vars(world.pairs)
+
+
+@pytest.mark.full
+def test_a_wall_of_bricks_stands_and_replays():
+    b = WorldBuilder()
+    b.add_ground()
+    for row in range(10):
+        for k in range(10 - row % 2):
+            name = f"b{row}_{k}"
+            b.add_body(name, pose=SE3(translation=[0.2 * k + 0.1 * (row % 2), 0.0, 0.05 + 0.1 * row]))
+            b.add_shape(name, Box((0.2, 0.1, 0.1)), material=Material(stiffness=1e6))
+    world = b.finalize()
+    solver, state = Featherstone(world, DT), world.state()
+    after = solver.step(state, steps=1000)
+    assert np.abs(after.q.reshape(-1, 7)[:, :3] - state.q.reshape(-1, 7)[:, :3]).max() < 0.01
+    assert after.residual[0] < 1e-3
+    assert Featherstone(world, DT).step(state, steps=1000) == after
+
+
+def test_planes_that_lean_bear_too():
+    """A tray of five planes: every body rests on some of them."""
+    b = WorldBuilder()
+    b.add_ground()
+    for axis, sign in ((0, 1), (0, -1), (1, 1), (1, -1)):
+        n = np.zeros(3)
+        n[axis] = sign
+        R = np.stack([np.cross([0, 0, 1.0], n), [0, 0, 1.0], n], axis=1)
+        b.add_shape("world", Plane(), SE3(rotation=R, translation=-0.3 * n), 0.0, name=f"wall{axis}{sign}")
+    for k in range(12):
+        b.add_body(
+            f"b{k}", pose=SE3(translation=[0.22 * (k % 2) - 0.11, 0.22 * (k // 2 % 2) - 0.11, 0.2 + 0.25 * (k // 4)])
+        )
+        b.add_shape(f"b{k}", Sphere(0.1))
+    world = b.finalize()
+    state = Featherstone(world, DT).step(world.state(), steps=1500)
+    x = state.q.reshape(-1, 7)[:, :3]
+    assert np.abs(x[:, :2]).max() < 0.21
+    assert x[:, 2].min() > 0.095
