@@ -16,11 +16,11 @@ Cost: that of `aba`, or of `closed`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
-from cardan._algebra.arrays.implicit_function import implicit
+from cardan._algebra.arrays.implicit_function import all_held, derivatives_taken, implicit
 from cardan._algebra.spatial import SE3, ArticulatedInertia, Force, Motion, Scalar, Vector3
 from cardan._dynamics.algorithms.aba import (
     Accelerations,
@@ -32,6 +32,7 @@ from cardan._dynamics.algorithms.aba import (
 from cardan._dynamics.algorithms.closed import Closed
 from cardan._dynamics.algorithms.crba import mass_matrix
 from cardan._dynamics.algorithms.linear import Rows
+from cardan._dynamics.algorithms.proximal_loops import Solved
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._dynamics.algorithms.spin import BodyMotion, body_motions
 from cardan._dynamics.algorithms.tree import (
@@ -222,20 +223,31 @@ def accelerations_that_solve(equation: Equation, moment: Snapshot, dt: float | N
         tau, W = equation.efforts
         return unbalanced(moment, a, equation.forces(a), [t - w * e for t, w, e in zip(tau, W, a, strict=True)])
 
-    if not any(c.joint.num_constraints for c in moment.model.closures):
-        return implicit(list(equation.a), lacking, lambda _, b: factored(moment.model, equation.H).held().solve(b))
-    raise NotImplementedError
+    model = moment.model
+    if not any(c.joint.num_constraints for c in model.closures):
+        return implicit(list(equation.a), lacking, lambda _, b: factored(model, equation.H).held().solve(b))
+    if not derivatives_taken(equation.a):
+        return list(equation.a)
+    closed, opening = _closed_in_step(moment, equation.H, dt)
+    # what the loops hold is what is lacking without them
+    held_by = closed.direct.solve([-e for e in all_held(lacking(equation.a))]).multipliers
+    return closed.with_derivatives(Solved(list(equation.a), held_by), lacking, opening).a
 
 
 def closed_solution(moment: Snapshot, A: Rows, b: Vector, dt: float | None) -> list[Scalar]:
     """Return the a with A a = b in which loops stay closed."""
-    model, q, v = moment.model, moment.q, moment.v
+    model = moment.model
     if not any(c.joint.num_constraints for c in model.closures):
         return factored(model, A).solve(b)
-    closed = Closed(model, q, A)
+    closed, opening = _closed_in_step(moment, A, dt)
+    return closed.solve(b, opening(None)).a
+
+
+def _closed_in_step(moment: Snapshot, A: Rows, dt: float | None) -> tuple[Closed, Callable[[Any], list[Scalar]]]:
+    """Return what solves with loops, and K a + k of accelerations, k of None, as the step wants them closed."""
+    closed = Closed(moment.model, moment.q, A)
     rate, gap = (0.0, 0.0) if dt is None else (1.0 / dt, CLOSING / dt**2)
-    k = closed.bias(q, v, rate, gap)
-    return closed.accelerations(closed.close(closed.mass.inwards(b), k).inwards)
+    return closed, lambda a: closed.opening(moment.q, moment.v, a, rate, gap)
 
 
 def add_impedance(A: Rows, columns: dict[int, Motion], Z: ArticulatedInertia) -> None:
