@@ -131,9 +131,12 @@ if __name__ == "__main__":
         "simulation",
         "ik",
         "jax",
+        "second_order",
         "torch",
         "cuda",
         "clusters",
+        "crowds",
+        "standing",
         "arguments",
     ):
         sys.exit(other(sys.argv[1], sys.argv[2:]))

@@ -6,7 +6,8 @@ runs in a process of its own, with an empty cache. A row says what became of it:
 
     stands, falls      the centre of mass is at most, or more than, a fifth of its height lower at the end
     held               nothing floats: joints on the world hold it
-    flies              without springs and drives it has more energy than at the start, by its weight times `RISE`
+    flies              it has more energy than at the start, by its weight times `RISE`; without springs and drives, and
+                       if it begins within its stops and not deep in something
     touches nothing    no pair of shapes may touch
     refused, diverged, killed (after `LIMIT` seconds)
 
@@ -45,6 +46,7 @@ from robots_data import urdf_files
 DT, SECONDS, EVERY = 2e-3, 2.0, 5
 LIMIT = 300.0  # [s], of one description
 RISE = 0.02  # [m]
+DEEP = 0.01  # [m]
 LOWER = 0.2  # of the height: what sinks by more has fallen
 SEEN = 1e-3  # residual [m/s] that somebody sees
 WORLDS, STEPS, ROUNDS = 512, 10, 5
@@ -109,7 +111,8 @@ def _run(row: dict[str, Any], file: Path, seconds: float, peer: bool) -> None:
     path = solver.rollout(state, steps=max(1, round(seconds / DT / EVERY)) * EVERY, every=EVERY)
     row["outcome"] = _outcome(world, path)
     row["residual"], row["unsolved"] = float(path.residual.max()), int((path.residual > SEEN).sum())
-    row |= _depths(world, path)
+    depths = _depths(world, path.q[:, 0])
+    row["deepest"], row["depth"] = float(depths.max()), float(depths[-1])
     named = any(fnmatch.fnmatch(str(file), f"*{name}") for name in NAMED)
     row |= _times(world, solver, state, path.state, peer, named)
 
@@ -125,11 +128,10 @@ def world_of(mechanism: Any) -> cardan.World:
 
 def _outcome(world: cardan.World, path: Any) -> str:
     model, q, v = world.model, path.q[:, 0], path.v[:, 0]
+    energy = cardan.kinetic_energy(model, q, v) + cardan.potential_energy(model, q)
     if path.state.diverged.any():
         return f"diverged at {path.state.time[0]:.2f} s"
-    driven = any(any((*c.spring_stiffness, *c.drive_stiffness)) for c in model.connections)
-    energy = cardan.kinetic_energy(model, q, v) + cardan.potential_energy(model, q)
-    if not driven and energy.max() - energy[0] > RISE * 9.81 * model.mass:
+    if not _may_gain(world, q[0]) and energy.max() - energy[0] > RISE * 9.81 * model.mass:
         return f"flies, {(energy.max() - energy[0]) / (9.81 * model.mass):.2g} m"
     if not world.pairs:
         return "touches nothing"
@@ -139,14 +141,21 @@ def _outcome(world: cardan.World, path: Any) -> str:
     return "falls" if height[-1] < (1.0 - LOWER) * height[0] else "stands"
 
 
-def _depths(world: cardan.World, path: Any) -> dict[str, float]:
+def _may_gain(world: cardan.World, q: np.ndarray) -> bool:
+    """Return whether something gives energy from the start on: springs, drives, stops that are passed, overlaps."""
+    model, x = world.model, cardan.limit_coordinates(world.model, q)
+    driven = any(any((*c.spring_stiffness, *c.drive_stiffness, *c.drive_damping)) for c in model.connections)
+    return driven or bool(((x < model.lower) | (x > model.upper)).any()) or _depths(world, q[None])[0] > DEEP
+
+
+def _depths(world: cardan.World, q: np.ndarray) -> np.ndarray:
+    """Return how deep shapes are in one another at most [m], shape (T,), at configurations (T, nq)."""
     if not world.pairs:
-        return {"deepest": 0.0, "depth": 0.0}
+        return np.zeros(len(q))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of where it begins: it has been told
-        moments = world.state(len(path.q), q=path.q[:, 0])
-    depths = np.maximum(-world.collide(moments).gap.min(axis=1, initial=0.0), 0.0)
-    return {"deepest": float(depths.max()), "depth": float(depths[-1])}
+        moments = world.state(len(q), q=q)
+    return np.maximum(-world.collide(moments).gap.min(axis=1, initial=0.0), 0.0)
 
 
 def _times(world: cardan.World, solver: Any, state: Any, rest: Any, peer: bool, named: bool) -> dict[str, Any]:

@@ -147,7 +147,7 @@ class Cone(NamedTuple):
         """Return the projection of y."""
         along = 1.0 / R_n
         y = Impulse((self.wanted - self.normal.dot(twist.linear)) * along, _against(self.slip(twist)) * (1.0 / R_t))
-        return self._project(y, self.friction * R_t * along)
+        return self.project(y, self.friction * R_t * along)
 
     def part(self, z: Impulse) -> Part:
         mu = self.friction
@@ -166,7 +166,7 @@ class Cone(NamedTuple):
 
     def squared_error(self, g: Impulse, z: Impulse) -> Scalar:
         """Return the square of by how much velocities are wrong: w |g - projection of z| [m/s]."""
-        right = self._project(z, self.friction)
+        right = self.project(z, self.friction)
         normal, slip = g.normal - right.normal, g.slip - right.slip
         return (self.inverse_mass * self.inverse_mass) * (normal * normal + _squared(slip))
 
@@ -176,17 +176,17 @@ class Cone(NamedTuple):
         z_n = g.normal * (1.0 - self.R_n * per_mass) + (self.wanted - self.normal.dot(twist.linear)) * per_mass
         return Impulse(z_n, g.slip * (1.0 - self.R_t * per_mass) + _against(self.slip(twist)) * per_mass)
 
-    def _project(self, y: Impulse, m: Scalar) -> Impulse:
-        """Return the projection on the cone, in a norm in which m is mu R_t / R_n."""
+    def project(self, y: Impulse, m: Scalar, share: Scalar | None = None) -> Impulse:
+        """Return the projection on the cone, in a norm in which m is mu R_t / R_n; `share` is 1 / (1 + mu m)."""
         if not self.has_friction:
             return Impulse(maximum(y.normal, 0.0), Force.zero())
-        normal, share = self._shares(y.normal, self._size(y), m)
-        return Impulse(normal, y.slip * share)
+        normal, slips = self._shares(y.normal, self._size(y), m, share)
+        return Impulse(normal, y.slip * slips)
 
-    def _shares(self, normal: Scalar, size: Scalar, m: Scalar) -> tuple[Scalar, Scalar]:
+    def _shares(self, normal: Scalar, size: Scalar, m: Scalar, share: Scalar | None = None) -> tuple[Scalar, Scalar]:
         """Return the normal part of a projection, and the share of y_t that is in it, from y_n and |y_t|."""
         mu = self.friction
-        slides = maximum((normal + m * size) * (1.0 / (1.0 + mu * m)), 0.0)
+        slides = maximum((normal + m * size) * (1.0 / (1.0 + mu * m) if share is None else share), 0.0)
         sticks = size <= mu * normal
         return where(sticks, normal, slides), where(sticks, 1.0, mu * slides / size)
 

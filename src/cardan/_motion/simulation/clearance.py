@@ -222,7 +222,8 @@ def _own_pairs(world: WorldContents | Model) -> tuple[ContactPair, ...]:
     if isinstance(world, WorldContents):
         return tuple(world.pairs)
     shapes = solids(world.name, world.shapes)
-    return tuple(contact_pairs(world, shapes, world.disabled_contacts, world.start_configuration().tolist()).touching)
+    rest, own = world.start_configuration().tolist(), world.contact_surfaces
+    return tuple(contact_pairs(world, shapes, world.disabled_contacts, rest, surfaces=own).touching)
 
 
 def _with_obstacles(model: Model, shapes: Sequence[Shape], obstacles: Sequence[Any]) -> list[ContactPair]:

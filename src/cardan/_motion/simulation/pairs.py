@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from cardan._robot.description import Shape
 from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Plane, TriangleMesh
 from cardan._robot.geometry.support import HALF, box_about
 from cardan._robot.model import WORLD, Material, Model
+from cardan._robot.records import ContactSurface
 
 MANY = 200
 """Pairs, from which on a program is warned of: a step of a walking robot costs about as much as 100."""
@@ -53,9 +54,10 @@ class ContactPair:
         b: name of the body of the second shape, or `"world"`.
         shape_b: the second geometry.
         pose_b: X_b_shape.
-        material: of the contact, that of both surfaces combined; its stiffness is a number in the pairs of a world.
+        material: of the contact, that of both surfaces combined or its own (`Mechanism.set_contact`); its stiffness is
+            a number in the pairs of a world.
         name: the names of both shapes.
-        margin: how far apart they feel one another [m]: the sum of both shapes'.
+        margin: how far apart they feel one another [m]: the sum of both shapes', or the contact's own.
 
     Examples:
         >>> world = cardan.robots.quadruped().world("floating", ground=True)
@@ -99,6 +101,8 @@ class Rules:
     families: tuple[int, ...]  # those of one family do not touch one another, -1 for none
     apart: frozenset[tuple[int, int]]  # pairs of places, the lower one first, that do not
     together: frozenset[tuple[int, int]]  # and that do although they are of one family
+    # And what contact of some pairs feels, which touch whatever else keeps them apart
+    surfaces: Mapping[tuple[int, int], ContactSurface] = field(default_factory=dict)
 
     def partners(self, i: int) -> np.ndarray:
         """Return the places of all shapes that may touch one, in order."""
@@ -106,9 +110,10 @@ class Rules:
         found = (group & mask[i] != 0) & (mask & group[i] != 0)
         masked = found.copy()
         found &= (family < 0) | (family != family[i])
-        apart, together = self._exceptions
+        apart, together, own = self._exceptions
         found[apart.get(i, [])] = False
         found[together.get(i, [])] = masked[together.get(i, [])]
+        found[own.get(i, [])] = True
         return np.flatnonzero(found & (node != node[i]))
 
     def later(self, i: int) -> list[int]:
@@ -118,10 +123,13 @@ class Rules:
 
     def without(self, gone: Iterable[tuple[int, int]]) -> Rules:
         left_out = frozenset(gone)
-        return replace(self, apart=self.apart | left_out, together=self.together - left_out)
+        surfaces = {both: own for both, own in self.surfaces.items() if both not in left_out}
+        return replace(self, apart=self.apart | left_out, together=self.together - left_out, surfaces=surfaces)
 
     def only(self, kept: Iterable[tuple[int, int]]) -> Rules:
-        return Rules(self.solids, (0,) * len(self.solids), frozenset(), frozenset(kept))
+        chosen = frozenset(kept)
+        surfaces = {both: own for both, own in self.surfaces.items() if both in chosen}
+        return Rules(self.solids, (0,) * len(self.solids), frozenset(), chosen, surfaces)
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         for i in range(len(self.solids)):
@@ -138,9 +146,9 @@ class Rules:
         return tuple(np.array(row, dtype=np.int64) for row in rows)
 
     @cached_property
-    def _exceptions(self) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-        found: tuple[dict[int, list[int]], dict[int, list[int]]] = {}, {}
-        for listed, pairs in zip(found, (self.apart, self.together), strict=True):
+    def _exceptions(self) -> tuple[dict[int, list[int]], ...]:
+        found: tuple[dict[int, list[int]], ...] = {}, {}, {}
+        for listed, pairs in zip(found, (self.apart, self.together, self.surfaces), strict=True):
             for i, j in pairs:
                 listed.setdefault(i, []).append(j)
                 listed.setdefault(j, []).append(i)
@@ -166,10 +174,13 @@ class PairList(Sequence["ContactPair"]):
         # The world is node -1: so the first shape of a pair moves.
         a, b = (one, other) if one.node > other.node else (other, one)
         material = (a.shape.surface or Material()).combined(b.shape.surface or Material())
+        margin, own = a.shape.margin + b.shape.margin, self.rules.surfaces.get((i, j))
+        if own is not None:
+            material, margin = own.material, margin if own.margin is None else own.margin
         if material.stiffness is None:
             material = replace(material, stiffness=self.stiffness[i if a is one else j])
         first, second = ((s.shape.body, s.shape.geometry, s.shape.pose) for s in (a, b))
-        return ContactPair(*first, *second, material, f"{a.name}/{b.name}", a.shape.margin + b.shape.margin)
+        return ContactPair(*first, *second, material, f"{a.name}/{b.name}", margin)
 
     def selected(self, pattern: Pattern, where: str) -> PairList:
         """Return those that a pattern names; see `select_pairs`."""
@@ -203,18 +214,21 @@ class PairList(Sequence["ContactPair"]):
         return [self.pair(*both) for both in found.values()]
 
     def near(self, pose_of: Callable[[str], np.ndarray]) -> list[ContactPair]:
-        """Return the pairs the balls about which meet, and those of what has no end.
+        """Return the pairs the balls about which meet, and those of what has no end; a half space is below its plane.
 
         Args:
             pose_of: where a body is: homogeneous matrices X_world_body, shape (4, 4).
         """
         balls = [_ball(solid.shape, pose_of) for solid in self.rules.solids]
-        centre, radius = (np.array(part) for part in zip(*balls, strict=True)) if balls else (np.empty((0, 3)), [])
+        centre, radius, normal = (np.array(part) for part in zip(*balls, strict=True)) if balls else [np.empty(0)] * 3
         found = []
         for i in range(len(balls)):
             later = np.array(self.rules.later(i), dtype=int)
-            distance = np.linalg.norm(centre[later] - centre[i], axis=1)
-            found += [self.pair(i, j) for j in later[distance <= radius[later] + radius[i]].tolist()]
+            way = centre[later] - centre[i]
+            meets = np.einsum("ij,ij->i", way, way) <= (radius[later] + radius[i]) ** 2
+            meets &= (way @ normal[i] <= radius[later]) | (radius[later] == math.inf)
+            meets &= (np.einsum("ij,ij->i", -way, normal[later]) <= radius[i]) | (radius[i] == math.inf)
+            found += [self.pair(i, j) for j in later[meets].tolist()]
         return found
 
     def __len__(self) -> int:
@@ -239,20 +253,23 @@ class PairList(Sequence["ContactPair"]):
     @property
     def _content(self) -> tuple[Any, ...]:
         rules = self.rules
-        return rules.solids, rules.families, rules.apart, rules.together, self.stiffness
+        return rules.solids, rules.families, rules.apart, rules.together, rules.surfaces, self.stiffness
 
     def __repr__(self) -> str:
         count = len(self)
         return repr(self._all) if count <= SHOWN else f"<{count} pairs of shapes>"
 
 
-def _ball(shape: Shape, pose_of: Callable[[str], np.ndarray]) -> tuple[np.ndarray, float]:
-    """Return the middle and the radius of a ball about a shape in the world [m], infinite if it has no end."""
+def _ball(shape: Shape, pose_of: Callable[[str], np.ndarray]) -> tuple[np.ndarray, float, np.ndarray]:
+    """Return the middle and the radius of a ball about a shape in the world [m], infinite if it has no end.
+
+    The third is the normal of a half space, whose middle is on its plane; of others it is 0.
+    """
     X = pose_of(shape.body) @ shape.pose.matrix().astype(float)
     if type(shape.geometry) not in (*HALF, Hull):
-        return X[:3, 3], math.inf
+        return X[:3, 3], math.inf, X[:3, 2] if isinstance(shape.geometry, Plane) else np.zeros(3)
     middle, half = (np.array([*map(float, part)]) for part in box_about(shape.geometry))
-    return X[:3, :3] @ middle + X[:3, 3], float(np.linalg.norm(half))
+    return X[:3, :3] @ middle + X[:3, 3], float(np.linalg.norm(half)), np.zeros(3)
 
 
 class Pairs(NamedTuple):
@@ -270,6 +287,7 @@ def contact_pairs(
     keep_overlapping: bool = False,
     families: Mapping[str, str] | None = None,
     enabled: Disabled = (),
+    surfaces: Iterable[ContactSurface] = (),
 ) -> Pairs:
     """Return the pairs of collision shapes that may touch.
 
@@ -287,6 +305,7 @@ def contact_pairs(
         families: bodies of one family do not touch one another: its name, by body.
         enabled: pairs of names of bodies, in either order, that may touch all the same: families, joints and `disabled`
             do not count for them.
+        surfaces: what contact of some shapes feels, which may touch whatever else keeps them apart.
 
     Raises:
         UnknownNameError: for a body that does not exist.
@@ -302,11 +321,13 @@ def contact_pairs(
     """
     for body in (body for pair in (*disabled, *enabled) for body in pair):
         check_known("body", body, (WORLD, *model.body_names), "disabled pairs")
-    rules = _rules(model, _solids(model, shapes), disabled, families or {}, enabled)
+    solids = _solids(model, shapes)
+    rules = _rules(model, solids, disabled, families or {}, enabled)
+    rules = replace(rules, surfaces=_surfaces(solids, surfaces))
     overlapping: dict[tuple[int, int], str] = {}
     if rest is not None and not keep_overlapping:
         kinematics, pairs = Kinematics(model, rest), PairList(rules, [LIGHT] * len(rules.solids))
-        for i, j in _suspects(model, rules):
+        for i, j in (both for both in _suspects(model, rules) if both not in rules.surfaces):
             pair = pairs.pair(i, j)
             if depth(kinematics, pair) > ROUNDING and (is_of_one_tree(model, pair) or not _can_part(kinematics, pair)):
                 overlapping[i, j] = pair.name
@@ -337,6 +358,20 @@ def _rules(
     numbers = {name: n for n, name in enumerate(dict.fromkeys(families.values()))}
     own = tuple(numbers[families[s.shape.body]] if s.shape.body in families else -1 for s in solids)
     return Rules(tuple(solids), own, frozenset(apart), frozenset(on))
+
+
+def _surfaces(solids: Sequence[_Solid], surfaces: Iterable[ContactSurface]) -> dict[tuple[int, int], ContactSurface]:
+    """Return surfaces of contacts by the places of their shapes, the lower one first."""
+
+    def places(body: str, name: str) -> list[int]:
+        own = [(k, solid.shape) for k, solid in enumerate(solids) if solid.shape.body == body]
+        return [k for k, shape in own if not name or shape.name == name]
+
+    found: dict[tuple[int, int], ContactSurface] = {}
+    for own in surfaces:
+        sides = (places(*side) for side in zip((own.a, own.b), own.shapes, strict=True))
+        found |= {(min(i, j), max(i, j)): own for i, j in product(*sides) if solids[i].node != solids[j].node}
+    return found
 
 
 def _suspects(model: Model, rules: Rules) -> Iterator[tuple[int, int]]:
@@ -374,19 +409,45 @@ def bearing(model: Model, rules: Rules) -> list[float]:
 
     def first(root: int) -> int:
         while heap[root] != root:
+            heap[root] = heap[heap[root]]
             root = heap[root]
         return root
 
-    own = np.array([solid.root for solid in rules.solids], dtype=int)
-    for i, solid in enumerate(rules.solids):
-        if solid.root != WORLD_NODE:
-            for root in set(own[rules.partners(i)].tolist()) - {WORLD_NODE}:
-                one, other = sorted((first(solid.root), first(root)))
-                heap[other] = one
+    for trees in _may_meet(rules):
+        for root in trees[1:]:
+            one, other = sorted((first(trees[0]), first(root)))
+            heap[other] = one
     total: dict[int, float] = {}
     for root, mass in masses.items():
         total[first(root)] = total.get(first(root), 0.0) + mass
-    return [LIGHT if r == WORLD_NODE else max(total[first(r)] / TIME**2, LIGHT) for r in own.tolist()]
+    own = [solid.root for solid in rules.solids]
+    return [LIGHT if r == WORLD_NODE else max(total[first(r)] / TIME**2, LIGHT) for r in own]
+
+
+def _may_meet(rules: Rules) -> Iterator[list[int]]:
+    """Yield lists of trees that may touch one another, directly or through others.
+
+    Shapes of one group and mask are alike to others, unless single pairs of them are told apart: those are looked at
+    one by one.
+    """
+    family = rules.families
+    apart = (pair for pair in rules.apart if family[pair[0]] < 0 or family[pair[0]] != family[pair[1]])
+    alone = {k for pair in (*apart, *rules.together) for k in pair}
+    alike: dict[tuple[int, int], set[tuple[int, int]]] = {}  # trees, each with its family, by group and mask
+    for k, solid in enumerate(rules.solids):
+        if solid.root == WORLD_NODE:
+            continue
+        if k in alone:
+            others = {rules.solids[j].root for j in rules.partners(k).tolist()} - {WORLD_NODE}
+            yield [solid.root, *sorted(others)]
+        else:
+            alike.setdefault((solid.shape.group, solid.shape.mask), set()).add((solid.root, family[k]))
+    for (group, mask), one in alike.items():
+        for (other_group, other_mask), other in alike.items():
+            both = sorted(one | other)
+            differ = len({(of, root if of < 0 else -1) for root, of in both}) > 1
+            if group & other_mask and other_group & mask and differ:
+                yield [root for root, _ in both]
 
 
 def roots_of(model: Model) -> list[int]:

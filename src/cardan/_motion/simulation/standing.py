@@ -203,9 +203,10 @@ def _poses_of(world: WorldContents, q: np.ndarray, constants: Mapping[str, np.nd
 def stood(model: Model, pairs: Sequence[ContactPair], q: np.ndarray, loose: Sequence[Articulation]) -> np.ndarray:
     """Return a configuration (nq,) in which some articulations that float stand on level ground; read-only."""
     q, bodies = q.copy(), {body for a in loose for body in a.bodies}
-    found, unread = heights(model, [pair for pair in on_grounds(pairs) if pair.a in bodies], _poses_at(model, q))
-    _warn_of_unread(model.name, unread)
-    _lift(model, q, loose, found, lambda c: c.parent_pose)
+    if bodies:
+        found, unread = heights(model, [pair for pair in on_grounds(pairs) if pair.a in bodies], _poses_at(model, q))
+        _warn_of_unread(model.name, unread)
+        _lift(model, q, loose, found, lambda c: c.parent_pose)
     q.setflags(write=False)
     return q
 
@@ -231,8 +232,18 @@ def lifted_out(
 
 def _poses_at(model: Model, q: np.ndarray) -> PoseOf:
     """Return where bodies are in one configuration, without compiling anything."""
-    kinematics = Kinematics(model, q.tolist())
-    return lambda body: kinematics.pose(body).matrix().astype(float)
+    return _poses_in(Kinematics(model, q.tolist()))
+
+
+def _poses_in(kinematics: Kinematics) -> PoseOf:
+    found: dict[str, np.ndarray] = {}
+
+    def pose_of(body: str) -> np.ndarray:
+        if body not in found:
+            found[body] = kinematics.pose(body).matrix().astype(float)
+        return found[body]
+
+    return pose_of
 
 
 def warn_of_start(world: WorldContents) -> None:
@@ -252,7 +263,7 @@ def warn_of_start(world: WorldContents) -> None:
         warnings.warn(StartWarning(message, falling), stacklevel=levels_inside())
     loose = {body for a in floating for body in a.bodies}
     kinematics = Kinematics(model, world.initial.tolist())
-    pose_of = _poses_at(model, world.initial)
+    pose_of = _poses_in(kinematics)
     known = [pair for pair in near(world.pairs, pose_of) if pair.a in loose or not isinstance(pair.shape_a, Mesh)]
     on_planes = [pair for pair in known if isinstance(pair.shape_b, Plane)]  # of terrains `depth` knows more
     above = {h.pair.name: -float(h.gap) for h in heights(model, on_planes, pose_of)[0]}
@@ -326,8 +337,8 @@ def move_root(state: State, a: Articulation, rows: np.ndarray, poses: np.ndarray
             "into the program. Make the world with movable_bases=True (WorldBuilder.finalize, Mechanism.world), which "
             "gives every world its own; what closes a loop on the world cannot be moved."
         )
-    J = c.joint.transform(tuple(state.q[rows, iq].T.astype(float)))
-    P = X @ frame_of(state, c, "child_pose", rows) @ J.inverse()
+    q: Any = state.q[rows, iq]  # what a checker infers of arrays here costs it minutes
+    P = X @ frame_of(state, c, "child_pose", rows) @ c.joint.transform(tuple(q.T.astype(float))).inverse()
     for name, joint in state.world.movable[a.name].items():
         beside = c.parent_pose.inverse() @ state.world.model.connection(joint).parent_pose
         state.constants[name][rows] = (P @ beside).matrix()

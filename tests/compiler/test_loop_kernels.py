@@ -232,4 +232,4 @@ def test_what_a_kernel_cannot_say(function, said):
     with pytest.raises(TargetError, match=said) as caught:
         kernel(a=INT, returns=INT)(function)(1)
     assert f"kernel {function.__name__}" in str(caught.value)
-    assert "test_kernels.py:" in str(caught.value)
+    assert "test_loop_kernels.py:" in str(caught.value)
