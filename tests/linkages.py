@@ -154,9 +154,7 @@ def tilted(mechanism, seed=0):
         else:
             own = SE3.identity()
         poses = (pose or SE3.identity() for pose in (c.parent_pose, c.child_pose))
-        parent, child = (
-            turns[body] @ pose @ own for body, pose in zip((c.parent, c.child), poses, strict=True)
-        )
+        parent, child = (turns[body] @ pose @ own for body, pose in zip((c.parent, c.child), poses, strict=True))
         m.add_joint(c.name, turned, c.parent, c.child, parent, child)
     return m
 
@@ -205,9 +203,16 @@ def leg_with_ankle():
     m = cardan.Mechanism("leg_with_ankle")
     m.add_body("pelvis")
     above = "pelvis"
-    for name, axis, z in (("yaw", (0, 0, 1), 0), ("roll", (1, 0, 0), 0), ("hip", (0, 1, 0), 0), ("knee", (0, 1, 0), -0.4)):
+    for name, axis, z in (
+        ("yaw", (0, 0, 1), 0),
+        ("roll", (1, 0, 0), 0),
+        ("hip", (0, 1, 0), 0),
+        ("knee", (0, 1, 0), -0.4),
+    ):
         long = name in ("hip", "knee")
-        m.add_body(f"{name}_link", cardan.Inertia(2.0 if long else 0.5, (0, 0, -0.2 * long), np.diag([0.03, 0.03, 0.01])))
+        m.add_body(
+            f"{name}_link", cardan.Inertia(2.0 if long else 0.5, (0, 0, -0.2 * long), np.diag([0.03, 0.03, 0.01]))
+        )
         m.add_joint(name, Revolute(axis), above, f"{name}_link", pose(0.0, 0.0, z))
         above = f"{name}_link"
     m.add_body("foot", cardan.Inertia(1.0, (0.03, 0.0, -0.04), np.diag([2e-3, 4e-3, 4e-3])))

@@ -96,7 +96,10 @@ def _choice(op: Op, args: Sequence[int], values: Sequence[Any]) -> _Choice | Non
 def moving(program: Program) -> bytearray:
     """Return a flag for each instruction: whether results have derivatives by inputs that hang on its own."""
     ops = program.instructions.ops
-    operands = [own[1:] if op is Op.HELD else () if op in STILL else own for op, own in zip(ops, program.instructions.args, strict=True)]
+    operands = [
+        own[1:] if op is Op.HELD else () if op in STILL else own
+        for op, own in zip(ops, program.instructions.args, strict=True)
+    ]
     for region in program.regions:
         for k, after in region.carried:
             operands[k] = (*operands[k], after)

@@ -46,7 +46,18 @@ class Graph:
     change of sign, or done before.
     """
 
-    __slots__ = ("folded", "implicit", "instructions", "is_last", "order", "regions", "shared", "signs", "table", "tables")
+    __slots__ = (
+        "folded",
+        "implicit",
+        "instructions",
+        "is_last",
+        "order",
+        "regions",
+        "shared",
+        "signs",
+        "table",
+        "tables",
+    )
 
     def __init__(self, *, regions: bool = False, order: int = 0, is_last: bool = False) -> None:
         self.order = order  # how often what is traced will be differentiated

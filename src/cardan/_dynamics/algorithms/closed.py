@@ -47,12 +47,16 @@ class Closed:
     @cached_property
     def embedded(self) -> Embedded | None:
         """The equation of motion in the free coordinates, if there is a choice of them."""
+        return self.embedding(self.M)
+
+    def embedding(self, M: Rows) -> Embedded | None:
+        """Return an equation M a = b + K^T l in the free coordinates, if there is a choice of them."""
         if self.choice is None:
             return None
         place = [i for loop in self.loops for i in (self._places(loop) or [-1] * len(loop.T))]
         blocks = [Block([place[i] for i in b.rows], b.columns, [place[i] for i in b.others]) for b in self.choice.blocks]
         tolerance = where(is_double(self.q), SINGULAR, SINGULAR_IN_SINGLE)
-        return Embedded(self.M, self.K, blocks, self.metric, tolerance)
+        return Embedded(M, self.K, blocks, self.metric, tolerance)
 
     def general(self) -> General:
         """Return what solves in every configuration."""
@@ -82,9 +86,21 @@ class Closed:
         `lacking` returns M a - b, `opening` K a + k. Without a choice of free coordinates it is differentiated as it is
         found: of rows that depend on one another, only so the multipliers stay the smallest.
         """
-        if self.embedded is None or not derivatives_taken(found):
+        if self.embedded is None:
             return found
-        solver, n = self.embedded.held(), self.model.nv
+        return self.differentiated(self.embedded, found, lacking, opening)
+
+    def differentiated(
+        self,
+        by: Embedded,
+        found: Solved,
+        lacking: Callable[[Vector], list[Scalar]],
+        opening: Callable[[Vector], list[Scalar]],
+    ) -> Solved:
+        """Return a solution of an embedded equation with the derivatives of what it solves."""
+        if not derivatives_taken(found):
+            return found
+        solver, n = by.held(), self.model.nv
 
         def residual(x: Vector) -> list[Scalar]:
             held_by = self.efforts(x[n:])
@@ -96,8 +112,8 @@ class Closed:
 
         x = implicit([*found.a, *found.multipliers], residual, solve)
         a, multipliers = x[:n], x[n:]
-        if not self.embedded.all_alone:
-            own = self.embedded.multipliers(lacking(a))
+        if not by.all_alone:
+            own = by.multipliers(lacking(a))
             multipliers = [held(e, other) for e, other in zip(found.multipliers, own, strict=True)]
         return Solved(a, multipliers)
 
@@ -113,14 +129,14 @@ class Closed:
     def metric(self) -> Rows:
         """Return R. It is not kept: what is traced within a body that may be skipped must not be used outside."""
         R: Rows = [[0.0] * len(self.K) for _ in self.K]
-        extents, start = self._extents(), 0
+        extents, start = self.extents(), 0
         for loop in self.moving:
             for i, weights in enumerate(metric_of(loop, self.M, extents, self.length_squared), start):
                 R[i][start : start + len(weights)] = weights
             start += len(loop.T)
         return R
 
-    def _extents(self) -> list[Scalar]:
+    def extents(self) -> list[Scalar]:
         """Return |S_j|^2 of every coordinate: 1 for a slide, for a hinge the square of the bodies' length."""
         extents: list[Scalar] = [0.0] * self.model.nv
         for node in self.model.nodes:
@@ -131,7 +147,7 @@ class Closed:
 
     def drive_weights(self) -> list[Scalar]:
         """Return 1 / |S_j|^2 over a mean mass: what makes the efforts of slides and hinges comparable."""
-        extents = self._extents()
+        extents = self.extents()
         shares = [over(1.0, e) for e in extents]
         mass = sum((self.M[j][j] * share for j, share in enumerate(shares)), 0.0)
         # a coordinate that moves nothing has extent 0: 1 in its place keeps both branches finite, and derivatives alive

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from cardan._algebra.errors import ParameterError
+from cardan._algebra.errors import MechanismError, ParameterError
 from cardan._algebra.manifolds.manifold import identity_rows
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.closed import Closed
@@ -179,6 +179,47 @@ def constrained_inverse_dynamics(
 
     efforts, multipliers, unbalanced = closed.by_either(found)
     return ConstrainedEfforts(efforts, closed.wrenches(multipliers), unbalanced)
+
+
+@public(result=ConstrainedEfforts[Reals, Reals], simplified=True)
+def sufficient_efforts(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    external_forces: ArrayLike | None = None,
+    *,
+    actuated: Sequence[str] | None = None,
+) -> ConstrainedEfforts[list[Scalar], list[Force]]:
+    """Return the efforts of drives that can make every motion, as `constrained_inverse_dynamics`, to differentiate.
+
+    They are W E^T z of the z with E W E^T z + K^T l = M a + h, K z = 0: the least in sum tau_i^2 / W_i, W = |S_i|^2.
+    """
+    where_from = "constrained_inverse_dynamics_derivatives"
+    with_loops(model, where_from)
+    chosen = range(model.nv) if actuated is None else joint_coordinates(model, actuated)
+    closed = Closed(model, q)
+    W = [e if i in chosen else 0.0 for i, e in enumerate(closed.extents())]
+    embedded = closed.embedding([[w if i == j else 0.0 for j in range(model.nv)] for i, w in enumerate(W)])
+    if embedded is None:
+        raise MechanismError(
+            f"{where_from}: loops of model {model.name!r} depend on one another where they are closed, so that no "
+            "coordinates follow from others; use cardan.derivative(cardan.constrained_inverse_dynamics, ...)."
+        )
+    if len(chosen) < len(embedded.free):
+        expected = f"joints with {len(embedded.free)} coordinates at least, as the mechanism has freedoms"
+        raise ParameterError(f"{where_from}: actuated", got=actuated, expected=expected)
+
+    def lacking(z: Vector) -> list[Scalar]:
+        return [w * e - t for w, e, t in zip(W, z, tree, strict=True)]
+
+    tree = inverse_dynamics.kernel(model, q, v, a, external_forces)
+    still = [0.0] * model.nv
+    z, multipliers = closed.differentiated(
+        embedded, embedded.solve(tree), lacking, lambda z: closed.opening(q, still, z)
+    )
+    wrenches = closed.wrenches([-e for e in multipliers])
+    return ConstrainedEfforts([w * e for w, e in zip(W, z, strict=True)], wrenches, still)
 
 
 def _checked_rate(rate: Any) -> float:

@@ -108,7 +108,9 @@ def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
 class Embedded:
     """The equation of motion in the free coordinates. K has all rows; `metric` is R, for those that depend on others."""
 
-    def __init__(self, M: Rows, K: Rows, blocks: Sequence[Block], metric: Callable[[], Rows], tolerance: Scalar) -> None:
+    def __init__(
+        self, M: Rows, K: Rows, blocks: Sequence[Block], metric: Callable[[], Rows], tolerance: Scalar
+    ) -> None:
         self.M, self.K, self.blocks, self.metric = M, K, blocks, metric
         self.squares = [square for block in blocks for square in _squares(K, block, tolerance)]
         dependent = {j for block in blocks for j in block.columns}
@@ -121,7 +123,10 @@ class Embedded:
         self.G, self.G_T = G, transposed(G)
         MG = [[_dot(row, column) for column in self.G_T] for row in M]
         MG_T = transposed(MG)
-        D = [[_dot(self.G_T[i], MG_T[j]) if j <= i else 0.0 for j in range(len(self.free))] for i in range(len(self.free))]
+        D = [
+            [_dot(self.G_T[i], MG_T[j]) if j <= i else 0.0 for j in range(len(self.free))]
+            for i in range(len(self.free))
+        ]
         self.D = Factor(D)  # (2)
 
     @property

@@ -191,7 +191,10 @@ def _turned(turn: Matrix3, motion: Motion) -> Motion:
 def _snapped(motion: Motion) -> Motion:
     """Return a motion whose entries that are numbers near 0, 1 or -1 are these."""
     near = [round(float(e)) if isinstance(e, Real) else e for e in motion.scalars()]
-    entries = [float(n) if isinstance(e, Real) and abs(e - n) < SNAPPED else e for e, n in zip(motion.scalars(), near, strict=True)]
+    entries = [
+        float(n) if isinstance(e, Real) and abs(e - n) < SNAPPED else e
+        for e, n in zip(motion.scalars(), near, strict=True)
+    ]
     return Motion(entries[:3], entries[3:])
 
 
