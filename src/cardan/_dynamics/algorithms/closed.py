@@ -39,7 +39,7 @@ class Closed:
         self.model, self.relative, self.q = model, relative_kinematics(model, q), q
         self.M = mass_matrix.kernel(model, q) if M is None else M
         self.choice = dependence(model)
-        self.loops = loops(model, self.relative, self.choice and self.choice.views)
+        self.loops = loops(model, self.relative, self.choice and self.choice.along_nodes)
         self.moving = [loop for loop in self.loops if loop.T and loop.moves]
         self.K = [row for loop in self.moving for row in loop.K]
         self.length_squared = length_squared(model)
@@ -54,7 +54,9 @@ class Closed:
         if self.choice is None:
             return None
         place = [i for loop in self.loops for i in (self._places(loop) or [-1] * len(loop.T))]
-        blocks = [Block([place[i] for i in b.rows], b.columns, [place[i] for i in b.others]) for b in self.choice.blocks]
+        blocks = [
+            Block([place[i] for i in b.rows], b.columns, [place[i] for i in b.others]) for b in self.choice.blocks
+        ]
         tolerance = where(is_double(self.q), SINGULAR, SINGULAR_IN_SINGLE)
         return Embedded(M, self.K, blocks, self.metric, tolerance)
 

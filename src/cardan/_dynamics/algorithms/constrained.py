@@ -27,10 +27,12 @@ from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.closed import Closed
 from cardan._dynamics.algorithms.embedding import Embedded
 from cardan._dynamics.algorithms.implicit import Snapshot, unbalanced
+from cardan._dynamics.algorithms.linear import SingularError
 from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.proximal import SHARING, proximal, regularization
 from cardan._dynamics.algorithms.proximal_loops import General
 from cardan._dynamics.algorithms.rnea import bias_forces, inverse_dynamics, node_forces
+from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model
 
@@ -199,22 +201,28 @@ def sufficient_efforts(
     with_loops(model, where_from)
     chosen = range(model.nv) if actuated is None else joint_coordinates(model, actuated)
     closed = Closed(model, q)
-    W = [e if i in chosen else 0.0 for i, e in enumerate(closed.extents())]
-    embedded = closed.embedding([[w if i == j else 0.0 for j in range(model.nv)] for i, w in enumerate(W)])
-    if embedded is None:
+    if closed.choice is None:
         raise MechanismError(
             f"{where_from}: loops of model {model.name!r} depend on one another where they are closed, so that no "
             "coordinates follow from others; use cardan.derivative(cardan.constrained_inverse_dynamics, ...)."
         )
-    if len(chosen) < len(embedded.free):
-        expected = f"joints with {len(embedded.free)} coordinates at least, as the mechanism has freedoms"
+    freedoms = model.nv - sum(len(block.columns) for block in closed.choice.blocks)
+    if len(chosen) < freedoms:
+        expected = f"joints with {freedoms} coordinates at least, as the mechanism has freedoms"
         raise ParameterError(f"{where_from}: actuated", got=actuated, expected=expected)
+    W = [e if i in chosen else 0.0 for i, e in enumerate(closed.extents())]
+    try:
+        embedded = closed.embedding([[w if i == j else 0.0 for j in range(model.nv)] for i, w in enumerate(W)])
+    except SingularError:
+        expected = "joints that move every freedom of the mechanism: these cannot make all motions"
+        raise ParameterError(f"{where_from}: actuated", got=actuated, expected=expected) from None
 
     def lacking(z: Vector) -> list[Scalar]:
         return [w * e - t for w, e, t in zip(W, z, tree, strict=True)]
 
     tree = inverse_dynamics.kernel(model, q, v, a, external_forces)
-    still = [0.0] * model.nv
+    still: list[Scalar] = [0.0] * model.nv
+    assert embedded is not None  # there is a choice
     z, multipliers = closed.differentiated(
         embedded, embedded.solve(tree), lacking, lambda z: closed.opening(q, still, z)
     )

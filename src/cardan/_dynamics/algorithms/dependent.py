@@ -27,7 +27,7 @@ from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.scalar import is_zero
 from cardan._compiler.program import Array, trace
 from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
-from cardan._dynamics.algorithms.loops import PLAIN, Loop, View, loops
+from cardan._dynamics.algorithms.loops import Loop, loops
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._robot.model import Model
 
@@ -48,7 +48,7 @@ class Block(NamedTuple):
 
 
 class Dependence(NamedTuple):
-    views: list[View]  # of each closing joint
+    along_nodes: list[bool]  # of each closing joint (`loops`)
     blocks: list[Block]
 
 
@@ -70,19 +70,19 @@ def _found(model: Model) -> Dependence | None:
     closed = _closed_configurations(model)
     if not closed:
         return None
-    views = [_best_view(model, k) for k in range(len(model.closures))]
+    along_nodes = [_along_node(model, k) for k in range(len(model.closures))]
     rng = np.random.default_rng(1)
-    samples = [_rows(model, views, q) for q in closed]
-    moved = [_rows(model, views, _moved(model, closed[0], rng)) for _ in range(2)]
+    samples = [_rows(model, along_nodes, q) for q in closed]
+    moved = [_rows(model, along_nodes, _moved(model, closed[0], rng)) for _ in range(2)]
     own = _coordinates(model)
     shared = {j for j in range(model.nv) if sum(j in coordinates for coordinates in own) > 1}
     blocks = [_eliminated(samples, moved, rows, shared) for rows in _blocks(model, own)]
-    return Dependence(views, [block for block in blocks if block]) if all(blocks) else None
+    return Dependence(along_nodes, [block for block in blocks if block]) if all(blocks) else None
 
 
-def _rows(model: Model, views: Sequence[View], q: Sequence[float]) -> Rows:
+def _rows(model: Model, along_nodes: Sequence[bool], q: Sequence[float]) -> Rows:
     """Return the rows of all loops."""
-    return [row for loop in loops(model, relative_kinematics(model, q), views) for row in loop.K]
+    return [row for loop in loops(model, relative_kinematics(model, q), along_nodes) for row in loop.K]
 
 
 def _coordinates(model: Model) -> list[set[int]]:
@@ -173,7 +173,7 @@ def _pivot(
     best = (0.0, 0.0, -1, -1)
     for i, j in product(left, range(len(tables[0][0]))):
         if j not in taken:
-            size = min(abs(A[i][j]) for A in tables)
+            size = min(abs(float(A[i][j])) for A in tables)
             weighed = size * (SHARED if j in shared and size >= LEAST else 1.0)
             # equal but for rounding, which is not to decide
             if size >= LEAST and weighed > 1.01 * best[0]:
@@ -206,26 +206,23 @@ def _rank(K: Rows) -> int:
     return len(taken)
 
 
-# --- views ---
+# --- axes ---
 
 
-def _best_view(model: Model, closure: int) -> View:
-    """Return the view of a closing joint that takes the fewest operations, with what its rows take to solve with."""
+def _along_node(model: Model, closure: int) -> bool:
+    """Return whether rows along the axes of the node save a tenth of what they take, to find and to solve with."""
     own = _coordinates(model)
     others = set[int]().union(*(c for k, c in enumerate(own) if k != closure))
     alone = [j for j in sorted(own[closure]) if j not in others] or sorted(own[closure])
-    costs: list[tuple[int, View]] = []
+    entries: list[int] = []
 
-    def rows(q: np.ndarray, view: View) -> dict[str, np.ndarray]:
-        loop = Loop(model, relative_kinematics(model, list(q)), model.closures[closure], view)
-        if view != PLAIN and not loop.has_constant_wrenches:
-            return {}
-        entries = sum(not is_zero(row[j]) for row in loop.K for j in alone)
-        costs.append((SOLVING * entries, view))
+    def rows(q: np.ndarray, along_node: bool) -> dict[str, np.ndarray]:
+        loop = Loop(model, relative_kinematics(model, list(q)), model.closures[closure], along_node)
+        entries.append(sum(not is_zero(row[j]) for row in loop.K for j in alone))
+        constant.append(loop.has_constant_wrenches)
         return {"K": np.array([e for row in loop.K for e in row], dtype=object)}
 
-    for view in (PLAIN, View(False, True), View(True, False), View(True, True)):
-        program = trace("rows", lambda q, view=view: rows(q, view), [Array("q", (model.nq,))])
-        if program.outputs:
-            costs[-1] = costs[-1][0] + program.operations, view
-    return min(costs, key=lambda cost: cost[0])[1]
+    constant: list[bool] = []
+    programs = [trace("rows", lambda q, t=turned: rows(q, t), [Array("q", (model.nq,))]) for turned in (False, True)]
+    plain, turned = (p.operations + SOLVING * e for p, e in zip(programs, entries, strict=True))
+    return all(constant) and turned < 0.9 * plain

@@ -136,8 +136,8 @@ class Embedded:
 
     def solve(self, b: Vector, k: Vector | None = None) -> Solved:
         g: list[Scalar] = [0.0] * len(self.M)
-        for square in self.squares if k is not None else ():
-            for j, e in zip(square.columns, square.follow(k), strict=True):
+        for square in () if k is None else self.squares:
+            for j, e in zip(square.columns, square.follow(k or ()), strict=True):
                 g[j] = -e
         rest = [e - _dot(row, g) for e, row in zip(b, self.M, strict=True)]
         a_i = self.D.solve([_dot(column, rest) for column in self.G_T])

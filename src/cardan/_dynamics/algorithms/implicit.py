@@ -219,8 +219,9 @@ class Equation(Protocol):
 def accelerations_that_solve(equation: Equation, moment: Snapshot, dt: float | None) -> list[Scalar]:
     """Return the accelerations of an equation with their derivatives (`arrays/implicit_function`)."""
 
+    tau, W = equation.efforts
+
     def lacking(a: Vector) -> list[Scalar]:
-        tau, W = equation.efforts
         return unbalanced(moment, a, equation.forces(a), [t - w * e for t, w, e in zip(tau, W, a, strict=True)])
 
     model = moment.model

@@ -31,7 +31,7 @@ from cardan._algebra.spatial.rotations import rotation_vector_from_matrix
 from cardan._dynamics.algorithms.linear import Rows, combined, coordinates
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, supports
 from cardan._dynamics.call.public import ArrayLike, public
-from cardan._robot.joints import Joint, reverse
+from cardan._robot.joints import Joint
 from cardan._robot.model import Connection, Model, Node
 
 
@@ -54,19 +54,6 @@ def offset(X: SE3, X_J: SE3) -> Motion:
     """Return e = (R^T (p - p_J), log(R_J^T R)): how far X is from X_J, along the axes of X."""
     (R, p), (R_J, p_J) = X, X_J
     return Motion(R.transpose_apply(p - p_J), rotation_vector_from_matrix(R_J.T @ R))
-
-
-class View(NamedTuple):
-    """From which of its two bodies a closing joint is looked at, and along which axes its rows are.
-
-    All views make the same of motions that keep a loop closed; some take fewer operations.
-    """
-
-    from_parent: bool = False  # whether as the reversed joint, whose child is the parent's body
-    along_node: bool = False  # whether along the axes of the node that its child frame is on, not of that frame
-
-
-PLAIN = View()
 
 
 class Side(NamedTuple):
@@ -101,17 +88,19 @@ class Side(NamedTuple):
 
 
 class Loop:
-    """A closing joint at a configuration of the tree: its rows of the constraints, in the letters of the head."""
+    """A closing joint at a configuration of the tree: its rows of the constraints, in the letters of the head.
 
-    def __init__(self, model: Model, relative: Relative, closure: Connection, view: View = PLAIN) -> None:
-        self.relative, self.closure, self.view = relative, closure, view
-        sides, self.joint = _sides(model, closure), closure.joint
-        if view.from_parent:
-            sides, self.joint = sides[::-1], reverse(self.joint)
-        self.parent, self.child = sides
+    With `along_node` rows are along the axes of the node that the child frame is on, where frames of files are turned
+    against each other: the same constraints, in fewer operations.
+    """
+
+    def __init__(self, model: Model, relative: Relative, closure: Connection, along_node: bool = False) -> None:
+        self.relative, self.closure, self.joint = relative, closure, closure.joint
+        self.along_node = along_node
+        self.parent, self.child = _sides(model, closure)
         # from the axes of the child frame to those of the rows
-        self.turn = self.child.frame.rotation if view.along_node else Matrix3.identity()
-        if view.along_node:
+        self.turn = self.child.frame.rotation if along_node else Matrix3.identity()
+        if along_node:
             self.child = Side(self.child.nodes, SE3(None, self.child.frame.translation))
         # the child frame, along the rows' axes, in the node that the parent frame is on; and in the parent frame
         self.in_parent = self.parent.pose(relative).inverse() @ self.child.pose(relative) @ self.child.frame
@@ -161,19 +150,16 @@ class Loop:
     def wrench(self, multipliers: Sequence[Scalar]) -> Force:
         """Return T times multipliers: the wrench on the child, in the joint's child frame."""
         own = combined(self.T, multipliers)
-        own = Force(self.turn.transpose_apply(own.linear), self.turn.transpose_apply(own.angular))
-        return -(self.X @ own) if self.view.from_parent else own
+        return Force(self.turn.transpose_apply(own.linear), self.turn.transpose_apply(own.angular))
 
     def rows(self, found: Sequence[Scalar]) -> list[Scalar]:
-        """Return what stands in the rows of this view in those of the plain one: of a motion that T resists."""
-        if self.view == PLAIN:
+        """Return what stands in these rows in those of `loop_jacobian`: of a motion that T resists."""
+        if not self.along_node:
             return list(found)
-        motion = combined(self.T, found)
-        motion = Motion(self.turn.transpose_apply(motion.linear), self.turn.transpose_apply(motion.angular))
-        if self.view.from_parent:
-            motion = -_turned(self.X.rotation, motion)
-        own = self.closure.joint
-        return [wrench.dot(motion) for wrench in sparse_complement(own.subspace(own.neutral()))]
+        turned = combined(self.T, found)
+        motion = Motion(self.turn.transpose_apply(turned.linear), self.turn.transpose_apply(turned.angular))
+        plain = sparse_complement(self.joint.subspace(self.q))
+        return [wrench.dot(motion) for wrench in plain]
 
     @property
     def moves(self) -> bool:
@@ -198,10 +184,13 @@ def _snapped(motion: Motion) -> Motion:
     return Motion(entries[:3], entries[3:])
 
 
-def loops(model: Model, relative: Relative, views: Sequence[View] | None = None) -> list[Loop]:
-    """Return the closing joints of a model, in the order of `Model.closures`, with their constraints."""
-    looked_at = zip(model.closures, views or [PLAIN] * len(model.closures), strict=True)
-    return [Loop(model, relative, closure, view) for closure, view in looked_at]
+def loops(model: Model, relative: Relative, along_nodes: Sequence[bool] | None = None) -> list[Loop]:
+    """Return the closing joints of a model, in the order of `Model.closures`, with their constraints.
+
+    `along_nodes` says of each whether its rows are along the axes of the node that its child frame is on.
+    """
+    chosen = zip(model.closures, along_nodes or [False] * len(model.closures), strict=True)
+    return [Loop(model, relative, closure, along_node) for closure, along_node in chosen]
 
 
 @public

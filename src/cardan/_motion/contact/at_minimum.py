@@ -61,12 +61,12 @@ class AtMinimum:
         wrenches = [(contact, part.law.wrench(g) * (1.0 / self.dt)) for contact, part, g in found]
         return [on_node for contact, wrench in wrenches for on_node in contact.on_nodes(wrench)]
 
-    @cached_property
+    @property
     def efforts(self) -> tuple[Vector, Vector]:
         """tau and W along v."""
         return self.elements.total(self.elements.linear(all_held(self.held), all_held(self.a)))
 
-    @cached_property
+    @property
     def H(self) -> Rows:
         found = with_diagonal(mass_matrix.kernel(self.moment.model, self.moment.q), self.efforts[1])
         impedances: dict[tuple[int, int], ArticulatedInertia] = {}
