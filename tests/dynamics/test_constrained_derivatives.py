@@ -181,7 +181,7 @@ def test_what_is_refused():
     model = MECHANISMS["five_bar"]()
     q, v, tau = closed_state(model)
     name = model.connections[0].name
-    with pytest.raises(ParameterError, match="2 coordinates at least"):
+    with pytest.raises(ParameterError, match="cannot make all motions"):
         cardan.constrained_inverse_dynamics_derivatives(model, q, v, tau, actuated=(name,))
     loose = cardan.robots.four_bar()
     loose.add_body("clapper", linkages.inertia(3, 0.1, 1.0))

@@ -1,8 +1,8 @@
 """Solutions whose derivatives are those of the equations they solve, however they were found.
 
-Let r(x, y) = 0 define x as a function of y, and H = dr/dx. By the implicit function theorem dx = -H^-1 dr at fixed x. So
-no iteration that finds x is ever differentiated. Instead there are steps of Newton's method with a fixed matrix, from
-the solution x_0 on, x_0 and H held:
+Let r(x, y) = 0 define x as a function of y, and H = dr/dx. By the implicit function theorem dx = -H^-1 dr at fixed x.
+So no iteration that finds x is ever differentiated. Instead there are steps of Newton's method with a fixed matrix,
+from the solution x_0 on, x_0 and H held:
 
     x_{k+1} = x_k + d,    d = -H^-1 r(x_k, y)
 
@@ -62,7 +62,7 @@ def implicit(
 
 
 def all_held(value: T) -> T:
-    """Return scalars, or lists, tuples, arrays and spatial objects of such, without derivatives if any will be taken."""
+    """Return scalars, or lists, arrays and spatial objects of such, without derivatives if any will be taken."""
     return rebuilt(value, map(scalar.held, entries_of(value))) if derivatives_taken(value) else value
 
 

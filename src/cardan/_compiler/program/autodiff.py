@@ -141,9 +141,12 @@ def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Der
         hang: Guards = {}
         if op is Op.INPUT:
             own = dict(seeds.get(int(number), {}))
-        elif flags and not flags[k]:
-            pass
-        elif op is Op.CONST or SPEC[op].result is ValueType.BOOL or not any(found[a] for a in args):
+        elif (
+            (flags and not flags[k])
+            or not any(found[a] for a in args)
+            or op is Op.CONST
+            or SPEC[op].result is ValueType.BOOL
+        ):
             pass
         elif choice := _choice(op, args, values):
             own = _chosen(choice.condition, found[choice.first], found[choice.second])

@@ -151,8 +151,8 @@ class Graph:
     def close(self, region: Region) -> None:
         """Note a region, the last instructions of which were just written.
 
-        Operations of one that may be skipped are forgotten: who asks for one again cannot have it from there. So are all
-        where derivatives follow: a loop that has none must not get one by what is shared with it.
+        Operations of one that may be skipped are forgotten: who asks for one again cannot have it from there. So are
+        all where derivatives follow: a loop that has none must not get one by what is shared with it.
         """
         if self.regions is None:
             raise ProgramError("a graph without regions cannot have one")

@@ -23,6 +23,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from cardan._algebra.errors import MechanismError, ParameterError
 from cardan._algebra.manifolds.manifold import identity_rows
+from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.closed import Closed
 from cardan._dynamics.algorithms.embedding import Embedded
@@ -32,11 +33,11 @@ from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.proximal import SHARING, proximal, regularization
 from cardan._dynamics.algorithms.proximal_loops import General
 from cardan._dynamics.algorithms.rnea import bias_forces, inverse_dynamics, node_forces
-from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._robot.model import Model
 
 # scalars and wrenches here; arrays from the compiled functions
+DERIVATIVES = "constrained_inverse_dynamics_derivatives"
 Coordinates = TypeVar("Coordinates")
 Wrenches = TypeVar("Wrenches")
 
@@ -197,37 +198,38 @@ def sufficient_efforts(
 
     They are W E^T z of the z with E W E^T z + K^T l = M a + h, K z = 0: the least in sum tau_i^2 / W_i, W = |S_i|^2.
     """
-    where_from = "constrained_inverse_dynamics_derivatives"
-    with_loops(model, where_from)
+    with_loops(model, DERIVATIVES)
     chosen = range(model.nv) if actuated is None else joint_coordinates(model, actuated)
     closed = Closed(model, q)
-    if closed.choice is None:
-        raise MechanismError(
-            f"{where_from}: loops of model {model.name!r} depend on one another where they are closed, so that no "
-            "coordinates follow from others; use cardan.derivative(cardan.constrained_inverse_dynamics, ...)."
-        )
-    freedoms = model.nv - sum(len(block.columns) for block in closed.choice.blocks)
-    if len(chosen) < freedoms:
-        expected = f"joints with {freedoms} coordinates at least, as the mechanism has freedoms"
-        raise ParameterError(f"{where_from}: actuated", got=actuated, expected=expected)
     W = [e if i in chosen else 0.0 for i, e in enumerate(closed.extents())]
-    try:
-        embedded = closed.embedding([[w if i == j else 0.0 for j in range(model.nv)] for i, w in enumerate(W)])
-    except SingularError:
-        expected = "joints that move every freedom of the mechanism: these cannot make all motions"
-        raise ParameterError(f"{where_from}: actuated", got=actuated, expected=expected) from None
-
-    def lacking(z: Vector) -> list[Scalar]:
-        return [w * e - t for w, e, t in zip(W, z, tree, strict=True)]
-
+    embedded = _embedding_of_drives(closed, W, actuated)
     tree = inverse_dynamics.kernel(model, q, v, a, external_forces)
     still: list[Scalar] = [0.0] * model.nv
-    assert embedded is not None  # there is a choice
     z, multipliers = closed.differentiated(
-        embedded, embedded.solve(tree), lacking, lambda z: closed.opening(q, still, z)
+        embedded,
+        embedded.solve(tree),
+        lambda z: [w * e - t for w, e, t in zip(W, z, tree, strict=True)],
+        lambda z: closed.opening(q, still, z),
     )
     wrenches = closed.wrenches([-e for e in multipliers])
     return ConstrainedEfforts([w * e for w, e in zip(W, z, strict=True)], wrenches, still)
+
+
+def _embedding_of_drives(closed: Closed, W: Sequence[Scalar], actuated: Sequence[str] | None) -> Embedded:
+    """Return the equation E W E^T z + K^T l = b; an error where the drives cannot make all motions."""
+    expected = "joints that move every freedom of the mechanism: these cannot make all motions"
+    try:
+        embedded = closed.embedding([[w if i == j else 0.0 for j in range(len(W))] for i, w in enumerate(W)])
+    except SingularError:
+        raise ParameterError(f"{DERIVATIVES}: actuated", got=actuated, expected=expected) from None
+    if embedded is None:
+        raise MechanismError(
+            f"{DERIVATIVES}: loops of model {closed.model.name!r} depend on one another where they are closed, so that "
+            "no coordinates follow from others; use cardan.derivative(cardan.constrained_inverse_dynamics, ...)."
+        )
+    if sum(not is_zero(w) for w in W) < len(embedded.free):
+        raise ParameterError(f"{DERIVATIVES}: actuated", got=actuated, expected=expected)
+    return embedded
 
 
 def _checked_rate(rate: Any) -> float:

@@ -106,7 +106,7 @@ def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
 
 
 class Embedded:
-    """The equation of motion in the free coordinates. K has all rows; `metric` is R, for those that depend on others."""
+    """The equation of motion in the free coordinates. K has all rows; `metric` is R, for rows that depend on others."""
 
     def __init__(
         self, M: Rows, K: Rows, blocks: Sequence[Block], metric: Callable[[], Rows], tolerance: Scalar

@@ -203,7 +203,7 @@ class Equation(Protocol):
     def a(self) -> Vector: ...
     @property
     def efforts(self) -> tuple[Vector, Vector]:
-        """tau and W along v: efforts tau - W a."""
+        """Tau and W along v: efforts tau - W a."""
         ...
 
     @property
@@ -218,7 +218,6 @@ class Equation(Protocol):
 
 def accelerations_that_solve(equation: Equation, moment: Snapshot, dt: float | None) -> list[Scalar]:
     """Return the accelerations of an equation with their derivatives (`arrays/implicit_function`)."""
-
     tau, W = equation.efforts
 
     def lacking(a: Vector) -> list[Scalar]:

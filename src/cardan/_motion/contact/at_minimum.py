@@ -63,7 +63,7 @@ class AtMinimum:
 
     @property
     def efforts(self) -> tuple[Vector, Vector]:
-        """tau and W along v."""
+        """Tau and W along v."""
         return self.elements.total(self.elements.linear(all_held(self.held), all_held(self.a)))
 
     @property
