@@ -152,6 +152,7 @@ with imported_later(globals()):
         identification,
         joints,
         manifolds,
+        optimal,
         pictures,
         robots,
         scalar,
@@ -192,7 +193,7 @@ __all__ = [  # noqa: RUF022 -- by subject
     # robots: read, written, described
     "load", "load_mechanism", "save", "read_urdf", "check_urdf", "to_urdf", "from_json", "to_json", "compare",
     "robots", "Mechanism", "Model", "Inertia", "Joint", "Limits", "Drive", "Spring", "Material",
-    "Actuator", "Group", "joints", "manifolds",
+    "Actuator", "Group", "ContactSurface", "joints", "manifolds",
     # worlds: what moves and touches
     "WorldBuilder", "World", "State", "Control", "solvers",
     # how far shapes are apart
@@ -203,8 +204,8 @@ __all__ = [  # noqa: RUF022 -- by subject
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "mass_matrix_inverse", "coriolis_matrix", "bias_forces",
     "gravity_forces", "passive_forces", "torque_regressor", "joint_wrenches",
     "wrench_at", "articulated_inertias",
-    # motions in time, parameters from measurements
-    "trajectories", "identification",
+    # motions in time, the best of them, parameters from measurements
+    "trajectories", "optimal", "identification",
     # many machines, other machines
     "distributed", "generate", "generation",
     # kinematics

@@ -5,16 +5,18 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import cardan
-from cardan._motion.collision.convex import convex_convex
+from cardan._motion.collision.convex import convex_convex, search
 from cardan._motion.collision.flat_contact import flat_convex
 from cardan._motion.simulation.collide import collide_function
 from cardan._robot.geometry.shapes import Box, Capsule, Cylinder, Ellipsoid, Hull, Sphere
 from cardan._robot.geometry.support import reach
 from cardan.simulation import contact_points
 from cardan.spatial import SE3
+from exact_distance import corners
 from two_shapes import (
     EVERY_SEARCHED_PAIR,
     SHAPES,
@@ -182,6 +184,24 @@ def test_two_boxes_are_as_deep_as_their_separating_axes_say():
     inside = (expected < 0.0) & (expected > -0.02)
     off = np.abs(found - expected)[inside]
     assert np.mean(off > np.maximum(1e-4, 0.012 * np.abs(expected[inside]))) < 0.01  # edges left to faces: by 0.1 %
+
+
+@pytest.mark.parametrize("kinds", [(Sphere, Hull), (Capsule, Hull), (Box, Hull), (Hull, Hull)])
+def test_overlaps_are_as_deep_as_the_nearest_face_of_the_differences(kinds):
+    """Of both cores' corners; deep ones too, where many directions are local answers."""
+    a, b = shapes_of(kinds)
+    rng = np.random.default_rng(11)
+    A, B = random_poses(rng, 600, 0.12), random_poses(rng, 600, 0.12)
+    one, other = ((np.einsum("nij,kj->nki", R, corners(shape)) + p[:, None]) for shape, (R, p) in ((a, A), (b, B)))
+    differences = (one[:, :, None] - other[:, None]).reshape(600, -1, 3)
+    highest = np.array([ConvexHull(points).equations[:, 3].max() for points in differences])
+    inside = highest < 0.0
+    found = search(a, b, SE3(*A).inverse() @ SE3(*B), shallow=0.0).separation
+    off = np.abs(found - highest)[inside] > np.maximum(1e-4, 0.01 * np.abs(highest[inside]))
+    shallow = highest[inside] > -0.05
+    assert inside.sum() > 200
+    assert off[shallow].mean() < 0.005
+    assert off.mean() < 0.03
 
 
 def test_hulls_of_few_points():

@@ -184,7 +184,6 @@ def constrained_inverse_dynamics(
     return ConstrainedEfforts(efforts, closed.wrenches(multipliers), unbalanced)
 
 
-@public(result=ConstrainedEfforts[Reals, Reals], simplified=True)
 def sufficient_efforts(
     model: Model,
     q: ArrayLike,

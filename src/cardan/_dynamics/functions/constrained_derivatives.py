@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from cardan._dynamics.algorithms.constrained import constrained_forward_dynamics, sufficient_efforts
+from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.public import ArrayLike, Reals, public
 from cardan._dynamics.functions.derivatives import derivative
 from cardan._robot.model import Model
@@ -76,7 +77,7 @@ class ConstrainedInverseDynamicsDerivatives(NamedTuple, Generic[Matrix]):
 
 
 _of_forward = derivative(constrained_forward_dynamics, ("q", "v", "tau"))
-_of_inverse = derivative(sufficient_efforts, ("q", "v", "a"))
+_of_inverse = derivative(Function(sufficient_efforts, simplified=True), ("q", "v", "a"))
 
 
 @public(result=ConstrainedForwardDynamicsDerivatives[Reals], options=("stabilization",), simplified=True)

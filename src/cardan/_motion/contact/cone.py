@@ -39,7 +39,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from cardan._algebra.scalar import is_zero, logical_and, maximum, sqrt, where
+from cardan._algebra.scalar import is_zero, logical_and, maximum, minimum, sqrt, where
 from cardan._algebra.spatial import ArticulatedInertia, Force, Matrix3, Motion, Scalar, Symmetric3, Vector3
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._motion.contact.point import Contact
@@ -105,7 +105,8 @@ class Cone(NamedTuple):
         if not is_zero(material.restitution):
             hits, leaving = rebound(contact, dt)
             wanted = where(hits, maximum(wanted, leaving), wanted)
-            R_n = where(hits, R_t, R_n)  # a soft contact would add its own rebound
+            # A soft contact would add its own rebound, and take (1 + e) R_n / w of the speed.
+            R_n = where(hits, minimum(R_t, rigid), R_n)
         lengths = (_over(e, material.friction) for e in (material.torsional, material.rolling))
         return Cone(contact.normal, material.friction, w, R_n, R_t, wanted, *lengths)
 

@@ -121,6 +121,19 @@ class Rules:
         found = self.partners(i)
         return found[found > i].tolist()
 
+    def numbers(self, pairs: np.ndarray) -> np.ndarray:
+        """Return where pairs of places (n, 2), the lower one first, come among all pairs."""
+        found = np.empty(len(pairs), dtype=int)
+        for i in np.unique(pairs[:, 0]).tolist():
+            own = pairs[:, 0] == i
+            found[own] = self._first[i] + np.searchsorted(self.later(i), pairs[own, 1])
+        return found
+
+    @cached_property
+    def _first(self) -> np.ndarray:
+        """The number of each place's first pair."""
+        return np.cumsum([0, *(len(self.later(i)) for i in range(len(self.solids)))])
+
     def without(self, gone: Iterable[tuple[int, int]]) -> Rules:
         left_out = frozenset(gone)
         surfaces = {both: own for both, own in self.surfaces.items() if both not in left_out}

@@ -380,9 +380,17 @@ class Mechanism(Explained):
             shapes: names of one shape on each; `""` stands for all of a body.
             margin: how far apart they feel one another [m]; None for the sum of both shapes'.
 
+        Returns:
+            The record.
+
         Raises:
             UnknownNameError: for a body, or a shape on it, that does not exist.
             ParameterError: for one body with itself.
+
+        Examples:
+            >>> dog = cardan.robots.quadruped()
+            >>> dog.set_contact("trunk", "world", cardan.Material(friction=0.1)).material.friction
+            0.1
 
         Peers: MJCF's `pair`.
         """
