@@ -159,6 +159,15 @@ def test_bias_keeps_a_motion_closed_to_second_order(joint):
 
 
 @every
+def test_plain_numbers_make_the_same_bias(joint):
+    model, q, rng = closed_ring(joint)
+    v = rng.normal(size=model.nv)
+    expected = cardan.loop_bias(model, q, v)
+    found = cardan.loop_bias.kernel(model, q.tolist(), v.tolist())
+    np.testing.assert_allclose(found, expected, atol=1e-11 * max(1.0, np.abs(expected).max()))
+
+
+@every
 def test_wrenches_hold_the_loop_and_do_no_work(joint):
     """On the open tree, the joint's wrench on its child and the opposite on its parent do what the loop does."""
     model, q, rng = closed_ring(joint)

@@ -19,13 +19,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 from numbers import Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cardan._algebra.by_identity import ByIdentity
-from cardan._algebra.scalar import is_zero
-from cardan._compiler.program import Array, trace
 from cardan._dynamics.algorithms.linear import Factor, Rows, dot, transposed
 from cardan._dynamics.algorithms.loops import Loop, loops
 from cardan._dynamics.algorithms.tree import relative_kinematics
@@ -36,7 +34,7 @@ STARTS, STEPS, CLOSED = 8, 40, 1e-10  # where they are looked for, how long, and
 # Entries of eliminated columns of length 1: below the first, rows depend on one another; no pivot is below the second.
 DEPENDENT, LEAST = 1e-7, 1e-3
 SHARED = 0.1  # what a coordinate counts that several loops share, beside one of its own loop alone
-SOLVING = 4  # about how many operations an entry of K takes to solve with: as many as there are right sides
+ROUNDING = 1e-13  # what is left of an entry 0 of K
 
 
 class Block(NamedTuple):
@@ -210,19 +208,20 @@ def _rank(K: Rows) -> int:
 
 
 def _along_node(model: Model, closure: int) -> bool:
-    """Return whether rows along the axes of the node save a tenth of what they take, to find and to solve with."""
-    own = _coordinates(model)
-    others = set[int]().union(*(c for k, c in enumerate(own) if k != closure))
-    alone = [j for j in sorted(own[closure]) if j not in others] or sorted(own[closure])
-    entries: list[int] = []
+    """Return whether rows along the axes of the node have more zeros."""
+    connection, rng = model.closures[closure], np.random.default_rng(2)
+    if not connection.joint.has_constant_motion_subspace:
+        return False
+    moved = [relative_kinematics(model, _moved(model, list(model.manifold.neutral()), rng)) for _ in range(2)]
+    plain, along = ([Loop(model, relative, connection, t) for relative in moved] for t in (False, True))
+    return _entries(along) < _entries(plain)
 
-    def rows(q: np.ndarray, along_node: bool) -> dict[str, np.ndarray]:
-        loop = Loop(model, relative_kinematics(model, list(q)), model.closures[closure], along_node)
-        entries.append(sum(not is_zero(row[j]) for row in loop.K for j in alone))
-        constant.append(loop.has_constant_wrenches)
-        return {"K": np.array([e for row in loop.K for e in row], dtype=object)}
 
-    constant: list[bool] = []
-    programs = [trace("rows", lambda q, t=turned: rows(q, t), [Array("q", (model.nq,))]) for turned in (False, True)]
-    plain, turned = (p.operations + SOLVING * e for p, e in zip(programs, entries, strict=True))
-    return all(constant) and turned < 0.9 * plain
+def _entries(samples: Sequence[Loop]) -> int:
+    """Return how many entries of the rows are not 0 in all samples."""
+    tables = zip(*([e for row in loop.K for e in row] for loop in samples), strict=True)
+    return sum(any(not _is_number_zero(e) for e in entry) for entry in tables)
+
+
+def _is_number_zero(e: Any) -> bool:
+    return isinstance(e, Real) and abs(float(e)) < ROUNDING

@@ -130,7 +130,7 @@ class Loop:
         V = V_c - V_p
         A = A_c - A_p - V_c.cross(V)
         # a joint whose S changes as it moves accelerates by its bias: that opens nothing
-        if not self.has_constant_wrenches:
+        if not self.joint.has_constant_motion_subspace:
             A = A - self.joint.bias(self.q, coordinates(self.S, V))
         A = A if rate == 0.0 else A + V * rate
         gaps = [0.0] * len(self.T) if stiffness == 0.0 else [stiffness * gap for gap in self.residual]
@@ -141,11 +141,6 @@ class Loop:
         own = combined(self.T, multipliers)
         yield from self.child.efforts(self.relative, self.child.frame @ own)
         yield from self.parent.efforts(self.relative, self.in_parent @ -own)
-
-    @property
-    def has_constant_wrenches(self) -> bool:
-        """Whether T is the same in every configuration: then T^T bias_J is 0."""
-        return all(isinstance(e, Real) for wrench in self.T for e in wrench.scalars())
 
     def wrench(self, multipliers: Sequence[Scalar]) -> Force:
         """Return T times multipliers: the wrench on the child, in the joint's child frame."""

@@ -237,7 +237,14 @@ class Function(Generic[P, R]):
         return self.traced(model, *self.interface.required(model, options, optional))
 
     def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
-        """Return the function traced for a model, the stage before compilation; `order` as for `Source.traced`."""
+        """Return the function traced for a model, the stage before compilation.
+
+        Args:
+            model: the robot.
+            names: of the arrays that are given.
+            options: values of the options.
+            order: how many derivatives will be taken of it.
+        """
         key, traced = (names, token(options), self.target or default_target()), None
         if order and key not in self._cache.setdefault(model, {}):
             traced = self.made_from.traced(model, names, options, order)
