@@ -142,6 +142,8 @@ def free(model: Any, peers: Sequence[str]) -> list[Subject]:
         for dtype in (np.float64, np.float32):
             x = states.astype(dtype)
             rows.append((f"cardan, {label}, {x.dtype}", lambda x=x: cardan.is_free(model, x, **given), STATES))
+    one_by_one = lambda: [cardan.is_free(model, x, **given) for x in q[:FEW]]  # noqa: E731
+    rows.append(("cardan, random, one a call", one_by_one, FEW))
     known = cardan.is_free(model, q[:FEW], **given)
     for peer in peers:
         one = {"coal": Coal, "mujoco": MuJoCo}[peer](model, given["obstacles"])

@@ -380,11 +380,40 @@ def test_pairs_are_those_of_the_world_then_those_of_obstacles():
     assert cardan.is_free(world, np.stack([world.initial] * 3), pairs=[]).tolist() == [True] * 3
 
 
+def test_poses_of_obstacles_may_be_arrays():
+    model, X = solid_arm("capsule"), np.eye(4)
+    X[:3, 3] = 0.4, 0.1, 0.6
+    q = model.random_configuration(5, seed=0)
+    found, expected = (cardan.clearance(model, q, obstacles=[(BALL, pose)]) for pose in (X, SE3.of(X)))
+    np.testing.assert_array_equal(found.distance, expected.distance)
+    X[0, 3] = 0.5  # it was copied
+    moved = cardan.clearance(model, q, obstacles=[(BALL, X)])
+    assert not np.array_equal(found.distance, moved.distance)
+
+
+def test_a_list_of_obstacles_may_change_between_calls():
+    """What was asked for last is known by its entries, not by the list."""
+    model, around = solid_body(BALL), [(BALL, at(1.0, 0.0, 0.0))]
+    q = placed(model, 0.0, 0.0, 0.0)
+
+    def distances():
+        return cardan.clearance(model, q, pairs=[], obstacles=around).distance.tolist()
+
+    assert distances() == distances() == [0.8]
+    around.append((BALL, at(2.0, 0.0, 0.0)))
+    assert distances() == [0.8, 1.8]
+    around[0] = BALL, at(3.0, 0.0, 0.0)
+    np.testing.assert_allclose(distances(), [2.8, 1.8])
+
+
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
         ({"pairs": "elbow2"}, UnknownNameError, "elbow"),
         ({"obstacles": [BALL]}, ParameterError, r"obstacle#0.*geometry, pose"),
+        ({"obstacles": BALL}, ParameterError, "obstacles.*a list"),
+        ({"obstacles": Shape("world", "collision", BALL)}, ParameterError, "obstacles.*a list"),
+        ({"obstacles": np.zeros((2, 3))}, ParameterError, r"obstacle#0.*geometry, pose"),
         ({"obstacles": [Shape("tool", "collision", BALL)]}, ParameterError, r"obstacles stand still"),
         ({"obstacles": [(Mesh("package://nowhere/x.stl"), SE3())]}, UnsupportedError, "a mesh that cannot be read"),
     ],

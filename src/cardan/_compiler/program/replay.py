@@ -8,6 +8,8 @@ from functools import partial
 from itertools import repeat
 from typing import Any
 
+import numpy as np
+
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.program.expr import Condition, Expr, Graph
 from cardan._compiler.program.ops import LEAVES, SPEC, Op
@@ -78,6 +80,12 @@ class Walk:
                 for a in freed:
                     values[a] = None  # frees its memory
 
+        def skip(part: Region) -> None:
+            """Leave numbers that nobody chooses, but what goes by no number is there."""
+            for k in part.instructions:
+                is_leaf = self.ops[k] in (Op.CONST, Op.INPUT)
+                values[k] = leaf(k, steps[k][1]) if is_leaf else 0.0
+
         def phase(within: Region | None) -> None:
             for part in self.parts[within]:
                 if isinstance(part, range):
@@ -87,11 +95,16 @@ class Walk:
                 if part in loops:
                     loop(part, rows)
                     continue
+                if part.may_be_skipped and holds_nowhere(values[part.going]):
+                    skip(part)
+                    continue
                 for n in range(part.passes):
                     given.update({k: values[steps[k][1][n]] for k in rows.picked})
                     phase(part)
                     kept.update({(k, n): values[k] for k in rows.kept})
                     given.update({k: carried(values[after]) for k, after in part.carried})
+                    if part.may_end_early and not rows.kept and holds_nowhere(values[part.going]):
+                        break
                 for k, _ in part.carried:
                     del given[k]
 
@@ -128,6 +141,11 @@ class Walk:
 
         phase(None)
         return values
+
+
+def holds_nowhere(condition: Any) -> bool:
+    """Return whether a condition of numbers holds for no state; of symbols nobody knows."""
+    return isinstance(condition, (bool, np.bool_, np.ndarray)) and not np.any(condition)
 
 
 _EVALUATE: Functions = {op: None if op in LEAVES else spec.evaluate for op, spec in SPEC.items()}

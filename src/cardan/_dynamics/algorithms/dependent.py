@@ -208,18 +208,21 @@ def _rank(K: Rows) -> int:
 
 
 def _along_node(model: Model, closure: int) -> bool:
-    """Return whether rows along the axes of the node have more zeros."""
+    """Return whether rows along the axes of the node have more zeros, where the loop's own coordinates are solved."""
     connection, rng = model.closures[closure], np.random.default_rng(2)
     if not connection.joint.has_constant_motion_subspace:
         return False
     moved = [relative_kinematics(model, _moved(model, list(model.manifold.neutral()), rng)) for _ in range(2)]
     plain, along = ([Loop(model, relative, connection, t) for relative in moved] for t in (False, True))
-    return _entries(along) < _entries(plain)
+    own = _coordinates(model)
+    others = set[int]().union(*(c for k, c in enumerate(own) if k != closure))
+    columns = sorted(own[closure] - others or own[closure])
+    return _entries(along, columns) < _entries(plain, columns)
 
 
-def _entries(samples: Sequence[Loop]) -> int:
+def _entries(samples: Sequence[Loop], columns: Sequence[int]) -> int:
     """Return how many entries of the rows are not 0 in all samples."""
-    tables = zip(*([e for row in loop.K for e in row] for loop in samples), strict=True)
+    tables = zip(*([row[j] for row in loop.K for j in columns] for loop in samples), strict=True)
     return sum(any(not _is_number_zero(e) for e in entry) for entry in tables)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -179,8 +180,17 @@ def is_free(
     return functions.apart(model_of(world), q, margin) > 0.5
 
 
+class Asked(NamedTuple):
+    """What was asked for last: to compare twenty obstacles takes longer than to look at them."""
+
+    chosen: Any
+    given: tuple[Any, ...]
+    functions: Functions
+
+
+LAST = "last"
 # By the world or model itself, so that functions live as long as it does.
-_FUNCTIONS: WeakKeyDictionary[Any, dict[Any, Functions]] = WeakKeyDictionary()
+_FUNCTIONS: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def functions_of(world: Any, pattern: Any, obstacles: Any = None) -> Functions:
@@ -188,11 +198,31 @@ def functions_of(world: Any, pattern: Any, obstacles: Any = None) -> Functions:
     if not isinstance(world, (WorldContents, Model)):
         raise ParameterError("whose clearance", got=world, expected="a cardan.World or a cardan.Model")
     chosen = tuple(pattern) if isinstance(pattern, (list, set, frozenset)) else pattern
-    key = chosen, tuple(obstacles or ())
+    given = _several(obstacles)
     known = _FUNCTIONS.setdefault(world, {})
-    if key not in known:
-        known[key] = _made(world, chosen, key[1])
-    return known[key]
+    last = known.get(LAST)
+    if last and last.chosen == chosen and len(last.given) == len(given) and all(map(operator.is_, last.given, given)):
+        return last.functions
+    if not _is_hashable((chosen, given)):  # poses are arrays, which may change
+        key = chosen, tuple(_obstacle(k, each) for k, each in enumerate(given))
+        return known.get(key) or known.setdefault(key, _made(world, *key))
+    functions = known.get((chosen, given)) or known.setdefault((chosen, given), _made(world, chosen, given))
+    known[LAST] = Asked(chosen, given, functions)
+    return functions
+
+
+def _several(obstacles: Any) -> tuple[Any, ...]:
+    if isinstance(obstacles, (Shape, Geometry)) or not (obstacles is None or np.iterable(obstacles)):
+        raise ParameterError("obstacles", got=obstacles, expected="several of them: a list")
+    return () if obstacles is None else tuple(obstacles)
+
+
+def _is_hashable(key: Any) -> bool:
+    try:
+        hash(key)
+    except TypeError:
+        return False
+    return True
 
 
 def model_of(world: WorldContents | Model) -> Model:

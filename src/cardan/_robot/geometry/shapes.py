@@ -341,7 +341,7 @@ class Hull(_Meshed):
 
         Examples:
             >>> cardan.description.Hull.cone(0.1, 0.2)
-            Hull(33 vertices)
+            Hull(33 vertices, error=0.000482)
         """
         r, h = (_not_negative(f"{what} of a cone", value) for what, value in (("radius", radius), ("length", length)))
         turn = 2.0 * math.pi / sides
