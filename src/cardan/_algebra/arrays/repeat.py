@@ -117,15 +117,15 @@ def _run(
     def loop(*values: Any) -> tuple[Any, ...]:
         if going is not None:
             values = (where(going(*values), 1.0, 0.0), *values)
-        entries = list(_entries(values))
+        entries = list(entries_of(values))
         tracer = next(e for e in entries if hasattr(type(e), "__repeated__"))
         derived, within = None if first is None else first - done, partial(_on_entries, in_loop, values)
-        found = _rebuilt(values, iter(tracer.__repeated__(count - done, within, entries, derived)))
+        found = rebuilt(values, iter(tracer.__repeated__(count - done, within, entries, derived)))
         return found if going is None else found[1:]
 
     values: tuple[Any, ...] = tuple(start)
     while done < passes:
-        if passes - done > 1 and any(hasattr(type(e), "__repeated__") for e in _entries(values)):
+        if passes - done > 1 and any(hasattr(type(e), "__repeated__") for e in entries_of(values)):
             condition = True if going is None else going(*values)
             values, done = when(condition, loop, values, *values), passes
             continue
@@ -169,9 +169,9 @@ def when(condition: Any, body: Callable[..., Any], otherwise: Any, *given: Any) 
         found, expected = body(*given), _shape(otherwise)
         if _shape(found) != expected:
             raise _other_form(_shape(found), expected)
-        return list(_entries(found))
+        return list(entries_of(found))
 
-    return _rebuilt(otherwise, iter(condition.__skipped__(entries, list(_entries(otherwise)))))
+    return rebuilt(otherwise, iter(condition.__skipped__(entries, list(entries_of(otherwise)))))
 
 
 def _chosen(condition: Any, a: Any, b: Any) -> Any:
@@ -184,7 +184,7 @@ def _chosen(condition: Any, a: Any, b: Any) -> Any:
     if isinstance(b, np.ndarray) and (b.dtype == object or not isinstance(condition, np.ndarray)):
         if np.shape(a) != b.shape:
             raise _other_form(np.shape(a), b.shape)
-        pairs = zip(_entries(a), _entries(b), strict=True)
+        pairs = zip(entries_of(a), entries_of(b), strict=True)
         return symbolic((where(condition, x, y) for x, y in pairs), b.shape)
     return where(condition, a, b)
 
@@ -248,8 +248,8 @@ def _each(body: Callable[..., Any], items: Sequence[Iterable[Any]], always: bool
             raise ParameterError(f"shapes of item {k} of cardan.each", got=_shape(row), expected=expected)
     done: list[Any] = []
     while len(done) < len(rows):
-        left = [list(_entries(row)) for row in rows[len(done) :]]
-        symbols = (e for row in (*left, list(_entries(done))) for e in row if hasattr(type(e), "__mapped__"))
+        left = [list(entries_of(row)) for row in rows[len(done) :]]
+        symbols = (e for row in (*left, list(entries_of(done))) for e in row if hasattr(type(e), "__mapped__"))
         tracer = next(symbols, None)
         if tracer is None or len(left) == 1:
             done.append(body(*rows[len(done)]))
@@ -271,11 +271,11 @@ def _mapped(tracer: Any, body: Callable[..., Any], template: Any, rows: Sequence
     forms: list[Any] = []
 
     def once(entries: list[Any]) -> list[Any]:
-        forms.append(body(*_rebuilt(template, iter(entries))))
-        return list(_entries(forms[-1]))
+        forms.append(body(*rebuilt(template, iter(entries))))
+        return list(entries_of(forms[-1]))
 
     results = tracer.__mapped__(once, rows, always)
-    return [_rebuilt(forms[-1], iter(entries)) for entries in results]
+    return [rebuilt(forms[-1], iter(entries)) for entries in results]
 
 
 def _checked(count: Any, name: str) -> int:
@@ -295,28 +295,28 @@ def _shape(value: Any) -> Any:
     return [_shape(part) for part in value] if isinstance(value, (tuple, list)) else ()
 
 
-def _entries(value: Any) -> Iterator[Any]:
+def entries_of(value: Any) -> Iterator[Any]:
     if isinstance(value, np.ndarray):
         yield from value.ravel().tolist()
     elif isinstance(value, (tuple, list)):
         for part in value:
-            yield from _entries(part)
+            yield from entries_of(part)
     else:
         yield value
 
 
 def _on_entries(once: Callable[[Any], Any], template: Any, entries: Sequence[Any]) -> tuple[Any, list[Any]]:
     """Return whether a pass goes on, and the entries of what it makes of values with such entries."""
-    condition, values = once(_rebuilt(template, iter(entries)))
-    return condition, list(_entries(values))
+    condition, values = once(rebuilt(template, iter(entries)))
+    return condition, list(entries_of(values))
 
 
-def _rebuilt(template: Any, entries: Iterator[Any]) -> Any:
+def rebuilt(template: Any, entries: Iterator[Any]) -> Any:
     """Return other entries in the form of a value."""
     if isinstance(template, np.ndarray):
         return symbolic((next(entries) for _ in range(template.size)), template.shape)
     if isinstance(template, list):
-        return [_rebuilt(part, entries) for part in template]
+        return [rebuilt(part, entries) for part in template]
     if isinstance(template, tuple):
-        return tuple.__new__(type(template), [_rebuilt(part, entries) for part in template])
+        return tuple.__new__(type(template), [rebuilt(part, entries) for part in template])
     return next(entries)

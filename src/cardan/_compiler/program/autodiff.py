@@ -30,7 +30,6 @@ from cardan._algebra.errors import ParameterError, UnknownNameError
 from cardan._compiler.program.expr import Condition, Expr, Graph
 from cardan._compiler.program.instructions import Instructions
 from cardan._compiler.program.ops import SPEC, STILL, TRUTHS, Op, ValueType
-from cardan._compiler.program.passes import with_derived_passes
 from cardan._compiler.program.program import Array, Program, Region, places_by_name
 from cardan._compiler.program.replay import replay, straight
 from cardan._compiler.program.trace import assemble
@@ -95,20 +94,27 @@ def _choice(op: Op, args: Sequence[int], values: Sequence[Any]) -> _Choice | Non
 
 
 def moving(program: Program) -> bytearray:
-    """Return a flag for each instruction: whether it may have a derivative by an input."""
-    found, carried = (
-        bytearray(len(program.instructions)),
-        {k: a for region in program.regions for k, a in region.carried},
-    )
-    ops, args, more = program.instructions.ops, program.instructions.args, True
-    while more:  # again where something is carried backwards
-        more = False
+    """Return a flag for each instruction: whether results have derivatives by inputs that hang on its own."""
+    ops = program.instructions.ops
+    operands = [
+        own[1:] if op is Op.HELD else () if op in STILL else own
+        for op, own in zip(ops, program.instructions.args, strict=True)
+    ]
+    for region in program.regions:
+        for k, after in region.carried:
+            operands[k] = (*operands[k], after)
+    from_inputs, to_results = bytearray(len(ops)), bytearray(len(ops))
+    for r in program.results:
+        to_results[r] = 1
+    known = -1
+    while known < (known := sum(from_inputs) + sum(to_results)):  # again where something is carried backwards
         for k, op in enumerate(ops):
-            if not found[k] and op not in STILL:
-                own = args[k][1:] if op is Op.HELD else args[k]
-                found[k] = op is Op.INPUT or any(found[a] for a in own) or found[carried.get(k, k)]
-                more = more or (bool(found[k]) and bool(carried))
-    return found
+            from_inputs[k] = op is Op.INPUT or any(from_inputs[a] for a in operands[k])
+        for k in range(len(ops) - 1, -1, -1):
+            if to_results[k]:
+                for a in operands[k]:
+                    to_results[a] = 1
+    return bytearray(a & b for a, b in zip(from_inputs, to_results, strict=True))
 
 
 def still_regions(program: Program) -> list[Region]:
@@ -129,12 +135,18 @@ def pushforward(program: Program, values: Sequence[Any], seeds: Mapping[int, Der
     found: list[Derivatives] = []
     guards: list[Guards] = []
     conditions: dict[int, Condition] = {}
+    flags = moving(program) if program.regions or program.instructions.count_of(Op.HELD) else None
     for k, (op, args, number) in enumerate(program.instructions):
         own: Derivatives = {}
         hang: Guards = {}
         if op is Op.INPUT:
             own = dict(seeds.get(int(number), {}))
-        elif op is Op.CONST or SPEC[op].result is ValueType.BOOL or not any(found[a] for a in args):
+        elif (
+            (flags and not flags[k])
+            or not any(found[a] for a in args)
+            or op is Op.CONST
+            or SPEC[op].result is ValueType.BOOL
+        ):
             pass
         elif choice := _choice(op, args, values):
             own = _chosen(choice.condition, found[choice.first], found[choice.second])
@@ -304,9 +316,11 @@ class _Open:
     """A program replayed in a new graph, so that more can be written behind it."""
 
     def __init__(self, program: Program, further: Sequence[Array] = ()) -> None:
-        program = with_derived_passes(program)
-        self.program = straight(program, still_regions(program))
-        self.inputs, self.graph = (*program.inputs, *further), Graph(regions=bool(self.program.regions))
+        self.program, self.inputs = straight(program, still_regions(program)), (*program.inputs, *further)
+        order = max(0, (program.order or 0) - 1)
+        is_last = program.order is not None and order == 0
+        self.graph = Graph(regions=bool(self.program.regions), order=order, is_last=is_last)
+        self.graph.implicit = program.order is not None
         symbols, self.places = self.graph.symbols(self.inputs), places_by_name(self.inputs)
         self.symbols = {name: symbols[place] for name, place in self.places.items()}
         self.values = replay(self.program, symbols, self.program.regions)
@@ -508,11 +522,11 @@ def rate_along(function: Callable[[list[Any]], Sequence[Any]], x: Sequence[Any],
     graph = next((e.graph for e in (*x, *x_dot) if type(e) is Expr), None) or Graph()
     start, regions = len(graph.instructions), graph.regions
     places = [-1 - start - k for k in range(len(x))]  # of inputs that no other has, and no result will
-    graph.regions = None  # what is differentiated here is written out
+    graph.regions, graph.order = None, graph.order + 1  # what is differentiated here is written out
     try:
         results = tuple(graph.result(e) for e in function([graph.input(place) for place in places]))
     finally:
-        graph.regions = regions
+        graph.regions, graph.order = regions, graph.order - 1
     tables = tuple(graph.tables)
     program = Program("rate", (), Instructions(graph.instructions), (), results, tables=tables)
     own, values = dict(zip(places, x, strict=True)), []

@@ -46,9 +46,23 @@ class Graph:
     change of sign, or done before.
     """
 
-    __slots__ = ("folded", "instructions", "regions", "shared", "signs", "table", "tables")
+    __slots__ = (
+        "folded",
+        "implicit",
+        "instructions",
+        "is_last",
+        "order",
+        "regions",
+        "shared",
+        "signs",
+        "table",
+        "tables",
+    )
 
-    def __init__(self, *, regions: bool = False) -> None:
+    def __init__(self, *, regions: bool = False, order: int = 0, is_last: bool = False) -> None:
+        self.order = order  # how often what is traced will be differentiated
+        self.implicit = False  # whether solutions have derivatives of their own in it (`arrays/implicit_function`)
+        self.is_last = is_last  # whether no derivative is taken any more: then what is held is what it is
         self.instructions: list[tuple[Op, tuple[int, ...], float]] = []
         self.regions: list[Region] | None = [] if regions else None  # None: passes are written out
         self.table: dict[Any, int] = {}
@@ -113,7 +127,7 @@ class Graph:
         # A condition from outside is the same in all passes: then none is the last.
         going = condition.index if type(condition) is Condition and condition.index >= start else None
         carried = tuple(zip(heads, after, strict=True))
-        self.regions.append(Region(start, len(self.instructions), count, carried, going, derived))
+        self.close(Region(start, len(self.instructions), count, carried, going, derived))
         return [Expr(self, k) for k in after]
 
     def skipped(self, condition: Condition, body: Callable[[], list[Any]], otherwise: list[Any]) -> list[Any]:
@@ -137,13 +151,14 @@ class Graph:
     def close(self, region: Region) -> None:
         """Note a region, the last instructions of which were just written.
 
-        Operations of one that may be skipped are forgotten: who asks for one again cannot have it from there.
+        Operations of one that may be skipped are forgotten: who asks for one again cannot have it from there. So are
+        all where derivatives follow: a loop that has none must not get one by what is shared with it.
         """
         if self.regions is None:
             raise ProgramError("a graph without regions cannot have one")
         self.regions.append(region)
         for k, instruction in enumerate(
-            self.instructions[region.start :] if region.may_be_skipped else (), region.start
+            self.instructions[region.start :] if region.may_be_skipped or self.order else (), region.start
         ):
             if instruction[0] not in LEAVES and self.table.get(instruction) == k:
                 del self.table[instruction]
@@ -224,6 +239,11 @@ class Expr:
 
     def __repeated__(self, count: int, body: Pass, entries: list[Any], derived: int | None) -> list[Any]:
         return self.graph.repeated(count, body, entries, derived)
+
+    def __implicit__(self) -> int:
+        """Return how often derivatives will be taken of a solution that has its own."""
+        self.graph.implicit = True
+        return self.graph.order
 
     def __mapped__(
         self, body: Callable[[list[Any]], list[Any]], rows: Sequence[list[Any]], always: bool
@@ -470,6 +490,11 @@ def _select(condition: Any, a: Any, b: Any) -> Any:
     return _apply(Op.SELECT, condition, a, b)
 
 
+def _held(x: Any, tangent: Any) -> Any:
+    known = x if type(x) is Expr else tangent
+    return x if known.graph.is_last else _apply(Op.HELD, x, tangent)
+
+
 def _connective(op: Op, decisive: bool) -> Callable[[Any, Any], Any]:
     """Return a function of two conditions, which one of them decides if it is known to be so."""
 
@@ -495,7 +520,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cos": _symmetric(Op.COS, odd=False),
     "absolute": _symmetric(Op.ABS, odd=False),
     **{op.value: _any(op) for op in (Op.ACOS, Op.ATAN2, Op.SQRT, Op.EXP, Op.LOG, Op.EXPM1, Op.LOG1P, Op.FLOOR)},
-    "held": _any(Op.HELD),
+    "held": _held,
     "minimum": _any(Op.MIN),
     "maximum": _any(Op.MAX),
     "where": _select,

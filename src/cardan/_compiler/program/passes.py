@@ -71,25 +71,6 @@ def _regions(program: Program, needed: bytearray, number: list[int]) -> tuple[Re
     return tuple(found)
 
 
-def with_derived_passes(program: Program) -> Program:
-    """Return the program in which iterations make the passes that have derivatives, all of them, and no other."""
-    iterations = [region for region in program.regions if region.derived is not None]
-    if not iterations:
-        return program
-    heads = {after: k for region in iterations for k, after in region.carried}
-    instead, found = list(range(len(program.instructions))), []
-    for k, (op, args, value) in enumerate(program.instructions):
-        stays = op is Op.SELECT and heads.get(k) == args[2]  # where a state does not go on
-        instead[k] = instead[args[1]] if stays else k
-        found.append(Instruction(op, tuple([instead[a] for a in args]), value))
-    regions = [
-        r if r.derived is None else r._replace(passes=r.derived, going=None, derived=None) for r in program.regions
-    ]
-    regions = [r._replace(carried=tuple((k, instead[after]) for k, after in r.carried)) for r in regions]
-    results = tuple([instead[r] for r in program.results])
-    return remove_dead_code(replace(program, instructions=Instructions(found), regions=tuple(regions), results=results))
-
-
 def without_tangents(program: Program) -> Program:
     """Return the program that computes the same, without what only derivatives are made of."""
     ops, args, values = program.instructions.ops, program.instructions.args, program.instructions.values

@@ -103,13 +103,17 @@ class Program(ByFields):
     # what tracing and the passes did: a name and a number of operations each. (Not part of what it is.)
     history: tuple[tuple[str, int], ...] = field(default=(), compare=False)
     tables: tuple[Table, ...] = ()  # what CELL instructions read
+    # How often it may be differentiated, if solutions have derivatives of their own in it; None for as often as wanted.
+    # (Not part of what it is.)
+    order: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if type(self.instructions) is not Instructions:
             object.__setattr__(self, "instructions", Instructions(self.instructions))
 
     def __setstate__(self, state: list[Any]) -> None:
-        for own, value in zip(fields(self), (*state, ()), strict=False):  # earlier pickles have no tables
+        earlier = (*state, *((), None)[len(state) - len(fields(self)) :])  # without tables, or an order
+        for own, value in zip(fields(self), earlier, strict=False):
             object.__setattr__(self, own.name, value)
 
     def operation_counts(self) -> Counter[str]:

@@ -110,7 +110,8 @@ class Walk:
 
         def loop(region: Region, rows: TableRows) -> None:
             graph = next(e.graph for e in inputs if type(e) is Expr)
-            first = [graph.result(values[steps[k][1][0]]) for k, _ in region.carried]
+            begin = [values[steps[k][1][0]] if steps[k][1] else inputs[int(self.values[k])] for k, _ in region.carried]
+            first = list(map(graph.result, begin))  # of what is carried to an input, that
             choices = [tuple([graph.result(values[a]) for a in steps[k][1]]) for k in rows.picked]
             start = len(graph.instructions)
             heads = [graph.add(Op.CARRIED, (a,), float(start + n)) for n, a in enumerate(first)]
@@ -174,7 +175,8 @@ def straight(program: Program, loops: Sequence[Region] = ()) -> Program:
             hint="Differentiate one pass, and chain the derivatives from pass to pass: forward, dx <- (dy/dx) dx; in "
             "reverse, from the last to the first, with the states in between kept. Or repeat it less often.",
         )
-    graph = Graph(regions=bool(loops))
+    graph = Graph(regions=bool(loops), order=program.order or 0)
+    graph.implicit = program.order is not None
     values = replay(program, graph.symbols(program.inputs), loops)
     return assemble(program.name, graph, program.inputs, program.outputs, [values[r] for r in program.results])
 

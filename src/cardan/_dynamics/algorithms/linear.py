@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from cardan._algebra.arrays.implicit_function import all_held
 from cardan._algebra.scalar import is_zero
 from cardan._algebra.spatial import Force, Motion, Scalar
 
@@ -108,6 +109,12 @@ class Factor:
                     H[i][j] = H[i][j] - factor * H[k][j]
                 H[k][i] = factor
         self.L = H
+
+    def held(self) -> Factor:
+        """Return the same factors with derivatives that count as 0."""
+        same = object.__new__(Factor)
+        same.L, same.inverse_diagonal = all_held(self.L), all_held(self.inverse_diagonal)
+        return same
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """Return A^-1 b."""

@@ -32,7 +32,7 @@ from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import FunctionReferenceError, ResultError
 from cardan._compiler.program import Array, Program, trace
 from cardan._compiler.program.expr import Expr
-from cardan._compiler.program.replay import replay, straight, whole
+from cardan._compiler.program.replay import replay, straight
 from cardan._compiler.runtime.memory import collection_paused
 from cardan._dynamics.call.arguments import Shape, core_shape
 from cardan._dynamics.call.results import Form, form_of, packed
@@ -100,8 +100,11 @@ class Source(ABC):
     returns: Shape | None = None
 
     @abstractmethod
-    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
-        """Return the program for a model, for arrays of these names, in this order, and these options."""
+    def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
+        """Return the program for a model, for arrays of these names, in this order, and these options.
+
+        `order` is how often it will be differentiated (`cardan.implicit`).
+        """
 
     @abstractmethod
     def inline(self, model: Model, arrays: Mapping[str, np.ndarray], options: Options) -> Any:
@@ -129,7 +132,7 @@ class Traceable(Protocol):
     def interface(self) -> Signature: ...
     @property
     def made_from(self) -> Source: ...
-    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced: ...
+    def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced: ...
     def compiled(self, model: Model, names: tuple[str, ...], options: Options) -> Any: ...
     def on(self, target: str | None = None) -> Any: ...
     def repeated(self, count: int, carry: Mapping[str, str] | None = None) -> Any: ...
@@ -143,10 +146,12 @@ class OfProgram(Source):
         standing = stands_for(model)
         if standing is not None:
             model, arrays = standing.model, {**arrays, **standing.values}
-        traced = self.traced(model, self.signature.order(model, arrays), options)
+        graph = next((e.graph for a in arrays.values() for e in a.ravel().tolist() if type(e) is Expr), None)
+        traced = self.traced(model, self.signature.order(model, arrays), options, graph.order if graph else 0)
+        if graph and traced.program.order is not None:
+            graph.implicit = True
         entries = [e for a in traced.program.inputs for e in arrays[a.name].ravel().tolist()]
-        graph = next((e.graph for e in entries if type(e) is Expr), None)
-        has_loops = graph is not None and graph.regions is not None and whole(traced.program) is None
+        has_loops = graph is not None and graph.regions is not None
         program = traced.program if has_loops else straight(traced.program)
         values = replay(program, entries, program.regions)
         flat = iter([values[r] for r in program.results])
@@ -165,7 +170,7 @@ class Kernel(Source):
     ) -> None:
         self.kernel, self.signature, self.returns, self.simplified = kernel, signature, returns, simplified
 
-    def traced(self, model: Model, names: tuple[str, ...], options: Options) -> Traced:
+    def traced(self, model: Model, names: tuple[str, ...], options: Options, order: int = 0) -> Traced:
         started = time.perf_counter()
         forms: list[Form] = []
 
@@ -176,7 +181,7 @@ class Kernel(Source):
 
         cores = self.signature.cores(model)
         with collection_paused():
-            program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names], regions=True)
+            program = trace(self.signature.name, run, [Array(n, cores[n]) for n in names], regions=True, order=order)
         tree = (costly_numbers(model), costly_numbers(simplified_tree(model))) if self.simplified else None
         return Traced(program, forms[0], time.perf_counter() - started, tree=tree)
 

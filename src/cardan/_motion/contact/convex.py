@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from cardan._algebra.arrays.implicit_function import all_held, derivatives_taken
 from cardan._algebra.arrays.repeat import converging, repeat, when
 from cardan._algebra.scalar import where
 from cardan._dynamics.algorithms.aba import Accelerations
@@ -26,6 +27,8 @@ from cardan._dynamics.algorithms.drives import JointForces
 from cardan._dynamics.algorithms.implicit import Snapshot
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.stepping import Solved
+from cardan._motion.contact.at_minimum import AtMinimum, with_derivatives
+from cardan._motion.contact.cone import Cone
 from cardan._motion.contact.descent import downhill
 from cardan._motion.contact.equation import equation_of_motion
 from cardan._motion.contact.point import Contact
@@ -37,7 +40,8 @@ ITERATIONS, IN_CIRCLES, MOST = 4, 8, 50
 # By how much velocities may be wrong [m/s, rad/s]: within the first iterations as little as rounding allows, in double
 # and in single precision, so that derivatives agree with differences; beyond, what nobody sees.
 EXACT, EXACT_IN_SINGLE, CONVERGED = 1e-9, 1e-5, 1e-3
-# So many iterations, of so few contacts, are written out. That is faster than a loop, and three times as long.
+# So many iterations, of so few contacts, are written out. That is faster than a loop, and three times as long. What a
+# derivative is taken of is a loop: of a derivative the iterations are a small part of the time.
 WRITTEN_OUT, FEW = 3, 32
 # In how many of those joints are looked at that carry no contact: so often as in a step that touches nothing. In the
 # last one their limbs are what they were, articulated inertias and all, and cost nothing.
@@ -51,17 +55,20 @@ def convex(
     equation = equation_of_motion(moment, contacts, dt, iterations or ITERATIONS, grouped=True)
     problem = Problem.of(equation, elements)
     found = minimum(problem, iterations)
-    a = list(found.a)
-    acting = zip(equation.contacts, problem.laws, found.impulses, strict=True)
-    wrenches = [contact.on_node(law.wrench(g)) * (1.0 / dt) for contact, law, g in acting]
-    return Solved(Accelerations(a, moment.changes(a)), found.residual, wrenches)
+    solved = zip(equation.contacts, found.impulses, strict=True)
+    impulses = [g._replace(slip=contact.on_node(g.slip)) for contact, g in solved]
+    a, impulses = with_derivatives(AtMinimum(moment, elements, contacts, found.a, impulses, list(found.efforts), dt))
+    acting = zip(contacts, impulses, strict=True)
+    wrenches = [Cone.of(contact, dt).wrench(g) * (1.0 / dt) for contact, g in acting]
+    return Solved(Accelerations(a, moment.changes(a)), all_held(found.residual), wrenches)
 
 
 def minimum(problem: Problem, iterations: int | None) -> Estimate:
     """Return the minimum after so many iterations; by default after those it takes."""
     (decision, found), most = problem.start(), iterations or ITERATIONS
     lines, carrying = [], problem.equation.carrying()
-    written_out = min(most, WRITTEN_OUT) if len(problem.laws) <= FEW else 0
+    loops = len(problem.laws) > FEW or derivatives_taken(problem.equation.moment.q)
+    written_out = 0 if loops else min(most, WRITTEN_OUT)
     for n in range(written_out):
         moved = problem.lines(decision, found.a)
         stays = [n >= FREE_PASSES and j not in carrying for j, _ in problem.elements]
@@ -82,7 +89,7 @@ def _next(problem: Problem, decision: Any, found: Any) -> tuple[Decision, Estima
 
 
 def _until_right(problem: Problem, decision: Decision, found: Estimate, done: int) -> Estimate:
-    """Return the first estimate that is right, or the last; its derivatives are those of the first iterations."""
+    """Return the first estimate that is right, or the last."""
     exact = where(is_double(problem.equation.moment.q), EXACT, EXACT_IN_SINGLE)
 
     def goes_on(scratch: Any, old: Any) -> Any:

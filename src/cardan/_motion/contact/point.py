@@ -17,6 +17,7 @@ Source: Featherstone (2008), section 2.8 and 11.2.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -131,6 +132,15 @@ class Contact:
             return Vector3.zero()
         w, n = self.moment.motions[self.a].spin.w, self.candidate.normal
         return self.in_axes(w.cross(self.pair.lever_rate(w, n, self.candidate.point - self.pair.centres[0])))
+
+    def change(self, dA: Sequence[Motion]) -> Motion:
+        """Return by what dV/dt changes with the accelerations dA of the nodes; in the axes of a's."""
+        return self.place.inverse_act(dA[self.a] if self.is_with_world else dA[self.a] - self.X_ab @ dA[self.b])
+
+    def on_nodes(self, force: Force) -> list[tuple[int, Force]]:
+        """Return a force at the point, in the axes of a's node, as both nodes feel it."""
+        own = self.place @ force
+        return [(self.a, own)] if self.is_with_world else [(self.a, own), (self.b, -(self.X_ab.inverse() @ own))]
 
     def columns(self) -> dict[int, Motion]:
         """Return the columns of the Jacobian of V that are not zero, by the index in v."""
