@@ -80,6 +80,11 @@ class Walk:
                 for a in freed:
                     values[a] = None  # frees its memory
 
+        def holds_nowhere(going: int | None) -> bool:
+            """Return whether a condition of numbers holds for no state; of symbols nobody knows."""
+            condition = None if going is None else values[going]
+            return isinstance(condition, (bool, np.bool_, np.ndarray)) and not np.any(condition)
+
         def skip(part: Region) -> None:
             """Leave numbers that nobody chooses, but what goes by no number is there."""
             for k in part.instructions:
@@ -95,7 +100,7 @@ class Walk:
                 if part in loops:
                     loop(part, rows)
                     continue
-                if part.may_be_skipped and holds_nowhere(values[part.going]):
+                if part.may_be_skipped and holds_nowhere(part.going):
                     skip(part)
                     continue
                 for n in range(part.passes):
@@ -103,7 +108,7 @@ class Walk:
                     phase(part)
                     kept.update({(k, n): values[k] for k in rows.kept})
                     given.update({k: carried(values[after]) for k, after in part.carried})
-                    if part.may_end_early and not rows.kept and holds_nowhere(values[part.going]):
+                    if part.may_end_early and not rows.kept and holds_nowhere(part.going):
                         break
                 for k, _ in part.carried:
                     del given[k]
@@ -141,11 +146,6 @@ class Walk:
 
         phase(None)
         return values
-
-
-def holds_nowhere(condition: Any) -> bool:
-    """Return whether a condition of numbers holds for no state; of symbols nobody knows."""
-    return isinstance(condition, (bool, np.bool_, np.ndarray)) and not np.any(condition)
 
 
 _EVALUATE: Functions = {op: None if op in LEAVES else spec.evaluate for op, spec in SPEC.items()}
