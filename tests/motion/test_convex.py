@@ -68,6 +68,7 @@ def same_gaps(one, other):
 # --- laws -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @EVERY_SEARCHED_PAIR
 def test_laws_of_two_shapes(kinds):
     """Points on both surfaces, the same seen from B and from elsewhere, the normal as the gap's gradient."""
@@ -115,6 +116,7 @@ def test_no_direction_separates_more(kinds):
         assert np.mean(separation(d).max(axis=0) > gap + np.maximum(1e-4, 0.01 * np.abs(gap))) < 0.005
 
 
+@pytest.mark.full
 @EVERY_SEARCHED_PAIR
 @pytest.mark.parametrize("scale", [1e-3, pytest.param(1e3, marks=pytest.mark.full)])
 def test_sizes_scale_and_single_precision_suffices(kinds, scale):
@@ -272,6 +274,7 @@ def test_a_cylinder_stands_on_four_points_of_its_rim():
     np.testing.assert_allclose(found.point.mean(axis=0), [0.2, 0, 0.099], atol=1e-12)
 
 
+@pytest.mark.full
 @EVERY_SEARCHED_PAIR
 def test_the_least_gap_is_among_the_candidates(kinds):
     a, b = shapes_of(kinds)

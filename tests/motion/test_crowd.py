@@ -272,6 +272,7 @@ def test_single_precision_is_taken_and_given():
     np.testing.assert_allclose(state.q, solver.step(world.state(worlds=2), steps=50).q, atol=1e-5)
 
 
+@pytest.mark.full
 def test_which_pairs_may_touch():
     """Groups, masks, families, disabled pairs and chosen ones hold in tables as in one program."""
     b = WorldBuilder()
@@ -396,6 +397,7 @@ def test_a_world_that_diverged_says_so_and_keeps_no_impulse_of_it():
     assert np.isfinite(after.q).all()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("limited", ["effort", "velocity", "lower"])
 def test_limits_of_loose_bodies(limited):
     b = WorldBuilder()
@@ -428,6 +430,7 @@ def test_bodies_of_all_sizes_meet():
     assert [world.pairs[k].name for k in found.pair] == ["b0/a0", "b1/a1", "b2/a2"]
 
 
+@pytest.mark.full
 def test_wrenches_act_on_bodies_that_are_welded():
     b = cardan.WorldBuilder()
     for k in range(4):
@@ -530,6 +533,7 @@ def test_steps_in_single_precision_are_the_same_however_many_a_call_takes():
     np.testing.assert_array_equal(solver.step(start, steps=20).q, state.q)
 
 
+@pytest.mark.full
 def test_bodies_that_move_as_told_are_felt_as_in_one_program():
     b = WorldBuilder()
     b.add_ground()
@@ -543,6 +547,7 @@ def test_bodies_that_move_as_told_are_felt_as_in_one_program():
     np.testing.assert_allclose(states[0].v, states[1].v, atol=1e-4)
 
 
+@pytest.mark.full
 def test_grounds_that_move_and_meet_no_other():
     b = WorldBuilder()
     b.add_link("lift", inertia=Inertia(1.0, (0, 0, 0), np.eye(3)))
@@ -557,6 +562,7 @@ def test_grounds_that_move_and_meet_no_other():
     np.testing.assert_allclose(states[0].v, states[1].v, atol=1e-4)
 
 
+@pytest.mark.full
 def test_few_tables_are_kept_for_numbers_of_worlds():
     solver, world = Featherstone(scene(4, "ball"), DT), scene(4, "ball")
     for count in range(1, 30):

@@ -61,6 +61,7 @@ def standing_at(n):
     return np.broadcast_to(np.eye(3), (n, 3, 3)).copy(), np.zeros((n, 3))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", SOLIDS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("tilt", [None, TILTED], ids=["level", "tilted"])
 def test_what_is_flat_is_a_plane(kind, tilt):
@@ -131,6 +132,7 @@ def add_boxes(b, steps=4):
         b.add_shape("world", Box((end - start, WIDTH, 1.0)), middle, name=f"step{k}")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("shape", "seed", "x", "off"),
     [
