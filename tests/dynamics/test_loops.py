@@ -167,6 +167,7 @@ def test_plain_numbers_make_the_same_bias(joint):
     np.testing.assert_allclose(found, expected, atol=1e-11 * max(1.0, np.abs(expected).max()))
 
 
+@pytest.mark.full
 @every
 def test_wrenches_hold_the_loop_and_do_no_work(joint):
     """On the open tree, the joint's wrench on its child and the opposite on its parent do what the loop does."""
@@ -346,6 +347,7 @@ def place_in_plane(rng):
 RINGS = {"plane": ([hinge_in_plane] * 6, place_in_plane), "space": ([hinge] * 8, random_pose)}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("ring", ["plane", *large("space")])
 @pytest.mark.parametrize(("dtype", "decades", "tolerance"), [(np.float64, 8, 1e-8), (np.float32, 4, 1e-3)])
 def test_random_loops_of_any_masses(ring, dtype, decades, tolerance):

@@ -188,6 +188,7 @@ def test_two_boxes_are_as_deep_as_their_separating_axes_say():
     assert np.mean(off > np.maximum(1e-4, 0.012 * np.abs(expected[inside]))) < 0.01  # edges left to faces: by 0.1 %
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kinds", [(Sphere, Hull), (Capsule, Hull), (Box, Hull), (Hull, Hull)])
 def test_overlaps_are_as_deep_as_the_nearest_face_of_the_differences(kinds):
     """Of both cores' corners; deep ones too, where many directions are local answers."""

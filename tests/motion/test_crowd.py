@@ -77,6 +77,7 @@ def test_surfaces_with_all_they_have():
             state = b
 
 
+@pytest.mark.full
 def test_controls_reach_robots_and_bodies():
     world = scene(4, "box", robot=True)
     tables, program = Featherstone(world, DT), Featherstone(world, DT, tables=False)
@@ -512,6 +513,7 @@ def test_a_robot_that_meets_no_other_moves_as_in_a_world_of_its_own():
     assert weight == pytest.approx(9.81 * many.model.mass, rel=1e-4)
 
 
+@pytest.mark.full
 def test_robots_are_pushed_apart_and_then_alone():
     """Two that meet are an island, and part; what happens to each is that of one program."""
     world = robots([0.0, 0.22, 3.0, 6.0])
