@@ -64,6 +64,7 @@ def test_the_law_is_that_of_one_program(kind):
         state = b
 
 
+@pytest.mark.full
 def test_surfaces_with_all_they_have():
     """Restitution, own stiffness and dissipation, torsional and rolling friction."""
     rubber = Material(friction=0.7, restitution=0.4, stiffness=2e4, dissipation=3.0, torsional=0.01, rolling=0.002)

@@ -14,6 +14,7 @@ from cardan.simulation import stand
 from cardan.spatial import SE3
 
 
+@pytest.mark.full
 def test_what_goes_round_in_circles_is_solved():
     """Nine of these steps had residuals up to 0.93 m/s: the primal-dual iteration went round in circles."""
     world = cardan.robots.humanoid().world("floating", ground=True)
