@@ -41,6 +41,7 @@ from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.applied import applied_efforts
 from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.passive import has_spring, to_rest
+from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
 from cardan._robot.joints import Mimic
 from cardan._robot.joints.derivation.derived import linearised_efforts
@@ -82,7 +83,8 @@ class Element(NamedTuple):
 
     def error(self, inertia: Scalar, held: Scalar, a: Scalar) -> Scalar:
         """Return by how much a force is wrong at an acceleration."""
-        return abs(held - (self.at(a) if is_zero(self.w) else self._clipped(self._test(inertia, held, a))))
+        right = self.at(a) if is_zero(self.w) else self._clipped(self._test(inertia, held, a))
+        return _beyond_rounding(held - right, self.force, self.w * a)
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Line:
         """Return the part of the line it is on at the estimate of its force (0 for None) and of a."""
@@ -131,11 +133,13 @@ class Stops(NamedTuple):
     def error(self, inertia: Scalar, held: Scalar, a: Scalar) -> Scalar:
         """Return by how much p is wrong at an acceleration."""
         right, share = 0.0, 1.0 / (1.0 + RIGID)
+        terms = [self.square * a]
         for ahead, sign in ((self.above, 1.0), (self.below, -1.0)):
             if ahead is not None:
                 test = share * (ahead + sign * self.square * a) + (RIGID * share * sign) * held
                 right = right + sign * maximum(test, 0.0)
-        return abs(held - right)
+                terms.append(ahead)
+        return _beyond_rounding(held - right, *terms)
 
     def linear(self, inertia: Scalar, held: Scalar | None = None, a: Scalar = 0.0) -> Stopped:
         """Return the part of the line it is on at the estimate of p (0 for None) and of a."""
@@ -150,6 +154,12 @@ class Stops(NamedTuple):
                 start, w = where(passed, sign * ahead, start), where(passed, self.w, w)
                 square = where(passed, self.square, square)
         return Stopped(-self.stiffness * start, w, start, square)
+
+
+def _beyond_rounding(error: Scalar, *terms: Scalar) -> Scalar:
+    """Return by how much an error is beyond what rounding makes of a sum: of a rigid line in single precision, much."""
+    rounding = where(is_double([error]), 4e-16, 4e-7) * sum(abs(e) for e in terms)
+    return maximum(abs(error) - rounding, 0.0)
 
 
 def _coming_back(depth: Scalar, dt: float) -> Scalar:
