@@ -9,8 +9,9 @@ Source: Tarjan, Efficiency of a good but not linear set union algorithm (1975).
 from __future__ import annotations
 
 from cardan._compiler.kernels import INT, TRUTH, kernel, tail
+from cardan._motion.crowd.contact_rows import TORSIONAL
 from cardan._motion.crowd.sparse import connect, eliminate, find_pattern, find_triples
-from cardan._motion.crowd.tables import BLOCKS, TORSIONAL, TRIPLES, Crowd
+from cardan._motion.crowd.tables import BLOCKS, TRIPLES, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
 

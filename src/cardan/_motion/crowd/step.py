@@ -176,12 +176,11 @@ def judge_worlds(c):
         c.residual[w] = c.island_residual[i] if c.island_residual[i] > c.residual[w] else c.residual[w]
     for t in range(c.trees):
         w = c.tree_world[t]
-        if c.tree_alone[t] == 1 and c.tree_residual[t] > c.residual[w]:
+        if c.tree_alone[t] == 1 and c.tree_residual[t] > c.residual[w]:  # nothing is above what is unknown
             c.residual[w] = c.tree_residual[t]
-    for t in range(c.trees):
         if c.tree_sound[t] == 0.0:
-            c.world_sound[c.tree_world[t]] = 0
-            c.residual[c.tree_world[t]] = UNKNOWN
+            c.world_sound[w] = 0
+            c.residual[w] = UNKNOWN
     for w in range(c.worlds):
         c.good[w] += float(c.world_sound[w])
 

@@ -7,8 +7,8 @@ and each has its own end: what others do changes none of its bits.
 A sweep costs little and moves far in a heap of balls. In a tall stack the load creeps down by one box a sweep, which is
 why stacks are solved by a factor.
 
-Source: Ericson, Real-Time Collision Detection (2005), does not treat colours; Fratarcangeli and others, Vivace: a
-practical Gauss-Seidel method for stable soft body dynamics (2016), does.
+Source: Fratarcangeli and others, Vivace: a practical Gauss-Seidel method for stable soft body dynamics (2016), for
+colours.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from cardan._motion.crowd.sparse import CROWDED
 
 BITS = 26  # of the number of a shape in a key of a pair
 MASK = (1 << BITS) - 1
-TORSIONAL = 11  # where lengths of torsional and rolling friction are in a law
 
 
 class Crowd(Record):
