@@ -1,4 +1,4 @@
-"""Dynamics with closed loops: M a + h = tau + K^T l,  K a + k = 0.
+"""Dynamics with closed loops: M a + h = tau + K^T l,  K a + k = 0; at an impact M (v' - v) = K^T L,  K v' = -e K v.
 
 The wrenches of the closing joints, T l, solve G l = -(K a_free + k), a_free the tree's own accelerations (`closed`).
 
@@ -17,6 +17,7 @@ Cost: that of `closed`; for inverse dynamics, its solution for each actuated coo
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -28,7 +29,7 @@ from cardan._algebra.spatial import Force, Scalar
 from cardan._dynamics.algorithms.closed import Closed
 from cardan._dynamics.algorithms.embedding import Embedded
 from cardan._dynamics.algorithms.implicit import Snapshot, unbalanced
-from cardan._dynamics.algorithms.linear import SingularError
+from cardan._dynamics.algorithms.linear import SingularError, dot
 from cardan._dynamics.algorithms.loops import joint_coordinates, with_loops
 from cardan._dynamics.algorithms.proximal import SHARING, proximal, regularization
 from cardan._dynamics.algorithms.proximal_loops import General
@@ -113,7 +114,7 @@ def constrained_forward_dynamics(
     Peers: Pinocchio `constraintDynamics`.
     """
     with_loops(model, "constrained_forward_dynamics")
-    rate = _checked_rate(stabilization)
+    rate = _checked("stabilization", stabilization, sys.float_info.max, "a finite rate >= 0 [1/s]")
     closed = Closed(model, q)
     bias = bias_forces.kernel(model, q, v, external_forces)
     k = closed.opening(q, v, None, 2.0 * rate, rate * rate)
@@ -125,6 +126,62 @@ def constrained_forward_dynamics(
         lambda a: closed.opening(q, v, a, 2.0 * rate, rate * rate),
     )
     return ConstrainedDynamics(a, closed.wrenches(multipliers), closed.residual(a, k))
+
+
+class Impact(NamedTuple, Generic[Coordinates, Wrenches]):
+    """What happens to a mechanism whose loops close in a moment.
+
+    Attributes:
+        velocities: v' [rad/s, m/s] after it, shape (..., nv).
+        impulses: [force; moment] [N s, N m s] of the closing joints on their children, in their child frames, shape
+            (..., closures, 6), in the order of `model.closure_names`.
+    """
+
+    velocities: Coordinates
+    impulses: Wrenches
+
+
+@public(result=Impact[Reals, Reals], options=("restitution",), simplified=True)
+def impact(model: Model, q: ArrayLike, v: ArrayLike, *, restitution: float = 0.0) -> Impact[list[Scalar], list[Force]]:
+    """Return the velocities just after the loops close, all in one moment, and the impulses that close them.
+
+    M (v' - v) = K^T L and K v' = -e K v. A foot that lands, and holds, is a joint between it and the world.
+    With e = 0 the kinetic energy that is lost is that of v' - v (Carnot), with e = 1 none is. Closing joints pull, too:
+    if an impulse must push only, judge it, or simulate a world with contact.
+
+    Args:
+        q: configurations [rad, m], shape (..., nq), with the loops closed.
+        v: velocities just before [rad/s, m/s], shape (..., nv); they need not keep the loops closed.
+        restitution: e [-], from 0 (the loops stay closed) to 1.
+
+    Raises:
+        MechanismError: if the model has no loops.
+        ParameterError: for a restitution that is no number from 0 to 1.
+
+    Examples:
+        >>> linkage = cardan.robots.four_bar().model()
+        >>> q = cardan.assemble(linkage)
+        >>> after = cardan.impact(linkage, q, [1.0, 0.0, 0.0]).velocities
+        >>> bool(np.abs(cardan.loop_jacobian(linkage, q) @ after).max() < 1e-12)
+        True
+
+    Peers: Pinocchio `impulseDynamics`.
+    """
+    with_loops(model, "impact")
+    e = _checked("restitution", restitution, 1.0, "a number from 0 to 1")
+    closed, still = Closed(model, q), [0.0] * model.nv
+
+    def approach(u: list[Scalar]) -> list[Scalar]:
+        return closed.opening(q, still, u)
+
+    k = [e * rate for rate in approach(v)]
+    found = closed.solve([dot(row, v) for row in closed.M], k)
+    after, multipliers = closed.with_derivatives(
+        found,
+        lambda u: [dot(row, [b - a for a, b in zip(v, u, strict=True)]) for row in closed.M],
+        lambda u: [b + e * a for a, b in zip(approach(v), approach(u), strict=True)],
+    )
+    return Impact(after, closed.wrenches(multipliers))
 
 
 @public(result=ConstrainedEfforts[Reals, Reals], simplified=True)
@@ -231,7 +288,7 @@ def _embedding_of_drives(closed: Closed, W: Sequence[Scalar], actuated: Sequence
     return embedded
 
 
-def _checked_rate(rate: Any) -> float:
-    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0.0 <= float(rate) < float("inf"):
-        raise ParameterError("stabilization", got=rate, expected="a finite rate >= 0 [1/s]")
-    return float(rate)
+def _checked(name: str, value: Any, largest: float, expected: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= largest:
+        raise ParameterError(name, got=value, expected=expected)
+    return float(value)
