@@ -17,7 +17,6 @@ Cost: that of `closed`; for inverse dynamics, its solution for each actuated coo
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -114,7 +113,7 @@ def constrained_forward_dynamics(
     Peers: Pinocchio `constraintDynamics`.
     """
     with_loops(model, "constrained_forward_dynamics")
-    rate = _checked("stabilization", stabilization, sys.float_info.max, "a finite rate >= 0 [1/s]")
+    rate = _checked_rate(stabilization)
     closed = Closed(model, q)
     bias = bias_forces.kernel(model, q, v, external_forces)
     k = closed.opening(q, v, None, 2.0 * rate, rate * rate)
@@ -141,8 +140,10 @@ class Impact(NamedTuple, Generic[Coordinates, Wrenches]):
     impulses: Wrenches
 
 
-@public(result=Impact[Reals, Reals], options=("restitution",), simplified=True)
-def impact(model: Model, q: ArrayLike, v: ArrayLike, *, restitution: float = 0.0) -> Impact[list[Scalar], list[Force]]:
+@public(result=Impact[Reals, Reals], shapes={"restitution": ()}, simplified=True)
+def impact(
+    model: Model, q: ArrayLike, v: ArrayLike, restitution: ArrayLike | None = None
+) -> Impact[list[Scalar], list[Force]]:
     """Return the velocities just after the loops close, all in one moment, and the impulses that close them.
 
     M (v' - v) = K^T L and K v' = -e K v. A foot that lands, and holds, is a joint between it and the world.
@@ -152,11 +153,10 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, restitution: float = 0.0
     Args:
         q: configurations [rad, m], shape (..., nq), with the loops closed.
         v: velocities just before [rad/s, m/s], shape (..., nv); they need not keep the loops closed.
-        restitution: e [-], from 0 (the loops stay closed) to 1.
+        restitution: e [-], shape (...), from 0 (the loops stay closed) to 1; 0 by default.
 
     Raises:
         MechanismError: if the model has no loops.
-        ParameterError: for a restitution that is no number from 0 to 1.
 
     Examples:
         >>> linkage = cardan.robots.four_bar().model()
@@ -168,10 +168,10 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, restitution: float = 0.0
     Peers: Pinocchio `impulseDynamics`.
     """
     with_loops(model, "impact")
-    e = _checked("restitution", restitution, 1.0, "a number from 0 to 1")
+    e: Scalar = 0.0 if restitution is None else restitution
     closed, still = Closed(model, q), [0.0] * model.nv
 
-    def approach(u: list[Scalar]) -> list[Scalar]:
+    def approach(u: ArrayLike) -> list[Scalar]:
         return closed.opening(q, still, u)
 
     k = [e * rate for rate in approach(v)]
@@ -288,7 +288,7 @@ def _embedding_of_drives(closed: Closed, W: Sequence[Scalar], actuated: Sequence
     return embedded
 
 
-def _checked(name: str, value: Any, largest: float, expected: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0.0 <= float(value) <= largest:
-        raise ParameterError(name, got=value, expected=expected)
-    return float(value)
+def _checked_rate(rate: Any) -> float:
+    if isinstance(rate, bool) or not isinstance(rate, Real) or not 0.0 <= float(rate) < float("inf"):
+        raise ParameterError("stabilization", got=rate, expected="a finite rate >= 0 [1/s]")
+    return float(rate)
