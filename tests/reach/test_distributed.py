@@ -94,6 +94,19 @@ def test_the_results_are_those_of_one_call_whatever_the_engine(arm, states, torq
     np.testing.assert_array_equal(got, torques)
 
 
+@pytest.mark.parametrize("engine", ["threads", pytest.param("processes", marks=pytest.mark.full)])
+@pytest.mark.parametrize("solver", [cardan.solvers.Featherstone, cardan.solvers.XPBD])
+def test_a_sweep_of_worlds_has_the_bits_of_one_call(solver, engine):
+    steps = solver(cardan.robots.double_pendulum().world(), dt=1e-3).function.repeated(10)
+    model, rng = cardan.robots.double_pendulum().world().model, np.random.default_rng(0)
+    states = {"q": rng.normal(size=(40, model.nq)), "v": rng.normal(size=(40, model.nv)), "count": np.zeros(40)}
+    expected = steps(model, **states)
+    for sent in (steps, pickle.loads(pickle.dumps(steps))):
+        got = mapped(sent, model, states, engine=engine, workers=2, chunk=9)
+        for name, values in expected.items():
+            np.testing.assert_array_equal(got[name], values)
+
+
 @pytest.mark.parametrize("ending", FORMATS)
 def test_what_is_written_is_read_again(arm, states, torques, workplace, ending):
     for module in FORMATS[ending]:

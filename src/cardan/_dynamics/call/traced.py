@@ -232,6 +232,8 @@ class Kernel(Source):
         return found if getattr(found, "made_from", None) is self else None
 
     def __reduce__(self) -> Any:
+        if hasattr(self.kernel, "made_by"):  # by a function that makes it again from these
+            return _made, self.kernel.made_by  # pyright: ignore[reportFunctionMemberAccess]
         module, name = self.kernel.__module__, self.kernel.__qualname__
         is_found = self.function() is not None
         libraries = [sys.modules[name] for name in BY_VALUE if name in sys.modules]
@@ -268,6 +270,11 @@ def _kernel(
 
 
 @functools.lru_cache(maxsize=128)  # what is unpickled twice is compiled once
+def _made(make: Callable[..., Any], *arguments: Any) -> Kernel:
+    return make(*arguments).made_from
+
+
+@functools.lru_cache(maxsize=128)
 def _kernel_of(kernel: Any, shapes: Any, fixed: Any, returns: Any, simple: bool) -> Kernel:
     name = getattr(kernel, "__name__", "function")
     return Kernel(kernel, Signature(name, inspect.signature(kernel), dict(shapes), fixed), returns, simple)

@@ -222,12 +222,12 @@ class Featherstone(CompiledSolver):
         """
         if self.tables:
             raise UnsupportedError("one step as a function", "a step of many bodies", "ask for tables=False")
-        return step_function("featherstone_step", step_state, self.settings, simplified=True)
+        return step_function("featherstone_step", step_state, self.settings, True)
 
     @cached_property
     def _forces(self) -> Function[..., Any]:
         """See `CompiledSolver._forces`."""
-        return step_function("contact_forces", find_forces, self.settings, simplified=True)
+        return step_function("contact_forces", find_forces, self.settings, True)
 
 
 def step_state(given: StepInputs) -> dict[str, Any]:

@@ -52,7 +52,7 @@ class StepInputs(NamedTuple):
 
 
 def step_function(
-    name: str, outcome: Callable[[StepInputs], dict[str, Any]], settings: Settings, *, simplified: bool = False
+    name: str, outcome: Callable[[StepInputs], dict[str, Any]], settings: Settings, simplified: bool = False
 ) -> Function[..., Any]:
     """Return what is made of one step as a function: `outcome` returns its results by name; see `cardan.function`."""
 
@@ -78,6 +78,7 @@ def step_function(
         return outcome(StepInputs(joints, q_0, v_0, count, command, pairs, settings))
 
     step.__name__ = name
+    setattr(step, "made_by", (step_function, name, outcome, settings, simplified))  # noqa: B010 - for `Kernel`
     return function(shapes=ARRAYS | dict.fromkeys(CONTACT_INPUTS, (len(settings.pairs),)), simplified=simplified)(step)
 
 
