@@ -93,7 +93,7 @@ class Engine:
             setattr(c, name, np.zeros(c.kinds, np.int64))
         self._tree_arrays = [self._arrays_of(k, first) for k, first in enumerate(held[:-1])]
         for k, (rows_of, arrays) in enumerate(zip(self.trees, self._tree_arrays, strict=True)):
-            if rows_of.pairs:
+            if layout.kinds[k].pairs is not None:
                 made = rows_of.placing(), rows_of.moving(), rows_of.alone()
                 c.placing[k], c.moving[k], c.alone[k] = (self._made(p, arrays) for p in made)
             else:

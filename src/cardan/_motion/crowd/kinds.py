@@ -17,6 +17,8 @@ from cardan._robot.model.layout import Node
 
 FREE = Connection("free", FreeFlyer(), WORLD, "body")
 """What holds a loose body: nothing limits, drives or slows it."""
+INERTIA, PLACE = "inertial_parameters", "place"
+"""What models are given of each tree: of a loose body; of robots that hang on the world at several places."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +57,7 @@ class Kind:
 
     @property
     def is_loose(self) -> bool:
-        return bool(self.model.inputs)
+        return INERTIA in self.model.inputs
 
 
 def trees_of(model: Model) -> list[Tree]:
@@ -85,14 +87,29 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
     for tree in trees_of(model):
         told = [node.name for node in tree.nodes if node.name in kinematic]
         if is_loose(model, tree, children) and not told:
-            key, own, names, numbers = "loose", loose, (), [float(e) for e in tree.nodes[0].inertia.parameters()]
+            kind = found.setdefault("loose", Kind(simplified_tree(loose), ()))
+            kind.numbers.append([float(e) for e in tree.nodes[0].inertia.parameters()])
         else:
-            own, names = _model_of(model, tree, children, told)
-            key, numbers = (own, names), []
-        kind = found.setdefault(key, Kind(simplified_tree(own), names))  # as a robot alone has it
+            parts, place, names = _parts_of(model, tree, children, told)
+            kind = found.get((parts, names))
+            if kind is None:
+                alone = Model("tree", *parts, gravity=model.gravity)
+                kind = found[parts, names] = Kind(alone, names)
+            kind.numbers.append(np.ravel(place.matrix()).tolist())
         kind.trees.append(tree)
-        kind.numbers.append(numbers)
+    for kind in found.values():
+        if not kind.is_loose:
+            kind.model = simplified_tree(_placed(kind))  # as a robot alone has it
     return list(found.values())
+
+
+def _placed(kind: Kind) -> Model:
+    """Return the model of trees that are alike but for where they hang: there, or where each is said to hang."""
+    varied = kind.model.with_inputs(**{PLACE: (kind.model.nodes[0].name, "parent_pose")})
+    if any(place != kind.numbers[0] for place in kind.numbers):
+        return varied
+    first, kind.numbers = np.reshape(kind.numbers[0], (4, 4)), [[] for _ in kind.trees]
+    return varied.filled_with({PLACE: first})
 
 
 def is_loose(model: Model, tree: Tree, children: dict[str, Connection]) -> bool:
@@ -109,22 +126,24 @@ def _loose_model(model: Model) -> Model:
     return Model("body", (body,), (FREE,), gravity=model.gravity).with_inputs("inertial_parameters")
 
 
-def _model_of(
+def _parts_of(
     model: Model, tree: Tree, children: dict[str, Connection], told: Sequence[str]
-) -> tuple[Model, tuple[str, ...]]:
-    """Return the model of one tree, under names that all trees of its kind have, and the joints that are told."""
+) -> tuple[tuple[tuple[Body, ...], tuple[Connection, ...]], SE3, tuple[str, ...]]:
+    """Return the bodies and joints of one tree, under names that its kind has, as if it hung at the origin.
+
+    With them go where it hangs in the world, and the joints that are told.
+    """
     bodies = [model.bodies[k] for k in tree.bodies]
     own = sorted((children[b.name] for b in bodies), key=lambda c: model.joint_names.index(c.name))
     body = {b.name: f"b{k}" for k, b in enumerate(bodies)}
     joint = {c.name: f"j{k}" for k, c in enumerate(own)}
-    connections = []
+    connections, place = [], SE3.identity()
     for c in own:
         changes: dict[str, Any] = {"name": joint[c.name], "child": body[c.child], "parent": body.get(c.parent, "world")}
         if c.parent not in body:  # a body that is fixed in the world may carry it
-            changes["parent_pose"] = model.attachments[c.parent].pose @ c.parent_pose
+            place, changes["parent_pose"] = model.attachments[c.parent].pose @ c.parent_pose, SE3.identity()
         if isinstance(c.joint, Mimic):
             changes["joint"] = replaced(c.joint, primary=joint[c.joint.primary])
         connections.append(replaced(c, **changes))
     renamed = tuple(replaced(b, name=body[b.name]) for b in bodies)
-    alone = Model("tree", renamed, tuple(connections), gravity=model.gravity)
-    return alone, tuple(joint[name] for name in told)
+    return (renamed, tuple(connections)), place, tuple(joint[name] for name in told)

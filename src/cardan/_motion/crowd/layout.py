@@ -102,7 +102,7 @@ class Layout:
                 continue
             shapes = [np.flatnonzero((tree_of == (k, i)).all(axis=1)).tolist() for i in range(len(kind.trees))]
             met = [self._met((k, i), own, tree_of) for i, own in enumerate(shapes)]
-            if 0 < len(met[0]) <= MOST_MET:
+            if len(met[0]) <= MOST_MET:
                 balls = [self._balls(kind, own) for own in shapes]
                 kind.pairs, kind.balls = met[0], balls[0]
                 kind.alike = [a == met[0] and b == balls[0] for a, b in zip(met, balls, strict=True)]
@@ -117,7 +117,9 @@ class Layout:
             found.append(Ball(self.owner[at.node][2], tuple(map(float, centre)), extent, shape.margin))
         poses = Kinematics(kind.model, kind.model.neutral().tolist()).poses
         centres = [np.array([*map(float, poses[ball.node] @ Vector3(*ball.centre))]) for ball in found]
-        size = max(float(np.linalg.norm(centre - sum(centres) / len(centres))) for centre in centres)
+        size = (
+            max(float(np.linalg.norm(centre - sum(centres) / len(centres))) for centre in centres) if centres else 0.0
+        )
         return tuple(ball._replace(slack=SLACK * max(size, ball.extent)) for ball in found)
 
     def _met(self, own: tuple[int, int], shapes: Sequence[int], tree_of: np.ndarray) -> tuple[Pair, ...]:

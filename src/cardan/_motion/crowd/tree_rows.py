@@ -28,7 +28,7 @@ from cardan._dynamics.algorithms.kinematic import KinematicJoints
 from cardan._dynamics.algorithms.rnea import bias_forces
 from cardan._motion.contact.convex import convex
 from cardan._motion.contact.touching import AHEAD, SKIN, Pair, contacts
-from cardan._motion.crowd.kinds import Ball
+from cardan._motion.crowd.kinds import INERTIA, Ball
 from cardan._motion.crowd.rows import LANES, NodeRow, block_of, blocks_of, in_blocks, out_of_blocks, row_program
 from cardan._robot.model import Model
 
@@ -180,7 +180,7 @@ class TreeRows:
     @property
     def is_loose(self) -> bool:
         """Whether it is a body alone whose velocity is its twist, so that its Jacobian is the identity."""
-        return bool(self.model.inputs)
+        return INERTIA in self.model.inputs
 
     def _jacobians(self, state: Snapshot) -> list[Any]:
         found = []

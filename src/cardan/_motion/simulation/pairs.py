@@ -232,17 +232,19 @@ class PairList(Sequence["ContactPair"]):
         Args:
             pose_of: where a body is: homogeneous matrices X_world_body, shape (4, 4).
         """
+        return [self.pair(*both) for both in self.near_places(pose_of)]
+
+    def near_places(self, pose_of: Callable[[str], np.ndarray]) -> Iterator[tuple[int, int]]:
+        """Yield the places of the shapes of these pairs."""
         balls = [_ball(solid.shape, pose_of) for solid in self.rules.solids]
         centre, radius, normal = (np.array(part) for part in zip(*balls, strict=True)) if balls else [np.empty(0)] * 3
-        found = []
         for i in range(len(balls)):
             later = np.array(self.rules.later(i), dtype=int)
             way = centre[later] - centre[i]
             meets = np.einsum("ij,ij->i", way, way) <= (radius[later] + radius[i]) ** 2
             meets &= (way @ normal[i] <= radius[later]) | (radius[later] == math.inf)
             meets &= (np.einsum("ij,ij->i", -way, normal[later]) <= radius[i]) | (radius[i] == math.inf)
-            found += [self.pair(i, j) for j in later[meets].tolist()]
-        return found
+            yield from ((i, j) for j in later[meets].tolist())
 
     def __len__(self) -> int:
         return len(self._all) if "_all" in vars(self) else len(self.rules)
@@ -340,7 +342,8 @@ def contact_pairs(
     overlapping: dict[tuple[int, int], str] = {}
     if rest is not None and not keep_overlapping:
         kinematics, pairs = Kinematics(model, rest), PairList(rules, [LIGHT] * len(rules.solids))
-        for i, j in (both for both in _suspects(model, rules) if both not in rules.surfaces):
+        near = set(pairs.near_places(lambda body: kinematics.pose(body).matrix().astype(float)))
+        for i, j in (both for both in _suspects(model, rules) if both in near and both not in rules.surfaces):
             pair = pairs.pair(i, j)
             if depth(kinematics, pair) > ROUNDING and (is_of_one_tree(model, pair) or not _can_part(kinematics, pair)):
                 overlapping[i, j] = pair.name

@@ -23,8 +23,9 @@ from cardan._robot.geometry.touching import ContactForces
 
 MOST_IDLE = 16
 """Tables for so many numbers of worlds, and threads, that are kept for the next step."""
-FEW = 4
-"""Trees that may touch one another, from which on tables are faster than one program, alone and in batches."""
+FEW, MANY = 4, 32
+"""Trees that may touch one another, and trees at all, from which on tables are faster than one program, alone and in
+batches."""
 
 
 def what_is_no_row(world: World) -> str | None:
@@ -51,9 +52,11 @@ def what_is_no_row(world: World) -> str | None:
 
 
 def has_many(world: World) -> bool:
-    """Return whether so many trees of a world may touch one another that tables are faster."""
-    pairs = world.pairs
-    return isinstance(pairs, PairList) and len({s.root for s in pairs.rules.solids if s.root >= 0}) >= FEW
+    """Return whether a world has so many trees, which may touch one another or not, that tables are faster."""
+    pairs, trees = world.pairs, sum(node.parent < 0 for node in world.model.nodes)
+    return isinstance(pairs, PairList) and (
+        trees >= MANY or len({s.root for s in pairs.rules.solids if s.root >= 0}) >= FEW
+    )
 
 
 class Stepped(NamedTuple):
