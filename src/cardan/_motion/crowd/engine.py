@@ -146,7 +146,7 @@ class Engine:
         shapes, trees, vectors = c.shapes * self.worlds, c.trees, self.layout.first_vector[-1]
         alone = trees // max(self.worlds, 1)
         c.allocate(shapes, "shape_pose", "ball", "further", "reach", "listed_ball", "listed_reach", "listed_radius")
-        c.allocate(self.worlds, "listed_count", "world_moved")
+        c.allocate(self.worlds, "listed_count", "listed_age", "world_moved")
         c.pair_kinds = len(self.pairs)
         c.allocate(c.pair_kinds + 1, "kind_first")
         c.allocate(c.shapes, "level", "cell", "following")
@@ -157,6 +157,7 @@ class Engine:
         c.allocate(trees + 2, "parent", "island_of", "members", "member_of", "tree_column")
         c.allocate(trees + 2, "island_trees", "island_patches", "island_vector", "island_block", "island_triple")
         c.allocate(trees + 2, "island_going", "island_count", "island_swept", "island_residual")
+        c.allocate(trees + 2, "laid_island", "laid_swept")
         c.allocate(trees + 2, "island_within", "island_worst", "island_early")
         c.allocate(alone + 1, "neighbours", "degree", "order", "place", "sizes", "columns")
         c.allocate(alone + 1, "list_after", "list_before", "seen")
@@ -165,7 +166,7 @@ class Engine:
         c.allocate(self.worlds, "residual", "world_sound", "good")
         c.allocate(1, "Z", "T", "wrench")
         c.wrench[...] = c.good[...] = 0.0
-        c.kept = 0
+        c.kept, c.laid_patches = 0, -1
         self._pair_programs: dict[int, RowProgram] = {}
         self._contact_programs: list[tuple[RowProgram, Mapping[str, str]]] = []
         c.pair_program = np.zeros(len(self.pairs) + 1, np.int64)
@@ -244,7 +245,7 @@ class Engine:
 
     def _room_for_patches(self, most: int) -> None:
         names = ("found_shapes", "found_first", "found_count", "patch_order", "patch_first", "patch_count")
-        self.c.allocate(most, *names, "patch_trees", "patch_sides")
+        self.c.allocate(most, *names, "patch_trees", "patch_sides", "laid_shapes")
 
     def _room_for_blocks(self, most: int) -> None:
         self.c.allocate(most, "rows", "L")
@@ -322,4 +323,5 @@ class Engine:
         """Give a list twice the room."""
         give, name = self._room[lacking]
         setattr(self.c, name, 2 * getattr(self.c, name))
+        self.c.laid_patches = -1
         give(getattr(self.c, name))

@@ -18,6 +18,8 @@ from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, NEAR, PATCHES, PRO
 # pyright: analyzeUnannotatedFunctions=false
 
 SKIN, AHEAD = 0.02, 2.0  # as of `contact/touching.py`
+OLD = 100
+"""Steps after which pairs are listed again: what was fast then has a long list."""
 
 
 @kernel(node=F64[24], local=F64[12], found=F64[12])
@@ -157,7 +159,10 @@ def are_near(c, a, b):
 @kernel(c=Crowd, world=INT, returns=TRUTH)
 def has_moved(c, world):
     """Return whether a shape of a world has moved so far since pairs were listed that others may be near."""
+    c.listed_age[world] += 1
     if c.listed_count[world] < 0 or c.world_moved[world] == 1 or c.listed_joined != c.joined:
+        return True
+    if c.listed_age[world] > OLD:
         return True
     for s in range(world * c.shapes, (world + 1) * c.shapes):
         if c.shape_endless[s] == 0 and c.shape_lane[s] == 0:
@@ -233,6 +238,7 @@ def list_pairs(c, world):
     count = note_couples(c, tail(c.listed, at), count, world)
     sort(tail(c.listed, at), c.spare, count)
     c.listed_count[world] = count if c.lacking == 0 else -1
+    c.listed_age[world] = 0
 
 
 @kernel(c=Crowd)

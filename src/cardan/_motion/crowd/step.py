@@ -18,6 +18,7 @@ from cardan._compiler.kernels import F64, I32, INT, kernel
 from cardan._motion.crowd.alone import run_where
 from cardan._motion.crowd.islands import (
     COSTLY,
+    are_laid_out,
     find_islands,
     is_heap,
     lay_out_island,
@@ -112,31 +113,42 @@ def sweep_heaps(c):
 
 
 @kernel(c=Crowd)
-def lay_out_islands(c):
-    """Lay out the matrices of islands that are not swept; those of loose bodies with costly factors are swept, too."""
-    sides = 0
+def lay_out_anew(c):
+    """Lay out the matrices of islands that are not swept, but for those of loose bodies with costly factors."""
     c.island_vector[0] = 0
     c.island_block[0] = 0
     c.island_triple[0] = 0
     for i in range(c.islands):
-        c.island_going[i] = 0
-        if c.island_swept[i] == 0 and not order_island(c, i, COSTLY if may_be_swept(c, i) else 1 << 40):
-            if not may_be_swept(c, i):
-                c.lacking = ORDER
-                return
-            c.island_swept[i] = SWEEPING
-            c.island_within[i] = NEARLY
-        if c.island_swept[i] != 0:
+        is_found = c.island_swept[i] == 0 and order_island(c, i, COSTLY if may_be_swept(c, i) else 1 << 40)
+        if is_found:
+            lay_out_island(c, i)
+        elif c.island_swept[i] != 0 or may_be_swept(c, i):
             leave_out_island(c, i)
-            continue
-        c.island_going[i] = 1
-        c.island_count[i] = 0
-        lay_out_island(c, i)
-        for n in range(c.island_patches[i], c.island_patches[i + 1]):
-            if c.lacking == 0:
-                sides = find_sides(c, n, sides)
+        else:
+            c.lacking = ORDER
         if c.lacking != 0:
             return
+    c.laid_patches = c.patches
+
+
+@kernel(c=Crowd)
+def lay_out_islands(c):
+    """Lay out islands, if they are not as they were; those left out are swept."""
+    if not are_laid_out(c):
+        lay_out_anew(c)
+    sides = 0
+    for i in range(c.islands):
+        if c.lacking != 0:
+            return
+        c.island_going[i] = 1 if c.island_block[i] < c.island_block[i + 1] else 0
+        if c.island_going[i] == 1:
+            c.island_count[i] = 0
+            for n in range(c.island_patches[i], c.island_patches[i + 1]):
+                if c.lacking == 0:
+                    sides = find_sides(c, n, sides)
+        elif c.island_swept[i] == 0:
+            c.island_swept[i] = SWEEPING
+            c.island_within[i] = NEARLY
 
 
 @kernel(c=Crowd)

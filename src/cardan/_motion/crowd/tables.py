@@ -152,6 +152,7 @@ class Crowd(Record):
     listed_joined = INT  # whether those of trees alone are listed
     world_moved = I32[:]
     listed_count = I32[:]  # -1 of a world without a list
+    listed_age = I32[:]  # steps since
     listed_ball = F64[:, 3]  # as they were then
     listed_reach = F64[:]
     listed_radius = F64[:]  # with room to move
@@ -211,7 +212,11 @@ class Crowd(Record):
     island_swept = I32[:]
     island_residual = F64[:]
     tree_column = I32[:]
-    # --- patterns of islands ---
+    # --- patterns of islands, and what they were made of last: as long as that is the same, they are ---
+    laid_patches = INT  # -1: of nothing
+    laid_shapes = I32[:, 2]
+    laid_island = I32[:]
+    laid_swept = I32[:]
     neighbours = I32[:, CROWDED]
     degree = I32[:]
     order = I32[:]
