@@ -245,6 +245,7 @@ class Layout:
                     own = world * c.shapes + np.array(kind.shapes[i])
                     c.ball_shape[firsts[-1] : firsts[-1] + n] = own
                     c.shape_lane[own], c.shape_slack[own] = 1, [ball.slack for ball in kind.balls]
+                    c.shape_round[own] = 0  # its programs know of balls about boxes alone
         c.tree_ball = wholes([*firsts, self.first_ball[-1]])
 
     def _pose_in_node(self, shape: Shape) -> SE3:
@@ -264,6 +265,7 @@ class Layout:
         centre, extent, half = self._about(shape)
         found: dict[str, Any] = {"shape_order": at.node, "shape_local": [*map(float, numbers_of(X))]}
         found |= {"shape_centre": [*map(float, centre)], "shape_extent": extent, "shape_endless": endless}
+        found["shape_round"] = int(isinstance(geometry, Sphere))
         found["shape_half"] = [0.0] * 3 if half is None else [*map(float, half)]
         if at.node < 0:
             return found | {"shape_weight": 0.0, "shape_node": self.first_node[-1], "node_step": 0}

@@ -18,8 +18,6 @@ from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, NEAR, PATCHES, PRO
 # pyright: analyzeUnannotatedFunctions=false
 
 SKIN, AHEAD = 0.02, 2.0  # as of `contact/touching.py`
-OLD = 100
-"""Steps after which pairs are listed again: what was fast then has a long list."""
 
 
 @kernel(node=F64[24], local=F64[12], found=F64[12])
@@ -56,7 +54,8 @@ def place(c, s):
         c.ball[s, i] = fma(node[3 * i + 2], centre[2], total)
     extent = c.shape_extent[s]
     c.further[s] = c.shape_margin[s] + SKIN * extent + AHEAD * c.dt * speed_of(node, centre, extent)
-    c.reach[s] = extent + c.further[s] if c.shape_endless[s] == 0 else -1.0
+    radius = c.shape_half[s, 0] if c.shape_round[s] == 1 else extent
+    c.reach[s] = radius + c.further[s] if c.shape_endless[s] == 0 else -1.0
 
 
 @kernel(c=Crowd, first=INT, last=INT, lane=INT)
@@ -150,7 +149,8 @@ def are_near(c, a, b):
         return is_near_ground(c, a, b)
     if c.shape_endless[a] != 0:
         return is_near_ground(c, b, a)
-    return do_meet(c.ball, c.reach, a, b) and are_boxes_near(c, a, b)
+    is_round = c.shape_round[a] == 1 and c.shape_round[b] == 1
+    return do_meet(c.ball, c.reach, a, b) and (is_round or are_boxes_near(c, a, b))
 
 
 # --- lists of pairs, with room for what moves a little ----------------------------------------------------------------
@@ -159,10 +159,7 @@ def are_near(c, a, b):
 @kernel(c=Crowd, world=INT, returns=TRUTH)
 def has_moved(c, world):
     """Return whether a shape of a world has moved so far since pairs were listed that others may be near."""
-    c.listed_age[world] += 1
     if c.listed_count[world] < 0 or c.world_moved[world] == 1 or c.listed_joined != c.joined:
-        return True
-    if c.listed_age[world] > OLD:
         return True
     for s in range(world * c.shapes, (world + 1) * c.shapes):
         if c.shape_endless[s] == 0 and c.shape_lane[s] == 0:
@@ -238,7 +235,6 @@ def list_pairs(c, world):
     count = note_couples(c, tail(c.listed, at), count, world)
     sort(tail(c.listed, at), c.spare, count)
     c.listed_count[world] = count if c.lacking == 0 else -1
-    c.listed_age[world] = 0
 
 
 @kernel(c=Crowd)

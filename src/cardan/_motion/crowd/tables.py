@@ -110,6 +110,7 @@ class Crowd(Record):
     shape_local = F64[:, 12]
     shape_centre = F64[:, 3]  # in its node
     shape_extent = F64[:]  # about its centre
+    shape_round = I32[:]  # whether it is a ball, on a tree that is never alone
     shape_half = F64[:, 3]  # half the sides of the box about it, along its own axes
     shape_endless = I32[:]  # whether it is a ground: 1 for a half space, 2 for others
     shape_margin = F64[:]
@@ -152,7 +153,6 @@ class Crowd(Record):
     listed_joined = INT  # whether those of trees alone are listed
     world_moved = I32[:]
     listed_count = I32[:]  # -1 of a world without a list
-    listed_age = I32[:]  # steps since
     listed_ball = F64[:, 3]  # as they were then
     listed_reach = F64[:]
     listed_radius = F64[:]  # with room to move
