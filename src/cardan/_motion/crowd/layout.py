@@ -159,6 +159,9 @@ class Layout:
             add("tree_mass", self.first_matrix[k] + rows * lower_half(blocks))
             add("tree_alike", np.resize(kind.alike or [False], len(rows)))
             add("tree_loose", np.full(len(rows), int(kind.is_loose)))
+            add("tree_q", self.first_q[k] + rows * kind.model.nq)
+            add("tree_v", self.first_v[k] + rows * kind.model.nv)
+            add("tree_wrench", self.first_wrench[k] + rows * 6 * kind.model.nbodies)
             add("tree_node", self.first_node[k] + rows if kind.is_loose and kind.touching else np.full(len(rows), -1))
             bodies = [tree.nodes[0].inertia for tree in kind.trees]
             inverses = [_inverse(i.inertia_at_com.matrix()) if kind.is_loose else np.zeros(6) for i in bodies]
@@ -166,6 +169,8 @@ class Layout:
             add("tree_inverse_mass", np.tile([1.0 / float(i.mass) if i.mass else 0.0 for i in bodies], W))
             add("tree_inverse", np.tile(inverses, (W, 1)))
         fill(c, {name: np.concatenate(parts) for name, parts in columns.items()})
+        c.world_trees = c.trees // max(W, 1)
+        c.tree_rest = wholes(np.argsort(np.argsort(c.tree_world, kind="stable")))
 
     def fill_nodes(self, c: Crowd) -> None:
         c.nodes = self.first_node[-1]
@@ -224,6 +229,10 @@ class Layout:
         c.shape_node = wholes((node + np.arange(W)[:, None] * step).ravel())
         c.shape_sizes = np.array([*sizes, 0.0])
         self._fill_robots(c)
+        tree, size = c.node_tree[c.shape_node], np.where(c.shape_round, c.shape_half[:, 0], c.shape_extent)
+        reach = np.where(c.shape_endless, 1e300, np.linalg.norm(c.shape_centre, axis=1) + size)
+        c.tree_extent = np.zeros(c.trees)
+        np.maximum.at(c.tree_extent, tree[tree >= 0], reach[tree >= 0])
         c.ground = wholes(i for i, shape in enumerate(scene.shapes) if type(shape.geometry) in ENDLESS)
         c.grounds = len(c.ground)
         c.apart, c.together = keys_of(scene.apart), keys_of(scene.together)

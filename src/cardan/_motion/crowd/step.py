@@ -28,6 +28,7 @@ from cardan._motion.crowd.islands import (
 )
 from cardan._motion.crowd.narrow import find_contacts, keep_impulses
 from cardan._motion.crowd.newton import fill_contacts, find_sides, iterate
+from cardan._motion.crowd.sleep import find_asleep, rest_islands, wake_disturbed, wake_touched
 from cardan._motion.crowd.sweeps import SWEEPING, sweep
 from cardan._motion.crowd.tables import ORDER, TREES, Crowd
 
@@ -72,12 +73,12 @@ def read_controls(c):
 
 @kernel(c=Crowd)
 def start_trees(c):
+    find_asleep(c)
     gather(c.q_rows, c.q_source, c.q, c.numbers_q)
     gather(c.v_rows, c.v_source, c.v, c.numbers_v)
     for t in range(c.trees):
         for k in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
             c.before[k] = 0.0
-        c.tree_alone[t] = 0
     for k in range(c.kinds):
         if c.alone[k] == 0 or c.joined == 1:
             start_kind(c, k)
@@ -172,6 +173,8 @@ def finish_trees(c):
     if c.single == 1:  # so that steps are the same however many of them a call takes
         round_to_single(c.q_after, c.numbers_q)
         round_to_single(c.v_after, c.numbers_v)
+    if c.sleep > 0.0:
+        rest_islands(c)
     scatter(c.q_after, c.q_source, c.q, c.numbers_q)
     scatter(c.v_after, c.v_source, c.v, c.numbers_v)
     scatter(c.a_rows, c.v_source, c.a, c.numbers_v)
@@ -197,11 +200,14 @@ def judge_worlds(c):
         c.good[w] += float(c.world_sound[w])
 
 
-@kernel(c=Crowd, steps=INT, returns=INT)
-def take_steps(c, steps):
-    """Take steps; return how many were taken: fewer if a list is too short."""
+@kernel(c=Crowd, steps=INT, done=INT, returns=INT)
+def take_steps(c, steps, done):
+    """Take steps after those of a call that are done; return how many were taken: fewer if a list is too short."""
     read_controls(c)
-    for n in range(steps):
+    if c.sleep > 0.0 and done == 0:
+        wake_disturbed(c)
+    n = 0
+    while n < steps:
         c.lacking = 0
         start_trees(c)
         if c.lacking != 0:
@@ -209,6 +215,8 @@ def take_steps(c, steps):
         find_contacts(c)
         if c.lacking != 0:
             return n
+        if c.sleep > 0.0 and wake_touched(c):
+            continue  # the step begins anew
         start_islands(c)
         if c.lacking != 0:
             return n
@@ -221,4 +229,5 @@ def take_steps(c, steps):
         keep_impulses(c)
         finish_trees(c)
         judge_worlds(c)
+        n += 1
     return steps

@@ -85,7 +85,7 @@ class Crowd(Record):
     tree_ball = I32[:]  # its first ball below
     ball_shape = I32[:]  # the shape it is about
     listed_balls = F64[:, 4]  # where it was then, and how far it reached
-    tree_alone = I32[:]  # whether it is stepped by that, in this step
+    tree_alone = I32[:]  # whether it is stepped by that, in this step; `ASLEEP` if not at all
     tree_residual = F64[:]  # of that [m/s]
     tree_sound = F64[:]
     tree_error = F64[:]
@@ -98,6 +98,22 @@ class Crowd(Record):
     change = LANES[:]  # those that are found
     held = F64[:]
     held_after = F64[:]
+    # --- who is at rest (`sleep`) ---
+    sleep = REAL  # below which speed a body is slow [m/s]; 0 if none sleeps
+    rest_steps = INT  # in how many steps one after the other, before it falls asleep
+    world_trees = INT  # trees of one world
+    rest = I32[:]  # of each tree, world by world: in how many it was slow; -1 - its island's first tree if asleep
+    rest_q = F64[:]  # as `q` was after the last step: where those asleep are
+    rest_woken = I32[:]  # whether the island of that first tree wakes
+    tree_rest = I32[:]  # where a tree is in `rest`
+    tree_pushed = I32[:]
+    tree_placed = I32[:]  # whether one asleep, and its shapes, are where these tables have them
+    tree_q = I32[:]  # its first number among coordinates, velocities, wrenches
+    tree_v = I32[:]
+    tree_wrench = I32[:]
+    tree_extent = F64[:]  # how far its shapes reach from its origin
+    asleep = INT  # how many trees are asleep
+    world_awake = I32[:]  # how many trees of a world are to be stepped or placed
     # --- nodes that carry shapes ---
     node = F64[:, 24]
     node_tree = I32[:]
