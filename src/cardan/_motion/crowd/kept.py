@@ -84,9 +84,8 @@ class KeptImpulses:
             return None
         key, feature, impulse, shapes = (arrays[name] for name in NAMES[:4])
         rest, rest_q = (arrays.get(name, none) for name, none in zip(NAMES[4:], NOBODY, strict=True))
-        kinds = (key, np.int64), (feature, np.int32), (impulse, float)
-        lists = (np.asarray(array, kind) for array, kind in kinds)
-        return KeptImpulses(*lists, int(shapes), np.asarray(rest, np.int32), np.asarray(rest_q, float))
+        key, feature, rest = np.asarray(key, np.int64), np.asarray(feature, np.int32), np.asarray(rest, np.int32)
+        return KeptImpulses(key, feature, np.asarray(impulse, float), int(shapes), rest, np.asarray(rest_q, float))
 
 
 NOTHING = KeptImpulses(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, 3)), 0)
