@@ -224,8 +224,8 @@ class Engine:
         c.allocate(
             most, "colour", "place_of", "met_trees", "met_island", "met_node", "met_point", "met_law", "met_ahead"
         )
-        c.allocate(most, "met_a", "met_b", "met", "met_twist_a", "met_twist_b", "met_after_a", "met_after_b")
-        c.allocate(most, "met_impulse", "met_impulse_after", "met_error")
+        c.allocate(most, "met_a", "met_b", "met", "met_before_a", "met_before_b", "met_after_a", "met_after_b")
+        c.allocate(most, "met_impulse")
         c.allocate(most * size, "test", "after", "impulse")
         c.allocate(most * self.contacts.twist, "ahead")
         if kept is not None:
@@ -233,9 +233,9 @@ class Engine:
         names = {name: f"row_{name}" for name in ("a", "b", "gap", "point", "normal", "turning", "centres", "surface")}
         names |= {"inverse_mass": "row_weight", "change": "row_change"}
         names |= {name: name for name in ("law", "ahead", "test", "answer", "after", "impulse", "error")}
-        met = {name: f"met_{name}" for name in ("node", "point", "law", "ahead", "twist_a", "twist_b")}
-        met |= {"body_a": "met_a", "body_b": "met_b", "row": "met", "after_a": "met_after_a", "after_b": "met_after_b"}
-        met |= {"g": "met_impulse", "g_after": "met_impulse_after", "wrong": "met_error"}
+        met = {name: f"met_{name}" for name in ("node", "point", "law", "ahead", "after_a", "after_b")}
+        met |= {"body_a": "met_a", "body_b": "met_b", "row": "met", "g": "met_impulse"}
+        met |= {"a": "met_before_a", "b": "met_before_b"}
         if not self._contact_programs:
             made = {"begin": self.contacts.begin(), "response": self.contacts.response()}
             made |= {"reaction": self.contacts.reaction()}

@@ -304,13 +304,11 @@ class Crowd(Record):
     met_a = F64[:, 10]
     met_b = F64[:, 10]
     met = F64[:, 35]
-    met_twist_a = LANES[:]
-    met_twist_b = LANES[:]
+    met_before_a = LANES[:]
+    met_before_b = LANES[:]
     met_after_a = LANES[:]
     met_after_b = LANES[:]
     met_impulse = F64[:, 3]
-    met_impulse_after = F64[:, 3]
-    met_error = F64[:]
     meet = INT  # programs
     visit = INT
     # --- why a step was not made: the list that is too short, or the kind without a program yet ---
