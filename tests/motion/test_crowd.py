@@ -571,3 +571,113 @@ def test_few_tables_are_kept_for_numbers_of_worlds():
     for count in range(1, 30):
         solver.step(world.state(worlds=count))
     assert sum(map(len, solver._by_tables._idle.values())) <= 16
+
+
+def heaps(with_others=True):
+    """Two stacks and a ball that comes down on one of them after a second; capsules far away."""
+    b, surface = WorldBuilder(), Material(stiffness=5e4, dissipation=20.0)
+    b.add_ground(surface)
+    for k in range(5 * with_others):
+        b.add_body(f"far{k}", pose=SE3(translation=[9.0, 0.0, 0.06 + 0.13 * k]))
+        b.add_shape(f"far{k}", Capsule(0.06, 0.1), material=surface)
+    for k in range(6):
+        b.add_body(f"box{k}", pose=SE3(translation=[3.0 * (k % 2), 0.0, 0.1 + 0.2 * (k // 2)]))
+        b.add_shape(f"box{k}", Box((0.2, 0.2, 0.2)), material=surface)
+    b.add_body("ball", pose=SE3(translation=[0.1, 0.0, 6.0]))
+    b.add_shape("ball", Sphere(0.1), material=surface)
+    return b.finalize()
+
+
+def asleep(state):
+    return (state.kept_impulses.rest < 0).astype(int).tolist()
+
+
+def test_an_island_at_rest_sleeps_until_something_touches_it():
+    world, alone = heaps(), heaps(with_others=False)
+    solver, own = (Featherstone(w, DT, sleep=0.02) for w in (world, alone))
+    assert own.tables
+    state, before = world.state(), np.inf
+    seen, residuals = list[list[int]](), list[float]()
+    for _ in range(140):
+        state = solver.step(state, steps=10)
+        energy = cardan.kinetic_energy(world.model, state.q, state.v) + cardan.potential_energy(world.model, state.q)
+        assert energy[0] < before + 0.02 * world.model.mass  # what springs of contacts give back is less
+        before = energy[0]
+        residuals.append(float(state.residual[0]))
+        if asleep(state)[0][5:] != seen[-1:]:
+            seen.append(asleep(state)[0][5:])
+    stacks = [0, 1, 0, 1, 0, 1, 0]
+    assert [1, 1, 1, 1, 1, 1, 0] in seen
+    assert stacks in seen[seen.index([1, 1, 1, 1, 1, 1, 0]) :]
+    assert max(residuals) < 1e-3
+    after = own.step(alone.state(), steps=1400)
+    np.testing.assert_array_equal(after.q, state.q[:, 35:])
+    still = np.repeat(np.array(asleep(after)[0]) == 1, 6)
+    assert still.any()
+    np.testing.assert_array_equal(after.v[0, still], 0.0)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, pytest.param(np.float32, marks=pytest.mark.full)])
+def test_sleep_is_part_of_the_state(tmp_path, dtype):
+    world = heaps()
+    solver, start = Featherstone(world, DT, sleep=0.02), world.state(worlds=3, dtype=dtype)
+    start.v = 0.05 * np.random.default_rng(0).standard_normal(start.v.shape)
+    middle = solver.step(start, steps=400)
+    assert any(map(any, asleep(middle)))
+    middle.save(tmp_path / "state.npz")
+    after = solver.step(middle, steps=300)
+    assert asleep(after) != asleep(middle)
+    for copied in (pickle.loads(pickle.dumps(middle)), cardan.State.load(world, tmp_path / "state.npz")):
+        assert copied == middle
+        assert Featherstone(world, DT, sleep=0.02).step(copied, steps=300) == after
+    steps, advance = middle, solver.stepper(middle[1], steps=3)
+    threads = cardan.num_threads()
+    try:
+        cardan.set_num_threads(2)
+        for _ in range(100):
+            steps = solver.step(steps, steps=3)
+            advance()
+    finally:
+        cardan.set_num_threads(threads)
+    assert steps == after
+    np.testing.assert_array_equal(advance.state.q, after[1].q)
+    np.testing.assert_array_equal(solver.step(middle[[2, 0, 2]], steps=300).q, after.q[[2, 0, 2]])
+
+
+def test_who_acts_on_a_body_asleep_wakes_its_island():
+    world = heaps(with_others=False)
+    solver = Featherstone(world, DT, sleep=0.02)
+    state = solver.step(world.state(), steps=480)
+    rest, one, other = [1] * 6 + [0], [0, 1] * 3 + [0], [1, 0] * 3 + [0]
+    assert asleep(state) == [rest]
+    assert asleep(solver.step(state)) == [rest]
+    before = solver.step(state, steps=3)
+    moved_one, thrown, lost, push = state.copy(), state.copy(), state.copy(), world.control()
+    moved_one.q[0, 7 * 2] += 1e-12
+    thrown.v[0, 6 * 3] = 1e-12
+    lost.q[0, 2] = np.nan
+    assert [asleep(solver.step(s)) for s in (moved_one, thrown, lost)] == [[one], [other], [one]]
+    push.apply_force("box1", (0.0, 0.0, 1e-9))
+    assert asleep(solver.step(state, push)) == [other]
+    push.wrenches[...] = 0.0
+    push.effort[0, 0] = 1e-9
+    assert asleep(solver.step(state, push)) == [one]
+    bottom = solver.contact_forces(state).force[..., 2].max()  # of those asleep as of others
+    assert bottom == pytest.approx(3 * 8.0 * 9.81 / 4, rel=1e-4)
+    assert solver.step(state, steps=3) == before
+    push.effort[...] = 0.1
+    assert asleep(solver.step(world.state(), push, steps=480)) == [[0] * 7]  # what is pushed stays awake
+    assert not np.any(Featherstone(world, DT).step(state).kept_impulses.rest)
+
+
+@pytest.mark.parametrize("speed", [0, -1, np.nan, np.inf, "1", True])
+def test_only_speeds_to_sleep_at(speed):
+    with pytest.raises(cardan.errors.ParameterError, match="sleep"):
+        Featherstone(scene(4, "ball"), DT, sleep=speed)
+
+
+def test_one_program_does_not_sleep():
+    with pytest.raises(UnsupportedError, match="leave out sleep"):
+        Featherstone(scene(4, "ball"), DT, sleep=0.1, tables=False)
+    with pytest.raises(UnsupportedError, match="leave out sleep"):
+        Featherstone(cardan.robots.arm7().world(), DT, sleep=0.1).tables

@@ -10,6 +10,7 @@ Where a robot is listed with no other, and has room to move since, it is alone. 
 from __future__ import annotations
 
 from cardan._compiler.kernels import I32, I64, INT, kernel, run
+from cardan._motion.crowd.sleep import ASLEEP
 from cardan._motion.crowd.tables import BITS, MASK, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -42,10 +43,12 @@ def look_at_room(c):
 
 @kernel(c=Crowd, flags=I32[:], keys=I64[:], count=INT, value=INT, returns=INT)
 def keep_where(c, flags, keys, count, value):
-    """Drop pairs whose first tree has another flag; return how many are left."""
+    """Drop pairs of which no tree has a flag of this value; return how many are left."""
     left = 0
     for k in range(count):
-        if flags[c.node_tree[c.shape_node[(keys[k] >> BITS) & MASK]]] == value:
+        a = c.node_tree[c.shape_node[(keys[k] >> BITS) & MASK]]
+        b = c.node_tree[c.shape_node[keys[k] & MASK]]
+        if flags[a] == value or (b >= 0 and flags[b] == value):
             keys[left] = keys[k]
             left += 1
     return left
@@ -53,13 +56,13 @@ def keep_where(c, flags, keys, count, value):
 
 @kernel(c=Crowd, flags=I32[:], keys=I64[:], count=INT, value=INT)
 def mark_meeting(c, flags, keys, count, value):
-    """Give a flag to both trees of each pair of two that move."""
+    """Give a flag to both trees of each pair of two that move, but for those asleep."""
     for k in range(count):
         a = c.node_tree[c.shape_node[(keys[k] >> BITS) & MASK]]
         b = c.node_tree[c.shape_node[keys[k] & MASK]]
         if b >= 0 and a != b:
-            flags[a] = value
-            flags[b] = value
+            flags[a] = value if flags[a] != ASLEEP else ASLEEP
+            flags[b] = value if flags[b] != ASLEEP else ASLEEP
 
 
 @kernel(c=Crowd, keys=I64[:], count=INT, world=INT, returns=INT)
@@ -87,6 +90,6 @@ def leave_alone(c, keys, count):
     if c.joined == 1:
         return count
     for t in range(c.trees):
-        c.tree_alone[t] = c.tree_alike[t]
+        c.tree_alone[t] = 1 if c.tree_alike[t] == 1 else c.tree_alone[t]
     mark_meeting(c, c.tree_alone, keys, count, 0)
     return keep_where(c, c.tree_alone, keys, count, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from cardan._motion.crowd.contact_rows import ContactRows
 from cardan._motion.crowd.grid import LEVELS
 from cardan._motion.crowd.kept import KeptImpulses
 from cardan._motion.crowd.layout import Layout, Scene, lower_half, starts_of
+from cardan._motion.crowd.sleep import REST
 from cardan._motion.crowd.sparse import CROWDED
 from cardan._motion.crowd.step import take_steps
 from cardan._motion.crowd.sweep_rows import meeting_program, visit_program
@@ -48,10 +50,12 @@ class Engine:
         limits: bool = True,
         pushed: bool = False,
         iterations: int | None = None,
+        sleep: float | None = None,
     ) -> None:
         self.scene, self.dt, self.worlds = scene, dt, worlds
         self.layout = layout = Layout(scene, worlds)
         self.c = c = Crowd(worlds=worlds, dt=dt, tolerance=TOLERANCE, most=iterations or MOST)
+        c.sleep, c.rest_steps = sleep or 0.0, math.ceil(REST / dt)
         layout.fill_trees(c)
         layout.fill_nodes(c)
         c.numbers_w = len(c.w_source) if pushed else 0
@@ -78,9 +82,12 @@ class Engine:
         c.allocate(layout.first_matrix[-1], "mass")
         c.allocate(layout.first_ball[-1], "listed_balls")
         c.allocate(c.trees, "tree_sound", "tree_error", "tree_alone", "tree_coupled", "tree_residual", "tree_slack")
+        c.allocate(c.trees, "rest", "rest_woken", "tree_pushed", "tree_placed")
+        c.allocate(c.numbers_q, "rest_q")
         c.allocate(c.trees + 1, "body", "body_change", "colours_of")
-        for name in ("effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"):
-            getattr(c, name)[...] = 0.0
+        begin = "effort", "position", "velocity", "wrenches", "line", "armature", "before", "tree_error", "free"
+        for name in (*begin, "rest", "rest_woken", "tree_placed"):
+            getattr(c, name)[...] = 0
         rows = c.kind_rows.tolist()
         elements = [rows_of.elements for rows_of in self.trees]
         held = starts_of(n * size for n, size in zip(rows, elements, strict=True))
@@ -146,7 +153,7 @@ class Engine:
         shapes, trees, vectors = c.shapes * self.worlds, c.trees, self.layout.first_vector[-1]
         alone = trees // max(self.worlds, 1)
         c.allocate(shapes, "shape_pose", "ball", "further", "reach", "listed_ball", "listed_reach", "listed_radius")
-        c.allocate(self.worlds, "listed_count", "world_moved")
+        c.allocate(self.worlds, "listed_count", "world_moved", "world_awake")
         c.pair_kinds = len(self.pairs)
         c.allocate(c.pair_kinds + 1, "kind_first")
         c.allocate(c.shapes, "level", "cell", "following")
@@ -157,6 +164,7 @@ class Engine:
         c.allocate(trees + 2, "parent", "island_of", "members", "member_of", "tree_column")
         c.allocate(trees + 2, "island_trees", "island_patches", "island_vector", "island_block", "island_triple")
         c.allocate(trees + 2, "island_going", "island_count", "island_swept", "island_residual")
+        c.allocate(trees + 2, "laid_island", "laid_swept")
         c.allocate(trees + 2, "island_within", "island_worst", "island_early")
         c.allocate(alone + 1, "neighbours", "degree", "order", "place", "sizes", "columns")
         c.allocate(alone + 1, "list_after", "list_before", "seen")
@@ -165,7 +173,7 @@ class Engine:
         c.allocate(self.worlds, "residual", "world_sound", "good")
         c.allocate(1, "Z", "T", "wrench")
         c.wrench[...] = c.good[...] = 0.0
-        c.kept = 0
+        c.kept, c.laid_patches = 0, -1
         self._pair_programs: dict[int, RowProgram] = {}
         self._contact_programs: list[tuple[RowProgram, Mapping[str, str]]] = []
         c.pair_program = np.zeros(len(self.pairs) + 1, np.int64)
@@ -216,8 +224,8 @@ class Engine:
         c.allocate(
             most, "colour", "place_of", "met_trees", "met_island", "met_node", "met_point", "met_law", "met_ahead"
         )
-        c.allocate(most, "met_a", "met_b", "met", "met_twist_a", "met_twist_b", "met_after_a", "met_after_b")
-        c.allocate(most, "met_impulse", "met_impulse_after", "met_error")
+        c.allocate(most, "met_a", "met_b", "met", "met_before_a", "met_before_b", "met_after_a", "met_after_b")
+        c.allocate(most, "met_impulse")
         c.allocate(most * size, "test", "after", "impulse")
         c.allocate(most * self.contacts.twist, "ahead")
         if kept is not None:
@@ -225,9 +233,9 @@ class Engine:
         names = {name: f"row_{name}" for name in ("a", "b", "gap", "point", "normal", "turning", "centres", "surface")}
         names |= {"inverse_mass": "row_weight", "change": "row_change"}
         names |= {name: name for name in ("law", "ahead", "test", "answer", "after", "impulse", "error")}
-        met = {name: f"met_{name}" for name in ("node", "point", "law", "ahead", "twist_a", "twist_b")}
-        met |= {"body_a": "met_a", "body_b": "met_b", "row": "met", "after_a": "met_after_a", "after_b": "met_after_b"}
-        met |= {"g": "met_impulse", "g_after": "met_impulse_after", "wrong": "met_error"}
+        met = {name: f"met_{name}" for name in ("node", "point", "law", "ahead", "after_a", "after_b")}
+        met |= {"body_a": "met_a", "body_b": "met_b", "row": "met", "g": "met_impulse"}
+        met |= {"a": "met_before_a", "b": "met_before_b"}
         if not self._contact_programs:
             made = {"begin": self.contacts.begin(), "response": self.contacts.response()}
             made |= {"reaction": self.contacts.reaction()}
@@ -244,7 +252,7 @@ class Engine:
 
     def _room_for_patches(self, most: int) -> None:
         names = ("found_shapes", "found_first", "found_count", "patch_order", "patch_first", "patch_count")
-        self.c.allocate(most, *names, "patch_trees", "patch_sides")
+        self.c.allocate(most, *names, "patch_trees", "patch_sides", "laid_shapes")
 
     def _room_for_blocks(self, most: int) -> None:
         self.c.allocate(most, "rows", "L")
@@ -258,14 +266,22 @@ class Engine:
     # --- steps ---
 
     def kept(self) -> KeptImpulses:
-        """Return the impulses of the step before."""
+        """Return the impulses of the step before, and who is at rest since when."""
         c = self.c
         key, feature, impulse = (a[: c.kept].copy() for a in (c.kept_key, c.kept_feature, c.kept_impulse))
-        return KeptImpulses(key, feature, impulse, c.shapes)
+        if not c.sleep:
+            return KeptImpulses(key, feature, impulse, c.shapes)
+        rest, rest_q = (a.reshape(self.worlds, -1).copy() for a in (c.rest, c.rest_q))
+        return KeptImpulses(key, feature, impulse, c.shapes, rest, rest_q)
 
     def recall(self, kept: KeptImpulses) -> None:
-        """Begin the next step with impulses."""
+        """Begin the next step with what was kept."""
         c, n = self.c, len(kept.key)
+        c.rest[...] = 0
+        sizes = (self.worlds, c.world_trees), (self.worlds, c.numbers_q // max(self.worlds, 1))
+        if c.sleep and (kept.rest.shape, kept.rest_q.shape) == sizes:
+            known = kept.rest.ravel().clip(-c.world_trees, c.rest_steps)[c.tree_rest]  # a file may hold anything
+            c.rest[c.tree_rest], c.rest_q[...] = known * c.tree_loose, kept.rest_q.ravel()
         while n > c.contact_most:
             self._grow(CONTACTS)
         c.kept = n
@@ -297,13 +313,16 @@ class Engine:
     def step(self, steps: int, joined: bool = False) -> None:
         """Take steps of all worlds, from what the tables hold to what they hold then.
 
-        If all is `joined`, contacts of robots that meet no other are listed as well.
+        If all is `joined`, contacts of robots that meet no other and of bodies asleep are listed as well.
         """
         c, done = self.c, 0
         c.joined = int(joined)
+        if joined:
+            c.rest[...] = 0
         while done < steps:
-            done += take_steps(c, steps - done)
+            done += take_steps(c, steps - done, done)
             if done == steps:
+                c.rest_q[...] = c.q  # where those asleep are
                 return
             if c.lacking == PROGRAM:
                 self._add_pair_program(c.wanted)
@@ -322,4 +341,5 @@ class Engine:
         """Give a list twice the room."""
         give, name = self._room[lacking]
         setattr(self.c, name, 2 * getattr(self.c, name))
+        self.c.laid_patches = -1
         give(getattr(self.c, name))

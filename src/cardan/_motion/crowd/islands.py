@@ -171,6 +171,26 @@ def leave_out_island(c, i):
     c.island_triple[i + 1] = c.island_triple[i]
 
 
+@kernel(c=Crowd, returns=TRUTH)
+def are_laid_out(c):
+    """Return whether all islands are those whose matrices were laid out last, and note what they are."""
+    is_same = c.laid_patches == c.patches
+    c.laid_patches = -1
+    for p in range(c.patches):
+        for side in range(2):
+            is_same = is_same and c.laid_shapes[p, side] == c.found_shapes[p, side]
+            c.laid_shapes[p, side] = c.found_shapes[p, side]
+    for t in range(c.trees):
+        is_same = is_same and c.laid_island[t] == c.island_of[t]
+        c.laid_island[t] = c.island_of[t]
+    for i in range(c.islands):
+        is_same = is_same and c.laid_swept[i] == c.island_swept[i]
+        c.laid_swept[i] = c.island_swept[i]
+    if is_same:
+        c.laid_patches = c.patches
+    return is_same
+
+
 @kernel(c=Crowd)
 def find_islands(c):
     unite_trees(c)

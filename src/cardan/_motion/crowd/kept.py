@@ -1,16 +1,17 @@
-"""The impulses at the contacts of a step, with which sweeps begin the next one: part of a state."""
+"""What a state keeps of a step beside its coordinates: impulses at contacts, with which the next one begins; rest."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from cardan._motion.crowd.tables import BITS, MASK
 
-NAMES = ("contact_key", "contact_feature", "contact_impulse", "contact_shapes")
+NAMES = ("contact_key", "contact_feature", "contact_impulse", "contact_shapes", "rest", "rest_q")
+NOBODY = np.empty((0, 0), np.int32), np.empty((0, 0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,9 +22,13 @@ class KeptImpulses:
     feature: np.ndarray  # which candidate of the pair: int32 (n,)
     impulse: np.ndarray  # on the first body, along the axes of the world [N s], (n, 3)
     shapes: int  # of one world
+    rest: np.ndarray = field(
+        default_factory=lambda: NOBODY[0]
+    )  # of each world, as `sleep` has them: int32 (worlds, trees); no worlds if none sleeps
+    rest_q: np.ndarray = field(default_factory=lambda: NOBODY[1])  # (worlds, nq)
 
     def __post_init__(self) -> None:
-        for array in (self.key, self.feature, self.impulse):  # copies of a state share them
+        for array in (self.key, self.feature, self.impulse, self.rest, self.rest_q):  # copies of a state share them
             array.setflags(write=False)
 
     def of_worlds(self, chosen: np.ndarray) -> KeptImpulses:
@@ -34,12 +39,14 @@ class KeptImpulses:
         first, count = (np.cumsum(count) - count)[chosen], count[chosen]
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         own, shift = order[np.repeat(first, count) + within], np.repeat(np.arange(len(chosen)) - chosen, count)
-        return self._of(own, shift)
+        rest, rest_q = (a[chosen] if len(a) else a for a in (self.rest, self.rest_q))
+        return replace(self._of(own, shift), rest=rest, rest_q=rest_q)
 
     def without(self, left_out: np.ndarray) -> KeptImpulses:
-        """Return those of the worlds that a mask does not name."""
+        """Return those of the worlds that a mask does not name; in the others nobody is at rest."""
         own = np.flatnonzero(~left_out[self._world])
-        return self._of(own, 0)
+        rest = np.where(left_out[:, None], 0, self.rest).astype(np.int32) if len(self.rest) else self.rest
+        return replace(self._of(own, 0), rest=rest, rest_q=self.rest_q)
 
     @property
     def _world(self) -> np.ndarray:
@@ -55,27 +62,30 @@ class KeptImpulses:
     def moved(self, worlds: int) -> KeptImpulses:
         """Return the same of worlds with higher numbers."""
         shift = worlds * self.shapes
-        return KeptImpulses(self.key + ((shift << BITS) + shift), self.feature, self.impulse, self.shapes)
+        return replace(self, key=self.key + ((shift << BITS) + shift))
 
     @staticmethod
     def together(parts: Sequence[KeptImpulses]) -> KeptImpulses:
         """Return those of several groups of worlds in one list."""
         key, feature, impulse = (np.concatenate([getattr(p, n) for p in parts]) for n in ("key", "feature", "impulse"))
         order = np.lexsort((feature, key))
-        return KeptImpulses(key[order], feature[order], impulse[order], parts[0].shapes)
+        rest, rest_q = (np.concatenate([getattr(p, name) for p in parts]) for name in ("rest", "rest_q"))
+        return KeptImpulses(key[order], feature[order], impulse[order], parts[0].shapes, rest, rest_q)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        return dict(zip(NAMES, (self.key, self.feature, self.impulse, np.array(self.shapes)), strict=True))
+        shapes = np.array(self.shapes)
+        own = self.key, self.feature, self.impulse, shapes, self.rest, self.rest_q
+        return dict(zip(NAMES, own, strict=True))
 
     @staticmethod
     def of_arrays(arrays: Mapping[str, Any]) -> KeptImpulses | None:
         """Return what `arrays` holds; None if there is none."""
         if NAMES[0] not in arrays:
             return None
-        key, feature, impulse, shapes = (arrays[name] for name in NAMES)
-        return KeptImpulses(
-            np.asarray(key, np.int64), np.asarray(feature, np.int32), np.asarray(impulse, float), int(shapes)
-        )
+        key, feature, impulse, shapes = (arrays[name] for name in NAMES[:4])
+        rest, rest_q = (arrays.get(name, none) for name, none in zip(NAMES[4:], NOBODY, strict=True))
+        key, feature, rest = np.asarray(key, np.int64), np.asarray(feature, np.int32), np.asarray(rest, np.int32)
+        return KeptImpulses(key, feature, np.asarray(impulse, float), int(shapes), rest, np.asarray(rest_q, float))
 
 
 NOTHING = KeptImpulses(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, 3)), 0)

@@ -161,6 +161,9 @@ class Layout:
             add("tree_mass", self.first_matrix[k] + rows * lower_half(blocks))
             add("tree_alike", np.resize(kind.alike or [False], len(rows)))
             add("tree_loose", np.full(len(rows), int(kind.is_loose)))
+            add("tree_q", self.first_q[k] + rows * kind.model.nq)
+            add("tree_v", self.first_v[k] + rows * kind.model.nv)
+            add("tree_wrench", self.first_wrench[k] + rows * 6 * kind.model.nbodies)
             add("tree_node", self.first_node[k] + rows if kind.is_loose and kind.touching else np.full(len(rows), -1))
             bodies = [tree.nodes[0].inertia for tree in kind.trees]
             inverses = [_inverse(i.inertia_at_com.matrix()) if kind.is_loose else np.zeros(6) for i in bodies]
@@ -168,6 +171,8 @@ class Layout:
             add("tree_inverse_mass", np.tile([1.0 / float(i.mass) if i.mass else 0.0 for i in bodies], W))
             add("tree_inverse", np.tile(inverses, (W, 1)))
         fill(c, {name: np.concatenate(parts) for name, parts in columns.items()})
+        c.world_trees = c.trees // max(W, 1)
+        c.tree_rest = wholes(np.argsort(np.argsort(c.tree_world, kind="stable")))
 
     def fill_nodes(self, c: Crowd) -> None:
         c.nodes = self.first_node[-1]
@@ -226,6 +231,10 @@ class Layout:
         c.shape_node = wholes((node + np.arange(W)[:, None] * step).ravel())
         c.shape_sizes = np.array([*sizes, 0.0])
         self._fill_robots(c)
+        tree, size = c.node_tree[c.shape_node], np.where(c.shape_round, c.shape_half[:, 0], c.shape_extent)
+        reach = np.where(c.shape_endless, 1e300, np.linalg.norm(c.shape_centre, axis=1) + size)
+        c.tree_extent = np.zeros(c.trees)
+        np.maximum.at(c.tree_extent, tree[tree >= 0], reach[tree >= 0])
         c.ground = wholes(i for i, shape in enumerate(scene.shapes) if type(shape.geometry) in ENDLESS)
         c.grounds = len(c.ground)
         c.apart, c.together = keys_of(scene.apart), keys_of(scene.together)
@@ -247,6 +256,7 @@ class Layout:
                     own = world * c.shapes + np.array(kind.shapes[i])
                     c.ball_shape[firsts[-1] : firsts[-1] + n] = own
                     c.shape_lane[own], c.shape_slack[own] = 1, [ball.slack for ball in kind.balls]
+                    c.shape_round[own] = 0  # its programs know of balls about boxes alone
         c.tree_ball = wholes([*firsts, self.first_ball[-1]])
 
     def _pose_in_node(self, shape: Shape) -> SE3:
@@ -266,6 +276,7 @@ class Layout:
         centre, extent, half = self._about(shape)
         found: dict[str, Any] = {"shape_order": at.node, "shape_local": [*map(float, numbers_of(X))]}
         found |= {"shape_centre": [*map(float, centre)], "shape_extent": extent, "shape_endless": endless}
+        found["shape_round"] = int(isinstance(geometry, Sphere))
         found["shape_half"] = [0.0] * 3 if half is None else [*map(float, half)]
         if at.node < 0:
             return found | {"shape_weight": 0.0, "shape_node": self.first_node[-1], "node_step": 0}

@@ -13,6 +13,7 @@ from __future__ import annotations
 from cardan._compiler.kernels import F64, I64, INT, REAL, TRUTH, fma, kernel, run, sqrt, tail
 from cardan._motion.crowd.alone import leave_alone, look_at_room, note_couples, run_where
 from cardan._motion.crowd.grid import do_meet, find_levels, find_near, sort
+from cardan._motion.crowd.sleep import are_asleep, is_asleep, settle
 from cardan._motion.crowd.tables import BITS, CONTACTS, MASK, NEAR, PATCHES, PROGRAM, Crowd
 
 # pyright: analyzeUnannotatedFunctions=false
@@ -54,13 +55,14 @@ def place(c, s):
         c.ball[s, i] = fma(node[3 * i + 2], centre[2], total)
     extent = c.shape_extent[s]
     c.further[s] = c.shape_margin[s] + SKIN * extent + AHEAD * c.dt * speed_of(node, centre, extent)
-    c.reach[s] = extent + c.further[s] if c.shape_endless[s] == 0 else -1.0
+    radius = c.shape_half[s, 0] if c.shape_round[s] == 1 else extent
+    c.reach[s] = radius + c.further[s] if c.shape_endless[s] == 0 else -1.0
 
 
 @kernel(c=Crowd, first=INT, last=INT, lane=INT)
 def place_shapes(c, first, last, lane):
     for s in range(first, last):
-        if c.shape_lane[s] == lane:
+        if c.shape_lane[s] == lane and not is_asleep(c, s):
             place(c, s)
 
 
@@ -148,7 +150,8 @@ def are_near(c, a, b):
         return is_near_ground(c, a, b)
     if c.shape_endless[a] != 0:
         return is_near_ground(c, b, a)
-    return do_meet(c.ball, c.reach, a, b) and are_boxes_near(c, a, b)
+    is_round = c.shape_round[a] == 1 and c.shape_round[b] == 1
+    return do_meet(c.ball, c.reach, a, b) and (is_round or are_boxes_near(c, a, b))
 
 
 # --- lists of pairs, with room for what moves a little ----------------------------------------------------------------
@@ -159,8 +162,10 @@ def has_moved(c, world):
     """Return whether a shape of a world has moved so far since pairs were listed that others may be near."""
     if c.listed_count[world] < 0 or c.world_moved[world] == 1 or c.listed_joined != c.joined:
         return True
+    if c.world_awake[world] == 0:
+        return False
     for s in range(world * c.shapes, (world + 1) * c.shapes):
-        if c.shape_endless[s] == 0 and c.shape_lane[s] == 0:
+        if c.shape_endless[s] == 0 and c.shape_lane[s] == 0 and not is_asleep(c, s):
             total = 0.0
             for k in range(3):
                 d = c.ball[s, k] - c.listed_ball[s, k]
@@ -238,7 +243,9 @@ def list_pairs(c, world):
 @kernel(c=Crowd)
 def list_where_needed(c):
     """List the pairs of worlds in which something has moved through the room it had."""
-    place_shapes(c, 0, c.shapes * c.worlds, 0)
+    for world in range(c.worlds):
+        if c.world_awake[world] > 0:
+            place_shapes(c, world * c.shapes, (world + 1) * c.shapes, 0)
     look_at_room(c)
     moved = 0
     for world in range(c.worlds):
@@ -262,14 +269,16 @@ def find_pairs(c):
     list_where_needed(c)
     if c.lacking != 0:
         return 0
+    settle(c)
     place_coupled(c)
     count = 0
     for k in range(c.pair_kinds + 1):
         c.kind_first[k] = 0
     for world in range(c.worlds):
-        for k in range(world * c.listed_most, world * c.listed_most + c.listed_count[world]):
+        listed = c.listed_count[world] if c.world_awake[world] > 0 else 0
+        for k in range(world * c.listed_most, world * c.listed_most + listed):
             key = c.listed[k]
-            if are_near(c, (key >> BITS) & MASK, key & MASK):
+            if not are_asleep(c, key) and are_near(c, (key >> BITS) & MASK, key & MASK):
                 if count == c.near_most:
                     c.lacking = NEAR
                     return 0
@@ -378,15 +387,47 @@ def recall_impulses(c):
             copy_three(c.found_impulse[n], c.kept_impulse[k])
 
 
+@kernel(c=Crowd, to=INT, source=INT)
+def move_kept(c, to, source):
+    c.kept_key[to] = c.kept_key[source]
+    c.kept_feature[to] = c.kept_feature[source]
+    for e in range(3):
+        c.kept_impulse[to, e] = c.kept_impulse[source, e]
+
+
+@kernel(c=Crowd, returns=INT)
+def keep_asleep(c):
+    """Move kept impulses of bodies asleep to the beginning; return how many there are."""
+    left = 0
+    if c.asleep == 0:
+        return 0
+    for k in range(c.kept):
+        if are_asleep(c, c.kept_key[k]):
+            move_kept(c, left, k)
+            left += 1
+    return left
+
+
 @kernel(c=Crowd)
 def keep_impulses(c):
-    c.kept = c.contacts
-    for k in range(c.contacts):
-        c.kept_key[k] = c.found_key[k]
-        c.kept_feature[k] = c.found_feature[k]
-        for e in range(3):
-            x = c.found_impulse[k, e]
-            c.kept_impulse[k, e] = x if x - x == 0.0 else 0.0  # of an island that diverged
+    """Note the impulses of contacts, in the order of their keys, between those of bodies asleep."""
+    left = keep_asleep(c)
+    k = c.contacts - 1
+    c.kept = left + c.contacts
+    for at in range(c.kept):
+        to = c.kept - 1 - at
+        if k < 0:
+            return
+        if left > 0 and c.kept_key[left - 1] > c.found_key[k]:
+            left -= 1
+            move_kept(c, to, left)
+        else:
+            c.kept_key[to] = c.found_key[k]
+            c.kept_feature[to] = c.found_feature[k]
+            for e in range(3):
+                x = c.found_impulse[k, e]
+                c.kept_impulse[to, e] = x if x - x == 0.0 else 0.0  # of an island that diverged
+            k -= 1
 
 
 @kernel(c=Crowd)
@@ -410,4 +451,6 @@ def find_contacts(c):
         for k in range(start, stop):
             keep_contacts(c, k - start, c.keys[k])
         start = stop
+    if c.asleep > 0 and c.contacts + c.kept > c.contact_most:
+        c.lacking = CONTACTS  # those of bodies asleep stay with them
     recall_impulses(c)

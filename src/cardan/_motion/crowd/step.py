@@ -18,6 +18,7 @@ from cardan._compiler.kernels import F64, I32, INT, kernel
 from cardan._motion.crowd.alone import run_where
 from cardan._motion.crowd.islands import (
     COSTLY,
+    are_laid_out,
     find_islands,
     is_heap,
     lay_out_island,
@@ -27,6 +28,7 @@ from cardan._motion.crowd.islands import (
 )
 from cardan._motion.crowd.narrow import find_contacts, keep_impulses
 from cardan._motion.crowd.newton import fill_contacts, find_sides, iterate
+from cardan._motion.crowd.sleep import find_asleep, rest_islands, wake_disturbed, wake_touched
 from cardan._motion.crowd.sweeps import SWEEPING, sweep
 from cardan._motion.crowd.tables import ORDER, TREES, Crowd
 
@@ -71,12 +73,12 @@ def read_controls(c):
 
 @kernel(c=Crowd)
 def start_trees(c):
+    find_asleep(c)
     gather(c.q_rows, c.q_source, c.q, c.numbers_q)
     gather(c.v_rows, c.v_source, c.v, c.numbers_v)
     for t in range(c.trees):
         for k in range(c.tree_first[t], c.tree_first[t] + c.tree_blocks[t]):
             c.before[k] = 0.0
-        c.tree_alone[t] = 0
     for k in range(c.kinds):
         if c.alone[k] == 0 or c.joined == 1:
             start_kind(c, k)
@@ -112,31 +114,42 @@ def sweep_heaps(c):
 
 
 @kernel(c=Crowd)
-def lay_out_islands(c):
-    """Lay out the matrices of islands that are not swept; those of loose bodies with costly factors are swept, too."""
-    sides = 0
+def lay_out_anew(c):
+    """Lay out the matrices of islands that are not swept, but for those of loose bodies with costly factors."""
     c.island_vector[0] = 0
     c.island_block[0] = 0
     c.island_triple[0] = 0
     for i in range(c.islands):
-        c.island_going[i] = 0
-        if c.island_swept[i] == 0 and not order_island(c, i, COSTLY if may_be_swept(c, i) else 1 << 40):
-            if not may_be_swept(c, i):
-                c.lacking = ORDER
-                return
-            c.island_swept[i] = SWEEPING
-            c.island_within[i] = NEARLY
-        if c.island_swept[i] != 0:
+        is_found = c.island_swept[i] == 0 and order_island(c, i, COSTLY if may_be_swept(c, i) else 1 << 40)
+        if is_found:
+            lay_out_island(c, i)
+        elif c.island_swept[i] != 0 or may_be_swept(c, i):
             leave_out_island(c, i)
-            continue
-        c.island_going[i] = 1
-        c.island_count[i] = 0
-        lay_out_island(c, i)
-        for n in range(c.island_patches[i], c.island_patches[i + 1]):
-            if c.lacking == 0:
-                sides = find_sides(c, n, sides)
+        else:
+            c.lacking = ORDER
         if c.lacking != 0:
             return
+    c.laid_patches = c.patches
+
+
+@kernel(c=Crowd)
+def lay_out_islands(c):
+    """Lay out islands, if they are not as they were; those left out are swept."""
+    if not are_laid_out(c):
+        lay_out_anew(c)
+    sides = 0
+    for i in range(c.islands):
+        if c.lacking != 0:
+            return
+        c.island_going[i] = 1 if c.island_block[i] < c.island_block[i + 1] else 0
+        if c.island_going[i] == 1:
+            c.island_count[i] = 0
+            for n in range(c.island_patches[i], c.island_patches[i + 1]):
+                if c.lacking == 0:
+                    sides = find_sides(c, n, sides)
+        elif c.island_swept[i] == 0:
+            c.island_swept[i] = SWEEPING
+            c.island_within[i] = NEARLY
 
 
 @kernel(c=Crowd)
@@ -160,6 +173,8 @@ def finish_trees(c):
     if c.single == 1:  # so that steps are the same however many of them a call takes
         round_to_single(c.q_after, c.numbers_q)
         round_to_single(c.v_after, c.numbers_v)
+    if c.sleep > 0.0:
+        rest_islands(c)
     scatter(c.q_after, c.q_source, c.q, c.numbers_q)
     scatter(c.v_after, c.v_source, c.v, c.numbers_v)
     scatter(c.a_rows, c.v_source, c.a, c.numbers_v)
@@ -185,11 +200,14 @@ def judge_worlds(c):
         c.good[w] += float(c.world_sound[w])
 
 
-@kernel(c=Crowd, steps=INT, returns=INT)
-def take_steps(c, steps):
-    """Take steps; return how many were taken: fewer if a list is too short."""
+@kernel(c=Crowd, steps=INT, done=INT, returns=INT)
+def take_steps(c, steps, done):
+    """Take steps after those of a call that are done; return how many were taken: fewer if a list is too short."""
     read_controls(c)
-    for n in range(steps):
+    if c.sleep > 0.0 and done == 0:
+        wake_disturbed(c)
+    n = 0
+    while n < steps:
         c.lacking = 0
         start_trees(c)
         if c.lacking != 0:
@@ -197,6 +215,8 @@ def take_steps(c, steps):
         find_contacts(c)
         if c.lacking != 0:
             return n
+        if c.sleep > 0.0 and wake_touched(c):
+            continue  # the step begins anew
         start_islands(c)
         if c.lacking != 0:
             return n
@@ -209,4 +229,5 @@ def take_steps(c, steps):
         keep_impulses(c)
         finish_trees(c)
         judge_worlds(c)
+        n += 1
     return steps

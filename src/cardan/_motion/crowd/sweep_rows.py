@@ -26,7 +26,6 @@ from cardan._motion.crowd.rows import LANES, NODE, pose_of, row_program
 
 BODY = 10  # numbers of a body: its centre of mass, 1 / m, its inverse inertia about that; 0 where it is the world
 ROW = 35
-IMPULSE = 3
 
 
 class End(NamedTuple):
@@ -106,31 +105,39 @@ def _across(n: Vector3) -> tuple[Vector3, Vector3]:
 
 
 def meeting_program() -> Program:
-    """Return the program of what sweeps know of a contact: `row` from its node, its law, and both bodies."""
+    """Return the program of what sweeps know of a contact: `row` from its node, its law, and both bodies.
 
-    def begin(node: Any, point: Any, law: Any, ahead: Any, body_a: Any, body_b: Any) -> dict[str, Any]:
+    Also what its impulse does to both.
+    """
+
+    def begin(node: Any, point: Any, law: Any, ahead: Any, body_a: Any, body_b: Any, g: Any) -> dict[str, Any]:
         X = pose_of(node[:12])
         at, n = X @ Vector3(*point), X.rotation @ Vector3(*law[:3])
         cone = Cone(n, *law[6:11])
         a, b = (End(at - Vector3(*body[:3]), body[3], Symmetric3(body[4:])) for body in (body_a, body_b))
-        return {"row": Meeting.between(a, b, X.rotation @ Vector3(*ahead), cone).numbers}
+        after_a, after_b = a.answer(Vector3(*g)), b.answer(-Vector3(*g))
+        found = {"after_a": [*after_a.scalars(), 0.0, 0.0], "after_b": [*after_b.scalars(), 0.0, 0.0]}
+        return found | {"row": Meeting.between(a, b, X.rotation @ Vector3(*ahead), cone).numbers}
 
-    columns = {"node": NODE, "point": 3, "law": LAW, "ahead": 3, "body_a": BODY, "body_b": BODY}
+    columns = {"node": NODE, "point": 3, "law": LAW, "ahead": 3, "body_a": BODY, "body_b": BODY, "g": 3}
     return row_program("meeting", columns, begin)
 
 
 def visit_program() -> Program:
-    """Return the program of a visit: the twists of both bodies, the impulse, the square of its error [m^2/s^2]."""
+    """Return the program of a visit.
 
-    def visit(row: Any, twist_a: Any, twist_b: Any, g: Any) -> dict[str, Any]:
-        meeting = Meeting.of(row)
-        Va, Vb = (Motion(tuple(V[:3]), tuple(V[3:6])) for V in (twist_a, twist_b))
-        found = meeting.visit(Va, Vb, Vector3(*g))
-        change = found - Vector3(*g)
-        after = Va + meeting.a.answer(change), Vb - meeting.b.answer(change)
+    What it changes is in two rows of eight, so that few numbers are moved: the twist of a and the impulse along x and
+    y; the twist of b, the impulse along z, and what comes in its last place: the square of the error [m^2/s^2].
+    """
+
+    def visit(row: Any, a: Any, b: Any) -> dict[str, Any]:
+        meeting, g = Meeting.of(row), Vector3(a[6], a[7], b[6])
+        Va, Vb = (Motion(tuple(V[:3]), tuple(V[3:6])) for V in (a, b))
+        found = meeting.visit(Va, Vb, g)
+        change = found - g
         error = change.norm_squared() * (meeting.law.inverse_mass * meeting.law.inverse_mass)
-        padding = [0.0] * (LANES - 6)
-        twists = ([*V.scalars(), *padding] for V in after)
-        return {**dict(zip(("after_a", "after_b"), twists, strict=True)), "g_after": list(found), "wrong": [error]}
+        x, y, z = found
+        after_a, after_b = Va + meeting.a.answer(change), Vb - meeting.b.answer(change)
+        return {"after_a": [*after_a.scalars(), x, y], "after_b": [*after_b.scalars(), z, error]}
 
-    return row_program("visit", {"row": ROW, "twist_a": LANES, "twist_b": LANES, "g": IMPULSE}, visit)
+    return row_program("visit", {"row": ROW, "a": LANES, "b": LANES}, visit)

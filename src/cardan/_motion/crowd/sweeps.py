@@ -13,7 +13,7 @@ colours.
 
 from __future__ import annotations
 
-from cardan._compiler.kernels import F64, INT, REAL, kernel, lowest_one, run, sqrt
+from cardan._compiler.kernels import F64, INT, kernel, lowest_one, run, sqrt
 from cardan._motion.crowd.narrow import copy_three
 from cardan._motion.crowd.tables import Crowd
 
@@ -188,25 +188,6 @@ def gather_patch(c, i, n):
         c.met_island[s] = i
 
 
-@kernel(c=Crowd, s=INT, t=INT, end=INT, sign=REAL)
-def push(c, s, t, end, sign):
-    """Change the twist of a body at a contact by its impulse; `end` is where the row has the body."""
-    row = c.met[s]
-    dx = sign * c.met_impulse[s, 0]
-    dy = sign * c.met_impulse[s, 1]
-    dz = sign * c.met_impulse[s, 2]
-    x = row[end + 1] * dz - row[end + 2] * dy
-    y = row[end + 2] * dx - row[end] * dz
-    z = row[end] * dy - row[end + 1] * dx
-    m = row[end + 3]
-    c.body_change[t, 0] += m * dx
-    c.body_change[t, 1] += m * dy
-    c.body_change[t, 2] += m * dz
-    c.body_change[t, 3] += row[end + 4] * x + row[end + 5] * y + row[end + 6] * z
-    c.body_change[t, 4] += row[end + 5] * x + row[end + 7] * y + row[end + 8] * z
-    c.body_change[t, 5] += row[end + 6] * x + row[end + 8] * y + row[end + 9] * z
-
-
 @kernel(c=Crowd)
 def begin_sweeps(c):
     """Fill the rows of all contacts that are swept, and begin with the impulses of the step before."""
@@ -226,9 +207,11 @@ def begin_sweeps(c):
     total = c.colour_first[c.colours]
     run(c.meet, total)
     for s in range(total):
-        push(c, s, c.met_trees[s, 0], 0, 1.0)
-        if c.met_trees[s, 1] < c.trees:
-            push(c, s, c.met_trees[s, 1], 10, -1.0)
+        a = c.met_trees[s, 0]
+        b = c.met_trees[s, 1]
+        c.body_change[a] = c.body_change[a] + c.met_after_a[s]
+        if b < c.trees:
+            c.body_change[b] = c.body_change[b] + c.met_after_b[s]
 
 
 # --- sweeps -----------------------------------------------------------------------------------------------------------
@@ -237,18 +220,29 @@ def begin_sweeps(c):
 @kernel(c=Crowd, first=INT, last=INT)
 def visit_colour(c, first, last):
     for s in range(first, last):
-        c.met_twist_a[s] = c.body_change[c.met_trees[s, 0]]
-        c.met_twist_b[s] = c.body_change[c.met_trees[s, 1]]
+        c.met_before_a[s] = c.body_change[c.met_trees[s, 0]]
+        c.met_before_b[s] = c.body_change[c.met_trees[s, 1]]
+        c.met_before_a[s, 6] = c.met_impulse[s, 0]
+        c.met_before_a[s, 7] = c.met_impulse[s, 1]
+        c.met_before_b[s, 6] = c.met_impulse[s, 2]
     run(c.visit, last - first, first)
+    own = c.met_island[first]  # whose worst error is at hand
+    worst = c.island_worst[own]
     for s in range(first, last):
         i = c.met_island[s]
+        if i != own:
+            c.island_worst[own] = worst
+            own = i
+            worst = c.island_worst[own]
         if c.island_swept[i] == SWEEPING:
             c.body_change[c.met_trees[s, 0]] = c.met_after_a[s]
             if c.met_trees[s, 1] < c.trees:
                 c.body_change[c.met_trees[s, 1]] = c.met_after_b[s]
-            copy_three(c.met_impulse[s], c.met_impulse_after[s])
-            error = c.met_error[s]
-            c.island_worst[i] = error if not error <= c.island_worst[i] else c.island_worst[i]
+            c.met_impulse[s, 0] = c.met_after_a[s, 6]
+            c.met_impulse[s, 1] = c.met_after_a[s, 7]
+            c.met_impulse[s, 2] = c.met_after_b[s, 6]
+            worst = c.met_after_b[s, 7] if not c.met_after_b[s, 7] <= worst else worst
+    c.island_worst[own] = worst
 
 
 @kernel(c=Crowd, i=INT, returns=INT)

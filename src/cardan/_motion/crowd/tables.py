@@ -85,7 +85,7 @@ class Crowd(Record):
     tree_ball = I32[:]  # its first ball below
     ball_shape = I32[:]  # the shape it is about
     listed_balls = F64[:, 4]  # where it was then, and how far it reached
-    tree_alone = I32[:]  # whether it is stepped by that, in this step
+    tree_alone = I32[:]  # whether it is stepped by that, in this step; `ASLEEP` if not at all
     tree_residual = F64[:]  # of that [m/s]
     tree_sound = F64[:]
     tree_error = F64[:]
@@ -98,6 +98,22 @@ class Crowd(Record):
     change = LANES[:]  # those that are found
     held = F64[:]
     held_after = F64[:]
+    # --- who is at rest (`sleep`) ---
+    sleep = REAL  # below which speed a body is slow [m/s]; 0 if none sleeps
+    rest_steps = INT  # in how many steps one after the other, before it falls asleep
+    world_trees = INT  # trees of one world
+    rest = I32[:]  # of each tree, world by world: in how many it was slow; -1 - its island's first tree if asleep
+    rest_q = F64[:]  # as `q` was after the last step: where those asleep are
+    rest_woken = I32[:]  # whether the island of that first tree wakes
+    tree_rest = I32[:]  # where a tree is in `rest`
+    tree_pushed = I32[:]
+    tree_placed = I32[:]  # whether one asleep, and its shapes, are where these tables have them
+    tree_q = I32[:]  # its first number among coordinates, velocities, wrenches
+    tree_v = I32[:]
+    tree_wrench = I32[:]
+    tree_extent = F64[:]  # how far its shapes reach from its origin
+    asleep = INT  # how many trees are asleep
+    world_awake = I32[:]  # how many trees of a world are to be stepped or placed
     # --- nodes that carry shapes ---
     node = F64[:, 24]
     node_tree = I32[:]
@@ -110,6 +126,7 @@ class Crowd(Record):
     shape_local = F64[:, 12]
     shape_centre = F64[:, 3]  # in its node
     shape_extent = F64[:]  # about its centre
+    shape_round = I32[:]  # whether it is a ball, on a tree that is never alone
     shape_half = F64[:, 3]  # half the sides of the box about it, along its own axes
     shape_endless = I32[:]  # whether it is a ground: 1 for a half space, 2 for others
     shape_margin = F64[:]
@@ -211,7 +228,11 @@ class Crowd(Record):
     island_swept = I32[:]
     island_residual = F64[:]
     tree_column = I32[:]
-    # --- patterns of islands ---
+    # --- patterns of islands, and what they were made of last: as long as that is the same, they are ---
+    laid_patches = INT  # -1: of nothing
+    laid_shapes = I32[:, 2]
+    laid_island = I32[:]
+    laid_swept = I32[:]
     neighbours = I32[:, CROWDED]
     degree = I32[:]
     order = I32[:]
@@ -283,13 +304,11 @@ class Crowd(Record):
     met_a = F64[:, 10]
     met_b = F64[:, 10]
     met = F64[:, 35]
-    met_twist_a = LANES[:]
-    met_twist_b = LANES[:]
+    met_before_a = LANES[:]
+    met_before_b = LANES[:]
     met_after_a = LANES[:]
     met_after_b = LANES[:]
     met_impulse = F64[:, 3]
-    met_impulse_after = F64[:, 3]
-    met_error = F64[:]
     meet = INT  # programs
     visit = INT
     # --- why a step was not made: the list that is too short, or the kind without a program yet ---

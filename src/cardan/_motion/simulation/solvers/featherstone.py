@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from cardan._algebra.checked_numbers import positive
 from cardan._algebra.errors import UnknownNameError, UnsupportedError, check_known
 from cardan._dynamics.algorithms import stepping
 from cardan._dynamics.algorithms.aba import singular
@@ -67,6 +68,9 @@ class Featherstone(CompiledSolver):
         tables: whether bodies are rows of tables that one program for each kind of thing runs over, in place of one
             program for all of the world. None decides: four trees that may touch one another are. Then the world has no
             size limit, but a step is no function that can be differentiated.
+        sleep: a speed [m/s]. Loose bodies that touch something, and of which no point has been faster for half a
+            second, fall asleep with all that they touch: they stand still, and cost nothing, until something touches or
+            pushes them, or they are moved. None: no body sleeps. It takes tables.
 
     Raises:
         UnsupportedError: for a world with something the integrator would leave out.
@@ -90,6 +94,7 @@ class Featherstone(CompiledSolver):
         "contact": YES,
     }
     _tables_asked: bool | None = None  # of a class: solvers pickled before had none
+    sleep: float | None = None
 
     def __init__(
         self,
@@ -102,6 +107,7 @@ class Featherstone(CompiledSolver):
         substeps: int = 1,
         limits: bool = True,
         tables: bool | None = None,
+        sleep: float | None = None,
     ) -> None:
         check_known("integrator", integrator, get_args(Integrator), "Featherstone")
         if contact is not None and contact not in LAWS:
@@ -111,7 +117,7 @@ class Featherstone(CompiledSolver):
         self.integrator, self.contact = integrator, contact
         self.iterations = iterations
         self.limits = limits
-        self._tables_asked = tables
+        self._tables_asked, self.sleep = tables, None if sleep is None else positive("sleep", sleep, "m/s")
         super().__init__(world, dt, substeps)
 
     def features(self) -> Iterator[tuple[str, str]]:
@@ -121,16 +127,22 @@ class Featherstone(CompiledSolver):
     def tables(self) -> bool:
         """Whether bodies are rows of tables."""
         asked, law = self._tables_asked, self.contact == "convex" and self.integrator == "implicit"
-        if asked is False:
+        if asked is False and self.sleep is None:
             return False
+        if asked is False:
+            raise UnsupportedError(
+                f"sleep={self.sleep:g}", "a step of one program", "leave out sleep=, or tables=False"
+            )
+        asked = asked or self.sleep is not None
         lacking = what_is_no_row(self.world) if law else "a law or an integrator but 'convex' and 'implicit'"
         if asked and lacking:
-            raise UnsupportedError(lacking, "a step of many bodies", "ask for tables=False")
+            instead = "ask for tables=False" if self.sleep is None else "leave out sleep="
+            raise UnsupportedError(lacking, "a step of many bodies", instead)
         return bool(asked) or (lacking is None and has_many(self.world))
 
     @cached_property
     def _by_tables(self) -> TableSteps:
-        return TableSteps(self.world, self.dt / self.substeps, bool(self.limits), self.iterations)
+        return TableSteps(self.world, self.dt / self.substeps, bool(self.limits), self.iterations, self.sleep)
 
     def step(self, state: State, control: Control | None = None, *, steps: int = 1, out: State | None = None) -> State:
         """Return the state after some steps; see `Solver.step`."""

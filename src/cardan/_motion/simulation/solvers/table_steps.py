@@ -69,8 +69,10 @@ class Stepped(NamedTuple):
 class TableSteps:
     """Takes steps of a world, some worlds on each thread."""
 
-    def __init__(self, world: World, dt: float, limits: bool, iterations: int | None) -> None:
-        self.world, self.dt, self.limits, self.iterations = world, dt, limits, iterations
+    def __init__(
+        self, world: World, dt: float, limits: bool, iterations: int | None, sleep: float | None = None
+    ) -> None:
+        self.world, self.dt, self.limits, self.iterations, self.sleep = world, dt, limits, iterations, sleep
         pairs: Any = world.pairs  # a `PairList`: others are no rows
         rules = pairs.rules
         shapes = [solid.shape for solid in rules.solids]
@@ -88,7 +90,7 @@ class TableSteps:
         self._idle: dict[tuple[int, int, bool], list[Engine]] = {}  # nobody steps by them now
 
     def __reduce__(self) -> Any:
-        return TableSteps, (self.world, self.dt, self.limits, self.iterations)
+        return TableSteps, (self.world, self.dt, self.limits, self.iterations, self.sleep)
 
     @contextmanager
     def engine(self, part: int, given: Mapping[str, np.ndarray], kept: KeptImpulses | None) -> Iterator[Engine]:
@@ -108,7 +110,7 @@ class TableSteps:
             del self._idle[next(key for key, own in self._idle.items() if own)][0]
 
     def _made(self, worlds: int, pushed: bool) -> Engine:
-        options: dict[str, Any] = {"limits": self.limits, "iterations": self.iterations}
+        options: dict[str, Any] = {"limits": self.limits, "iterations": self.iterations, "sleep": self.sleep}
         return Engine(self.scene, self.dt, worlds, pushed=pushed, **options)
 
     def step(self, given: Mapping[str, np.ndarray], kept: KeptImpulses | None, steps: int) -> Stepped:
