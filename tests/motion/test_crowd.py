@@ -9,9 +9,10 @@ import pytest
 
 import cardan
 from cardan import SE3, Drive, Inertia, Material, WorldBuilder
-from cardan.description import Box, Capsule, Plane, Sphere
+from cardan._motion.crowd.kinds import kinds_of
+from cardan.description import Box, Capsule, Plane, Shape, Sphere
 from cardan.errors import UnsupportedError
-from cardan.joints import FreeFlyer, Revolute
+from cardan.joints import Fixed, FreeFlyer, Revolute
 from cardan.solvers import Featherstone
 
 DT = 0.002
@@ -512,6 +513,63 @@ def test_a_robot_that_meets_no_other_moves_as_in_a_world_of_its_own():
     np.testing.assert_array_equal(others.q.reshape(7, -1)[1:4], after.q.reshape(5, -1)[1:4])  # they met nobody
     weight = solver.contact_forces(solver.step(after, steps=800)).force[0, :, 2].sum()
     assert weight == pytest.approx(9.81 * many.model.mass, rel=1e-4)
+
+
+def arm():
+    """A base that is fixed, with a shape, and three links that swing over it and the ground."""
+    m = cardan.Mechanism("arm")
+    m.add_body("base", Box((0.2, 0.2, 0.2)).inertia_of_mass(5.0))
+    m.add_joint("root", Fixed(), "world", "base", SE3(translation=(0.0, 0.0, 0.1)))
+    m.add_shape(Shape("base", "collision", Box((0.2, 0.2, 0.2))))
+    for k, (on, height) in enumerate([("base", 0.15), ("l0", 0.2), ("l1", 0.2)]):
+        m.add_body(f"l{k}", Capsule(0.04, 0.3).inertia_of_mass(1.0))
+        ends = SE3(translation=(0.0, 0.0, height)), SE3(translation=(0.0, 0.0, -0.2))
+        m.add_joint(f"j{k}", Revolute((0, 1, 0) if k else (1, 0, 0)), on, f"l{k}", *ends, damping=(0.3,))
+        m.add_shape(Shape(f"l{k}", "collision", Capsule(0.04, 0.3)))
+    return m
+
+
+def arms(spacing):
+    b = WorldBuilder()
+    b.add_ground()
+    b.replicate(arm(), 4, spacing=spacing)
+    world = b.finalize()
+    state = world.state()
+    state.q = 0.3 * np.random.default_rng(1).normal(size=(1, 12))
+    return world, state
+
+
+def test_arms_at_several_places_are_one_kind_and_move_as_one_alone():
+    world, state = arms(3.0)
+    solver = Featherstone(world, DT)
+    after, one = solver.step(state, steps=300), arm().world(ground=True)
+    alone = one.state(4)
+    alone.q = state.q.reshape(4, 3)
+    np.testing.assert_allclose(after.q.reshape(4, 3), Featherstone(one, DT).step(alone, steps=300).q, atol=1e-12)
+    assert [len(kind.trees) for kind in kinds_of(world.model, ())] == [4]
+
+
+@pytest.mark.full
+def test_arms_touch_each_other_and_their_bases_as_in_one_program():
+    world, state = arms(0.45)
+    tables, program = (Featherstone(world, DT, tables=tables) for tables in (True, False))
+    after, expected = tables.step(state, steps=250), program.step(state, steps=250)
+    np.testing.assert_allclose(after.q, expected.q, atol=1e-6)
+    assert np.abs(tables.contact_forces(after).force).max() > 1.0
+
+
+def test_many_robots_that_nothing_can_touch_are_rows():
+    b = WorldBuilder()
+    b.add_ground()
+    b.replicate(cardan.robots.cart_pole(), 40, spacing=1.0)
+    world = b.finalize()
+    state, one = world.state(), cardan.robots.cart_pole().world()
+    state.q = np.random.default_rng(0).normal(size=(1, 80))
+    solver, alone = Featherstone(world, DT), one.state(40)
+    assert solver.tables
+    alone.q = state.q.reshape(40, 2)
+    expected = Featherstone(one, DT).step(alone, steps=20).q
+    np.testing.assert_allclose(solver.step(state, steps=20).q.reshape(40, 2), expected, atol=1e-12)
 
 
 @pytest.mark.full

@@ -56,10 +56,13 @@ def keep_where(c, flags, keys, count, value):
 
 @kernel(c=Crowd, flags=I32[:], keys=I64[:], count=INT, value=INT)
 def mark_meeting(c, flags, keys, count, value):
-    """Give a flag to both trees of each pair of two that move, but for those asleep."""
+    """Give a flag to both trees of each pair of two that move, and to trees at the base of others; not if asleep."""
     for k in range(count):
         a = c.node_tree[c.shape_node[(keys[k] >> BITS) & MASK]]
-        b = c.node_tree[c.shape_node[keys[k] & MASK]]
+        second = keys[k] & MASK
+        b = c.node_tree[c.shape_node[second]]
+        if b < 0 and c.shape_base[second] >= 0 and c.shape_base[second] != c.tree_base[a]:
+            flags[a] = value if flags[a] != ASLEEP else ASLEEP
         if b >= 0 and a != b:
             flags[a] = value if flags[a] != ASLEEP else ASLEEP
             flags[b] = value if flags[b] != ASLEEP else ASLEEP

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from cardan._robot.model.layout import Node
 FREE = Connection("free", FreeFlyer(), WORLD, "body")
 """What holds a loose body: nothing limits, drives or slows it."""
 INERTIA, PLACE = "inertial_parameters", "place"
+BASE = "base"  # in pairs of a tree alone: the body that it hangs on, in its place
 """What models are given of each tree: of a loose body; of robots that hang on the world at several places."""
 
 
@@ -29,6 +30,8 @@ class Tree:
     bodies: tuple[int, ...]
     q: tuple[int, ...]
     v: tuple[int, ...]
+    base: int = -1  # the body it hangs on, which is fixed in the world; -1 for the world itself
+    hang: SE3 = field(default_factory=SE3)  # where, in that body
 
 
 class Ball(NamedTuple):
@@ -59,6 +62,11 @@ class Kind:
     def is_loose(self) -> bool:
         return INERTIA in self.model.inputs
 
+    @property
+    def is_spread(self) -> bool:
+        """Whether its trees hang on the world at several places."""
+        return PLACE in self.model.inputs
+
 
 def trees_of(model: Model) -> list[Tree]:
     """Return the trees of a model, in the order of their first nodes."""
@@ -84,13 +92,16 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
     found: dict[Any, Kind] = {}
     loose = _loose_model(model)
     children = {c.child: c for c in model.connections}
+    number = {name: k for k, name in enumerate(model.body_names)}
     for tree in trees_of(model):
         told = [node.name for node in tree.nodes if node.name in kinematic]
         if is_loose(model, tree, children) and not told:
             kind = found.setdefault("loose", Kind(simplified_tree(loose), ()))
             kind.numbers.append([float(e) for e in tree.nodes[0].inertia.parameters()])
         else:
-            parts, place, names = _parts_of(model, tree, children, told)
+            parts, root, names = _parts_of(model, tree, children, told)
+            place = model.attachments[root.parent].pose @ root.parent_pose
+            tree = replace(tree, base=number.get(root.parent, -1), hang=root.parent_pose)
             kind = found.get((parts, names))
             if kind is None:
                 alone = Model("tree", *parts, gravity=model.gravity)
@@ -99,7 +110,7 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
         kind.trees.append(tree)
     for kind in found.values():
         if not kind.is_loose:
-            kind.model = simplified_tree(_placed(kind))  # as a robot alone has it
+            kind.model = _placed(kind)
     return list(found.values())
 
 
@@ -107,9 +118,9 @@ def _placed(kind: Kind) -> Model:
     """Return the model of trees that are alike but for where they hang: there, or where each is said to hang."""
     varied = kind.model.with_inputs(**{PLACE: (kind.model.nodes[0].name, "parent_pose")})
     if any(place != kind.numbers[0] for place in kind.numbers):
-        return varied
+        return varied  # not simplified: frames of nodes must not depend on what is given
     first, kind.numbers = np.reshape(kind.numbers[0], (4, 4)), [[] for _ in kind.trees]
-    return varied.filled_with({PLACE: first})
+    return simplified_tree(varied.filled_with({PLACE: first}))  # as a robot alone has it
 
 
 def is_loose(model: Model, tree: Tree, children: dict[str, Connection]) -> bool:
@@ -128,22 +139,23 @@ def _loose_model(model: Model) -> Model:
 
 def _parts_of(
     model: Model, tree: Tree, children: dict[str, Connection], told: Sequence[str]
-) -> tuple[tuple[tuple[Body, ...], tuple[Connection, ...]], SE3, tuple[str, ...]]:
+) -> tuple[tuple[tuple[Body, ...], tuple[Connection, ...]], Connection, tuple[str, ...]]:
     """Return the bodies and joints of one tree, under names that its kind has, as if it hung at the origin.
 
-    With them go where it hangs in the world, and the joints that are told.
+    With them go the joint that it hangs by, and the joints that are told.
     """
     bodies = [model.bodies[k] for k in tree.bodies]
     own = sorted((children[b.name] for b in bodies), key=lambda c: model.joint_names.index(c.name))
     body = {b.name: f"b{k}" for k, b in enumerate(bodies)}
     joint = {c.name: f"j{k}" for k, c in enumerate(own)}
-    connections, place = [], SE3.identity()
+    root = next(c for c in own if c.parent not in body)  # on a body that is fixed in the world, or on the world
+    connections = []
     for c in own:
         changes: dict[str, Any] = {"name": joint[c.name], "child": body[c.child], "parent": body.get(c.parent, "world")}
-        if c.parent not in body:  # a body that is fixed in the world may carry it
-            place, changes["parent_pose"] = model.attachments[c.parent].pose @ c.parent_pose, SE3.identity()
+        if c is root:
+            changes["parent_pose"] = SE3.identity()
         if isinstance(c.joint, Mimic):
             changes["joint"] = replaced(c.joint, primary=joint[c.joint.primary])
         connections.append(replaced(c, **changes))
     renamed = tuple(replaced(b, name=body[b.name]) for b in bodies)
-    return (renamed, tuple(connections)), place, tuple(joint[name] for name in told)
+    return (renamed, tuple(connections)), root, tuple(joint[name] for name in told)

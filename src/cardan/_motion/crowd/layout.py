@@ -18,7 +18,7 @@ from cardan._motion.collision.bounds import radius_about
 from cardan._motion.collision.table import kind_of
 from cardan._motion.contact.point import inverse_mass_of
 from cardan._motion.contact.touching import Pair
-from cardan._motion.crowd.kinds import Ball, Kind, kinds_of
+from cardan._motion.crowd.kinds import BASE, Ball, Kind, kinds_of
 from cardan._motion.crowd.rows import blocks_of, numbers_of, still_row
 from cardan._motion.crowd.shape_rows import ShapeKinds, ShapePair
 from cardan._motion.crowd.tables import BITS, Crowd
@@ -67,6 +67,10 @@ class Layout:
             for tree in kind.trees
             for k, body in zip(tree.bodies, kind.model.bodies, strict=True)
         }
+        number = {name: k for k, name in enumerate(scene.model.body_names)}
+        bases = {tree.base for kind in self.kinds if kind.is_spread for tree in kind.trees}
+        # of each shape: the body it is on, if that is one that trees of a kind at several places hang on; else -1
+        self.base_of = np.array([k if (k := number.get(s.body, -1)) in bases else -1 for s in scene.shapes], np.int32)
         touching: dict[int, set[int]] = {}
         for shape in scene.shapes:
             at = scene.model.attachments[shape.body].node
@@ -129,11 +133,15 @@ class Layout:
         found = []
         for i in shapes:
             partners = self.scene.partners(i)
+            partners = partners[np.isin(self.base_of[partners], (-1, tree.base if kind.is_spread else -1))]
             is_fixed, is_own = tree_of[partners, 0] < 0, (tree_of[partners] == own).all(axis=1)
             for j in partners[is_fixed | (is_own & (partners > i))].tolist():
                 pair: Any = self.scene.pair(i, j)
-                at = names.get(pair.b, WORLD)
-                pose = pair.pose_b if pair.b in names else model.attachments[pair.b].pose @ pair.pose_b
+                at, pose = names.get(pair.b, WORLD), pair.pose_b
+                if self.base_of[j] >= 0:
+                    at, pose = BASE, tree.hang.inverse() @ pose
+                elif at == WORLD:
+                    pose = model.attachments[pair.b].pose @ pose
                 found.append(replace(pair, a=names[pair.a], b=at, pose_b=pose, name=""))
                 if len(found) > MOST_MET:
                     return tuple(found)
@@ -160,6 +168,7 @@ class Layout:
             add("tree_first", self.first_vector[k] + rows * blocks)
             add("tree_mass", self.first_matrix[k] + rows * lower_half(blocks))
             add("tree_alike", np.resize(kind.alike or [False], len(rows)))
+            add("tree_base", np.resize([tree.base if kind.is_spread else -1 for tree in kind.trees], len(rows)))
             add("tree_loose", np.full(len(rows), int(kind.is_loose)))
             add("tree_q", self.first_q[k] + rows * kind.model.nq)
             add("tree_v", self.first_v[k] + rows * kind.model.nv)
@@ -230,6 +239,7 @@ class Layout:
         node, step = [np.array([row[key] for row in rows]) for key in ("shape_node", "node_step")]
         c.shape_node = wholes((node + np.arange(W)[:, None] * step).ravel())
         c.shape_sizes = np.array([*sizes, 0.0])
+        c.shape_base = np.tile(self.base_of, W)
         self._fill_robots(c)
         tree, size = c.node_tree[c.shape_node], np.where(c.shape_round, c.shape_half[:, 0], c.shape_extent)
         reach = np.where(c.shape_endless, 1e300, np.linalg.norm(c.shape_centre, axis=1) + size)

@@ -79,6 +79,7 @@ class Crowd(Record):
     tree_com = F64[:, 3]
     tree_inverse_mass = F64[:]
     tree_inverse = F64[:, 6]  # of its inertia about that, in its own axes
+    tree_base = I32[:]  # the body it hangs on, of a kind that hangs at several places; else -1
     tree_alike = I32[:]  # whether it may touch what its kind's program of a tree alone has
     tree_coupled = I32[:]  # whether it is listed with a shape of another tree
     tree_slack = F64[:]  # room its shapes have before pairs have to be listed again [m]
@@ -121,6 +122,7 @@ class Crowd(Record):
     jacobian = LANES[:, 6]
     # --- shapes ---
     shape_node = I32[:]
+    shape_base = I32[:]  # the body it is on, if such trees hang on that; else -1
     shape_order = I32[:]  # of two shapes the later one comes first in a pair
     shape_kind = I32[:]
     shape_local = F64[:, 12]
