@@ -297,7 +297,7 @@ class Layout:
         own = kind.model.filled_with({"inertial_parameters": kind.numbers[i]}) if kind.is_loose else kind.model
         if kind.kinematic:
             own = heavy(own, [node for node in own.nodes if node.name in kind.kinematic])
-        key = k, n, tuple(kind.numbers[i]), tuple(found["shape_centre"]), extent
+        key = k, n, tuple(kind.numbers[i]) if kind.is_loose else (), tuple(found["shape_centre"]), extent
         if key not in weights:
             weights[key] = float(inverse_mass_of(own, n, centre, extent))
         return found | {"shape_weight": weights[key]}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -30,6 +30,7 @@ from cardan._motion.contact.convex import convex
 from cardan._motion.contact.touching import AHEAD, SKIN, Pair, contacts
 from cardan._motion.crowd.kinds import BASE, INERTIA, Ball
 from cardan._motion.crowd.rows import LANES, NodeRow, block_of, blocks_of, in_blocks, out_of_blocks, row_program
+from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import WORLD, Model
 
 
@@ -172,7 +173,7 @@ class TreeRows:
         def alone(q: Any, v: Any, **given: Any) -> dict[str, Any]:
             joints, state, forces = self._start(q=q, v=v, **given)
             place = joints.model.nodes[0].placement  # of trees on a base
-            pairs = [replace(p, b=WORLD, pose_b=place @ p.pose_b) if p.b == BASE else p for p in self.pairs]
+            pairs = [replaced(p, b=WORLD, pose_b=place @ p.pose_b) if p.b == BASE else p for p in self.pairs]
             solved = convex(state, forces, contacts(state, pairs, self.dt), self.dt, self.iterations)
             after = self._after(joints, q, v, list(solved.found.a))
             return after | {"residual": [solved.residual]}
