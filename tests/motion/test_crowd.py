@@ -308,6 +308,25 @@ def test_what_tables_do_not_take_is_said():
         Featherstone(world, DT, tables=True, contact="hard").tables
 
 
+def test_trees_that_mimic_one_another_are_one():
+    """A lever that another on the world follows; and many pairs are rows of tables, however few trees."""
+    b = WorldBuilder()
+    b.add_ground()
+    for k, joint in enumerate((Revolute((0, 1, 0)), cardan.joints.Mimic(Revolute((0, 1, 0)), "j0", -2.0))):
+        b.add_link(f"lever{k}", inertia=Inertia(1.0, (0.3, 0, 0), 0.01 * np.eye(3)))
+        b.add_joint(f"j{k}", joint, "world", f"lever{k}", SE3(translation=(0, k, 0.3)))
+        b.add_articulation(f"a{k}", [f"j{k}"])
+        for n in range(40):
+            b.add_shape(f"lever{k}", Sphere(0.05), SE3(translation=(0.01 * n, 0, 0)), density=0.0)
+    world = b.finalize()
+    tables, program = Featherstone(world, DT), Featherstone(world.with_contacts("lever0*39/*"), DT)
+    assert tables.tables
+    assert not program.tables
+    for _ in range(2):
+        found = tables.step(world.state(), steps=20)
+    np.testing.assert_allclose(found.q, program.step(program.world.state(), steps=20).q, atol=1e-6)
+
+
 def test_a_thousand_bodies_are_listed_by_rules():
     """No pair is made before somebody asks for it."""
     b = WorldBuilder()

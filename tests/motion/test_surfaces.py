@@ -174,11 +174,27 @@ def test_wrong_surfaces_of_pairs_are_refused():
     assert not m.contact_surfaces
 
 
-def test_tables_say_that_they_have_none():
+def test_of_what_is_fixed_to_one_another_there_is_no_contact_and_that_is_said():
+    m = cardan.Mechanism("one")
+    for name, parent in (("hand", "world"), ("nail", "hand")):
+        m.add_body(name, Sphere(0.1).inertia(1000.0))
+        m.add_joint(name, Revolute((0, 1, 0)) if name == "hand" else cardan.joints.Fixed(), parent, name)
+        m.add_shape(Shape(name, "collision", Sphere(0.1)))
+    m.set_contact("hand", "nail", cardan.Material())
+    with pytest.warns(UserWarning, match="contact of 'hand' and 'nail' is left out"):
+        assert not len(m.world().pairs)
+
+
+@pytest.mark.full
+def test_tables_have_them():
     b = boxes()
-    b.set_contact("box1", "world", cardan.Material(friction=0.1))
-    with pytest.raises(CardanError, match="the surface of its own of contact between 'box1' and 'world'"):
-        Featherstone(b.finalize(), 2e-3, tables=True)
+    b.set_contact("box1", "world", cardan.Material(friction=0.1), margin=0.004)
+    b.set_contact("box0", "box1", cardan.Material(friction=0.3, stiffness=1e4))
+    world = b.finalize()
+    tables, program = Featherstone(world, 2e-3, tables=True), Featherstone(world, 2e-3, tables=False)
+    state = tables.step(world.state(), steps=50)
+    np.testing.assert_allclose(tables.step(state).v, program.step(state).v, atol=1e-6)
+    np.testing.assert_allclose(tables.step(state, steps=200).q, program.step(state, steps=200).q, atol=1e-5)
 
 
 def test_mujoco_gets_surfaces_of_pairs():

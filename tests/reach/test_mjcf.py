@@ -253,6 +253,7 @@ def test_equalities_that_a_flag_disables_close_no_loop():
 
 REMARKS = [
     (("", "<visual/>"), "<visual> is left out: it is about how things are shown"),
+    (("", '<default><default class="hand" group="1"/></default>'), "groups of MuJoCo's viewer"),
     (("", '<option timestep="0.01" integrator="Euler"/>'), "<option timestep, integrator> is left out"),
     (("", "", '<sensor><gyro site="s"/></sensor>'), "<sensor> is left out: sensors are not read"),
     (

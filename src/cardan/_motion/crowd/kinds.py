@@ -69,12 +69,18 @@ class Kind:
 
 
 def trees_of(model: Model) -> list[Tree]:
-    """Return the trees of a model, in the order of their first nodes."""
-    by_root: dict[int, list[Node]] = {}
+    """Return the trees of a model, in the order of their first nodes; those that mimic joints couple are one."""
     root_of: list[int] = []
+    first: dict[int, int] = {}  # node with a coordinate
     for node in model.nodes:  # a parent comes before its children
         root_of.append(node.index if node.parent < 0 else root_of[node.parent])
-        by_root.setdefault(root_of[-1], []).append(node)
+        for j in node.v:
+            both = {root_of[first.setdefault(j, node.index)], root_of[-1]}
+            if len(both) > 1:
+                root_of = [min(both) if root in both else root for root in root_of]
+    by_root: dict[int, list[Node]] = {}
+    for node in model.nodes:
+        by_root.setdefault(root_of[node.index], []).append(node)
     bodies: dict[int, list[int]] = {root: [] for root in by_root}
     for k, body in enumerate(model.bodies):
         at = model.attachments[body.name].node

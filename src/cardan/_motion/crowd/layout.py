@@ -25,6 +25,7 @@ from cardan._motion.crowd.tables import BITS, Crowd
 from cardan._robot.geometry.shapes import Geometry, HeightField, Plane, Shape, Sphere, TriangleMesh
 from cardan._robot.geometry.support import box_about
 from cardan._robot.model import WORLD, Material, Model
+from cardan._robot.records import ContactSurface
 
 SLACK = 0.1
 """How far a shape moves before pairs are listed again: of its size, or of that of a robot that may be alone."""
@@ -45,6 +46,7 @@ class Scene(NamedTuple):
     together: Sequence[tuple[int, int]]  # pairs that do although they are of one family
     stiffness: Sequence[float]  # of each shape's surface, where it has none of its own [N/m]
     kinematic: Sequence[str]
+    own: Mapping[tuple[int, int], ContactSurface]  # contact of pairs that has a surface of its own
     partners: Callable[[int], np.ndarray]  # the shapes that may touch one
     pair: Callable[[int, int], Pair]  # two of them, the first on what moves
 
@@ -55,6 +57,7 @@ class Layout:
     def __init__(self, scene: Scene, worlds: int) -> None:
         self.scene, self.worlds = scene, worlds
         self.kinds = kinds_of(scene.model, scene.kinematic)
+        self.own = sorted(scene.own.items(), key=lambda row: row[0])
         self.owner = {
             node.index: (k, i, n)
             for k, kind in enumerate(self.kinds)
@@ -118,7 +121,7 @@ class Layout:
         for i in shapes:
             shape, at = self.scene.shapes[i], self.scene.model.attachments[self.scene.shapes[i].body]
             centre, extent, _ = self._about(shape)
-            found.append(Ball(self.owner[at.node][2], tuple(map(float, centre)), extent, shape.margin))
+            found.append(Ball(self.owner[at.node][2], tuple(map(float, centre)), extent, self._room(i)))
         poses = Kinematics(kind.model, kind.model.neutral().tolist()).poses
         centres = [np.array([*map(float, poses[ball.node] @ Vector3(*ball.centre))]) for ball in found]
         size = (
@@ -229,6 +232,7 @@ class Layout:
             own["shape_surface"] = materials.setdefault(shape.surface or Material(), len(materials))
             own |= {"shape_family": family, "shape_first": len(sizes), "shape_stiffness": scene.stiffness[len(rows)]}
             own |= {f"shape_{key}": getattr(shape, key) for key in ("margin", "group", "mask")}
+            own["shape_room"] = self._room(len(rows))
             sizes += shared.sizes(geometry)
             rows.append(own)
             own["shape_slack"] = SLACK * own["shape_extent"]
@@ -249,8 +253,19 @@ class Layout:
         c.grounds = len(c.ground)
         c.apart, c.together = keys_of(scene.apart), keys_of(scene.together)
         c.apart_count, c.together_count = len(c.apart), len(c.together)
-        c.surfaces, c.surface_count = self._surfaces(list(materials)), len(materials)
+        of_two = [a.combined(b) for a, b in product(materials, repeat=2)]
+        c.surfaces, c.surface_count = _surfaces([*of_two, *(own.material for _, own in self.own)]), len(materials)
+        c.own, c.own_count = keys_of(both for both, _ in self.own), len(self.own)
+        c.own_margin = np.array([self._margin(both, own) for both, own in self.own])
         return self._pair_kinds(c, shared, [geometry for _, geometry in kinds.values()])
+
+    def _margin(self, both: tuple[int, int], own: ContactSurface) -> float:
+        return sum(self.scene.shapes[i].margin for i in both) if own.margin is None else own.margin
+
+    def _room(self, i: int) -> float:
+        """Return the largest margin that a shape has towards any other, beside that of the other."""
+        margins = [self._margin(both, own) for both, own in self.own if i in both]
+        return max([self.scene.shapes[i].margin, *margins])
 
     def _fill_robots(self, c: Crowd) -> None:
         """Fill which shapes are on trees that may be alone, and how far these may move."""
@@ -302,15 +317,6 @@ class Layout:
             weights[key] = float(inverse_mass_of(own, n, centre, extent))
         return found | {"shape_weight": weights[key]}
 
-    def _surfaces(self, materials: Sequence[Material]) -> np.ndarray:
-        """Return what each two surfaces make: the numbers of `contact_rows.SURFACE`."""
-        rows = []
-        for a, b in product(materials, repeat=2):
-            m = a.combined(b)
-            k, d = (-1.0 if value is None else value for value in (m.stiffness, m.dissipation))
-            rows.append([m.friction, m.restitution, k, d, m.torsional, m.rolling])
-        return np.array(rows, dtype=float).reshape(-1, 6)
-
     def _pair_kinds(self, c: Crowd, shared: ShapeKinds, kinds: Sequence[Geometry]) -> list[ShapePair]:
         n, still = len(kinds), c.shape_node == c.nodes
         c.shape_kinds = n
@@ -332,6 +338,15 @@ class Layout:
         return found
 
 
+def _surfaces(materials: Iterable[Material]) -> np.ndarray:
+    """Return the numbers of `contact_rows.SURFACE`."""
+    rows = []
+    for m in materials:
+        k, d = (-1.0 if value is None else value for value in (m.stiffness, m.dissipation))
+        rows.append([m.friction, m.restitution, k, d, m.torsional, m.rolling])
+    return np.array(rows, dtype=float).reshape(-1, 6)
+
+
 def starts_of(sizes: Iterable[int]) -> list[int]:
     return [0, *np.cumsum(list(sizes), dtype=int).tolist()]
 
@@ -344,7 +359,7 @@ def wholes(values: Any) -> np.ndarray:
     return np.ascontiguousarray(values if isinstance(values, np.ndarray) else list(values), dtype=np.int32)
 
 
-def keys_of(pairs: Sequence[tuple[int, int]]) -> np.ndarray:
+def keys_of(pairs: Iterable[tuple[int, int]]) -> np.ndarray:
     return np.array(sorted((min(p) << BITS) | max(p) for p in pairs), dtype=np.int64)
 
 

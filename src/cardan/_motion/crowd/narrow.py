@@ -54,7 +54,7 @@ def place(c, s):
         total = fma(node[3 * i + 1], centre[1], total)
         c.ball[s, i] = fma(node[3 * i + 2], centre[2], total)
     extent = c.shape_extent[s]
-    c.further[s] = c.shape_margin[s] + SKIN * extent + AHEAD * c.dt * speed_of(node, centre, extent)
+    c.further[s] = c.shape_room[s] + SKIN * extent + AHEAD * c.dt * speed_of(node, centre, extent)
     radius = c.shape_half[s, 0] if c.shape_round[s] == 1 else extent
     c.reach[s] = radius + c.further[s] if c.shape_endless[s] == 0 else -1.0
 
@@ -82,8 +82,9 @@ def place_coupled(c):
 # --- which pairs may touch --------------------------------------------------------------------------------------------
 
 
-@kernel(keys=I64[:], n=INT, key=INT, returns=TRUTH)
-def contains(keys, n, key):
+@kernel(keys=I64[:], n=INT, key=INT, returns=INT)
+def place_among(keys, n, key):
+    """Return where a key is among sorted ones, or -1."""
     low = 0
     high = n
     while low < high:
@@ -92,21 +93,26 @@ def contains(keys, n, key):
             low = middle + 1
         else:
             high = middle
-    return low < n and keys[low] == key
+    return low if low < n and keys[low] == key else -1
+
+
+@kernel(c=Crowd, i=INT, j=INT, returns=INT)
+def key_in_world(c, i, j):
+    return ((min(i, j) % c.shapes) << BITS) | max(i, j) % c.shapes
 
 
 @kernel(c=Crowd, i=INT, j=INT, returns=TRUTH)
 def may_touch(c, i, j):
     if c.shape_node[i] == c.shape_node[j]:
         return False
+    key = key_in_world(c, i, j)
+    if place_among(c.own, c.own_count, key) >= 0:
+        return True
     if c.shape_group[i] & c.shape_mask[j] == 0 or c.shape_group[j] & c.shape_mask[i] == 0:
         return False
-    first = min(i, j) % c.shapes
-    second = max(i, j) % c.shapes
-    key = (first << BITS) | second
     if c.shape_family[i] >= 0 and c.shape_family[i] == c.shape_family[j]:
-        return contains(c.together, c.together_count, key)
-    return not contains(c.apart, c.apart_count, key)
+        return place_among(c.together, c.together_count, key) >= 0
+    return place_among(c.apart, c.apart_count, key) < 0
 
 
 @kernel(c=Crowd, a=INT, b=INT, returns=TRUTH)
@@ -356,7 +362,8 @@ def keep_contacts(c, row, key):
     b = key & MASK
     points = c.pair_points[kind]
     reach = c.further[a] + c.further[b]
-    margin = c.shape_margin[a] + c.shape_margin[b]
+    own = place_among(c.own, c.own_count, key_in_world(c, a, b))
+    margin = c.own_margin[own] if own >= 0 else c.shape_margin[a] + c.shape_margin[b]
     first = c.contacts
     for m in range(points):
         p = row * points + m

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from cardan._compiler.kernels import F64, I32, INT, LANES, REAL, TRUTH, fma, kernel, run, sqrt, tail
 from cardan._motion.crowd.alone import run_where
-from cardan._motion.crowd.narrow import copy_three
+from cardan._motion.crowd.narrow import copy_three, key_in_world, place_among
 from cardan._motion.crowd.sparse import factor, find_block, solve
 from cardan._motion.crowd.tables import SIDES, Crowd
 
@@ -37,7 +37,9 @@ def fill_contacts(c):
         c.patch_trees[n, 1] = c.node_tree[c.shape_node[b]]
         from_a = c.node[c.shape_node[a]]
         from_b = c.node[c.shape_node[b]]
-        surface = c.surfaces[c.shape_surface[a] * c.surface_count + c.shape_surface[b]]
+        own = place_among(c.own, c.own_count, key_in_world(c, a, b))
+        row = c.shape_surface[a] * c.surface_count + c.shape_surface[b]
+        surface = c.surfaces[c.surface_count * c.surface_count + own if own >= 0 else row]
         for k in range(c.found_first[p], c.found_first[p] + c.found_count[p]):
             for e in range(24):
                 c.row_a[count, e] = from_a[e]

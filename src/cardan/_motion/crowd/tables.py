@@ -132,6 +132,7 @@ class Crowd(Record):
     shape_half = F64[:, 3]  # half the sides of the box about it, along its own axes
     shape_endless = I32[:]  # whether it is a ground: 1 for a half space, 2 for others
     shape_margin = F64[:]
+    shape_room = F64[:]  # the largest margin that it has towards any other
     shape_group = I64[:]
     shape_mask = I64[:]
     shape_family = I32[:]
@@ -148,7 +149,10 @@ class Crowd(Record):
     reach = F64[:]  # of the ball with that; -1 for what has no end
     ground = I32[:]  # the shapes without an end
     surface_count = INT
-    surfaces = F64[:, 6]  # of each two surfaces; -1 for what is not given
+    surfaces = F64[:, 6]  # of each two surfaces, then of `own`; -1 for what is not given
+    own = I64[:]  # pairs of shapes of one world whose contact has a surface of its own
+    own_margin = F64[:]
+    own_count = INT
     apart = I64[:]  # pairs of shapes of one world that never touch, and that do although they are of one family
     apart_count = INT
     together = I64[:]

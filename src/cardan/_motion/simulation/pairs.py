@@ -386,7 +386,12 @@ def _surfaces(solids: Sequence[_Solid], surfaces: Iterable[ContactSurface]) -> d
     found: dict[tuple[int, int], ContactSurface] = {}
     for own in surfaces:
         sides = (places(*side) for side in zip((own.a, own.b), own.shapes, strict=True))
-        found |= {(min(i, j), max(i, j)): own for i, j in product(*sides) if solids[i].node != solids[j].node}
+        those = {(min(i, j), max(i, j)): own for i, j in product(*sides) if solids[i].node != solids[j].node}
+        if not those:
+            what = f"the contact of {own.a!r} and {own.b!r} is left out, which has a surface of its own"
+            why = "no collision shapes of both move relative to one another"
+            warnings.warn(f"{what}: {why}", stacklevel=levels_inside())
+        found |= those
     return found
 
 

@@ -82,7 +82,7 @@ ELEMENTS: dict[str, dict[str, str]] = {
     "default": _of(
         "class <default> <mesh> <texture> <material> <joint> <geom> <site> <camera> <equality> <tendon> <general> "
         "<motor> <position> <velocity> <intvelocity> <orientation> <pid> <damper> <cylinder> <muscle> <adhesion> "
-        "<dcmotor> <include> <pair>; light: <light>"
+        "<dcmotor> <include> <pair>; light: <light>; shown: group"  # robosuite's grippers have the group
     ),
     "default/equality": _of(f"active{_SOFT}"),
     "default/tendon": _of(f"{_TENDON}; looks: material rgba width{_OWN}{_STOPS}"),
