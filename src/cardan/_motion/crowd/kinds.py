@@ -105,9 +105,11 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
             kind = found.setdefault("loose", Kind(simplified_tree(loose), ()))
             kind.numbers.append([float(e) for e in tree.nodes[0].inertia.parameters()])
         else:
-            parts, root, names = _parts_of(model, tree, children, told)
-            place = model.attachments[root.parent].pose @ root.parent_pose
-            tree = replace(tree, base=number.get(root.parent, -1), hang=root.parent_pose)
+            parts, roots, names = _parts_of(model, tree, children, told)
+            place = SE3.identity()
+            if len(roots) == 1:
+                place = model.attachments[roots[0].parent].pose @ roots[0].parent_pose
+                tree = replace(tree, base=number.get(roots[0].parent, -1), hang=roots[0].parent_pose)
             kind = found.get((parts, names))
             if kind is None:
                 alone = Model("tree", *parts, gravity=model.gravity)
@@ -123,10 +125,13 @@ def kinds_of(model: Model, kinematic: Sequence[str]) -> list[Kind]:
 def _placed(kind: Kind) -> Model:
     """Return the model of trees that are alike but for where they hang: there, or where each is said to hang."""
     varied = kind.model.with_inputs(**{PLACE: (kind.model.nodes[0].name, "parent_pose")})
-    if any(place != kind.numbers[0] for place in kind.numbers):
+    first = kind.numbers[0]
+    if any(place != first for place in kind.numbers):
         return varied  # not simplified: frames of nodes must not depend on what is given
-    first, kind.numbers = np.reshape(kind.numbers[0], (4, 4)), [[] for _ in kind.trees]
-    return simplified_tree(varied.filled_with({PLACE: first}))  # as a robot alone has it
+    kind.numbers = [[] for _ in kind.trees]
+    is_moved = first != np.ravel(np.eye(4)).tolist()
+    placed = varied.filled_with({PLACE: np.reshape(first, (4, 4))}) if is_moved else kind.model
+    return simplified_tree(placed)  # as a robot alone has it
 
 
 def is_loose(model: Model, tree: Tree, children: dict[str, Connection]) -> bool:
@@ -145,23 +150,24 @@ def _loose_model(model: Model) -> Model:
 
 def _parts_of(
     model: Model, tree: Tree, children: dict[str, Connection], told: Sequence[str]
-) -> tuple[tuple[tuple[Body, ...], tuple[Connection, ...]], Connection, tuple[str, ...]]:
-    """Return the bodies and joints of one tree, under names that its kind has, as if it hung at the origin.
+) -> tuple[tuple[tuple[Body, ...], tuple[Connection, ...]], list[Connection], tuple[str, ...]]:
+    """Return the bodies and joints of one tree, under names that its kind has; a single root is at the origin.
 
-    With them go the joint that it hangs by, and the joints that are told.
+    With them go the joints that it hangs by, and the joints that are told.
     """
     bodies = [model.bodies[k] for k in tree.bodies]
     own = sorted((children[b.name] for b in bodies), key=lambda c: model.joint_names.index(c.name))
     body = {b.name: f"b{k}" for k, b in enumerate(bodies)}
     joint = {c.name: f"j{k}" for k, c in enumerate(own)}
-    root = next(c for c in own if c.parent not in body)  # on a body that is fixed in the world, or on the world
+    roots = [c for c in own if c.parent not in body]  # on a body that is fixed in the world, or on the world
     connections = []
     for c in own:
         changes: dict[str, Any] = {"name": joint[c.name], "child": body[c.child], "parent": body.get(c.parent, "world")}
-        if c is root:
-            changes["parent_pose"] = SE3.identity()
+        if c.parent not in body:
+            place = model.attachments[c.parent].pose @ c.parent_pose
+            changes["parent_pose"] = SE3.identity() if len(roots) == 1 else place
         if isinstance(c.joint, Mimic):
             changes["joint"] = replaced(c.joint, primary=joint[c.joint.primary])
         connections.append(replaced(c, **changes))
     renamed = tuple(replaced(b, name=body[b.name]) for b in bodies)
-    return (renamed, tuple(connections)), root, tuple(joint[name] for name in told)
+    return (renamed, tuple(connections)), roots, tuple(joint[name] for name in told)
