@@ -6,6 +6,7 @@ import pytest
 import cardan
 from cardan._compiler.program import verify
 from cardan._compiler.program.ops import Op
+from cardan.errors import ParameterError
 from cardan.robots import double_pendulum
 
 MODEL = double_pendulum().model()
@@ -175,3 +176,11 @@ def test_symbols_of_other_libraries_are_what_they_are():
     sympy = pytest.importorskip("sympy")
     x = sympy.Symbol("x")
     assert cardan.implicit(x, lambda x: [x], lambda x, d: d) is x
+
+
+def test_residuals_of_another_length_are_refused():
+    def wrong(model, b):
+        return cardan.implicit(by_newton(b), lambda x: [x * x - b, b], lambda x, d: [d[0] / (2.0 * x)])
+
+    with pytest.raises(ParameterError, match="of r"):
+        cardan.derivative(cardan.function(shapes={"b": ()})(wrong), "b")(MODEL, 4.0)

@@ -8,7 +8,7 @@ import pytest
 import cardan
 from cardan import optimal
 from cardan._motion.optimal import riccati_sweep as page
-from cardan.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, UnknownNameError
+from cardan.errors import ConfigurationError, DTypeError, NotFiniteError, ParameterError, ShapeError, UnknownNameError
 from closeness import close
 
 CART, ARM = cardan.robots.cart_pole().model(), cardan.robots.arm7().model()
@@ -77,6 +77,20 @@ def test_riccati_of_a_batch_and_of_what_is_given_once():
     P = found.P[0]  # at rest it obeys the algebraic equation
     H = np.eye(1) + B.T @ P @ B
     close(P, np.eye(2) + A.T @ P @ A - A.T @ P @ B @ np.linalg.solve(H, B.T @ P @ A), 1e-10)
+
+
+@pytest.mark.parametrize("largest", [page.LARGEST, 0], ids=["compiled", "numbers"])
+def test_riccati_of_controls_in_units_of_their_own(largest, monkeypatch):
+    """And of costs whose matrices are not symmetric, which are those of the symmetric parts; and of no problems."""
+    monkeypatch.setattr(page, "LARGEST", largest)
+    (A, B, Q, R, final), rest = linear(5, 3, 2)
+    found = optimal.riccati(A, B, Q, R, final, **rest)
+    D, skew = np.diag([1e-9, 1e9]), np.array([[0.0, 1.0, 0.0], [-1.0, 0.0, 2.0], [0.0, -2.0, 0.0]])
+    scaled = rest | {"S": D @ rest["S"], "r": rest["r"] @ D}
+    other = optimal.riccati(A, B @ D, Q + skew, D @ R @ D, final + skew, **scaled)
+    close(D @ other.K, found.K, 1e-9)
+    close(other.P[:-1], found.P[:-1], 1e-9)
+    assert optimal.riccati(np.zeros((0, *A.shape)), B, Q, R, final).K.shape == (0, 5, 2, 3)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1e9])
@@ -338,6 +352,10 @@ def test_problems_that_are_none():
         optimal.Problem(CART, step, cost, final, np.zeros(2))
     with pytest.raises(ParameterError, match="lower <= upper"):
         optimal.Problem(CART, step, cost, final, 1.0, -1.0)
+    with pytest.raises(ParameterError, match="numbers between"):
+        optimal.Problem(CART, step, cost, final, np.inf, np.inf)
+    with pytest.raises(ValueError, match="read-only"):
+        optimal.Problem(CART, step, cost, final, -1.0, 1.0).bounds[0][:] = -2.0
     with pytest.raises(DTypeError, match="model"):
         optimal.Problem("cart", step, cost, final)
 
@@ -350,6 +368,8 @@ def test_calls_that_do_not_fit():
         optimal.solve(problem, np.zeros(3), STILL, np.zeros((5, 1)))
     with pytest.raises(ShapeError, match="broadcast"):
         optimal.solve(problem, np.zeros((3, 2)), np.zeros((2, 2)), np.zeros((5, 1)))
+    with pytest.raises(DTypeError, match="'parameters'"):
+        optimal.solve(problem, HANGING, STILL, np.zeros((5, 1)), [0.0])
     with pytest.raises(UnknownNameError, match="goal"):
         optimal.solve(problem, HANGING, STILL, np.zeros((5, 1)), {"goal": 1.0})
     with pytest.raises(ParameterError, match="tolerance"):
@@ -363,6 +383,8 @@ def test_calls_that_do_not_fit():
     wanting = optimal.Problem(ball(), moved, near_goal, at_goal)
     with pytest.raises(ParameterError, match="goal"):
         optimal.solve(wanting, wanting.model.neutral(), np.zeros(3), np.zeros((4, 3)))
+    with pytest.raises(ConfigurationError, match="'q0'"):
+        optimal.solve(wanting, np.zeros(4), np.zeros(3), np.zeros((4, 3)), {"goal": np.ones(4), "weight": 1.0})
 
 
 def test_problems_can_be_sent():

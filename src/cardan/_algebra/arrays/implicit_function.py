@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 from cardan._algebra import scalar
 from cardan._algebra.arrays.repeat import entries_of, rebuilt
+from cardan._algebra.errors import ParameterError
 
 T = TypeVar("T")
 
@@ -45,6 +46,9 @@ def implicit(
         move: takes x and changes d, and returns x moved by d. By default x + d; for a configuration x, `integrate`:
             then r, b and d have nv numbers.
 
+    Raises:
+        ParameterError: for an r or H^-1 b of another length, while derivatives are traced.
+
     Examples:
         >>> @cardan.function(shapes={"b": ()})
         ... def root(model, b):
@@ -55,8 +59,12 @@ def implicit(
     """
     x = at = all_held(solution)
     for _ in range(derivatives_taken(solution)):
-        d = [-e for e in solve(at, list(residual(x)))]
-        moved = _sum(x, d) if move is None else move(x, d)
+        r = [*entries_of(residual(x))]
+        d = [-e for e in entries_of(solve(at, r))]
+        sizes = len(r), len(d), len(r if move else [*entries_of(x)])
+        if len({*sizes}) > 1:
+            raise ParameterError("numbers of cardan.implicit", got=sizes, expected="as many of r, of H^-1 b and of x")
+        moved = move(x, d) if move else rebuilt(x, (a + b for a, b in zip(entries_of(x), d, strict=True)))
         x = rebuilt(x, map(scalar.held, entries_of(x), entries_of(moved)))
     return x
 
@@ -70,7 +78,3 @@ def derivatives_taken(value: Any) -> int:
     """Return how often derivatives will be taken of traced values: 0 of numbers, and where it is not known."""
     traced = next((e for e in entries_of(value) if hasattr(type(e), "__implicit__")), None)
     return 0 if traced is None else traced.__implicit__()
-
-
-def _sum(x: T, d: list[Any]) -> T:
-    return rebuilt(x, (a + b for a, b in zip(entries_of(x), d, strict=True)))

@@ -5,7 +5,7 @@ A pass linearises the dynamics and expands the costs to second order along the m
 
     u = u_near + share k + K x
 
-cut off at the bounds. The whole step is tried first, then 9 shares of it, each half the one before, all at once. One is
+cut off at the bounds. The whole step is tried first, then 8 shares of it, each half the one before, all at once. One is
 taken if the cost falls by at least a ten thousandth of what the expansion says,
 
     -share sum Q_u . k - 1/2 share^2 sum k . Q_uu k
@@ -28,6 +28,7 @@ Cost: of an iteration, T steps one after the other, their derivatives all at onc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -38,6 +39,7 @@ from numpy.typing import ArrayLike
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive, whole
 from cardan._algebra.errors import DTypeError, NotFiniteError, ParameterError, ShapeError, check_known
+from cardan._dynamics.call.arguments import check_configuration
 from cardan._dynamics.call.public import Reals
 from cardan._motion.optimal.motions import Motion, Motions
 from cardan._motion.optimal.problem import Problem
@@ -46,7 +48,7 @@ from cardan._motion.tasks.task import checked_array
 
 WHERE = "optimal.solve"
 HESSIANS = ("gauss-newton", "exact")
-SHARES = 0.5 ** np.arange(1, 10)
+SHARES = 0.5 ** np.arange(1, 9)
 ARMIJO = 1e-4
 LEAST_MU, MOST_MU = 1e-6, 1e10
 COMPILED: ByIdentity[Problem, Motions] = ByIdentity()  # of problems that live
@@ -139,6 +141,8 @@ def solve(
     iterations, tolerance = whole("iterations", iterations, 0), positive("tolerance", tolerance)
     if hessian not in HESSIANS:
         raise ParameterError("hessian", got=hessian, expected=", ".join(map(repr, HESSIANS)))
+    if not isinstance(parameters, Mapping | None):
+        raise DTypeError(WHERE, "parameters", got=f"a {type(parameters).__name__}", expected='{"goal": goal}')
     batch, start, controls, given = _checked(problem, q0, v0, u, parameters or {})
     motions = COMPILED.setdefault(problem, Motions(problem))
     found = _descended(motions, start, controls, given, iterations, tolerance, hessian == "exact")
@@ -180,10 +184,11 @@ def _checked(problem: Problem, q0: Any, v0: Any, u: Any, parameters: Mapping[str
 
     def whole_of(array: np.ndarray, *shape: int) -> np.ndarray:
         """Return one of shape (problems, *shape), or (knots, problems, ...)."""
-        full = np.broadcast_to(array, (*batch, *shape)).reshape(-1, *shape)
+        full = np.broadcast_to(array, (*batch, *shape)).reshape(math.prod(batch), *shape)
         return np.ascontiguousarray(full)
 
     start = whole_of(arrays["q0"], model.nq), whole_of(arrays["v0"], model.nv)
+    check_configuration(WHERE, "q0", start[0], model.unit_parts)
     controls = np.clip(np.moveaxis(whole_of(arrays["u"], T, problem.controls), 1, 0), *problem.bounds)
     given = {n: np.moveaxis(whole_of(a, T + 1, *cores[n]), 1, 0) for n, a in values.items()}
     return batch, start, np.ascontiguousarray(controls), {n: np.ascontiguousarray(a) for n, a in given.items()}
@@ -216,20 +221,15 @@ def _descended(
             ended = np.where(sound, small, ended)  # the last that is sound says so, which is the exact one
             other, improved = _improved(motions, near, back, sound, own)
             better, taken = _better(better, other), taken | improved
-            K[:, live[sound]] = back.K[:, sound]
+            K = _placed(K, live[sound], back.K, sound, within=True)
             left[live[sound]] = gain[sound]
-        for to, of in zip(motion[:3], better[:3], strict=True):
-            to[:, live] = of
-        motion.cost[live] = better.cost
-        mu[live] = np.where(taken | ended, np.where(mu[live] <= LEAST_MU, 0.0, 0.1 * mu[live]), _more(mu[live]))
+        motion = _moved(motion, live, better, slice(None), within=True)
+        less = np.where(mu[live] <= LEAST_MU, 0.0, 0.1 * mu[live])
+        mu[live] = np.where(taken | ended, less, np.maximum(10.0 * mu[live], LEAST_MU))
         count[live] += 1
         converged[live] = ended
         done[live] = ended | (mu[live] > MOST_MU)
     return motion.q, motion.v, motion.u, K, motion.cost, left, converged, count
-
-
-def _more(mu: np.ndarray) -> np.ndarray:
-    return np.maximum(10.0 * mu, LEAST_MU)
 
 
 def _first(motions: Motions, start: tuple[np.ndarray, np.ndarray], u: np.ndarray, given: Any) -> Motion:
@@ -259,9 +259,24 @@ def _part(array: np.ndarray, problems: np.ndarray) -> np.ndarray:
 
 def _better(one: Motion, other: Motion) -> Motion:
     """Return of each problem the motion that costs less."""
-    less = other.cost < one.cost
-    q, v, u = (np.where(less[:, None], b, a) for a, b in zip(one[:3], other[:3], strict=True))
-    return Motion(q, v, u, np.where(less, other.cost, one.cost))
+    less = np.flatnonzero(other.cost < one.cost)
+    return _moved(one, less, other, less)
+
+
+def _moved(motion: Motion, problems: np.ndarray, other: Motion, places: Any, *, within: bool = False) -> Motion:
+    """Return the motions of some problems from the others at these places, and the rest as it is."""
+    arrays = [(*motion[:3], motion.cost[None]), (*other[:3], other.cost[None])]
+    q, v, u, cost = (_placed(to, problems, of, places, within=within) for to, of in zip(*arrays, strict=True))
+    return Motion(q, v, u, cost[0])
+
+
+def _placed(array: np.ndarray, problems: np.ndarray, other: np.ndarray, places: Any, *, within: bool) -> np.ndarray:
+    """Return an array with some columns from another, which it is itself if it has all; or write them within it."""
+    if len(problems) == array.shape[1] == other.shape[1]:
+        return other
+    array = array if within else array.copy()
+    array[:, problems] = other[:, places]
+    return array
 
 
 def _swept(motions: Motions, near: Motion, given: Any, mu: np.ndarray, is_exact: bool) -> Iterator[Sweep]:
@@ -277,8 +292,7 @@ def _swept(motions: Motions, near: Motion, given: Any, mu: np.ndarray, is_exact:
 
 def _improved(motions: Motions, near: Motion, back: Sweep, sound: np.ndarray, given: Any) -> tuple[Motion, np.ndarray]:
     """Return better motions where there are any, the same ones elsewhere, and where."""
-    found = Motion(*(a.copy() for a in near))
-    taken = np.zeros(len(sound), dtype=bool)
+    found, taken = near, np.zeros(len(sound), dtype=bool)
     for shares in (np.ones(1), SHARES):
         left = np.flatnonzero(sound & ~taken)
         if not len(left):
@@ -292,9 +306,7 @@ def _improved(motions: Motions, near: Motion, back: Sweep, sound: np.ndarray, gi
         rows = np.arange(len(left))
         good = (fell > np.maximum(least, 0.0))[best, rows]
         places = (best * len(left) + rows)[good]
-        for to, of in zip(found[:3], tried[:3], strict=True):
-            to[:, left[good]] = of[:, places]
-        found.cost[left[good]] = tried.cost[places]
+        found = _moved(found, left[good], tried, places)
         taken[left[good]] = True
     return found, taken
 

@@ -106,6 +106,15 @@ class Motions:
         return self._made(curvature, shapes), tuple(shapes)
 
     @cached_property
+    def _costate(self) -> Bound:
+        n = 2 * self.model.nv
+
+        def costate(model: Model, given: Mapping[str, Any]) -> Any:
+            return given["slope"] + given["A"].T @ given["after"]
+
+        return self._made(costate, {"after": (n,), "A": (n, n), "slope": (n,)})
+
+    @cached_property
     def _last(self) -> tuple[Bound, tuple[str, ...]]:
         slope, curve = gradient(self.final_cost, STATE), hessian(self.final_cost, STATE)
         shapes = self._shapes(self.final_cost)
@@ -152,9 +161,7 @@ class Motions:
         u, costs = np.empty((T, N, m)), np.empty((T, N))
         q[0], v[0] = start
         rows = [q, v, near.q, near.v, near.u, K, k, np.broadcast_to(share, (T, N)), *(given[n] for n in names)]
-        results = zip(q[1:], v[1:], u, costs, strict=True)
-        for arrays, out in zip(zip(*rows, strict=False), results, strict=True):
-            step(*arrays, out=out)  # pyright: ignore[reportArgumentType] -- of several results, a tuple
+        step.in_turn(rows, [q[1:], v[1:], u, costs])
         last = self._at_last(self._final, q, v, given)
         with np.errstate(invalid="ignore", over="ignore"):  # of a motion that runs away, which is not taken
             return Motion(q, v, u, costs.sum(0) + last)
@@ -174,11 +181,10 @@ class Motions:
     def with_curvature(self, knots: Knots, p: np.ndarray, motion: Motion, given: Mapping[str, np.ndarray]) -> Knots:
         """Return knots with the second derivatives of the dynamics, weighed with the costates of a motion."""
         T, (curvature, names) = len(motion.u), self._curvature
-        costates = np.empty((T, *p.shape))
-        for t in reversed(range(T)):
-            costates[t] = p
-            p = knots.q[t] + (p[:, None, :] @ knots.A[t])[:, 0]
-        arrays = {"q": motion.q[:T], "v": motion.v[:T], self.control: motion.u, "costates": costates}
+        costates = np.empty((T + 1, *p.shape))
+        costates[T] = p
+        self._costate.in_turn([a[::-1] for a in (costates[1:], knots.A, knots.q)], [costates[-2::-1]])
+        arrays = {"q": motion.q[:T], "v": motion.v[:T], self.control: motion.u, "costates": costates[1:]}
         arrays |= {"q_after": motion.q[1:], "v_after": motion.v[1:], **{n: a[:T] for n, a in given.items()}}
         xx, ux, uu = curvature(*(arrays[n] for n in names))
         return knots._replace(Q=knots.Q + xx, S=knots.S + ux, R=knots.R + uu)

@@ -73,13 +73,13 @@ class Problem:
             if names[:2] != ["q", "v"] or len(names) < least or (least == 3 and names[2] != self._control(names[2])):
                 expected = "a function made by @cardan.function: (model, q, v, u, ...), the last cost's without u"
                 raise ParameterError(f"{what} of {WHERE}", got=names or of, expected=expected)
-        if len(self._core(self.step, self.control)) != 1:
-            expected = f'one dimension: @cardan.function(shapes={{"{self.control}": (m,)}})'
+        if len(self._core(self.step, self.control)) != 1 or not self.controls:
+            expected = f'one dimension, m >= 1: @cardan.function(shapes={{"{self.control}": (m,)}})'
             raise ShapeError(self.step.name, self.control, got=self._core(self.step, self.control), expected=expected)
         self._check_results()
         low, high = self.bounds
-        if not (low <= high).all():
-            raise ParameterError(f"bounds of {WHERE}", got=(low, high), expected="lower <= upper")
+        if not ((low <= high) & (low < np.inf) & (high > -np.inf)).all():
+            raise ParameterError(f"bounds of {WHERE}", got=(low, high), expected="lower <= upper, with numbers between")
 
     def _control(self, name: str) -> str:
         """Return the name of the control, which is that of the step's third argument."""
@@ -126,4 +126,5 @@ class Problem:
             if array.shape not in ((), (self.controls,)):
                 raise ShapeError(WHERE, name, got=array.shape, expected=f"a number, or ({self.controls},)")
             found.append(np.broadcast_to(array, (self.controls,)).astype(float))
+            found[-1].flags.writeable = False
         return found[0], found[1]

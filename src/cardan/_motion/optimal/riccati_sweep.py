@@ -8,10 +8,11 @@ The least cost from knot t on is 1/2 x^T P_t x + p_t^T x but for a constant. Wit
     (1)  Q_x  = q + A^T (p + P c)      Q_u  = r + B^T (p + P c)
     (2)  Q_xx = Q + A^T P A            Q_ux = S + B^T P A            Q_uu = R + B^T P B
     (3)  k = argmin 1/2 k^T Q_uu k + Q_u^T k                         K = -Q_uu^-1 Q_ux
-    (4)  p_t = Q_x + K^T (Q_uu k + Q_u) + Q_ux^T k                   P_t = Q_xx + K^T Q_uu K + K^T Q_ux + Q_ux^T K
+    (4)  p_t = Q_x + K^T (Q_uu k + Q_u) + Q_ux^T k                   P_t = Q_xx + K^T Q_ux - mu K^T K
 
 and u = k + K x. In (3) a descent adds mu to the diagonal of Q_uu, and k may have bounds: what is at a bound, and pushed
-on, does not move, nor does feedback move it. (4) holds for any k and K.
+on, does not move, nor does feedback move it. (4) holds then, too: P_t = Q_xx + K^T Q_uu K + K^T Q_ux + Q_ux^T K for any
+K, and what is free has (Q_uu + mu) K = -Q_ux.
 
 One code does this for symbols and for numbers. Up to `LARGEST` states a stage is a program, many problems at once;
 beyond, its straight line would be longer than what NumPy takes to call LAPACK.
@@ -24,6 +25,7 @@ Cost: O(T (n + m)^3).
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -35,8 +37,9 @@ from cardan._algebra.errors import ParameterError, ShapeError
 from cardan._algebra.scalar import maximum, minimum, where
 from cardan._compiler.program import Array
 from cardan._compiler.program.trace import trace
+from cardan._compiler.runtime.memory import empty
 from cardan._compiler.targets import compile_program, default_target
-from cardan._compiler.targets.runner import PythonCall
+from cardan._compiler.targets.runner import Runner
 from cardan._dynamics.algorithms.linear import Factor, dot, mirrored, transposed
 from cardan._dynamics.call.public import Reals
 from cardan._motion.tasks.task import checked_array
@@ -78,25 +81,13 @@ class Riccati(NamedTuple):
     p: Reals
 
 
-class Stage(NamedTuple):
-    """What a stage finds, of all problems: as of `Sweep`."""
-
-    P: Any
-    p: Any
-    K: Any
-    k: Any
-    slope: Any
-    curve: Any
-    least: Any
-
-
 class Sweep(NamedTuple):
     """What a descent needs of a sweep: `least` is the least pivot or eigenvalue of Q_uu, by knot and problem."""
 
-    K: np.ndarray
-    k: np.ndarray
     P: np.ndarray
     p: np.ndarray
+    K: np.ndarray
+    k: np.ndarray
     slope: np.ndarray  # Q_u . k, shape (T, problems)
     curve: np.ndarray  # k . Q_uu k
     least: np.ndarray
@@ -148,15 +139,17 @@ def riccati(
     given |= {"final": final, "final_slope": final_slope}
     arrays = {k: checked_array(WHERE, k, given[k], core) for k, core in (cores | ends).items() if given[k] is not None}
     batch, T = _leading({k: a.shape[: a.ndim - len((cores | ends)[k])] for k, a in arrays.items()}, ends)
+    arrays |= {k: _even(arrays[k]) for k in ("Q", "R", "final")}  # x^T Q x is that of the symmetric part
+    N = math.prod(batch)
 
     def of_all(name: str) -> np.ndarray:
         """Return an array of shape (T, problems, ...)."""
         core = cores[name]
-        full = np.broadcast_to(arrays.get(name, np.zeros(core)), (*batch, T, *core)).reshape(-1, T, *core)
+        full = np.broadcast_to(arrays.get(name, np.zeros(core)), (*batch, T, *core)).reshape(N, T, *core)
         return np.ascontiguousarray(np.moveaxis(full, 1, 0))
 
     def of_end(name: str) -> np.ndarray:
-        return np.broadcast_to(arrays.get(name, np.zeros(ends[name])), (*batch, *ends[name])).reshape(-1, *ends[name])
+        return np.broadcast_to(arrays.get(name, np.zeros(ends[name])), (*batch, *ends[name])).reshape(N, *ends[name])
 
     knots = Knots._make(map(of_all, Knots._fields))
     found = sweep(knots, of_end("final"), of_end("final_slope"), np.zeros(knots.A.shape[1]), c=of_all("c"))
@@ -164,7 +157,7 @@ def riccati(
     if len(bad):
         got = f"{found.least[tuple(bad[-1])]:.3g} as its least pivot or eigenvalue at knot {bad[-1][0]}"
         raise ParameterError("R + B^T P B of riccati", got=got, expected="a positive definite matrix")
-    return Riccati(*(np.moveaxis(a, 0, 1).reshape(*batch, a.shape[0], *a.shape[2:]) for a in found[:4]))
+    return Riccati(*(np.moveaxis(a, 0, 1).reshape(*batch, a.shape[0], *a.shape[2:]) for a in (*found[2:4], *found[:2])))
 
 
 def _sizes(A: ArrayLike, B: ArrayLike) -> tuple[int, int]:
@@ -172,6 +165,8 @@ def _sizes(A: ArrayLike, B: ArrayLike) -> tuple[int, int]:
     for name, array in (("A", A), ("B", B)):
         if np.ndim(array) < 2:
             raise ShapeError(WHERE, name, got=np.shape(array), expected="(..., T, n, n) and (..., T, n, m)")
+        if not np.shape(array)[-1]:
+            raise ShapeError(WHERE, name, got=np.shape(array), expected="one state and one control at least")
     return np.shape(A)[-1], np.shape(B)[-1]
 
 
@@ -206,19 +201,10 @@ def stage(P: Any, p: Any, at: Knots, mu: Any, bounds: Sequence[Any] | None = Non
         k, free = _within(H, Q_u, *bounds)
         solved, least = _solved(_of_free(H, free), Q_ux * free[..., None])
         K = -solved
-    QK, Qk = Q_uu @ K, _times(Q_uu, k)
+    Qk = _times(Q_uu, k)
     p = Q_x + _times(_T(K), Qk + Q_u) + _times(_T(Q_ux), k)  # (4)
-    P = _even(Q_xx) + _symmetric(np.concatenate([K, Q_ux], axis=-2), np.concatenate([QK + Q_ux, K], axis=-2))
+    P = _even(Q_xx) + _symmetric(K, Q_ux - mu[..., None, None] * K)
     return P, p, K, k, (Q_u * k).sum(-1), (Qk * k).sum(-1), least
-
-
-def _stage_of_numbers(*given: np.ndarray, out: Stage, is_bounded: bool) -> None:
-    rest = given[10:]
-    found = stage(
-        given[0], given[1], Knots._make(given[2:9]), given[9], rest[:2] if is_bounded else None, *rest[2 * is_bounded :]
-    )
-    for place, value in zip(out, found, strict=True):
-        place[...] = value
 
 
 def _T(M: Any) -> Any:
@@ -250,9 +236,13 @@ def _solved(H: Any, b: Any) -> tuple[Any, Any]:
         pivots = [1.0 / e for e in factor.inverse_diagonal]
         rows = transposed([factor.solve(column) for column in b.T.tolist()])
         return symbolic((e for row in rows for e in row), b.shape), functools.reduce(minimum, pivots)
-    finite = np.isfinite(H).all(axis=(-1, -2))
-    least = np.where(finite, np.linalg.eigvalsh(np.where(finite[..., None, None], H, 0.0))[..., 0], -np.inf)
-    return np.linalg.solve(np.where(least[..., None, None] > 0.0, H, np.eye(H.shape[-1])), b), least
+    diagonal = np.diagonal(H, axis1=-2, axis2=-1)
+    size = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))[..., None]  # each control in a unit of its own
+    even = H / size / _T(size)
+    finite = np.isfinite(even).all(axis=(-1, -2))
+    least = np.where(finite, np.linalg.eigvalsh(np.where(finite[..., None, None], even, 0.0))[..., 0], -np.inf)
+    even = np.where(least[..., None, None] > 0.0, even, np.eye(H.shape[-1]))
+    return np.linalg.solve(even, b / size) / size, least
 
 
 def _of_free(H: Any, free: Any) -> Any:
@@ -308,38 +298,39 @@ def sweep(
     """Return the stages of all knots of some problems, from the end; P, p and mu are of each problem."""
     (T, N, n, m), known = knots.B.shape, c is not None
     found = Sweep(
-        *(np.empty((T, N, *core)) for core in ((m, n), (m,))),
-        *(np.empty((T + 1, N, *core)) for core in ((n, n), (n,))),
-        *(np.empty((T, N)) for _ in range(3)),
+        *(empty((T + 1, N, *core), P.dtype) for core in ((n, n), (n,))),
+        *(empty((T, N, *core), P.dtype) for core in ((m, n), (m,), (), (), ())),
     )
     found.P[T], found.p[T] = P, p
-    rows = [found.P[1:], found.p[1:], *knots, np.broadcast_to(mu, (T, N)), *(bounds or ()), *((c,) if known else ())]
-    results = [found.P[:-1], found.p[:-1], *found[:2], *found[4:]]
-    run = _program(n, m, bounds is not None, known) if n <= LARGEST else _stage_of_numbers
-    for given, out in zip(reversed([*zip(*rows, strict=True)]), reversed([*map(Stage, *results)]), strict=True):
-        run(*given, out=out, **({} if run is not _stage_of_numbers else {"is_bounded": bounds is not None}))
+    given = [found.P[1:], found.p[1:], *knots, np.broadcast_to(mu, (T, N)), *(bounds or ()), *((c,) if known else ())]
+    results = [found.P[:-1], found.p[:-1], *found[2:]]
+    run = _program(n, m, bounds is not None, known).in_turn if n <= LARGEST else _stages_of_numbers
+    run([a[::-1] for a in given], [a[::-1] for a in results])
     return found
 
 
+def _stage_of(P: Any, p: Any, *given: Any) -> tuple[Any, ...]:
+    at, mu, rest = Knots._make(given[:7]), given[7], given[8:]
+    bounds, c = (rest[:2], rest[2:]) if len(rest) > 1 else (None, rest)
+    return stage(P, p, at, mu, bounds, *c)
+
+
+def _stages_of_numbers(given: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
+    """Write the stages of all knots, one after the other, as the programs do."""
+    for arrays, out in zip(zip(*given, strict=True), zip(*results, strict=True), strict=True):
+        for place, value in zip(out, _stage_of(*arrays), strict=True):
+            place[...] = value
+
+
 @functools.cache
-def _program(n: int, m: int, is_bounded: bool, has_c: bool) -> Any:
-    """Return what runs a stage of that size."""
+def _program(n: int, m: int, is_bounded: bool, has_c: bool) -> Runner:
+    """Return a stage of that size, compiled."""
     shapes = {"P": (n, n), "p": (n,), "A": (n, n), "B": (n, m), "Q": (n, n), "S": (m, n), "R": (m, m), "q": (n,)}
     shapes |= {"r": (m,), "mu": ()} | (dict.fromkeys(("low", "high"), (m,)) if is_bounded else {})
     shapes |= {"c": (n,)} if has_c else {}
 
-    def run(P: Any, p: Any, *given: Any) -> dict[str, Any]:
-        at, mu, rest = Knots._make(given[:7]), given[7], given[8:]
-        bounds = (rest[0], rest[1]) if is_bounded else None
-        return dict(zip(Stage._fields, stage(P, p, at, mu, bounds, rest[-1] if has_c else None), strict=True))
+    def run(*given: Any) -> dict[str, Any]:
+        return dict(zip(Sweep._fields, _stage_of(*given), strict=True))
 
     inputs = [Array(name, shape) for name, shape in shapes.items()]
-    runner = compile_program(trace(f"riccati_{n}_{m}", run, inputs, regions=True), default_target())
-
-    def written(*given: np.ndarray, out: Stage) -> Stage:
-        count = len(given[0])
-        flat = [[a.reshape(count, -1) for a in arrays] for arrays in (given, out)]
-        runner.write(flat[0], flat[1], count, np.dtype(float))
-        return out
-
-    return runner.fast_path(PythonCall("riccati", written, gathered=Stage)) or written
+    return compile_program(trace(f"riccati_{n}_{m}", run, inputs, regions=True), default_target())
