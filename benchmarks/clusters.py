@@ -7,11 +7,11 @@ the regressors of an identification, from one file to another. Beginning process
 from __future__ import annotations
 
 import argparse
-import importlib.util
+import itertools
 import resource
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ import numpy as np
 import cardan
 
 STEPS = 1000
-PACKAGES = {"threads": None, "processes": None, "dask": "dask", "ray": "ray"}
+ENGINES = ("threads", "processes")
 
 
 @cardan.function
@@ -36,7 +36,7 @@ def main(given: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks clusters", description=__doc__)
     parser.add_argument("--values", type=int, default=20_000, help="of the parameter that is swept")
     parser.add_argument("--states", type=int, default=100_000, help="of the identification")
-    parser.add_argument("--engines", nargs="+", default=list(PACKAGES), choices=PACKAGES)
+    parser.add_argument("--engines", nargs="+", default=ENGINES, choices=ENGINES)
     parser.add_argument("--workers", nargs="+", type=int, default=[1, 2, 4])
     args = parser.parse_args(given)
     arm = cardan.robots.arm7().model()
@@ -53,7 +53,7 @@ def main(given: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         states = Path(folder) / "states.npz"
         np.savez(states, **{name: rng.normal(size=(args.states, 7)) for name in "qva"})
-        for engine, workers in _cases(args.engines, args.workers):
+        for engine, workers in itertools.product(args.engines, args.workers):
             how = {"engine": engine, "workers": workers}
             sweep = _seconds(
                 lambda how=how: cardan.distributed.map(step.repeated(STEPS), arm, swept, chunk=1000, **how)
@@ -68,15 +68,6 @@ def main(given: Sequence[str] | None = None) -> int:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
             print(f"{engine:<12}{workers:>8}{rates[0]:>20.1f}{rates[1]:>28.1f}{peak:>16.0f}", flush=True)
     return 0
-
-
-def _cases(engines: Sequence[str], workers: Sequence[int]) -> Iterator[tuple[str, int]]:
-    for engine in engines:
-        package = PACKAGES[engine]
-        if package and importlib.util.find_spec(package) is None:
-            print(f"{engine:<12}not installed")
-            continue
-        yield from ((engine, n) for n in workers)
 
 
 def _seconds(work: Any) -> float:

@@ -11,7 +11,7 @@ Examples:
     >>> v = a = tau = np.full(arm.nv, 0.1)  # rad/s, rad/s^2, N m, shape (7,)
 """
 
-from cardan import _moved, _wiring
+from cardan import _wiring
 from cardan._algebra.arrays import (
     cell,
     determinant,

@@ -6,6 +6,3 @@ from cardan._reach.gym import __all__ as __all__
 
 def __dir__() -> list[str]:
     return [*__all__]
-
-
-__path__: list[str] = []  # so that paths of earlier versions are asked for: cardan._moved

@@ -67,7 +67,8 @@ def states(rows, share, dtype=np.float64):
     return x.astype(dtype)
 
 
-@pytest.mark.parametrize(("emitter", "dtype"), represented(EMITTERS, by=[("", np.float64)].count))
+@pytest.mark.full  # the bits of passes, below, are those of bodies that are skipped, too
+@pytest.mark.parametrize(("emitter", "dtype"), EMITTERS)
 def test_bits_of_a_body_do_not_depend_on_others(monkeypatch, emitter, dtype):
     monkeypatch.setenv("CARDAN_EMITTER", emitter)
     program, written = traced(chosen(cardan.when), (4,)), traced(chosen(where_all), (4,))
@@ -118,6 +119,7 @@ def test_bits_of_passes_do_not_depend_on_others(monkeypatch, emitter, dtype):
             assert same([found[0][::50]], [np.concatenate(one)])
 
 
+@pytest.mark.full
 def test_several_tiles_and_a_workspace_on_the_heap(monkeypatch):
     monkeypatch.setenv("CARDAN_EMITTER", "llvm")
     monkeypatch.setattr(plan, "LONG", 100)

@@ -107,7 +107,7 @@ def test_every_joint_moves_as_in_generalised_coordinates_to_the_order_of_the_ste
     assert gap < (1e-5 if order == 2 else 1e-2)
 
 
-@pytest.mark.parametrize("method", represented(["variational", "xpbd", "semi_implicit"], by=["variational"].count))
+@pytest.mark.parametrize("method", represented(["variational", "xpbd", "semi_implicit"], by=["semi_implicit"].count))
 def test_a_closed_loop_moves_as_in_generalised_coordinates(method):
     model = cardan.robots.four_bar().model()
     q = cardan.assemble(model, [0.5, 0.0, 0.0], fixed=("crank_joint",))

@@ -258,6 +258,7 @@ def ball():
     return m.model()
 
 
+@pytest.mark.full
 def test_quaternions_and_goals_that_are_parameters():
     model = ball()
     problem = optimal.Problem(model, moved, near_goal, at_goal)

@@ -204,6 +204,7 @@ def test_a_ball_rolls_in_a_bowl_and_keeps_its_energy():
     assert max(heights) < began + 1e-3
 
 
+@pytest.mark.full
 def test_a_quadruped_stands_on_triangles_as_on_the_field_they_are_of():
     field = rough(60)
     worlds = [dog_on(ground) for ground in (of_heights(field), field)]

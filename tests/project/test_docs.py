@@ -70,7 +70,7 @@ def test_commands_in_the_pages_are_taken(capsys):
     parser = argparse.ArgumentParser()
     subparsers = parser.add_subparsers()
     for command in COMMANDS:
-        importlib.import_module(f"cardan.cli.{command}").fill(subparsers.add_parser(command))
+        importlib.import_module(f"cardan._reach.cli.{command}").fill(subparsers.add_parser(command))
     code = [part for page in sorted(DOCS.rglob("*.md")) for part in CODE.findall(page.read_text(encoding="utf-8"))]
     found = [command for part in code for command in COMMAND.findall(part)]
     assert len(found) > 10

@@ -13,7 +13,7 @@ from cardan.cli import main
 
 MODULE = '''
 import cardan
-from cardan.simulation.solvers import SemiImplicit
+from cardan.solvers import SemiImplicit
 
 
 class Weigh:

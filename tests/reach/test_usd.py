@@ -77,7 +77,7 @@ def test_binary_files_and_packages_open_too(tmp_path: Path) -> None:
     UsdUtils.CreateNewUsdzPackage(str(tmp_path / "robot.usdc"), str(tmp_path / "robot.usdz"))
     for name in ("robot.usdc", "robot.usd", "robot.usdz"):
         assert read(str(tmp_path / name), trusted=False) == read(text, trusted=False), name
-        assert read((tmp_path / name).read_bytes(), trusted=False) == read(text, trusted=False), name
+    assert read((tmp_path / name).read_bytes(), trusted=False) == read(text, trusted=False), name
 
 
 def test_units_of_the_stage_become_metres_kilograms_and_seconds() -> None:

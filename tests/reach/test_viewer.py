@@ -701,6 +701,7 @@ def test_importing_cardan_loads_no_viewer():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
+@pytest.mark.full
 def test_the_command(tmp_path):
     np.savez(tmp_path / "path.npz", q=np.zeros((5, 7)))
     command = [sys.executable, "-m", "cardan", "view", str(robots.urdf_path("arm7")), "--no-browser"]

@@ -87,7 +87,6 @@ def show_folder(public: str, home: str, modules: str = "") -> None:
     Home is the package, or module, that holds what it shows, its `__all__`; modules are names of modules within it.
     """
     module = sys.modules[public]
-    module.__dict__.setdefault("__path__", [])  # so that paths of earlier versions are asked for: cardan._moved
 
     def fetch(name: str) -> Any:
         if name.startswith("__") and name != "__all__":  # `inspect`, `unittest` ask every module: nothing is imported

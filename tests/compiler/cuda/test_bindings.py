@@ -77,6 +77,7 @@ def run(tmp_path):
     return lambda code, **environment: process(code, LD_LIBRARY_PATH=str(library.parent), **environment), process
 
 
+@pytest.mark.full
 def test_a_call_through_the_bindings(run):
     with_driver, without = run
     without(COMPILE)  # NVRTC looks for a driver, and asks this one what it does not know

@@ -77,7 +77,7 @@ def check_page(a: type, b: type) -> None:
     if not has_page(a, b):
         known = ", ".join(f"{a.__name__}-{b.__name__}" for a, b in PAIRS)
         instead = f"the pairs there are, in either order: {known}. Put these in its place, leave the pair out, "
-        instead += "or let MuJoCo find it: cardan.solvers.MuJoCo, cardan.interop.MujocoCollision"
+        instead += "or let MuJoCo find it: cardan.solvers.MuJoCo"
         raise UnsupportedError(f"contact of a {a.__name__} and a {b.__name__}", "cardan's own collision", instead)
 
 

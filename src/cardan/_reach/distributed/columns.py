@@ -5,22 +5,20 @@ A column that can be opened by its path is opened where its rows are needed, by 
 
 from __future__ import annotations
 
-import os
 import struct
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
-from cardan._algebra.errors import CardanError, DTypeError, ParameterError
-from cardan._compiler.runtime.extras import package
+from cardan._algebra.errors import DTypeError, ParameterError
 from cardan._dynamics.call.arguments import numeric_array
 
-FORMATS = "a folder of .npy files, or a file .npy, .npz, .parquet or .zarr"
+FORMATS = "a folder of .npy files, or a file .npy or .npz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +66,11 @@ def _opened(path: Path) -> dict[str, Column]:
     if path.suffix == ".npy":
         with open(path, "rb") as stream:
             return {path.stem: _in_file(str(path), stream)}
-    if path.suffix in READERS:
+    if path.suffix == ".npz":
         try:
-            return READERS[path.suffix](str(path))
-        except CardanError:
-            raise
-        except (ValueError, zipfile.BadZipFile) as error:  # Arrow's are ValueErrors, too
-            raise ParameterError(f"data in {path}", got=str(error), expected=f"a whole {path.suffix} file") from None
+            return _archived(str(path))
+        except zipfile.BadZipFile as error:
+            raise ParameterError(f"data in {path}", got=str(error), expected="a whole .npz file") from None
     if not path.is_dir():
         path.stat()  # a file that is missing says so
         raise ParameterError("data", got=str(path), expected=FORMATS)
@@ -117,100 +113,3 @@ def _archived(path: str) -> dict[str, Column]:
                 with np.load(path) as arrays:
                     found[name] = in_memory(arrays[name])
     return found
-
-
-@lru_cache(maxsize=4)
-def _group(file: str, number: int, name: str, core: tuple[int, ...], stamp: int) -> np.ndarray:
-    """Return a column of a group of rows; chunks shorter than one find it again, unless the file's stamp is new."""
-    parquet, compute = (package(f"pyarrow.{part}", "Parquet", "parquet") for part in ("parquet", "compute"))
-    column = parquet.ParquetFile(file).read_row_group(number, columns=[name])[name].combine_chunks()
-    for size in core:
-        _check_whole(file, name, column)
-        lengths = compute.list_value_length(column).to_numpy(zero_copy_only=False)
-        if (lengths != size).any():
-            got, expected = f"a list of {lengths[lengths != size][0]} numbers", f"{size} in every row, as in the first"
-            raise ParameterError(f"column {name!r} of {file}", got=got, expected=expected)
-        column = column.flatten()
-    _check_whole(file, name, column)
-    return column.to_numpy(zero_copy_only=False).reshape(-1, *core)
-
-
-def _check_whole(file: str, name: str, column: Any) -> None:
-    if column.null_count:
-        got, expected = f"{column.null_count} values missing", "a number in every row"
-        raise ParameterError(f"column {name!r} of {file}", got=got, expected=expected)
-
-
-def _parquet_columns(path: str) -> dict[str, Column]:
-    """Return the columns of numbers of a file or a folder of files: lists of fixed size, nested by dimension."""
-    files = [path] if os.path.isfile(path) else sorted(map(str, Path(path).glob("*.parquet")))
-    if not files:
-        raise FileNotFoundError(f"no file .parquet at {path!r}")
-    parquet, groups, row = package("pyarrow.parquet", "Parquet", "parquet"), [], 0
-    for file in files:
-        metadata = parquet.ParquetFile(file).metadata
-        for number in range(metadata.num_row_groups):
-            count = metadata.row_group(number).num_rows
-            groups.append((file, number, row, row + count))
-            row += count
-    first = parquet.ParquetFile(files[0])
-    kinds = {field.name: _kind(field.type, _first(first, field)) for field in first.schema_arrow}
-    return {n: Column(path, (row, *k[0]), k[1], partial(_parquet_rows, groups, n, *k)) for n, k in kinds.items() if k}
-
-
-def _parquet_rows(
-    groups: list[tuple[str, int, int, int]], name: str, core: tuple[int, ...], dtype: np.dtype, start: int, stop: int
-) -> np.ndarray:
-    """Return rows of a column whose groups are a file, a number in it, the first row and the one after the last."""
-    parts = [
-        _group(file, number, name, core, os.stat(file).st_mtime_ns)[max(start - first, 0) : stop - first]
-        for file, number, first, after in groups
-        if first < stop and start < after
-    ]
-    return np.concatenate(parts) if parts else np.empty((0, *core), dtype)
-
-
-def _first(file: Any, field: Any) -> Any:
-    types = package("pyarrow", "Parquet", "parquet").types
-    if not (types.is_list(field.type) or types.is_large_list(field.type)) or not file.metadata.num_rows:
-        return None
-    return next(file.iter_batches(1, columns=[field.name]))[0][0].as_py()
-
-
-def _kind(type: Any, first: Any) -> tuple[tuple[int, ...], np.dtype] | None:
-    """Return the shape and type of number of a row; None for texts, dates, and lists whose length nothing says."""
-    types = package("pyarrow", "Parquet", "parquet").types
-    shape: tuple[int, ...] = ()
-    while types.is_fixed_size_list(type) or types.is_list(type) or types.is_large_list(type):
-        if not types.is_fixed_size_list(type) and not first:
-            return None
-        size = type.list_size if types.is_fixed_size_list(type) else len(first)
-        shape, type, first = (*shape, size), type.value_type, first[0] if first else None
-    if not types.is_integer(type) and not types.is_floating(type):
-        return None
-    return shape, np.dtype(type.to_pandas_dtype())
-
-
-def zarr_columns(path: str) -> dict[str, Column]:
-    """Return the arrays of numbers of a group, or the one array that is there, under the name ""."""
-    zarr = package("zarr", "Zarr", "zarr")
-    opened: Any = zarr.open(path, mode="r")
-    members = {"": opened} if isinstance(opened, zarr.Array) else dict(opened.arrays())
-    return {
-        name: Column(path, a.shape, np.dtype(a.dtype), partial(_zarr_rows, path, name))
-        for name, a in members.items()
-        if a.dtype.kind in "fiu"
-    }
-
-
-def _zarr_rows(path: str, name: str, start: int, stop: int) -> np.ndarray:
-    opened = package("zarr", "Zarr", "zarr").open(path, mode="r")
-    return np.asarray((opened[name] if name else opened)[start:stop])
-
-
-# What opens a file, by the end of its name.
-READERS: Mapping[str, Callable[[str], dict[str, Column]]] = {
-    ".npz": _archived,
-    ".parquet": _parquet_columns,
-    ".zarr": zarr_columns,
-}

@@ -7,21 +7,18 @@ back, and hands them out again if their worker died.
 from __future__ import annotations
 
 import errno
-import importlib
 import multiprocessing
 import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from queue import SimpleQueue
 from typing import Any, Protocol
 
 from cardan._algebra.errors import ChunkError
-from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.threads import num_threads
 
 
@@ -30,8 +27,6 @@ class ChunkEngine(Protocol):
 
     width: int  # how many chunks are handed to it at a time
     shares_memory: bool  # whether what it is handed needs no pickling
-    died: tuple[type[BaseException], ...]  # the errors that say that a worker died
-    is_exact: bool  # whether such an error is of the chunk whose worker died; if not, of every chunk handed to it
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Let a worker call something."""
@@ -45,8 +40,7 @@ class ChunkEngine(Protocol):
 class Threads:
     """Threads of this process: programs release the interpreter's lock."""
 
-    shares_memory, is_exact = True, True
-    died: tuple[type[BaseException], ...] = ()
+    shares_memory = True
 
     def __init__(self, workers: int | None) -> None:
         self.width = workers or num_threads()
@@ -62,8 +56,7 @@ class Threads:
 class Processes:
     """Processes of this machine, begun anew: a child of a fork would inherit locks of threads it has not."""
 
-    shares_memory, is_exact = False, False  # where one worker dies, Python ends the others, too
-    died: tuple[type[BaseException], ...] = (BrokenExecutor,)
+    shares_memory = False
 
     def __init__(self, workers: int | None) -> None:
         self.workers = workers or num_threads()
@@ -97,80 +90,23 @@ def _wait_and_end(sentinel: int) -> None:
     os._exit(1)  # what is half written is written again by whoever goes on
 
 
-class Dask:
-    """Dask: the cluster of the current `dask.distributed.Client`, or without one the scheduler Dask is set to."""
+class OfCaller:
+    """An executor of the caller's, such as a cluster's; it is left open, for it may be used again."""
 
-    shares_memory, is_exact = False, True
+    shares_memory = False
 
-    def __init__(self, workers: int | None) -> None:
-        self._dask = package("dask", "engine='dask'", "dask")
-        self.died: tuple[type[BaseException], ...] = (BrokenExecutor,)
-        client = _current_client()
-        if client is not None:
-            self.died += (package("distributed", "engine='dask'", "dask").KilledWorker,)
-        self.width = workers or (2 * sum(client.nthreads().values()) if client else num_threads())
-        self._pool = client.get_executor(pure=False) if client else ThreadPoolExecutor(self.width, "cardan-map")
-        self._submit = self._pool.submit if client else self._computed
-
-    def _computed(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Let a thread wait for Dask's scheduler, which gives results and no futures."""
-        task = self._dask.delayed(call, pure=False, traverse=False)(*arguments)
-        return self._pool.submit(lambda: self._dask.compute(task)[0])
+    def __init__(self, executor: Executor, workers: int | None) -> None:
+        self.width, self._executor = 2 * (workers or num_threads()), executor
 
     def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        return self._submit(call, *arguments)
+        return self._executor.submit(call, *arguments)
 
     def close(self) -> None:
-        self._pool.shutdown()
-
-
-def _current_client() -> Any:
-    with suppress(ImportError, ValueError):
-        cluster: Any = importlib.import_module("distributed")  # Dask's own, of the same name as this package
-        return cluster.get_client()
-    return None
-
-
-class Ray:
-    """Ray: the cluster it is connected to, or one of this machine."""
-
-    shares_memory, is_exact = False, True
-
-    def __init__(self, workers: int | None) -> None:
-        self._ray = package("ray", "engine='ray'", "ray")
-        errors = self._ray.exceptions
-        self.died = (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError)
-        if not self._ray.is_initialized():
-            self._ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False)
-        self.width = workers or 2 * max(int(self._ray.cluster_resources().get("CPU", 1)), 1)
-        self._remote = self._ray.remote(max_retries=0)(_called)
-        self._kept: dict[int, tuple[Any, Any]] = {}
-
-    def submit(self, call: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Let Ray call something; what all calls share is put into its store once."""
-        return self._remote.remote(call, *[self._put(a) if isinstance(a, bytes) else a for a in arguments]).future()
-
-    def _put(self, shared: bytes) -> Any:
-        if id(shared) not in self._kept:
-            self._kept[id(shared)] = shared, self._ray.put(shared)
-        return self._kept[id(shared)][1]
-
-    def close(self) -> None:
-        """Leave the cluster as it is: others may use it."""
-        self._kept.clear()
-
-
-def _called(call: Callable[..., Any], *arguments: Any) -> Any:
-    return call(*arguments)
+        """Leave it as it is."""
 
 
 # Engines by name.
-ENGINES: Mapping[str, Callable[[int | None], ChunkEngine]] = {
-    "processes": Processes,
-    "threads": Threads,
-    "dask": Dask,
-    "ray": Ray,
-}
+ENGINES: Mapping[str, Callable[[int | None], ChunkEngine]] = {"processes": Processes, "threads": Threads}
 
 Chunk = tuple[int, int]  # the first row, and the one after the last
 LASTING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)  # errors of a disk that a second attempt meets, too
@@ -224,14 +160,13 @@ class Schedule:
 
     def _failed(self, attempt: Attempt, error: BaseException) -> None:
         """Let a chunk be tried again, if that may help; ChunkError if not."""
-        died = isinstance(error, self._engine.died)
-        if died and not self._engine.is_exact and not attempt.is_suspect:
+        died = isinstance(error, BrokenExecutor)  # of every chunk that was handed out: where one ends, all do
+        if died and not attempt.is_suspect:
             self._again.append(Attempt(attempt.chunk, attempt.failures, True))
             return
-        cause = getattr(error, "cause", None) or error  # Ray wraps what a task raised
         attempt.failures += 1
         # Not where the data or the disk is the reason: the same computation would fail again.
-        passes = isinstance(cause, MemoryError) or (isinstance(cause, OSError) and cause.errno not in LASTING)
+        passes = isinstance(error, MemoryError) or (isinstance(error, OSError) and error.errno not in LASTING)
         if not (died or passes) or attempt.failures > self._retries:
-            raise ChunkError(self._where, *attempt.chunk, attempts=attempt.failures, died=died, reason=cause) from cause
+            raise ChunkError(self._where, *attempt.chunk, attempts=attempt.failures, died=died, reason=error) from error
         self._again.append(attempt)

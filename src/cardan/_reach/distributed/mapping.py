@@ -9,6 +9,7 @@ import math
 import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,8 +27,8 @@ from cardan._dynamics.call.function import Function
 from cardan._dynamics.call.results import Form
 from cardan._dynamics.call.signature import check_model
 from cardan._reach.distributed.columns import Column, columns_of, in_memory
-from cardan._reach.distributed.engines import ENGINES, Chunk, Schedule
-from cardan._reach.distributed.outputs import Files, Table, Unfinished, writer
+from cardan._reach.distributed.engines import ENGINES, Chunk, OfCaller, Schedule
+from cardan._reach.distributed.outputs import Arrays, Table, Unfinished, writer
 from cardan._robot.model import Model
 from cardan._version import __version__
 
@@ -38,7 +39,7 @@ def map(
     data: Any,
     out: str | os.PathLike[str] | None = None,
     *,
-    engine: str = "processes",
+    engine: str | Executor = "processes",
     workers: int | None = None,
     chunk: int | None = None,
     retries: int = 2,
@@ -57,12 +58,13 @@ def map(
         model: the robot. The inputs of one with inputs (`Model.with_inputs`) are columns, or options.
         data: values of the arguments, of shapes (rows, ..., core shape) and broadcast as in a call: a mapping from
             names to arrays, or to paths; or one path that holds several, of which those are read that have the name
-            of an argument. Paths: `.npy`, `.npz`, a folder of `.npy` files, `.parquet` (a file or a folder), `.zarr`.
-        out: where results are written: `.npy` (one result), `.npz`, `.parquet`, `.zarr`, or a folder of `.npy` files
-            where the name has no ending.
-        engine: `"processes"` or `"threads"` of this machine, `"dask"` (the current client's cluster, if there is one),
-            or `"ray"`. Workers on other machines must find paths under the same names.
-        workers: how many there are; by default `num_threads()`, or what the cluster has.
+            of an argument. Paths: `.npy`, `.npz`, a folder of `.npy` files. Arrays may be what is sliced like one,
+            such as Zarr's or HDF5's.
+        out: where results are written: `.npy` (one result), `.npz`, or a folder of `.npy` files where the name has no
+            ending.
+        engine: `"processes"` or `"threads"` of this machine, or an executor (`concurrent.futures.Executor`), such as
+            a cluster's. Workers on other machines must find paths under the same names.
+        workers: how many there are; by default `num_threads()`.
         chunk: rows computed at a time; by default about 16 MB of arguments and results.
         retries: how often a chunk is tried again whose worker died or could not read or write. One that fails for a
             reason of the data is not.
@@ -78,7 +80,7 @@ def map(
         ShapeError, DTypeError, TypeError: for columns that do not fit the function or each other.
         ParameterError: for what is at `out` already, a name without a format, a function that cannot be pickled.
         UnknownNameError: for an unknown engine.
-        MissingExtraError: for an engine or format whose package is not installed.
+        MissingExtraError: for a bar without tqdm.
         OSError: for files that cannot be read or written.
 
     Examples:
@@ -89,7 +91,7 @@ def map(
         >>> print(cardan.distributed.map(cardan.kinetic_energy, arm, states, "energy.npy", engine="threads"))
         energy.npy
     """
-    if engine not in ENGINES:
+    if not isinstance(engine, Executor) and engine not in ENGINES:
         raise UnknownNameError("engine", engine, ENGINES, where="map")
     for name, count, least in (("workers", workers, 1), ("chunk", chunk, 1), ("retries", retries, 0)):
         if count is not None:
@@ -103,7 +105,7 @@ def map(
 class Mapped:
     """How chunks are computed: the options of `map`."""
 
-    engine: str
+    engine: str | Executor
     workers: int | None
     chunk: int
     retries: int
@@ -134,7 +136,8 @@ class Mapped:
         begun = next(chunks, None)
         if begun is None:
             return
-        engine = ENGINES[self.engine](self.workers)
+        chosen = self.engine
+        engine = OfCaller(chosen, self.workers) if isinstance(chosen, Executor) else ENGINES[chosen](self.workers)
         with closing(engine), _bar(self.progress, rows, len(done) * self.chunk) as advance:
             if not engine.shares_memory:
                 task.warm(self.chunk)
@@ -170,7 +173,7 @@ class Job:
     columns: Mapping[str, Column]  # arguments that are read where they are needed
     form: Form  # of the function's results
     table: Table  # the results of all rows
-    files: Files | None  # what writes them; None where they are sent back
+    files: Arrays | None  # what writes them; None where they are sent back
     place: Path | None  # where to
 
     def results(self, chunk: Chunk, sent: Mapping[str, np.ndarray]) -> list[np.ndarray] | None:
@@ -277,7 +280,7 @@ class MapTask:
         with np.errstate(all="ignore"):  # the numbers are of no robot
             self.compiled.write(self.job.function.name, batch, self.compiled.new_results(batch), 1, False)
 
-    def writing(self, files: Files, place: Path) -> Job:
+    def writing(self, files: Arrays, place: Path) -> Job:
         return replace(self.job, files=files, place=place.absolute())  # workers may be in another folder
 
     def work(self, chunk: int) -> dict[str, Any]:

@@ -8,8 +8,7 @@ import json
 import os
 import shutil
 import zipfile
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,9 +16,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from cardan._algebra.errors import ParameterError, quoted
-from cardan._compiler.runtime.extras import package
 from cardan._compiler.runtime.staging import write_whole
-from cardan._reach.distributed.columns import zarr_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,31 +33,13 @@ class Table:
         return [np.empty(shape, self.dtype) for shape in self.shapes]
 
 
-class Files(ABC):
-    """A format of files that results are written in. Everything is made under another name and renamed at the end."""
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """A file `.npy` for each result; made under another name, and in the end a folder, one of them, or an archive."""
 
-    @abstractmethod
-    def create(self, place: Path, table: Table, chunk: int) -> None:
-        """Make room for all results in a folder that is there."""
+    ending: str  # of the final name
 
-    @abstractmethod
-    def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
-        """Write the results of some rows; writing them again changes nothing."""
-
-    @abstractmethod
-    def damage(self, place: Path, table: Table, done: Collection[int]) -> str:
-        """Return what is wrong with what was written of the chunks that are done, or an empty text.
-
-        Files are looked at, not their numbers: reading those again takes as long as computing them.
-        """
-
-    def finish(self, place: Path, table: Table) -> Path:
-        """Return the file or folder that is to have the final name: the folder, if no format says otherwise."""
-        return place
-
-
-class Arrays(Files):
-    def create(self, place: Path, table: Table, chunk: int) -> None:
+    def create(self, place: Path, table: Table) -> None:
         """Make files of their final length; a disk without room for them is an error now, if the system can say so."""
         for name, shape in zip(table.names, table.shapes, strict=True):
             with open(place / f"{name}.npy", "wb") as stream:
@@ -85,7 +64,11 @@ class Arrays(Files):
                 stream.flush()
                 os.fsync(stream.fileno())
 
-    def damage(self, place: Path, table: Table, done: Collection[int]) -> str:
+    def damage(self, place: Path, table: Table) -> str:
+        """Return what is wrong with the files, or an empty text.
+
+        Files are looked at, not their numbers: reading those again takes as long as computing them.
+        """
         for name, shape in zip(table.names, table.shapes, strict=True):
             file, header = place / f"{name}.npy", io.BytesIO()
             length = _write_header(header, shape, table.dtype)
@@ -100,99 +83,39 @@ class Arrays(Files):
                 return f"{str(file)!r}, which does not begin as it was begun"
         return ""
 
-
-class OneArray(Arrays):
     def finish(self, place: Path, table: Table) -> Path:
-        return place / f"{table.names[0]}.npy"
+        """Return the file or folder that is to have the final name."""
+        if self.ending == ".npy":
+            return place / f"{table.names[0]}.npy"
+        if self.ending == ".npz":
+            return _archive(place, table)
+        return place
 
 
-class Archive(Arrays):
-    """One file `.npz`, not compressed, so that it can be read a few rows at a time."""
-
-    def finish(self, place: Path, table: Table) -> Path:
-        archive = place.parent / "archive.npz"
-        with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED, allowZip64=True) as stream:
-            for name in table.names:
-                stream.write(place / f"{name}.npy", f"{name}.npy")
-        return archive
+def _archive(place: Path, table: Table) -> Path:
+    """Return one file of all arrays, not compressed, so that it can be read a few rows at a time."""
+    archive = place.parent / "archive.npz"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_STORED, allowZip64=True) as stream:
+        for name in table.names:
+            stream.write(place / f"{name}.npy", f"{name}.npy")
+    return archive
 
 
-class Parquet(Files):
-    """A folder of Parquet files, one for each chunk, which is one table to all that reads Parquet."""
-
-    def create(self, place: Path, table: Table, chunk: int) -> None:
-        package("pyarrow", "Parquet", "parquet")
-        _check_numbers(table, "Parquet")
-
-    def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
-        pa, parquet = (package(name, "Parquet", "parquet") for name in ("pyarrow", "pyarrow.parquet"))
-        written = pa.table({n: _listed(pa, array) for n, array in zip(table.names, results, strict=True)})
-        write_whole({place / _part(start): lambda stream: parquet.write_table(written, stream)})
-
-    def damage(self, place: Path, table: Table, done: Collection[int]) -> str:
-        for file in (place / _part(start) for start in sorted(done)):
-            if not file.is_file() or not file.stat().st_size:
-                return f"{str(file)!r}, which is missing or empty"
-        return ""
+ENDINGS = ("", ".npy", ".npz")
 
 
-class Zarr(Files):
-    """A group of Zarr whose chunks are as many rows as are written at a time, so that no two writers meet."""
-
-    def create(self, place: Path, table: Table, chunk: int) -> None:
-        _check_numbers(table, "Zarr")
-        group = package("zarr", "Zarr", "zarr").open_group(str(place), mode="w")
-        for name, shape in zip(table.names, table.shapes, strict=True):
-            group.create_array(name, shape=shape, chunks=(chunk, *shape[1:]), dtype=table.dtype)
-
-    def write(self, place: Path, table: Table, start: int, results: Sequence[np.ndarray]) -> None:
-        group: Any = package("zarr", "Zarr", "zarr").open_group(str(place), mode="r+")
-        for name, array in zip(table.names, results, strict=True):
-            group[name][start : start + len(array)] = array
-
-    def damage(self, place: Path, table: Table, done: Collection[int]) -> str:
-        try:
-            found = {name: (column.shape, column.dtype) for name, column in zarr_columns(str(place)).items()}
-        except Exception as error:  # that package raises whatever its parts do
-            return f"{str(place)!r}, which cannot be opened: {type(error).__name__}"
-        wanted = {name: (shape, table.dtype) for name, shape in zip(table.names, table.shapes, strict=True)}
-        return "" if found == wanted else f"{str(place)!r}, which holds other arrays"
-
-
-def _part(start: int) -> str:
-    return f"part-{start:012d}.parquet"
-
-
-def _listed(pa: Any, array: np.ndarray) -> Any:
-    """Return an array as a column: lists of lists, as deep as it has dimensions."""
-    column = pa.array(np.ascontiguousarray(array).reshape(-1))
-    for size in reversed(array.shape[1:]):
-        column = pa.FixedSizeListArray.from_arrays(column, size)
-    return column
-
-
-# Formats by the end of the name.
-WRITERS: Mapping[str, Files] = {
-    "": Arrays(),
-    ".npy": OneArray(),
-    ".npz": Archive(),
-    ".parquet": Parquet(),
-    ".zarr": Zarr(),
-}
-
-
-def writer(where: str, out: Path, table: Table) -> Files:
+def writer(where: str, out: Path, table: Table) -> Arrays:
     """Return the format of a name; ParameterError if there is none, or if it cannot hold several results."""
-    if out.suffix not in WRITERS:
-        expected = "a name that ends in " + ", ".join(filter(None, WRITERS)) + ", or has no ending: a folder of .npy"
+    if out.suffix not in ENDINGS:
+        expected = "a name that ends in .npy or .npz, or has no ending: a folder of .npy"
         raise ParameterError(f"{where}: out", got=str(out), expected=expected)
     nameless = [name for name in table.names if name != Path(name).name]
     if nameless:
         raise ParameterError(f"{where}: results", got=nameless, expected="names that can be names of files")
     if out.suffix == ".npy" and len(table.names) > 1:
-        expected = f".npz, .parquet, .zarr or a folder, for {len(table.names)} results"
+        expected = f".npz or a folder, for {len(table.names)} results"
         raise ParameterError(f"{where}: out", got=str(out), expected=expected)
-    return WRITERS[out.suffix]
+    return Arrays(out.suffix)
 
 
 def _write_header(stream: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) -> int:
@@ -200,13 +123,6 @@ def _write_header(stream: BinaryIO, shape: tuple[int, ...], dtype: np.dtype) -> 
     described = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(stream, described)
     return stream.tell() + dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-
-
-def _check_numbers(table: Table, format: str) -> None:
-    for name, shape in zip(table.names, table.shapes, strict=True):
-        if 0 in shape[1:]:
-            expected = f"results with numbers in them: {format} has no rows of nothing"
-            raise ParameterError(f"result {name!r}", got=shape, expected=expected, hint="Write a folder of .npy.")
 
 
 def remove(path: Path) -> None:
@@ -225,7 +141,7 @@ def remove(path: Path) -> None:
 @dataclass(frozen=True, slots=True)
 class Unfinished:
     out: Path  # where the results will be
-    files: Files  # their format
+    files: Arrays  # their format
     table: Table  # the results
     chunk: int  # how many rows are computed at a time
     work: Mapping[str, Any]  # what is computed, as JSON
@@ -277,13 +193,13 @@ class Unfinished:
             return set(), f"{str(file)!r}, which is damaged: {reason}"
         if stray := sorted(start for start in done if start % self.chunk or not 0 <= start < max(self.table.rows, 1)):
             return set(), f"{str(file)!r}, which is damaged: no chunk begins at row {quoted(stray[0])}"
-        return done, self.files.damage(self.place, self.table, done)
+        return done, self.files.damage(self.place, self.table)
 
     def _create(self) -> None:
         remove(self.folder)
         self.place.mkdir(parents=True)
         try:
-            self.files.create(self.place, self.table, self.chunk)
+            self.files.create(self.place, self.table)
             (self.folder / "done").touch()
             text = json.dumps(self.work).encode()
             write_whole({self.folder / "work.json": lambda stream: stream.write(text)})  # last: now it can be gone on

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import importlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -134,7 +134,7 @@ def load(
 
     Args:
         source: path of a file, or its content as bytes or as text that begins as the format does (`<`, `{`), or
-            `"robot_descriptions/NAME"`, a description that package has fetched.
+            `"robot_descriptions/NAME"`, a description of that package, which fetches it.
         base: `"fixed"`, `"floating"` (a free flyer), or any joint, between the world and the root link; it is named
             `root`. A model in a JSON file has its base already.
         root: the body or frame the base joint moves; by default the root link.
@@ -236,10 +236,7 @@ def save(thing: Any, file: str | os.PathLike[str]) -> None:
     write_whole({place: lambda stream: stream.write(content)})
 
 
-# --- "robot_descriptions/panda_description": what the package robot_descriptions has in its cache ---
-#
-# Importing a module of that package clones a repository. So none is imported: its text says where its files are, and
-# only what was fetched before is opened.
+# --- "robot_descriptions/panda_description": the package robot_descriptions fetches it where it was not before ---
 
 PREFIX = "robot_descriptions/"
 _PATHS = ("URDF_PATH", "XACRO_PATH", "MJCF_PATH", "SDF_PATH")
@@ -250,23 +247,26 @@ def is_named(source: Any) -> bool:
 
 
 def locate(source: str, options: reading.Options) -> tuple[str, reading.Options]:
-    """Return the file of a description of the package, if it was fetched, and options with where its parts are."""
+    """Return the file of a description of the package, and options with where its parts are."""
     found = find_spec("robot_descriptions")
     if found is None or found.origin is None:
         raise _fault(source, "needs the package robot_descriptions: pip install robot_descriptions")
-    folder, name = Path(found.origin).parent, source.removeprefix(PREFIX)
-    known = [file.stem for file in folder.glob("*_description.py") if not file.stem.startswith("_")]
+    name = source.removeprefix(PREFIX)
+    known = [file.stem for file in Path(found.origin).parent.glob("*_description.py") if file.stem[0] != "_"]
     if name not in known:
         near = did_you_mean(close_names(name, known))
         raise _fault(source, f"the package robot_descriptions has no such description{near}")
-    values = _assigned(folder / f"{name}.py", _caches(folder / "_repositories.py"))
-    path = next((values[key] for key in _PATHS if isinstance(values.get(key), str)), None)
-    if path is None or not os.path.isfile(path):
-        how = f"python -m robot_descriptions pull {name}"
-        raise _fault(source, f"is not on this machine, and cardan opens no network; fetch it with  {how}")
-    arguments = values.get("XACRO_ARGS", {}) if path == values.get("XACRO_PATH") else {}
-    arguments = {**arguments, **options.xacro_args}
-    return path, replace(options, package_dirs=_packages(values, options.package_dirs), xacro_args=arguments)
+    try:
+        module = importlib.import_module(f"robot_descriptions.{name}")
+    except Exception as error:  # of git or of the network
+        raise _fault(source, f"cannot be fetched: {type(error).__name__}: {error}") from None
+    values = {key: value for key, value in vars(module).items() if key.isupper()}
+    key = next((key for key in _PATHS if os.path.isfile(values.get(key, ""))), None)
+    if key is None:
+        raise _fault(source, f"has none of the files {', '.join(_PATHS)}")
+    arguments = {**(values.get("XACRO_ARGS", {}) if key == "XACRO_PATH" else {}), **options.xacro_args}
+    packages = _packages(values, options.package_dirs)
+    return values[key], replace(options, package_dirs=packages, xacro_args=arguments)
 
 
 def _fault(source: str, message: str) -> DescriptionError:
@@ -281,46 +281,3 @@ def _packages(values: Mapping[str, Any], given: reading.Packages | None) -> read
     if isinstance(given, Mapping):
         return {**{os.path.basename(place): place for place in places}, **given}
     return list(dict.fromkeys([*(given or ()), *places, *(os.path.dirname(place) for place in places)]))
-
-
-def _caches(file: Path) -> dict[str, str]:
-    top = os.environ.get("ROBOT_DESCRIPTIONS_CACHE", "~/.cache/robot_descriptions")
-    found = {}
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Dict):
-            for key, call in zip(node.keys, node.values, strict=True):
-                keywords = {k.arg: k.value for k in call.keywords} if isinstance(call, ast.Call) else {}
-                place = keywords.get("cache_path")
-                if isinstance(key, ast.Constant) and isinstance(place, ast.Constant):
-                    found[key.value] = os.path.join(os.path.expanduser(top), str(place.value))
-    return found
-
-
-def _assigned(file: Path, caches: Mapping[str, str]) -> dict[str, Any]:
-    """Return the texts and dictionaries of texts a module assigns to names, as far as its text tells them."""
-    values: dict[str, Any] = {}
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
-        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
-        if isinstance(target, ast.Name):
-            values[target.id] = _value(getattr(node, "value", None), values, caches)
-    return {name: value for name, value in values.items() if value is not None}
-
-
-def _value(node: Any, values: Mapping[str, Any], caches: Mapping[str, str]) -> Any:
-    """Return what an expression of such a module is: a text, a path that is joined, the clone of a repository."""
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, str) else None
-    if isinstance(node, ast.Name):
-        return values.get(node.id)
-    if isinstance(node, ast.Dict):
-        keys, items = ([_value(part, values, caches) for part in parts] for parts in (node.keys, node.values))
-        pairs = zip(keys, items, strict=True)
-        return {key: value for key, value in pairs if key is not None and value is not None}
-    if isinstance(node, ast.Call):
-        parts = [_value(argument, values, caches) for argument in node.args]
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if called == "join" and parts and all(isinstance(part, str) for part in parts):
-            return os.path.join(*parts)
-        if called == "_clone_to_cache" and parts:
-            return caches.get(parts[0])
-    return None

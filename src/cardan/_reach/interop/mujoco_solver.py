@@ -20,11 +20,11 @@ from cardan._motion.simulation.pairs import ContactPair
 from cardan._motion.simulation.solvers.solver import SHARED, YES, Solver, checked_steps, control_names, left_out
 from cardan._motion.simulation.state import State, clock_of, next_state
 from cardan._motion.simulation.world import World
-from cardan._reach.interop.mujoco_collision import places_of
 from cardan._reach.interop.mujoco_joints import step_names
 from cardan._reach.interop.mujoco_package import mujoco, mujoco_batch
 from cardan._reach.interop.mujoco_spec import to_mjspec
 from cardan._reach.interop.mujoco_state import MujocoState
+from cardan._robot.geometry.shapes import Ellipsoid, HeightField, Sphere
 from cardan._robot.geometry.touching import ContactForces
 from cardan._robot.joints import Distance
 from cardan._robot.model import Model
@@ -32,10 +32,24 @@ from cardan._robot.model import Model
 # --- forces at the contacts of MuJoCo's worlds, in cardan's convention ---
 #
 # MuJoCo tells the force of a contact in the contact's frame, whose first axis points from its first geom to its second:
-# as it acts on the second. A pair has as many places as `cardan.interop.MujocoCollision` gives it. If it has more
+# as it acts on the second. A pair has one place if one shape is a sphere or an ellipsoid, else `MANY`. If it has more
 # contacts, the last place has the sum of the rest, at its own point, so that no force or moment is lost.
 #
 # Source: MuJoCo documentation, `mj_contactForce`; "Computation: contact".
+
+
+MANY = 8  # points a pair may have at most, the deepest first; as many as two boxes have there
+
+
+def places_of(pairs: Sequence[Any]) -> np.ndarray:
+    """Return the index of its pair for each place that contacts of pairs have, shape (C,)."""
+    return np.repeat(np.arange(len(pairs)), [_count(pair) for pair in pairs]).astype(int)
+
+
+def _count(pair: Any) -> int:
+    shapes = pair.shape_a, pair.shape_b
+    is_one = any(isinstance(s, (Sphere, Ellipsoid)) for s in shapes)
+    return 1 if is_one and not any(isinstance(s, HeightField) for s in shapes) else MANY
 
 
 class ContactReader:
@@ -238,7 +252,7 @@ class MuJoCo(Solver):
     def contact_forces(self, state: State, control: Control | None = None) -> ContactForces:
         """Return the forces at the contacts in the step from a state; see `Solver.contact_forces`.
 
-        Candidates are those of `cardan.interop.MujocoCollision`. In a world that MuJoCo cannot take, all are NaN.
+        Candidates of a pair are the deepest contacts. In a world that MuJoCo cannot take, all are NaN.
         """
         asked = self._targets(state, control)
         q, v = (np.array(x, dtype=np.float64) for x in (state.q, state.v))

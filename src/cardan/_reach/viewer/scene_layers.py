@@ -369,7 +369,7 @@ def _primitive(geometry: S.Geometry) -> Any:
         case S.HeightField() | S.Hull() | S.TriangleMesh():
             return trimesh().Trimesh(*geometry.surface(), process=False)
         case _:
-            raise ParameterError("geometry of a shape", got=geometry, expected="a shape of cardan.geometry.shapes")
+            raise ParameterError("geometry of a shape", got=geometry, expected="a shape of cardan.description")
 
 
 _POINT = 1e-9  # least radius [m]: what has none cannot be turned the right side out

@@ -674,9 +674,6 @@ class Mechanism(Explained):
         """
         return self._edited(editing.with_fixed_merged(self._parts(), keep))
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update({"_contact_surfaces": []} | state)  # which those pickled before do not have
-
     def _parts(self) -> editing.Parts:
         return editing.Parts(self.bodies, self.joints, self.frames, self.annotations)
 

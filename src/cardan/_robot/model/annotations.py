@@ -8,7 +8,7 @@ they name.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cardan._algebra.by_fields import ByFields
@@ -33,10 +33,6 @@ class Annotations(ByFields):
     configurations: tuple[Configuration, ...] = ()  # coordinates by joint
     disabled_contacts: tuple[tuple[str, str], ...] = ()  # pairs of bodies whose shapes do not touch
     contact_surfaces: tuple[ContactSurface, ...] = ()  # what contact of two bodies feels, which then touch
-
-    def __setstate__(self, state: list[Any]) -> None:
-        for own, value in zip(fields(self), (*state, ()), strict=False):  # those pickled before lack the last
-            object.__setattr__(self, own.name, value)
 
     def named(self) -> Iterator[tuple[str, str]]:
         """Yield the kind and name of everything that has one of its own."""
