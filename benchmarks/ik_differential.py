@@ -46,14 +46,10 @@ def asked(problems: Problems, targets: np.ndarray) -> list[Task]:
 def cardans(problems: Problems, q: np.ndarray) -> dict[str, Step]:
     """Return cardan's steps, one a call."""
 
-    def with_solver(solver: str) -> Step:
-        def step(k: int) -> np.ndarray:
-            tasks = asked(problems, problems.targets[k])
-            return cardan.solve_ik(problems.robot.model, q[k], tasks, DT, damping=DAMPING, solver=solver)
+    def step(k: int) -> np.ndarray:
+        return cardan.solve_ik(problems.robot.model, q[k], asked(problems, problems.targets[k]), DT, damping=DAMPING)
 
-        return step
-
-    return {f"cardan, {solver}, one a call": with_solver(solver) for solver in ("daqp", "proxsuite")}
+    return {"cardan, daqp, one a call": step}
 
 
 def pinks(problems: Problems, q: np.ndarray) -> dict[str, Step]:

@@ -36,7 +36,6 @@ ARM = cardan.robots.arm7().model()
 DOG = cardan.load(cardan.robots.urdf_path("quadruped"), base="floating")
 BAR = cardan.robots.five_bar().model()
 DT = 0.01
-SOLVERS = pytest.mark.parametrize("solver", ["daqp", "proxsuite"])
 
 
 def poses(count, seed=0):
@@ -53,12 +52,10 @@ def residual(tasks, q, v, dt=DT):
 # --- what is best ----------------------------------------------------------------------------------------------------
 
 
-@SOLVERS
-def test_without_limits_it_is_the_least_squares_solution(solver):
-    pytest.importorskip(solver)
+def test_without_limits_it_is_the_least_squares_solution():
     q = ARM.random_configuration((5,), seed=1)
     tasks = [FramePose("tool", poses(5), weight=(1, 2, 3, 0.5, 1, 1), gain=0.3), Posture(ARM.neutral(), weight=0.1)]
-    v = solve_ik(ARM, q, tasks, DT, limits=False, damping=1e-4, solver=solver)
+    v = solve_ik(ARM, q, tasks, DT, limits=False, damping=1e-4)
     stack = Stack(ARM, tasks)
     e, J = stack.linearized(q)
     A = np.concatenate([stack.weights()[..., None] * J, np.broadcast_to(1e-2 * np.eye(7), (5, 7, 7))], axis=1)
@@ -67,13 +64,11 @@ def test_without_limits_it_is_the_least_squares_solution(solver):
     np.testing.assert_allclose(v * DT, expected, atol=1e-9)
 
 
-@SOLVERS
-def test_within_limits_no_other_motion_is_better(solver):
+def test_within_limits_no_other_motion_is_better():
     """The conditions of Karush, Kuhn and Tucker: free velocities have no slope, those at a bound one into it."""
-    pytest.importorskip(solver)
     q = ARM.random_configuration((20,), seed=2)
     tasks = [FramePose("tool", poses(20)), Posture(ARM.neutral(), weight=0.1, gain=0.2)]
-    v = solve_ik(ARM, q, tasks, DT, damping=1e-6, solver=solver)
+    v = solve_ik(ARM, q, tasks, DT, damping=1e-6)
     lower = np.maximum(ARM.velocity_lower, (ARM.lower - q) / DT)
     upper = np.minimum(ARM.velocity_upper, (ARM.upper - q) / DT)
     assert (v >= lower - 1e-12).all()
@@ -89,14 +84,12 @@ def test_within_limits_no_other_motion_is_better(solver):
     assert (slope[at_upper] <= 1e-8).all()
 
 
-@SOLVERS
-def test_step_after_step_it_gets_there(solver):
-    pytest.importorskip(solver)
+def test_step_after_step_it_gets_there():
     goal = ARM.random_configuration((6,), seed=3) * 0.6
     q, X = goal + 0.4 * RNG.normal(size=goal.shape), cardan.frame_transform(ARM, goal, "tool")
     tasks = [FramePose("tool", X, gain=0.5)]
     for _ in range(120):
-        v = solve_ik(ARM, q, tasks, DT, solver=solver)
+        v = solve_ik(ARM, q, tasks, DT)
         assert (np.abs(v) <= ARM.velocity_upper).all()
         q = cardan.integrate(ARM, q, v * DT)
     np.testing.assert_allclose(cardan.frame_transform(ARM, q, "tool"), X, atol=1e-9)
@@ -167,18 +160,14 @@ def test_limits_of_other_coordinates_are_kept_to_first_order():
 # --- priorities ------------------------------------------------------------------------------------------------------
 
 
-@SOLVERS
 @pytest.mark.parametrize("dt", [0.01, 0.3])
-def test_what_comes_first_is_not_disturbed(solver, dt):
+def test_what_comes_first_is_not_disturbed(dt):
     """And what is left is used as well as can be: as by least squares in which the first weighs 1e5 times as much."""
-    pytest.importorskip(solver)
     q = ARM.random_configuration((20,), seed=6)
     X = poses(20, seed=7)
     first, second = FramePosition("tool", X[:, :3, 3], gain=0.05), FrameOrientation("tool", X[:, :3, :3], priority=1)
     third = Posture(ARM.neutral(), priority=5)
-    alone, both, three = (
-        solve_ik(ARM, q, t, dt, solver=solver) for t in (first, [second, first], [second, first, third])
-    )
+    alone, both, three = (solve_ik(ARM, q, t, dt) for t in (first, [second, first], [second, first, third]))
     for v in (both, three):
         np.testing.assert_allclose(residual(first, q, v, dt), residual(first, q, alone, dt), atol=1e-7)
         assert (np.abs(v) <= ARM.velocity_upper + 1e-12).all()
@@ -206,13 +195,11 @@ def test_rows_that_weigh_nothing_leave_everything_to_the_next():
 # --- loops -----------------------------------------------------------------------------------------------------------
 
 
-@SOLVERS
-def test_loops_stay_closed(solver):
-    pytest.importorskip(solver)
+def test_loops_stay_closed():
     q = cardan.assemble(BAR)
     goal = cardan.frame_transform(BAR, q, "tip")[:3, 3] + (0.01, 0.0, -0.02)
     for _ in range(15):
-        v = solve_ik(BAR, q, FramePosition("tip", goal, gain=0.7), 0.1, solver=solver)
+        v = solve_ik(BAR, q, FramePosition("tip", goal, gain=0.7), 0.1)
         r, J = cardan.loop_residual(BAR, q), cardan.derivative(cardan.loop_residual, "q")(BAR, q)
         np.testing.assert_allclose(J @ v * 0.1, -r, atol=1e-9)
         q = cardan.integrate(BAR, q, v * 0.1)
@@ -250,7 +237,6 @@ def test_what_excludes_one_another_is_named_with_its_rows():
         ({"dt": np.nan}, ParameterError, "dt"),
         ({"dt": "fast"}, ParameterError, "dt"),
         ({"damping": 0.0}, ParameterError, "damping"),
-        ({"solver": "dapq"}, UnknownNameError, "did you mean 'daqp'"),
         ({"q": np.zeros(6)}, ShapeError, "'q'"),
         ({"q": np.full(7, np.nan)}, NotFiniteError, r"q\[0\] is nan"),
         ({"tasks": []}, ParameterError, "at least one task"),
@@ -265,12 +251,11 @@ def test_bad_input_is_refused(change, kind, said):
         solve_ik(**{**given, **change})
 
 
-@SOLVERS
-def test_the_extra_is_named_where_it_is_missing(solver, monkeypatch):
+def test_the_extra_is_named_where_it_is_missing(monkeypatch):
     original = builtins.__import__
     monkeypatch.setattr("importlib.import_module", lambda name: original(f"{name}_is_missing"))
     with pytest.raises(MissingExtraError, match=r'pip install "cardan\[qp\]"'):
-        solve_ik(ARM, ARM.neutral(), Damping(), DT, solver=solver)
+        solve_ik(ARM, ARM.neutral(), Damping(), DT)
 
 
 # --- beside other libraries ------------------------------------------------------------------------------------------
@@ -346,22 +331,20 @@ class Nothing(Task):
         return []
 
 
-@SOLVERS
-def test_a_priority_may_ask_nothing(solver):
+def test_a_priority_may_ask_nothing():
     reach = FramePosition("tool", (0.4, 0.0, 0.6))
-    found = solve_ik(ARM, ARM.neutral(), [reach, Nothing(priority=1)], DT, solver=solver)
-    np.testing.assert_allclose(found, solve_ik(ARM, ARM.neutral(), reach, DT, solver=solver), atol=1e-6)
+    found = solve_ik(ARM, ARM.neutral(), [reach, Nothing(priority=1)], DT)
+    np.testing.assert_allclose(found, solve_ik(ARM, ARM.neutral(), reach, DT), atol=1e-6)
 
 
-@SOLVERS
-def test_a_robot_that_cannot_move_is_told_to_stay(solver):
+def test_a_robot_that_cannot_move_is_told_to_stay():
     rock = cardan.Mechanism("rock")
     rock.add_body("stone")
     rock.add_joint("lies", cardan.joints.Fixed(), "world", "stone")
     still = rock.model()
     asked = FramePosition("stone", np.zeros((2, 3)))
-    assert solve_ik(still, still.neutral(), asked, DT, solver=solver).shape == (2, 0)
-    assert solve_ik(still, still.neutral(), [asked, Nothing(priority=1)], DT, solver=solver).shape == (2, 0)
+    assert solve_ik(still, still.neutral(), asked, DT).shape == (2, 0)
+    assert solve_ik(still, still.neutral(), [asked, Nothing(priority=1)], DT).shape == (2, 0)
 
 
 def test_a_direction_to_the_frame_itself_is_refused_with_its_row():

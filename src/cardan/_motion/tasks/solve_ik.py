@@ -5,11 +5,11 @@ priority, J their Jacobian, W their weights and k their gains,
 
     |W (J x + k e)|^2 + d |x|^2  =  x H x + 2 g x + constant,     H = J^T W^2 J + d 1,   g = J^T W^2 k e
 
-which is one compiled program for all priorities. Each is then minimised by a solver of the extra `qp`,
+which is one compiled program for all priorities. Each is then minimised by daqp, of the extra `qp`,
 
     minimise 1/2 x H x + g x     with     lower <= (x, A x) <= upper
 
-whose tolerances are absolute: numbers shall be about 1.
+whose tolerance is absolute: numbers shall be about 1.
 
 Loops that are to be closed are an equation, K x = -k r: its least solution and a basis N of the motions that keep it
 are x = x_0 + N z. Priorities go on from there: each chooses z within all limits, and leaves to the next the motions
@@ -18,7 +18,7 @@ cannot disturb one of an earlier, and no equation is left to the solver, whose r
 
 Source: Escande, Mansard and Wieber, Hierarchical quadratic programming (2014); Kanoun, Lamiraux and Wieber (2011) for
 priorities with limits; Caron's pink for the form of the tasks; Arnstrom, Bemporad and Axehill, A dual active-set solver
-for embedded quadratic programming (2022), daqp; Bambade and others, ProxQP (2022), proxsuite.
+for embedded quadratic programming (2022), daqp.
 Cost: the tasks' Jacobians, and m nv^2 / 2 for H.
 """
 
@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike
 from cardan._algebra.arrays import symbolic
 from cardan._algebra.by_identity import ByIdentity
 from cardan._algebra.checked_numbers import positive
-from cardan._algebra.errors import InfeasibleError, check_known
+from cardan._algebra.errors import InfeasibleError
 from cardan._algebra.spatial import Scalar
 from cardan._compiler.runtime.extras import package
 from cardan._dynamics.algorithms.configuration import limit_coordinates
@@ -65,7 +65,6 @@ def solve_ik(
     *,
     limits: bool = True,
     damping: float = 1e-8,
-    solver: str = "daqp",
 ) -> np.ndarray:
     """Return the velocity that brings a robot nearest to what is asked of it in a step of time.
 
@@ -82,13 +81,12 @@ def solve_ik(
         limits: whether velocity and position limits hold, as bounds. A coordinate outside its position limits moves
             back as fast as its velocity limits allow.
         damping: what a motion costs [1/rad^2, 1/m^2]: it decides where tasks do not.
-        solver: `"daqp"` or `"proxsuite"`, of the extra `qp`.
 
     Raises:
         NotFiniteError: where a task's error, or its slope, is no number at q.
         InfeasibleError: where no motion keeps loops closed and all limits, with the rows and what is in the way.
-        MissingExtraError: if the solver is not installed.
-        ParameterError, UnknownNameError: for a dt, damping, solver or frame that is none.
+        MissingExtraError: without daqp, of the extra `qp`.
+        ParameterError, UnknownNameError: for a dt, damping or frame that is none.
         ShapeError, DTypeError, NotFiniteError: for an array that does not fit.
 
     Examples:
@@ -104,8 +102,7 @@ def solve_ik(
     check_model_without_inputs(WHERE, model)
     positive(f"{WHERE}: dt", dt, "s")
     positive(f"{WHERE}: damping", damping, "1/rad^2, 1/m^2")
-    check_known("solver", solver, SOLVERS, WHERE)
-    best = partial(SOLVERS[solver], package(solver, f"{WHERE} by {solver}", "qp"))
+    best = partial(solution, package("daqp", WHERE, "qp"))
     asked = checked_tasks(WHERE, tasks)
     closing = [task for task in asked if isinstance(task, ClosedLoops)]
     asked = asked if closing or not model.closures else (*asked, ClosedLoops())
@@ -338,28 +335,12 @@ Solver = Callable[[Quadratic], np.ndarray | None]  # from a program to its solut
 # Of the bounds, one after the other: a step is far above both. Where more bounds meet than there are directions, or
 # H has large and small values, a solver may find nothing with the first.
 TOLERANCES = 1e-11, 1e-7
-ITERATIONS = 100  # of proxsuite: it is there after about ten, and after its own 10 000 no nearer
 
 
-def _by_daqp(module: Any, given: Quadratic) -> np.ndarray | None:
+def solution(module: Any, given: Quadratic) -> np.ndarray | None:
     H, g, A, lower, upper = map(np.ascontiguousarray, given)  # of others it would read what lies behind
     for tolerance in TOLERANCES:
         x, _, flag, _ = module.solve(H, g, A, upper, lower, primal_tol=tolerance)
         if flag > 0:
             return x
     return None
-
-
-def _by_proxsuite(module: Any, given: Quadratic) -> np.ndarray | None:
-    n, k = len(given.g), len(given.A)
-    first = n if len(given.lower) > k else 0
-    box = (given.lower[:n], given.upper[:n]) if first else ()
-    qp = module.proxqp.dense.QP(n, 0, k, bool(first))
-    qp.settings.eps_abs, qp.settings.max_iter = TOLERANCES[0], ITERATIONS
-    qp.init(given.H, given.g, None, None, given.A, given.lower[first:], given.upper[first:], *box)
-    qp.solve()
-    found, solved = qp.results.info, module.proxqp.QPSolverOutput.PROXQP_SOLVED
-    return qp.results.x if found.status == solved or max(found.pri_res, found.dua_res) <= TOLERANCES[1] else None
-
-
-SOLVERS = {"daqp": _by_daqp, "proxsuite": _by_proxsuite}

@@ -68,7 +68,9 @@ def _pipeline() -> tuple[Any, Any, Any]:
 def _optimising() -> tuple[Any, Any, Any]:
     """Return what compiles with LLVM's passes; they serve one module. More of them take longer, and gain nothing."""
     machine = _target_machine()
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options.loop_vectorization = False
+    builder = llvm.create_pass_builder(machine, options)
     return machine, builder.getModulePassManager(), builder
 
 
