@@ -251,6 +251,17 @@ def test_equalities_that_a_flag_disables_close_no_loop():
     assert [c.name for c in read("", '<option><flag equality="disable"/></option>', weld).joints] == ["j"]
 
 
+def test_a_weld_to_a_body_that_motion_capture_moves_is_a_spring():
+    """As stiff as MuJoCo's at rest: the weight of what it holds lowers it by 9.81 / 5e4 m, whatever that is."""
+    held = '<body name="hand" mocap="true"/><body name="b"><freejoint name="k"/><geom size="0.1"/></body>'
+    m = read(held, "", '<equality><weld name="w" body1="hand" body2="b"/></equality>')
+    (spring,) = (c.spring for c in m.joints if c.name == "w")
+    np.testing.assert_allclose(
+        spring.stiffness[:3], 5e4 * sum(float(b.inertia.mass) for b in m.bodies if b.name[0] == "b")
+    )
+    assert [c.name for c in m.model().closures] == ["w_weld"]
+
+
 REMARKS = [
     (("", "<visual/>"), "<visual> is left out: it is about how things are shown"),
     (("", '<default><default class="hand" group="1"/></default>'), "groups of MuJoCo's viewer"),
@@ -261,7 +272,7 @@ REMARKS = [
         r"<geom solref> .* \(2 times, here first\)",
     ),
     (("<site/>",), "a site without a name is left out"),
-    (('<body name="b" mocap="true"/>',), "<body mocap> is left out: a body moved by motion capture"),
+    (('<body name="b" mocap="true"/>',), "body 'b', moved by motion capture, is read as fixed"),
     (
         (
             '<body><joint name="k" range="0 9"/><geom size="1"/></body>',

@@ -18,6 +18,7 @@ from typing import Any, Literal
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
 from cardan._algebra.spatial.rotations import rotation_about_axis
+from cardan._motion.simulation.cutting import cut_bodies
 from cardan._reach.formats.mjcf import context
 from cardan._robot import joints as J
 from cardan._robot.joints import Fixed, Joint, Limits, Mimic, Spherical
@@ -25,6 +26,9 @@ from cardan._robot.model import WORLD
 from cardan._robot.records import Connection, Drive, Spring
 
 X, Y, Z = Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0)
+# What a weld of MuJoCo's pulls with by default, a unit of inertia: d k / (1 - d) [1/s^2] and d b / (1 - d) [1/s] at the
+# impedance d = 0.95, k = 1 / (d t^2) and b = 2 / (d t) at the time t = 0.02 s
+PULL, SLOWED = 5e4, 2e3
 ROUNDING = 1e-15  # how far off, relative to their length, a point may be from an axis that goes through it
 
 
@@ -158,6 +162,9 @@ class Tree:
             at, after = r.marks[numbers[0]]
             row = JointRow(row.joint, SE3.identity(), after)
         r.mechanism.add_body(r.bodies[body], self._inertia(body))
+        if m.body_mocapid[body] >= 0:
+            what = f"body {r.bodies[body]!r}, moved by motion capture, is read as fixed in the world"
+            r.report.remark(r.place("bodies", body), what)
         self._add(name, row, r.bodies[m.body_parentid[body]], r.bodies[body], at, numbers)
 
     def _read_one_by_one(self, body: int, numbers: list[int]) -> None:
@@ -328,9 +335,32 @@ def read_loops(r: context.MjcfReading, locked: list[int]) -> None:
                 r.report.remark(place, f"equality {name!r} holds body {closed[1]!r} on itself")
                 continue
             with r.report.blamed(place):
-                r.mechanism.add_joint(name, *closed)
+                weights = _weights(r, *closed[1:3])
+                if kind == kinds.mjEQ_WELD and weights:
+                    _pull(r, weights, name, *closed[1:])
+                else:
+                    r.mechanism.add_joint(name, *closed)
         elif kind != kinds.mjEQ_JOINT:
             _leave_out(r, k, f"an equality of kind {kind.name.removeprefix('mjEQ_').lower()}")
+
+
+def _weights(r: context.MjcfReading, *bodies: str) -> list[float]:
+    """Return the inverse inertias that a joint feels between two bodies of which motion capture moves one; or none."""
+    m, ids = r.there.model, [r.bodies.index(name) for name in bodies]
+    weights = m.body_invweight0[ids].sum(axis=0)
+    return weights.tolist() if max(m.body_mocapid[ids]) >= 0 and weights.all() else []
+
+
+def _pull(r: context.MjcfReading, weights: list[float], name: str, *ends: Any) -> None:
+    """Add springs and dampers in place of a weld to a body that motion capture moves: MuJoCo's welds give way.
+
+    A rigid one would pull an arm without bound to where it cannot reach.
+    """
+    inertias = [1.0 / weight for weight in weights for _ in range(3)]
+    spring = Spring([PULL * e for e in inertias], [0.0] * 6)
+    damping = [SLOWED * e for e in inertias]
+    r.mechanism.add_joint(name, J.D6([X, Y, Z], [X, Y, Z]), *ends, spring=spring, damping=damping)
+    r.mechanism = cut_bodies(r.mechanism)
 
 
 def _is_of_sites(r: context.MjcfReading, k: int) -> bool:

@@ -28,7 +28,6 @@ WHY = {  # why things are not read
     "light": "remark: lights move nothing",
     "optics": "remark: only the pose of a camera is kept, as a frame",
     "gravcomp": "remark: the compensation of gravity is not kept; without it the body has its weight",
-    "mocap": "remark: a body moved by motion capture is read as fixed in the world",
     "area": "remark: only the poses of sites are kept, as frames",
     "outside": "remark: MuJoCo ignores bodies outside of <worldbody>",
     "model": "refused: other models are not attached; compile the whole in MuJoCo, save that, and read it",
@@ -107,8 +106,8 @@ ELEMENTS: dict[str, dict[str, str]] = {
         "flex: <flexcomp>; own: user; model: <attach>"
     ),
     "body": _of(
-        f"name childclass {_PLACE} {_BODY}; light: <light>; flex: <flexcomp>; plugin: <plugin>; "
-        "composite: <composite>; own: user; gravcomp: gravcomp; mocap: mocap; solver: fuse simple sleep; "
+        f"name childclass mocap {_PLACE} {_BODY}; light: <light>; flex: <flexcomp>; plugin: <plugin>; "
+        "composite: <composite>; own: user; gravcomp: gravcomp; solver: fuse simple sleep; "
         "model: <attach>"
     ),
     "frame": _of(f"name childclass {_PLACE} {_BODY} scale massscale scaling{_UNMOVING}"),
