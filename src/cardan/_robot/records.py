@@ -14,7 +14,7 @@ import numpy as np
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Vector3, checked_pose
-from cardan._robot.joints import Joint, Limits, Mimic, reverse
+from cardan._robot.joints import Joint, Limits, reverse
 from cardan._robot.joints.first_checks import check_joint
 from cardan._robot.joints.limits import checked_limits, limits_within
 from cardan._robot.joints.state import freeze, is_frozen, keep
@@ -415,7 +415,7 @@ class Connection(ByFields):
         for side in ("parent_pose", "child_pose"):
             object.__setattr__(self, side, checked_pose(f"{side} of joint {self.name!r}", getattr(self, side)))
         limits = checked_limits(f"limits of joint {self.name!r}", self.limits).resolved(self.joint.nv, self.name)
-        if not isinstance(self.joint, Mimic):  # whose limits are its own, in a file, and have no effect
+        if not self.joint.primaries:  # whose limits are its own, in a file, and have no effect
             limits = limits_within(self.joint, limits, self.name)
         object.__setattr__(self, "limits", limits)
         for name in ("damping", "friction", "armature"):

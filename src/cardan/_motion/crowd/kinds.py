@@ -10,7 +10,8 @@ import numpy as np
 
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._motion.contact.touching import Pair
-from cardan._robot.joints import FreeFlyer, Mimic
+from cardan._robot.joints import FreeFlyer
+from cardan._robot.joints.catalogue.of_another import renamed_primaries
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 from cardan._robot.model.layout import Node
@@ -122,8 +123,8 @@ def _model_of(
         changes: dict[str, Any] = {"name": joint[c.name], "child": body[c.child], "parent": body.get(c.parent, "world")}
         if c.parent not in body:  # a body that is fixed in the world may carry it
             changes["parent_pose"] = model.attachments[c.parent].pose @ c.parent_pose
-        if isinstance(c.joint, Mimic):
-            changes["joint"] = replaced(c.joint, primary=joint[c.joint.primary])
+        if c.joint.primaries:
+            changes["joint"] = renamed_primaries(c.joint, joint.__getitem__)
         connections.append(replaced(c, **changes))
     renamed = tuple(replaced(b, name=body[b.name]) for b in bodies)
     alone = Model("tree", renamed, tuple(connections), gravity=model.gravity)

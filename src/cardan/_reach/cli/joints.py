@@ -23,7 +23,7 @@ from cardan._reach.cli.options import add, table, tell
 from cardan._reach.generation.library import imported
 from cardan._reach.pictures.robot_plot import draw_frame, pyplot_module, save_figure
 from cardan._reach.verification import Certificate, verify_joint
-from cardan._robot.joints import CATALOGUE, Joint, Limits, Mimic
+from cardan._robot.joints import CATALOGUE, Joint, Limits
 from cardan._robot.joints.limits import move_to_bounds
 
 FLOOR, CEILING = 1e-17, 1e3
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 
 def described(joint: Joint) -> dict[str, Any]:
     """Return a joint type as plain data; a mimic owns no coordinates."""
-    own = not isinstance(joint, Mimic)
+    own = not joint.primaries
     return {
         "type": type(joint).__name__,
         "nq": joint.nq if own else 0,

@@ -222,6 +222,38 @@ def _weighed(vectors: Sequence[Scalars], weights: Scalars, size: int) -> list[An
     return [sum((x[i] * w for x, w in zip(vectors, weights, strict=True)), 0.0) for i in range(size)]
 
 
+# --- coordinates that are functions of others ---
+
+
+def coupling_rates(joint: Any, q: Scalars, v: Scalars) -> tuple[list[Any], Any]:
+    """Return how f, the coordinate of a coupled joint at numbers q, changes: df/dq_i, and sum f_ij v_i v_j."""
+    template, parameters = open_slots(joint)
+    program = _coupling_program(template)
+    values = replay(program, [*parameters, *q, *v])
+    *slopes, curvature = (values[r] for r in program.results)
+    return slopes, curvature
+
+
+@keep_by_joint("transform")
+def _coupling_program(template: Any) -> Program:
+    """Return the program of a coupling's rates, of q and v."""
+    nv = template.nv
+    value = joint_program("coupling", template, lambda joint, q: {"x": joint.inner_configuration(q)}, q=nv)
+    graph = Graph()
+    arguments = inputs(template, q=nv, v=nv)
+    symbols = graph.symbols(arguments)
+    first = len(symbols) - 2 * nv
+    v = symbols[first + nv :]
+    (r,) = value.results
+    found = pushforward(value, replay(value, symbols), {first + i: {i: 1.0} for i in range(nv)})[r]
+    slopes = [found.get(i, 0.0) for i in range(nv)]
+    rate = assemble("rate", graph, arguments, [Array("rate", (1,))], _weighed([[e] for e in slopes], v, 1))
+    (r,) = rate.results
+    curvature = pushforward(rate, replay(rate, symbols), {first + i: {0: v[i]} for i in range(nv)})[r].get(0, 0.0)
+    outputs = [Array("slopes", (nv,)), Array("curvature", (1,))]
+    return merge_identities(assemble("coupling", graph, arguments, outputs, [*slopes, curvature]))
+
+
 # --- how the motion changes ---
 
 
