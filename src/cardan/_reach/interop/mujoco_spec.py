@@ -41,7 +41,7 @@ from cardan._reach.interop.mujoco_state import MujocoState, add_loop, add_polyno
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Shape
 from cardan._robot.joints import FreeFlyer, Linear, Mimic, Polynomial, Reversed, Spherical
-from cardan._robot.model import WORLD, Body, Connection, Model, Node
+from cardan._robot.model import WORLD, Body, Connection, Model
 from cardan._robot.records import Actuator
 
 if TYPE_CHECKING:
@@ -349,28 +349,28 @@ class _Writer:
 
     def _add_constraints(self) -> None:
         for node in self.model.nodes:
-            if node.joint.primaries:
-                coefficients = _polynomial(node)
-                ends = zip(self.steps[node.name], self.steps[node.joint.primaries[0]], strict=True)
+            if node.joint.primaries and node.name in self.steps:
+                coupled = self.model.connection(node.name).joint
+                follower = node.joint if isinstance(node.joint, Mimic) else coupled
+                ends = zip(self.steps[node.name], self.steps[follower.primaries[0]], strict=True)
                 for own, other in ends:
-                    add_polynomial(self.mj, self.spec, own, other, coefficients)
+                    add_polynomial(self.mj, self.spec, own, other, _polynomial(node.name, follower))
         for c in self.model.closures:
             add_loop(self.mj, self.spec, self.bodies, self.model, c)
         for frame in self.model.frames:
             self.bodies[frame.body].add_site(name=frame.name, **placed(frame.pose))
 
 
-def _polynomial(node: Node) -> Sequence[float]:
+def _polynomial(name: str, joint: Any) -> Sequence[float]:
     """Return the polynomial of one other coordinate, constant first, by which a joint follows it."""
-    joint: Any = node.joint
     if isinstance(joint, Mimic):
         return joint.offset, joint.multiplier
     f = joint.function
     if isinstance(f, Linear) and joint.nv == 1:
         return f.offset, *f.slopes
     if not isinstance(f, Polynomial) or joint.nv > 1 or len(f.coefficients) > QUARTIC:
-        what = f"joint {node.name!r}, which follows {', '.join(map(repr, joint.by))} by {f!r}"
-        raise UnsupportedError(what, LIBRARY, "its joint equality is a polynomial of degree 4 of one other joint")
+        what = f"joint {name!r}, which follows {', '.join(map(repr, joint.by))} by {f!r}"
+        raise UnsupportedError(what, LIBRARY, "couple it by a Polynomial, of degree 4 at most")
     return f.coefficients
 
 

@@ -264,7 +264,9 @@ def without(parts: Parts, names: Collection[str]) -> tuple[Parts, Report]:
     frames = {f.name for f in parts.frames if f.name in names or f.body in bodies}
     for c in parts.joints:
         for primary in joints.intersection(() if c.name in joints else c.joint.primaries):
-            raise MechanismError(f"joint {c.name!r} copies {primary!r}, which would be removed; remove or lock it, too.")
+            raise MechanismError(
+                f"joint {c.name!r} copies {primary!r}, which would be removed; remove or lock it, too."
+            )
     kept = Parts(
         tuple(b for b in parts.bodies if b.name not in bodies),
         tuple(c for c in parts.joints if c.name not in joints),

@@ -16,10 +16,11 @@ import numpy as np
 
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, check_known, check_new, visible
-from cardan._algebra.scalar import is_zero
-from cardan._algebra.spatial import SE3, Inertia, Scalar, snapped
-from cardan._robot.joints import Coupled, Fixed, Joint, Mimic
-from cardan._robot.joints.catalogue.of_another import following_directly
+from cardan._algebra.scalar import is_finite, is_symbol, is_zero
+from cardan._algebra.spatial import SE3, Inertia, Scalar, Symmetric3, Vector3, snapped
+from cardan._robot.joints import Coupled, Fixed, Joint, Mimic, Revolute
+from cardan._robot.joints.catalogue.of_another import Sprung, following_directly
+from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.joints.limits import move_to_middle
 from cardan._robot.records import WORLD, Body, Configuration, Connection, Frame
 
@@ -154,7 +155,18 @@ def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Any]:
         resolved[name] = following_directly(by_name[name], resolved)
         for of in resolved[name].primaries:
             resolved[name] = _copying(name, resolved[name], of, by_name[of])
+        _check_finite(name, resolved[name], by_name)
     return {name: resolved[name] for name in followed}
+
+
+def _check_finite(name: str, joint: Any, joints: Mapping[str, Joint]) -> None:
+    """Raise if a joint is nowhere while those it follows are neutral."""
+    x = joint.inner_configuration([e for of in joint.primaries for e in joints[of].neutral()])
+    if not all(is_finite(e) for e in x if not is_symbol(e)):
+        raise MechanismError(
+            f"coupled joint {name!r} is at {x[0]} while {', '.join(joint.primaries)} are neutral: its function "
+            f"{joint.function!r} must be defined wherever they may be."
+        )
 
 
 def _copying(name: str, joint: Any, of: str, primary: Joint) -> Joint:
@@ -197,16 +209,14 @@ def place(
         if body.inertia is not None and at.node >= 0:
             inertias[at.node] = inertias[at.node] + at.pose @ body.inertia
     nodes = tuple(_node(i, *s, inertias[i], slices, mimics.get(s[0].name)) for i, s in enumerate(skeleton))
-    return nodes, attachments
+    return (*nodes, *_rotors(nodes, order)), attachments
 
 
 def _node(index: int, c: Connection, parent: int, placement: SE3, inertia: Inertia, slices: Slices, mimic: Any) -> Node:
     joint = mimic or c.joint
     owners = [slices[name] for name in joint.primaries or (c.name,)]
     k, offset = (joint.multiplier, joint.offset) if isinstance(joint, Mimic) else (1.0, 0.0)
-    if isinstance(joint, Coupled):
-        _check_bare(c)
-    return Node(
+    node = Node(
         index=index,
         name=c.name,
         joint=joint,
@@ -221,16 +231,47 @@ def _node(index: int, c: Connection, parent: int, placement: SE3, inertia: Inert
         # Where the primary is when the mimic is at its rest; one that does not move with it has no stiffness.
         spring_rest=tuple((e - offset) / k if k else 0.0 for e in c.spring_rest),
     )
+    return _coupled(node) if isinstance(joint, Coupled) else node
 
 
-def _check_bare(c: Connection) -> None:
-    """Raise if what acts along a coordinate is given at one that is a function of others."""
-    given = [name for name in (*SQUARED, "friction") if any(getattr(c, name) or ())]
-    if given:
-        raise MechanismError(
-            f"joint {c.name!r} follows {', '.join(map(repr, c.joint.primaries))} and has {', '.join(given)} of its "
-            "own, which is no constant along their velocities: give it to these, or as `efforts` of the inner joint."
-        )
+def _coupled(node: Node) -> Node:
+    """Return the node of a coupled joint with what acts along its coordinate as its inner joint's own efforts.
+
+    There it is not constant along the velocities of the joints it follows.
+    """
+    joint: Any = node.joint
+    for what in ("friction", "drive_stiffness", "drive_damping"):
+        if not all(map(is_zero, getattr(node, what))):
+            raise MechanismError(
+                f"joint {node.name!r} follows {', '.join(map(repr, joint.by))} by a function and has {what}, for which "
+                "its coordinate would have to be one of the robot's: give it to the joints that it follows."
+            )
+    acting = node.damping[0], node.spring_stiffness[0], node.spring_rest[0]
+    if not all(map(is_zero, acting[:2])):
+        joint = replaced(joint, joint=Sprung(joint.joint, *acting))
+    still = (0.0,) * joint.nv
+    return replaced(node, joint=joint, **dict.fromkeys((*SQUARED, "friction", "spring_rest"), still))
+
+
+def _rotors(nodes: Sequence[Node], connections: Sequence[Connection]) -> list[Node]:
+    """Return nodes for the armatures of coupled joints, along which velocities are not constant.
+
+    Each is two wheels in the world, of half the inertia, that turn with the joint against each other: they have the
+    drive's kinetic energy, and as it no momentum.
+    """
+    given = {c.name: (c.armature or (0.0,))[0] for c in connections}
+    found: list[Node] = []
+    for node in nodes:
+        joint: Any = node.joint
+        if isinstance(joint, Coupled) and not is_zero(given[node.name]):
+            half = given[node.name] * 0.5
+            wheel = Inertia.from_origin(0.0, Vector3.zero(), Symmetric3((0.0, 0.0, 0.0, 0.0, 0.0, half)))
+            for side in (-1.0, 1.0):
+                turning = replaced(joint, joint=Revolute((0.0, 0.0, side)))
+                name = f"{node.name} (armature)"
+                changes = {"index": len(nodes) + len(found), "name": name, "joint": turning, "parent": -1}
+                found.append(replaced(node, **changes, placement=SE3.identity(), inertia=wheel))
+    return found
 
 
 def rest_along_v(nodes: Sequence[Node], nv: int) -> tuple[Any, ...]:

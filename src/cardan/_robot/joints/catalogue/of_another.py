@@ -263,6 +263,33 @@ class Coupled(Follower):
         return self if _is_one_number(primary) else None
 
 
+@dataclass(frozen=True, slots=True)
+class Sprung(JointOfAnother):
+    """The joint within, of one coordinate, with efforts of a damper and a spring: -damping v - stiffness (x - rest)."""
+
+    joint: Joint
+    damping: Scalar
+    stiffness: Scalar
+    rest: Scalar
+
+    def transform(self, q: Scalars) -> SE3:
+        return self.joint.transform(q)
+
+    def motion_subspace(self, q: Scalars) -> Sequence[Motion]:
+        return self.joint.motion_subspace(q)
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        return self.joint.bias(q, v)
+
+    def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        own = self.joint.efforts(q, v)[0] if self.joint.has_efforts else 0.0
+        return (own - self.damping * v[0] - self.stiffness * (q[0] - self.rest),)
+
+    @property
+    def has_efforts(self) -> bool:
+        return True
+
+
 def _is_one_number(joint: Joint) -> bool:
     return isinstance(joint.manifold, Euclidean) and joint.nq == 1
 
