@@ -6,7 +6,8 @@ import cardan
 from cardan import joints as J
 from cardan._reach.verification.check import Samples
 from cardan._reach.verification.laws import singularities
-from cardan.joints import CATALOGUE, Mimic
+from cardan._robot.joints.catalogue.of_another import renamed_primaries
+from cardan.joints import CATALOGUE
 from cardan.manifolds import MRP, SE3, Euclidean, UnitComplex, UnitQuaternion
 from cardan.spatial.rotations import quaternion_xyzw_from_rotation_vector
 from mechanisms import random_inertia, random_pose
@@ -25,7 +26,7 @@ def case_joints():
             name, joint = f"{name} {joint.order}", replaced_axis(joint)
         elif isinstance(joint, J.Reversed):
             name = f"Reversed {type(joint.joint).__name__}"
-        found[name] = Mimic(joint.joint, "first", joint.multiplier, joint.offset) if joint.primaries else joint
+        found[name] = renamed_primaries(joint, lambda _: "first")
     return found
 
 

@@ -13,12 +13,13 @@ import cardan
 
 # Written by the last version with 29 rooms, on 22 November 2026: {name: pickle}.
 KEPT = pickle.loads(lzma.decompress(Path(__file__).with_name("earlier.pickles.xz").read_bytes()))
+OLD = [joint for joint in cardan.joints.CATALOGUE if not isinstance(joint, cardan.joints.Coupled)]
 MADE_NOW = {
     "mechanism": cardan.robots.quadruped,
     "loops": cardan.robots.stewart_platform,
     "model four_bar": lambda: cardan.robots.four_bar().model(),
     "function": lambda: cardan.inverse_dynamics,
-    **{f"joint {type(joint).__name__}": lambda joint=joint: joint for joint in reversed(cardan.joints.CATALOGUE)},
+    **{f"joint {type(joint).__name__}": lambda joint=joint: joint for joint in reversed(OLD)},
 }
 
 

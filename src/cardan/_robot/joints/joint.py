@@ -69,7 +69,6 @@ class Joint(ABC):
         domain: where the transform is defined, as the positions of a `Limits`: everywhere by default. A linkage that
             cannot be closed beyond an angle has `domain = cardan.Limits([-0.3], [0.3])` in its class. Limits, random
             configurations, the neutral one and searches of the inverse keep within it.
-        primaries: names of the joints whose coordinates are its q, one after another; empty for one that has its own.
 
     Examples:
         >>> hinge = cardan.joints.Revolute(axis=(0.0, 0.0, 1.0))
@@ -108,7 +107,6 @@ class Joint(ABC):
 
     manifold: Manifold
     domain: Limits = Limits()
-    primaries: tuple[str, ...] = ()
     _names_of_q: tuple[str, ...] = ()  # where all joints of a class call their coordinates alike; else a property
     _names_of_v: tuple[str, ...] = ()
 
@@ -173,6 +171,11 @@ class Joint(ABC):
         """The nv velocities' names, for layout tables."""
         rates = self.coordinate_names if self.nq == self.nv else ()
         return self._names_of_v or tuple(f"d{n}" for n in rates) or tuple(f"v{i}" for i in range(self.nv))
+
+    @property
+    def primaries(self) -> tuple[str, ...]:
+        """Names of the joints whose coordinates are its q, one after another; none for a joint that has its own."""
+        return ()
 
     # What follows is the same for every joint.
 

@@ -19,7 +19,7 @@ from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, c
 from cardan._algebra.scalar import is_finite, is_symbol, is_zero
 from cardan._algebra.spatial import SE3, Inertia, Scalar, Symmetric3, Vector3, snapped
 from cardan._robot.joints import Coupled, Fixed, Joint, Mimic, Revolute
-from cardan._robot.joints.catalogue.of_another import Sprung, following_directly
+from cardan._robot.joints.catalogue.of_another import Sprung, following_directly, following_fewer
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.joints.limits import move_to_middle
 from cardan._robot.records import WORLD, Body, Configuration, Connection, Frame
@@ -307,7 +307,7 @@ def locked(connections: Sequence[Connection], configurations: Mapping[str, Any])
 
     def lock(c: Connection) -> Connection:
         if c.name not in at:
-            return replace(c, joint=mimics[c.name].held(at)) if c.name in moved else c
+            return replace(c, joint=following_fewer(mimics[c.name], at)) if c.name in moved else c
         X = mimics.get(c.name, c.joint).transform(at[c.name])
         return replace(c, joint=Fixed(), parent_pose=c.parent_pose @ X, **WITHOUT_MOTION)
 

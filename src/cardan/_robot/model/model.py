@@ -198,7 +198,7 @@ class Model(Explained):
     @property
     def nlinks(self) -> int:
         """Number of moving links."""
-        return len(self.nodes)
+        return len(self.link_names)
 
     @property
     def frame_names(self) -> tuple[str, ...]:

@@ -195,7 +195,7 @@ class Tree:
             self._remark(numbers[0], f"its range limits joint {primary!r}, which it follows, in MuJoCo alone")
         if len(coefficients) > 2:
             return Coupled(joint, (primary,), Polynomial(coefficients))
-        return Mimic(joint, primary, coefficients[1], coefficients[0])
+        return Mimic(joint, primary, multiplier=coefficients[1], offset=coefficients[0])
 
     def _leave_out(self, k: int, along: dict[str, Any]) -> None:
         """Leave out, and say so, what a joint that follows another by a polynomial cannot have."""
@@ -285,7 +285,7 @@ def _joined(names: Sequence[str]) -> str:
 
 # --- equality constraints: what is held closes a loop, a coordinate held at another's mimics it ---
 
-Mimics = dict[int, tuple[int, tuple[float, ...]]]
+Mimics = dict[int, tuple[int, Sequence[float]]]
 
 
 def read_mimics(r: context.MjcfReading) -> tuple[Mimics, list[int]]:
@@ -308,12 +308,12 @@ def read_mimics(r: context.MjcfReading) -> tuple[Mimics, list[int]]:
     return mimics, locked
 
 
-def _moved(coefficients: Sequence[float], x: float) -> tuple[float, ...]:
+def _moved(coefficients: Sequence[float], x: float) -> Sequence[float]:
     """Return the polynomial p(q - x) of q, for p with these coefficients, the constant first."""
     moved: list[float] = []
     for c in reversed(coefficients):
         moved = [a - x * b for a, b in zip([c, *moved], [*moved, 0.0], strict=True)]
-    return tuple(moved)
+    return moved
 
 
 def _leads_to(mimics: Mimics, joint: int, end: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,13 +16,12 @@ from cardan._robot.joints.catalogue.free_directions import Fixed
 from cardan._robot.joints.catalogue.one_axis import Helical, Prismatic, Revolute, UnboundedRevolute
 from cardan._robot.joints.coordinate_functions import (
     Constant,
-    CoordinateFunction,
     Linear,
     Through,
     coordinate,
     value_of,
 )
-from cardan._robot.joints.derivation.derived import coupling_rates
+from cardan._robot.joints.derivation.derived import coupling_slopes
 from cardan._robot.joints.derivation.programs import joint_program, keep_by_joint, open_slots, pose_entries, replaced
 from cardan._robot.joints.joint import Joint, JointOfAnother, Scalars
 from cardan._robot.joints.limits import Limits, is_bounded
@@ -31,10 +30,9 @@ from cardan._robot.joints.limits import Limits, is_bounded
 class Follower(JointOfAnother):
     """A joint without coordinates of its own in a model: those of the joint within, x, are a function of others', q.
 
-        x = f(q),    dx/dt = F v,    d2x/dt2 = F a + g
-        S = S_inner F,    bias = S_inner g + bias_inner(x, F v),    efforts = F^T efforts_inner
+        x = f(q),    dx/dt = F v,    X = X_inner(x),    efforts = F^T efforts_inner
 
-    Source: Featherstone (2008), section 3.2, for G = F of implicit and explicit constraints.
+    Source: Featherstone (2008), section 3.2: explicit constraints, with F his G.
     """
 
     def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
@@ -45,32 +43,18 @@ class Follower(JointOfAnother):
         """Return F: a row for each velocity of the inner joint."""
         raise NotImplementedError
 
-    def curvature(self, q: Scalars, v: Scalars) -> Scalars:
-        """Return g, the inner joint's acceleration while those it follows have none."""
-        return (0.0,) * self.joint.nv
-
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(self.inner_configuration(q))
 
-    def motion_subspace(self, q: Scalars) -> list[Motion]:
-        S = self.joint.subspace(self.inner_configuration(q))
-        return [S @ column for column in zip(*self.slopes(q), strict=True)]
-
-    def bias(self, q: Scalars, v: Scalars) -> Motion:
-        x = self.inner_configuration(q)
-        return self.joint.subspace(x) @ self.curvature(q, v) + self.joint.bias(x, self._rates(q, v))
-
     def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         """Return those of the inner joint, as the joints it follows feel them: their power is the same."""
-        inner = self.joint.efforts(self.inner_configuration(q), self._rates(q, v))
-        return tuple(_sum(zip(column, inner, strict=True)) for column in zip(*self.slopes(q), strict=True))
-
-    def _rates(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
-        return tuple(_sum(zip(row, v, strict=True)) for row in self.slopes(q))
+        F = self.slopes(q)
+        inner = self.joint.efforts(self.inner_configuration(q), [_dot(row, v) for row in F])
+        return tuple(_dot(column, inner) for column in zip(*F, strict=True))
 
 
-def _sum(pairs: Iterable[tuple[Scalar, Scalar]]) -> Scalar:
-    first, *rest = (a * b for a, b in pairs)
+def _dot(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
+    first, *rest = (a * b for a, b in zip(x, y, strict=True))
     return sum(rest, first)
 
 
@@ -142,7 +126,13 @@ class Mimic(Follower):
         return tuple(e * self.multiplier + self.offset for e in q)
 
     def slopes(self, q: Scalars) -> list[list[Scalar]]:
-        return [[self.multiplier if i == j else 0.0 for j in range(self.nv)] for i in range(self.nv)]
+        return [[self.multiplier * float(i == j) for j in range(self.nv)] for i in range(self.nv)]
+
+    def motion_subspace(self, q: Scalars) -> list[Motion]:
+        return [s * self.multiplier for s in self.joint.motion_subspace(self.inner_configuration(q))]
+
+    def bias(self, q: Scalars, v: Scalars) -> Motion:
+        return self.joint.bias(self.inner_configuration(q), tuple(e * self.multiplier for e in v))
 
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         """Return the primary's configuration, by the inverse of the map.
@@ -181,9 +171,9 @@ class Mimic(Follower):
 class Coupled(Follower):
     """A joint whose coordinate is a function f of other joints' coordinates: a cam, a differential, a knee's glide.
 
-        x = f(q),    dx/dt = F v,    d2x/dt2 = F a + g,      F = df/dq,    g = sum f_ij v_i v_j
+        X = X_inner(f(q)),    S = S_inner F,    bias = S_inner g + bias_inner,    F = df/dq,    g = sum f_ij v_i v_j
 
-    F and g are derived from the function. Like a `Mimic`, of which it is the general case, it has no coordinates of its
+    S and bias are derived from X. Like a `Mimic`, of which it is the general case, it has no coordinates of its
     own in a model. Every method here takes those of the joints in `by`, and the subspace is by their velocities.
 
     Args:
@@ -219,8 +209,8 @@ class Coupled(Follower):
         if is_bounded(self.joint):
             expected = "one that is defined everywhere: f may leave its domain"
             raise ParameterError("inner joint of a coupled joint", got=self.joint, expected=expected)
-        names = (self.by,) if isinstance(self.by, str) else tuple(self.by)
-        if not 1 <= len(set(names)) == len(names) <= 6 or not all(isinstance(n, str) and n for n in names):
+        names = tuple(self.by) if isinstance(self.by, (tuple, list)) else (self.by,)
+        if not all(isinstance(n, str) and n for n in names) or not 1 <= len(set(names)) == len(names) <= 6:
             raise ParameterError("by of a coupled joint", got=self.by, expected="names of one to six different joints")
         object.__setattr__(self, "by", names)
         _check_function(self)
@@ -247,16 +237,7 @@ class Coupled(Follower):
         return (value_of(self.function, q),)
 
     def slopes(self, q: Scalars) -> list[list[Scalar]]:
-        return [coupling_rates(self, q, (0.0,) * self.nv)[0]]
-
-    def curvature(self, q: Scalars, v: Scalars) -> Scalars:
-        return coupling_rates(self, q, v)[1:]
-
-    def held(self, at: Mapping[str, Scalars]) -> Coupled:
-        """Return the joint following the others while some, but not all, of those it follows stand still."""
-        by = [name for name in self.by if name not in at]
-        parts = [Constant(at[name][0]) if name in at else coordinate(by.index(name)) for name in self.by]
-        return Coupled(self.joint, by, Through(self.function, tuple(parts)))
+        return [coupling_slopes(self, q)]
 
     def copying(self, primary: Joint) -> Coupled | None:
         """Return the joint, if it can read the coordinates of a primary; None if these are of another kind."""
@@ -275,12 +256,6 @@ class Sprung(JointOfAnother):
     def transform(self, q: Scalars) -> SE3:
         return self.joint.transform(q)
 
-    def motion_subspace(self, q: Scalars) -> Sequence[Motion]:
-        return self.joint.motion_subspace(q)
-
-    def bias(self, q: Scalars, v: Scalars) -> Motion:
-        return self.joint.bias(q, v)
-
     def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
         own = self.joint.efforts(q, v)[0] if self.joint.has_efforts else 0.0
         return (own - self.damping * v[0] - self.stiffness * (q[0] - self.rest),)
@@ -295,26 +270,18 @@ def _is_one_number(joint: Joint) -> bool:
 
 
 def _check_function(joint: Coupled) -> None:
-    """Raise unless the function gives one number, that changes smoothly."""
-    what = "function of a coupled joint"
-
-    def refused(got: Any, hint: str = "") -> ParameterError:
-        expected = f"a twice differentiable function of {joint.nv} numbers that returns one"
-        return ParameterError(what, got=got, expected=expected, hint=hint)
-
-    if not callable(joint.function):
-        raise refused(joint.function)
-    if isinstance(joint.function, CoordinateFunction) and not set(joint.function.coordinates) <= {*range(joint.nv)}:
-        raise refused(f"{joint.function!r}, which reads coordinates {joint.function.coordinates}")
+    """Raise unless the function gives one number of the coordinates, that changes smoothly."""
+    template, fault, cause = open_slots(joint)[0], "", None
     try:
-        template = open_slots(joint)[0]
-        program = joint_program("coupling", template, lambda j, q: {"x": list(j.inner_configuration(q))}, q=joint.nv)
+        program = joint_program("coupling", template, lambda j, q: {"x": list(j.inner_configuration(q))}, q=joint.nq)
+        kinks = sorted({i.op.value for i in program.instructions} & KINKED)
+        fault = f"has a kink by {', '.join(kinks)}" if kinks else ""
     except Exception as error:  # a user's function may raise anything
-        hint = "It is traced once with symbols: cardan.scalar has sin, sqrt, where and others for them."
-        raise refused(f"{joint.function!r}, which raises {type(error).__name__}: {error}", hint) from error
-    kinks = sorted({i.op.value for i in program.instructions} & KINKED)
-    if kinks:
-        raise refused(f"{joint.function!r}, which has a kink by {', '.join(kinks)}")
+        fault, cause = f"raises {type(error).__name__}: {error}", error
+    if fault:
+        expected = f"a smooth function of {joint.nq} numbers that returns one"
+        hint = f"It {fault}. It is traced once, with symbols: cardan.scalar has sin, sqrt, where and others for these."
+        raise ParameterError("function of a coupled joint", got=joint.function, expected=expected, hint=hint) from cause
 
 
 KINKED = {op.value for op in (Op.ABS, Op.SIGN, Op.FLOOR, Op.MIN, Op.MAX)}
@@ -335,6 +302,13 @@ def following_directly(joint: Any, resolved: Mapping[str, Joint]) -> Joint:
     by = list(dict.fromkeys(name for names, _ in parts for name in names))
     inner = [Through(f, tuple(coordinate(by.index(name)) for name in names)) for names, f in parts]
     return Coupled(joint.joint, by, Through(joint.function, tuple(inner)))
+
+
+def following_fewer(joint: Any, at: Mapping[str, Scalars]) -> Joint:
+    """Return a coupled joint following the others while some, but not all, of those it follows stand still."""
+    by = [name for name in joint.by if name not in at]
+    parts = [Constant(float(at[name][0])) if name in at else coordinate(by.index(name)) for name in joint.by]
+    return Coupled(joint.joint, by, Through(joint.function, tuple(parts)))
 
 
 def _function(joint: Any) -> Any:

@@ -225,33 +225,23 @@ def _weighed(vectors: Sequence[Scalars], weights: Scalars, size: int) -> list[An
 # --- coordinates that are functions of others ---
 
 
-def coupling_rates(joint: Any, q: Scalars, v: Scalars) -> tuple[list[Any], Any]:
-    """Return how f, the coordinate of a coupled joint at numbers q, changes: df/dq_i, and sum f_ij v_i v_j."""
+def coupling_slopes(joint: Any, q: Scalars) -> list[Any]:
+    """Return df/dq_i of the function f by which a joint's single coordinate, `inner_configuration(q)`, follows q."""
     template, parameters = open_slots(joint)
     program = _coupling_program(template)
-    values = replay(program, [*parameters, *q, *v])
-    *slopes, curvature = (values[r] for r in program.results)
-    return slopes, curvature
+    values = replay(program, [*parameters, *q])
+    return [values[r] for r in program.results]
 
 
 @keep_by_joint("transform")
 def _coupling_program(template: Any) -> Program:
-    """Return the program of a coupling's rates, of q and v."""
-    nv = template.nv
-    value = joint_program("coupling", template, lambda joint, q: {"x": joint.inner_configuration(q)}, q=nv)
-    graph = Graph()
-    arguments = inputs(template, q=nv, v=nv)
-    symbols = graph.symbols(arguments)
-    first = len(symbols) - 2 * nv
-    v = symbols[first + nv :]
-    (r,) = value.results
-    found = pushforward(value, replay(value, symbols), {first + i: {i: 1.0} for i in range(nv)})[r]
+    value = joint_program("coupling", template, lambda joint, q: {"x": joint.inner_configuration(q)}, q=template.nq)
+    graph, nv = Graph(), template.nv
+    symbols = graph.symbols(value.inputs)
+    first = len(symbols) - nv
+    found = pushforward(value, replay(value, symbols), {first + i: {i: 1.0} for i in range(nv)})[value.results[0]]
     slopes = [found.get(i, 0.0) for i in range(nv)]
-    rate = assemble("rate", graph, arguments, [Array("rate", (1,))], _weighed([[e] for e in slopes], v, 1))
-    (r,) = rate.results
-    curvature = pushforward(rate, replay(rate, symbols), {first + i: {0: v[i]} for i in range(nv)})[r].get(0, 0.0)
-    outputs = [Array("slopes", (nv,)), Array("curvature", (1,))]
-    return merge_identities(assemble("coupling", graph, arguments, outputs, [*slopes, curvature]))
+    return merge_identities(assemble("slopes", graph, value.inputs, [Array("slopes", (nv,))], slopes))
 
 
 # --- how the motion changes ---
