@@ -22,7 +22,7 @@ from benchmarks.short_joints import operations  # noqa: E402
 from joint_pictures import Picture, draw  # noqa: E402
 
 from cardan._reach.pictures.robot_plot import pyplot_module  # noqa: E402
-from cardan.joints import CATALOGUE, Joint, Mimic, Reversed, reverse  # noqa: E402
+from cardan.joints import CATALOGUE, Joint, Reversed, reverse  # noqa: E402
 from cardan.manifolds import Euclidean  # noqa: E402
 
 PAGE, IMAGES = HERE / "joints.md", HERE / "images" / "joints"
@@ -172,8 +172,8 @@ def brief(text: str) -> str:
 
 
 def layout(joint: Joint) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the joint's own coordinates and velocities; a mimic has no names."""
-    return ((), ()) if isinstance(joint, Mimic) else (joint.coordinate_names, joint.velocity_names)
+    """Return the names of the joint's own coordinates and velocities; one that follows others has none."""
+    return ((), ()) if joint.primaries else (joint.coordinate_names, joint.velocity_names)
 
 
 def section(joint: Joint, entry: Entry) -> str:
@@ -223,8 +223,8 @@ def reversal(joint: Joint) -> str:
         return "itself"
     if isinstance(joint, Reversed):
         return "the joint itself"
-    if isinstance(joint, Mimic):
-        return "`Mimic` of the reversed inner joint"
+    if joint.primaries:
+        return f"`{type(joint).__name__}` of the reversed inner joint"
     if type(back) is type(joint):
         return f"`{type(joint).__name__}` about the opposite axis"
     return "`Reversed`, with the same q and v"

@@ -3,7 +3,8 @@
 import numpy as np
 
 from cardan import Inertia, Limits, Mechanism, Model, Motion
-from cardan.joints import CATALOGUE, Mimic
+from cardan._robot.joints.catalogue.of_another import renamed_primaries
+from cardan.joints import CATALOGUE
 from cardan.spatial import exp_se3
 
 
@@ -23,15 +24,15 @@ def random_mechanism(seed, joints=CATALOGUE, *, primary=None, armature=True, cha
     """A tree in which every joint of `joints` occurs once; mimics copy the first joint with one angle."""
     rng = np.random.default_rng(seed)
     order = [joints[k] for k in rng.permutation(len(joints))]
-    order.sort(key=lambda joint: isinstance(joint, Mimic))  # so that the primary is there
+    order.sort(key=lambda joint: bool(joint.primaries))  # so that the primary is there
     primary = primary or next((f"joint{k}" for k, j in enumerate(order) if type(j).__name__ == "Revolute"), None)
     m = Mechanism(f"random{seed}")
     m.add_body("body", random_inertia(rng))
     for k, joint in enumerate(order):
-        if isinstance(joint, Mimic):
+        if joint.primaries:
             if primary is None:
                 continue
-            joint = Mimic(joint.joint, primary, joint.multiplier, joint.offset)
+            joint = renamed_primaries(joint, lambda _: primary)
         m.add_body(f"body{k}", random_inertia(rng))
         parent = rng.integers(-1, k) if not chain else k - 1
         rotor = rng.uniform(0.01, 0.1, size=joint.nv) if armature else None

@@ -46,8 +46,8 @@ def has(peer, joint):
 
 
 def tree_for(peer, seed=1, base="floating", mimics=False, every=1):
-    kinds = [j for j in J.CATALOGUE if isinstance(j, (J.Fixed, J.Mimic)) or has(peer, j)]
-    kinds = [j for j in kinds if mimics or not isinstance(j, J.Mimic)][::every]
+    kinds = [j for j in J.CATALOGUE if (isinstance(j, J.Fixed) or j.primaries) or has(peer, j)]
+    kinds = [j for j in kinds if mimics or not j.primaries][::every]
     return random_mechanism(seed, joints=kinds).model(base=base)
 
 
@@ -70,7 +70,7 @@ def there_of(case):
 
 
 def test_every_library_has_joints_beyond_the_hinge():
-    assert len([j for j in J.CATALOGUE if not isinstance(j, J.Mimic) and has("pinocchio", j)]) >= 15
+    assert len([j for j in J.CATALOGUE if not j.primaries and has("pinocchio", j)]) >= 15
     for peer in conventions.PEERS:
         assert has(peer, J.Prismatic((1, 0, 0)))
         assert not has(peer, J.Reversed(J.Ellipsoid((1, 2, 3))))

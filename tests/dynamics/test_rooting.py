@@ -202,7 +202,7 @@ def type_name(joint):
     return type(joint).__name__
 
 
-MOVING = [j for j in CATALOGUE if j.nv and not isinstance(j, Mimic)]
+MOVING = [j for j in CATALOGUE if j.nv and not j.primaries]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from mechanisms import random_inertia, random_model, random_pose, random_state
 DOG = cardan.robots.quadruped().model(base="floating")
 ARM = cardan.robots.arm7().model()
 SEEDS = pytest.mark.parametrize("seed", [9, *(pytest.param(k, marks=pytest.mark.full) for k in range(3))])
-PLAIN = [j for j in cardan.joints.CATALOGUE if j.nv and not isinstance(j, cardan.joints.Mimic)]
+PLAIN = [j for j in cardan.joints.CATALOGUE if j.nv and not j.primaries]
 
 
 def trees(seed):

@@ -29,7 +29,7 @@ by_inverse_dynamics = by_definition(forward_derivatives.by_inverse_dynamics)
 
 def tree(seed, joints=cardan.joints.CATALOGUE):
     """A floating tree of joint types, all but those whose velocity is another's: there is no table for these."""
-    joints = [joint for joint in joints if not isinstance(joint, cardan.joints.Mimic)]
+    joints = [joint for joint in joints if not joint.primaries]
     return random_model(seed, joints=joints, base="floating")
 
 

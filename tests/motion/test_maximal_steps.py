@@ -6,8 +6,9 @@ import pytest
 import cardan
 from cardan._dynamics.algorithms import stepping
 from cardan._motion.maximal_steps import Efforts, semi_implicit_start, variational_step, xpbd_step
+from cardan._robot.joints.catalogue.of_another import renamed_primaries
 from cardan.errors import UnsupportedError
-from cardan.joints import CATALOGUE, Cable, Distance, FreeFlyer, Mimic, Reversed, Revolute, Spherical
+from cardan.joints import CATALOGUE, Cable, Distance, FreeFlyer, Reversed, Revolute, Spherical
 from cardan.simulation import solvers
 from mechanisms import random_inertia, random_pose
 from representatives import represented
@@ -82,8 +83,8 @@ def pair(joint, seed=0):
     m.add_body("b", random_inertia(rng))
     poses = [random_pose(rng) for _ in range(4)]
     hinge, first = Revolute((0.0, 0.6, 0.8)), joint
-    if isinstance(joint, Mimic):
-        first, hinge = hinge, Mimic(joint.joint, "first", joint.multiplier, joint.offset)
+    if joint.primaries:
+        first, hinge = hinge, renamed_primaries(joint, lambda _: "first")
     m.add_joint("first", first, "world", "a", *poses[:2])
     m.add_joint("second", hinge, "a", "b", *poses[2:])
     return m.model()

@@ -6,7 +6,8 @@ import cardan
 from cardan import joints as J
 from cardan._reach.verification.check import Samples
 from cardan._reach.verification.laws import singularities
-from cardan.joints import CATALOGUE, Mimic
+from cardan._robot.joints.catalogue.of_another import renamed_primaries
+from cardan.joints import CATALOGUE
 from cardan.manifolds import MRP, SE3, Euclidean, UnitComplex, UnitQuaternion
 from cardan.spatial.rotations import quaternion_xyzw_from_rotation_vector
 from mechanisms import random_inertia, random_pose
@@ -25,7 +26,7 @@ def case_joints():
             name, joint = f"{name} {joint.order}", replaced_axis(joint)
         elif isinstance(joint, J.Reversed):
             name = f"Reversed {type(joint.joint).__name__}"
-        found[name] = Mimic(joint.joint, "first", joint.multiplier, joint.offset) if isinstance(joint, Mimic) else joint
+        found[name] = renamed_primaries(joint, lambda _: "first")
     return found
 
 
@@ -117,9 +118,9 @@ class Robot:
         parent = "world"
         for body, one in zip(("first", "second", "third"), chain, strict=True):
             m.add_body(body, random_inertia(rng))
-            rotor = () if isinstance(one, Mimic) else rng.uniform(0.02, 0.1, size=one.nv)
+            rotor = () if one.primaries else rng.uniform(0.02, 0.1, size=one.nv)
             P, C = random_pose(rng), random_pose(rng)
-            m.add_joint(body, one, parent, body, P, C, armature=None if isinstance(one, Mimic) else rotor)
+            m.add_joint(body, one, parent, body, P, C, armature=None if one.primaries else rotor)
             parent = body
         self.model = m.model()
         nv, states = self.model.nv, configurations(joint, regular)
@@ -127,7 +128,7 @@ class Robot:
         ends = rng.uniform(-np.pi, np.pi, size=(len(states), 2))
         self.q = np.array([self._whole(own, end) for (_, _, own), end in zip(states, ends, strict=True)])
         self.v, self.a, self.direction = rng.normal(size=(3, len(states), nv))
-        mimic = isinstance(joint, Mimic)  # which reads the first joint's coordinates
+        mimic = joint.primaries  # which reads the first joint's coordinates
         self.own_q, self.own_v = (slice(0, 1),) * 2 if mimic else (slice(1, -1),) * 2
         self.weights = np.random.default_rng(11).normal(size=(len(states), nv))
         self.wrenches = rng.normal(size=(len(states), len(self.model.body_names), 6))
@@ -135,7 +136,7 @@ class Robot:
         self.twice = self._some_of_each(second)
 
     def _whole(self, own, end):
-        if isinstance(self.joint, Mimic):
+        if self.joint.primaries:
             return [float(own[0]), end[1]]
         return [end[0], *own, end[1]]
 

@@ -16,8 +16,6 @@ Source: Uicker (1965) for the dynamics in homogeneous matrices.
 import mpmath as mp
 import numpy as np
 
-from cardan.joints import Mimic
-
 DIGITS = 100
 FINE, COARSE = mp.mpf(2) ** -83, mp.mpf(2) ** -40  # 1e-25 and 1e-12, without rounding
 
@@ -152,8 +150,8 @@ class Oracle:
         places, slices = {"world": (-1, Matrix(unit(4, i) for i in range(4)))}, {}
         nq = nv = 0
         for k, c in enumerate(mechanism.joints):
-            joint, mimic = c.joint, isinstance(c.joint, Mimic)
-            own = slices[joint.primary] if mimic else (range(nq, nq + joint.nq), range(nv, nv + joint.nv))
+            joint, mimic = c.joint, c.joint.primaries
+            own = slices[joint.primaries[0]] if mimic else (range(nq, nq + joint.nq), range(nv, nv + joint.nv))
             if not mimic:
                 nq, nv = nq + joint.nq, nv + joint.nv
                 self.armature += map(nudged, exact(c.armature))

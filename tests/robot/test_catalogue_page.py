@@ -84,7 +84,7 @@ def test_no_formula_is_missing():
 @each_type
 def test_each_coordinate_has_its_meaning(joint, entry):
     q, v = entry.meanings(joint)
-    assert isinstance(joint, Mimic) or (len(q), len(v)) == (joint.nq, joint.nv)
+    assert joint.primaries or (len(q), len(v)) == (joint.nq, joint.nv)
     for names, meanings in zip(build.layout(joint), (q, v), strict=True):
         assert tuple(meanings) == names
         assert all(unit for unit, _ in meanings.values())
@@ -109,13 +109,13 @@ def evaluated(joint, q, v):
     if hasattr(joint, "across"):
         names["across"] = plain(joint.across)
     kind = type(joint).__name__
-    if kind in ("Mimic", "Reversed"):
+    if kind in ("Mimic", "Coupled", "Reversed"):
         names["inner"] = lambda q, v: numbers(joint.joint, q, v)
     if kind == "Composite":
         names["chain"] = chain(joint, q, v)
     if kind == "Spline":
         names |= dict(zip(("weight", "slope", "slope2"), weights(joint), strict=True))
-    if kind == "OpenSimCustom":
+    if kind in ("OpenSimCustom", "Coupled"):
         names |= slopes(q, v)
     if kind == "Distance":
         names |= {"minimum": 0.0, "maximum": np.inf}  # random configurations do not keep to the bounds

@@ -390,7 +390,7 @@ def m_body(m, name):
 
 def velocity_of(model, joint, v):
     kind = model.joint(joint)
-    return v[model.v_slice(kind.primary if isinstance(kind, Mimic) else joint)]
+    return v[model.v_slice(kind.primaries[0] if kind.primaries else joint)]
 
 
 def relative_twist(model, q, v, child, parent):

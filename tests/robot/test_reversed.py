@@ -79,7 +79,7 @@ def pair(joint, poses, inertias, root, base="floating"):
     return m.model(base=base)
 
 
-MOVING = [j for j in [*CATALOGUE, Custom()] if j.nv and not isinstance(j, Mimic)]
+MOVING = [j for j in [*CATALOGUE, Custom()] if j.nv and not j.primaries]
 OF_EACH_KIND = (Revolute, Helical, SphericalZYX, FloatingMRP, Ellipsoid, Cable, Custom)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Vector3, checked_pose
-from cardan._robot.joints import Joint, Limits, Mimic, reverse
+from cardan._robot.joints import Joint, Limits, reverse
 from cardan._robot.joints.first_checks import check_joint
 from cardan._robot.joints.limits import checked_limits, limits_within
 from cardan._robot.joints.state import freeze, is_frozen, keep
@@ -414,12 +414,13 @@ class Connection(ByFields):
             object.__setattr__(self, "joint", freeze(self.joint))
         for side in ("parent_pose", "child_pose"):
             object.__setattr__(self, side, checked_pose(f"{side} of joint {self.name!r}", getattr(self, side)))
-        limits = checked_limits(f"limits of joint {self.name!r}", self.limits).resolved(self.joint.nv, self.name)
-        if not isinstance(self.joint, Mimic):  # whose limits are its own, in a file, and have no effect
+        nv = along(self.joint)
+        limits = checked_limits(f"limits of joint {self.name!r}", self.limits).resolved(nv, self.name)
+        if not self.joint.primaries:  # whose limits are its own, in a file, and have no effect
             limits = limits_within(self.joint, limits, self.name)
         object.__setattr__(self, "limits", limits)
         for name in ("damping", "friction", "armature"):
-            values = _non_negative(f"{name} of joint {self.name!r}", getattr(self, name), self.joint.nv)
+            values = _non_negative(f"{name} of joint {self.name!r}", getattr(self, name), nv)
             object.__setattr__(self, name, values)
         object.__setattr__(self, "drive", _checked(self, "drive", Drive, "cardan.Drive(stiffness, damping)"))
         object.__setattr__(self, "spring", _checked(self, "spring", Spring, "cardan.Spring(stiffness, rest)"))
@@ -478,12 +479,17 @@ def check_name(kind: str, name: Any) -> None:
         raise ParameterError(f"name of a {kind}", got=name, expected="a non-empty text")
 
 
+def along(joint: Any) -> int:
+    """Return for how many velocities a joint has limits, friction and so on: of one that follows others, its own."""
+    return joint.joint.nv if joint.primaries else joint.nv
+
+
 def _checked(c: Connection, key: str, kind: type[Any], expected: str) -> Any:
     """Return a drive or spring of a joint with nv numbers in each part."""
     part = getattr(c, key) or kind()
     if not isinstance(part, kind):
         raise ParameterError(f"{key} of joint {c.name!r}", got=part, expected=f"a {expected}")
-    return part.resolved(c.joint.nv, c.name)
+    return part.resolved(along(c.joint), c.name)
 
 
 def _each(value: Any, nv: int) -> Any:

@@ -21,7 +21,6 @@ from cardan._dynamics.algorithms.linear import add_block, zeros
 from cardan._dynamics.algorithms.loops import without_loops
 from cardan._dynamics.algorithms.tree import relative_kinematics
 from cardan._dynamics.call.public import ArrayLike, Reals, public
-from cardan._robot.joints import Mimic
 from cardan._robot.model import Model
 
 Values = TypeVar("Values")  # spatial objects and rows of scalars here; arrays from the compiled function
@@ -64,7 +63,7 @@ def articulated_inertias(model: Model, q: ArrayLike) -> ArticulatedInertias[Any]
     """
     without_loops(model, "articulated_inertias")
     if model.has_mimics:
-        names = [node.name for node in model.nodes if isinstance(node.joint, Mimic)]
+        names = [node.name for node in model.nodes if node.joint.primaries]
         raise MechanismError(
             f"articulated_inertias: model {model.name!r} has joints that move together ({', '.join(names[:4])}), "
             "so that its links do not give way one by one; use cardan.mass_matrix or cardan.mass_matrix_inverse."

@@ -43,7 +43,6 @@ from cardan._dynamics.algorithms.crba import composite_inertias
 from cardan._dynamics.algorithms.passive import has_spring, to_rest
 from cardan._dynamics.algorithms.proximal import is_double
 from cardan._dynamics.algorithms.tree import Vector, relative_kinematics
-from cardan._robot.joints import Mimic
 from cardan._robot.joints.derivation.derived import linearised_efforts
 from cardan._robot.model import Model, Node
 
@@ -337,7 +336,7 @@ def joint_inertias(model: Model) -> list[Scalar]:
 def undetermined(model: Model) -> list[Node]:
     """Return the joints that move nothing that has inertia, in one direction at least, and that nothing holds there."""
     D, found = joint_inertias(model), []
-    for node in (node for node in model.nodes if not isinstance(node.joint, Mimic)):
+    for node in (node for node in model.nodes if not node.joint.primaries):
         holding = zip(node.damping, node.drive_stiffness, node.drive_damping, node.spring_stiffness, strict=True)
         if any(is_zero(D[j] + sum(own)) for j, own in zip(node.v, holding, strict=True)):
             found.append(node)

@@ -28,7 +28,6 @@ from cardan._dynamics.algorithms.linear import coordinates
 from cardan._dynamics.algorithms.loops import offset
 from cardan._dynamics.algorithms.tree import Vector, of_parent
 from cardan._dynamics.call.public import ArrayLike, Reals, public
-from cardan._robot.joints import Mimic
 from cardan._robot.model import Model, Node
 
 POSES, TWISTS = ("nlinks", 7), ("nlinks", 6)
@@ -123,7 +122,7 @@ def coordinates_of(
     v: list[Scalar] = [0.0] * model.nv
     for node in model.nodes:
         # its coordinates are its primary's, which has set them
-        if not isinstance(node.joint, Mimic):
+        if not node.joint.primaries:
             own = node.joint.nearest_configuration(across(node, X), None if near is None else node.configuration(near))
             S = node.joint.motion_subspace(own)
             _set(q, node.q, own)

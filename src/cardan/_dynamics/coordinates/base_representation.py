@@ -32,7 +32,6 @@ from cardan._dynamics.coordinates.chart import HERE, STILL, Chart, free_velocity
 from cardan._dynamics.coordinates.compiled_methods import compiled
 from cardan._dynamics.coordinates.convention import is_free
 from cardan._dynamics.coordinates.other_coordinates import OtherCoordinates, rows_of
-from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD, Connection, Model
 
 REFERENCES: dict[Representation, tuple[str, str]] = {
@@ -88,7 +87,7 @@ class BaseRepresentation(OtherCoordinates):
         self.representation: Representation = checked_representation(representation)
         self._bases = [c for c in model.connections if _leaves_free(c)]
         self.base_joints: tuple[str, ...] = tuple(c.name for c in self._bases)
-        nodes = {node.name: node for node in model.nodes if not isinstance(node.joint, Mimic)}
+        nodes = {node.name: node for node in model.nodes if not node.joint.primaries}
         own = [c for c in model.connections if c.name in nodes]
         rows = rows_of([(c, nodes[c.name], self._chart(c)) for c in own])
         super().__init__(model, rows, (BaseRepresentation, (model, self.representation)))

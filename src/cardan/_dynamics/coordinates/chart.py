@@ -28,8 +28,9 @@ from cardan._algebra.spatial.rotations import (
 )
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.coordinates.change import Block, Indices, Rows, rate_of, transposed
-from cardan._robot.joints import Joint, Mimic
+from cardan._robot.joints import Joint
 from cardan._robot.model import WORLD, Connection, Model
+from cardan._robot.model.layout import kind_of
 
 Scalars = Sequence[Scalar]
 Circle = Literal["angle", "cos_sin", "sin_cos"]
@@ -136,12 +137,13 @@ def same(model: Model, c: Connection) -> Chart:
     return Chart(c.joint.nq, c.joint.nv)
 
 
-def follower(mimic: Mimic, inner: Chart) -> Chart:
+def follower(mimic: Any, inner: Chart) -> Chart:
     """Return the chart of a mimic joint with coordinates of its own there; q and v here are those of its primary."""
 
     def matrix(q: Scalars) -> Rows:
         T = inner.matrix(mimic.inner_configuration(q)) if inner.matrix else identity_rows(inner.nv)
-        return [[mimic.multiplier * e for e in row] for row in T]
+        columns = transposed(mimic.slopes(q))
+        return [[sum((a * b for a, b in zip(row, column, strict=True)), 0.0) for column in columns] for row in T]
 
     def inverse(q: Scalars) -> Rows:
         return [[0.0] * inner.nv for _ in range(mimic.nv)]  # the primary's velocity is taken from the primary
@@ -151,7 +153,7 @@ def follower(mimic: Mimic, inner: Chart) -> Chart:
             return [mimic.multiplier * e + mimic.offset for e in inner.there(q)]
         return inner.there(mimic.inner_configuration(q))
 
-    note = f"coordinates of its own: {mimic.multiplier:g} {mimic.primary} + {mimic.offset:g}" + inner.note
+    note = f"coordinates of its own: {kind_of(mimic).partition(' = ')[2]}" + inner.note
     return Chart(inner.nq, inner.nv, there, lambda q: [], matrix, inverse, note, follows=True)
 
 

@@ -26,7 +26,6 @@ from cardan._dynamics.algorithms.linear import coordinates, gram
 from cardan._dynamics.algorithms.tree import Vector
 from cardan._dynamics.call.arguments import numeric_array
 from cardan._dynamics.coordinates.compiled_methods import Compiled, compiled, refuse_inputs
-from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD, Connection, Model
 
 SAMPLES = 2  # random configurations: two mechanisms that differ agree at one by chance, at two hardly ever
@@ -36,7 +35,7 @@ RANK_TOLERANCE = 1e-9  # of singular values, relative to the largest: far above 
 
 def owners(model: Model) -> list[Connection]:
     """Return the joints that have coordinates of their own."""
-    return [c for c in model.connections if not isinstance(c.joint, Mimic) and c.joint.nv > 0]
+    return [c for c in model.connections if not c.joint.primaries and c.joint.nv > 0]
 
 
 def shared_joints(source: Model, target: Model) -> frozenset[str]:

@@ -16,7 +16,8 @@ from cardan._dynamics.coordinates.chart import Chart, follower
 from cardan._dynamics.coordinates.compiled_methods import compiled
 from cardan._dynamics.coordinates.convention import Convention
 from cardan._dynamics.coordinates.other_coordinates import ChartedJoint, OtherCoordinates, rows_of
-from cardan._robot.joints import Joint, Mimic
+from cardan._robot.joints import Joint
+from cardan._robot.joints.catalogue.of_another import Follower, Sprung
 from cardan._robot.model import Connection, Model
 from cardan._robot.model.layout import aligned
 
@@ -122,7 +123,7 @@ class PeerConverter(OtherCoordinates):
 
 def _rows(model: Model, convention: Convention, order: Sequence[str] | None, mimics: bool) -> tuple[ChartedJoint, ...]:
     """Return the joints with coordinates there, in their order there."""
-    movable = {c.name: c for c in model.connections if c.joint.nv > 0 and (mimics or not isinstance(c.joint, Mimic))}
+    movable = {c.name: c for c in model.connections if c.joint.nv > 0 and (mimics or not c.joint.primaries)}
     names = [n for n in convention.order(model) if n in movable] if order is None else list(order)
     if sorted(names) != sorted(movable):
         wrong = sorted(set(names) ^ set(movable)) or sorted({n for n in names if names.count(n) > 1})
@@ -133,7 +134,8 @@ def _rows(model: Model, convention: Convention, order: Sequence[str] | None, mim
 
 
 def _chart(model: Model, convention: Convention, c: Connection, joint: Joint) -> Chart:
-    inner = joint.joint if isinstance(joint, Mimic) else joint
+    inner = joint.joint if isinstance(joint, Follower) else joint
+    inner = inner.joint if isinstance(inner, Sprung) else inner
     chart = convention.chart(model, replace(c, joint=inner))
     if chart is None:
         where = f" between {c.parent!r} and {c.child!r}"
@@ -141,7 +143,7 @@ def _chart(model: Model, convention: Convention, c: Connection, joint: Joint) ->
             f"joint {c.name!r}{where}, a {type(inner).__name__}, has no counterpart in {convention.title}; it has "
             f"{convention.joints}. Lock it (model.lock), or replace it."
         )
-    return follower(joint, chart) if isinstance(joint, Mimic) else chart
+    return follower(joint, chart) if isinstance(joint, Follower) else chart
 
 
 def _copied(size: int, places: Sequence[tuple[range, range]], is_copy: np.ndarray) -> np.ndarray:

@@ -10,7 +10,8 @@ import numpy as np
 
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._motion.contact.touching import Pair
-from cardan._robot.joints import FreeFlyer, Mimic
+from cardan._robot.joints import FreeFlyer
+from cardan._robot.joints.catalogue.of_another import renamed_primaries
 from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.model import WORLD, Body, Connection, Model, simplified_tree
 from cardan._robot.model.layout import Node
@@ -166,8 +167,8 @@ def _parts_of(
         if c.parent not in body:
             place = model.attachments[c.parent].pose @ c.parent_pose
             changes["parent_pose"] = SE3.identity() if len(roots) == 1 else place
-        if isinstance(c.joint, Mimic):
-            changes["joint"] = replaced(c.joint, primary=joint[c.joint.primary])
+        if c.joint.primaries:
+            changes["joint"] = renamed_primaries(c.joint, joint.__getitem__)
         connections.append(replaced(c, **changes))
     renamed = tuple(replaced(b, name=body[b.name]) for b in bodies)
     return (renamed, tuple(connections)), roots, tuple(joint[name] for name in told)

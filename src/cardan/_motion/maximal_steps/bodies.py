@@ -34,7 +34,7 @@ from cardan._dynamics.algorithms.linear import Factor, Rows, dot, gram, with_dia
 from cardan._dynamics.algorithms.loops import JointRows, joint_rows, offset
 from cardan._dynamics.algorithms.maximal import coordinates_of
 from cardan._dynamics.algorithms.tree import Relative, Vector, relative_kinematics, twists
-from cardan._robot.joints import Joint, Mimic
+from cardan._robot.joints import Joint
 from cardan._robot.model import Model, Node
 
 NEWTON = 2
@@ -211,15 +211,15 @@ class System:
     def joined(self, placed: Sequence[BodyState], near: Sequence[Sequence[Scalar] | None]) -> list[PlacedJoint]:
         """Return all joints at the bodies' places; `near` are configurations of each, where there are some."""
         found = [_joined(pair, pair.across(placed), q) for pair, q in zip(self.pairs, near, strict=True)]
-        return [_following(j, self._primary(j.pair, found)) if _is_mimic(j.pair) else j for j in found]
+        return [_following(j, self._primaries(j.pair, found)) if _is_mimic(j.pair) else j for j in found]
 
     def joint(self, k: int, placed: Sequence[BodyState], near: Sequence[Sequence[Scalar] | None]) -> PlacedJoint:
         own = _joined(self.pairs[k], self.pairs[k].across(placed), near[k])
         if not _is_mimic(own.pair):
             return own
-        # Only the mimic's own rows are moved: the primary joint is looked at where its bodies are now.
-        primary = next(i for i, pair in enumerate(self.pairs) if self._is_primary(pair, own.pair))
-        return _following(own, self.joint(primary, placed, near))
+        # Only the mimic's own rows are moved: the primary joints are looked at where their bodies are now.
+        numbers = {pair.node.name: i for i, pair in enumerate(self.pairs) if pair.node is not None}
+        return _following(own, [self.joint(numbers[name], placed, near) for name in own.pair.joint.primaries])
 
     def residuals(self, placed: Sequence[BodyState], start: Sequence[PlacedJoint]) -> list[Scalar]:
         """Return how far all joints are from fulfilled at the bodies' places, along the wrenches of other ones.
@@ -232,16 +232,14 @@ class System:
                 X = j.pair.across(placed)
                 now[k] = j._replace(X=X, q=j.pair.joint.nearest_configuration(X, j.q))
         for j in now:
-            q = self._primary(j.pair, now).q if _is_mimic(j.pair) else j.q
+            q = [e for p in self._primaries(j.pair, now) for e in p.q] if _is_mimic(j.pair) else j.q
             e = offset(j.pair.across(placed), j.pair.joint.transform(q))
             found += [wrench.dot(e) for wrench in j.wrenches]
         return found
 
-    def _primary(self, mimic: JointedPair, joined: Sequence[PlacedJoint]) -> PlacedJoint:
-        return next(j for j in joined if self._is_primary(j.pair, mimic))
-
-    def _is_primary(self, pair: JointedPair, mimic: JointedPair) -> bool:
-        return pair.node is not None and not _is_mimic(pair) and pair.node.q == mimic.node.q  # pyright: ignore[reportOptionalMemberAccess]
+    def _primaries(self, mimic: JointedPair, joined: Sequence[PlacedJoint]) -> list[PlacedJoint]:
+        by_name = {j.pair.node.name: j for j in joined if j.pair.node is not None}
+        return [by_name[name] for name in mimic.joint.primaries]
 
     def effort_rows(self, joined: Sequence[PlacedJoint]) -> list[Row]:
         """Return the nv rows of unit efforts, along v."""
@@ -340,7 +338,7 @@ def response(model: Model, q: Vector, W: Vector | None = None) -> Callable[[Vect
 
 
 def _is_mimic(pair: JointedPair) -> bool:
-    return pair.node is not None and isinstance(pair.joint, Mimic)
+    return pair.node is not None and bool(pair.joint.primaries)
 
 
 def _joined(pair: JointedPair, X: SE3, near: Sequence[Scalar] | None) -> PlacedJoint:
@@ -351,12 +349,12 @@ def _joined(pair: JointedPair, X: SE3, near: Sequence[Scalar] | None) -> PlacedJ
     return PlacedJoint(pair, X, found.q, found.S, found.wrenches, rows)
 
 
-def _following(mimic: PlacedJoint, primary: PlacedJoint) -> PlacedJoint:
-    """Return a mimic with its six rows: its pose is that of its primary's q, V - S_m S_p^+ V_p = 0."""
-    joint, q = mimic.pair.joint, primary.q
+def _following(mimic: PlacedJoint, primaries: Sequence[PlacedJoint]) -> PlacedJoint:
+    """Return a mimic with its six rows: its pose is that of its primaries' q, V - S_m S_p^+ V_p = 0."""
+    joint, q = mimic.pair.joint, [e for p in primaries for e in p.q]
     S, e = joint.motion_subspace(q), offset(mimic.X, joint.transform(q)).scalars()
     units = [Force.of(tuple(float(i == k) for k in range(6))) for i in range(6)]
-    efforts, rows = primary.effort_rows(), []  # whose rate is S_p^+ V_p
+    efforts, rows = [row for p in primaries for row in p.effort_rows()], []  # whose rate is S_p^+ V_p
     for i, unit in enumerate(units):
         wrenches = mimic.pair.wrenches(mimic.X, unit)
         for s, row in zip(S, efforts, strict=True):

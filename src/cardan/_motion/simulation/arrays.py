@@ -9,7 +9,6 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError
 from cardan._dynamics.call.arguments import check_finite, numeric_array
-from cardan._robot.joints import Mimic
 from cardan._robot.model import Model
 from cardan._robot.model.inputs import LIMITS, PASSIVE, without_limit
 
@@ -153,7 +152,7 @@ def _ends(model: Model, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarra
 def _check_open_ends(where: str, model: Model, name: str, array: np.ndarray) -> None:
     """Raise `ParameterError` for a limit of what has none: a position that is no coordinate."""
     given = model.inputs[name]
-    moving = [c for c in model.connections if c.joint.nv and not isinstance(c.joint, Mimic)]
+    moving = [c for c in model.connections if c.joint.nv and not c.joint.primaries]
     for c in (c for c in moving if given.owner in (None, c.name)):
         first = model.v_slice(c.name).start if given.owner is None else 0
         for k in without_limit(c, given.constant):

@@ -32,7 +32,7 @@ from cardan._motion.simulation.standing import lifted_out, moves_freely, root_jo
 from cardan._motion.simulation.world import World
 from cardan._robot.description import Mechanism, Plane, Shape, editing
 from cardan._robot.geometry.shapes import ALL_BITS, Geometry
-from cardan._robot.joints import FreeFlyer, Joint, Limits, Mimic
+from cardan._robot.joints import FreeFlyer, Joint, Limits
 from cardan._robot.model import WORLD, Connection, Drive, Material, Model
 from cardan._robot.model.layout import said_start
 from cardan._robot.records import EARTH_GRAVITY
@@ -495,7 +495,7 @@ def _holding_weightless(world: World) -> World:
 
 def drive_all(mechanism: Mechanism, drive: Drive) -> Mechanism:
     """Return a mechanism with a drive at every joint that has coordinates: no mimic, none that closes a loop."""
-    tree = {c.name for c in mechanism.model().connections if c.joint.nv and not isinstance(c.joint, Mimic)}
+    tree = {c.name for c in mechanism.model().connections if c.joint.nv and not c.joint.primaries}
     for c in mechanism.joints:
         if c.name in tree:
             mechanism = mechanism.replace_joint(c.name, c.joint, drive=drive).mechanism
@@ -644,8 +644,8 @@ def rest_configuration(model: Model, poses: Mapping[str, SE3], given: Mapping[st
     children = {c.name: c.child for c in model.connections}
     for node in model.nodes:
         above = (X[node.parent] if node.parent >= 0 else SE3.identity()) @ node.placement
-        child = children[node.name]
-        if child in poses and node.name not in given and not isinstance(node.joint, Mimic):
+        child = children.get(node.name)
+        if child in poses and node.name not in given and not node.joint.primaries:
             wanted = above.inverse() @ poses[child] @ model.attachment(child).pose.inverse()
             q[list(node.q)] = np.array(node.joint.nearest_configuration(wanted), dtype=float)
         own = tuple(float(e) for e in node.configuration(q.tolist()))

@@ -20,7 +20,7 @@ import numpy as np
 
 from cardan._algebra.errors import ParameterError, UnsupportedError
 from cardan._robot.description import Mechanism
-from cardan._robot.joints import D6, Composite, Limits, Mimic
+from cardan._robot.joints import D6, Composite, Limits
 from cardan._robot.records import Connection, Drive, Spring
 
 NAMES = ("x", "y", "z", "about x", "about y", "about z")
@@ -55,7 +55,7 @@ def compliant(mechanism: Mechanism) -> Mechanism:
     tree = {c.name for c in mechanism.model().connections}
     for c in mechanism.joints:
         if any(c.compliance or ()):
-            if isinstance(c.joint, Mimic) or c.name not in tree:
+            if c.joint.primaries or c.name not in tree:
                 instead = "give it to the primary joint, or to another joint of the loop"
                 raise _refused(c, "which copies another or closes a loop", instead)
             mechanism = _giving_way(mechanism, c)

@@ -19,7 +19,6 @@ from cardan._motion.simulation.state import State
 from cardan._motion.simulation.view import View, pick, select_joints
 from cardan._motion.simulation.world_contents import CONTACT_INPUTS, WorldContents
 from cardan._robot.geometry.touching import Contacts
-from cardan._robot.joints import Mimic
 from cardan._robot.model import WORLD, Model
 from cardan._robot.model.layout import aligned
 
@@ -191,7 +190,7 @@ class World(WorldContents):
             UnknownNameError: if nothing is selected.
         """
         model = self.model
-        own = [c.name for c in model.connections if c.joint.nv and not isinstance(c.joint, Mimic)]
+        own = [c.name for c in model.connections if c.joint.nv and not c.joint.primaries]
         kinematic = tuple(joint for joint in own if joint in {*self.kinematic, *select_names("joint", own, pattern)})
         # What no other joints move feels nothing: two such bodies, or one and the world, need not touch.
         above = {body: supports(model, model.attachment(body).node) for body in model.body_names}

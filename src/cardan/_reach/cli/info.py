@@ -47,19 +47,25 @@ def described(model: Model) -> dict[str, Any]:
 
 def _joint(model: Model, c: Any) -> dict[str, Any]:
     iq, iv = model.slices[c.name]
-    is_mimic = isinstance(c.joint, Mimic)
     bounds = ("lower", "upper", "velocity", "effort", "velocity_lower", "effort_lower")
     return {
         "name": c.name,
-        "type": type(c.joint.joint if is_mimic else c.joint).__name__,
+        "type": type(c.joint.joint if c.joint.primaries else c.joint).__name__,
         "parent": c.parent,
         "child": c.child,
         "q": [iq.start, iq.stop],
         "v": [iv.start, iv.stop],
-        "mimic": {key: getattr(c.joint, key) for key in ("primary", "multiplier", "offset")} if is_mimic else None,
+        "mimic": _following(c.joint),
         "limits": {name: getattr(c.limits, name) for name in bounds},
         **{key: getattr(c, key) for key in PASSIVE},
     }
+
+
+def _following(joint: Any) -> dict[str, Any] | None:
+    """Return how a joint follows others; None for one with coordinates of its own."""
+    if isinstance(joint, Mimic):
+        return {key: getattr(joint, key) for key in ("primary", "multiplier", "offset")}
+    return {"by": joint.by, "function": repr(joint.function)} if joint.primaries else None
 
 
 def _body(body: Any) -> dict[str, Any]:

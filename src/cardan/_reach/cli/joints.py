@@ -20,7 +20,7 @@ from cardan._compiler.runtime.staging import write_whole
 from cardan._reach.cli.options import add, table, tell
 from cardan._reach.generation.library import imported
 from cardan._reach.verification import verify_joint
-from cardan._robot.joints import CATALOGUE, Joint, Limits, Mimic
+from cardan._robot.joints import CATALOGUE, Joint, Limits
 
 
 def fill(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 
 def described(joint: Joint) -> dict[str, Any]:
     """Return a joint type as plain data; a mimic owns no coordinates."""
-    own = not isinstance(joint, Mimic)
+    own = not joint.primaries
     return {
         "type": type(joint).__name__,
         "nq": joint.nq if own else 0,

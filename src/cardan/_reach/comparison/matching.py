@@ -13,7 +13,7 @@ from cardan._reach.comparison.causes import FITS, Difference
 from cardan._reach.formats.load import options_for, read_robot
 from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import rooted
-from cardan._robot.joints import FreeFlyer, Joint, Mimic, Reversed
+from cardan._robot.joints import FreeFlyer, Joint, Reversed
 from cardan._robot.model import WORLD, Body, Connection, Model
 
 Robot = Mechanism | Model | str | bytes | os.PathLike[str]
@@ -89,7 +89,7 @@ class JointChain:
 
 
 def is_fixed(c: Connection) -> bool:
-    return c.joint.nv == 0 and not isinstance(moved_by(c.joint), Mimic)
+    return c.joint.nv == 0 and not moved_by(c.joint).primaries
 
 
 def moved_by(joint: Joint) -> Joint:

@@ -17,7 +17,7 @@ import numpy as np
 from cardan._algebra.spatial import SE3
 from cardan._reach.comparison.causes import FACTORS, Difference, turn
 from cardan._reach.comparison.matching import JointChain, is_fixed, moved_by
-from cardan._robot.joints import Joint, Mimic
+from cardan._robot.joints import Coupled, Joint, Mimic
 from cardan._robot.model import Connection
 
 Pose = np.ndarray  # A pose as a matrix, (4, 4)
@@ -60,7 +60,7 @@ def _other_kind(name: str, a: Joint, b: Joint) -> str:
 
 def _single(c: Connection) -> Joint:
     joint = moved_by(c.joint)
-    return joint.joint if isinstance(joint, Mimic) else c.joint
+    return joint.joint if isinstance(joint, (Coupled, Mimic)) else c.joint
 
 
 def _configurations(joint: Joint) -> list[tuple[float, ...]]:

@@ -14,7 +14,7 @@ from cardan._reach.comparison.causes import Difference
 from cardan._reach.comparison.matching import ComparedRobot
 from cardan._reach.comparison.motion import shift
 from cardan._robot.description import Mechanism
-from cardan._robot.joints import Limits, Mimic
+from cardan._robot.joints import Coupled, Limits, Mimic
 from cardan._robot.model import WORLD, Connection
 from cardan._robot.records import Material
 
@@ -26,14 +26,16 @@ _TOUCH = ("margin", "density")
 
 def of_joint(a: Connection, b: Connection, is_reversed: bool, tolerance: float) -> list[Difference]:
     found = []
-    if isinstance(a.joint, Mimic) != isinstance(b.joint, Mimic):
-        where = "a" if isinstance(a.joint, Mimic) else "b"
+    if bool(a.joint.primaries) != bool(b.joint.primaries):
+        where = "a" if a.joint.primaries else "b"
         return [Difference("joint", a.name, f"copies another joint in {where} alone")]
     if isinstance(a.joint, Mimic) and isinstance(b.joint, Mimic):
         for key in ("primary", "multiplier", "offset"):
             mine, theirs = getattr(a.joint, key), getattr(b.joint, key)
             if mine != theirs and not (not isinstance(mine, str) and _near((mine,), (theirs,), tolerance)):
                 found.append(Difference("joint", a.name, f"mimic.{key}", mine, theirs))
+    if isinstance(a.joint, Coupled) and a.joint != b.joint:
+        return [Difference("joint", a.name, "coupling", str(a.joint), str(b.joint))]
     if a.joint.nv != b.joint.nv:  # their limits are lists of other lengths
         return found
     keys = [f"limits.{f.name}" for f in fields(Limits)] + list(_PASSIVE)

@@ -19,7 +19,6 @@ from cardan._reach.formats.report import At, Report, listed
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import HeightField, Hull, Mesh, Shape, TriangleMesh
 from cardan._robot.geometry.support import HALF
-from cardan._robot.joints import Mimic
 from cardan._robot.model import Connection
 
 # Densities of what robots are made of [kg/m^3]: aerogel and shells drawn as solids are above 1, osmium is 22 600
@@ -224,7 +223,7 @@ def massless_ends(robot: _RobotAndShapes) -> Iterator[Finding]:
         heavy.update(new)
         waiting += new
     for c in joints:
-        if c.joint.nv and not isinstance(c.joint, Mimic) and c.child not in heavy:
+        if c.joint.nv and not c.joint.primaries and c.child not in heavy:
             yield "body", c.child, "it moves and nothing from there on has mass: forward dynamics will not be finite"
 
 

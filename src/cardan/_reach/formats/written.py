@@ -26,7 +26,7 @@ from cardan._algebra.spatial.rotations import matrix_from_quaternion_xyzw, matri
 from cardan._reach.formats.xml import numbers
 from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import Forest
-from cardan._robot.joints import Fixed, Joint, Mimic
+from cardan._robot.joints import Coupled, Fixed, Joint, Mimic
 from cardan._robot.joints.recognise import hinge_of
 from cardan._robot.model import WORLD, Connection, Model
 
@@ -40,7 +40,7 @@ def without_mimic(joint: Joint) -> Any:
 
 def as_hinge(c: Connection, kinds: Collection[type[Joint]]) -> Connection:
     """Return a joint that a format has under another name, such as a user's own hinge, as one of the format's kinds."""
-    hinge = hinge_of(without_mimic(c.joint))
+    hinge = None if isinstance(c.joint, Coupled) else hinge_of(without_mimic(c.joint))
     if hinge is None or type(hinge.joint) not in kinds:
         return c
     joint = replace(c.joint, joint=hinge.joint) if isinstance(c.joint, Mimic) else hinge.joint

@@ -75,7 +75,7 @@ ROWS: dict[type[J.Joint], Callable[[Any], tuple[Step, ...]]] = {
 
 def chain_of(joint: J.Joint) -> Chain | None:
     """Return a joint as steps in a row; None if it is no such row. A mimic joint is what it is made of."""
-    if isinstance(joint, J.Mimic):
+    if isinstance(joint, (J.Mimic, J.Coupled)):
         return chain_of(joint.joint)
     if joint.nv == 0:
         return Chain(joint.transform(()), ())
@@ -150,7 +150,7 @@ def _add_properties(mj: Any, joint: Any, c: Connection, k: int, step: Step) -> N
             what = f"the spring of joint {c.name!r}, a {type(kind).__name__}"
             raise UnsupportedError(what, LIBRARY, "give springs to joints whose coordinates are angles and lengths")
         joint.stiffness[0], joint.springref = c.spring_stiffness[k], c.spring_rest[k]
-    if isinstance(c.joint, J.Mimic):  # limits are those of what it copies
+    if c.joint.primaries:  # limits are those of what it copies
         return
     limits = c.limits
     lower, upper = _values(limits, "lower")[k], _values(limits, "upper")[k]
@@ -222,7 +222,7 @@ def is_planar(c: Connection) -> bool:
 
 
 def kind_within(joint: J.Joint) -> J.Joint:
-    return joint.joint if isinstance(joint, J.Mimic) else joint
+    return joint.joint if isinstance(joint, (J.Mimic, J.Coupled)) else joint
 
 
 def _values(record: Any, name: str) -> tuple[float, ...]:
@@ -271,8 +271,8 @@ class Emulated:
 def emulated(model: Model) -> Emulated:
     remade = {c.name for c in model.connections if kind_of_emulation(c) is not None}
     for c in model.connections:
-        if isinstance(c.joint, J.Mimic) and c.joint.primary in remade:
-            what = f"joint {c.name!r}, which mimics {c.joint.primary!r}"
+        if not remade.isdisjoint(c.joint.primaries):
+            what = f"joint {c.name!r}, which mimics {c.joint.primaries[0]!r}"
             raise UnsupportedError(what, "what emulates joints for MuJoCo", "let it mimic a hinge or slide")
     made = [_made(c) for c in model.connections]
     return Emulated(
@@ -284,6 +284,8 @@ def emulated(model: Model) -> Emulated:
 
 def kind_of_emulation(c: Connection) -> str | None:
     """Return as what a joint is remade; None for joints that stay."""
+    if isinstance(c.joint, J.Coupled):
+        return None
     hinge = hinge_of(c.joint)
     if hinge is not None:
         return "helical" if isinstance(hinge.joint, J.Helical) and hinge.joint.pitch != 0.0 else None

@@ -40,7 +40,7 @@ from cardan._reach.interop.mujoco_package import mujoco
 from cardan._reach.interop.mujoco_state import MujocoState, add_loop, add_polynomial, add_rope, can_close, opened
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import Shape
-from cardan._robot.joints import FreeFlyer, Mimic, Reversed, Spherical
+from cardan._robot.joints import FreeFlyer, Linear, Mimic, Polynomial, Reversed, Spherical
 from cardan._robot.model import WORLD, Body, Connection, Model
 from cardan._robot.records import Actuator
 
@@ -168,8 +168,8 @@ def add_drives(writer: _Writer, c: Connection) -> None:
 
 def _check(c: Connection, chain: Chain, k: int, stiffness: float) -> None:
     what = ""
-    if isinstance(c.joint, Mimic):
-        what = f"the drive of joint {c.name!r}, which mimics {c.joint.primary!r}"
+    if c.joint.primaries:
+        what = f"the drive of joint {c.name!r}, which mimics {c.joint.primaries[0]!r}"
     elif chain.steps[0].kind == "free" or (is_planar(c) and k < 2):
         what = f"the drive of joint {c.name!r} along axes that are not fixed in its parent"
     elif chain.steps[0].kind == "ball" and stiffness:
@@ -349,14 +349,32 @@ class _Writer:
 
     def _add_constraints(self) -> None:
         for node in self.model.nodes:
-            if isinstance(node.joint, Mimic):
-                mimic, ends = node.joint, zip(self.steps[node.name], self.steps[node.joint.primary], strict=True)
+            if node.joint.primaries and node.name in self.steps:
+                coupled = self.model.connection(node.name).joint
+                follower = node.joint if isinstance(node.joint, Mimic) else coupled
+                ends = zip(self.steps[node.name], self.steps[follower.primaries[0]], strict=True)
                 for own, other in ends:
-                    add_polynomial(self.mj, self.spec, own, other, (mimic.offset, mimic.multiplier))
+                    add_polynomial(self.mj, self.spec, own, other, _polynomial(node.name, follower))
         for c in self.model.closures:
             add_loop(self.mj, self.spec, self.bodies, self.model, c)
         for frame in self.model.frames:
             self.bodies[frame.body].add_site(name=frame.name, **placed(frame.pose))
+
+
+def _polynomial(name: str, joint: Any) -> Sequence[float]:
+    """Return the polynomial of one other coordinate, constant first, by which a joint follows it."""
+    if isinstance(joint, Mimic):
+        return joint.offset, joint.multiplier
+    f = joint.function
+    if isinstance(f, Linear) and joint.nv == 1:
+        return f.offset, *f.slopes
+    if not isinstance(f, Polynomial) or joint.nv > 1 or len(f.coefficients) > QUARTIC:
+        what = f"joint {name!r}, which follows {', '.join(map(repr, joint.by))} by {f!r}"
+        raise UnsupportedError(what, LIBRARY, "couple it by a Polynomial, of degree 4 at most")
+    return f.coefficients
+
+
+QUARTIC = 5  # coefficients of a polynomial that MuJoCo's joint equality has
 
 
 def _between(model: Model, chains: Mapping[str, Chain], children: Mapping[str, Sequence[Connection]]) -> set[str]:

@@ -10,6 +10,7 @@ import base64
 import math
 from collections.abc import Callable, Iterator
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from cardan._dynamics.coordinates.numbering import walk
 from cardan._reach.pictures.arguments import units
 from cardan._reach.pictures.scene import Scene, lit, normals_of, scene_of
 from cardan._robot.description import Mechanism
-from cardan._robot.joints import Mimic
 from cardan._robot.model import Connection, Model
 
 ROWS = 200  # of the table: more than that nobody reads, and a notebook keeps all
@@ -86,8 +86,9 @@ def _rows(model: Model) -> Iterator[str]:
     for c, depth in walk(model):
         iq, kind = model.q_slice(c.name), type(c.joint).__name__
         where = "" if iq.start == iq.stop else str(iq.start) if iq.stop == iq.start + 1 else f"{iq.start}:{iq.stop}"
-        if isinstance(c.joint, Mimic):
-            kind = f"{type(c.joint.joint).__name__} that copies {c.joint.primary}"
+        if c.joint.primaries:
+            follower: Any = c.joint
+            kind = f"{type(follower.joint).__name__} that copies {', '.join(follower.primaries)}"
         texts = (c.child, f"{masses[c.child]:.4g}", c.name, kind, where, _limits(c))
         yield _cells(min(depth, DEEPEST), texts)
     for c in model.closures:
@@ -102,7 +103,7 @@ def _cells(depth: int, texts: tuple[str, ...]) -> str:
 
 
 def _limits(c: Connection) -> str:
-    if isinstance(c.joint, Mimic):
+    if c.joint.primaries:
         return ""
     lower, upper = c.limits.lower or (), c.limits.upper or ()
     pairs = zip(lower, upper, units(c.joint), strict=True)

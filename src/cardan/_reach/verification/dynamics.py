@@ -49,10 +49,11 @@ def robot(joint: Joint, base: str, bounds: Limits) -> Model:
         m.add_body(name, _inertia(k))
     if base == "fixed":
         m.add_joint("ground", Revolute((0.6, 0.0, 0.8)), "world", "trunk", _pose(0), _pose(1))
-    if isinstance(joint, Mimic):  # it copies a joint that must be there, and has no limits of its own
-        m.add_body("lead", _inertia(3))
-        m.add_joint(joint.primary, joint.joint, "trunk", "lead", _pose(2), _pose(3))
-    own: dict[str, Any] = {} if isinstance(joint, Mimic) else {"limits": bounds}
+    for k, primary in enumerate(joint.primaries):  # joints it follows must be there, and it has no limits of its own
+        m.add_body(f"lead{k}", _inertia(3 + k))
+        lead = joint.joint if isinstance(joint, Mimic) else Revolute((0.6, 0.0, 0.8))
+        m.add_joint(primary, lead, "trunk", f"lead{k}", _pose(2), _pose(3))
+    own: dict[str, Any] = {} if joint.primaries else {"limits": bounds}
     m.add_joint("joint", joint, "trunk", "link", _pose(4), _pose(5), **own)
     m.add_joint("hinge", Revolute((0.0, 0.6, 0.8)), "link", "tool", _pose(6), _pose(7))
     return m.model(base=base)

@@ -15,7 +15,8 @@ from cardan._algebra.errors import MechanismError, ParameterError, UnknownNameEr
 from cardan._algebra.spatial import SE3, Inertia
 from cardan._robot.description.rooting import Forest, base_name
 from cardan._robot.geometry.shapes import Hull, Shape, collision_mesh
-from cardan._robot.joints import Fixed, Joint, Limits, Mimic
+from cardan._robot.joints import Fixed, Joint, Limits
+from cardan._robot.joints.catalogue.of_another import renamed_primaries
 from cardan._robot.model import WORLD, Annotations, Body, Connection, Drive, Frame
 from cardan._robot.model.layout import WITHOUT_MOTION, resolve_mimics
 from cardan._robot.model.layout import locked as locked_joints
@@ -77,7 +78,7 @@ def renamed(parts: Parts, rename: Callable[[str], str]) -> tuple[Parts, Report]:
         return name if name == WORLD else rename(name)
 
     def joint(kind: Joint) -> Joint:
-        return replace(kind, primary=rename(kind.primary)) if isinstance(kind, Mimic) else kind
+        return renamed_primaries(kind, rename)
 
     result = Parts(
         tuple(replace(b, name=new(b.name)) for b in parts.bodies),
@@ -201,7 +202,7 @@ def with_drives(parts: Parts, drives: Mapping[str, Drive | None]) -> tuple[Parts
     Actuators that said the drives there were go with them. Joints that do not move and those that copy others have no
     drive of their own: a pattern passes over them.
     """
-    driven = [c.name for c in parts.joints if c.joint.nv and not isinstance(c.joint, Mimic)]
+    driven = [c.name for c in parts.joints if c.joint.nv and not c.joint.primaries]
     chosen: dict[str, Drive | None] = {}
     for pattern, drive in drives.items():
         matching = fnmatch.filter(driven, pattern)
@@ -262,9 +263,9 @@ def without(parts: Parts, names: Collection[str]) -> tuple[Parts, Report]:
     joints = {c.name for c in parts.joints if c.name in names or c.parent in bodies or c.child in bodies}
     frames = {f.name for f in parts.frames if f.name in names or f.body in bodies}
     for c in parts.joints:
-        if isinstance(c.joint, Mimic) and c.name not in joints and c.joint.primary in joints:
+        for primary in joints.intersection(() if c.name in joints else c.joint.primaries):
             raise MechanismError(
-                f"joint {c.name!r} copies {c.joint.primary!r}, which would be removed; remove or lock it, too."
+                f"joint {c.name!r} copies {primary!r}, which would be removed; remove or lock it, too."
             )
     kept = Parts(
         tuple(b for b in parts.bodies if b.name not in bodies),
@@ -314,9 +315,9 @@ def _is_idle_leaf(parts: Parts, body: Body) -> bool:
     if has_inertia or len(joints) != 1:
         return False
     (c,) = joints
-    copied = any(isinstance(d.joint, Mimic) and d.joint.primary == c.name for d in parts.joints)
+    copied = any(c.name in d.joint.primaries for d in parts.joints)
     passive = (c.armature, c.damping, c.friction, c.drive_stiffness, c.drive_damping, c.spring_stiffness)
-    drives = isinstance(c.joint, Mimic) and (c.joint.has_efforts or any(any(values or ()) for values in passive))
+    drives = c.joint.primaries and (c.joint.has_efforts or any(any(values or ()) for values in passive))
     return not copied and not drives
 
 

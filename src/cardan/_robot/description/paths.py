@@ -16,7 +16,7 @@ import numpy as np
 from cardan._algebra.errors import MechanismError, ShapeError, UnknownNameError, check_known, visible
 from cardan._algebra.spatial import SE3, Motion
 from cardan._robot.description.rooting import rooted
-from cardan._robot.joints import Fixed, Mimic, reverse
+from cardan._robot.joints import Coupled, Fixed, reverse
 from cardan._robot.model import WORLD, Body, Connection, Frame
 from cardan._robot.model.layout import closing_text, kind_of, resolve_mimics
 
@@ -100,7 +100,11 @@ class BodyGraph:
     def configuration(self, q: Any, c: Connection) -> tuple[Any, ...]:
         """Return the coordinates of a joint, those of its primary for a mimic."""
         kind = self.mimics.get(c.name, c.joint)
-        owner = kind.primary if isinstance(kind, Mimic) else c.name
+        if not isinstance(kind, Coupled):
+            return self._given(q, kind.primaries[0] if kind.primaries else c.name, kind)
+        return tuple(e for name in kind.by for e in self._given(q, name, self.tree[name].joint))
+
+    def _given(self, q: Any, owner: str, kind: Any) -> tuple[Any, ...]:
         if owner not in q:
             return tuple(kind.neutral())
         value = np.asarray(q[owner], dtype=float)

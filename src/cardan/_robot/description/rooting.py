@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from cardan._algebra.errors import MechanismError, check_new
-from cardan._robot.joints import Joint, Mimic
+from cardan._robot.joints import Joint
 from cardan._robot.model import WORLD, Connection
 
 
@@ -63,14 +63,14 @@ def rooted(
 
 def _spanning(forest: Forest, joints: Sequence[Connection], closing: Sequence[str]) -> set[str]:
     # Mimics and what they copy are joined first, so that none of them closes a loop if another joint can.
-    copied = {c.joint.primary for c in joints if isinstance(c.joint, Mimic)}
-    first = [c for c in joints if isinstance(c.joint, Mimic) or c.name in copied]
+    copied = {name for c in joints for name in c.joint.primaries}
+    first = [c for c in joints if c.joint.primaries or c.name in copied]
     early = {c.name for c in first}
     rest = [c for c in joints if c.name not in early and c.name not in closing]
     chosen = {c.name for c in (*first, *rest) if c.name not in closing and forest.join(c.parent, c.child)}
     for c in first:
         if c.name not in chosen:
-            kind = "mimics another" if isinstance(c.joint, Mimic) else "is copied by a mimic joint"
+            kind = "mimics another" if c.joint.primaries else "is copied by a mimic joint"
             raise MechanismError(
                 f"joint {c.name!r} {kind} and needs coordinates, but it closes a loop; "
                 "let another joint of the loop close it: model(closing=[...])."

@@ -19,7 +19,7 @@ with imported_later(globals()):
         SphericalZYX,
         Translation,
     )
-    from cardan._robot.joints.catalogue.of_another import Mimic, Reversed, reverse
+    from cardan._robot.joints.catalogue.of_another import Coupled, Mimic, Reversed, reverse
     from cardan._robot.joints.catalogue.one_axis import (
         Cylindrical,
         Helical,
@@ -39,10 +39,10 @@ with imported_later(globals()):
     )
 
 __all__ = [
-    "CATALOGUE", "D6", "Cable", "Composite", "Constant", "ConstantVelocity", "CoordinateFunction", "Cylindrical",
-    "Distance", "Ellipsoid", "Fixed", "FloatingMRP", "FreeFlyer", "Helical", "Joint", "Limits", "Linear", "Mimic",
-    "NaturalSpline", "OpenSimCustom", "Planar", "PlanarAngle", "Polynomial", "Prismatic", "Reversed", "Revolute",
-    "Spherical", "SphericalZYX", "Spline", "Translation", "UnboundedRevolute", "Universal", "VariableScrew",
+    "CATALOGUE", "D6", "Cable", "Composite", "Constant", "ConstantVelocity", "CoordinateFunction", "Coupled",
+    "Cylindrical", "Distance", "Ellipsoid", "Fixed", "FloatingMRP", "FreeFlyer", "Helical", "Joint", "Limits", "Linear",
+    "Mimic", "NaturalSpline", "OpenSimCustom", "Planar", "PlanarAngle", "Polynomial", "Prismatic", "Reversed",
+    "Revolute", "Spherical", "SphericalZYX", "Spline", "Translation", "UnboundedRevolute", "Universal", "VariableScrew",
     "condylar_knee", "reverse",
 ]  # fmt: skip
 

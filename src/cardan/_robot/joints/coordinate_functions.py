@@ -186,6 +186,31 @@ class NaturalSpline(CoordinateFunction):
         return (self.coordinate,)
 
 
+@dataclass(frozen=True, slots=True)
+class Through(CoordinateFunction):
+    """A function of what others are at q: outer(inner_0(q), inner_1(q), ...)."""
+
+    outer: Any
+    inner: tuple[CoordinateFunction, ...]
+
+    def __call__(self, q: Sequence[Scalar]) -> Scalar:
+        return value_of(self.outer, [f(q) for f in self.inner])
+
+    @property
+    def coordinates(self) -> tuple[int, ...]:
+        return tuple(sorted({k for f in self.inner for k in f.coordinates}))
+
+
+def value_of(function: Any, q: Sequence[Scalar]) -> Any:
+    """Return what a function of coordinates is at q: a coordinate function takes them in one, a user's one by one."""
+    return function(q) if isinstance(function, CoordinateFunction) else function(*q)
+
+
+def coordinate(k: int) -> Linear:
+    """Return the function that is the k-th coordinate."""
+    return Linear((*[0.0] * k, 1.0))
+
+
 def _entry(q: Any, coordinate: int) -> Scalar:
     """Return one of several coordinates; a single number is that coordinate itself."""
     # Symbols and floats have no entries; an array of no dimension has a `__getitem__` that fails.

@@ -172,6 +172,11 @@ class Joint(ABC):
         rates = self.coordinate_names if self.nq == self.nv else ()
         return self._names_of_v or tuple(f"d{n}" for n in rates) or tuple(f"v{i}" for i in range(self.nv))
 
+    @property
+    def primaries(self) -> tuple[str, ...]:
+        """Names of the joints whose coordinates are its q, one after another; none for a joint that has its own."""
+        return ()
+
     # What follows is the same for every joint.
 
     @property

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import ParameterError, ShapeError, UnknownNameError, check_known, check_new
 from cardan._algebra.spatial import SE3
-from cardan._robot.joints import Joint, Mimic
+from cardan._robot.joints import Joint
 from cardan._robot.records import WORLD, Actuator, Configuration, Connection, ContactSurface, Drive, Group
 
 if TYPE_CHECKING:
@@ -176,8 +176,8 @@ def check_coordinates(configuration: Configuration, joints: Mapping[str, Joint])
     """Raise unless a configuration's coordinates are those of joints that have some, and no quaternion is 0."""
     where = f"configuration {configuration.name!r}"
     for name, own in configuration.coordinates.items():
-        if name not in joints or isinstance(joints[name], Mimic):
-            known = [n for n, joint in joints.items() if not isinstance(joint, Mimic)]
+        if name not in joints or joints[name].primaries:
+            known = [n for n, joint in joints.items() if not joint.primaries]
             raise UnknownNameError("joint with coordinates", name, known, where=where)
         nq = joints[name].nq
         if len(own) != nq:

@@ -20,7 +20,6 @@ from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import CardanError, ParameterError, ShapeError, UnknownNameError, check_known
 from cardan._algebra.manifolds.product import scalar_coordinates
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
-from cardan._robot.joints import Mimic
 from cardan._robot.joints.derivation.derived import rates_program, subspace_program
 from cardan._robot.joints.derivation.programs import EmptySlot, parameter, replaced, with_parameter
 from cardan._robot.records import Body, Connection
@@ -105,7 +104,7 @@ def _owners(model: Any, given: Input) -> tuple[str, ...]:
     if given.constant == "frame_pose":
         return tuple(f.name for f in model.frames)
     if given.constant in ALONG_V:
-        return tuple(c.name for c in model.connections if not isinstance(c.joint, Mimic))
+        return tuple(c.name for c in model.connections if not c.joint.primaries)
     return ("",) if given.constant == "gravity" else model.joint_names
 
 
@@ -132,7 +131,7 @@ def _nominal_of_all(model: Any, constant: str) -> np.ndarray:
         return _matrices([f.pose for f in model.frames])
     if constant == "gravity":
         return np.array(model.gravity, dtype=float)
-    owners = [c for c in model.connections if not isinstance(c.joint, Mimic)]
+    owners = [c for c in model.connections if not c.joint.primaries]
     return np.array([e for c in owners for e in _along_v(c, constant)], dtype=float)
 
 

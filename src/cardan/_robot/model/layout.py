@@ -9,15 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 import numpy as np
 
 from cardan._algebra.by_fields import ByFields
 from cardan._algebra.errors import MechanismError, ParameterError, ShapeError, check_known, check_new, visible
-from cardan._algebra.scalar import is_zero
-from cardan._algebra.spatial import SE3, Inertia, Scalar, snapped
-from cardan._robot.joints import Fixed, Joint, Mimic
+from cardan._algebra.scalar import is_finite, is_symbol, is_zero
+from cardan._algebra.spatial import SE3, Inertia, Scalar, Symmetric3, Vector3, snapped
+from cardan._robot.joints import Coupled, Fixed, Joint, Mimic, Revolute
+from cardan._robot.joints.catalogue.of_another import Sprung, following_directly, following_fewer
+from cardan._robot.joints.derivation.programs import replaced
 from cardan._robot.joints.limits import move_to_middle
 from cardan._robot.records import WORLD, Body, Configuration, Connection, Frame
 
@@ -128,38 +131,52 @@ def coordinate_slices(connections: Sequence[Connection]) -> Slices:
     slices: Slices = {}
     iq = iv = 0
     for c in connections:
-        nq, nv = (0, 0) if isinstance(c.joint, Mimic) else (c.joint.nq, c.joint.nv)
+        nq, nv = (0, 0) if c.joint.primaries else (c.joint.nq, c.joint.nv)
         slices[c.name] = slice(iq, iq + nq), slice(iv, iv + nv)
         iq, iv = iq + nq, iv + nv
     return slices
 
 
-def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Mimic]:
-    """Return each mimic joint with a primary that is not itself a mimic; raise if there is no such primary."""
+def resolve_mimics(connections: Sequence[Connection]) -> dict[str, Any]:
+    """Return each joint that follows others with primaries that follow none; raise if there are no such primaries."""
     by_name = {c.name: c.joint for c in connections}
-    resolved: dict[str, Mimic] = {}
-    for start in by_name:
-        chain: dict[str, Mimic] = {}  # not resolved yet, each the primary of the one before
-        name = start
-        while name not in resolved and isinstance(joint := by_name[name], Mimic):
-            if name in chain:
-                raise MechanismError(f"mimic joint {name!r} copies itself, through {sorted(chain)[:6]}.")
-            chain[name] = joint
-            check_known("joint", joint.primary, by_name, f"mimic joint {name!r}")
-            name = joint.primary
-        for name, joint in reversed(chain.items()):
-            copied = resolved.get(joint.primary)
-            direct = joint if copied is None else joint.of_mimic(copied)
-            primary = by_name[direct.primary]
-            found = direct.copying(primary)
-            if found is None:
-                raise MechanismError(
-                    f"mimic joint {name!r} ({type(direct.joint).__name__}, {direct.manifold!r}) cannot copy "
-                    f"{direct.primary!r} ({type(primary).__name__}, {primary.manifold!r}): both need the same kind of "
-                    "coordinates."
-                )
-            resolved[name] = found
-    return {name: resolved[name] for name in by_name if name in resolved}
+    followed = {name: joint.primaries for name, joint in by_name.items() if joint.primaries}
+    for name, primaries in followed.items():
+        for primary in primaries:
+            check_known("joint", primary, by_name, f"mimic joint {name!r}")
+    try:
+        order = [name for name in TopologicalSorter(followed).static_order() if name in followed]
+    except CycleError as error:
+        through = sorted(set(error.args[1]))
+        name = next(name for name in by_name if name in through)
+        raise MechanismError(f"mimic joint {name!r} copies itself, through {through[:6]}.") from None
+    resolved: dict[str, Any] = {}
+    for name in order:
+        resolved[name] = following_directly(by_name[name], resolved)
+        for of in resolved[name].primaries:
+            resolved[name] = _copying(name, resolved[name], of, by_name[of])
+        _check_finite(name, resolved[name], by_name)
+    return {name: resolved[name] for name in followed}
+
+
+def _check_finite(name: str, joint: Any, joints: Mapping[str, Joint]) -> None:
+    """Raise if a joint is nowhere while those it follows are neutral."""
+    x = joint.inner_configuration([e for of in joint.primaries for e in joints[of].neutral()])
+    if not all(is_finite(e) for e in x if not is_symbol(e)):
+        raise MechanismError(
+            f"coupled joint {name!r} is at {x[0]} while {', '.join(joint.primaries)} are neutral: its function "
+            f"{joint.function!r} must be defined wherever they may be."
+        )
+
+
+def _copying(name: str, joint: Any, of: str, primary: Joint) -> Joint:
+    found = joint.copying(primary)
+    if found is None:
+        raise MechanismError(
+            f"mimic joint {name!r} ({type(joint.joint).__name__}, {joint.joint.manifold!r}) cannot copy {of!r} "
+            f"({type(primary).__name__}, {primary.manifold!r}): both need the same kind of coordinates."
+        )
+    return found
 
 
 def place(
@@ -167,7 +184,7 @@ def place(
     frames: Sequence[Frame],
     order: Sequence[Connection],
     slices: Slices,
-    mimics: dict[str, Mimic],
+    mimics: dict[str, Any],
 ) -> tuple[tuple[Node, ...], dict[str, Attachment]]:
     """Return the nodes, and where every body and frame rides."""
     attachments = {WORLD: Attachment(-1, SE3.identity())}
@@ -192,30 +209,69 @@ def place(
         if body.inertia is not None and at.node >= 0:
             inertias[at.node] = inertias[at.node] + at.pose @ body.inertia
     nodes = tuple(_node(i, *s, inertias[i], slices, mimics.get(s[0].name)) for i, s in enumerate(skeleton))
-    return nodes, attachments
+    return (*nodes, *_rotors(nodes, order)), attachments
 
 
-def _node(
-    index: int, c: Connection, parent: int, placement: SE3, inertia: Inertia, slices: Slices, mimic: Mimic | None
-) -> Node:
+def _node(index: int, c: Connection, parent: int, placement: SE3, inertia: Inertia, slices: Slices, mimic: Any) -> Node:
     joint = mimic or c.joint
-    iq, iv = slices[mimic.primary if mimic else c.name]
-    k, offset = (mimic.multiplier, mimic.offset) if mimic else (1.0, 0.0)
-    return Node(
+    owners = [slices[name] for name in joint.primaries or (c.name,)]
+    k, offset = (joint.multiplier, joint.offset) if isinstance(joint, Mimic) else (1.0, 0.0)
+    node = Node(
         index=index,
         name=c.name,
         joint=joint,
         parent=parent,
         placement=placement,
         inertia=inertia,
-        q=tuple(range(iq.start, iq.stop)),
-        v=tuple(range(iv.start, iv.stop)),
+        q=tuple(i for iq, _ in owners for i in range(iq.start, iq.stop)),
+        v=tuple(i for _, iv in owners for i in range(iv.start, iv.stop)),
         # Powers are the same: what grows with the velocity counts k^2 at the primary, dry friction |k|.
         **{name: tuple(k * k * e for e in getattr(c, name) or ()) for name in SQUARED},
         friction=tuple(abs(k) * e for e in c.friction or ()),
         # Where the primary is when the mimic is at its rest; one that does not move with it has no stiffness.
-        spring_rest=tuple((e - offset) / k if k else 0.0 for e in c.spring_rest) if mimic else tuple(c.spring_rest),
+        spring_rest=tuple((e - offset) / k if k else 0.0 for e in c.spring_rest),
     )
+    return _coupled(node) if isinstance(joint, Coupled) else node
+
+
+def _coupled(node: Node) -> Node:
+    """Return the node of a coupled joint with what acts along its coordinate as its inner joint's own efforts.
+
+    There it is not constant along the velocities of the joints it follows.
+    """
+    joint: Any = node.joint
+    for what in ("friction", "drive_stiffness", "drive_damping"):
+        if not all(map(is_zero, getattr(node, what))):
+            raise MechanismError(
+                f"joint {node.name!r} follows {', '.join(map(repr, joint.by))} by a function and has {what}, for which "
+                "its coordinate would have to be one of the robot's: give it to the joints that it follows."
+            )
+    acting = node.damping[0], node.spring_stiffness[0], node.spring_rest[0]
+    if not all(map(is_zero, acting[:2])):
+        joint = replaced(joint, joint=Sprung(joint.joint, *acting))
+    still = (0.0,) * joint.nv
+    return replaced(node, joint=joint, **dict.fromkeys((*SQUARED, "friction", "spring_rest"), still))
+
+
+def _rotors(nodes: Sequence[Node], connections: Sequence[Connection]) -> list[Node]:
+    """Return nodes for the armatures of coupled joints, along which velocities are not constant.
+
+    Each is two wheels in the world, of half the inertia, that turn with the joint against each other: they have the
+    drive's kinetic energy, and as it no momentum.
+    """
+    given = {c.name: (c.armature or (0.0,))[0] for c in connections}
+    found: list[Node] = []
+    for node in nodes:
+        joint: Any = node.joint
+        if isinstance(joint, Coupled) and not is_zero(given[node.name]):
+            half = given[node.name] * 0.5
+            wheel = Inertia.from_origin(0.0, Vector3.zero(), Symmetric3((0.0, 0.0, 0.0, 0.0, 0.0, half)))
+            for side in (-1.0, 1.0):
+                turning = replaced(joint, joint=Revolute((0.0, 0.0, side)))
+                name = f"{node.name} (armature)"
+                changes = {"index": len(nodes) + len(found), "name": name, "joint": turning, "parent": -1}
+                found.append(replaced(node, **changes, placement=SE3.identity(), inertia=wheel))
+    return found
 
 
 def rest_along_v(nodes: Sequence[Node], nv: int) -> tuple[Any, ...]:
@@ -246,20 +302,23 @@ def locked(connections: Sequence[Connection], configurations: Mapping[str, Any])
     mimics = resolve_mimics(connections)
     joints = {c.name: c.joint for c in connections}
     at = {name: _configuration(joints, name, value) for name, value in configurations.items()}
-    at |= {n: at[m.primary] for n, m in mimics.items() if m.primary in at}
+    at |= {n: tuple(e for p in m.primaries for e in at[p]) for n, m in mimics.items() if at.keys() >= {*m.primaries}}
+    moved = {n for n, m in mimics.items() if not at.keys().isdisjoint(m.primaries)}
 
     def lock(c: Connection) -> Connection:
+        if c.name not in at:
+            return replace(c, joint=following_fewer(mimics[c.name], at)) if c.name in moved else c
         X = mimics.get(c.name, c.joint).transform(at[c.name])
         return replace(c, joint=Fixed(), parent_pose=c.parent_pose @ X, **WITHOUT_MOTION)
 
-    return tuple(lock(c) if c.name in at else c for c in connections)
+    return tuple(map(lock, connections))
 
 
 def _configuration(joints: Mapping[str, Any], name: str, value: Any) -> tuple[float, ...]:
     check_known("joint", name, joints, "lock")
     joint = joints[name]
-    if isinstance(joint, Mimic):
-        raise MechanismError(f"joint {name!r} mimics {joint.primary!r}: lock that one.")
+    if joint.primaries:
+        raise MechanismError(f"joint {name!r} mimics {', '.join(map(repr, joint.primaries))}: lock that one.")
     q = np.atleast_1d(np.asarray(value, dtype=float))
     if q.shape != (joint.nq,):
         raise ShapeError("lock", name, got=q.shape, expected=f"({joint.nq},)", hint=f"{joint!r}")
@@ -289,7 +348,7 @@ def start_configuration(model: Any) -> np.ndarray:
         own, along = model.slices[c.name]
         if c.name in said:
             q[own] = said[c.name]
-        elif not isinstance(c.joint, Mimic) and c.joint.nv and fixed.isdisjoint(range(own.start, own.stop)):
+        elif not c.joint.primaries and c.joint.nv and fixed.isdisjoint(range(own.start, own.stop)):
             q[own] = move_to_middle(c.joint.manifold, q[own].tolist(), lower[along], upper[along])
     return q
 
@@ -329,6 +388,9 @@ def kind_of(joint: Joint) -> str:
     """Return what kind of joint it is, and what a mimic copies."""
     if isinstance(joint, Mimic):
         return f"{type(joint.joint).__name__} = {joint.multiplier:g} {visible(joint.primary)} + {joint.offset:g}"
+    if isinstance(joint, Coupled):
+        of = getattr(joint.function, "__name__", type(joint.function).__name__)
+        return f"{type(joint.joint).__name__} = {visible(of)}({', '.join(map(visible, joint.by))})"
     return type(joint).__name__
 
 

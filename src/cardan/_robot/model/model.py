@@ -14,7 +14,7 @@ from cardan._algebra.content import Content, UnknownContentError, apart, content
 from cardan._algebra.errors import Explained, MechanismError, UnknownNameError, check_known
 from cardan._algebra.manifolds import Product
 from cardan._algebra.spatial import Inertia
-from cardan._robot.joints import Joint, Mimic
+from cardan._robot.joints import Joint
 from cardan._robot.model import inputs as constants
 from cardan._robot.model import layout
 from cardan._robot.model.annotations import Annotations, kinds_of
@@ -198,7 +198,7 @@ class Model(Explained):
     @property
     def nlinks(self) -> int:
         """Number of moving links."""
-        return len(self.nodes)
+        return len(self.link_names)
 
     @property
     def frame_names(self) -> tuple[str, ...]:
@@ -285,7 +285,7 @@ class Model(Explained):
     # --- configuration space ---
 
     def _owners(self) -> list[Connection]:
-        return [c for c in self.connections if not isinstance(c.joint, Mimic)]
+        return [c for c in self.connections if not c.joint.primaries]
 
     def neutral(self) -> np.ndarray:
         """Return the reference configuration, shape (nq,) [rad, m].

@@ -15,13 +15,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.spatial import SE3, Inertia, Symmetric3, Vector3
 from cardan._algebra.spatial.rotations import rotation_about_axis
 from cardan._motion.simulation.cutting import cut_bodies
 from cardan._reach.formats.mjcf import context
 from cardan._robot import joints as J
-from cardan._robot.joints import Fixed, Joint, Limits, Mimic, Spherical
+from cardan._robot.joints import Coupled, Fixed, Joint, Limits, Mimic, Polynomial, Spherical
 from cardan._robot.model import WORLD
 from cardan._robot.records import Connection, Drive, Spring
 
@@ -125,8 +127,8 @@ SIZES = {"free": 6, "ball": 3, "slide": 1, "hinge": 1}
 class Tree:
     """Reads the bodies and joints of a description into its mechanism."""
 
-    def __init__(self, r: context.MjcfReading, mimics: dict[int, tuple[int, float, float]]) -> None:
-        # `mimics` holds a hinge or slide at another: by its number the other's, with factor and offset
+    def __init__(self, r: context.MjcfReading, mimics: Mimics) -> None:
+        # `mimics` holds a hinge or slide at another: by its number the other's, and the polynomial
         self.r, self.m = r, r.there.model
         self.mimics, self.driven = mimics, context.drives(r)
         given, joints = r.names("BODY", self.m.nbody), r.names("JOINT", self.m.njnt)
@@ -185,17 +187,29 @@ class Tree:
             r.parts[k] = context.JointPart(name, start, nv, sum(sizes))
             start += nv
         joint, poses = self._mimicking(row.joint, numbers), (at @ row.before, row.after)
-        record = r.mechanism.add_joint(name, joint, parent, child, *poses, **self._along(numbers))
+        along = self._along(numbers)
+        if isinstance(joint, Coupled):
+            self._leave_out(numbers[0], along)
+        record = r.mechanism.add_joint(name, joint, parent, child, *poses, **along)
         assert record.joint.nv == start
 
     def _mimicking(self, joint: Joint, numbers: list[int]) -> Joint:
         if not (len(numbers) == 1 and numbers[0] in self.mimics):
             return joint
-        other, factor, offset = self.mimics[numbers[0]]
+        other, coefficients = self.mimics[numbers[0]]
         primary = self.joints[other]
         if self.m.jnt_limited[numbers[0]]:
             self._remark(numbers[0], f"its range limits joint {primary!r}, which it follows, in MuJoCo alone")
-        return Mimic(joint, primary, factor, offset)
+        if len(coefficients) > 2:
+            return Coupled(joint, (primary,), Polynomial(coefficients))
+        return Mimic(joint, primary, multiplier=coefficients[1], offset=coefficients[0])
+
+    def _leave_out(self, k: int, along: dict[str, Any]) -> None:
+        """Leave out, and say so, what a joint that follows another by a polynomial cannot have."""
+        has = {"friction": any(along["friction"]), "drive": any((*along["drive"].stiffness, *along["drive"].damping))}
+        for key in [key for key, is_there in has.items() if is_there]:
+            self._warn(k, f"its {key} is left out: it follows joint {self.joints[self.mimics[k][0]]!r} by a polynomial")
+            del along[key]
 
     def _step(self, k: int) -> RowStep:
         m: Any = self.m
@@ -278,7 +292,7 @@ def _joined(names: Sequence[str]) -> str:
 
 # --- equality constraints: what is held closes a loop, a coordinate held at another's mimics it ---
 
-Mimics = dict[int, tuple[int, float, float]]
+Mimics = dict[int, tuple[int, Sequence[float]]]
 
 
 def read_mimics(r: context.MjcfReading) -> tuple[Mimics, list[int]]:
@@ -290,17 +304,23 @@ def read_mimics(r: context.MjcfReading) -> tuple[Mimics, list[int]]:
         if not context.is_(m.eq_type[k], kinds.mjEQ_JOINT) or not m.eq_active0[k]:
             continue
         own, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
-        if any(m.eq_data[k][2:5]) and other >= 0:
-            _leave_out(r, k, "a polynomial of another joint beyond the linear term")
-        elif other < 0 or m.eq_data[k][1] == 0.0:
+        if other < 0 or not any(m.eq_data[k][1:5]):
             locked.append(k)
         elif own in mimics or _leads_to(mimics, other, own):
             _leave_out(r, k, "a joint that follows another already")
         else:
-            start, factor = (float(e) for e in m.eq_data[k][:2])
+            start, *slopes = (float(e) for e in np.trim_zeros(m.eq_data[k][:5], "b"))
             at, at_other = (float(m.qpos0[m.jnt_qposadr[joint]]) for joint in (own, other))
-            mimics[own] = other, factor, at + start - factor * at_other
+            mimics[own] = other, _moved((at + start, *slopes), at_other)
     return mimics, locked
+
+
+def _moved(coefficients: Sequence[float], x: float) -> Sequence[float]:
+    """Return the polynomial p(q - x) of q, for p with these coefficients, the constant first."""
+    moved: list[float] = []
+    for c in reversed(coefficients):
+        moved = [a - x * b for a, b in zip([c, *moved], [*moved, 0.0], strict=True)]
+    return moved
 
 
 def _leads_to(mimics: Mimics, joint: int, end: int) -> bool:

@@ -25,7 +25,6 @@ from cardan._robot.description import Mechanism
 from cardan._robot.geometry import shapes as S
 from cardan._robot.geometry.shapes import Geometry, HeightField, Hull, Mesh, Plane, Shape
 from cardan._robot.geometry.touching import EVERYTHING, MAX_CLASSES, Bits, either_way, groups_and_masks
-from cardan._robot.joints import Mimic
 from cardan._robot.records import Material
 
 INITIAL = "qpos0"  # the named configuration a file draws its robot in, where that is not neutral here
@@ -144,7 +143,7 @@ def _begins_at(mechanism: Mechanism, drawn: Mapping[str, Sequence[float]]) -> bo
 def _coordinates(r: MjcfReading, qpos: Any) -> dict[str, tuple[float, ...]]:
     """Return MuJoCo's coordinates by joint; those of mimics are their primaries'."""
     m, by_joint = r.there.model, {}
-    follows = {c.name for c in r.mechanism.joints if isinstance(c.joint, Mimic)}
+    follows = {c.name for c in r.mechanism.joints if c.joint.primaries}
     for k, own in sorted(r.parts.items()):
         kind, start = KINDS[m.jnt_type[k]], int(m.jnt_qposadr[k])
         part = [float(e) for e in qpos[start : start + SIZES[kind] + (kind in ("free", "ball"))]]

@@ -28,7 +28,7 @@ from cardan._reach.interop.mujoco_state import half_of
 from cardan._robot.description import Mechanism
 from cardan._robot.geometry.shapes import HeightField, Hull, Mesh, Shape, Sphere
 from cardan._robot.geometry.touching import EVERYTHING
-from cardan._robot.joints import D6, Mimic, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
+from cardan._robot.joints import D6, Planar, PlanarAngle, SphericalZYX, UnboundedRevolute
 from cardan._robot.model import WORLD, Body, Model
 from cardan._robot.records import Material
 
@@ -336,7 +336,7 @@ def _has_its_own(body: Body, there: Any) -> bool:
 
 def _of_joints(model: Model) -> dict[str, list[str]]:
     joints: Any = (*model.connections, *model.closures)
-    mimics = [c for c in joints if isinstance(c.joint, Mimic)]
+    mimics = [c for c in joints if c.joint.primaries]
     return {
         VELOCITY: [c.name for c in joints if is_bounded(c, "velocity", "velocity_lower")],
         "limits (lower, upper, effort) of joints that mimic another": [c.name for c in mimics if is_bounded(c, *ENDS)],

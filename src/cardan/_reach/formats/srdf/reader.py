@@ -24,7 +24,7 @@ from cardan._reach.formats.srdf.schema import VOCABULARY
 from cardan._reach.formats.xml import Element, is_xacro, parse
 from cardan._robot.description import Mechanism
 from cardan._robot.description.paths import BodyGraph
-from cardan._robot.joints import Mimic, UnboundedRevolute
+from cardan._robot.joints import UnboundedRevolute
 from cardan._robot.model import WORLD, Connection
 from cardan._robot.records import Group
 
@@ -202,8 +202,8 @@ class _Reading:
             numbers = self._numbers(element)
             if connection is None or numbers is None:
                 continue
-            if connection.joint.nq == 0 or isinstance(connection.joint, Mimic):
-                why = "follows another" if isinstance(connection.joint, Mimic) else "does not move"
+            if connection.joint.nq == 0 or connection.joint.primaries:
+                why = "follows another" if connection.joint.primaries else "does not move"
                 self.report.remark(element, f"joint {quoted(connection.name)} {why}: its value is not used")
                 continue
             if isinstance(connection.joint, UnboundedRevolute) and len(numbers) == 1:

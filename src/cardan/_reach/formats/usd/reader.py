@@ -27,7 +27,7 @@ from cardan._robot.description import Mechanism
 from cardan._robot.description.rooting import Forest
 from cardan._robot.geometry.shapes import ALL_BITS
 from cardan._robot.geometry.touching import EVERYTHING
-from cardan._robot.joints import Fixed, FreeFlyer, Mimic
+from cardan._robot.joints import Fixed, FreeFlyer
 from cardan._robot.model import WORLD
 from cardan._robot.records import EARTH_GRAVITY, Connection
 
@@ -378,7 +378,7 @@ class Reading:
 
     def start(self, c: Connection) -> tuple[float, ...] | None:
         """Return where the bodies' poses put a joint; None where that is its neutral configuration."""
-        if isinstance(c.joint, Mimic):
+        if c.joint.primaries:
             return None
         X_pc = (self.poses[c.parent] @ c.parent_pose).inverse() @ self.poses[c.child] @ c.child_pose
         q = tuple(float(e) for e in c.joint.nearest_configuration(X_pc))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,13 +14,52 @@ from cardan._algebra.spatial import SE3, Motion, Scalar
 from cardan._compiler.program import Op
 from cardan._robot.joints.catalogue.free_directions import Fixed
 from cardan._robot.joints.catalogue.one_axis import Helical, Prismatic, Revolute, UnboundedRevolute
-from cardan._robot.joints.derivation.programs import joint_program, keep_by_joint, open_slots, pose_entries
+from cardan._robot.joints.coordinate_functions import (
+    Constant,
+    Linear,
+    Through,
+    coordinate,
+    value_of,
+)
+from cardan._robot.joints.derivation.derived import coupling_slopes
+from cardan._robot.joints.derivation.programs import joint_program, keep_by_joint, open_slots, pose_entries, replaced
 from cardan._robot.joints.joint import Joint, JointOfAnother, Scalars
 from cardan._robot.joints.limits import Limits, is_bounded
 
 
+class Follower(JointOfAnother):
+    """A joint without coordinates of its own in a model: those of the joint within, x, are a function of others', q.
+
+        x = f(q),    dx/dt = F v,    X = X_inner(x),    efforts = F^T efforts_inner
+
+    Source: Featherstone (2008), section 3.2: explicit constraints, with F his G.
+    """
+
+    def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
+        """Return the inner joint's configuration."""
+        raise NotImplementedError
+
+    def slopes(self, q: Scalars) -> list[list[Scalar]]:
+        """Return F: a row for each velocity of the inner joint."""
+        raise NotImplementedError
+
+    def transform(self, q: Scalars) -> SE3:
+        return self.joint.transform(self.inner_configuration(q))
+
+    def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        """Return those of the inner joint, as the joints it follows feel them: their power is the same."""
+        F = self.slopes(q)
+        inner = self.joint.efforts(self.inner_configuration(q), [_dot(row, v) for row in F])
+        return tuple(_dot(column, inner) for column in zip(*F, strict=True))
+
+
+def _dot(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
+    first, *rest = (a * b for a, b in zip(x, y, strict=True))
+    return sum(rest, first)
+
+
 @dataclass(frozen=True, slots=True)
-class Mimic(JointOfAnother):
+class Mimic(Follower):
     """A joint that copies a primary joint: q_inner = multiplier q_primary + offset, v_inner = multiplier v_primary.
 
     In a model it has no coordinates of its own. Every method here takes the *primary's* q and v, and the motion
@@ -51,11 +90,15 @@ class Mimic(JointOfAnother):
     multiplier: float = 1.0
     offset: float = 0.0
 
+    @property
+    def primaries(self) -> tuple[str, ...]:
+        return (self.primary,)
+
     def __post_init__(self) -> None:
         if not isinstance(self.joint, Joint) or not isinstance(self.joint.manifold, (Euclidean, UnitComplex)):
             expected = "a joint whose coordinates are numbers or a point on the unit circle"
             raise ParameterError("inner joint of a mimic", got=self.joint, expected=expected)
-        if isinstance(self.joint, Mimic) or self.joint.nv == 0:
+        if self.joint.primaries or self.joint.nv == 0:
             raise ParameterError("inner joint of a mimic", got=self.joint, expected="a movable joint, not a mimic")
         if not isinstance(self.primary, str) or not self.primary:
             raise ParameterError("primary of a mimic", got=self.primary, expected="the name of a joint")
@@ -82,19 +125,14 @@ class Mimic(JointOfAnother):
             return self.joint.manifold.from_angle(angle * self.multiplier + self.offset)
         return tuple(e * self.multiplier + self.offset for e in q)
 
-    def transform(self, q: Scalars) -> SE3:
-        return self.joint.transform(self.inner_configuration(q))
+    def slopes(self, q: Scalars) -> list[list[Scalar]]:
+        return [[self.multiplier * float(i == j) for j in range(self.nv)] for i in range(self.nv)]
 
     def motion_subspace(self, q: Scalars) -> list[Motion]:
         return [s * self.multiplier for s in self.joint.motion_subspace(self.inner_configuration(q))]
 
     def bias(self, q: Scalars, v: Scalars) -> Motion:
         return self.joint.bias(self.inner_configuration(q), tuple(e * self.multiplier for e in v))
-
-    def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
-        """Return those of the inner joint, as the primary feels them: their power is the same."""
-        inner = self.joint.efforts(self.inner_configuration(q), tuple(e * self.multiplier for e in v))
-        return tuple(e * self.multiplier for e in inner)
 
     def nearest_configuration(self, X_pc: SE3, near: Scalars | None = None) -> tuple[Scalar, ...]:
         """Return the primary's configuration, by the inverse of the map.
@@ -127,6 +165,162 @@ class Mimic(JointOfAnother):
         if not isinstance(other, UnitComplex) or own == other:
             return self
         return replace(self, joint=replace(inner, order=other.order)) if type(inner) is UnboundedRevolute else None
+
+
+@dataclass(frozen=True, slots=True)
+class Coupled(Follower):
+    """A joint whose coordinate is a function f of other joints' coordinates: a cam, a differential, a knee's glide.
+
+        X = X_inner(f(q)),    S = S_inner F,    bias = S_inner g + bias_inner,    F = df/dq,    g = sum f_ij v_i v_j
+
+    S and bias are derived from X. Like a `Mimic`, of which it is the general case, it has no coordinates of its
+    own in a model. Every method here takes those of the joints in `by`, and the subspace is by their velocities.
+
+    Args:
+        joint: the inner joint, with one coordinate that is a number.
+        by: names of the joints it follows, one to six, each with one coordinate that is a number.
+        function: of their coordinates, twice continuously differentiable: a `CoordinateFunction`, or a Python function
+            that takes them one by one, such as `lambda a, b: a * b` with `cardan.scalar` for sine and others. Returns
+            the inner coordinate [rad, m].
+
+    Throughout:
+        q: of the joints in `by`, one number each [rad, m].
+        v: their velocities [rad/s, m/s].
+        primary: one of these joints.
+
+    Examples:
+        >>> lift = cardan.joints.Polynomial([0.0, 0.0, 0.01])
+        >>> cam = cardan.joints.Coupled(cardan.joints.Prismatic((0.0, 0.0, 1.0)), ["shaft"], lift)
+        >>> cam.transform([2.0]).translation, cam.inner_configuration([2.0])
+        ((0.0, 0.0, 0.04), (0.04,))
+        >>> wrist = cardan.joints.Coupled(cardan.joints.Revolute(), ("left", "right"), lambda a, b: (a + b) / 2.0)
+        >>> wrist.nv, wrist.copying(cardan.joints.Revolute()) is wrist
+        (2, True)
+    """
+
+    joint: Joint
+    by: Sequence[str]
+    function: Any
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.joint, Joint) or not _is_one_number(self.joint) or self.joint.primaries:
+            expected = "a joint with one coordinate that is a number, such as cardan.joints.Revolute()"
+            raise ParameterError("inner joint of a coupled joint", got=self.joint, expected=expected)
+        if is_bounded(self.joint):
+            expected = "one that is defined everywhere: f may leave its domain"
+            raise ParameterError("inner joint of a coupled joint", got=self.joint, expected=expected)
+        names = tuple(self.by) if isinstance(self.by, (tuple, list)) else (self.by,)
+        if not all(isinstance(n, str) and n for n in names) or not 1 <= len(set(names)) == len(names) <= 6:
+            raise ParameterError("by of a coupled joint", got=self.by, expected="names of one to six different joints")
+        object.__setattr__(self, "by", names)
+        _check_function(self)
+
+    @property
+    def primaries(self) -> tuple[str, ...]:
+        return tuple(self.by)
+
+    @computed
+    def manifold(self) -> Euclidean:
+        """A number for each joint it follows."""
+        return Euclidean(len(self.by), reach=1.0)
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return tuple(self.by)
+
+    @property
+    def velocity_names(self) -> tuple[str, ...]:
+        return tuple(f"d{name}" for name in self.by)
+
+    def inner_configuration(self, q: Scalars) -> tuple[Scalar, ...]:
+        """Return the inner joint's configuration at those of the joints it follows."""
+        return (value_of(self.function, q),)
+
+    def slopes(self, q: Scalars) -> list[list[Scalar]]:
+        return [coupling_slopes(self, q)]
+
+    def copying(self, primary: Joint) -> Coupled | None:
+        """Return the joint, if it can read the coordinates of a primary; None if these are of another kind."""
+        return self if _is_one_number(primary) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Sprung(JointOfAnother):
+    """The joint within, of one coordinate, with efforts of a damper and a spring: -damping v - stiffness (x - rest)."""
+
+    joint: Joint
+    damping: Scalar
+    stiffness: Scalar
+    rest: Scalar
+
+    def transform(self, q: Scalars) -> SE3:
+        return self.joint.transform(q)
+
+    def efforts(self, q: Scalars, v: Scalars) -> tuple[Scalar, ...]:
+        own = self.joint.efforts(q, v)[0] if self.joint.has_efforts else 0.0
+        return (own - self.damping * v[0] - self.stiffness * (q[0] - self.rest),)
+
+    @property
+    def has_efforts(self) -> bool:
+        return True
+
+
+def _is_one_number(joint: Joint) -> bool:
+    return isinstance(joint.manifold, Euclidean) and joint.nq == 1
+
+
+def _check_function(joint: Coupled) -> None:
+    """Raise unless the function gives one number of the coordinates, that changes smoothly."""
+    template, fault, cause = open_slots(joint)[0], "", None
+    try:
+        program = joint_program("coupling", template, lambda j, q: {"x": list(j.inner_configuration(q))}, q=joint.nq)
+        kinks = sorted({i.op.value for i in program.instructions} & KINKED)
+        fault = f"has a kink by {', '.join(kinks)}" if kinks else ""
+    except Exception as error:  # a user's function may raise anything
+        fault, cause = f"raises {type(error).__name__}: {error}", error
+    if fault:
+        expected = f"a smooth function of {joint.nq} numbers that returns one"
+        hint = f"It {fault}. It is traced once, with symbols: cardan.scalar has sin, sqrt, where and others for these."
+        raise ParameterError("function of a coupled joint", got=joint.function, expected=expected, hint=hint) from cause
+
+
+KINKED = {op.value for op in (Op.ABS, Op.SIGN, Op.FLOOR, Op.MIN, Op.MAX)}
+
+
+def following_directly(joint: Any, resolved: Mapping[str, Joint]) -> Joint:
+    """Return a joint that follows others, some of them followers themselves, as one of those that these follow."""
+    if isinstance(joint, Mimic):
+        primary = resolved.get(joint.primary)
+        if primary is None or isinstance(primary, Mimic):
+            return joint if primary is None else joint.of_mimic(primary)
+        joint = Coupled(joint.joint, joint.primaries, _function(joint))
+    if resolved.keys().isdisjoint(joint.by):
+        return joint
+    parts = [
+        (resolved[p].primaries, _function(resolved[p])) if p in resolved else ((p,), coordinate(0)) for p in joint.by
+    ]
+    by = list(dict.fromkeys(name for names, _ in parts for name in names))
+    inner = [Through(f, tuple(coordinate(by.index(name)) for name in names)) for names, f in parts]
+    return Coupled(joint.joint, by, Through(joint.function, tuple(inner)))
+
+
+def following_fewer(joint: Any, at: Mapping[str, Scalars]) -> Joint:
+    """Return a coupled joint following the others while some, but not all, of those it follows stand still."""
+    by = [name for name in joint.by if name not in at]
+    parts = [Constant(float(at[name][0])) if name in at else coordinate(by.index(name)) for name in joint.by]
+    return Coupled(joint.joint, by, Through(joint.function, tuple(parts)))
+
+
+def _function(joint: Any) -> Any:
+    """Return the function by which a joint follows others."""
+    return Linear([joint.multiplier], joint.offset) if isinstance(joint, Mimic) else joint.function
+
+
+def renamed_primaries(joint: Any, rename: Callable[[str], str]) -> Joint:
+    """Return the joint following those of other names."""
+    if isinstance(joint, Mimic):
+        return replaced(joint, primary=rename(joint.primary))
+    return replaced(joint, by=tuple(map(rename, joint.by))) if joint.primaries else joint
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +415,7 @@ def _is_better_derived(template: _Derived) -> bool:
 CLOSED_FORMS: dict[type[Joint], Callable[[Any], Joint]] = {
     **dict.fromkeys((Revolute, UnboundedRevolute, Prismatic, Helical), lambda joint: replace(joint, axis=-joint.axis)),
     Fixed: lambda joint: joint,
-    Mimic: lambda joint: replace(joint, joint=reverse(joint.joint)),
+    **dict.fromkeys((Mimic, Coupled), lambda joint: replace(joint, joint=reverse(joint.joint))),
     Reversed: lambda joint: joint.joint,
 }
 

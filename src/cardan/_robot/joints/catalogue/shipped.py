@@ -52,5 +52,8 @@ CATALOGUE: tuple[joints.Joint, ...] = (
     ),
     joints.Distance(minimum=0.1, maximum=0.8),
     joints.Mimic(joints.Revolute(axis=(0.0, 1.0, 0.0)), primary="primary", multiplier=-0.5, offset=0.2),
+    joints.Coupled(
+        joints.Helical(axis=(0.0, 1.0, 0.0), pitch=0.1), "primary", joints.Polynomial([0.2, -0.9, 0.1, 0.05])
+    ),
 )
 """One instance of every joint type, for tables and tests; a new joint adds a line here."""

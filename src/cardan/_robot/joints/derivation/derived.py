@@ -222,6 +222,28 @@ def _weighed(vectors: Sequence[Scalars], weights: Scalars, size: int) -> list[An
     return [sum((x[i] * w for x, w in zip(vectors, weights, strict=True)), 0.0) for i in range(size)]
 
 
+# --- coordinates that are functions of others ---
+
+
+def coupling_slopes(joint: Any, q: Scalars) -> list[Any]:
+    """Return df/dq_i of the function f by which a joint's single coordinate, `inner_configuration(q)`, follows q."""
+    template, parameters = open_slots(joint)
+    program = _coupling_program(template)
+    values = replay(program, [*parameters, *q])
+    return [values[r] for r in program.results]
+
+
+@keep_by_joint("transform")
+def _coupling_program(template: Any) -> Program:
+    value = joint_program("coupling", template, lambda joint, q: {"x": joint.inner_configuration(q)}, q=template.nq)
+    graph, nv = Graph(), template.nv
+    symbols = graph.symbols(value.inputs)
+    first = len(symbols) - nv
+    found = pushforward(value, replay(value, symbols), {first + i: {i: 1.0} for i in range(nv)})[value.results[0]]
+    slopes = [found.get(i, 0.0) for i in range(nv)]
+    return merge_identities(assemble("slopes", graph, value.inputs, [Array("slopes", (nv,))], slopes))
+
+
 # --- how the motion changes ---
 
 

@@ -1,0 +1,226 @@
+"""Joints whose coordinate is a function of others': beside multipliers, a closed loop, MuJoCo, and the laws."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import cardan
+from cardan import joints as J
+from cardan import scalar as s
+from cardan.errors import MechanismError, ParameterError
+from duals import duals, tangent
+
+FLEX = J.Polynomial([0.1, -0.4, 0.3, 0.05])
+
+
+def arch(a, b):
+    return s.sin(a) * b + 0.3 * a * a - 0.2 * b
+
+
+def robot(joint, free=False, **properties):
+    """A chain of four bodies, whose third joint is coupled, or free."""
+    m = cardan.Mechanism("chain")
+    for k, name in enumerate("pqrs"):
+        inertia = np.diag([0.02, 0.03, 0.025]) * (1 + k)
+        m.add_body(name, cardan.Inertia(mass=1.0 + 0.3 * k, com=[0.1, 0.2, 0.05 * k], inertia=inertia))
+    m.add_joint(
+        "a", J.Revolute((0.0, 0.6, 0.8)), "world", "p", cardan.SE3(translation=(0.1, 0.2, 0.3)), armature=[0.02]
+    )
+    m.add_joint("b", J.Prismatic((0.0, 1.0, 0.0)), "p", "q", cardan.SE3(translation=(0.3, 0.1, 0.0)))
+    m.add_joint("c", joint.joint if free else joint, "q", "r", cardan.SE3(translation=(0.0, 0.2, 0.3)), **properties)
+    m.add_joint("d", J.Revolute((0.0, 0.0, 1.0)), "r", "s", cardan.SE3(translation=(0.3, 0.0, 0.1)))
+    return m
+
+
+quick = pytest.mark.usefixtures("reference_target")
+COUPLED = {
+    "two": J.Coupled(J.Revolute((1.0, 0.0, 0.0)), ("a", "b"), arch),
+    "cubic": J.Coupled(J.Helical((0.0, 0.6, 0.8), 0.2), "d", FLEX),
+    "spline": J.Coupled(
+        J.Prismatic((0.0, 0.0, 1.0)), "b", J.NaturalSpline([-2.0, 0.0, 1.0, 2.0], [0.3, -0.2, 0.4, 0.1])
+    ),
+}
+each = pytest.mark.parametrize("joint", COUPLED.values(), ids=COUPLED)
+
+
+def states(model, count=6, seed=0):
+    rng = np.random.default_rng(seed)
+    return [rng.uniform(-1.0, 1.0, (count, n)) for n in (model.nq, model.nv, model.nv)]
+
+
+def rows(joint, model, q, v):
+    """f, its gradient G and v^T H v, by dual numbers."""
+    places = [model.q_slice(name).start for name in joint.primaries]
+    x, rate = q[places].tolist(), v[places].tolist()
+
+    def f(x):
+        return joint.inner_configuration(x)[0]
+
+    G = np.zeros(len(q))
+    G[places] = [tangent(f(duals(x, unit))) for unit in np.eye(len(x)).tolist()]
+    return float(f(x)), G, tangent(tangent(f(duals(duals(x, rate), rate))))
+
+
+@quick
+@each
+def test_dynamics_are_those_of_a_free_joint_held_by_a_multiplier(joint):
+    model, free = robot(joint, armature=[0.4]).model(), robot(joint, free=True, armature=[0.4]).model()
+    Q, V, T = states(model)
+    A, order = cardan.forward_dynamics(model, Q, V, T), [0, 1, 3]
+    for q, v, tau, a in zip(Q, V, T, A, strict=True):
+        x, G, g = rows(joint, model, q, v)
+        qf, vf, tf = np.insert(q, 2, x), np.insert(v, 2, G @ v), np.insert(tau, 2, 0.0)
+        K = np.zeros(4)
+        K[order], K[2] = -G, 1.0
+        M, h = cardan.mass_matrix(free, qf), cardan.bias_forces(free, qf, vf)
+        kkt = np.block([[M, K[:, None]], [K[None], np.zeros((1, 1))]])
+        expected = np.linalg.solve(kkt, [*(tf - h), g])[:4]
+        np.testing.assert_allclose(a, expected[order], rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(expected[2], G @ a + g, atol=1e-10)
+        assert np.isclose(cardan.kinetic_energy(model, q, v), cardan.kinetic_energy(free, qf, vf), rtol=1e-12)
+        np.testing.assert_allclose(cardan.center_of_mass(model, q), cardan.center_of_mass(free, qf), atol=1e-12)
+        h1, h2 = cardan.centroidal_momentum(model, q, v), cardan.centroidal_momentum(free, qf, vf)
+        np.testing.assert_allclose(h1, h2, atol=1e-12)
+
+
+@quick
+@each
+def test_laws(joint):
+    model = robot(joint, armature=[0.1], damping=[0.0]).model()
+    q, v, a = states(model)
+    tau = cardan.inverse_dynamics(model, q, v, a)
+    np.testing.assert_allclose(cardan.forward_dynamics(model, q, v, tau), a, atol=1e-11)
+    M = cardan.mass_matrix(model, q)
+    np.testing.assert_allclose(cardan.kinetic_energy(model, q, v), np.einsum("ni,nij,nj->n", v, M, v) / 2, rtol=1e-13)
+    np.testing.assert_allclose(np.einsum("nij,nj->ni", M, a) + cardan.bias_forces(model, q, v), tau, atol=1e-12)
+
+
+@quick
+def test_a_slider_crank_is_the_loop_it_stands_for():
+    """The rod, of length l, turns by -asin(r sin q / l) - q, the piston is at r cos q + sqrt(l^2 - r^2 sin^2 q)."""
+    r, rod_length = 0.3, 0.8
+
+    def mechanism(rod, piston, **ends):
+        m = cardan.Mechanism("engine")
+        for name in ("crank", "rod", "piston"):
+            m.add_body(name, cardan.Inertia(mass=1.2, com=[0.1, 0.0, 0.02], inertia=np.diag([0.01, 0.02, 0.03])))
+        end = cardan.SE3(translation=(rod_length, 0.0, 0.0))
+        m.add_joint("crank_joint", J.Revolute((0.0, 0.0, 1.0)), "world", "crank", damping=[0.1])
+        m.add_joint("rod_joint", rod, "crank", "rod", cardan.SE3(translation=(r, 0.0, 0.0)))
+        m.add_joint("piston_joint", piston, "world", "piston")
+        if ends:
+            m.add_joint("pin", J.Revolute((0.0, 0.0, 1.0)), "rod", "piston", end)
+        return m.model(**ends)
+
+    turn, slide = J.Revolute((0.0, 0.0, 1.0)), J.Prismatic((1.0, 0.0, 0.0))
+    rod = J.Coupled(turn, "crank_joint", lambda q: -s.asin(s.sin(q) * (r / rod_length)) - q)
+    piston = J.Coupled(slide, "crank_joint", lambda q: s.cos(q) * r + s.sqrt(rod_length**2 - (s.sin(q) * r) ** 2))
+    loop, coupled = mechanism(turn, slide, closing=("pin",)), mechanism(rod, piston)
+    assert (loop.nv, coupled.nv) == (3, 1)
+    for angle, rate, tau in ((0.4, 2.0, 0.3), (2.5, -1.0, 0.0), (-1.2, 0.5, -2.0)):
+        q = cardan.assemble(loop, [angle, *(float(j.inner_configuration([angle])[0]) for j in (rod, piston))])
+        v = cardan.project_velocity(loop, q, [rate, 0.0, 0.0], fixed=("crank_joint",))
+        expected = cardan.constrained_forward_dynamics(loop, q, v, [tau, 0.0, 0.0]).accelerations[0]
+        np.testing.assert_allclose(cardan.forward_dynamics(coupled, [angle], [rate], [tau]), [expected], rtol=1e-11)
+
+
+@pytest.mark.full
+def test_energy_stays_in_a_long_motion():
+    """Runge-Kutta of fourth order, 4 s at 1 ms, with an armature and a spring along the coupled coordinate."""
+    model = robot(COUPLED["two"], armature=[0.1], spring=cardan.Spring(30.0, 0.2)).model()
+
+    @cardan.function
+    def step(model, q, v, h):
+        def rate(q, v):
+            return cardan.forward_dynamics(model, q, v, -cardan.passive_forces(model, q, v))
+
+        k1 = rate(q, v)
+        k2 = rate(q + 0.5 * h * v, v + 0.5 * h * k1)
+        k3 = rate(q + 0.5 * h * v + 0.25 * h * h * k1, v + 0.5 * h * k2)
+        k4 = rate(q + h * v + 0.5 * h * h * k2, v + h * k3)
+        return q + h * v + h * h / 6.0 * (k1 + k2 + k3), v + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+
+    def energy(q, v):
+        stretch = arch(q[0], q[1]) - 0.2
+        return cardan.kinetic_energy(model, q, v) + cardan.potential_energy(model, q) + 15.0 * stretch * stretch
+
+    q, v = np.array([0.3, 0.1, -0.4]), np.array([0.5, -0.2, 0.8])
+    start = energy(q, v)
+    for _ in range(4000):
+        q, v = step(model, q, v, 1e-3)
+    assert abs(energy(q, v) - start) < 1e-7
+
+
+@quick
+def test_properties_act_along_the_coupled_coordinate():
+    joint, q, v = COUPLED["two"], [0.4, -0.3, 0.2], [0.5, 1.0, -0.7]
+    model = robot(joint, damping=[0.7], spring=cardan.Spring(3.0, 0.2)).model()
+    x, G, _ = rows(joint, model, np.array(q), np.array(v))
+    expected = G * (0.7 * (G @ v) + 3.0 * (x - 0.2))
+    np.testing.assert_allclose(cardan.passive_forces(model, q, v), expected, atol=1e-13)
+    for what in ({"friction": [0.1]}, {"drive": cardan.Drive(10.0, 1.0)}):
+        with pytest.raises(MechanismError, match=f"'c' follows 'a', 'b' by a function and has {next(iter(what))}"):
+            robot(joint, **what).model()
+
+
+@quick
+def test_couplings_of_couplings_locks_and_names():
+    m = robot(COUPLED["two"])
+    m.add_body("t", cardan.Inertia(mass=0.5, com=[0.1, 0.0, 0.1], inertia=0.01 * np.eye(3)))
+    m.add_joint("e", J.Mimic(J.Revolute((0.0, 1.0, 0.0)), "c", -2.0, 0.3), "s", "t")
+    m.add_body("u", cardan.Inertia(mass=0.5, com=[0.0, 0.1, 0.1], inertia=0.01 * np.eye(3)))
+    m.add_joint("f", J.Coupled(J.Prismatic((0.0, 1.0, 0.0)), ("e", "d"), lambda e, d: e * d), "t", "u")
+    model, q = m.model(), np.array([0.4, -0.3, 0.2])
+    c = arch(0.4, -0.3)
+    e = 0.3 - 2.0 * c
+    for name, x in (("c", c), ("e", e), ("f", e * 0.2)):
+        node = next(n for n in model.nodes if n.name == name)
+        assert float(node.joint.inner_configuration(node.configuration(q.tolist()))[0]) == pytest.approx(x, abs=1e-15)
+    M = cardan.mass_matrix(model, q)
+    held = m.lock({"a": 0.4}).mechanism.model()
+    np.testing.assert_allclose(cardan.mass_matrix(held, q[1:]), M[1:, 1:], atol=1e-13)
+    both = m.lock({"a": 0.4, "b": -0.3}).mechanism.model()
+    np.testing.assert_allclose(cardan.mass_matrix(both, q[2:]), M[2:, 2:], atol=1e-13)
+    other = m.prefixed("x_").mechanism
+    np.testing.assert_allclose(cardan.mass_matrix(other.model(), q), M, atol=1e-15)
+
+
+def test_files_and_copies():
+    m = robot(COUPLED["cubic"], armature=[0.1])
+    assert cardan.from_json(cardan.to_json(m)) == m
+    assert pickle.loads(pickle.dumps(m.model())) == m.model()
+    assert m.model().digest
+    with pytest.raises(ParameterError, match="function"):
+        cardan.to_json(robot(COUPLED["two"]))
+
+
+WRONG = {
+    "no function": (("a",), 3.0),
+    "too few arguments": (("a", "b"), lambda a: a),
+    "two numbers": (("a",), lambda a: (a, a)),
+    "a kink by abs": (("a",), abs),
+    "a kink by max": (("a",), lambda a: s.maximum(a, 0.0)),
+    "of floats alone": (("a",), lambda a: float(a)),
+    "reads coordinates": (("a",), J.Linear([1.0, 2.0])),
+    "a name twice": (("a", "a"), lambda a, b: a + b),
+    "no name": ((), lambda: 1.0),
+}
+
+
+@pytest.mark.parametrize(("by", "function"), WRONG.values(), ids=WRONG)
+def test_what_is_no_coupling_is_refused_at_once(by, function):
+    with pytest.raises(ParameterError, match="of a coupled joint"):
+        J.Coupled(J.Revolute(), by, function)
+
+
+def test_what_cannot_be_followed_is_named():
+    def message(by, function, *others):
+        m = robot(J.Coupled(J.Revolute((1.0, 0.0, 0.0)), by, function))
+        with pytest.raises((MechanismError, cardan.errors.UnknownNameError)) as raised:
+            m.model()
+        return str(raised.value)
+
+    assert "copies itself, through ['c']" in message("c", lambda c: c * c)
+    assert "'nobody'" in message("nobody", lambda c: c * c)
+    assert "is at nan while a are neutral" in message("a", lambda a: s.log(a - 1.0))
