@@ -10,20 +10,20 @@ from typing import Any, NamedTuple, cast, overload
 
 import numpy as np
 
-from cardan._compiler.program.ops import LEAVES, Op
+from cardan._compiler.program.ops import FREE, Op
 
 
 class Instruction(NamedTuple):
     op: Op  # which
     args: tuple[int, ...] = ()  # numbers of the earlier instructions it acts on
-    # the number of a CONST; the position of an INPUT in the flattened inputs; what tells a CARRIED or PICKED from
-    # others; the pass of a KEPT, from 0; the number of a CELL's table; else 0
+    # the number of a CONST or AT; the position of an INPUT in the flattened inputs; what tells a CARRIED or PASS from
+    # others; the number of a CELL's or LINK's table; the column of an ENTRY, PUT or ADDED; else 0
     value: float = 0.0
 
 
 OPS = tuple(Op)
 CODES = {op: code for code, op in enumerate(OPS)}
-_LEAVES = tuple(CODES[op] for op in LEAVES)
+_FREE = tuple(CODES[op] for op in FREE)
 
 
 class Instructions(Sequence[Instruction]):
@@ -84,7 +84,7 @@ class Instructions(Sequence[Instruction]):
 
     def operations(self, start: int = 0, stop: int | None = None) -> int:
         count, stop = self._codes.count, len(self) if stop is None else stop
-        return stop - start - sum(count(code, start, stop) for code in _LEAVES)
+        return stop - start - sum(count(code, start, stop) for code in _FREE)
 
     def uses(self) -> list[int]:
         return np.bincount(np.frombuffer(self._operands, np.int32), minlength=len(self)).tolist()

@@ -22,8 +22,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from cardan._compiler.program.instructions import Instruction, Instructions
-from cardan._compiler.program.ops import LEAVES, Op
-from cardan._compiler.program.program import Program, Region, rows_of, stretches, used_once
+from cardan._compiler.program.ops import ENTRIES, LEAVES, WRITES, Op
+from cardan._compiler.program.program import Nesting, Program, Region, stretches, used_once
 
 
 def remove_dead_code(program: Program) -> Program:
@@ -31,44 +31,90 @@ def remove_dead_code(program: Program) -> Program:
     needed = needed_for(program, program.results)
     kept, number = program.instructions.kept(needed)
     results = tuple([number[r] for r in program.results])
-    return replace(program, instructions=kept, results=results, regions=_regions(program, needed, number))
+    found = replace(program, instructions=kept, results=results, regions=_regions(program, needed, number))
+    return _without_unread(found) if program.tables or program.columns else found
 
 
 def needed_for(program: Program, results: Sequence[int]) -> bytearray:
     """Return a flag for each instruction: whether one of these results is, or needs it."""
     needed, after = bytearray(len(program.instructions)), {k: a for r in program.regions for k, a in r.carried}
-    args = program.instructions.args
-    for r in results:
-        needed[r] = 1
-    more = True
-    while more:  # again where something is carried backwards
-        more = False
+    args, values = program.instructions.args, program.instructions.values
+    entries = set(program.instructions.places(Op.ENTRY))
+    stores: list[list[int]] = [[] for _ in program.columns]
+    for k in (k for op in WRITES for k in program.instructions.places(op)):
+        stores[int(values[k])].append(k)
+    waiting = list(results)
+    while waiting:  # what is needed of what is put in rows and carried backwards may come later
+        for r in waiting:
+            needed[r] = 1
+        waiting = []
         for k in range(len(needed) - 1, -1, -1):
             if needed[k]:
                 for a in args[k]:
                     needed[a] = 1
                 if k in after and not needed[after[k]]:
-                    needed[after[k]], more = 1, True
+                    waiting.append(after[k])
+                if k in entries:
+                    waiting += [a for a in stores[int(values[k])] if not needed[a]]
+                    stores[int(values[k])] = []
+        waiting += [a for region in _running(program, needed) for a in region.needs if not needed[a]]
     return needed
 
 
+def _running(program: Program, needed: bytearray) -> list[Region]:
+    """Return the regions that carry something, put something in rows, or look at the number of their pass."""
+    nesting, instructions = Nesting(program.regions), program.instructions
+    found = {r for r in program.regions if any(needed[k] for k, _ in r.carried)}
+    for op in WRITES:
+        found.update(r for k in instructions.places(op) if needed[k] for r in nesting.around(k))
+    found.update(next(nesting.around(k)) for k in instructions.places(Op.PASS) if needed[k])
+    return [region for region in program.regions if region in found]
+
+
 def _regions(program: Program, needed: bytearray, number: list[int]) -> tuple[Region, ...]:
-    """Return what is left of the regions; those that carry and pick nothing any more do the same in each pass.
+    """Return what is left of the regions; others do the same in each pass.
 
     Of those it is only worth to know what may be skipped.
     """
-    ops, found = program.instructions.ops, []
-    for region, rows in zip(program.regions, rows_of(program), strict=True):
-        carried = tuple((number[k], number[after]) for k, after in region.carried if needed[k])
+    ops, found, running = program.instructions.ops, [], set(_running(program, needed))
+    for region in program.regions:
         going = None if region.going is None or not needed[region.going] else number[region.going]
         skipped = going is not None and region.may_be_skipped
         if skipped:
             skipped = any(needed[k] and ops[k] not in LEAVES for k in region.instructions)
-        if carried or skipped or any(needed[k] for k in rows.picked):
+        if skipped or region in running:
             start = sum(needed[: region.start])
-            stop = start + sum(needed[region.start : region.stop])
-            found.append(Region(start, stop, region.passes, carried, going, region.derived))
-    return tuple(found)
+            found.append(
+                region._replace(
+                    start=start,
+                    stop=start + sum(needed[region.start : region.stop]),
+                    carried=tuple((number[k], number[after]) for k, after in region.carried if needed[k]),
+                    going=going,
+                    span=None if region.span is None else (number[region.span[0]], number[region.span[1]]),
+                    count=None if region.count is None else number[region.count],
+                )
+            )
+    return tuple(dict.fromkeys(found))  # what is skipped twice on one condition is skipped once
+
+
+def _without_unread(program: Program) -> Program:
+    """Return a program with those tables and columns alone that it reads, renumbered."""
+    ops, values = program.instructions.ops, program.instructions.values
+    columns = sorted({int(value) for op, value in zip(ops, values, strict=True) if op in ENTRIES})
+    tables = {int(value) for op, value in zip(ops, values, strict=True) if op in (Op.CELL, Op.LINK)}
+    tables = sorted(tables | {table for c in columns if (table := program.columns[c].table) is not None})
+    column_numbers = {float(c): float(n) for n, c in enumerate(columns)}
+    table_numbers = {float(t): float(n) for n, t in enumerate(tables)}
+    numbers = dict.fromkeys(ENTRIES, column_numbers) | dict.fromkeys((Op.CELL, Op.LINK), table_numbers)
+    found = (program.columns[c] for c in columns)
+    return replace(
+        program,
+        instructions=Instructions(
+            i._replace(value=numbers[i.op][i.value]) if i.op in numbers else i for i in program.instructions
+        ),
+        tables=tuple([program.tables[t] for t in tables]),
+        columns=tuple([c if c.table is None else c._replace(table=tables.index(c.table)) for c in found]),
+    )
 
 
 def with_derived_passes(program: Program) -> Program:

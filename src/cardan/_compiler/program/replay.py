@@ -8,10 +8,12 @@ from functools import partial
 from itertools import repeat
 from typing import Any
 
+import numpy as np
+
 from cardan._algebra.errors import ParameterError
 from cardan._compiler.program.expr import Graph
-from cardan._compiler.program.ops import LEAVES, SPEC, Op
-from cardan._compiler.program.program import Program, Region, phases, places_by_name, rows_of
+from cardan._compiler.program.ops import LEAVES, ROWS, SPEC, WRITES, Op
+from cardan._compiler.program.program import Nesting, Program, Region, homes_of, phases, places_by_name
 from cardan._compiler.program.trace import assemble
 
 LONGEST = 200_000
@@ -35,8 +37,16 @@ class Walk:
         for k in program.instructions.places(Op.CELL):
             own[k] = partial(own[k], program.tables[int(self.values[k])])
         self.steps: list[WalkStep] = list(zip(own, program.instructions.args, freed, strict=False))
-        self.tables = dict(zip(program.regions, rows_of(program), strict=True))
         self.parts = phases(program)
+        self.before: Any = functions[Op.LT]
+        self.chosen: Any = functions[Op.SELECT]
+        self.passes: dict[Region, list[int]] = {region: [] for region in program.regions}
+        nesting = Nesting(program.regions)
+        for k in program.instructions.places(Op.PASS):
+            self.passes[next(nesting.around(k))].append(k)
+        self.homes: dict[Region | None, list[int]] = {}
+        for column, home in homes_of(program).items():
+            self.homes.setdefault(home, []).append(column)
 
     def run(
         self, inputs: Sequence[Any], number: Callable[[float], Any] = float, carried: Callable[[Any], Any] = lambda x: x
@@ -45,53 +55,101 @@ class Walk:
 
         `number` makes scalars of numbers, and `carried` of a value what the next pass is given.
         """
-        steps = self.steps
-        values: list[Any] = [None] * len(steps)
-        given: dict[int, Any] = {}
-        kept: dict[tuple[int, float], Any] = {}
-
-        def leaf(k: int, args: tuple[int, ...]) -> Any:
-            op, value = self.ops[k], self.values[k]
-            if op is Op.CONST:
-                return number(value)
-            if k in given:
-                return given[k]
-            if op is Op.CARRIED:
-                return values[args[0]]
-            return kept[args[0], value] if op is Op.KEPT else inputs[int(value)]
-
-        def straight(part: range) -> None:
-            for k, (function, args, freed) in zip(part, steps[part.start : part.stop], strict=True):
-                if function is None:
-                    values[k] = leaf(k, args)
-                    continue
-                if len(args) == 2:  # most; without a list of them it takes three quarters of the time
-                    a, b = args
-                    values[k] = function(values[a], values[b])
-                else:
-                    values[k] = function(*[values[a] for a in args])
-                for a in freed:
-                    values[a] = None  # frees its memory
-
-        def phase(within: Region | None) -> None:
-            for part in self.parts[within]:
-                if isinstance(part, range):
-                    straight(part)
-                    continue
-                rows = self.tables[part]
-                for n in range(part.passes):
-                    given.update({k: values[steps[k][1][n]] for k in rows.picked})
-                    phase(part)
-                    kept.update({(k, n): values[k] for k in rows.kept})
-                    given.update({k: carried(values[after]) for k, after in part.carried})
-                for k, _ in part.carried:
-                    del given[k]
-
-        phase(None)
-        return values
+        return _Run(self, inputs, number, carried).values_found()
 
 
-_EVALUATE: Functions = {op: None if op in LEAVES else spec.evaluate for op, spec in SPEC.items()}
+class _Run:
+    """One run of a program."""
+
+    def __init__(
+        self, walk: Walk, inputs: Sequence[Any], number: Callable[[float], Any], carried: Callable[[Any], Any]
+    ) -> None:
+        self.walk, self.inputs, self.number, self.carried = walk, inputs, number, carried
+        self.values: list[Any] = [None] * len(walk.steps)
+        self.given: dict[int, Any] = {}
+        self.columns: dict[int, dict[int, Any]] = {}  # of those that the program writes, what is in which row
+
+    def values_found(self) -> list[Any]:
+        self.phase(None)
+        return self.values
+
+    def leaf(self, k: int, args: tuple[int, ...]) -> Any:
+        op, value, values = self.walk.ops[k], self.walk.values[k], self.values
+        if op is Op.CONST:
+            return self.number(value)
+        if k in self.given:  # what is carried, and the number of a pass
+            return self.given[k]
+        if op is Op.INPUT:
+            return self.inputs[int(value)]
+        if op is Op.CARRIED:
+            return values[args[0]]
+        if op in ROWS:
+            table = (self.walk.program.tables[int(value)],) if op is Op.LINK else ()
+            return int(value) if op is Op.AT else SPEC[op].evaluate(*table, *(values[a] for a in args))
+        return self.cell(op, int(value), *(values[a] for a in args))
+
+    def cell(self, op: Op, number: int, row: int, value: Any = None) -> Any:
+        column = self.walk.program.columns[number]
+        if column.table is not None:
+            return self.number(float(self.walk.program.tables[column.table].numbers[row]))
+        if column.start is not None:
+            return self.inputs[column.start + row]
+        rows = self.columns[number]
+        if op is Op.PUT:
+            rows[row] = self.carried(value)
+        elif op is Op.ADDED:
+            rows[row] = rows.get(row, self.number(0.0)) + value
+        return rows.get(row, self.number(0.0))
+
+    def straight(self, part: range) -> None:
+        values = self.values
+        for k, (function, args, freed) in zip(part, self.walk.steps[part.start : part.stop], strict=True):
+            if function is None:
+                values[k] = self.leaf(k, args)
+            elif len(args) == 2:  # most; without a list of them it takes three quarters of the time
+                a, b = args
+                values[k] = function(values[a], values[b])
+            else:
+                values[k] = function(*[values[a] for a in args])
+            for a in freed:
+                values[a] = None  # frees its memory
+
+    def phase(self, within: Region | None) -> None:
+        self.columns |= {column: {} for column in self.walk.homes.get(within, ())}
+        for part in self.walk.parts[within]:
+            if isinstance(part, range):
+                self.straight(part)
+            else:
+                self.region(part)
+
+    def region(self, region: Region) -> None:
+        values, given = self.values, self.given
+        left = dict[int, Any]()  # behind each pass, what is carried on, and is there in the end
+        for n, number in enumerate(region.numbers(*(values[a] for a in region.span or ()))):
+            given.update(dict.fromkeys(self.walk.passes[region], number))
+            self.phase(region)
+            found = {after: self.carried(values[after]) for _, after in region.carried}
+            if region.count is not None and n:
+                runs = self.walk.before(self.number(float(n)), values[region.count])
+                if not _holds_for_any(runs):
+                    break
+                found = {after: self.walk.chosen(runs, value, left[after]) for after, value in found.items()}
+            left = found
+            given.update({k: left[after] for k, after in region.carried})
+        if region.count is not None:
+            for after, value in left.items():
+                values[after] = value
+        for k, _ in region.carried:
+            del given[k]
+
+
+def _holds_for_any(condition: Any) -> bool:
+    known = isinstance(condition, (bool, np.bool_)) or (isinstance(condition, np.ndarray) and condition.dtype == bool)
+    return not known or bool(np.any(condition))
+
+
+WITHOUT = LEAVES | WRITES  # what is there, or is put somewhere, without a function of numbers
+_EVALUATE: Functions = {op: None if op in WITHOUT else spec.evaluate for op, spec in SPEC.items()}
 
 
 def replay(program: Program, inputs: Sequence[Any]) -> list[Any]:
