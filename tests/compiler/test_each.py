@@ -289,7 +289,7 @@ def test_rules_of_rows():
         ({"columns": good.columns[:-1]}, "there is no column"),
         ({"columns": (Column(2, start=0), *good.columns[1:])}, "writes column 0, which is known"),
         (changed(at[Op.AT][1], value=7.0), "there is no row 7"),
-        (changed(at[Op.PUT][1], args=instructions[at[Op.PUT][0]].args), "written by others|not written yet"),
+        (changed(at[Op.PUT][1], args=instructions[at[Op.PUT][0]].args), "repeats"),
         (changed(at[Op.ENTRY][0], value=float(len(good.columns) - 1)), "not written yet"),
     ):
         with pytest.raises(ProgramError, match=message):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from cardan._algebra.arrays.nested import entries_of, rebuilt, shape_of
 from cardan._algebra.arrays.symbolic import symbolic
 from cardan._algebra.errors import ParameterError
 from cardan._algebra.scalar import where
@@ -84,12 +85,12 @@ def _run(
     done = 0
     if not start:
         raise ParameterError(f"start of cardan.{name}", got=start, expected="at least one value the body takes")
-    alone, shape = len(start) == 1, _shape(start)
+    alone, shape = len(start) == 1, shape_of(start)
 
     def changed(*values: Any) -> tuple[Any, ...]:
         found = (body(*values),) if alone else body(*values)
-        if not isinstance(found, (tuple, list)) or _shape(found) != shape:
-            got = _shape(found[0] if alone else found)
+        if not isinstance(found, (tuple, list)) or shape_of(found) != shape:
+            got = shape_of(found[0] if alone else found)
             expected = f"{shape[0] if alone else shape}, as it was given"
             raise ParameterError(f"shapes of what the body of cardan.{name} returned", got=got, expected=expected)
         return tuple(found)
@@ -117,15 +118,15 @@ def _run(
     def loop(*values: Any) -> tuple[Any, ...]:
         if going is not None:
             values = (where(going(*values), 1.0, 0.0), *values)
-        entries = list(_entries(values))
+        entries = list(entries_of(values))
         tracer = next(e for e in entries if hasattr(type(e), "__repeated__"))
         derived, within = None if first is None else first - done, partial(_on_entries, in_loop, values)
-        found = _rebuilt(values, iter(tracer.__repeated__(count - done, within, entries, derived)))
+        found = rebuilt(values, iter(tracer.__repeated__(count - done, within, entries, derived)))
         return found if going is None else found[1:]
 
     values: tuple[Any, ...] = tuple(start)
     while done < passes:
-        if passes - done > 1 and any(hasattr(type(e), "__repeated__") for e in _entries(values)):
+        if passes - done > 1 and any(hasattr(type(e), "__repeated__") for e in entries_of(values)):
             condition = True if going is None else going(*values)
             values, done = when(condition, loop, values, *values), passes
             continue
@@ -166,25 +167,25 @@ def when(condition: Any, body: Callable[..., Any], otherwise: Any, *given: Any) 
         return _chosen(condition, body(*given), otherwise)
 
     def entries() -> list[Any]:
-        found, expected = body(*given), _shape(otherwise)
-        if _shape(found) != expected:
-            raise _other_form(_shape(found), expected)
-        return list(_entries(found))
+        found, expected = body(*given), shape_of(otherwise)
+        if shape_of(found) != expected:
+            raise _other_form(shape_of(found), expected)
+        return list(entries_of(found))
 
-    return _rebuilt(otherwise, iter(condition.__skipped__(entries, list(_entries(otherwise)))))
+    return rebuilt(otherwise, iter(condition.__skipped__(entries, list(entries_of(otherwise)))))
 
 
 def _chosen(condition: Any, a: Any, b: Any) -> Any:
     """Return `where` of nested values: of arrays of symbols by their entries, of batches as they are."""
     if isinstance(b, (tuple, list)):
         if not isinstance(a, (tuple, list)) or len(a) != len(b):
-            raise _other_form(_shape(a), _shape(b))
+            raise _other_form(shape_of(a), shape_of(b))
         parts = [_chosen(condition, x, y) for x, y in zip(a, b, strict=True)]
         return parts if isinstance(b, list) else tuple.__new__(type(b), parts)
     if isinstance(b, np.ndarray) and (b.dtype == object or not isinstance(condition, np.ndarray)):
         if np.shape(a) != b.shape:
             raise _other_form(np.shape(a), b.shape)
-        pairs = zip(_entries(a), _entries(b), strict=True)
+        pairs = zip(entries_of(a), entries_of(b), strict=True)
         return symbolic((where(condition, x, y) for x, y in pairs), b.shape)
     return where(condition, a, b)
 
@@ -232,15 +233,15 @@ def each(body: Callable[..., Any], *items: Iterable[Any]) -> list[Any]:
         expected = "one length for all sequences"
         raise ParameterError("lengths of what cardan.each is given", got=[len(c) for c in columns], expected=expected)
     rows = list(zip(*columns, strict=True))
-    shape = _shape(rows[0]) if rows else None
+    shape = shape_of(rows[0]) if rows else None
     for k, row in enumerate(rows):
-        if _shape(row) != shape:
+        if shape_of(row) != shape:
             expected = f"{shape}, as the first has"
-            raise ParameterError(f"shapes of item {k} of cardan.each", got=_shape(row), expected=expected)
+            raise ParameterError(f"shapes of item {k} of cardan.each", got=shape_of(row), expected=expected)
     done: list[Any] = []
     while len(done) < len(rows):
-        left = [list(_entries(row)) for row in rows[len(done) :]]
-        symbols = (e for row in (*left, list(_entries(done))) for e in row if hasattr(type(e), "__mapped__"))
+        left = [list(entries_of(row)) for row in rows[len(done) :]]
+        symbols = (e for row in (*left, list(entries_of(done))) for e in row if hasattr(type(e), "__mapped__"))
         tracer = next(symbols, None)
         if tracer is None or len(left) == 1:
             done.append(body(*rows[len(done)]))
@@ -262,11 +263,11 @@ def _mapped(tracer: Any, body: Callable[..., Any], template: Any, rows: Sequence
     forms: list[Any] = []
 
     def once(entries: list[Any]) -> list[Any]:
-        forms.append(body(*_rebuilt(template, iter(entries))))
-        return list(_entries(forms[-1]))
+        forms.append(body(*rebuilt(template, iter(entries))))
+        return list(entries_of(forms[-1]))
 
     results = tracer.__mapped__(once, rows)
-    return [_rebuilt(forms[-1], iter(entries)) for entries in results]
+    return [rebuilt(forms[-1], iter(entries)) for entries in results]
 
 
 def _checked(count: Any, name: str) -> int:
@@ -279,35 +280,7 @@ def _checked(count: Any, name: str) -> int:
     return passes
 
 
-def _shape(value: Any) -> Any:
-    """Return the shape of nested values: () for a scalar, that of an array, a list of those of a sequence's entries."""
-    if isinstance(value, np.ndarray):
-        return value.shape
-    return [_shape(part) for part in value] if isinstance(value, (tuple, list)) else ()
-
-
-def _entries(value: Any) -> Iterator[Any]:
-    if isinstance(value, np.ndarray):
-        yield from value.ravel().tolist()
-    elif isinstance(value, (tuple, list)):
-        for part in value:
-            yield from _entries(part)
-    else:
-        yield value
-
-
 def _on_entries(once: Callable[[Any], Any], template: Any, entries: Sequence[Any]) -> tuple[Any, list[Any]]:
     """Return whether a pass goes on, and the entries of what it makes of values with such entries."""
-    condition, values = once(_rebuilt(template, iter(entries)))
-    return condition, list(_entries(values))
-
-
-def _rebuilt(template: Any, entries: Iterator[Any]) -> Any:
-    """Return other entries in the form of a value."""
-    if isinstance(template, np.ndarray):
-        return symbolic((next(entries) for _ in range(template.size)), template.shape)
-    if isinstance(template, list):
-        return [_rebuilt(part, entries) for part in template]
-    if isinstance(template, tuple):
-        return tuple.__new__(type(template), [_rebuilt(part, entries) for part in template])
-    return next(entries)
+    condition, values = once(rebuilt(template, iter(entries)))
+    return condition, list(entries_of(values))

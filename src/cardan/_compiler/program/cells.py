@@ -23,7 +23,8 @@ class _Cells:
         )
         self.known: dict[int, int] = {}  # the row numbers that there are, by instruction
         self.put, self.added, self.read = set[Cell](), set[Cell](), set[Cell]()
-        self.sums = {int(self.values[k]) for k in program.instructions.places(Op.ADDED)}
+        puts, sums = ({int(self.values[k]) for k in program.instructions.places(op)} for op in (Op.PUT, Op.ADDED))
+        self.sums = sums - puts  # what begins with zeros
         self.homes: dict[Region | None, list[int]] = {}
         for column, home in homes_of(program).items():
             self.homes.setdefault(home, []).append(column)
@@ -75,8 +76,10 @@ class _Cells:
         if not 0 <= row < column.rows:
             raise ProgramError(f"%{k}: there is no row {row} in column {number}")
         if op in WRITES:
-            if cell in self.put or (op is Op.PUT and number in self.sums):
-                raise ProgramError(f"%{k} writes row {row} of column {number}, which is written by others")
+            if op is Op.PUT and (cell in self.put or cell in self.added):
+                raise ProgramError(f"%{k} puts something in row {row} of column {number}, where there is something")
+            if op is Op.ADDED and number not in self.sums and cell not in self.put:
+                raise ProgramError(f"%{k} adds to row {row} of column {number}, where nothing is put before")
             if cell in self.read:
                 raise ProgramError(f"%{k} writes row {row} of column {number}, which was read before")
             (self.put if op is Op.PUT else self.added).add(cell)

@@ -134,6 +134,16 @@ class Graph:
         self.table.pop(key, None)
         self.add(*key)
 
+    def mark(self) -> tuple[int, int]:
+        """Return what there is now, for `back_to`."""
+        return len(self.instructions), len(self.regions or ())
+
+    def back_to(self, mark: tuple[int, int]) -> None:
+        """Forget what was traced since a mark."""
+        start, regions = mark
+        self._forget(start, ())
+        del self.instructions[start:], (self.regions or [])[regions:]
+
     def opened(self) -> tuple[int, int]:
         """Return where a region begins, and the number of the pass that runs of it."""
         start = len(self.instructions)

@@ -142,9 +142,9 @@ def records_of_numbers(program: Program) -> dict[int, list[int]]:
 
 
 def summed_columns(program: Program) -> dict[Region | None, list[int]]:
-    """Return the columns that begin with zeros, by the region they live in."""
-    values = program.instructions.values
-    summed = {int(values[k]) for k in program.instructions.places(Op.ADDED)}
+    """Return the columns that begin with zeros, by the region they live in: those where things are added alone."""
+    values, places = program.instructions.values, program.instructions.places
+    summed = {int(values[k]) for k in places(Op.ADDED)} - {int(values[k]) for k in places(Op.PUT)}
     found: dict[Region | None, list[int]] = {}
     for column, home in homes_of(program).items() if summed else ():
         if column in summed:

@@ -69,8 +69,8 @@ class Op(Enum):
     LINK = "link"  # the row that a table of row numbers names at row a
     PLUS = "plus"  # the row number a + b
     ENTRY = "entry"  # what is in a column at row a
-    PUT = "put"  # puts b in a column at row a, which nothing else does
-    ADDED = "added"  # adds b to what is in a column at row a: at first 0, then in the order of evaluation
+    PUT = "put"  # puts b in a column at row a, where nothing was before
+    ADDED = "added"  # adds b to what is in a column at row a, in the order of evaluation; at first, to 0 or what was put
     CELL = "cell"  # the number of a table at floor(a), clipped to its ends; the first for NaN
 
 

@@ -6,7 +6,8 @@ region may name a condition by which targets skip it, or end it early; what a pr
 
 Passes hand on further values through *columns* of rows. An entry is put once and read after that, or it is the sum of
 what was added before it is read. So it does not matter when anything is read, and in reverse the rows are the tape. A
-column lives in the innermost region around all that names it: with each pass of that it is empty again.
+column lives in the innermost region around all that names it, in the passes of which its rows are the same ones: with
+each pass of that it is empty again.
 
 `str(program)` prints a program, `rules.verify` checks every rule it must obey.
 """
@@ -18,13 +19,13 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import accumulate, pairwise, product
+from itertools import accumulate, pairwise, product, takewhile
 from typing import Any, NamedTuple
 
 from cardan._algebra.arrays.cell import Table
 from cardan._algebra.by_fields import ByFields
 from cardan._compiler.program.instructions import OPS, Instructions
-from cardan._compiler.program.ops import ENTRIES, FREE, Op
+from cardan._compiler.program.ops import ENTRIES, FREE, ROWS, Op
 
 SUMS = frozenset({Op.ADD, Op.SUB, Op.ADDED})
 CHOICES = frozenset({Op.NEG, Op.ABS, Op.SIGN, Op.MIN, Op.MAX, Op.LT, Op.LE, Op.EQ, Op.AND, Op.OR, Op.NOT, Op.SELECT})
@@ -227,6 +228,10 @@ class Nesting:
             self.outer.append(around[-1])
             around.append(n)
 
+    def path(self, k: int) -> list[Region]:
+        """Return the regions around an instruction, the outermost first."""
+        return list(self.around(k))[::-1]
+
     def around(self, k: int) -> Iterator[Region]:
         """Yield the regions around an instruction, the innermost first."""
         n = bisect_right(self.starts, k) - 1
@@ -273,14 +278,24 @@ def passes(program: Program) -> list[tuple[range, int]]:
 
 def homes_of(program: Program) -> dict[int, Region | None]:
     """Return the region that each column lives in, whose passes begin with it empty; None for the program itself."""
-    nesting, values = Nesting(program.regions), program.instructions.values
+    nesting, rows = Nesting(program.regions), _passes_named(program)
+    args, values = program.instructions.args, program.instructions.values
     paths: dict[int, list[Region]] = {}
     for op in ENTRIES:
         for k in program.instructions.places(op):
-            own = list(nesting.around(k))[::-1]
+            own = list(takewhile(lambda region, k=k: region.start not in rows[args[k][0]], nesting.path(k)))
             known = paths.setdefault(int(values[k]), own)
             paths[int(values[k])] = [a for a, b in zip(known, own, strict=False) if a == b]
     return {column: path[-1] if path else None for column, path in paths.items()}
+
+
+def _passes_named(program: Program) -> dict[int, set[int]]:
+    """Return, of each row number, where the regions begin that it is another one in each pass of."""
+    nesting, args, found = Nesting(program.regions), program.instructions.args, dict[int, set[int]]()
+    for k in sorted(k for op in ROWS for k in program.instructions.places(op)):
+        own = {next(nesting.around(k)).start} if program.instructions[k].op is Op.PASS else set[int]()
+        found[k] = own.union(*(found[a] for a in args[k]))
+    return found
 
 
 def places_of(arrays: Sequence[Array]) -> list[slice]:

@@ -104,6 +104,10 @@ class LocatedGraph(Graph):
         super().__init__(regions=regions)
         self.lines: list[Line] = []
 
+    def back_to(self, mark: tuple[int, int]) -> None:
+        super().back_to(mark)
+        del self.lines[mark[0] :]
+
     def add(self, op: Op, args: tuple[int, ...], value: float = 0.0) -> int:
         index = super().add(op, args, value)
         if index == len(self.lines):

@@ -78,7 +78,7 @@ class Snapshot:
 
     @cached_property
     def poses(self) -> list[SE3]:
-        return world_poses(self.model, self.relative.X)
+        return world_poses(self.model, self.relative)
 
     @cached_property
     def in_tree(self) -> list[SE3]:
